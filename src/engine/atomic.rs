@@ -1,0 +1,368 @@
+//! A file that appears whole or not at all (SPEC 8).
+//!
+//! New content goes to a temporary file in the folder, is flushed, gets the old file's mode and owner, and takes the
+//! old file's place by a rename. Dropped before that, it leaves nothing behind. A temporary is locked for as long as
+//! its writer lives, so that the next start can tell a leftover from work in progress. Knows no lines and no plan.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
+use rustix::io::Errno;
+
+use super::lock;
+use super::place::Place;
+use super::view::{FileStamp, OpenFile};
+
+/// How the names of temporary files begin: hidden, and admitted by no policy.
+pub(crate) const TEMPORARY_PREFIX: &str = ".file-editor-tmp-";
+
+/// Whether `name` is one of our temporary files.
+pub(crate) fn is_temporary(name: &[u8]) -> bool {
+    name.starts_with(TEMPORARY_PREFIX.as_bytes())
+}
+
+/// When an edit counts as done (`--sync`, SPEC 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// On the disk before it is answered.
+    Full,
+    /// Whole after a crash of the server, but not after a loss of power.
+    None,
+}
+
+/// Why a commit did not happen; the file is as it was.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The path is no longer the file that the change was planned on.
+    Changed,
+    /// A file that should be new is there already.
+    Exists,
+    /// The system said no.
+    Io(io::Error),
+}
+
+impl<E: Into<io::Error>> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure::Io(error.into())
+    }
+}
+
+/// What the new file takes the place of.
+#[derive(Debug)]
+pub(crate) enum Replaces<'f> {
+    /// This file, in this very state.
+    File(&'f OpenFile),
+    /// Nothing; the new file has this mode.
+    Nothing(Mode),
+}
+
+/// New content on its way. Dropping it removes it.
+#[derive(Debug)]
+#[must_use = "nothing has changed until it is committed"]
+pub(crate) struct AtomicFile {
+    dir: Arc<OwnedFd>,
+    name: OsString,
+    file: File,
+    written: u64,
+    committed: bool,
+}
+
+impl AtomicFile {
+    /// Creates an empty temporary file in `dir`, for its owner only.
+    pub(crate) fn create(dir: &Arc<OwnedFd>) -> io::Result<AtomicFile> {
+        loop {
+            let random = RandomState::new().hash_one(std::process::id());
+            let name = OsString::from(format!("{TEMPORARY_PREFIX}{random:016x}"));
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let fd = match rustix::fs::openat(dir, &name, flags, Mode::RUSR | Mode::WUSR) {
+                Ok(fd) => fd,
+                Err(Errno::EXIST) => continue,
+                Err(errno) => return Err(errno.into()),
+            };
+            let file = File::from(fd);
+            let new = AtomicFile { dir: dir.clone(), name, file, written: 0, committed: false };
+            // A start of another process may have taken the file for a leftover before it was locked.
+            if lock::try_lock(&new.file)? && rustix::fs::fstat(&new.file)?.st_nlink > 0 {
+                return Ok(new);
+            }
+        }
+    }
+
+    /// Puts the file in `place`, instead of what it replaces. `allow` is asked last, when only the rename is left:
+    /// if it refuses, nothing has happened. Returns the state of the new file.
+    pub(crate) fn commit<E: From<Failure>>(
+        mut self,
+        place: &Place,
+        replaces: &Replaces,
+        durability: Durability,
+        allow: impl FnOnce() -> Result<(), E>,
+    ) -> Result<FileStamp, E> {
+        self.finish_content(replaces, durability)?;
+        if let Replaces::File(old) = replaces {
+            let now = place.restat().map_err(Failure::from)?;
+            if now.is_none_or(|now| FileStamp::of(&now) != *old.stamp()) {
+                return Err(Failure::Changed.into());
+            }
+        }
+        allow()?;
+        self.rename_to(place, replaces)?;
+        self.committed = true;
+        if durability == Durability::Full {
+            sync_directory(place)?;
+        }
+        let stat = rustix::fs::fstat(&self.file).map_err(Failure::from)?;
+        Ok(FileStamp::of(&stat))
+    }
+
+    /// Everything up to the rename: owner, attributes, mode, times, flush, length.
+    fn finish_content(&mut self, replaces: &Replaces, durability: Durability) -> Result<(), Failure> {
+        match replaces {
+            Replaces::File(old) => copy_attributes(old, &self.file)?,
+            Replaces::Nothing(mode) => rustix::fs::fchmod(&self.file, *mode)?,
+        }
+        make_time_unique(&self.file)?;
+        if durability == Durability::Full {
+            rustix::fs::fdatasync(&self.file)?;
+        }
+        let len = rustix::fs::fstat(&self.file)?.st_size as u64;
+        if len != self.written {
+            let problem = format!("the new file has {len} bytes instead of {}", self.written);
+            return Err(Failure::Io(io::Error::other(problem)));
+        }
+        Ok(())
+    }
+
+    fn rename_to(&self, place: &Place, replaces: &Replaces) -> Result<(), Failure> {
+        if let Replaces::File(_) = replaces {
+            return Ok(rustix::fs::renameat(&self.dir, &self.name, &place.dir, &place.name)?);
+        }
+        let flags = RenameFlags::NOREPLACE;
+        match rustix::fs::renameat_with(&self.dir, &self.name, &place.dir, &place.name, flags) {
+            Ok(()) => Ok(()),
+            Err(Errno::EXIST) => Err(Failure::Exists),
+            // A file system without that flag: a hard link refuses to replace, too.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.link_to(place),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    fn link_to(&self, place: &Place) -> Result<(), Failure> {
+        match rustix::fs::linkat(&self.dir, &self.name, &place.dir, &place.name, AtFlags::empty()) {
+            Ok(()) => {
+                let _ = rustix::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+                Ok(())
+            }
+            Err(Errno::EXIST) => Err(Failure::Exists),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.written += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if !self.committed {
+            let _ = rustix::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+        }
+    }
+}
+
+/// Flushes the directory, so that the rename survives a loss of power.
+fn sync_directory(place: &Place) -> Result<(), Failure> {
+    // The handle may be one that only names the directory; flushing needs an open one.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let synced = rustix::fs::openat(&place.dir, ".", flags, Mode::empty()).and_then(rustix::fs::fsync);
+    synced.map_err(|errno| {
+        let reason = io::Error::from(errno);
+        let problem = format!("{reason} (the change is in place, but may not survive a loss of power)");
+        Failure::Io(io::Error::new(reason.kind(), problem))
+    })
+}
+
+/// Gives `new` what a rename would lose: owner, extended attributes and ACLs where the system lets us, then the mode.
+fn copy_attributes(old: &OpenFile, new: &File) -> Result<(), Failure> {
+    let (from, to) = (old.stat(), rustix::fs::fstat(new)?);
+    copy_owner(from, &to, new);
+    copy_xattrs(old.file(), new);
+    // Last, because changing the owner clears bits of the mode, and an ACL sets some.
+    rustix::fs::fchmod(new, Mode::from_raw_mode(from.st_mode))?;
+    Ok(())
+}
+
+fn copy_owner(from: &Stat, to: &Stat, new: &File) {
+    let owner = (from.st_uid != to.st_uid).then(|| rustix::fs::Uid::from_raw(from.st_uid));
+    let group = (from.st_gid != to.st_gid).then(|| rustix::fs::Gid::from_raw(from.st_gid));
+    if (owner.is_some() || group.is_some()) && rustix::fs::fchown(new, owner, group).is_err() {
+        // Giving files away is for the superuser; a group that we are in may still be kept.
+        let _ = rustix::fs::fchown(new, None, group);
+    }
+}
+
+fn copy_xattrs(from: &File, to: &File) {
+    let mut names = Vec::with_capacity(4096);
+    if rustix::fs::flistxattr(from, rustix::buffer::spare_capacity(&mut names)).is_err() {
+        return;
+    }
+    for name in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+        let name = std::ffi::OsStr::from_bytes(name);
+        let mut value = Vec::with_capacity(64 * 1024);
+        if rustix::fs::fgetxattr(from, name, rustix::buffer::spare_capacity(&mut value)).is_ok() {
+            let _ = rustix::fs::fsetxattr(to, name, &value, rustix::fs::XattrFlags::empty());
+        }
+    }
+}
+
+/// Sets a time of last write that no other program's write can repeat: the kernel stamps writes with ticks of
+/// milliseconds, this one has nanoseconds. So the index made while writing may be trusted at once.
+fn make_time_unique(file: &File) -> Result<(), Failure> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time = Timespec { tv_sec: now.as_secs() as i64, tv_nsec: now.subsec_nanos().into() };
+    let keep = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT.into() };
+    Ok(rustix::fs::futimens(file, &Timestamps { last_access: keep, last_modification: time })?)
+}
+
+/// Removes the temporary files in `dir` whose writers are dead. Returns how many.
+pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
+    let mut removed = 0;
+    for entry in rustix::fs::Dir::read_from(&dir)? {
+        let entry = entry?;
+        if !is_temporary(entry.file_name().to_bytes()) {
+            continue;
+        }
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(fd) = rustix::fs::openat(&dir, entry.file_name(), flags, Mode::empty()) else { continue };
+        // Held until the file is gone: whoever creates one looks whether it still has a name after locking it.
+        let file = File::from(fd);
+        if lock::try_lock(&file).unwrap_or(false)
+            && rustix::fs::unlinkat(&dir, entry.file_name(), AtFlags::empty()).is_ok()
+        {
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    use super::*;
+
+    struct Dir(tempfile::TempDir, Arc<OwnedFd>);
+
+    fn dir() -> Dir {
+        let dir = tempfile::tempdir().unwrap();
+        let handle = Arc::new(OwnedFd::from(File::open(dir.path()).unwrap()));
+        Dir(dir, handle)
+    }
+
+    impl Dir {
+        fn names(&self) -> Vec<String> {
+            let names = std::fs::read_dir(self.0.path()).unwrap();
+            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        }
+
+        fn place(&self, name: &str) -> Place {
+            Place::find(&self.1, name.as_ref()).unwrap()
+        }
+
+        fn replace(&self, name: &str, text: &str) -> Result<FileStamp, Failure> {
+            let place = self.place(name);
+            let old = place.open().unwrap().unwrap();
+            let mut new = AtomicFile::create(&self.1).unwrap();
+            new.write_all(text.as_bytes()).unwrap();
+            new.commit(&place, &Replaces::File(&old), Durability::Full, || Ok(()))
+        }
+    }
+
+    #[test]
+    fn a_replaced_file_keeps_its_mode_and_extended_attributes() {
+        let dir = dir();
+        let path = dir.0.path().join("a");
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        let tagged = rustix::fs::setxattr(&path, "user.tag", b"kept", rustix::fs::XattrFlags::empty());
+        dir.replace("a", "new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o7777, 0o640);
+        if tagged.is_ok() {
+            let mut value = Vec::with_capacity(64);
+            rustix::fs::getxattr(&path, "user.tag", rustix::buffer::spare_capacity(&mut value)).unwrap();
+            assert_eq!(value, b"kept");
+        }
+        assert_eq!(dir.names(), ["a"]);
+    }
+
+    #[test]
+    fn a_path_that_changed_since_it_was_planned_on_is_left_alone() {
+        let dir = dir();
+        std::fs::write(dir.0.path().join("a"), "old").unwrap();
+        let place = dir.place("a");
+        let old = place.open().unwrap().unwrap();
+        std::fs::write(dir.0.path().join("a"), "other program").unwrap();
+        let mut new = AtomicFile::create(&dir.1).unwrap();
+        new.write_all(b"new").unwrap();
+        let failed = new.commit::<Failure>(&place, &Replaces::File(&old), Durability::Full, || Ok(()));
+        assert!(matches!(failed, Err(Failure::Changed)), "{failed:?}");
+        assert_eq!(std::fs::read(dir.0.path().join("a")).unwrap(), b"other program");
+        assert_eq!(dir.names(), ["a"]);
+    }
+
+    #[test]
+    fn a_new_file_never_replaces_one_that_came_meanwhile() {
+        let dir = dir();
+        let place = dir.place("a");
+        let create = |text: &str| {
+            let mut new = AtomicFile::create(&dir.1).unwrap();
+            new.write_all(text.as_bytes()).unwrap();
+            let mode = Mode::from_raw_mode(0o644);
+            new.commit::<Failure>(&place, &Replaces::Nothing(mode), Durability::None, || Ok(()))
+        };
+        create("first").unwrap();
+        assert!(matches!(create("second"), Err(Failure::Exists)));
+        assert_eq!(std::fs::read(dir.0.path().join("a")).unwrap(), b"first");
+        assert_eq!(std::fs::metadata(dir.0.path().join("a")).unwrap().mode() & 0o7777, 0o644);
+        assert_eq!(dir.names(), ["a"]);
+    }
+
+    #[test]
+    fn a_commit_that_is_not_allowed_leaves_nothing_behind() {
+        let dir = dir();
+        let mut new = AtomicFile::create(&dir.1).unwrap();
+        new.write_all(b"x").unwrap();
+        assert_eq!(std::fs::metadata(dir.0.path().join(&new.name)).unwrap().mode() & 0o777, 0o600);
+        let place = dir.place("a");
+        let refused = new.commit(&place, &Replaces::Nothing(Mode::RUSR), Durability::None, || Err(Failure::Changed));
+        assert!(matches!(refused, Err(Failure::Changed)));
+        assert!(dir.names().is_empty());
+    }
+
+    #[test]
+    fn leftovers_of_the_dead_are_removed_and_those_of_the_living_stay() {
+        let dir = dir();
+        std::fs::write(dir.0.path().join(format!("{TEMPORARY_PREFIX}dead")), "x").unwrap();
+        let living = AtomicFile::create(&dir.1).unwrap();
+        assert_eq!(remove_leftovers(&dir.1).unwrap(), 1);
+        assert_eq!(dir.names(), [living.name.to_str().unwrap()]);
+        drop(living);
+        assert!(dir.names().is_empty());
+    }
+}

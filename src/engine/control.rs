@@ -1,0 +1,100 @@
+//! The fate of one operation: it runs until it commits, or until its time is up or its caller gives up.
+//!
+//! Blocking work cannot be interrupted, so the two sides agree by one atomic word: whoever moves it first wins. An edit
+//! that has begun to commit can no longer be refused as late; one that was refused never commits (SPEC 7, "nothing was
+//! changed"). Knows no clock but the deadline, and no protocol.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use super::{Error, Result};
+
+const RUNNING: u8 = 0;
+const COMMITTING: u8 = 1;
+const ANSWERED: u8 = 2;
+const EXPIRED: u8 = 3;
+const CANCELLED: u8 = 4;
+
+/// Shared between the thread that works and whoever may call it off.
+#[derive(Debug)]
+pub struct Control {
+    deadline: Instant,
+    state: AtomicU8,
+}
+
+impl Control {
+    /// An operation that may take until `timeout` from now.
+    pub fn new(timeout: Duration) -> Control {
+        Control { deadline: Instant::now() + timeout, state: AtomicU8::new(RUNNING) }
+    }
+
+    /// When the time is up.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Whether the operation should go on: [`Error::TimedOut`] or [`Error::Cancelled`] if not.
+    pub fn check(&self) -> Result<()> {
+        match self.state.load(Ordering::Acquire) {
+            CANCELLED => Err(Error::Cancelled),
+            EXPIRED => Err(Error::TimedOut),
+            RUNNING if Instant::now() >= self.deadline => Err(Error::TimedOut),
+            _ => Ok(()),
+        }
+    }
+
+    /// Past this point the operation can no longer be called off: it changes the disk.
+    pub fn begin_commit(&self) -> Result<()> {
+        self.check()?;
+        match self.step(RUNNING, COMMITTING) {
+            true => Ok(()),
+            false => self.check(),
+        }
+    }
+
+    /// Takes the right to answer: true for the first who asks, false if the operation was answered or called off.
+    pub fn answer(&self) -> bool {
+        self.step(RUNNING, ANSWERED) || self.step(COMMITTING, ANSWERED)
+    }
+
+    /// Calls the operation off because its time is up: true if that was still possible; then the caller answers.
+    pub fn expire(&self) -> bool {
+        self.step(RUNNING, EXPIRED)
+    }
+
+    /// Calls the operation off at the caller's wish: true if that was still possible.
+    pub fn cancel(&self) -> bool {
+        self.step(RUNNING, CANCELLED)
+    }
+
+    fn step(&self, from: u8, to: u8) -> bool {
+        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_called_off_never_commits_and_what_commits_is_never_called_off() {
+        let late = Control::new(Duration::from_secs(60));
+        assert!(late.expire() && !late.cancel());
+        assert!(matches!(late.begin_commit(), Err(Error::TimedOut)));
+        assert!(!late.answer());
+        let done = Control::new(Duration::from_secs(60));
+        assert!(done.begin_commit().is_ok());
+        assert!(!done.expire() && !done.cancel());
+        assert!(done.answer() && !done.answer());
+    }
+
+    #[test]
+    fn a_passed_deadline_stops_the_work_by_itself() {
+        let control = Control::new(Duration::ZERO);
+        assert!(matches!(control.check(), Err(Error::TimedOut)));
+        assert!(matches!(control.begin_commit(), Err(Error::TimedOut)));
+        let cancelled = Control::new(Duration::from_secs(60));
+        assert!(cancelled.cancel());
+        assert!(matches!(cancelled.check(), Err(Error::Cancelled)));
+    }
+}

@@ -1,0 +1,343 @@
+//! Who may change a file now: first come, first served inside the process, an OS lock between processes (SPEC 8).
+//!
+//! The one place that calls a lock. The kernel frees an OS lock when its process dies. A blocking wait for it cannot be
+//! interrupted, and polling starves against a process that locks again at once; so one helper thread a file waits in
+//! the kernel, is abandoned at the deadline, and is taken over by whoever comes next for the same file.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use super::{Control, Result};
+
+/// A directory's device and inode, and a name in it.
+pub(crate) type PathKey = (u64, u64, OsString);
+
+/// How often a waiting thread looks whether its request was called off.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// All waiting of one process.
+#[derive(Debug, Default)]
+pub(crate) struct Locks {
+    turns: Mutex<HashMap<PathKey, VecDeque<Waiter>>>,
+    helpers: Arc<Mutex<HashMap<(u64, u64), Arc<Helper>>>>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    number: u64,
+    thread: Thread,
+}
+
+/// The right to change one path, inside this process. Dropping it calls the next.
+#[derive(Debug)]
+#[must_use = "the turn ends when it is dropped"]
+pub(crate) struct Turn<'l> {
+    locks: &'l Locks,
+    key: PathKey,
+    number: u64,
+}
+
+/// The OS lock of one file. Dropping it unlocks.
+#[derive(Debug)]
+#[must_use = "the lock is released when it is dropped"]
+pub(crate) struct PathLock(File);
+
+impl Locks {
+    /// Waits for our turn at `key`. Nothing if `until` comes first; an error if the request is called off.
+    pub(crate) fn turn(&self, key: PathKey, until: Instant, control: &Control) -> Result<Option<Turn<'_>>> {
+        let number = {
+            let mut turns = held(&self.turns);
+            let queue = turns.entry(key.clone()).or_default();
+            let number = queue.back().map_or(0, |last| last.number + 1);
+            queue.push_back(Waiter { number, thread: thread::current() });
+            number
+        };
+        // From here on the place in the queue is given up on every way out.
+        let turn = Turn { locks: self, key, number };
+        loop {
+            if turn.is_first() {
+                return Ok(Some(turn));
+            }
+            control.check()?;
+            let now = Instant::now();
+            if now >= until {
+                return Ok(None);
+            }
+            thread::park_timeout(LOOK.min(until - now));
+        }
+    }
+
+    /// Locks `file`, whose device and inode are `id`. Nothing if `until` comes first.
+    pub(crate) fn lock(
+        &self,
+        file: &File,
+        id: (u64, u64),
+        until: Instant,
+        control: &Control,
+    ) -> Result<io::Result<Option<PathLock>>> {
+        loop {
+            let own = match file.try_clone() {
+                Ok(own) => own,
+                Err(error) => return Ok(Err(error)),
+            };
+            match try_lock(&own) {
+                Ok(true) => return Ok(Ok(Some(PathLock(own)))),
+                Ok(false) => {}
+                Err(error) => return Ok(Err(error)),
+            }
+            let helper = match self.helper(own, id) {
+                Ok(helper) => helper,
+                Err(error) => return Ok(Err(error)),
+            };
+            match helper.wait(until, control)? {
+                Outcome::Locked(file) => return Ok(Ok(Some(PathLock(file)))),
+                Outcome::Failed(error) => return Ok(Err(error)),
+                Outcome::TakenByAnother => {}
+                Outcome::TooLate => return Ok(Ok(None)),
+            }
+        }
+    }
+
+    /// The thread that waits in the kernel for the file `id`, started if there is none. Joins its waiters.
+    fn helper(&self, file: File, id: (u64, u64)) -> io::Result<Arc<Helper>> {
+        let mut helpers = held(&self.helpers);
+        if let Some(helper) = helpers.get(&id) {
+            held(&helper.state).waiters += 1;
+            return Ok(helper.clone());
+        }
+        let helper = Arc::new(Helper::default());
+        held(&helper.state).waiters = 1;
+        let (all, this) = (self.helpers.clone(), helper.clone());
+        thread::Builder::new().name("lock-wait".into()).stack_size(64 * 1024).spawn(move || {
+            let outcome = fs4::FileExt::lock(&file);
+            held(&all).remove(&id);
+            let mut state = held(&this.state);
+            if state.waiters > 0 {
+                state.outcome = Some(outcome.map(|()| file));
+                this.done.notify_all();
+            }
+        })?;
+        helpers.insert(id, helper.clone());
+        Ok(helper)
+    }
+}
+
+/// Takes the OS lock of `file` if nobody has it: for our own temporary files, which name their writer as alive.
+pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
+    match fs4::FileExt::try_lock(file) {
+        Ok(()) => Ok(true),
+        Err(fs4::TryLockError::WouldBlock) => Ok(false),
+        Err(fs4::TryLockError::Error(error)) => Err(error),
+    }
+}
+
+impl Turn<'_> {
+    pub(crate) fn key(&self) -> &PathKey {
+        &self.key
+    }
+
+    fn is_first(&self) -> bool {
+        let turns = held(&self.locks.turns);
+        turns.get(&self.key).and_then(VecDeque::front).is_some_and(|first| first.number == self.number)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut turns = held(&self.locks.turns);
+        let Some(queue) = turns.get_mut(&self.key) else { return };
+        queue.retain(|waiter| waiter.number != self.number);
+        match queue.front() {
+            Some(next) => next.thread.unpark(),
+            None => drop(turns.remove(&self.key)),
+        }
+    }
+}
+
+impl Drop for PathLock {
+    fn drop(&mut self) {
+        // Closing would do, but the descriptor may be shared with a clone that lives a moment longer.
+        let _ = fs4::FileExt::unlock(&self.0);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Helper {
+    state: Mutex<HelperState>,
+    done: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct HelperState {
+    waiters: usize,
+    outcome: Option<io::Result<File>>,
+}
+
+enum Outcome {
+    Locked(File),
+    Failed(io::Error),
+    TakenByAnother,
+    TooLate,
+}
+
+impl Helper {
+    fn wait(&self, until: Instant, control: &Control) -> Result<Outcome> {
+        let mut state = held(&self.state);
+        let mut told = false;
+        loop {
+            if let Some(outcome) = state.outcome.take() {
+                state.waiters = 0;
+                return Ok(outcome.map_or_else(Outcome::Failed, Outcome::Locked));
+            }
+            if told || state.waiters == 0 {
+                return Ok(Outcome::TakenByAnother);
+            }
+            let now = Instant::now();
+            let stopped = control.check();
+            if stopped.is_err() || now >= until {
+                state.waiters -= 1;
+                return stopped.map(|()| Outcome::TooLate);
+            }
+            let waited = self.done.wait_timeout(state, LOOK.min(until - now));
+            let (next, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            told = !timeout.timed_out() && next.outcome.is_none() && next.waiters == 0;
+            state = next;
+        }
+    }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Every critical section here leaves its data whole at every step, so a panic in one harms no other.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+    use std::sync::mpsc;
+
+    use super::*;
+
+    fn control() -> Control {
+        Control::new(Duration::from_secs(60))
+    }
+
+    fn soon(millis: u64) -> Instant {
+        Instant::now() + Duration::from_millis(millis)
+    }
+
+    fn key(name: &str) -> PathKey {
+        (1, 2, name.into())
+    }
+
+    /// The same file by three descriptors of their own, and its id.
+    fn file() -> (tempfile::NamedTempFile, (u64, u64)) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let meta = file.as_file().metadata().unwrap();
+        (file, (meta.dev(), meta.ino()))
+    }
+
+    #[test]
+    fn turns_at_one_path_come_in_the_order_of_asking_and_other_paths_do_not_wait() {
+        let locks = Locks::default();
+        let control = control();
+        let first = locks.turn(key("a"), soon(10_000), &control).unwrap().unwrap();
+        let (said, heard) = mpsc::channel();
+        thread::scope(|scope| {
+            for number in 0..10 {
+                let before = held(&locks.turns)[&key("a")].len();
+                let (said, locks, control) = (said.clone(), &locks, &control);
+                scope.spawn(move || {
+                    let _turn = locks.turn(key("a"), soon(10_000), control).unwrap().unwrap();
+                    said.send(number).unwrap();
+                });
+                while held(&locks.turns)[&key("a")].len() == before {
+                    thread::yield_now();
+                }
+            }
+            let _other = locks.turn(key("b"), soon(10_000), &control).unwrap().unwrap();
+            assert!(heard.try_recv().is_err());
+            drop(first);
+            assert_eq!(heard.iter().take(10).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+        });
+        assert!(held(&locks.turns).is_empty());
+    }
+
+    #[test]
+    fn a_turn_not_had_in_time_is_given_up_and_the_queue_goes_on() {
+        let locks = Locks::default();
+        let first = locks.turn(key("a"), soon(10_000), &control()).unwrap().unwrap();
+        thread::scope(|scope| {
+            let late = scope.spawn(|| locks.turn(key("a"), soon(20), &control()).unwrap().is_none());
+            assert!(late.join().unwrap());
+        });
+        drop(first);
+        assert!(locks.turn(key("a"), soon(0), &control()).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_lock_held_by_a_stranger_ends_the_wait_at_the_deadline_with_one_thread_however_many_ask() {
+        let locks = Locks::default();
+        let (file, id) = file();
+        let stranger = file.reopen().unwrap();
+        assert!(try_lock(&stranger).unwrap());
+        for _ in 0..5 {
+            let own = file.reopen().unwrap();
+            assert!(locks.lock(&own, id, soon(20), &control()).unwrap().unwrap().is_none());
+            assert_eq!(held(&locks.helpers).len(), 1);
+        }
+        thread::scope(|scope| {
+            let own = file.reopen().unwrap();
+            let waiting = scope.spawn({
+                let locks = &locks;
+                move || locks.lock(&own, id, soon(10_000), &control()).unwrap().unwrap().is_some()
+            });
+            while held(&locks.helpers).get(&id).is_some_and(|helper| held(&helper.state).waiters == 0) {
+                thread::yield_now();
+            }
+            fs4::FileExt::unlock(&stranger).unwrap();
+            assert!(waiting.join().unwrap(), "the waiter takes over the thread that waits already");
+        });
+        assert!(try_lock(&stranger).unwrap(), "the lock was released by drop");
+    }
+
+    #[test]
+    fn an_abandoned_wait_releases_the_lock_that_it_gets_at_last() {
+        let locks = Locks::default();
+        let (file, id) = file();
+        let stranger = file.reopen().unwrap();
+        assert!(try_lock(&stranger).unwrap());
+        assert!(locks.lock(&file.reopen().unwrap(), id, soon(10), &control()).unwrap().unwrap().is_none());
+        fs4::FileExt::unlock(&stranger).unwrap();
+        let again = locks.lock(&file.reopen().unwrap(), id, soon(10_000), &control()).unwrap().unwrap();
+        assert!(again.is_some());
+    }
+
+    #[test]
+    fn two_waiters_of_one_file_under_two_names_both_get_the_lock_in_the_end() {
+        let locks = Locks::default();
+        let (file, id) = file();
+        let stranger = file.reopen().unwrap();
+        assert!(try_lock(&stranger).unwrap());
+        thread::scope(|scope| {
+            let waiters: Vec<_> = (0..4)
+                .map(|_| {
+                    let (own, locks) = (file.reopen().unwrap(), &locks);
+                    scope.spawn(move || {
+                        locks.lock(&own, id, soon(10_000), &control()).unwrap().unwrap().is_some()
+                    })
+                })
+                .collect();
+            while held(&locks.helpers).get(&id).is_none_or(|helper| held(&helper.state).waiters < 4) {
+                thread::yield_now();
+            }
+            fs4::FileExt::unlock(&stranger).unwrap();
+            assert!(waiters.into_iter().all(|waiter| waiter.join().unwrap()));
+        });
+    }
+}

@@ -1,0 +1,31 @@
+//! Bytes, files, locks. Knows no JSON, HTTP, MCP, tokio or serde.
+//!
+//! What the engine promises (SPEC 8): no half-written file, no lost edit, no way out of the folder, no answer that
+//! claims what the file never held. [`Workspace`] is the way in; the rest is small parts that it joins.
+
+mod atomic;
+mod cache;
+mod control;
+mod error;
+mod fault;
+mod line_edit;
+mod lines;
+mod list;
+mod lock;
+mod name;
+mod place;
+mod splice;
+mod view;
+mod workspace;
+
+pub use atomic::Durability;
+pub use cache::IndexCache;
+pub use control::Control;
+pub use error::{Error, Result};
+pub use line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};
+pub use lines::{BLOCK_SHIFT, BOM, Break, BreakKinds, IndexBuilder, Line, LineIndex, NotText, char_boundary};
+pub use list::{FileEntry, Listing};
+pub use name::{FileName, MAX_NAME, NamePolicy};
+pub use splice::{EditPlan, Splice};
+pub use view::{FileStamp, FileView, MAP_CUTOFF, OpenFile};
+pub use workspace::{Edited, Excerpt, LineRange, OpenError, Workspace, WorkspaceOptions};

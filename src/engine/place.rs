@@ -1,0 +1,254 @@
+//! From a name to a place: which directory entry a [`FileName`] stands for, never outside the folder (SPEC 8).
+//!
+//! Every step is one component relative to a directory handle and follows no link, so there is nothing to check and
+//! then use: a link is read as text and walked by the same rule, `..` goes back to the handle that we came from, and
+//! what is absolute, dangling, looping or above the folder is refused. Needs no `openat2`, no `/proc`. What is no
+//! regular file is refused by its type, before anything is opened.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::view::OpenFile;
+
+/// Links followed before the walk gives up, as in the kernel.
+const MAX_LINKS: usize = 40;
+
+/// The entry that a name stands for, all links resolved.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The directory that holds it: the folder itself, or one below it that a link led to.
+    pub(crate) dir: Arc<OwnedFd>,
+    /// Its name in there.
+    pub(crate) name: OsString,
+    /// The regular file that was there, if one was.
+    pub(crate) stat: Option<Stat>,
+}
+
+/// Why a name leads nowhere.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It leads out of the folder, in a circle, to nothing, or to what is no regular file.
+    Forbidden,
+    /// The system said no.
+    System(Errno),
+}
+
+impl From<Errno> for Refusal {
+    fn from(errno: Errno) -> Refusal {
+        Refusal::System(errno)
+    }
+}
+
+impl Place {
+    /// Finds `name` in `root`. A name that does not exist is a place too; a link to nothing is not.
+    pub(crate) fn find(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Place, Refusal> {
+        match stat_entry(root, name) {
+            Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
+                FileType::RegularFile => {
+                    Ok(Place { dir: root.clone(), name: name.to_owned(), stat: Some(stat) })
+                }
+                FileType::Symlink => walk(root, name),
+                _ => Err(Refusal::Forbidden),
+            },
+            Err(Errno::NOENT) => Ok(Place { dir: root.clone(), name: name.to_owned(), stat: None }),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Opens the file for reading. Nothing if the entry is no longer what it was found to be: find it again.
+    pub(crate) fn open(&self) -> Result<Option<OpenFile>, Refusal> {
+        // NONBLOCK and NOCTTY matter only where the entry was replaced by a FIFO or a device since it was found.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(&self.dir, &self.name, flags, Mode::empty()) {
+            Ok(fd) => File::from(fd),
+            Err(Errno::LOOP | Errno::NOENT | Errno::NXIO) => return Ok(None),
+            Err(errno) => return Err(errno.into()),
+        };
+        let stat = rustix::fs::fstat(&file)?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(Some(OpenFile::new(file, stat))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The state of the entry now; nothing if it is gone.
+    pub(crate) fn restat(&self) -> Result<Option<Stat>, Errno> {
+        match stat_entry(&self.dir, &self.name) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Whether the process may use the file so.
+    pub(crate) fn allows(&self, access: rustix::fs::Access) -> bool {
+        rustix::fs::accessat(&self.dir, &self.name, access, AtFlags::EACCESS).is_ok()
+    }
+}
+
+fn stat_entry(dir: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
+    rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+/// Follows the link `name`, step by step.
+fn walk(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Place, Refusal> {
+    let mut below: Vec<Arc<OwnedFd>> = Vec::new();
+    let mut pending = VecDeque::from([name.to_owned()]);
+    let mut links = 0;
+    while let Some(step) = pending.pop_front() {
+        let here = below.last().unwrap_or(root);
+        match step.as_bytes() {
+            b"" | b"." => continue,
+            b".." => {
+                below.pop().ok_or(Refusal::Forbidden)?;
+                continue;
+            }
+            _ => {}
+        }
+        let stat = match stat_entry(here, &step) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Err(Refusal::Forbidden),
+            Err(errno) => return Err(errno.into()),
+        };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if pending.is_empty() => {
+                return Ok(Place { dir: here.clone(), name: step, stat: Some(stat) });
+            }
+            FileType::Directory if !pending.is_empty() => below.push(open_directory(here.as_fd(), &step)?),
+            FileType::Symlink if links < MAX_LINKS => {
+                links += 1;
+                for part in read_link(here.as_fd(), &step)?.into_iter().rev() {
+                    pending.push_front(part);
+                }
+            }
+            _ => return Err(Refusal::Forbidden),
+        }
+    }
+    Err(Refusal::Forbidden)
+}
+
+fn open_directory(here: BorrowedFd, name: &OsStr) -> Result<Arc<OwnedFd>, Refusal> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat(here, name, flags, Mode::empty()) {
+        Ok(fd) => Ok(Arc::new(fd)),
+        // Replaced since it was looked at.
+        Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => Err(Refusal::Forbidden),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// The components of a relative link's target.
+fn read_link(here: BorrowedFd, name: &OsStr) -> Result<Vec<OsString>, Refusal> {
+    let target = match rustix::fs::readlinkat(here, name, Vec::new()) {
+        Ok(target) => target.into_bytes(),
+        // Replaced since it was looked at.
+        Err(Errno::INVAL | Errno::NOENT) => return Err(Refusal::Forbidden),
+        Err(errno) => return Err(errno.into()),
+    };
+    if target.starts_with(b"/") {
+        return Err(Refusal::Forbidden);
+    }
+    Ok(target.split(|&byte| byte == b'/').map(|part| OsString::from_vec(part.to_vec())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn root(dir: &tempfile::TempDir) -> Arc<OwnedFd> {
+        Arc::new(OwnedFd::from(File::open(dir.path().join("root")).unwrap()))
+    }
+
+    /// `outside.txt`, `root/a.txt`, `root/sub/b.txt`, and links by (name in root, target).
+    fn tree(links: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        std::fs::create_dir_all(root.join("sub/deep")).unwrap();
+        std::fs::write(dir.path().join("outside.txt"), "secret").unwrap();
+        std::fs::write(root.join("a.txt"), "a").unwrap();
+        std::fs::write(root.join("sub/b.txt"), "b").unwrap();
+        for (name, target) in links {
+            symlink(target, root.join(name)).unwrap();
+        }
+        dir
+    }
+
+    fn read(dir: &tempfile::TempDir, name: &str) -> Result<String, Refusal> {
+        let place = Place::find(&root(dir), name.as_ref())?;
+        let file = place.open()?.expect("opens");
+        Ok(std::io::read_to_string(file.file()).unwrap())
+    }
+
+    #[test]
+    fn relative_links_that_stay_inside_are_followed() {
+        let dir = tree(&[
+            ("one", "a.txt"),
+            ("two", "one"),
+            ("down", "sub/b.txt"),
+            ("dots", "./sub/../sub/./b.txt"),
+            ("sub/up", "../a.txt"),
+            ("via", "sub/up"),
+            ("dirlink", "sub"),
+            ("through", "dirlink/b.txt"),
+        ]);
+        for (name, text) in [("one", "a"), ("two", "a"), ("down", "b"), ("dots", "b"), ("via", "a"), ("through", "b")]
+        {
+            assert_eq!(read(&dir, name).as_deref(), Ok(text), "{name}");
+        }
+    }
+
+    #[test]
+    fn links_that_leave_dangle_loop_or_are_absolute_are_refused() {
+        let dir = tree(&[
+            ("out", "../outside.txt"),
+            ("sneaky", "sub/../../outside.txt"),
+            ("back", "../root/a.txt"),
+            ("absolute", "/etc/hostname"),
+            ("proc", "/proc/self/fd/0"),
+            ("dangling", "nothing"),
+            ("loop", "loop"),
+            ("ping", "pong"),
+            ("pong", "ping"),
+            ("chained", "out"),
+            ("file_as_dir", "a.txt/"),
+            ("to_dir", "sub"),
+            ("dot", "."),
+        ]);
+        for name in [
+            "out", "sneaky", "back", "absolute", "proc", "dangling", "loop", "ping", "chained", "file_as_dir", "to_dir",
+            "dot",
+        ] {
+            assert_eq!(read(&dir, name), Err(Refusal::Forbidden), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_unopened() {
+        let dir = tree(&[("fifo_link", "fifo")]);
+        let fifo = dir.path().join("root/fifo");
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("root/socket")).unwrap();
+        for name in ["fifo", "fifo_link", "socket", "sub"] {
+            assert_eq!(read(&dir, name), Err(Refusal::Forbidden), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_entry_swapped_after_it_was_found_is_not_opened() {
+        let dir = tree(&[]);
+        let place = Place::find(&root(&dir), "a.txt".as_ref()).unwrap();
+        std::fs::remove_file(dir.path().join("root/a.txt")).unwrap();
+        symlink("../outside.txt", dir.path().join("root/a.txt")).unwrap();
+        assert!(place.open().unwrap().is_none());
+        assert!(Place::find(&root(&dir), "none".as_ref()).unwrap().stat.is_none());
+    }
+}

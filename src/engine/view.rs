@@ -1,0 +1,277 @@
+//! One open file in one state: its stamp, and its bytes in the heap or mapped.
+//!
+//! Small stretches are copied into the heap, large ones are mapped; nobody above can tell which. Another program may
+//! write to the file at any time: bytes of a view may change while they are read (never make a `&str` of them), and
+//! [`FileView::unchanged`] says afterwards whether what was read is a state that the file really had.
+#![allow(unsafe_code)] // Mapping a file; with fault.rs the only unsafe code.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+use memmap2::{Mmap, MmapOptions};
+use rustix::fs::Stat;
+
+use super::fault::Guard;
+
+/// Up to this many bytes are read into the heap: there a copy is cheaper than a map, and cannot fault.
+pub const MAP_CUTOFF: usize = 64 * 1024;
+
+/// Identity and version of one state of one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileStamp {
+    /// Device.
+    pub dev: u64,
+    /// Inode.
+    pub ino: u64,
+    /// Bytes.
+    pub len: u64,
+    /// Last write, nanoseconds since 1970.
+    pub mtime_ns: i128,
+    /// Last change of content, mode, owner or links, nanoseconds since 1970.
+    pub ctime_ns: i128,
+}
+
+impl FileStamp {
+    pub(crate) fn of(stat: &Stat) -> FileStamp {
+        let nanos = |secs: i64, nanos: i64| i128::from(secs) * 1_000_000_000 + i128::from(nanos);
+        FileStamp {
+            dev: stat.st_dev,
+            ino: stat.st_ino,
+            len: stat.st_size as u64,
+            mtime_ns: nanos(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            ctime_ns: nanos(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
+    }
+
+    /// Whether both name the same file, in whatever state.
+    pub fn same_file(&self, other: &FileStamp) -> bool {
+        (self.dev, self.ino) == (other.dev, other.ino)
+    }
+
+    /// Whether both name the same bytes of the same file. The time of the last change of links and modes is left out:
+    /// it moves when the file is replaced or linked, which harms nobody who holds it open.
+    pub fn same_content(&self, other: &FileStamp) -> bool {
+        self.same_file(other) && (self.len, self.mtime_ns) == (other.len, other.mtime_ns)
+    }
+}
+
+/// An open regular file and its state when it was opened.
+#[derive(Debug)]
+pub struct OpenFile {
+    file: File,
+    stamp: FileStamp,
+    stat: Stat,
+}
+
+impl OpenFile {
+    pub(crate) fn new(file: File, stat: Stat) -> OpenFile {
+        OpenFile { file, stamp: FileStamp::of(&stat), stat }
+    }
+
+    /// The state of the file when it was opened.
+    pub fn stamp(&self) -> &FileStamp {
+        &self.stamp
+    }
+
+    /// Bytes of the file when it was opened.
+    pub fn len(&self) -> usize {
+        self.stamp.len as usize
+    }
+
+    pub(crate) fn stat(&self) -> &Stat {
+        &self.stat
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Whether the file's bytes are still those of the stamp.
+    pub fn unchanged(&self) -> bool {
+        rustix::fs::fstat(&self.file).is_ok_and(|stat| FileStamp::of(&stat).same_content(&self.stamp))
+    }
+
+    /// The bytes of `window` (clamped to the file): small ones copied, large ones mapped.
+    pub fn view(self, window: Range<usize>) -> io::Result<FileView> {
+        let window = window.start.min(self.len())..window.end.min(self.len());
+        let bytes = Bytes::load(&self.file, &window)?;
+        Ok(FileView { bytes, offset: window.start, file: self })
+    }
+
+    /// The bytes of `window` if they are in memory already and few; never waits for a disk. Gives the file back if
+    /// they are not.
+    pub fn view_at_once(self, window: Range<usize>) -> Result<FileView, OpenFile> {
+        let window = window.start.min(self.len())..window.end.min(self.len());
+        match read_cached(&self.file, &window) {
+            Some(bytes) => Ok(FileView { bytes: Bytes::Heap(bytes), offset: window.start, file: self }),
+            None => Err(self),
+        }
+    }
+}
+
+/// A stretch of one open file.
+#[derive(Debug)]
+pub struct FileView {
+    bytes: Bytes,
+    offset: usize,
+    file: OpenFile,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    Heap(Vec<u8>),
+    // The guard goes before the map it guards: fields drop in order.
+    Map { guard: Guard, map: Mmap },
+}
+
+impl FileView {
+    /// The bytes, from [`FileView::offset`] of the file on. They may change under the reader if they are mapped.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Heap(bytes) => bytes,
+            Bytes::Map { map, .. } => map,
+        }
+    }
+
+    /// Where in the file the view starts, in bytes.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The file.
+    pub fn file(&self) -> &OpenFile {
+        &self.file
+    }
+
+    /// Whether all that was read so far is what the file held when it was opened.
+    pub fn unchanged(&self) -> bool {
+        let faulted = matches!(&self.bytes, Bytes::Map { guard, .. } if guard.faulted());
+        !faulted && self.file.unchanged()
+    }
+}
+
+impl Bytes {
+    fn load(file: &File, window: &Range<usize>) -> io::Result<Bytes> {
+        if window.len() > MAP_CUTOFF {
+            // SAFETY: the file may be changed by others while it is mapped. The map is only ever lent as `&[u8]`, no
+            // code relies on two reads of a byte being equal, and no `&str` is made of it; a shrinking file is caught
+            // by the guard. Drop order takes the guard away before the map.
+            let map = unsafe { MmapOptions::new().offset(window.start as u64).len(window.len()).map(file)? };
+            if let Some(guard) = Guard::new(map.as_ptr(), map.len()) {
+                return Ok(Bytes::Map { guard, map });
+            }
+        }
+        let mut bytes = vec![0; window.len()];
+        file.read_exact_at(&mut bytes, window.start as u64)?;
+        Ok(Bytes::Heap(bytes))
+    }
+}
+
+/// The bytes of `window` if all of them are in the page cache; the file system may not tell, then nothing.
+#[cfg(target_os = "linux")]
+fn read_cached(file: &File, window: &Range<usize>) -> Option<Vec<u8>> {
+    use rustix::io::{ReadWriteFlags, preadv2};
+    let mut bytes = vec![0; window.len()];
+    if window.is_empty() {
+        return Some(bytes);
+    }
+    let buffers = &mut [io::IoSliceMut::new(&mut bytes)];
+    let read = preadv2(file, buffers, window.start as u64, ReadWriteFlags::NOWAIT).ok()?;
+    (read == window.len()).then_some(bytes)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn read_cached(_: &File, _: &Range<usize>) -> Option<Vec<u8>> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use std::sync::RwLock;
+
+    use super::*;
+
+    /// Held for writing by the test that fills the table of guarded maps, for reading by those that need room in it.
+    static TABLE: RwLock<()> = RwLock::new(());
+
+    fn open(bytes: &[u8]) -> (File, OpenFile) {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        let stat = rustix::fs::fstat(&file).unwrap();
+        (file.try_clone().unwrap(), OpenFile::new(file, stat))
+    }
+
+    fn is_map(view: &FileView) -> bool {
+        matches!(view.bytes, Bytes::Map { .. })
+    }
+
+    #[test]
+    fn small_stretches_are_copied_and_large_ones_mapped_with_the_same_bytes() {
+        let _shared = TABLE.read().unwrap();
+        let bytes: Vec<u8> = (0..200_000u32).map(|n| (n % 251) as u8).collect();
+        for window in [0..0, 5..1000, 0..MAP_CUTOFF, 3..MAP_CUTOFF + 4, 100_001..200_000, 0..999_999] {
+            let view = open(&bytes).1.view(window.clone()).unwrap();
+            let expected = window.start..window.end.min(bytes.len());
+            assert_eq!(is_map(&view), expected.len() > MAP_CUTOFF);
+            assert_eq!((view.bytes(), view.offset()), (&bytes[expected], window.start));
+            assert!(view.unchanged());
+        }
+    }
+
+    #[test]
+    fn a_map_of_a_truncated_file_reads_zeros_behind_the_hole_and_says_so() {
+        let _shared = TABLE.read().unwrap();
+        let bytes = vec![b'x'; 1 << 20];
+        for keep in [0, 1, 4096, 70_000, (1 << 20) - 1] {
+            let (writer, file) = open(&bytes);
+            let view = file.view(0..bytes.len()).unwrap();
+            writer.set_len(keep).unwrap();
+            let sum = view.bytes().iter().filter(|&&byte| byte == b'x').count() as u64;
+            assert_eq!(sum, keep);
+            assert!(!view.unchanged());
+        }
+    }
+
+    #[test]
+    fn maps_on_many_threads_fault_without_harm_to_each_other() {
+        let _shared = TABLE.read().unwrap();
+        let whole = open(&vec![b'y'; 300_000]).1.view(0..300_000).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let (writer, file) = open(&vec![b'x'; 200_000]);
+                        let view = file.view(0..200_000).unwrap();
+                        writer.set_len(10).unwrap();
+                        assert_eq!(view.bytes().iter().filter(|&&byte| byte == b'x').count(), 10);
+                        assert!(!view.unchanged());
+                    }
+                });
+            }
+        });
+        assert!(whole.bytes().iter().all(|&byte| byte == b'y') && whole.unchanged());
+    }
+
+    #[test]
+    fn a_read_short_of_the_window_is_an_error_not_zeros() {
+        let (writer, file) = open(&[b'x'; 1000]);
+        writer.set_len(10).unwrap();
+        assert!(file.view(0..1000).is_err());
+    }
+
+    #[test]
+    fn a_map_that_cannot_be_guarded_is_a_copy_instead() {
+        let _alone = TABLE.write().unwrap();
+        let bytes = vec![b'x'; MAP_CUTOFF + 1];
+        let guards: Vec<Guard> = std::iter::from_fn(|| Guard::new(std::ptr::without_provenance(8), 0)).collect();
+        assert!(guards.len() >= 1000);
+        let view = open(&bytes).1.view(0..bytes.len()).unwrap();
+        assert!(!is_map(&view) && view.bytes() == bytes);
+        drop(guards);
+        assert!(is_map(&open(&bytes).1.view(0..bytes.len()).unwrap()));
+    }
+}

@@ -1,0 +1,581 @@
+//! The folder: list, read, edit. The only file that joins the engine's parts.
+
+use std::ffi::OsStr;
+use std::io::{self, BufWriter, Write};
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Access, Mode, OFlags};
+
+use super::atomic::{self, AtomicFile, Durability, Failure, Replaces};
+use super::cache::{IndexCache, Known};
+use super::line_edit::{self, LineEdits};
+use super::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex, NotText};
+use super::lock::{Locks, PathKey, Turn};
+use super::name::{FileName, NamePolicy};
+use super::place::{Place, Refusal};
+use super::splice::EditPlan;
+use super::view::{FileStamp, FileView, MAP_CUTOFF, OpenFile};
+use super::{Control, Error, Result, list};
+
+/// No wait for a lock is longer (SPEC 2, `--timeout`).
+const LOCK_WAIT: Duration = Duration::from_secs(30);
+
+/// How often a read or an edit starts over on a file that others keep changing.
+const ATTEMPTS: usize = 8;
+
+/// Memory for indexes of files seen before.
+const CACHE_BYTES: usize = 8 << 20;
+
+/// What a workspace may do (SPEC 2).
+#[derive(Debug, Clone)]
+pub struct WorkspaceOptions {
+    /// Which names are admitted.
+    pub names: NamePolicy,
+    /// Largest file, in bytes.
+    pub max_bytes: u64,
+    /// Whether nothing on the disk may change.
+    pub read_only: bool,
+    /// When an edit counts as done.
+    pub durability: Durability,
+}
+
+/// Why a folder cannot be served.
+#[derive(Debug)]
+pub enum OpenError {
+    /// It does not exist, is no directory, or cannot be opened.
+    Unusable(io::Error),
+    /// It cannot be written to.
+    NotWritable,
+}
+
+/// One served folder.
+#[derive(Debug)]
+pub struct Workspace {
+    path: PathBuf,
+    root: Mutex<Arc<OwnedFd>>,
+    options: WorkspaceOptions,
+    new_file_mode: Mode,
+    cache: IndexCache,
+    locks: Locks,
+}
+
+/// The lines asked for, 0-based, both ends inclusive, either end open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LineRange {
+    /// First line.
+    pub start: Option<u64>,
+    /// Last line; past the end means the last line.
+    pub end: Option<u64>,
+}
+
+impl LineRange {
+    /// Whether the whole file is meant.
+    pub fn is_whole(&self) -> bool {
+        self.start.is_none() && self.end.is_none()
+    }
+
+    fn check(&self) -> Result<()> {
+        match (self.start, self.end) {
+            (Some(start), Some(end)) if start > end => Err(Error::InvalidRange { start, end }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The lines meant in a file of `total` lines.
+    fn within(&self, total: usize) -> Result<Range<usize>> {
+        let end = self.end.map_or(total, |end| (end.saturating_add(1)).min(total as u64) as usize);
+        match self.start {
+            None => Ok(0..end),
+            Some(start) if start >= total as u64 => Err(Error::StartPastEnd { start, total }),
+            Some(start) => Ok(start as usize..end),
+        }
+    }
+}
+
+/// What a read returns: nothing is copied if it is large.
+#[derive(Debug)]
+pub struct Excerpt {
+    view: FileView,
+    bytes: Range<usize>,
+    /// The lines returned, 0-based, end exclusive.
+    pub lines: Range<usize>,
+    /// Lines in the file.
+    pub total: usize,
+}
+
+impl Excerpt {
+    /// The lines as they stand in the file, without the last one's break. They may change while they are read.
+    pub fn bytes(&self) -> &[u8] {
+        &self.view.bytes()[self.bytes.clone()]
+    }
+
+    /// Whether all that was read so far is what the file held when it was opened.
+    pub fn unchanged(&self) -> bool {
+        self.view.unchanged()
+    }
+}
+
+/// What an edit did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edited {
+    /// Lines inserted, deleted and appended, and for a replaced line those that it became.
+    pub lines_modified: usize,
+    /// Lines of the file now.
+    pub total_lines: usize,
+    /// Whether there was no such file before.
+    pub created: bool,
+}
+
+/// How far a read may go to get at bytes.
+#[derive(Clone, Copy, PartialEq)]
+enum Effort {
+    /// Only what is in memory and small.
+    AtOnce,
+    /// Whatever it takes.
+    Full,
+}
+
+impl Workspace {
+    /// Opens the folder at `path` and removes what dead processes left in it.
+    pub fn open(path: &Path, options: WorkspaceOptions) -> Result<Workspace, OpenError> {
+        let path = path.canonicalize().map_err(OpenError::Unusable)?;
+        let root = open_folder(&path).map_err(OpenError::Unusable)?;
+        if !options.read_only {
+            let access = Access::WRITE_OK | Access::EXEC_OK;
+            rustix::fs::accessat(&root, ".", access, rustix::fs::AtFlags::EACCESS)
+                .map_err(|_| OpenError::NotWritable)?;
+            // A leftover that cannot be removed harms nobody: it is hidden and has no name.
+            let _ = atomic::remove_leftovers(&root);
+        }
+        let umask = rustix::process::umask(Mode::empty());
+        rustix::process::umask(umask);
+        Ok(Workspace {
+            path,
+            root: Mutex::new(Arc::new(root)),
+            options,
+            new_file_mode: Mode::from_raw_mode(0o666).difference(umask),
+            cache: IndexCache::new(CACHE_BYTES),
+            locks: Locks::default(),
+        })
+    }
+
+    /// The folder's canonical path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the workspace may do.
+    pub fn options(&self) -> &WorkspaceOptions {
+        &self.options
+    }
+
+    /// Admits a name under the workspace's policy.
+    pub fn parse_name(&self, name: &str) -> Result<FileName> {
+        FileName::parse(name, self.options.names)
+    }
+
+    /// All files of the folder (SPEC 4, `list_files`); `with_access` asks the system what may be read and written.
+    pub fn list(&self, with_access: bool, control: &Control) -> Result<list::Listing> {
+        let root = self.root()?;
+        list::list(&root, &self.path, self.options.names, with_access, |place| {
+            control.check()?;
+            Ok(self.count_lines(place))
+        })
+    }
+
+    /// The lines `range` of the file `name`.
+    pub fn read(&self, name: &FileName, range: LineRange, control: &Control) -> Result<Excerpt> {
+        range.check()?;
+        let name = name.as_str();
+        for _ in 0..ATTEMPTS {
+            control.check()?;
+            let place = self.find(name)?;
+            let Some(file) = self.open_place(&place, name)? else { continue };
+            if let Some(excerpt) = self.excerpt(file, name, range, Effort::Full)? {
+                return Ok(excerpt);
+            }
+        }
+        Err(Error::Changed { name: name.into() })
+    }
+
+    /// As [`Workspace::read`], if that takes no waiting: small, and in memory already. Nothing if not.
+    pub fn read_at_once(&self, name: &FileName, range: LineRange) -> Option<Result<Excerpt>> {
+        if let Err(error) = range.check() {
+            return Some(Err(error));
+        }
+        let root = self.root().ok()?;
+        let place = Place::find(&root, OsStr::new(name.as_str())).ok()?;
+        place.stat?;
+        let file = self.open_place(&place, name.as_str()).ok()??;
+        self.excerpt(file, name.as_str(), range, Effort::AtOnce).transpose()
+    }
+
+    /// Changes lines of the file `name`, which is created if it is missing and `create` is set (SPEC 4, `edit_file`).
+    pub fn edit_lines(
+        &self,
+        name: &FileName,
+        edits: &LineEdits,
+        create: bool,
+        control: &Control,
+    ) -> Result<Edited> {
+        self.change(name, create, control, |index, old| {
+            let Some(planned) = line_edit::plan(index, old, edits)? else { return Ok(None) };
+            Ok(Some((planned.plan, (planned.lines_modified, planned.total_lines))))
+        })
+        .map(|((lines_modified, total_lines), created)| Edited { lines_modified, total_lines, created })
+    }
+
+    /// Carries out one change of one file, whole or not at all (SPEC 8): lock, view, plan, write, rename.
+    ///
+    /// `plan` gets the index and the bytes of the file as it is (empty if it is to be created) and may refuse; it
+    /// returns nothing if the bytes are not those that were indexed. Returns what it reports, and whether the file is
+    /// new.
+    pub fn change<'p, T>(
+        &self,
+        name: &FileName,
+        create: bool,
+        control: &Control,
+        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<(T, bool)> {
+        let name = name.as_str();
+        let until = control.deadline().min(Instant::now() + LOCK_WAIT);
+        let mut turn = None;
+        let mut changed = 0;
+        while changed < ATTEMPTS {
+            let place = self.find_or_missing(name)?;
+            turn = Some(self.take_turn(turn, &place, name, until, control)?);
+            let outcome = match place.restat() {
+                Ok(None) if create => self.change_missing(&place, name, control, &mut plan),
+                Ok(None) => return Err(self.not_found(name)),
+                Ok(Some(_)) => self.change_existing(&place, name, until, control, &mut plan),
+                Err(errno) => return Err(Error::read(name, errno)),
+            };
+            match outcome? {
+                Attempt::Done(done) => return Ok(done),
+                Attempt::Replaced => control.check()?,
+                Attempt::Changed => changed += 1,
+            }
+        }
+        Err(Error::Changed { name: name.into() })
+    }
+
+    fn change_missing<'p, T>(
+        &self,
+        place: &Place,
+        name: &str,
+        control: &Control,
+        plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<Attempt<T>> {
+        let index = IndexBuilder::new(BLOCK_SHIFT).finish();
+        let Some((edit, report)) = plan(&index, b"")? else { return Ok(Attempt::Changed) };
+        let written = self.write(place, name, &edit, b"", &Replaces::Nothing(self.new_file_mode), control);
+        match written {
+            Ok(()) => Ok(Attempt::Done((report, true))),
+            Err(Stopped::Failed(Failure::Exists)) => Ok(Attempt::Replaced),
+            Err(stopped) => Err(stopped.into_error(name)),
+        }
+    }
+
+    fn change_existing<'p, T>(
+        &self,
+        place: &Place,
+        name: &str,
+        until: Instant,
+        control: &Control,
+        plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<Attempt<T>> {
+        let Some(first) = self.open_place(place, name)? else { return Ok(Attempt::Replaced) };
+        if !place.allows(Access::WRITE_OK) {
+            return Err(Error::PermissionDenied { name: name.into() });
+        }
+        let id = (first.stamp().dev, first.stamp().ino);
+        let locked = self.locks.lock(first.file(), id, until, control)?;
+        let Some(_lock) = locked.map_err(|error| Error::write(name, error))? else {
+            control.check()?;
+            return Err(Error::Locked { name: name.into() });
+        };
+        // Whoever had the lock before may have replaced the file: then ours is the lock of a file without a name.
+        let Some(file) = self.open_place(place, name)? else { return Ok(Attempt::Replaced) };
+        if !file.stamp().same_file(first.stamp()) {
+            return Ok(Attempt::Replaced);
+        }
+        let Some((view, index)) = self.whole(file, name)? else { return Ok(Attempt::Changed) };
+        let Some((edit, report)) = plan(&index, view.bytes())? else { return Ok(Attempt::Changed) };
+        if edit.changes_nothing() {
+            return Ok(Attempt::Done((report, false)));
+        }
+        let written = self.write(place, name, &edit, view.bytes(), &Replaces::File(view.file()), control);
+        match written {
+            Ok(()) => Ok(Attempt::Done((report, false))),
+            Err(Stopped::Failed(_)) if !view.unchanged() => Err(Error::Changed { name: name.into() }),
+            Err(stopped) => Err(stopped.into_error(name)),
+        }
+    }
+
+    /// Writes the result of `edit` beside the old file and puts it in its place.
+    fn write(
+        &self,
+        place: &Place,
+        name: &str,
+        edit: &EditPlan,
+        old: &[u8],
+        replaces: &Replaces,
+        control: &Control,
+    ) -> Result<(), Stopped> {
+        let size = edit.len_after(old.len()) as u64;
+        if size > self.options.max_bytes {
+            return Err(Stopped::Refused(Error::TooLarge { size, max: self.options.max_bytes }));
+        }
+        control.check().map_err(Stopped::Refused)?;
+        let root = self.root().map_err(Stopped::Refused)?;
+        let dir = if same_device(&root, &place.dir) { &root } else { &place.dir };
+        let new = AtomicFile::create(dir).map_err(Failure::from)?;
+        let mut out = BufWriter::with_capacity(
+            64 * 1024,
+            Indexing { out: new, index: IndexBuilder::new(BLOCK_SHIFT) },
+        );
+        edit.write_to(old, &mut out).map_err(Failure::from)?;
+        let Indexing { out: new, index } =
+            out.into_inner().map_err(|error| Failure::from(error.into_error()))?;
+        let commit = || control.begin_commit().map_err(Stopped::Refused);
+        let stamp = new.commit(place, replaces, self.options.durability, commit)?;
+        self.cache.put_unique(&stamp, Known::Text(Arc::new(index.finish())));
+        tracing::trace!(file = name, bytes = size, "written");
+        Ok(())
+    }
+
+    /// The folder's handle. A folder that was removed and made again is opened anew.
+    fn root(&self) -> Result<Arc<OwnedFd>> {
+        let mut root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = rustix::fs::fstat(&*root).map_or(true, |stat| stat.st_nlink == 0);
+        if gone {
+            *root = Arc::new(open_folder(&self.path).map_err(|_| Error::FolderGone)?);
+        }
+        Ok(root.clone())
+    }
+
+    /// The place of an existing file.
+    fn find(&self, name: &str) -> Result<Place> {
+        let place = self.find_or_missing(name)?;
+        if place.stat.is_none() { Err(self.not_found(name)) } else { Ok(place) }
+    }
+
+    fn find_or_missing(&self, name: &str) -> Result<Place> {
+        Place::find(&self.root()?, OsStr::new(name)).map_err(|refusal| refused(name, refusal))
+    }
+
+    fn not_found(&self, name: &str) -> Error {
+        let similar =
+            self.root().map(|root| list::similar_names(&root, name, self.options.names)).unwrap_or_default();
+        Error::NotFound { name: name.into(), similar }
+    }
+
+    /// Opens the file if it is within the limit. Nothing if it is no longer what was found.
+    fn open_place(&self, place: &Place, name: &str) -> Result<Option<OpenFile>> {
+        let Some(file) = place.open().map_err(|refusal| refused(name, refusal))? else { return Ok(None) };
+        let (size, max) = (file.stamp().len, self.options.max_bytes);
+        if size > max { Err(Error::TooLarge { size, max }) } else { Ok(Some(file)) }
+    }
+
+    fn take_turn<'w>(
+        &'w self,
+        held: Option<Turn<'w>>,
+        place: &Place,
+        name: &str,
+        until: Instant,
+        control: &Control,
+    ) -> Result<Turn<'w>> {
+        let dir = rustix::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
+        let key: PathKey = (dir.st_dev, dir.st_ino, place.name.clone());
+        if let Some(turn) = held.filter(|turn| *turn.key() == key) {
+            return Ok(turn);
+        }
+        match self.locks.turn(key, until, control)? {
+            Some(turn) => Ok(turn),
+            None => {
+                control.check()?;
+                Err(Error::Locked { name: name.into() })
+            }
+        }
+    }
+
+    /// The lines `range` of an open file. Nothing if the file changed under us, or if it takes more than `effort`.
+    fn excerpt(
+        &self,
+        file: OpenFile,
+        name: &str,
+        range: LineRange,
+        effort: Effort,
+    ) -> Result<Option<Excerpt>> {
+        let known = self.cache.get(file.stamp());
+        let (view, index) = match known {
+            Some(Known::NotText(why)) => return Err(not_text(why, name)),
+            Some(Known::Text(index)) => {
+                let window = index.window(&range.within(index.len_lines())?);
+                let Some(view) = load(file, window, name, effort)? else { return Ok(None) };
+                (view, index)
+            }
+            None => {
+                if effort == Effort::AtOnce && file.len() > MAP_CUTOFF {
+                    return Ok(None);
+                }
+                let whole = 0..file.len();
+                let Some(view) = load(file, whole, name, effort)? else { return Ok(None) };
+                match self.index(&view, name)? {
+                    Some(index) => (view, index),
+                    None => return Ok(None),
+                }
+            }
+        };
+        let lines = range.within(index.len_lines())?;
+        let Some(bytes) = index.byte_range(&lines, view.bytes(), view.offset()) else { return Ok(None) };
+        // A copy is final: what it holds now is what goes out, so it must be true now.
+        if view.bytes().len() <= MAP_CUTOFF && !view.unchanged() {
+            return Ok(None);
+        }
+        let start = view.offset();
+        let bytes = bytes.start.saturating_sub(start)..bytes.end.saturating_sub(start);
+        let total = index.len_lines();
+        Ok(view.bytes().get(bytes.clone()).is_some().then_some(Excerpt { view, bytes, lines, total }))
+    }
+
+    /// The whole of an open file and its index. Nothing if the file changed under us.
+    fn whole(&self, file: OpenFile, name: &str) -> Result<Option<(FileView, Arc<LineIndex>)>> {
+        let known = self.cache.get(file.stamp());
+        let whole = 0..file.len();
+        let Some(view) = load(file, whole, name, Effort::Full)? else { return Ok(None) };
+        match known {
+            Some(Known::Text(index)) => Ok(Some((view, index))),
+            Some(Known::NotText(why)) => Err(not_text(why, name)),
+            None => Ok(self.index(&view, name)?.map(|index| (view, index))),
+        }
+    }
+
+    /// Indexes a view of a whole file and remembers it. Nothing if the file changed meanwhile.
+    fn index(&self, view: &FileView, name: &str) -> Result<Option<Arc<LineIndex>>> {
+        let built = LineIndex::build(view.bytes());
+        if !view.unchanged() {
+            return Ok(None);
+        }
+        let stamp: &FileStamp = view.file().stamp();
+        match built {
+            Ok(index) => {
+                let index = Arc::new(index);
+                self.cache.put(stamp, Known::Text(index.clone()));
+                Ok(Some(index))
+            }
+            Err(why) => {
+                self.cache.put(stamp, Known::NotText(why));
+                Err(not_text(why, name))
+            }
+        }
+    }
+
+    /// The lines of a listed file; nothing if it is too large, not text or not readable.
+    fn count_lines(&self, place: &Place) -> Option<usize> {
+        let stamp = FileStamp::of(place.stat.as_ref()?);
+        if stamp.len > self.options.max_bytes {
+            return None;
+        }
+        match self.cache.get(&stamp) {
+            Some(Known::Text(index)) => return Some(index.len_lines()),
+            Some(Known::NotText(_)) => return None,
+            None => {}
+        }
+        let (_, index) = self.whole(self.open_place(place, "").ok()??, "").ok()??;
+        Some(index.len_lines())
+    }
+}
+
+/// How one try at a change ended.
+enum Attempt<T> {
+    Done((T, bool)),
+    /// Another of our kind was first: start over on what is there now.
+    Replaced,
+    /// A program that does not lock wrote to the file while we read it.
+    Changed,
+}
+
+/// Why nothing was written.
+enum Stopped {
+    Refused(Error),
+    Failed(Failure),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Stopped {
+        Stopped::Failed(failure)
+    }
+}
+
+impl Stopped {
+    fn into_error(self, name: &str) -> Error {
+        match self {
+            Stopped::Refused(error) => error,
+            Stopped::Failed(Failure::Io(source)) if source.kind() == io::ErrorKind::NotFound => {
+                Error::WriteFailed { source }
+            }
+            Stopped::Failed(Failure::Io(source)) => Error::write(name, source),
+            Stopped::Failed(Failure::Changed | Failure::Exists) => Error::Changed { name: name.into() },
+        }
+    }
+}
+
+/// A writer that indexes what goes through it.
+struct Indexing {
+    out: AtomicFile,
+    index: IndexBuilder,
+}
+
+impl Write for Indexing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(&bytes[..bytes.len().min(1 << 20)])?;
+        self.index.push(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+fn same_device(one: &OwnedFd, other: &OwnedFd) -> bool {
+    let device = |fd| rustix::fs::fstat(fd).map(|stat| stat.st_dev);
+    matches!((device(one), device(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+fn refused(name: &str, refusal: Refusal) -> Error {
+    match refusal {
+        Refusal::Forbidden => Error::PermissionDenied { name: name.into() },
+        Refusal::System(errno) => Error::read(name, errno),
+    }
+}
+
+fn not_text(why: NotText, name: &str) -> Error {
+    match why {
+        NotText::Nul => Error::NotText { name: name.into() },
+        NotText::InvalidUtf8 => Error::InvalidUtf8,
+    }
+}
+
+/// The bytes of `window`. Nothing if the file has become shorter, or if they are not at hand and should be.
+fn load(file: OpenFile, window: Range<usize>, name: &str, effort: Effort) -> Result<Option<FileView>> {
+    match effort {
+        Effort::AtOnce if window.len() > MAP_CUTOFF => Ok(None),
+        Effort::AtOnce => Ok(file.view_at_once(window).ok()),
+        Effort::Full => match file.view(window) {
+            Ok(view) => Ok(Some(view)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(Error::read(name, error)),
+        },
+    }
+}
