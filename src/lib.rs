@@ -1,2 +1,55 @@
-//! placeholder
+//! One folder of text files for LLM agents: list, read by line range and edit, over MCP, REST and JSON-RPC.
+//!
+//! # The house
+//!
+//! `engine` ← `tools` ← `protocol` ← `transport` ← `main`: a file names things only to its left, and `tests/layers.rs`
+//! fails on a wrong arrow.
+//!
+//! - [`engine`]: bytes, files, locks. Knows no JSON, HTTP, MCP, tokio or serde.
+//! - [`tools`]: what an agent can ask. Knows no ids, JSON-RPC, status codes or sockets.
+//! - [`protocol`]: pure functions between bytes and calls, replies and bytes. No I/O, no await.
+//! - [`transport`]: moving bytes. Never matches on engine errors.
+//! - [`cli`]: the command line as one struct of options, and the log.
+//!
+//! # What a line is
+//!
+//! A line break is `\n`, `\r\n` or a lone `\r`. The lines of a file are what lies between breaks; a break at the end of
+//! the file ends the last line and starts no further one. So `"a"` and `"a\n"` have one line, `"a\n\n"` has two (the
+//! second is empty), `"\n"` has one (empty), and the empty file has none. A byte order mark is no part of line 0.
+//!
+//! # Example
+//!
+//! ```
+//! use std::time::Duration;
+//! use file_editor::engine::*;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = std::env::temp_dir().join(format!("file-editor-doc-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! let options = WorkspaceOptions {
+//!     names: NamePolicy::Portable,
+//!     max_bytes: 10 << 20,
+//!     read_only: false,
+//!     durability: Durability::Full,
+//! };
+//! let workspace = Workspace::open(&folder, options).map_err(|_| "cannot open the folder")?;
+//! let name = workspace.parse_name("notes.txt").map_err(|_| "not a name")?;
+//! let control = Control::new(Duration::from_secs(10));
+//!
+//! let edits = LineEdits { edits: Vec::new(), append: Some("one\ntwo\nthree".into()) };
+//! let edited = workspace.edit_lines(&name, &edits, true, &control).map_err(|_| "not edited")?;
+//! assert!(edited.created && edited.total_lines == 3);
+//!
+//! let range = LineRange { start: Some(1), end: None };
+//! let excerpt = workspace.read(&name, range, &control).map_err(|_| "not read")?;
+//! assert_eq!(excerpt.bytes(), b"two\nthree");
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod cli;
 pub mod engine;
+pub mod protocol;
+pub mod tools;
+pub mod transport;

@@ -1,2 +1,85 @@
-//! placeholder
-fn main() {}
+//! The binary: parse, log, open the folder, run a transport, exit code.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use file_editor::cli::{self, Config, Stop, Transport};
+use file_editor::engine::{OpenError, Workspace, WorkspaceOptions};
+use file_editor::protocol::{Service, ServiceOptions};
+use file_editor::transport::{Shared, http, stdio};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let start = Instant::now();
+    match Config::parse_from_args(std::env::args_os()).and_then(|config| run(config, start)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::Asked(answer)) => {
+            // clap prints what was asked for to stdout; a closed stdout is not our problem.
+            let _ = answer.print();
+            ExitCode::SUCCESS
+        }
+        Err(Stop::Wrong(line)) => {
+            let _ = writeln!(io::stderr(), "file-editor: {line}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(config: Config, start: Instant) -> Result<(), Stop> {
+    let token = config.token()?;
+    let options = WorkspaceOptions {
+        names: config.names.into(),
+        max_bytes: config.max_bytes(),
+        read_only: config.read_only,
+        durability: config.sync.into(),
+    };
+    let workspace = Workspace::open(&config.dir, options).map_err(|error| cannot_open(&config, &error))?;
+    cli::init_log(config.log_level, config.log_format);
+    let folder = workspace.path().display().to_string();
+    let shared = Shared {
+        service: Service::new(ServiceOptions {
+            tools: config.tools.0.clone(),
+            read_only: config.read_only,
+            structured: config.structured,
+            names: config.names.into(),
+            timeout: config.timeout,
+        }),
+        workspace: Arc::new(workspace),
+        max_bytes: config.max_bytes() as usize,
+        timeout: Duration::from_secs(config.timeout),
+        max_in_flight: config.max_in_flight.into(),
+        rate_limit: config.rate_limit,
+    };
+    match config.transport {
+        Transport::Stdio => stdio::serve(shared, || cli::ready(&folder, "stdio", start))
+            .map_err(|error| Stop::Wrong(format!("--transport=stdio: {error}"))),
+        Transport::Http => {
+            if config.allow_remote && !config.host.is_loopback() && token.is_none() {
+                cli::warn_open(config.host);
+            }
+            let (host, port) = (config.host, config.port);
+            let ready = |address| cli::ready(&folder, &format!("http://{address}"), start);
+            http::serve(shared, http::HttpOptions { host, port, token }, ready).map_err(|error| {
+                Stop::Wrong(format!(
+                    "cannot listen on {host} port {port}: {error}; choose another --port or --host"
+                ))
+            })
+        }
+    }
+}
+
+fn cannot_open(config: &Config, error: &OpenError) -> Stop {
+    let dir = config.dir.display();
+    Stop::Wrong(match error {
+        OpenError::Unusable(error) => {
+            format!("--dir={dir} cannot be used: {error}; give a folder that exists")
+        }
+        OpenError::NotWritable => {
+            format!("--dir={dir} is not writable; give one that is, or serve it with --read-only")
+        }
+    })
+}

@@ -350,7 +350,8 @@ mod tests {
         new.write_all(b"x").unwrap();
         assert_eq!(std::fs::metadata(dir.0.path().join(&new.name)).unwrap().mode() & 0o777, 0o600);
         let place = dir.place("a");
-        let refused = new.commit(&place, &Replaces::Nothing(Mode::RUSR), Durability::None, || Err(Failure::Changed));
+        let refused =
+            new.commit(&place, &Replaces::Nothing(Mode::RUSR), Durability::None, || Err(Failure::Changed));
         assert!(matches!(refused, Err(Failure::Changed)));
         assert!(dir.names().is_empty());
     }

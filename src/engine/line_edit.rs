@@ -128,7 +128,8 @@ fn check_ranges(text: &Text, edits: &[LineEdit]) -> Result<()> {
             return Err(Error::LineOutOfRange { line: edit.line, operation, total });
         }
         let Some(expected) = edit.operation.expect() else { continue };
-        let found = text.line(edit.line as usize).and_then(|line| text.old.get(line.text)).unwrap_or_default();
+        let found =
+            text.line(edit.line as usize).and_then(|line| text.old.get(line.text)).unwrap_or_default();
         if found != expected.as_bytes() {
             let actual = String::from_utf8_lossy(found).into_owned();
             return Err(Error::NotAsExpected { line: edit.line, actual });

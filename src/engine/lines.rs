@@ -234,7 +234,10 @@ impl LineIndex {
         }
         assert_eq!(self.len_lines(), lines.len(), "line count");
         assert_eq!(self.first_byte(), bom);
-        assert_eq!(self.ends_in_break(), bytes.len() > bom && bytes.ends_with(b"\n") | bytes.ends_with(b"\r"));
+        assert_eq!(
+            self.ends_in_break(),
+            bytes.len() > bom && bytes.ends_with(b"\n") | bytes.ends_with(b"\r")
+        );
         for (number, line) in lines.iter().enumerate() {
             assert_eq!(self.line(number, bytes).as_ref(), Some(line), "line {number}");
             for last in [number, (number + 2).min(lines.len() - 1), lines.len() - 1] {

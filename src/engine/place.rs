@@ -200,7 +200,8 @@ mod tests {
             ("dirlink", "sub"),
             ("through", "dirlink/b.txt"),
         ]);
-        for (name, text) in [("one", "a"), ("two", "a"), ("down", "b"), ("dots", "b"), ("via", "a"), ("through", "b")]
+        for (name, text) in
+            [("one", "a"), ("two", "a"), ("down", "b"), ("dots", "b"), ("via", "a"), ("through", "b")]
         {
             assert_eq!(read(&dir, name).as_deref(), Ok(text), "{name}");
         }
@@ -224,7 +225,17 @@ mod tests {
             ("dot", "."),
         ]);
         for name in [
-            "out", "sneaky", "back", "absolute", "proc", "dangling", "loop", "ping", "chained", "file_as_dir", "to_dir",
+            "out",
+            "sneaky",
+            "back",
+            "absolute",
+            "proc",
+            "dangling",
+            "loop",
+            "ping",
+            "chained",
+            "file_as_dir",
+            "to_dir",
             "dot",
         ] {
             assert_eq!(read(&dir, name), Err(Refusal::Forbidden), "{name}");

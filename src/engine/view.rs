@@ -267,7 +267,8 @@ mod tests {
     fn a_map_that_cannot_be_guarded_is_a_copy_instead() {
         let _alone = TABLE.write().unwrap();
         let bytes = vec![b'x'; MAP_CUTOFF + 1];
-        let guards: Vec<Guard> = std::iter::from_fn(|| Guard::new(std::ptr::without_provenance(8), 0)).collect();
+        let guards: Vec<Guard> =
+            std::iter::from_fn(|| Guard::new(std::ptr::without_provenance(8), 0)).collect();
         assert!(guards.len() >= 1000);
         let view = open(&bytes).1.view(0..bytes.len()).unwrap();
         assert!(!is_map(&view) && view.bytes() == bytes);

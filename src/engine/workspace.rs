@@ -226,7 +226,11 @@ impl Workspace {
             let Some(planned) = line_edit::plan(index, old, edits)? else { return Ok(None) };
             Ok(Some((planned.plan, (planned.lines_modified, planned.total_lines))))
         })
-        .map(|((lines_modified, total_lines), created)| Edited { lines_modified, total_lines, created })
+        .map(|((lines_modified, total_lines), created)| Edited {
+            lines_modified,
+            total_lines,
+            created,
+        })
     }
 
     /// Carries out one change of one file, whole or not at all (SPEC 8): lock, view, plan, write, rename.
@@ -334,10 +338,8 @@ impl Workspace {
         let root = self.root().map_err(Stopped::Refused)?;
         let dir = if same_device(&root, &place.dir) { &root } else { &place.dir };
         let new = AtomicFile::create(dir).map_err(Failure::from)?;
-        let mut out = BufWriter::with_capacity(
-            64 * 1024,
-            Indexing { out: new, index: IndexBuilder::new(BLOCK_SHIFT) },
-        );
+        let mut out =
+            BufWriter::with_capacity(64 * 1024, Indexing { out: new, index: IndexBuilder::new(BLOCK_SHIFT) });
         edit.write_to(old, &mut out).map_err(Failure::from)?;
         let Indexing { out: new, index } =
             out.into_inner().map_err(|error| Failure::from(error.into_error()))?;

@@ -1,0 +1,301 @@
+//! The command line (SPEC 2): every flag and limit in one struct, checked before anything starts.
+
+mod log;
+
+use std::ffi::OsString;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Parser, ValueEnum};
+
+pub use log::{init as init_log, ready, warn_open};
+
+use crate::engine::{Durability, NamePolicy};
+use crate::tools::{TOOLS, Tool, find};
+use crate::transport::limits::Rate;
+
+/// One folder of text files for LLM agents: list, read by line range and edit, over MCP, REST and JSON-RPC.
+#[derive(Debug, Parser)]
+#[command(name = "file-editor", version, max_term_width = 100)]
+pub struct Config {
+    /// The folder; must exist, be a directory, and be writable (unless --read-only)
+    #[arg(long, value_name = "PATH")]
+    pub dir: PathBuf,
+
+    /// How clients connect
+    #[arg(long, value_enum, value_name = "NAME", default_value = "http")]
+    pub transport: Transport,
+
+    /// IP address to bind (HTTP)
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    pub host: IpAddr,
+
+    /// Allow a --host that is not loopback
+    #[arg(long)]
+    pub allow_remote: bool,
+
+    /// A file with a bearer token that every HTTP request must carry
+    #[arg(long, value_name = "PATH")]
+    pub auth_token_file: Option<PathBuf>,
+
+    /// HTTP port, 1024-65535; 0 lets the system pick one, and the ready line names it
+    #[arg(long, value_name = "N", default_value = "8080", value_parser = port)]
+    pub port: u16,
+
+    /// Largest file and request, in MB of 1,048,576 bytes, 1-100
+    #[arg(long, value_name = "MB", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub max_size: u64,
+
+    /// Longest an operation may take up to the first byte of its answer, in seconds, 1-300
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=300))]
+    pub timeout: u64,
+
+    /// The MCP tools offered: names, comma-separated, or all
+    #[arg(long, value_name = "NAMES", default_value = "list_files,read_file,edit_file", value_parser = tools)]
+    pub tools: ToolNames,
+
+    /// File names admitted: portable (letters, digits, . _ -) or any (one path component without control characters)
+    #[arg(long, value_enum, value_name = "POLICY", default_value = "portable")]
+    pub names: Names,
+
+    /// Offer and carry out nothing that writes
+    #[arg(long)]
+    pub read_only: bool,
+
+    /// full: an edit is on the disk before it is answered; none: whole after a crash of the server, but not after a loss of power
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "full")]
+    pub sync: Sync,
+
+    /// Give data for programs beside the text
+    #[arg(long)]
+    pub structured: bool,
+
+    /// Requests a connection may send: <per second>[,<burst>]
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub rate_limit: Option<Rate>,
+
+    /// Requests in work at once per connection, 1-4096; past it the server stops reading
+    #[arg(long, value_name = "N", default_value = "128", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub max_in_flight: u16,
+
+    /// Least important messages logged, to stderr
+    #[arg(long, value_enum, value_name = "LEVEL", default_value = "info")]
+    pub log_level: LogLevel,
+
+    /// Form of the log
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+}
+
+/// `--transport`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Transport {
+    /// MCP over Streamable HTTP, and REST
+    Http,
+    /// MCP and JSON-RPC over standard input and output
+    Stdio,
+}
+
+/// `--names`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum Names {
+    Portable,
+    Any,
+}
+
+/// `--sync`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum Sync {
+    Full,
+    None,
+}
+
+/// `--log-level`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum LogLevel {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+/// `--log-format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+/// `--tools`
+#[derive(Debug, Clone)]
+pub struct ToolNames(pub Vec<&'static Tool>);
+
+/// What a command line that starts no server ends in.
+#[derive(Debug)]
+pub enum Stop {
+    /// Help or version, for stdout, and success.
+    Asked(clap::Error),
+    /// One line that names the flag and what to do, and failure.
+    Wrong(String),
+}
+
+impl Config {
+    /// Reads and checks a command line, the program's name first.
+    pub fn parse_from_args(arguments: impl IntoIterator<Item = OsString>) -> Result<Config, Stop> {
+        let config = Config::try_parse_from(arguments).map_err(|error| match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Asked(error),
+            _ => Stop::Wrong(one_line(&error.to_string())),
+        })?;
+        if !config.host.is_loopback() && !config.allow_remote {
+            let host = config.host;
+            return Err(Stop::Wrong(format!(
+                "--host={host} is not loopback: other machines could reach the folder; \
+                 give --allow-remote if that is what you want, best with --auth-token-file"
+            )));
+        }
+        Ok(config)
+    }
+
+    /// Largest file and request, in bytes.
+    pub fn max_bytes(&self) -> u64 {
+        self.max_size << 20
+    }
+
+    /// The bearer token, if there is to be one.
+    pub fn token(&self) -> Result<Option<Vec<u8>>, Stop> {
+        let Some(path) = &self.auth_token_file else { return Ok(None) };
+        let flag = format!("--auth-token-file={}", path.display());
+        let token =
+            std::fs::read(path).map_err(|error| Stop::Wrong(format!("{flag} cannot be read: {error}")))?;
+        let token = token.trim_ascii().to_vec();
+        if token.is_empty() || !token.iter().all(u8::is_ascii_graphic) {
+            return Err(Stop::Wrong(format!(
+                "{flag} must hold one token of visible ASCII characters, without spaces"
+            )));
+        }
+        Ok(Some(token))
+    }
+}
+
+impl From<Names> for NamePolicy {
+    fn from(names: Names) -> NamePolicy {
+        match names {
+            Names::Portable => NamePolicy::Portable,
+            Names::Any => NamePolicy::Any,
+        }
+    }
+}
+
+impl From<Sync> for Durability {
+    fn from(sync: Sync) -> Durability {
+        match sync {
+            Sync::Full => Durability::Full,
+            Sync::None => Durability::None,
+        }
+    }
+}
+
+fn port(value: &str) -> Result<u16, String> {
+    match value.parse() {
+        Ok(port) if port == 0 || port >= 1024 => Ok(port),
+        _ => Err(format!("{value} is not in 1024-65535 (or 0: the system picks one)")),
+    }
+}
+
+fn tools(value: &str) -> Result<ToolNames, String> {
+    if value == "all" {
+        return Ok(ToolNames(TOOLS.to_vec()));
+    }
+    let unknown = |name: &str| {
+        let known: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
+        format!("there is no tool {name:?}; choose from {} or all", known.join(", "))
+    };
+    let tools = value.split(',').map(|name| find(name.trim()).ok_or_else(|| unknown(name)));
+    tools.collect::<Result<_, _>>().map(ToolNames)
+}
+
+fn rate(value: &str) -> Result<Rate, String> {
+    let (per_second, burst) = value.split_once(',').unwrap_or((value, value));
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|number| *number > 0);
+    match (number(per_second), number(burst)) {
+        (Some(per_second), Some(burst)) => Ok(Rate { per_second, burst }),
+        _ => Err("expected <per second>[,<burst>], two whole numbers above 0, such as 100,1000".into()),
+    }
+}
+
+/// The lines of a message as one, without what the usage says.
+fn one_line(message: &str) -> String {
+    let lines = message.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let told: Vec<&str> =
+        lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
+    format!("{}; see file-editor --help", told.join(" ").trim_start_matches("error: "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Result<Config, String> {
+        let all = ["file-editor", "--dir=/tmp"].iter().chain(arguments).map(OsString::from);
+        Config::parse_from_args(all).map_err(|stop| match stop {
+            Stop::Wrong(line) => line,
+            Stop::Asked(error) => error.to_string(),
+        })
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_contract() {
+        let config = parse(&[]).unwrap();
+        assert_eq!((config.transport, config.port, config.max_size), (Transport::Http, 8080, 10));
+        assert_eq!(
+            (config.timeout, config.max_in_flight, config.host.to_string()),
+            (10, 128, "127.0.0.1".into())
+        );
+        assert_eq!(
+            (config.names, config.sync, config.log_level),
+            (Names::Portable, Sync::Full, LogLevel::Info)
+        );
+        assert_eq!(config.tools.0.len(), 3);
+        assert!(!config.read_only && !config.structured && config.rate_limit.is_none());
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_one_line_that_names_the_flag() {
+        for (argument, flag) in [
+            ("--port=80", "--port"),
+            ("--port=65536", "--port"),
+            ("--max-size=0", "--max-size"),
+            ("--max-size=101", "--max-size"),
+            ("--timeout=301", "--timeout"),
+            ("--max-in-flight=4097", "--max-in-flight"),
+            ("--tools=read_file,nothing", "--tools"),
+            ("--rate-limit=0", "--rate-limit"),
+            ("--rate-limit=1,x", "--rate-limit"),
+            ("--transport=pigeon", "--transport"),
+            ("--host=localhost", "--host"),
+            ("--host=0.0.0.0", "--allow-remote"),
+            ("--no-such-flag", "--no-such-flag"),
+        ] {
+            let line = parse(&[argument]).unwrap_err();
+            assert!(line.contains(flag) && !line.contains('\n'), "{argument}: {line}");
+        }
+        let missing = Config::parse_from_args(["file-editor".into()]).unwrap_err();
+        assert!(matches!(missing, Stop::Wrong(line) if line.contains("--dir") && !line.contains('\n')));
+    }
+
+    #[test]
+    fn rates_and_tools_are_read() {
+        let rated = |text| parse(&[text]).unwrap().rate_limit.unwrap();
+        assert_eq!(rated("--rate-limit=100,1000"), Rate { per_second: 100, burst: 1000 });
+        assert_eq!(rated("--rate-limit=7"), Rate { per_second: 7, burst: 7 });
+        assert_eq!(parse(&["--tools=all"]).unwrap().tools.0.len(), TOOLS.len());
+        assert_eq!(parse(&["--tools=read_file"]).unwrap().tools.0.len(), 1);
+        assert!(parse(&["--host=0.0.0.0", "--allow-remote"]).is_ok());
+    }
+}

@@ -1,0 +1,151 @@
+//! One answer on its way out: bytes that are ready, and excerpts that are escaped only when they are pulled.
+//!
+//! The end of an answer is decided last, by whether what was sent is what the file held (SPEC 8: an answer that can no
+//! longer be completed truthfully never looks complete). Knows nothing of what it says; no I/O.
+
+use std::collections::VecDeque;
+
+use super::escape::{Breaks, Escaper, MIN_BLOCK};
+use crate::engine::Excerpt;
+
+/// Bytes that one pull adds, at most and about.
+pub const BLOCK: usize = 64 * 1024;
+
+/// What follows an excerpt that turned out not to be true.
+#[derive(Debug)]
+pub enum Otherwise {
+    /// These bytes, which say so.
+    Say(Vec<u8>),
+    /// Nothing: the stream must be cut.
+    Cut,
+}
+
+/// An excerpt inside a JSON string, and how the answer goes on behind it.
+#[derive(Debug)]
+struct Streamed {
+    excerpt: Excerpt,
+    sent: usize,
+    escaper: Escaper,
+    then: Vec<u8>,
+    otherwise: Otherwise,
+}
+
+#[derive(Debug)]
+enum Part {
+    Ready { bytes: Vec<u8>, sent: usize },
+    Streamed(Box<Streamed>),
+}
+
+/// How a pull left the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pulled {
+    /// There is more.
+    More,
+    /// That was all.
+    Done,
+    /// What was sent so far is not true and nothing can say so: break the stream off.
+    Cut,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    parts: VecDeque<Part>,
+}
+
+impl Answer {
+    /// An answer that is ready.
+    pub fn ready(status: u16, bytes: Vec<u8>) -> Answer {
+        Answer { status, parts: VecDeque::from([Part::Ready { bytes, sent: 0 }]) }
+    }
+
+    /// `head`, the excerpt inside a JSON string, and `then`; or `otherwise` if the excerpt cannot be told truthfully.
+    pub fn streamed(
+        head: Vec<u8>,
+        excerpt: Excerpt,
+        breaks: Breaks,
+        then: Vec<u8>,
+        otherwise: Otherwise,
+    ) -> Answer {
+        let streamed = Streamed { excerpt, sent: 0, escaper: Escaper::new(breaks), then, otherwise };
+        let parts =
+            VecDeque::from([Part::Ready { bytes: head, sent: 0 }, Part::Streamed(Box::new(streamed))]);
+        Answer { status: 200, parts }
+    }
+
+    /// Several answers as one JSON array.
+    pub fn array(answers: Vec<Answer>) -> Answer {
+        let mut parts = VecDeque::new();
+        for (number, answer) in answers.into_iter().enumerate() {
+            let separator = if number == 0 { b"[" } else { b"," };
+            parts.push_back(Part::Ready { bytes: separator.to_vec(), sent: 0 });
+            parts.extend(answer.parts);
+        }
+        parts.push_back(Part::Ready { bytes: b"]".to_vec(), sent: 0 });
+        Answer { status: 200, parts }
+    }
+
+    /// Appends the next block, about [`BLOCK`] bytes, to `out`.
+    pub fn pull(&mut self, out: &mut Vec<u8>) -> Pulled {
+        let end = out.len() + BLOCK;
+        while out.len() + MIN_BLOCK <= end {
+            match self.parts.front_mut() {
+                None => return Pulled::Done,
+                Some(Part::Ready { bytes, sent }) => {
+                    let next = &bytes[*sent..bytes.len().min(*sent + (end - out.len()))];
+                    out.extend_from_slice(next);
+                    *sent += next.len();
+                    if *sent == bytes.len() {
+                        self.parts.pop_front();
+                    }
+                }
+                Some(Part::Streamed(streamed)) => {
+                    let Some(ending) = streamed.pull(out, end) else { continue };
+                    match ending {
+                        Some(bytes) => self.parts[0] = Part::Ready { bytes, sent: 0 },
+                        None => return Pulled::Cut,
+                    }
+                }
+            }
+        }
+        if self.parts.is_empty() { Pulled::Done } else { Pulled::More }
+    }
+
+    /// Pulls all of it into one buffer, checked before any of it is sent: nothing if it cannot be told truthfully.
+    pub fn collect(mut self) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        loop {
+            match self.pull(&mut out) {
+                Pulled::More => {}
+                Pulled::Done => return Some(out),
+                Pulled::Cut => return None,
+            }
+        }
+    }
+}
+
+impl Streamed {
+    /// Escapes into `out` up to the length `end`. When the excerpt is used up, says what comes next: bytes, or a cut.
+    fn pull(&mut self, out: &mut Vec<u8>, end: usize) -> Option<Option<Vec<u8>>> {
+        let rest = &self.excerpt.bytes()[self.sent..];
+        let start = out.len();
+        // No more room is made than the rest can fill: small answers stay small.
+        out.resize(end.min(start + rest.len() * 6 + MIN_BLOCK), 0);
+        let filled = self.escaper.fill(rest, &mut out[start..]);
+        let (taken, ready) = *filled.as_ref().unwrap_or(&(0, 0));
+        out.truncate(start + ready);
+        self.sent += taken;
+        let broken = filled.is_err();
+        if !broken && taken < rest.len() {
+            return None;
+        }
+        let true_to_the_end = !broken && self.escaper.finish().is_ok() && self.excerpt.unchanged();
+        Some(match (true_to_the_end, &mut self.otherwise) {
+            (true, _) => Some(std::mem::take(&mut self.then)),
+            (false, Otherwise::Say(bytes)) => Some(std::mem::take(bytes)),
+            (false, Otherwise::Cut) => None,
+        })
+    }
+}

@@ -1,0 +1,239 @@
+//! Bytes of a file as bytes of a JSON string, block by block.
+//!
+//! Works on bytes, never on `str`: the source may be a map that another program changes meanwhile. What was written to
+//! the block is checked instead, because nobody else can write there; the tail of a cut character moves to the next
+//! block. Knows no file and no envelope.
+
+use crate::engine::char_boundary;
+
+/// What becomes of line breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Breaks {
+    /// Every break reads as `\n` (SPEC 3, read).
+    AsLf,
+    /// As they stand in the file.
+    Kept,
+}
+
+/// The bytes cannot be told truthfully: they are not UTF-8, so they are not what was indexed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NotUtf8;
+
+/// Escapes one text that comes in any number of pieces.
+#[derive(Debug)]
+pub struct Escaper {
+    breaks: Breaks,
+    /// The last byte was a `\r` that has been written as a break: a `\n` right behind it belongs to it.
+    after_cr: bool,
+    /// Bytes of a character that the last block cut.
+    tail: [u8; 3],
+    tail_len: usize,
+}
+
+/// Source bytes looked at in one step.
+const STEP: usize = 16;
+
+/// Room that one step may need: every byte as `\u00XX`, and what a whole step writes at once.
+const ROOM: usize = 6 * STEP + STEP;
+
+/// The smallest block that [`Escaper::fill`] makes progress with.
+pub const MIN_BLOCK: usize = ROOM + 3;
+
+impl Escaper {
+    /// At the start of a text.
+    pub fn new(breaks: Breaks) -> Escaper {
+        Escaper { breaks, after_cr: false, tail: [0; 3], tail_len: 0 }
+    }
+
+    /// Escapes from the front of `source` into `block` until either is used up. Returns how many source bytes were
+    /// taken and how many block bytes are ready; those are whole characters.
+    pub fn fill(&mut self, source: &[u8], block: &mut [u8]) -> Result<(usize, usize), NotUtf8> {
+        block[..self.tail_len].copy_from_slice(&self.tail[..self.tail_len]);
+        let (mut taken, mut end) = (0, self.tail_len);
+        while taken < source.len() && end + ROOM <= block.len() {
+            taken += self.step(&source[taken..], block, &mut end);
+        }
+        let ready = incomplete_tail(&block[..end]);
+        simdutf8::basic::from_utf8(&block[..ready]).map_err(|_| NotUtf8)?;
+        self.tail_len = end - ready;
+        self.tail[..self.tail_len].copy_from_slice(&block[ready..end]);
+        Ok((taken, ready))
+    }
+
+    /// Ends the text: an error if it ends inside a character.
+    pub fn finish(&self) -> Result<(), NotUtf8> {
+        if self.tail_len == 0 { Ok(()) } else { Err(NotUtf8) }
+    }
+
+    /// Takes up to [`STEP`] bytes: the plain ones at the front and the special one behind them, if there is one.
+    #[inline]
+    fn step(&mut self, source: &[u8], block: &mut [u8], end: &mut usize) -> usize {
+        let Some(chunk) = source.first_chunk::<STEP>() else { return self.step_bytewise(source, block, end) };
+        // All of the step is written; what lies behind the plain bytes is overwritten next.
+        block[*end..*end + STEP].copy_from_slice(chunk);
+        let plain = plain_prefix(chunk);
+        *end += plain;
+        if plain > 0 {
+            self.after_cr = false;
+        }
+        if plain == STEP {
+            return STEP;
+        }
+        self.special(chunk[plain], block, end);
+        plain + 1
+    }
+
+    #[cold]
+    fn step_bytewise(&mut self, source: &[u8], block: &mut [u8], end: &mut usize) -> usize {
+        for &byte in source {
+            if is_special(byte) {
+                self.special(byte, block, end);
+            } else {
+                self.after_cr = false;
+                block[*end] = byte;
+                *end += 1;
+            }
+        }
+        source.len()
+    }
+
+    /// Writes a byte that cannot stand in a JSON string as it is.
+    #[inline]
+    fn special(&mut self, byte: u8, block: &mut [u8], end: &mut usize) {
+        let belongs_to_cr = std::mem::take(&mut self.after_cr) && byte == b'\n';
+        let letter = match byte {
+            b'\n' if belongs_to_cr => return,
+            b'\n' => b'n',
+            b'\r' if self.breaks == Breaks::AsLf => {
+                self.after_cr = true;
+                b'n'
+            }
+            b'\r' => b'r',
+            b'\t' => b't',
+            b'"' | b'\\' => byte,
+            0x08 => b'b',
+            0x0C => b'f',
+            _ => {
+                const HEX: &[u8; 16] = b"0123456789abcdef";
+                let digits = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
+                block[*end..*end + 6].copy_from_slice(&[b'\\', b'u', b'0', b'0', digits[0], digits[1]]);
+                *end += 6;
+                return;
+            }
+        };
+        block[*end..*end + 2].copy_from_slice(&[b'\\', letter]);
+        *end += 2;
+    }
+}
+
+#[inline]
+fn is_special(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
+/// How many bytes at the front can stand as they are. Without a branch in the loop, so that it compiles to vector code.
+#[inline]
+fn plain_prefix(chunk: &[u8; STEP]) -> usize {
+    let mut mask = 0u16;
+    for (at, &byte) in chunk.iter().enumerate() {
+        mask |= u16::from(is_special(byte)) << at;
+    }
+    mask.trailing_zeros() as usize
+}
+
+/// Where the last character starts, if its end is missing; else the end.
+fn incomplete_tail(bytes: &[u8]) -> usize {
+    let Some(&last) = bytes.last() else { return 0 };
+    if last < 0x80 {
+        return bytes.len();
+    }
+    let start = (1..=bytes.len().min(3)).find(|back| bytes[bytes.len() - back] & 0xC0 != 0x80);
+    let Some(back) = start else { return bytes.len() };
+    let needed = match bytes[bytes.len() - back] {
+        0xC0..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF7 => 4,
+        _ => 1,
+    };
+    if needed > back { bytes.len() - back } else { bytes.len() }
+}
+
+/// `text` as the inside of a JSON string, breaks kept: for short texts of our own.
+pub fn escape_str(text: &str, out: &mut Vec<u8>) {
+    let mut escaper = Escaper::new(Breaks::Kept);
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        let start = out.len();
+        let piece = &rest[..char_boundary(rest, 4096)];
+        out.resize(start + piece.len() * 6 + MIN_BLOCK, 0);
+        // Whole characters of a `str` are UTF-8.
+        let (taken, ready) = escaper.fill(piece, &mut out[start..]).unwrap_or((piece.len(), 0));
+        out.truncate(start + ready);
+        rest = &rest[taken..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Escapes `source` in blocks of `block` bytes.
+    fn escape(source: &[u8], breaks: Breaks, block: usize) -> Result<String, NotUtf8> {
+        let mut escaper = Escaper::new(breaks);
+        let (mut rest, mut out, mut block) = (source, Vec::new(), vec![0xAA; block]);
+        while !rest.is_empty() {
+            let (taken, ready) = escaper.fill(rest, &mut block)?;
+            assert!(std::str::from_utf8(&block[..ready]).is_ok());
+            out.extend_from_slice(&block[..ready]);
+            rest = &rest[taken..];
+        }
+        escaper.finish()?;
+        Ok(String::from_utf8(out).unwrap())
+    }
+
+    fn read_back(json: &str) -> String {
+        serde_json::from_str(&format!("\"{json}\"")).unwrap()
+    }
+
+    #[test]
+    fn every_ascii_byte_survives_a_json_parser() {
+        let all: String = (0..128u8).map(char::from).collect();
+        assert_eq!(read_back(&escape(all.as_bytes(), Breaks::Kept, MIN_BLOCK).unwrap()), all);
+        let mut out = b"x".to_vec();
+        escape_str(&all.repeat(100), &mut out);
+        assert_eq!(read_back(std::str::from_utf8(&out).unwrap()), format!("x{}", all.repeat(100)));
+    }
+
+    #[test]
+    fn every_kind_of_break_reads_as_one_line_feed() {
+        let text = "a\r\n\r\rb\n\r\n\nc\r";
+        for block in MIN_BLOCK..MIN_BLOCK + 40 {
+            let json = escape(text.repeat(9).as_bytes(), Breaks::AsLf, block).unwrap();
+            assert_eq!(read_back(&json), text.repeat(9).replace("\r\n", "\n").replace('\r', "\n"));
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_never_leave() {
+        for bytes in [&b"ab\xFF"[..], b"\xC3", b"\xE6\xBC", b"\x80", b"\xF0\x9F\x98", b"\xED\xA0\x80"] {
+            assert_eq!(escape(bytes, Breaks::AsLf, 4096), Err(NotUtf8), "{bytes:?}");
+            let padded = [&[b'x'; 500][..], bytes, &[b'y'; 500]].concat();
+            assert_eq!(escape(&padded, Breaks::AsLf, MIN_BLOCK), Err(NotUtf8), "{bytes:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_in_blocks_of_any_size_reads_back_the_same(
+            text in "([a-z \"\\\\]|\\PC|\\r\\n|\\r|\\n|[\\x00-\\x1f]){0,300}",
+            block in MIN_BLOCK..MIN_BLOCK + 200,
+        ) {
+            let kept = escape(text.as_bytes(), Breaks::Kept, block).unwrap();
+            prop_assert_eq!(read_back(&kept), text.clone());
+            let lf = escape(text.as_bytes(), Breaks::AsLf, block).unwrap();
+            prop_assert_eq!(read_back(&lf), text.replace("\r\n", "\n").replace('\r', "\n"));
+        }
+    }
+}

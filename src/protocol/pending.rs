@@ -1,0 +1,231 @@
+//! A call between its request and its answer: what to run, and how to say what came of it.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::answer::{Answer, Otherwise};
+use super::escape::{Breaks, escape_str};
+use super::failure::code_and_status;
+use super::rpc::{self, Id, Refusal, code};
+use crate::engine::{Control, Error, Excerpt, Result, Workspace};
+use crate::tools::{Call, Failure, LineBase, Reply, Wanted, timestamp};
+
+/// The interface that a call came by, and with it the form of the answer.
+#[derive(Debug, Clone)]
+pub(super) enum Form {
+    /// `tools/call`.
+    Tool {
+        id: Id,
+        /// Whether the data goes beside the text.
+        structured: bool,
+    },
+    /// A direct JSON-RPC method.
+    Direct { id: Id },
+    /// A REST path.
+    Rest,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Pending {
+    call: Box<dyn Call>,
+    about: About,
+}
+
+/// What an answer needs to know of its call.
+#[derive(Debug, Clone)]
+pub(super) struct About {
+    pub(super) form: Form,
+    /// The tool's name.
+    pub(super) operation: &'static str,
+    /// The file's name as sent, if one was.
+    pub(super) file: Option<String>,
+    /// `--timeout`, for its error text.
+    pub(super) timeout: u64,
+}
+
+impl Pending {
+    pub(super) fn new(call: Box<dyn Call>, about: About) -> Pending {
+        Pending { call, about }
+    }
+
+    /// The file that the call works on: calls on one file are carried out in the order in which they came.
+    pub fn file(&self) -> Option<&str> {
+        self.call.file().map(|name| name.as_str())
+    }
+
+    /// The request's id; none in REST.
+    pub fn id(&self) -> Option<&Id> {
+        match &self.about.form {
+            Form::Tool { id, .. } | Form::Direct { id } => Some(id),
+            Form::Rest => None,
+        }
+    }
+
+    /// Carries the call out; may wait for disks and locks.
+    pub fn run(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
+        self.call.run(workspace, self.about.wanted(), control)
+    }
+
+    /// Carries the call out if that takes no waiting.
+    pub fn run_at_once(&self, workspace: &Workspace) -> Option<Result<Reply>> {
+        self.call.run_at_once(workspace, self.about.wanted())
+    }
+
+    /// The answer to what came of the call.
+    pub fn answer(&self, result: Result<Reply>) -> Answer {
+        match result {
+            Ok(reply) => self.about.success(reply),
+            Err(error) => self.about.failure(&error),
+        }
+    }
+
+    /// The answer to a call that ran into a fault of ours.
+    pub fn panicked(&self) -> Answer {
+        let About { operation, file, .. } = &self.about;
+        tracing::error!(operation, file, code = code::INTERNAL_ERROR, "internal error");
+        let id = self.id().cloned().unwrap_or_else(Id::null);
+        let refusal = Refusal::new(id, code::INTERNAL_ERROR, "Internal error");
+        match self.about.form {
+            Form::Rest => Answer::ready(500, rest_error(&refusal)),
+            _ => Answer::ready(200, refusal.to_json()),
+        }
+    }
+}
+
+impl About {
+    fn wanted(&self) -> Wanted {
+        match self.form {
+            Form::Tool { structured, .. } => Wanted { text: true, data: structured },
+            Form::Direct { .. } | Form::Rest => Wanted { text: false, data: true },
+        }
+    }
+
+    fn base(&self) -> LineBase {
+        match self.form {
+            Form::Tool { .. } => LineBase::Zero,
+            Form::Direct { .. } | Form::Rest => LineBase::One,
+        }
+    }
+
+    fn success(&self, reply: Reply) -> Answer {
+        match &self.form {
+            Form::Tool { id, structured } => self.tool_result(id, *structured, reply),
+            Form::Direct { id } => match with_content(rpc::result_head(id), reply) {
+                (head, None) => Answer::ready(200, [head, b"}".to_vec()].concat()),
+                // A direct answer has no place to say that it failed half way: checked before its first byte.
+                (head, Some((excerpt, then))) => {
+                    let then = [&then[..], b"}"].concat();
+                    let answer = Answer::streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Cut);
+                    match answer.collect() {
+                        Some(bytes) => Answer::ready(200, bytes),
+                        None => self.failure(&self.changed()),
+                    }
+                }
+            },
+            Form::Rest => match with_content(Vec::new(), reply) {
+                (head, None) => Answer::ready(200, head),
+                (head, Some((excerpt, then))) => {
+                    Answer::streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Cut)
+                }
+            },
+        }
+    }
+
+    fn tool_result(&self, id: &Id, structured: bool, reply: Reply) -> Answer {
+        let mut head = rpc::result_head(id);
+        head.reserve(reply.text.len() + reply.text.len() / 8 + 64);
+        head.extend_from_slice(br#"{"content":[{"type":"text","text":""#);
+        escape_str(&reply.text, &mut head);
+        let mut then = br#""}],"#.to_vec();
+        // File text is sent once: an excerpt has no second form.
+        if structured && reply.excerpt.is_none() {
+            then.extend_from_slice(br#""structuredContent":"#);
+            then.extend_from_slice(reply.data.as_bytes());
+            then.push(b',');
+        }
+        then.extend_from_slice(br#""isError":false}}"#);
+        match reply.excerpt {
+            None => {
+                head.append(&mut then);
+                Answer::ready(200, head)
+            }
+            Some(excerpt) => {
+                let mut otherwise = br#""},{"type":"text","text":""#.to_vec();
+                escape_str(&self.words(&self.changed()).text(), &mut otherwise);
+                otherwise.extend_from_slice(br#""}],"isError":true}}"#);
+                Answer::streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Say(otherwise))
+            }
+        }
+    }
+
+    fn changed(&self) -> Error {
+        Error::Changed { name: self.file.clone().unwrap_or_default() }
+    }
+
+    fn words(&self, error: &Error) -> Failure {
+        Failure::of(error, self.base(), self.timeout)
+    }
+
+    /// The answer to a call that failed, which is logged.
+    pub(super) fn failure(&self, error: &Error) -> Answer {
+        let words = self.words(error);
+        let (code, status) = code_and_status(error);
+        let id = match &self.form {
+            Form::Tool { id, .. } | Form::Direct { id } => id.as_json(),
+            Form::Rest => "",
+        };
+        tracing::warn!(
+            operation = self.operation,
+            file = self.file.as_deref().unwrap_or(""),
+            id,
+            code,
+            "{}",
+            words.message
+        );
+        match &self.form {
+            Form::Tool { id, .. } => {
+                let mut out = rpc::result_head(id);
+                out.extend_from_slice(br#"{"content":[{"type":"text","text":""#);
+                escape_str(&words.text(), &mut out);
+                out.extend_from_slice(br#""}],"isError":true}}"#);
+                Answer::ready(200, out)
+            }
+            Form::Direct { id } => Answer::ready(200, self.refusal(id.clone(), code, words).to_json()),
+            Form::Rest => Answer::ready(status, rest_error(&self.refusal(Id::null(), code, words))),
+        }
+    }
+
+    fn refusal(&self, id: Id, code: i32, words: Failure) -> Refusal {
+        let file = self.file.as_deref();
+        let data = error_data(file, self.operation, words.hint.as_deref().unwrap_or(&words.message));
+        Refusal { id, code, message: words.message, data: Some(data) }
+    }
+}
+
+/// The body of a REST error.
+pub(super) fn rest_error(refusal: &Refusal) -> Vec<u8> {
+    let mut out = br#"{"error":"#.to_vec();
+    rpc::write_error(refusal.code, &refusal.message, refusal.data.as_deref(), &mut out);
+    out.push(b'}');
+    out
+}
+
+/// The `data` of a REST or direct error (SPEC 7).
+pub(super) fn error_data(file: Option<&str>, operation: &str, details: &str) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() as i64);
+    let data = serde_json::json!({
+        "filename": file, "operation": operation, "timestamp": timestamp(now), "details": details,
+    });
+    data.to_string()
+}
+
+/// The data behind `head`; if an excerpt goes into it, `head` ends where it starts, and what follows is apart.
+fn with_content(mut head: Vec<u8>, reply: Reply) -> (Vec<u8>, Option<(Excerpt, Vec<u8>)>) {
+    let Some(excerpt) = reply.excerpt else {
+        head.extend_from_slice(reply.data.as_bytes());
+        return (head, None);
+    };
+    head.extend_from_slice(br#"{"content":""#);
+    let then = [br#"","#, &reply.data.as_bytes()[1..]].concat();
+    (head, Some((excerpt, then)))
+}

@@ -1,0 +1,86 @@
+//! REST paths and direct JSON-RPC methods (SPEC 6.2): the same tools, 1-based, with codes and statuses.
+
+use super::answer::Answer;
+use super::pending::{About, Form, Pending, error_data, rest_error};
+use super::rpc::{Id, Refusal, code};
+use super::{Offer, Service, Step};
+use crate::tools::{self, Dialect, LineBase};
+
+impl Service {
+    /// Whether `/name` is a REST path and `name` a direct method. An edit under `--read-only` is one: it is refused
+    /// when it is called.
+    pub fn is_direct_operation(&self, name: &str) -> bool {
+        match self.offer(name) {
+            Offer::Tool(tool) => tool.direct,
+            Offer::ReadOnly => true,
+            Offer::Unknown => false,
+        }
+    }
+
+    /// A POST to `/operation` with this body.
+    pub fn rest(&self, operation: &str, body: &[u8]) -> Step {
+        let refuse = |status, code, message: &str| {
+            let data = error_data(None, operation, message);
+            let refusal = Refusal { id: Id::null(), code, message: message.into(), data: Some(data) };
+            tracing::warn!(operation, code, "{message}");
+            Step::Answer(Answer::ready(status, rest_error(&refusal)))
+        };
+        let Ok(text) = simdutf8::basic::from_utf8(body) else {
+            return refuse(400, code::PARSE_ERROR, "Parse error: not UTF-8");
+        };
+        if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            return refuse(400, code::PARSE_ERROR, &format!("Parse error: {error}"));
+        }
+        self.direct_call(operation, Some(text), Form::Rest, refuse)
+    }
+
+    /// A direct JSON-RPC method. Nothing if there is none of that name.
+    pub(super) fn direct(&self, id: &Id, method: &str, params: Option<&str>) -> Option<Step> {
+        self.is_direct_operation(method).then(|| {
+            let refuse = |_, code, message: &str| {
+                tracing::warn!(operation = method, id = id.as_json(), code, "{message}");
+                let data = error_data(None, method, message);
+                let refusal = Refusal { id: id.clone(), code, message: message.into(), data: Some(data) };
+                Step::Answer(Answer::ready(200, refusal.to_json()))
+            };
+            self.direct_call(method, params, Form::Direct { id: id.clone() }, refuse)
+        })
+    }
+
+    fn direct_call(
+        &self,
+        operation: &str,
+        params: Option<&str>,
+        form: Form,
+        refuse: impl Fn(u16, i32, &str) -> Step,
+    ) -> Step {
+        let tool = match self.offer(operation) {
+            Offer::Tool(tool) if tool.direct => tool,
+            Offer::ReadOnly => {
+                return refuse(403, code::FILE_SYSTEM, "Permission denied: the server is read-only");
+            }
+            _ => return refuse(404, code::METHOD_NOT_FOUND, "Method not found"),
+        };
+        let params = params.unwrap_or("{}");
+        let dialect = Dialect { base: LineBase::One, names: self.options.names, create_if_missing: false };
+        self.parse_call(tool, params, dialect, form)
+    }
+
+    /// A call ready to run, or the answer to wrong arguments.
+    pub(super) fn parse_call(
+        &self,
+        tool: &'static tools::Tool,
+        arguments: &str,
+        dialect: Dialect,
+        form: Form,
+    ) -> Step {
+        let about = |file| About { form, operation: tool.name, file, timeout: self.options.timeout };
+        match tool.parse(arguments, dialect) {
+            Ok(call) => {
+                let file = call.file().map(|name| name.as_str().to_owned());
+                Step::Call(Pending::new(call, about(file)))
+            }
+            Err(error) => Step::Answer(about(tools::name_as_sent(arguments)).failure(&error)),
+        }
+    }
+}

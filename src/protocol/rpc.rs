@@ -1,0 +1,338 @@
+//! The JSON-RPC 2.0 envelope, borrowed from the input; ids are kept as sent.
+//!
+//! Knows no method. The envelope is read by serde_json, whose raw values are skipped without recursion however deep
+//! they nest; what is inside stays text.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+use super::escape::escape_str;
+
+/// JSON-RPC and MCP error codes (SPEC 7).
+pub mod code {
+    /// Not JSON.
+    pub const PARSE_ERROR: i32 = -32700;
+    /// JSON, but no request.
+    pub const INVALID_REQUEST: i32 = -32600;
+    /// Unknown method.
+    pub const METHOD_NOT_FOUND: i32 = -32601;
+    /// Wrong parameters.
+    pub const INVALID_PARAMS: i32 = -32602;
+    /// A fault of ours.
+    pub const INTERNAL_ERROR: i32 = -32603;
+    /// A failed file operation.
+    pub const FILE_SYSTEM: i32 = -32001;
+    /// Over `--rate-limit`.
+    pub const RATE_LIMIT: i32 = -32003;
+}
+
+/// A request's id, as the client wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Id(Box<str>);
+
+impl Id {
+    /// The id of an answer to what has none that can be read.
+    pub fn null() -> Id {
+        Id("null".into())
+    }
+
+    /// The JSON token.
+    pub fn as_json(&self) -> &str {
+        &self.0
+    }
+
+    /// An id must be a string or an integer (however written).
+    pub(super) fn parse(token: &str) -> Option<Id> {
+        let valid = match token.as_bytes().first()? {
+            b'"' => serde_json::from_str::<Cow<str>>(token).is_ok(),
+            b'-' | b'0'..=b'9' => {
+                !token.contains(['.', 'e', 'E'])
+                    || token.parse::<f64>().is_ok_and(|number| number.is_finite() && number.fract() == 0.0)
+            }
+            _ => false,
+        };
+        valid.then(|| Id(token.into()))
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// One message, as far as the envelope tells.
+#[derive(Debug)]
+pub enum Message<'a> {
+    /// A call that wants an answer.
+    Request {
+        /// Its id.
+        id: Id,
+        /// Its method.
+        method: Cow<'a, str>,
+        /// Its parameters, a JSON object.
+        params: Option<&'a str>,
+    },
+    /// A call that wants none.
+    Notification {
+        /// Its method.
+        method: Cow<'a, str>,
+        /// Its parameters, a JSON object.
+        params: Option<&'a str>,
+    },
+    /// An answer of the client to a request that we never sent.
+    Response,
+    /// Not a message: to be refused.
+    Invalid(Refusal),
+}
+
+/// What one input holds.
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// One message.
+    One(Message<'a>),
+    /// An array of messages.
+    Batch(Vec<Message<'a>>),
+}
+
+/// A refusal on the level of JSON-RPC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The id of the request, or null.
+    pub id: Id,
+    /// One of [`code`].
+    pub code: i32,
+    /// For a person.
+    pub message: String,
+    /// A JSON value that goes with it.
+    pub data: Option<String>,
+}
+
+impl Refusal {
+    /// A refusal without data.
+    pub fn new(id: Id, code: i32, message: impl Into<String>) -> Refusal {
+        Refusal { id, code, message: message.into(), data: None }
+    }
+
+    /// The whole JSON-RPC message.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(128 + self.message.len());
+        out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        out.extend_from_slice(self.id.as_json().as_bytes());
+        out.extend_from_slice(br#","error":"#);
+        write_error(self.code, &self.message, self.data.as_deref(), &mut out);
+        out.push(b'}');
+        out
+    }
+}
+
+/// The error object of JSON-RPC and REST.
+pub(super) fn write_error(code: i32, message: &str, data: Option<&str>, out: &mut Vec<u8>) {
+    out.extend_from_slice(format!(r#"{{"code":{code},"message":""#).as_bytes());
+    escape_str(message, out);
+    out.push(b'"');
+    if let Some(data) = data {
+        out.extend_from_slice(br#","data":"#);
+        out.extend_from_slice(data.as_bytes());
+    }
+    out.push(b'}');
+}
+
+/// `{"jsonrpc":"2.0","id":…,"result":`
+pub(super) fn result_head(id: &Id) -> Vec<u8> {
+    let mut out = Vec::with_capacity(256);
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    out.extend_from_slice(id.as_json().as_bytes());
+    out.extend_from_slice(br#","result":"#);
+    out
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// Keeps null apart from absent.
+fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(value).map(Some)
+}
+
+/// Reads one input: a line of stdio, or a body of HTTP.
+pub fn parse(bytes: &[u8]) -> Input<'_> {
+    let Ok(text) = simdutf8::basic::from_utf8(bytes) else {
+        return Input::One(refuse(code::PARSE_ERROR, "Parse error: not UTF-8"));
+    };
+    if !text.trim_ascii_start().starts_with('[') {
+        return Input::One(parse_one(text));
+    }
+    match serde_json::from_str::<Vec<&RawValue>>(text) {
+        Ok(items) => Input::Batch(items.into_iter().map(|item| parse_one(item.get())).collect()),
+        Err(error) => Input::One(refuse(code::PARSE_ERROR, format!("Parse error: {error}"))),
+    }
+}
+
+fn parse_one(text: &str) -> Message<'_> {
+    if !text.trim_ascii_start().starts_with('{') {
+        return match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            Ok(_) => refuse(code::INVALID_REQUEST, "Invalid request: a message is a JSON object"),
+            Err(error) => refuse(code::PARSE_ERROR, format!("Parse error: {error}")),
+        };
+    }
+    match serde_json::from_str::<Envelope>(text) {
+        Ok(envelope) => envelope.into_message(),
+        Err(error) if error.classify() == Category::Data => {
+            refuse(code::INVALID_REQUEST, format!("Invalid request: {error}"))
+        }
+        Err(error) => refuse(code::PARSE_ERROR, format!("Parse error: {error}")),
+    }
+}
+
+fn refuse(code: i32, message: impl Into<String>) -> Message<'static> {
+    Message::Invalid(Refusal::new(Id::null(), code, message))
+}
+
+impl<'a> Envelope<'a> {
+    fn into_message(self) -> Message<'a> {
+        let id = match self.id.map(|token| Id::parse(token.get())) {
+            Some(None) => {
+                return refuse(code::INVALID_REQUEST, "Invalid request: id must be a string or an integer");
+            }
+            Some(Some(id)) => Some(id),
+            None => None,
+        };
+        let invalid = |problem: &str| {
+            let id = id.clone().unwrap_or_else(Id::null);
+            let message = format!("Invalid request: {problem}");
+            Message::Invalid(Refusal::new(id, code::INVALID_REQUEST, message))
+        };
+        if self.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
+            return invalid("jsonrpc must be \"2.0\"");
+        }
+        let Some(method) = self.method else {
+            let answer = self.result.is_some() || self.error.is_some();
+            return if answer { Message::Response } else { invalid("method is missing") };
+        };
+        let Some(method) = string(method.get()) else { return invalid("method must be a string") };
+        let params = match self.params.map(RawValue::get) {
+            None | Some("null") => None,
+            Some(params) if params.starts_with('{') => Some(params),
+            Some(_) => return invalid("params must be an object"),
+        };
+        match id {
+            Some(id) => Message::Request { id, method, params },
+            None => Message::Notification { method, params },
+        }
+    }
+}
+
+impl super::Service {
+    /// The id of the request in `input`, null if there is none to read: for refusals that look no further.
+    pub fn id_of(input: &[u8]) -> Id {
+        match parse(input) {
+            Input::One(Message::Request { id, .. }) => id,
+            Input::One(Message::Invalid(refusal)) => refusal.id,
+            _ => Id::null(),
+        }
+    }
+}
+
+/// The string that a JSON token stands for.
+pub(super) fn string(token: &str) -> Option<Cow<'_, str>> {
+    let inner = token.strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        serde_json::from_str(token).ok().map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(line: &str) -> (String, i32) {
+        match parse(line.as_bytes()) {
+            Input::One(Message::Invalid(refusal)) => (refusal.id.to_string(), refusal.code),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn ids_are_kept_as_sent_and_only_strings_and_integers_are_ids() {
+        for id in ["0", "-1", "\"7\"", "\"\"", "123456789012345678901234567890", "1.0", "1e3", r#""\u0041""#]
+        {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+            match parse(line.as_bytes()) {
+                Input::One(Message::Request { id: read, .. }) => assert_eq!(read.as_json(), id),
+                other => panic!("{id}: {other:?}"),
+            }
+        }
+        for id in ["null", "1.5", "true", "{}", "[1]", r#""\ud800""#] {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+            assert_eq!(refusal(&line), ("null".into(), code::INVALID_REQUEST), "{id}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_told_from_what_is_no_request() {
+        for line in ["", "{", "nonsense", r#"{"jsonrpc":"2.0","id":1,"method":"a"} x"#, "[1", r#"{"a":tru}"#]
+        {
+            assert_eq!(refusal(line).1, code::PARSE_ERROR, "{line}");
+        }
+        for line in
+            ["1", "\"x\"", "null", "{}", r#"{"jsonrpc":"1.0","id":1,"method":"a"}"#, r#"{"id":1,"id":2}"#]
+        {
+            assert_eq!(refusal(line).1, code::INVALID_REQUEST, "{line}");
+        }
+        assert!(matches!(
+            parse(b"{\"jsonrpc\":\"2.0\",\"method\":\"\xFF\"}"),
+            Input::One(Message::Invalid(refusal)) if refusal.code == code::PARSE_ERROR
+        ));
+    }
+
+    #[test]
+    fn a_readable_id_goes_with_the_refusal() {
+        assert_eq!(refusal(r#"{"id":5,"method":"a"}"#), ("5".into(), code::INVALID_REQUEST));
+        assert_eq!(refusal(r#"{"jsonrpc":"2.0","id":"x","method":1}"#).0, "\"x\"");
+        assert_eq!(refusal(r#"{"jsonrpc":"2.0","id":7,"method":"a","params":[1]}"#).0, "7");
+    }
+
+    #[test]
+    fn nesting_of_any_depth_is_read_without_recursion() {
+        let deep = "[".repeat(300_000);
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"a","params":{{"x":{deep}{}}}}}"#,
+            "]".repeat(300_000)
+        );
+        assert!(matches!(parse(line.as_bytes()), Input::One(Message::Request { .. })));
+        assert_eq!(refusal(&deep).1, code::PARSE_ERROR);
+    }
+
+    #[test]
+    fn a_batch_is_read_item_by_item() {
+        let Input::Batch(items) =
+            parse(br#" [{"jsonrpc":"2.0","id":1,"method":"a"},5,{"jsonrpc":"2.0","method":"n"}]"#)
+        else {
+            panic!("no batch")
+        };
+        assert!(matches!(
+            &items[..],
+            [Message::Request { .. }, Message::Invalid(_), Message::Notification { .. }]
+        ));
+    }
+}

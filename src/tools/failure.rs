@@ -1,0 +1,147 @@
+//! An error as the words of SPEC 7: the first line to the letter, then what helps a model or a person out.
+//!
+//! Knows no codes and statuses; those belong to the interfaces.
+
+use super::LineBase;
+use crate::engine::Error;
+
+/// Characters of a line that an error quotes.
+const QUOTED: usize = 500;
+
+/// What to tell about a failed call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The line of SPEC 7, without its `Error: `.
+    pub message: String,
+    /// The way out, if there is one to tell.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// Words for `error` where the first line has the number `base`; `timeout` is `--timeout` in seconds.
+    pub fn of(error: &Error, base: LineBase, timeout: u64) -> Failure {
+        Failure { message: message(error, base, timeout), hint: hint(error, base) }
+    }
+
+    /// All of it as a model sees it.
+    pub fn text(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("Error: {}\n{hint}", self.message),
+            None => format!("Error: {}", self.message),
+        }
+    }
+}
+
+fn message(error: &Error, base: LineBase, timeout: u64) -> String {
+    let first = base.first();
+    match error {
+        Error::InvalidName => "Invalid filename format".into(),
+        Error::NegativeLine => match base {
+            LineBase::Zero => "Line numbers must be non-negative integers".into(),
+            LineBase::One => "Line numbers must be positive integers".into(),
+        },
+        Error::InvalidRange { start, end } => {
+            format!("Invalid line range: start {} > end {}", start + first, end + first)
+        }
+        Error::StartPastEnd { start, total } => {
+            format!("Start line {} exceeds file length {total}", start.saturating_add(first))
+        }
+        Error::NotFound { name, .. } => format!("File '{name}' not found"),
+        Error::PermissionDenied { name } => format!("Permission denied accessing '{name}'"),
+        Error::TooLarge { size, max } => {
+            format!("File size {}MB exceeds maximum limit {}MB", megabytes(*size), megabytes(*max))
+        }
+        Error::InvalidUtf8 => "File contains invalid UTF-8 encoding".into(),
+        Error::NotText { name } => format!("File '{name}' is not a text file"),
+        Error::UnknownOperation { operation } => format!("Invalid edit operation: {operation}"),
+        Error::DeleteWithContent => "Delete operation cannot specify content".into(),
+        Error::LineOutOfRange { line, operation, .. } => {
+            format!("Line {} out of range for {operation} operation", line.saturating_add(first))
+        }
+        Error::NotAsExpected { line, .. } => format!("Line {} is not as expected", line + first),
+        Error::Conflict { line } => format!("Conflicting edits on line {}", line + first),
+        Error::Changed { name } => format!("File '{name}' was changed by another program; read it again"),
+        Error::Locked { name } => format!("File '{name}' is locked by another process"),
+        Error::TimedOut => format!("Operation timed out after {timeout}s"),
+        Error::Cancelled => "Operation cancelled".into(),
+        Error::ReadFailed { source } => format!("Failed to read file: {source}"),
+        Error::WriteFailed { source } => format!("Failed to write file: {source}"),
+        Error::FolderGone => "Cannot access working directory".into(),
+        Error::ListingFailed { source } => format!("Filesystem error during directory listing: {source}"),
+        Error::InvalidArguments { at, problem } => format!("Invalid arguments: {at}: {problem}"),
+    }
+}
+
+fn hint(error: &Error, base: LineBase) -> Option<String> {
+    match error {
+        Error::StartPastEnd { total, .. } | Error::LineOutOfRange { total, .. } => {
+            Some(lines_there_are(*total, base))
+        }
+        Error::NotFound { similar, .. } if !similar.is_empty() => {
+            Some(format!("Files with a similar name: {}", similar.join(", ")))
+        }
+        Error::NotFound { .. } => Some("Use list_files to see which files there are.".into()),
+        Error::NotAsExpected { actual, .. } => Some(format!("It is now: {}", quoted(actual))),
+        Error::Conflict { .. } => {
+            Some("Give one edit for the line; its content may hold several lines.".into())
+        }
+        Error::UnknownOperation { .. } => Some("Use replace, insert or delete.".into()),
+        Error::TimedOut => Some("Nothing was changed.".into()),
+        _ => None,
+    }
+}
+
+fn lines_there_are(total: usize, base: LineBase) -> String {
+    let first = base.first();
+    match total as u64 {
+        0 => "The file has no lines.".into(),
+        1 => format!("The file has 1 line, {first}."),
+        lines => format!("The file has {lines} lines, {first}-{}.", lines - 1 + first),
+    }
+}
+
+/// The line in quotes, cut where it is long.
+fn quoted(line: &str) -> String {
+    let shown: String = line.chars().take(QUOTED).collect();
+    match line.chars().count() - shown.chars().count() {
+        0 => format!("\"{shown}\""),
+        more => format!("\"{shown}\" and {more} characters more"),
+    }
+}
+
+/// Megabytes of 1,048,576 bytes, rounded up to two places, without zeros at the end.
+fn megabytes(bytes: u64) -> String {
+    let hundredths = (u128::from(bytes) * 100).div_ceil(1 << 20);
+    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_just_over_the_limit_never_reads_like_the_limit() {
+        for (bytes, text) in
+            [(1 << 20, "1"), ((10 << 20) + 1, "10.01"), (3 << 19, "1.5"), (1, "0.01"), (0, "0")]
+        {
+            assert_eq!(megabytes(bytes), text);
+        }
+    }
+
+    #[test]
+    fn numbers_count_from_the_first_line_of_the_interface() {
+        let error = Error::LineOutOfRange { line: 9, operation: "delete", total: 9 };
+        let zero = Failure::of(&error, LineBase::Zero, 10).text();
+        assert_eq!(zero, "Error: Line 9 out of range for delete operation\nThe file has 9 lines, 0-8.");
+        let one = Failure::of(&error, LineBase::One, 10);
+        assert_eq!(one.message, "Line 10 out of range for delete operation");
+        assert_eq!(one.hint.as_deref(), Some("The file has 9 lines, 1-9."));
+    }
+
+    #[test]
+    fn a_long_line_is_quoted_in_part() {
+        let error = Error::NotAsExpected { line: 0, actual: "é".repeat(600) };
+        assert!(Failure::of(&error, LineBase::Zero, 10).text().ends_with("\" and 100 characters more"));
+    }
+}

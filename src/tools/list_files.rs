@@ -1,0 +1,135 @@
+//! `list_files`: what is in the folder (SPEC 4).
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::{Arguments, Call, Dialect, Reply, Tool, Wanted};
+use crate::engine::{Control, FileName, Listing, NamePolicy, Result, Workspace};
+
+pub(super) static TOOL: Tool = Tool {
+    name: "list_files",
+    title: "List files",
+    description: "List the text files in the folder, sorted by name, with the time of the last change (UTC) and the \
+        number of lines (-1: not text, too large or not readable). Takes no arguments. Use it first to learn the names \
+        that read_file and edit_file take. Example: {}",
+    input_schema: r#"{"type":"object","properties":{},"additionalProperties":false}"#,
+    output_schema: Some(concat!(
+        r#"{"type":"object","properties":{"#,
+        r#""files":{"type":"array","items":{"type":"object","properties":{"#,
+        r#""name":{"type":"string"},"#,
+        r#""size":{"type":"integer","description":"Bytes"},"#,
+        r#""modified":{"type":"string","description":"UTC, RFC 3339"},"#,
+        r#""readable":{"type":"boolean"},"#,
+        r#""writable":{"type":"boolean"},"#,
+        r#""lines":{"type":"integer","description":"-1: not text, too large or not readable"}"#,
+        r#"},"required":["name","size","modified","readable","writable","lines"]}},"#,
+        r#""total_count":{"type":"integer"},"#,
+        r#""directory":{"type":"string"}"#,
+        r#"},"required":["files","total_count","directory"]}"#
+    )),
+    writes: false,
+    direct: true,
+    parse: |_: &mut Arguments, dialect: Dialect| Ok(Box::new(ListFiles { names: dialect.names })),
+};
+
+#[derive(Debug)]
+struct ListFiles {
+    names: NamePolicy,
+}
+
+impl Call for ListFiles {
+    fn file(&self) -> Option<&FileName> {
+        None
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: Wanted, control: &Control) -> Result<Reply> {
+        let listing = workspace.list(wanted.data, control)?;
+        let text = if wanted.text { text(&listing, self.names) } else { String::new() };
+        let data = if wanted.data { data(&listing) } else { String::new() };
+        Ok(Reply { text, data, excerpt: None })
+    }
+}
+
+fn text(listing: &Listing, names: NamePolicy) -> String {
+    let mut text = String::with_capacity(64 + listing.files.len() * 64);
+    text.push_str("Files in directory:\n\n");
+    for file in &listing.files {
+        let (modified, lines) = (timestamp(file.modified), count(file.lines));
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "name: {}, modified: {modified}, lines: {lines}", file.name);
+    }
+    if !listing.files.is_empty() {
+        text.push('\n');
+    }
+    let _ = write!(text, "Total files: {}", listing.files.len());
+    if listing.unlisted > 0 {
+        let why = match names {
+            NamePolicy::Portable => "name outside a-z A-Z 0-9 . _ -; see --names",
+            NamePolicy::Any => "name not usable",
+        };
+        let _ = write!(text, "\nNot listed: {} ({why})", listing.unlisted);
+    }
+    if listing.uncounted > 0 {
+        let files = listing.uncounted;
+        let _ = write!(text, "\nNot counted: {files} (the time was up; call again to count on)");
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct Data<'l> {
+    files: Vec<File<'l>>,
+    total_count: usize,
+    directory: std::borrow::Cow<'l, str>,
+}
+
+#[derive(Serialize)]
+struct File<'l> {
+    name: &'l str,
+    size: u64,
+    modified: String,
+    readable: bool,
+    writable: bool,
+    lines: i64,
+}
+
+fn data(listing: &Listing) -> String {
+    let files = listing.files.iter().map(|file| File {
+        name: &file.name,
+        size: file.size,
+        modified: timestamp(file.modified),
+        readable: file.readable,
+        writable: file.writable,
+        lines: count(file.lines),
+    });
+    let directory = listing.directory.to_string_lossy();
+    let data = Data { files: files.collect(), total_count: listing.files.len(), directory };
+    sonic_rs::to_string(&data).unwrap_or_default()
+}
+
+fn count(lines: Option<usize>) -> i64 {
+    lines.map_or(-1, |lines| lines as i64)
+}
+
+/// UTC, RFC 3339, whole seconds. A time that no calendar holds reads as the nearest that it does.
+pub fn timestamp(seconds: i64) -> String {
+    let (first, last) = (jiff::Timestamp::MIN, jiff::Timestamp::MAX);
+    let seconds = seconds.clamp(first.as_second(), last.as_second());
+    let time = jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    format!("{time:.0}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_utc_in_whole_seconds_whatever_a_file_claims() {
+        assert_eq!(timestamp(0), "1970-01-01T00:00:00Z");
+        assert_eq!(timestamp(1_749_033_000), "2025-06-04T10:30:00Z");
+        assert_eq!(timestamp(-1), "1969-12-31T23:59:59Z");
+        assert!(timestamp(i64::MAX).starts_with("9999-12-30T"));
+        assert!(timestamp(i64::MIN).starts_with('-'));
+    }
+}

@@ -1,0 +1,97 @@
+//! `read_file`: a file, or a range of its lines (SPEC 4).
+
+use serde::Serialize;
+
+use super::{Arguments, Call, Dialect, LineBase, Reply, Tool, Wanted};
+use crate::engine::{Control, Excerpt, FileName, LineRange, Result, Workspace};
+
+pub(super) static TOOL: Tool = Tool {
+    name: "read_file",
+    title: "Read file",
+    description: "Read a text file, or the lines start_line to end_line of it. Lines count from 0 and both ends are \
+        included. Only start_line: to the end; only end_line: from the first line; an end_line past the end means the \
+        last line. The first line of the answer says which lines these are and how many the file has; read a large file \
+        in parts. A missing file is an error. Example: {\"name\":\"notes.txt\",\"start_line\":0,\"end_line\":99}",
+    input_schema: concat!(
+        r#"{"type":"object","properties":{"#,
+        r#""name":{"type":"string","description":"Name of the file, as list_files gives it"},"#,
+        r#""start_line":{"type":"integer","minimum":0,"description":"First line, counted from 0"},"#,
+        r#""end_line":{"type":"integer","minimum":0,"description":"Last line, counted from 0, included"}"#,
+        r#"},"required":["name"],"additionalProperties":false}"#
+    ),
+    output_schema: None,
+    writes: false,
+    direct: true,
+    parse,
+};
+
+fn parse(arguments: &mut Arguments, dialect: Dialect) -> Result<Box<dyn Call>> {
+    let name = arguments.file_name("name", dialect)?;
+    let start = arguments.line("start_line", dialect.base)?;
+    let end = arguments.line("end_line", dialect.base)?;
+    Ok(Box::new(ReadFile { name, range: LineRange { start, end }, base: dialect.base }))
+}
+
+#[derive(Debug)]
+struct ReadFile {
+    name: FileName,
+    range: LineRange,
+    base: LineBase,
+}
+
+impl Call for ReadFile {
+    fn file(&self) -> Option<&FileName> {
+        Some(&self.name)
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: Wanted, control: &Control) -> Result<Reply> {
+        Ok(self.reply(workspace.read(&self.name, self.range, control)?, wanted))
+    }
+
+    fn run_at_once(&self, workspace: &Workspace, wanted: Wanted) -> Option<Result<Reply>> {
+        let excerpt = workspace.read_at_once(&self.name, self.range)?;
+        Some(excerpt.map(|excerpt| self.reply(excerpt, wanted)))
+    }
+}
+
+impl ReadFile {
+    fn reply(&self, excerpt: Excerpt, wanted: Wanted) -> Reply {
+        let text = if wanted.text { self.text(&excerpt) } else { String::new() };
+        let data = if wanted.data { self.data(&excerpt) } else { String::new() };
+        Reply { text, data, excerpt: Some(excerpt) }
+    }
+
+    fn text(&self, excerpt: &Excerpt) -> String {
+        let (name, total) = (self.name.as_str(), excerpt.total);
+        if self.range.is_whole() || excerpt.lines.is_empty() {
+            return format!("File: {name} ({total} lines)\n\n");
+        }
+        let (start, end) = (excerpt.lines.start, excerpt.lines.end - 1);
+        format!("File: {name} (lines {start}-{end} of {total} total)\n\n")
+    }
+
+    fn data(&self, excerpt: &Excerpt) -> String {
+        let asked = |line: Option<u64>| line.map(|line| line.saturating_add(self.base.first()));
+        let range = RangeRequested { start_line: asked(self.range.start), end_line: asked(self.range.end) };
+        let range_requested = (!self.range.is_whole()).then_some(range);
+        let data = Data { total_lines: excerpt.total, range_requested };
+        sonic_rs::to_string(&data).unwrap_or_default()
+    }
+}
+
+/// All but the first member, `content`, which is the excerpt.
+#[derive(Serialize)]
+struct Data {
+    total_lines: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range_requested: Option<RangeRequested>,
+}
+
+/// Only what was asked.
+#[derive(Serialize)]
+struct RangeRequested {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_line: Option<u64>,
+}

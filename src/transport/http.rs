@@ -1,0 +1,318 @@
+//! MCP Streamable HTTP, and REST beside it (SPEC 6.3), on hyper's HTTP/1.1.
+//!
+//! What takes no waiting is answered in place, all else on blocking threads, of which as many may be busy as requests
+//! may be in work; hyper handles one request of a connection at a time, so that bound is the server's.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http_body::Body;
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::{JoinSet, spawn_blocking};
+
+use super::http_body::{AnswerBody, Block};
+use super::http_checks::{Checks, Refused, Target, revision};
+use super::limits::TokenBucket;
+use super::work::run_to_answer;
+use super::{Shared, shutdown};
+use crate::engine::{Control, Error};
+use crate::protocol::{Answer, Pending, Session, Step, code, http_refusal};
+
+/// Longest time between two requests of a connection, and for the head of one.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Longest time for a body, beside a second for every [`BODY_SECOND`] bytes.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A sender slower than this many bytes a second is not waited for.
+const BODY_SECOND: u64 = 64 * 1024;
+
+/// Larger bodies are taken apart on a blocking thread.
+const PARSE_IN_PLACE: usize = 64 * 1024;
+
+/// Where and for whom to listen.
+#[derive(Debug)]
+pub struct HttpOptions {
+    /// Address to bind.
+    pub host: IpAddr,
+    /// Port to bind; 0 lets the system pick.
+    pub port: u16,
+    /// Token that every request must carry.
+    pub token: Option<Vec<u8>>,
+}
+
+struct Server {
+    shared: Shared,
+    checks: Checks,
+    in_work: Semaphore,
+}
+
+/// Serves until a signal. `ready` is told the address.
+pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(std::thread::available_parallelism().map_or(1, usize::from).min(4))
+        .thread_keep_alive(Duration::from_secs(2))
+        .max_blocking_threads(shared.max_in_flight + 64)
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(async {
+        let listener = TcpListener::bind((options.host, options.port)).await?;
+        let checks = Checks {
+            loopback: options.host.is_loopback(),
+            token: options.token,
+            max_bytes: shared.max_bytes,
+        };
+        let in_work = Semaphore::new(shared.max_in_flight);
+        let server = Arc::new(Server { shared, checks, in_work });
+        let signal = shutdown::signalled();
+        ready(listener.local_addr()?);
+        accept(&server, &listener, signal).await
+    });
+    // A thread that hangs in the system must not hold us up.
+    runtime.shutdown_background();
+    served
+}
+
+/// Accepts connections until the signal, then lets those in work finish.
+async fn accept(
+    server: &Arc<Server>,
+    listener: &TcpListener,
+    signal: impl Future<Output = io::Result<&'static str>>,
+) -> io::Result<()> {
+    let (stop, stopping) = watch::channel(false);
+    let mut connections = JoinSet::new();
+    let mut signal = pin!(signal);
+    loop {
+        tokio::select! {
+            biased;
+            name = &mut signal => {
+                tracing::info!(signal = name?, "stopping");
+                break;
+            }
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(connection(server.clone(), stream, stopping.clone()));
+                }
+                // Out of descriptors, or the client is gone already: others may still get through.
+                Err(error) => {
+                    tracing::warn!("cannot accept a connection: {error}");
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            },
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+        }
+    }
+    let _ = stop.send(true);
+    let finished = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(shutdown::GRACE, finished).await.is_err() {
+        tracing::warn!("stopped with requests still in work");
+    }
+    Ok(())
+}
+
+async fn connection(server: Arc<Server>, stream: TcpStream, mut stopping: watch::Receiver<bool>) {
+    let _ = stream.set_nodelay(true);
+    let bucket = Mutex::new(server.shared.rate_limit.map(TokenBucket::new));
+    let service = service_fn(|request| {
+        let limited = bucket.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(TokenBucket::take);
+        let server = &server;
+        async move {
+            match limited {
+                Some(Err(wait)) => over_rate(&request, wait),
+                _ => server.respond(request).await,
+            }
+        }
+    });
+    let mut http = hyper::server::conn::http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).pipeline_flush(true);
+    let mut served = pin!(http.serve_connection(TokioIo::new(stream), service));
+    let result = tokio::select! {
+        result = &mut served => result,
+        () = async { drop(stopping.wait_for(|stopping| *stopping).await) } => {
+            served.as_mut().graceful_shutdown();
+            served.await
+        }
+    };
+    if let Err(error) = result {
+        tracing::debug!("connection ended: {error}");
+    }
+}
+
+fn over_rate(request: &Request<Incoming>, wait: Duration) -> io::Result<Response<AnswerBody>> {
+    let rest = !matches!(request.uri().path(), "/" | "/mcp");
+    let answer = http_refusal(rest, 429, code::RATE_LIMIT, "Rate limit exceeded; send more slowly");
+    let mut response = at_once(answer)?;
+    let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    Ok(response)
+}
+
+impl Server {
+    /// The response to one request; an error cuts the connection.
+    async fn respond(&self, request: Request<Incoming>) -> io::Result<Response<AnswerBody>> {
+        let (head, body) = request.into_parts();
+        let rest = !matches!(head.uri.path(), "/" | "/mcp");
+        let message = async {
+            let target = self.checks.check(&head, &self.shared.service)?;
+            let session = match target {
+                Target::Mcp => Some(Session::http(revision(&head.headers)?)),
+                Target::Rest(_) => None,
+            };
+            Ok::<_, Refused>((target, session, self.read(body).await?))
+        };
+        match message.await {
+            Ok((target, session, body)) => {
+                let step = self.understand(target, session, body).await;
+                self.carry_out(step).await
+            }
+            Err(Refused { status, code, message, header }) => {
+                let mut response = at_once(http_refusal(rest, status, code, &message))?;
+                if let Some((name, value)) = header {
+                    response.headers_mut().insert(name, HeaderValue::from_static(value));
+                }
+                Ok(response)
+            }
+        }
+    }
+
+    /// The body, if it is not too large and comes fast enough.
+    async fn read(&self, body: Incoming) -> Result<Vec<u8>, Refused> {
+        let mut body = pin!(body);
+        let expected = body.size_hint().exact().unwrap_or(0).min(self.checks.max_bytes as u64);
+        let mut bytes = Vec::with_capacity((expected as usize).min(PARSE_IN_PLACE));
+        let start = tokio::time::Instant::now();
+        loop {
+            let seconds = Duration::from_secs(bytes.len() as u64 / BODY_SECOND);
+            let next = std::future::poll_fn(|context| body.as_mut().poll_frame(context));
+            match tokio::time::timeout_at(start + BODY_TIMEOUT + seconds, next).await {
+                Ok(None) => return Ok(bytes),
+                Ok(Some(Ok(frame))) => {
+                    let Ok(data) = frame.into_data() else { continue };
+                    if bytes.len() + data.len() > self.checks.max_bytes {
+                        return Err(self.checks.too_large());
+                    }
+                    bytes.extend_from_slice(&data);
+                }
+                Ok(Some(Err(error))) => return Err(incomplete(400, &format!("The body broke off: {error}"))),
+                Err(_) => return Err(incomplete(408, "The body took too long")),
+            }
+        }
+    }
+
+    async fn understand(&self, target: Target, session: Option<Session>, body: Vec<u8>) -> Step {
+        let service = self.shared.service.clone();
+        let in_place = body.len() <= PARSE_IN_PLACE;
+        let rest = matches!(target, Target::Rest(_));
+        let parse = move || {
+            let understood = catch_unwind(AssertUnwindSafe(|| match (&target, session) {
+                (Target::Mcp, Some(mut session)) => service.mcp(&mut session, &body),
+                (Target::Rest(operation), _) => service.rest(operation, &body),
+                (Target::Mcp, None) => Step::Silent,
+            }));
+            understood.ok()
+        };
+        let understood = if in_place { parse() } else { spawn_blocking(parse).await.ok().flatten() };
+        understood
+            .unwrap_or_else(|| Step::Answer(http_refusal(rest, 500, code::INTERNAL_ERROR, "Internal error")))
+    }
+
+    async fn carry_out(&self, step: Step) -> io::Result<Response<AnswerBody>> {
+        match step {
+            Step::Answer(answer) => at_once(answer),
+            Step::Call(pending) => self.call(pending).await,
+            Step::Batch(steps) => self.batch(steps).await,
+            // A cancellation over HTTP names requests of nobody knows whom.
+            Step::Silent | Step::Cancel(_) => Ok(accepted()),
+        }
+    }
+
+    async fn call(&self, pending: Pending) -> io::Result<Response<AnswerBody>> {
+        let workspace = &self.shared.workspace;
+        match catch_unwind(AssertUnwindSafe(|| {
+            pending.run_at_once(workspace).map(|result| pending.answer(result))
+        })) {
+            Ok(Some(answer)) => return at_once(answer),
+            Ok(None) => {}
+            Err(_) => return at_once(pending.panicked()),
+        }
+        // The semaphore is never closed.
+        let permit = self.in_work.acquire().await.map_err(io::Error::other)?;
+        let control = Arc::new(Control::new(self.shared.timeout));
+        let pending = Arc::new(pending);
+        let work = {
+            let (pending, control) = (pending.clone(), control.clone());
+            let workspace = workspace.clone();
+            move || run_to_answer(&pending, &workspace, &control).map(|answer| Block::pull(answer, 1))
+        };
+        let mut work = spawn_blocking(work);
+        let block = match tokio::time::timeout_at(control.deadline().into(), &mut work).await {
+            Err(_) if control.expire() => return at_once(pending.answer(Err(Error::TimedOut))),
+            // It is writing already: its answer will come.
+            Err(_) => work.await,
+            Ok(block) => block,
+        };
+        drop(permit);
+        match block {
+            Ok(Some(block)) => respond_with(block),
+            _ => at_once(pending.panicked()),
+        }
+    }
+
+    /// A batch is carried out in its order, as one piece of work.
+    async fn batch(&self, steps: Vec<Step>) -> io::Result<Response<AnswerBody>> {
+        let permit = self.in_work.acquire().await.map_err(io::Error::other)?;
+        let (workspace, timeout) = (self.shared.workspace.clone(), self.shared.timeout);
+        let block = spawn_blocking(move || {
+            let answers: Vec<Answer> = steps
+                .into_iter()
+                .filter_map(|step| match step {
+                    Step::Answer(answer) => Some(answer),
+                    Step::Call(pending) => run_to_answer(&pending, &workspace, &Control::new(timeout)),
+                    Step::Silent | Step::Cancel(_) | Step::Batch(_) => None,
+                })
+                .collect();
+            (!answers.is_empty()).then(|| Block::pull(Answer::array(answers), 1))
+        })
+        .await;
+        drop(permit);
+        match block.map_err(io::Error::other)? {
+            Some(block) => respond_with(block),
+            None => Ok(accepted()),
+        }
+    }
+}
+
+/// To what wants no answer.
+fn accepted() -> Response<AnswerBody> {
+    let mut response = Response::new(AnswerBody::Done);
+    *response.status_mut() = StatusCode::ACCEPTED;
+    response
+}
+
+fn incomplete(status: u16, message: &str) -> Refused {
+    Refused { status, code: code::INVALID_REQUEST, message: message.into(), header: None }
+}
+
+/// An answer that takes no waiting.
+fn at_once(answer: Answer) -> io::Result<Response<AnswerBody>> {
+    respond_with(Block::pull_all(answer))
+}
+
+fn respond_with(block: Block) -> io::Result<Response<AnswerBody>> {
+    let status = StatusCode::from_u16(block.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = Response::new(block.into_body().map_err(io::Error::other)?);
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    Ok(response)
+}

@@ -1,0 +1,132 @@
+//! An answer as an HTTP body: at once if it is short, else block by block as the client takes it.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use crate::protocol::{Answer, Pulled};
+
+/// Blocks in one frame: a hand-over to a blocking thread costs as much as escaping a few thousand bytes.
+const BLOCKS_PER_FRAME: usize = 4;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) enum AnswerBody {
+    /// All of it; nothing when it has been taken.
+    Whole(Option<Bytes>),
+    /// The rest is pulled on a blocking thread, because reading a map may wait for the disk.
+    Stream(JoinHandle<Block>),
+    /// All was sent.
+    Done,
+}
+
+/// A pulled block, and the answer to pull the next from.
+#[derive(Debug)]
+pub(super) struct Block {
+    answer: Answer,
+    bytes: Vec<u8>,
+    end: Pulled,
+}
+
+impl Block {
+    /// Pulls up to this many blocks; may wait for the disk.
+    pub(super) fn pull(mut answer: Answer, blocks: usize) -> Block {
+        let mut bytes = Vec::new();
+        let mut end = Pulled::More;
+        for _ in 0..blocks {
+            end = answer.pull(&mut bytes);
+            if end != Pulled::More {
+                break;
+            }
+        }
+        Block { answer, bytes, end }
+    }
+
+    /// Pulls all there is.
+    pub(super) fn pull_all(answer: Answer) -> Block {
+        Block::pull(answer, usize::MAX)
+    }
+
+    /// The status line's number.
+    pub(super) fn status(&self) -> u16 {
+        self.answer.status
+    }
+
+    /// A body that starts with this block. An error if the answer broke off before anything was sent.
+    pub(super) fn into_body(self) -> Result<AnswerBody, Broken> {
+        match self.end {
+            Pulled::Done => Ok(AnswerBody::Whole(Some(self.bytes.into()))),
+            Pulled::More => {
+                // The block goes out as the first frame.
+                Ok(AnswerBody::Stream(tokio::spawn(std::future::ready(self))))
+            }
+            Pulled::Cut => Err(Broken),
+        }
+    }
+}
+
+/// The answer cannot be completed truthfully: the connection is cut (SPEC 8).
+#[derive(Debug)]
+pub(super) struct Broken;
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        out.write_str("the file was changed while it was sent")
+    }
+}
+
+impl std::error::Error for Broken {}
+
+impl http_body::Body for AnswerBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        let block = match &mut *self {
+            AnswerBody::Whole(bytes) => return Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            AnswerBody::Done => return Poll::Ready(None),
+            AnswerBody::Stream(block) => ready!(Pin::new(block).poll(context)),
+        };
+        // A panic while pulling ends the stream like any other break.
+        let block = match block.map_err(io::Error::other) {
+            Ok(block) if block.end == Pulled::Cut => Err(io::Error::other(Broken)),
+            other => other,
+        };
+        match block {
+            Err(error) => {
+                *self = AnswerBody::Done;
+                tracing::warn!("answer cut: {error}");
+                Poll::Ready(Some(Err(error)))
+            }
+            Ok(Block { answer, bytes, end }) => {
+                *self = match end {
+                    Pulled::More => {
+                        AnswerBody::Stream(spawn_blocking(|| Block::pull(answer, BLOCKS_PER_FRAME)))
+                    }
+                    _ => AnswerBody::Done,
+                };
+                Poll::Ready(Some(Ok(Frame::data(bytes.into()))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, AnswerBody::Whole(None) | AnswerBody::Done)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            AnswerBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
+            AnswerBody::Stream(_) => SizeHint::default(),
+            AnswerBody::Done => SizeHint::with_exact(0),
+        }
+    }
+}

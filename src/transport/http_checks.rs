@@ -1,0 +1,198 @@
+//! What an HTTP request must be before it is looked into (SPEC 6.3): where it comes from, who sends it, where it goes.
+//!
+//! Pure: a request's head in, a refusal out.
+
+use std::net::IpAddr;
+
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
+use hyper::http::request::Parts;
+use hyper::{Method, Uri};
+
+use crate::protocol::{Revision, Service, code};
+
+/// Who may ask, and how much.
+#[derive(Debug)]
+pub(super) struct Checks {
+    /// Whether the server is bound to loopback only: then a foreign `Host` is refused.
+    pub(super) loopback: bool,
+    /// The token that every request must carry.
+    pub(super) token: Option<Vec<u8>>,
+    /// Largest body, in bytes.
+    pub(super) max_bytes: usize,
+}
+
+/// Where a request goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Target {
+    Mcp,
+    Rest(String),
+}
+
+/// Why it goes nowhere.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refused {
+    pub(super) status: u16,
+    pub(super) code: i32,
+    pub(super) message: String,
+    /// A header that goes with it.
+    pub(super) header: Option<(HeaderName, &'static str)>,
+}
+
+fn refused(status: u16, code: i32, message: impl Into<String>) -> Refused {
+    Refused { status, code, message: message.into(), header: None }
+}
+
+impl Checks {
+    /// In SPEC 6.3's order: Host and Origin 403, token 401, path 404, method 405, length 413, content type 400.
+    pub(super) fn check(&self, head: &Parts, service: &Service) -> Result<Target, Refused> {
+        self.check_source(&head.headers, &head.uri)?;
+        self.check_token(&head.headers)?;
+        let target = match head.uri.path() {
+            "/" | "/mcp" => Target::Mcp,
+            path => match path.strip_prefix('/').filter(|name| service.is_direct_operation(name)) {
+                Some(name) => Target::Rest(name.into()),
+                None => {
+                    return Err(refused(
+                        404,
+                        code::METHOD_NOT_FOUND,
+                        format!("Not found: {path}; MCP is at /mcp"),
+                    ));
+                }
+            },
+        };
+        if head.method != Method::POST {
+            let mut refusal = refused(405, code::INVALID_REQUEST, "Method not allowed; use POST");
+            refusal.header = Some((hyper::header::ALLOW, "POST"));
+            return Err(refusal);
+        }
+        let length =
+            head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        if length.is_some_and(|length| length > self.max_bytes as u64) {
+            return Err(self.too_large());
+        }
+        if !is_json(&head.headers) {
+            return Err(refused(400, code::INVALID_REQUEST, "Content-Type must be application/json"));
+        }
+        Ok(target)
+    }
+
+    pub(super) fn too_large(&self) -> Refused {
+        let limit = self.max_bytes;
+        refused(413, code::INVALID_REQUEST, format!("The body is over {limit} bytes (--max-size)"))
+    }
+
+    /// Against DNS rebinding: a page of a foreign site must not reach us through the user's browser.
+    fn check_source(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Refused> {
+        let foreign = |what| refused(403, code::INVALID_REQUEST, format!("Forbidden: foreign {what}"));
+        for origin in headers.get_all(ORIGIN) {
+            if !origin.to_str().is_ok_and(is_local_origin) {
+                return Err(foreign("Origin"));
+            }
+        }
+        let host = headers
+            .get(HOST)
+            .and_then(|host| host.to_str().ok())
+            .or(uri.authority().map(|host| host.as_str()));
+        if self.loopback && !host.is_some_and(is_local_authority) {
+            return Err(foreign("Host"));
+        }
+        Ok(())
+    }
+
+    fn check_token(&self, headers: &HeaderMap) -> Result<(), Refused> {
+        let Some(token) = &self.token else { return Ok(()) };
+        let sent = headers.get(AUTHORIZATION).map(|value| value.as_bytes()).and_then(|value| {
+            let (scheme, token) = value.split_at_checked(7)?;
+            scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
+        });
+        if sent.is_some_and(|sent| equal_in_constant_time(sent, token)) {
+            return Ok(());
+        }
+        let mut refusal = refused(401, code::INVALID_REQUEST, "Unauthorized: a bearer token is required");
+        refusal.header = Some((hyper::header::WWW_AUTHENTICATE, "Bearer"));
+        Err(refusal)
+    }
+}
+
+/// The revision that a request says it speaks.
+pub(super) fn revision(headers: &HeaderMap) -> Result<Revision, Refused> {
+    let Some(version) = headers.get("mcp-protocol-version") else { return Ok(Revision::UNSAID) };
+    let name = version.to_str().unwrap_or("");
+    Revision::parse(name).ok_or_else(|| {
+        let known: Vec<_> = Revision::names().collect();
+        let known = known.join(", ");
+        refused(400, code::INVALID_PARAMS, format!("Unsupported MCP-Protocol-Version; supported: {known}"))
+    })
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let essence = |value: &str| value.split(';').next().map(|essence| essence.trim().to_ascii_lowercase());
+    let value = headers.get(CONTENT_TYPE).and_then(|value| essence(value.to_str().ok()?));
+    value.as_deref() == Some("application/json")
+}
+
+fn is_local_origin(origin: &str) -> bool {
+    origin.split_once("://").is_some_and(|(scheme, authority)| {
+        matches!(scheme, "http" | "https") && is_local_authority(authority)
+    })
+}
+
+/// Whether `host[:port]` is this machine by a name that no DNS server decides.
+fn is_local_authority(authority: &str) -> bool {
+    let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((v6, "")) => (v6, None),
+        Some((v6, rest)) => (v6, rest.strip_prefix(':').or(Some("not a port"))),
+        None => authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port))),
+    };
+    let port_is_one = port.is_none_or(|port| port.parse::<u16>().is_ok());
+    let local =
+        host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    port_is_one && local
+}
+
+/// Takes as long for a wrong token as for the right one of its length.
+fn equal_in_constant_time(one: &[u8], other: &[u8]) -> bool {
+    let differing = one.iter().zip(other).fold(0u8, |found, (a, b)| std::hint::black_box(found | (a ^ b)));
+    one.len() == other.len() && differing == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_names_are_local() {
+        for host in
+            ["localhost", "LOCALHOST:8080", "127.0.0.1", "127.0.0.1:1", "127.9.9.9", "[::1]", "[::1]:8080"]
+        {
+            assert!(is_local_authority(host), "{host}");
+        }
+        for host in [
+            "",
+            "evil.com",
+            "localhost.evil.com",
+            "127.0.0.1.evil.com",
+            "evil.com:8080",
+            "10.0.0.1",
+            "[::2]",
+            "localhost:x",
+            "[::1]x",
+            "user@localhost",
+            "0.0.0.0",
+        ] {
+            assert!(!is_local_authority(host), "{host}");
+        }
+        assert!(is_local_origin("http://localhost:3000") && is_local_origin("https://[::1]"));
+        for origin in ["null", "file://", "localhost", "http://localhost/path", "ftp://localhost", ""] {
+            assert!(!is_local_origin(origin), "{origin}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_equal_only_if_every_byte_is() {
+        assert!(equal_in_constant_time(b"secret", b"secret"));
+        for wrong in [&b"secreT"[..], b"secre", b"secrets", b""] {
+            assert!(!equal_in_constant_time(wrong, b"secret"));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! How many requests a connection may send (`--rate-limit`, S2). Knows no protocol.
+
+use std::time::{Duration, Instant};
+
+/// A rate of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// Requests a second, in the long run.
+    pub per_second: u32,
+    /// Requests at once, after a rest.
+    pub burst: u32,
+}
+
+/// The requests that one connection has left.
+#[derive(Debug)]
+pub struct TokenBucket {
+    rate: Rate,
+    tokens: f64,
+    filled: Instant,
+}
+
+impl TokenBucket {
+    /// A full bucket.
+    pub fn new(rate: Rate) -> TokenBucket {
+        TokenBucket { rate, tokens: rate.burst.into(), filled: Instant::now() }
+    }
+
+    /// Takes one request, or says how long to wait for the next.
+    pub fn take(&mut self) -> Result<(), Duration> {
+        self.take_at(Instant::now())
+    }
+
+    fn take_at(&mut self, now: Instant) -> Result<(), Duration> {
+        let per_second = f64::from(self.rate.per_second);
+        let filled = (now - self.filled).as_secs_f64() * per_second;
+        self.tokens = (self.tokens + filled).min(self.rate.burst.into());
+        self.filled = now;
+        if self.tokens < 1.0 {
+            return Err(Duration::from_secs_f64((1.0 - self.tokens) / per_second));
+        }
+        self.tokens -= 1.0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_goes_through_and_then_the_rate_holds() {
+        let mut bucket = TokenBucket::new(Rate { per_second: 10, burst: 3 });
+        let start = bucket.filled;
+        for _ in 0..3 {
+            assert!(bucket.take_at(start).is_ok());
+        }
+        let wait = bucket.take_at(start).unwrap_err();
+        assert_eq!(wait, Duration::from_millis(100));
+        assert!(bucket.take_at(start + wait / 2).is_err());
+        assert!(bucket.take_at(start + wait + Duration::from_millis(1)).is_ok());
+        let later = start + Duration::from_secs(60);
+        assert_eq!((0..9).filter(|_| bucket.take_at(later).is_ok()).count(), 3);
+    }
+}

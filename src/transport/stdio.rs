@@ -1,0 +1,296 @@
+//! MCP and direct JSON-RPC over standard input and output (SPEC 6.4): lines in, answers out.
+//!
+//! One thread reads and carries out what takes no waiting, straight from the line to the buffer; all else goes to
+//! [`Work`]. The buffer goes out when there is nothing more to read.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use tokio::runtime;
+use tokio::sync::oneshot;
+
+use super::limits::TokenBucket;
+use super::output::Output;
+use super::work::{Work, run_to_answer};
+use super::{Shared, shutdown};
+use crate::engine::{BOM, Control};
+use crate::protocol::{Answer, ConnectionState, Id, Pending, Refusal, Service, Session, Step, code};
+
+/// Bytes read at once (S2).
+const READ_BUFFER: usize = 64 * 1024;
+
+/// A line buffer larger than this is given back after its line.
+const KEPT_LINE: usize = 1 << 20;
+
+/// Serves until the end of input, or until a signal.
+pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
+    // One thread waits for signals and timers; idle blocking threads end soon, so that memory goes back to idle.
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .thread_keep_alive(std::time::Duration::from_secs(2))
+        .max_blocking_threads(shared.max_in_flight + 8)
+        .build()?;
+    let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
+    let (finished, end) = oneshot::channel();
+    let connection = Connection::new(shared, runtime.handle().clone());
+    let reader_wake = wake.clone();
+    thread::Builder::new().name("stdio".into()).spawn(move || {
+        connection.run(&reader_wake);
+        let _ = finished.send(());
+    })?;
+    runtime.block_on(async {
+        tokio::pin!(end);
+        tokio::select! {
+            biased;
+            signal = async { ready(); shutdown::signalled().await } => {
+                tracing::info!(signal = signal?, "stopping");
+                rustix::io::write(&*wake, &1u64.to_ne_bytes())?;
+                if tokio::time::timeout(shutdown::GRACE, end).await.is_err() {
+                    tracing::warn!("stopped with requests still in work");
+                }
+            }
+            _ = &mut end => tracing::info!("end of input"),
+        }
+        io::Result::Ok(())
+    })?;
+    // A thread that hangs in the system must not hold us up.
+    runtime.shutdown_background();
+    Ok(())
+}
+
+/// The reading side of the one connection.
+struct Connection {
+    shared: Shared,
+    session: Session,
+    output: Arc<Output>,
+    work: Work,
+    bucket: Option<TokenBucket>,
+}
+
+impl Connection {
+    fn new(shared: Shared, runtime: runtime::Handle) -> Connection {
+        let output = Arc::new(Output::default());
+        let work = Work::new(shared.clone(), output.clone(), runtime);
+        let bucket = shared.rate_limit.map(TokenBucket::new);
+        Connection { session: Session::stdio(), output, work, bucket, shared }
+    }
+
+    /// Reads until the end of input or until woken, then finishes what is in work.
+    fn run(mut self, wake: &OwnedFd) {
+        let mut lines = Lines::new(self.shared.max_bytes);
+        let mut buffer = vec![0; READ_BUFFER];
+        while !self.output.is_closed() {
+            match read(&mut buffer, wake) {
+                0 => break,
+                len => lines.feed(&buffer[..len], |line| self.line(line)),
+            }
+            self.output.flush();
+        }
+        lines.end(|line| self.line(line));
+        self.session.enter(ConnectionState::Shutting);
+        self.work.drain();
+        self.output.flush();
+        self.session.enter(ConnectionState::Closed);
+    }
+
+    fn line(&mut self, line: Line) {
+        let line = match line {
+            Line::Whole(line) => line,
+            Line::TooLong => {
+                let limit = self.shared.max_bytes;
+                let why = format!("Invalid request: a line of more than {limit} bytes (--max-size)");
+                return self.refuse(code::INVALID_REQUEST, &why, Id::null());
+            }
+        };
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        if let Some(Err(_)) = self.bucket.as_mut().map(TokenBucket::take) {
+            let id = Service::id_of(line);
+            return self.refuse(code::RATE_LIMIT, "Rate limit exceeded; send more slowly", id);
+        }
+        let step = catch_unwind(AssertUnwindSafe(|| self.shared.service.mcp(&mut self.session, line)));
+        match step {
+            Ok(step) => self.carry_out(step),
+            Err(_) => self.refuse(code::INTERNAL_ERROR, "Internal error", Service::id_of(line)),
+        }
+    }
+
+    fn carry_out(&mut self, step: Step) {
+        match step {
+            Step::Silent => {}
+            Step::Answer(answer) => self.output.push(answer),
+            Step::Cancel(id) => self.work.cancel(&id),
+            Step::Call(pending) => self.call(pending),
+            Step::Batch(steps) => self.batch(steps),
+        }
+    }
+
+    fn call(&mut self, pending: Pending) {
+        if self.work.is_busy(pending.file()) {
+            return self.work.take(pending);
+        }
+        let workspace = &self.shared.workspace;
+        match catch_unwind(AssertUnwindSafe(|| {
+            pending.run_at_once(workspace).map(|result| pending.answer(result))
+        })) {
+            Ok(Some(answer)) => self.output.push(answer),
+            Ok(None) => self.work.take(pending),
+            Err(_) => self.output.push(pending.panicked()),
+        }
+    }
+
+    /// A batch runs alone and in its order: its requests may name any files.
+    fn batch(&mut self, steps: Vec<Step>) {
+        self.output.flush();
+        self.work.drain();
+        let answers: Vec<Answer> = steps
+            .into_iter()
+            .filter_map(|step| match step {
+                Step::Answer(answer) => Some(answer),
+                Step::Call(pending) => {
+                    let control = Control::new(self.shared.timeout);
+                    run_to_answer(&pending, &self.shared.workspace, &control)
+                }
+                Step::Silent | Step::Cancel(_) | Step::Batch(_) => None,
+            })
+            .collect();
+        if !answers.is_empty() {
+            self.output.push(Answer::array(answers));
+        }
+    }
+
+    fn refuse(&mut self, code: i32, message: &str, id: Id) {
+        tracing::warn!(id = id.as_json(), code, "{message}");
+        self.output.push(Answer::ready(200, Refusal::new(id, code, message).to_json()));
+    }
+}
+
+/// Reads what there is; 0 at the end of input, and when woken.
+fn read(buffer: &mut [u8], wake: &OwnedFd) -> usize {
+    let stdin = rustix::stdio::stdin();
+    loop {
+        let mut ready = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(wake, PollFlags::IN)];
+        match poll(&mut ready, None) {
+            Ok(_) if !ready[1].revents().is_empty() => return 0,
+            Ok(_) | Err(Errno::INTR) => {}
+            // Not something that can be waited for: just read.
+            Err(_) => {}
+        }
+        match rustix::io::read(stdin, &mut *buffer) {
+            Ok(len) => return len,
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(_) => return 0,
+        }
+    }
+}
+
+/// Cuts input into lines, wherever the reads cut it.
+struct Lines {
+    partial: Vec<u8>,
+    max: usize,
+    /// The line is too long, has been refused, and is skipped to its end.
+    skipping: bool,
+    first: bool,
+}
+
+enum Line<'a> {
+    Whole(&'a [u8]),
+    TooLong,
+}
+
+impl Lines {
+    fn new(max: usize) -> Lines {
+        Lines { partial: Vec::new(), max, skipping: false, first: true }
+    }
+
+    fn feed(&mut self, mut bytes: &[u8], mut each: impl FnMut(Line)) {
+        while let Some(end) = memchr::memchr(b'\n', bytes) {
+            let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
+            bytes = rest;
+            if std::mem::take(&mut self.skipping) {
+                continue;
+            }
+            if self.partial.len() + line.len() > self.max {
+                each(Line::TooLong);
+            } else if self.partial.is_empty() {
+                each(Line::Whole(trimmed(line, &mut self.first)));
+            } else {
+                self.partial.extend_from_slice(line);
+                each(Line::Whole(trimmed(&self.partial, &mut self.first)));
+            }
+            self.partial.clear();
+            self.partial.shrink_to(KEPT_LINE);
+        }
+        if self.skipping {
+            return;
+        }
+        if self.partial.len() + bytes.len() > self.max {
+            self.skipping = true;
+            self.partial = Vec::new();
+            each(Line::TooLong);
+        } else {
+            self.partial.extend_from_slice(bytes);
+        }
+    }
+
+    /// The end of input ends the last line, too.
+    fn end(&mut self, mut each: impl FnMut(Line)) {
+        if !self.partial.is_empty() && !self.skipping {
+            each(Line::Whole(trimmed(&self.partial, &mut self.first)));
+        }
+    }
+}
+
+/// Without the final `\r`, and the first line without a byte order mark.
+fn trimmed<'a>(line: &'a [u8], first: &mut bool) -> &'a [u8] {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if std::mem::take(first) { line.strip_prefix(BOM).unwrap_or(line) } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(max: usize, reads: &[&[u8]]) -> Vec<String> {
+        let mut lines = Lines::new(max);
+        let mut seen = Vec::new();
+        let mut each = |line: Line| {
+            seen.push(match line {
+                Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
+                Line::TooLong => "TOO LONG".into(),
+            });
+        };
+        for read in reads {
+            lines.feed(read, &mut each);
+        }
+        lines.end(&mut each);
+        seen
+    }
+
+    #[test]
+    fn lines_are_whole_wherever_the_reads_cut_them() {
+        let input = b"\xEF\xBB\xBFone\r\n\ntwo\nthree";
+        for cut in 0..=input.len() {
+            assert_eq!(lines(100, &[&input[..cut], &input[cut..]]), ["one", "", "two", "three"]);
+        }
+        let single: Vec<&[u8]> = input.chunks(1).collect();
+        assert_eq!(lines(100, &single), ["one", "", "two", "three"]);
+    }
+
+    #[test]
+    fn a_line_too_long_is_refused_once_and_the_next_is_read() {
+        let input = b"12345\n123456\n1\n1234567890123\n12345\n";
+        let expected = ["12345", "TOO LONG", "1", "TOO LONG", "12345"];
+        for size in 1..input.len() {
+            let reads: Vec<&[u8]> = input.chunks(size).collect();
+            assert_eq!(lines(5, &reads), expected, "{size}");
+        }
+        assert_eq!(lines(3, &[b"1234"]), ["TOO LONG"]);
+    }
+}

@@ -1,0 +1,166 @@
+//! Requests in work on one stdio connection: in order for one file, at once for several, called off when asked or late.
+//!
+//! Each runs on a blocking thread; the number in work is bounded, and who brings one more waits.
+
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+use super::Shared;
+use super::output::Output;
+use crate::engine::{Control, Error, Workspace};
+use crate::protocol::{Answer, Id, Pending};
+
+/// See the module.
+#[derive(Clone)]
+pub(super) struct Work {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    shared: Shared,
+    output: Arc<Output>,
+    runtime: Handle,
+    state: Mutex<State>,
+    finished: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    in_work: usize,
+    /// Per file in work, the requests that wait for it.
+    files: HashMap<String, VecDeque<Arc<Job>>>,
+    by_id: HashMap<Id, Arc<Job>>,
+}
+
+struct Job {
+    pending: Pending,
+    control: Control,
+}
+
+impl Work {
+    pub(super) fn new(shared: Shared, output: Arc<Output>, runtime: Handle) -> Work {
+        let inner = Inner { shared, output, runtime, state: Mutex::default(), finished: Condvar::new() };
+        Work { inner: Arc::new(inner) }
+    }
+
+    /// Whether a request for this file is in work or waits.
+    pub(super) fn is_busy(&self, file: Option<&str>) -> bool {
+        file.is_some_and(|file| self.inner.lock().files.contains_key(file))
+    }
+
+    /// Takes a request in; waits while there are as many in work as may be.
+    pub(super) fn take(&self, pending: Pending) {
+        let inner = &self.inner;
+        let job = Arc::new(Job { pending, control: Control::new(inner.shared.timeout) });
+        let mut state = inner.lock();
+        while state.in_work >= inner.shared.max_in_flight {
+            // Nothing that is ready may wait for us meanwhile.
+            drop(state);
+            inner.output.flush();
+            state = inner.wait(inner.lock(), |state| state.in_work >= inner.shared.max_in_flight);
+        }
+        state.in_work += 1;
+        if let Some(id) = job.pending.id() {
+            state.by_id.insert(id.clone(), job.clone());
+        }
+        if let Some(file) = job.pending.file() {
+            if let Some(waiting) = state.files.get_mut(file) {
+                waiting.push_back(job);
+                return;
+            }
+            state.files.insert(file.to_owned(), VecDeque::new());
+        }
+        drop(state);
+        let work = self.clone();
+        inner.runtime.spawn_blocking(move || work.run_all(job));
+    }
+
+    /// Calls off the request with this id, if it can still be.
+    pub(super) fn cancel(&self, id: &Id) {
+        let job = self.inner.lock().by_id.get(id).cloned();
+        let cancelled = job.is_some_and(|job| job.control.cancel());
+        tracing::debug!(id = id.as_json(), cancelled, "cancel");
+    }
+
+    /// Waits until nothing is in work.
+    pub(super) fn drain(&self) {
+        drop(self.inner.wait(self.inner.lock(), |state| state.in_work > 0));
+    }
+
+    /// Runs a job and then those that waited for its file.
+    fn run_all(&self, first: Arc<Job>) {
+        let mut next = Some(first);
+        while let Some(job) = next {
+            self.run(&job);
+            next = self.inner.finish(&job);
+        }
+    }
+
+    fn run(&self, job: &Arc<Job>) {
+        let timer = self.start_timer(job.clone());
+        if let Some(answer) = run_to_answer(&job.pending, &self.inner.shared.workspace, &job.control) {
+            self.inner.output.send(answer);
+        }
+        timer.abort();
+    }
+
+    /// Answers in the job's place if its time is up while it hangs in the system.
+    fn start_timer(&self, job: Arc<Job>) -> JoinHandle<()> {
+        let inner = self.inner.clone();
+        self.inner.runtime.spawn(async move {
+            tokio::time::sleep_until(job.control.deadline().into()).await;
+            if job.control.expire() {
+                let answer = job.pending.answer(Err(Error::TimedOut));
+                inner.runtime.clone().spawn_blocking(move || inner.output.send(answer));
+            }
+        })
+    }
+}
+
+/// Carries a request out. Nothing if it was called off, or answered as late, meanwhile.
+pub(super) fn run_to_answer(pending: &Pending, workspace: &Workspace, control: &Control) -> Option<Answer> {
+    let answer = catch_unwind(AssertUnwindSafe(|| match pending.run(workspace, control) {
+        Err(Error::Cancelled) => None,
+        result => control.answer().then(|| pending.answer(result)),
+    }));
+    answer.unwrap_or_else(|_| Some(pending.panicked()))
+}
+
+impl Inner {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Every critical section leaves the state whole at every step.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(
+        &self,
+        state: MutexGuard<'s, State>,
+        mut while_so: impl FnMut(&mut State) -> bool,
+    ) -> MutexGuard<'s, State> {
+        self.finished.wait_while(state, |state| while_so(state)).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a job that is done out of the books; returns the next for its file.
+    fn finish(&self, job: &Arc<Job>) -> Option<Arc<Job>> {
+        let mut state = self.lock();
+        state.in_work -= 1;
+        if let Some(id) = job.pending.id()
+            && state.by_id.get(id).is_some_and(|known| Arc::ptr_eq(known, job))
+        {
+            state.by_id.remove(id);
+        }
+        let next = job.pending.file().and_then(|file| {
+            let next = state.files.get_mut(file)?.pop_front();
+            if next.is_none() {
+                state.files.remove(file);
+            }
+            next
+        });
+        self.finished.notify_all();
+        next
+    }
+}
