@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::lines::{Break, Line, LineIndex};
+use super::lines::{BOM, Break, Line, LineIndex};
 use super::splice::{EditPlan, Splice};
 use super::{Error, Result};
 
@@ -91,7 +91,18 @@ pub fn plan<'t>(index: &LineIndex, old: &[u8], edits: &'t LineEdits) -> Result<O
     let Some((splices, lines_modified, total_lines)) = Composer::new(&text).compose(&order) else {
         return Ok(None);
     };
-    Ok(EditPlan::new(splices, old).map(|plan| Planned { plan, lines_modified, total_lines }))
+    let mut plan = EditPlan::new(splices, old);
+    if total_lines == 1 && plan.as_ref().is_some_and(|plan| leaves_only_a_bom(plan, old)) {
+        // Text that would become a byte order mark and so no line: a break keeps it one.
+        let end = Splice { at: old.len()..old.len(), text: Cow::Borrowed(text.style_before(0).as_bytes()) };
+        plan = plan.and_then(|plan| EditPlan::new([plan.splices(), &[end]].concat(), old));
+    }
+    Ok(plan.map(|plan| Planned { plan, lines_modified, total_lines }))
+}
+
+fn leaves_only_a_bom(plan: &EditPlan, old: &[u8]) -> bool {
+    let mut result = Vec::new();
+    plan.len_after(old.len()) == BOM.len() && plan.write_to(old, &mut result).is_ok() && result == BOM
 }
 
 /// The text before the call.

@@ -1,0 +1,497 @@
+//! The naive reading of SPEC 3 and 4: what a file's lines are, what read says, what edit leaves behind.
+//!
+//! Written from the SPEC alone, never from the server's source, and as plainly as can be: a file is a list of
+//! lines, each a text and its break, and everything is done on that list. Speed does not matter here.
+
+use serde_json::{Value, json};
+
+pub(crate) const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// One line and the break that ends it; only a last line may have none (`""`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) text: String,
+    pub(crate) brk: &'static str,
+}
+
+/// One element of edit_file's `edits`, lines from 0, nothing about it checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Edit {
+    pub(crate) line: i64,
+    pub(crate) operation: &'static str,
+    pub(crate) content: Option<String>,
+    pub(crate) expect: Option<String>,
+}
+
+/// What an edit leaves behind.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Edited {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) modified: usize,
+    pub(crate) total: usize,
+}
+
+/// Why a call is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ModelError {
+    NegativeLine,
+    Operation(String),
+    DeleteWithContent,
+    Arguments,
+    BackwardRange {
+        start: i64,
+        end: i64,
+    },
+    NotText {
+        bad_utf8: bool,
+        nul: bool,
+    },
+    StartPastEnd {
+        start: i64,
+        total: usize,
+    },
+    OutOfRange {
+        line: i64,
+        operation: &'static str,
+    },
+    /// The line, and what it holds now.
+    NotExpected {
+        line: i64,
+        now: String,
+    },
+    /// Every line that two edits claim: SPEC does not say which of several is named.
+    Conflict {
+        lines: Vec<i64>,
+    },
+}
+
+impl ModelError {
+    /// Whether `answer` is a text with which the server may refuse: SPEC 7 gives its first line to the letter.
+    pub(crate) fn is_told_by(&self, name: &str, answer: &str) -> bool {
+        let first = answer.split('\n').next().unwrap_or_default();
+        match self {
+            ModelError::NegativeLine => first == "Error: Line numbers must be non-negative integers",
+            ModelError::Operation(operation) => {
+                first == format!("Error: Invalid edit operation: {operation}")
+            }
+            ModelError::DeleteWithContent => first == "Error: Delete operation cannot specify content",
+            ModelError::Arguments => first.starts_with("Error: Invalid arguments: "),
+            ModelError::BackwardRange { start, end } => {
+                first == format!("Error: Invalid line range: start {start} > end {end}")
+            }
+            ModelError::NotText { bad_utf8, nul } => {
+                (*bad_utf8 && first == "Error: File contains invalid UTF-8 encoding")
+                    || (*nul && first == format!("Error: File '{name}' is not a text file"))
+            }
+            ModelError::StartPastEnd { start, total } => {
+                first == format!("Error: Start line {start} exceeds file length {total}")
+            }
+            ModelError::OutOfRange { line, operation } => {
+                first == format!("Error: Line {line} out of range for {operation} operation")
+            }
+            ModelError::NotExpected { line, now } => {
+                let second = answer.split('\n').nth(1);
+                // A long line may be cut; how quotes and the like are escaped is left to the server.
+                let shown: String = now.chars().take_while(|c| c.is_alphanumeric()).take(20).collect();
+                first == format!("Error: Line {line} is not as expected")
+                    && second.is_some_and(|second| second.contains(&shown))
+            }
+            ModelError::Conflict { lines } => {
+                lines.iter().any(|line| first == format!("Error: Conflicting edits on line {line}"))
+            }
+        }
+    }
+}
+
+impl Edit {
+    /// The edit as a client sends it.
+    pub(crate) fn json(&self) -> Value {
+        let mut edit = json!({ "line": self.line, "operation": self.operation });
+        if let Some(content) = &self.content {
+            edit["content"] = json!(content);
+        }
+        if let Some(expect) = &self.expect {
+            edit["expect"] = json!(expect);
+        }
+        edit
+    }
+}
+
+/// The text of the file without its BOM, or why it is no text.
+fn text_of(file: &[u8]) -> Result<&str, ModelError> {
+    let nul = file.contains(&0);
+    match std::str::from_utf8(file.strip_prefix(BOM).unwrap_or(file)) {
+        Ok(text) if !nul => Ok(text),
+        other => Err(ModelError::NotText { bad_utf8: other.is_err(), nul }),
+    }
+}
+
+/// Splits at `\n`, `\r\n` and lone `\r`; a break at the end starts no further line.
+fn split_text(text: &str) -> Vec<Line> {
+    let bytes = text.as_bytes();
+    let mut lines = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let brk = match bytes[at] {
+            b'\n' => "\n",
+            b'\r' if bytes.get(at + 1) == Some(&b'\n') => "\r\n",
+            b'\r' => "\r",
+            _ => "",
+        };
+        if brk.is_empty() {
+            at += 1;
+        } else {
+            lines.push(Line { text: text[start..at].to_owned(), brk });
+            at += brk.len();
+            start = at;
+        }
+    }
+    if start < bytes.len() {
+        lines.push(Line { text: text[start..].to_owned(), brk: "" });
+    }
+    lines
+}
+
+/// The lines of a file, `None` where it is not text. A BOM is no part of line 0.
+pub(crate) fn split_lines(file: &[u8]) -> Option<Vec<Line>> {
+    text_of(file).ok().map(split_text)
+}
+
+/// What list_files shows: the count of lines, or -1.
+pub(crate) fn count(file: &[u8]) -> i64 {
+    split_lines(file).map_or(-1, |lines| i64::try_from(lines.len()).expect("a count fits"))
+}
+
+/// Lines as read gives them: joined with `\n`, none after the last.
+pub(crate) fn joined(lines: &[Line]) -> String {
+    let mut text = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        if 0 < at {
+            text.push('\n');
+        }
+        text.push_str(&line.text);
+    }
+    text
+}
+
+/// The whole result text of read_file (SPEC 6.1), lines from 0.
+pub(crate) fn read(
+    name: &str,
+    file: &[u8],
+    start: Option<i64>,
+    end: Option<i64>,
+) -> Result<String, ModelError> {
+    check_range(start, end)?;
+    read_lines(name, &split_text(text_of(file)?), start, end)
+}
+
+fn check_range(start: Option<i64>, end: Option<i64>) -> Result<(), ModelError> {
+    if start.is_some_and(|start| start < 0) || end.is_some_and(|end| end < 0) {
+        return Err(ModelError::NegativeLine);
+    }
+    match (start, end) {
+        (Some(start), Some(end)) if end < start => Err(ModelError::BackwardRange { start, end }),
+        _ => Ok(()),
+    }
+}
+
+/// As [`read`], for a file that is already split and a range that is one.
+pub(crate) fn read_lines(
+    name: &str,
+    lines: &[Line],
+    start: Option<i64>,
+    end: Option<i64>,
+) -> Result<String, ModelError> {
+    let total = lines.len();
+    let from = usize::try_from(start.unwrap_or(0)).expect("checked");
+    if let Some(start) = start.filter(|_| total <= from) {
+        return Err(ModelError::StartPastEnd { start, total });
+    }
+    if total == 0 || (start.is_none() && end.is_none()) {
+        return Ok(format!("File: {name} ({total} lines)\n\n{}", joined(lines)));
+    }
+    let to = end.map_or(total - 1, |end| usize::try_from(end).expect("checked").min(total - 1));
+    Ok(format!("File: {name} (lines {from}-{to} of {total} total)\n\n{}", joined(&lines[from..=to])))
+}
+
+/// A line of the result. `brk` is the break that it has when something follows it.
+struct NewLine {
+    text: String,
+    brk: &'static str,
+    /// As the file's last line it has no break.
+    open_at_end: bool,
+}
+
+/// edit_file on a file's bytes; a missing file is the same as an empty one.
+pub(crate) fn edit(file: &[u8], edits: &[Edit], append: Option<&str>) -> Result<Edited, ModelError> {
+    check_arguments(edits, append)?;
+    let old = split_text(text_of(file)?);
+    let at_end = check_lines(&old, edits)?;
+    check_conflicts(edits)?;
+
+    let mut modified = 0;
+    let mut new: Vec<NewLine> = Vec::new();
+    for (index, line) in old.iter().enumerate() {
+        let here = |edit: &&Edit| edit.line == i64::try_from(index).expect("a line number fits");
+        for insert in edits.iter().filter(here).filter(|edit| edit.operation == "insert") {
+            modified += insert_text(&mut new, &old, index, content_of(insert));
+        }
+        match edits.iter().filter(here).find(|edit| edit.operation != "insert") {
+            None => new.push(NewLine {
+                text: line.text.clone(),
+                brk: style(&old, index),
+                open_at_end: line.brk.is_empty(),
+            }),
+            Some(edit) if edit.operation == "delete" => modified += 1,
+            Some(edit) => {
+                let open_at_end = line.brk.is_empty() && !ends_in_break(content_of(edit));
+                modified += push_text(&mut new, content_of(edit), style(&old, index), open_at_end);
+            }
+        }
+    }
+    for insert in at_end {
+        modified += insert_text(&mut new, &old, old.len(), content_of(insert));
+    }
+    if let Some(append) = append.filter(|append| !append.is_empty()) {
+        modified += insert_text(&mut new, &old, old.len(), append);
+    }
+
+    let has_bom = file.starts_with(BOM);
+    let only = new.len() == 1;
+    if let Some(last) = new.last_mut() {
+        // Without a break an empty last line would be no line; nor would one that is a BOM to the next reader.
+        let vanishes = last.text.is_empty() || (only && !has_bom && last.text.as_bytes() == BOM);
+        if last.open_at_end && !vanishes {
+            last.brk = "";
+        }
+    }
+    for at in 1..new.len() {
+        let begins_with_newline = new[at].text.is_empty() && new[at].brk == "\n";
+        if new[at - 1].brk == "\r" && begins_with_newline {
+            new[at - 1].brk = "\r\n";
+        }
+    }
+
+    let mut bytes = if has_bom { BOM.to_vec() } else { Vec::new() };
+    for line in &new {
+        bytes.extend_from_slice(line.text.as_bytes());
+        bytes.extend_from_slice(line.brk.as_bytes());
+    }
+    Ok(Edited { bytes, modified, total: new.len() })
+}
+
+/// The break in force at an old line: its own, else that of the line before it, else `\n`.
+fn style(old: &[Line], index: usize) -> &'static str {
+    match old.get(index) {
+        Some(line) if !line.brk.is_empty() => line.brk,
+        _ if 0 < index => style(old, index - 1),
+        _ => "\n",
+    }
+}
+
+/// New text before old line `index` (at the end if that is their number). Gives the number of its lines.
+fn insert_text(new: &mut Vec<NewLine>, old: &[Line], index: usize, content: &str) -> usize {
+    let brk = if index == 0 { style(old, 0) } else { style(old, index - 1) };
+    let ended_in_break = old.last().is_none_or(|last| !last.brk.is_empty());
+    push_text(new, content, brk, !ended_in_break && !ends_in_break(content))
+}
+
+fn push_text(new: &mut Vec<NewLine>, content: &str, brk: &'static str, open_at_end: bool) -> usize {
+    let lines = content_lines(content);
+    for text in &lines {
+        new.push(NewLine { text: text.clone(), brk, open_at_end });
+    }
+    lines.len()
+}
+
+/// The lines of new text; the empty string is one empty line (an empty `append` does not come here).
+fn content_lines(content: &str) -> Vec<String> {
+    match content {
+        "" => vec![String::new()],
+        _ => split_text(content).into_iter().map(|line| line.text).collect(),
+    }
+}
+
+fn ends_in_break(content: &str) -> bool {
+    content.ends_with(['\n', '\r'])
+}
+
+fn content_of(edit: &Edit) -> &str {
+    edit.content.as_deref().expect("checked: replace and insert have content")
+}
+
+fn check_arguments(edits: &[Edit], append: Option<&str>) -> Result<(), ModelError> {
+    for edit in edits {
+        if edit.line < 0 {
+            return Err(ModelError::NegativeLine);
+        }
+        if !["replace", "insert", "delete"].contains(&edit.operation) {
+            return Err(ModelError::Operation(edit.operation.to_owned()));
+        }
+        match (&edit.content, edit.operation) {
+            (Some(_), "delete") => return Err(ModelError::DeleteWithContent),
+            (None, "replace" | "insert") => return Err(ModelError::Arguments),
+            _ => {}
+        }
+    }
+    let texts = edits.iter().filter_map(|edit| edit.content.as_deref()).chain(append);
+    if 1000 < edits.len() || texts.into_iter().any(|text| text.contains('\0')) {
+        return Err(ModelError::Arguments);
+    }
+    Ok(())
+}
+
+/// Range and expectation of each edit in array order. Gives the inserts at or past the end, in their order.
+fn check_lines<'a>(old: &[Line], edits: &'a [Edit]) -> Result<Vec<&'a Edit>, ModelError> {
+    let len = i64::try_from(old.len()).expect("a count fits");
+    let mut past: Vec<&Edit> =
+        edits.iter().filter(|edit| edit.operation == "insert" && len <= edit.line).collect();
+    past.sort_by_key(|edit| edit.line);
+    let mut so_far = old.len();
+    for insert in &past {
+        if usize::try_from(insert.line).expect("checked") <= so_far {
+            so_far += content_lines(content_of(insert)).len();
+        }
+    }
+    let reach = i64::try_from(so_far).expect("a count fits");
+    for edit in edits {
+        // In ascending order the first insert out of reach ends the chain, so what was reached is one number.
+        let in_range = if edit.operation == "insert" { edit.line <= reach } else { edit.line < len };
+        if !in_range {
+            return Err(ModelError::OutOfRange { line: edit.line, operation: edit.operation });
+        }
+        if let (Some(expect), "replace" | "delete") = (&edit.expect, edit.operation) {
+            let now = &old[usize::try_from(edit.line).expect("checked")].text;
+            if now != expect {
+                return Err(ModelError::NotExpected { line: edit.line, now: now.clone() });
+            }
+        }
+    }
+    Ok(past)
+}
+
+fn check_conflicts(edits: &[Edit]) -> Result<(), ModelError> {
+    let taken: Vec<i64> =
+        edits.iter().filter(|edit| edit.operation != "insert").map(|edit| edit.line).collect();
+    let lines: Vec<i64> = taken
+        .iter()
+        .copied()
+        .filter(|line| 1 < taken.iter().filter(|other| *other == line).count())
+        .collect();
+    if lines.is_empty() { Ok(()) } else { Err(ModelError::Conflict { lines }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn op(operation: &'static str, line: i64, content: &str) -> Edit {
+        let content = (operation != "delete").then(|| content.to_owned());
+        Edit { line, operation, content, expect: None }
+    }
+
+    fn insert(line: i64, content: &str) -> Edit {
+        op("insert", line, content)
+    }
+
+    fn replace(line: i64, content: &str) -> Edit {
+        op("replace", line, content)
+    }
+
+    fn delete(line: i64) -> Edit {
+        op("delete", line, "")
+    }
+
+    fn texts(file: &[u8]) -> Vec<String> {
+        split_lines(file).expect("text").into_iter().map(|line| line.text).collect()
+    }
+
+    #[test]
+    fn a_break_is_any_of_three_and_one_at_the_end_starts_no_line() {
+        let cases: [(&[u8], &[&str]); 9] = [
+            (b"", &[]),
+            (b"\n", &[""]),
+            (b"\r\n", &[""]),
+            (b"\xEF\xBB\xBF", &[]),
+            (b"\xEF\xBB\xBFa\r", &["a"]),
+            (b"a\nb", &["a", "b"]),
+            (b"a\rb\r\nc\n", &["a", "b", "c"]),
+            (b"\r\r\n\n\r", &["", "", "", ""]),
+            ("é\n漢".as_bytes(), &["é", "漢"]),
+        ];
+        for (file, lines) in cases {
+            assert_eq!(texts(file), lines, "{file:?}");
+        }
+        assert_eq!((count(b"a\0"), count(b"\xFF"), count(b"a")), (-1, -1, 1));
+    }
+
+    #[test]
+    fn read_names_the_range_that_it_gives() {
+        let read = |file: &str, start, end| read("f", file.as_bytes(), start, end);
+        assert_eq!(read("a\r\nb\n", None, None), Ok("File: f (2 lines)\n\na\nb".to_owned()));
+        assert_eq!(read("a\rb", Some(1), None), Ok("File: f (lines 1-1 of 2 total)\n\nb".to_owned()));
+        assert_eq!(read("a\nb", None, Some(9)), Ok("File: f (lines 0-1 of 2 total)\n\na\nb".to_owned()));
+        assert_eq!(read("", None, Some(9)), Ok("File: f (0 lines)\n\n".to_owned()));
+        assert_eq!(read("", Some(0), None), Err(ModelError::StartPastEnd { start: 0, total: 0 }));
+        assert_eq!(read("a", Some(3), Some(2)), Err(ModelError::BackwardRange { start: 3, end: 2 }));
+        assert_eq!(read("a", Some(-1), None), Err(ModelError::NegativeLine));
+    }
+
+    #[test]
+    fn the_examples_of_the_spec_come_out_as_it_says() {
+        #[rustfmt::skip]
+        let cases: &[(&str, &[Edit], &str, &str, usize)] = &[
+            // file, edits, append, file afterwards, lines modified
+            ("", &[insert(0, "1"), insert(1, "2"), insert(2, "3"), insert(3, "4"), insert(4, "5")], "", "1\n2\n3\n4\n5\n", 5),
+            ("a\n", &[insert(1, "p\nq\nr"), insert(2, "x")], "", "a\np\nq\nr\nx\n", 4),
+            ("a\n", &[insert(2, "x"), insert(1, "p\nq\nr")], "", "a\np\nq\nr\nx\n", 4),
+            ("a\n", &[insert(0, "x"), insert(0, "y")], "z", "x\ny\na\nz\n", 3),
+            // Breaks: of the line replaced, of the line before, at the top of the line after, else `\n`.
+            ("a\r\nb\nc\r", &[replace(0, "x\ny"), insert(2, "z")], "", "x\r\ny\r\nb\nz\nc\r", 3),
+            ("a\r\nb\n", &[insert(0, "x"), delete(0)], "", "x\r\nb\n", 2),
+            ("a\rb", &[replace(1, "x\ny")], "", "a\rx\ry", 2),
+            ("a", &[insert(0, "x\r\n")], "", "x\na", 1),
+            // The end of the file.
+            ("a\r\nb", &[], "c", "a\r\nb\r\nc", 1),
+            ("a\r\nb", &[], "c\n", "a\r\nb\r\nc\r\n", 1),
+            ("a\n", &[], "c", "a\nc\n", 1),
+            ("a", &[insert(1, "")], "", "a\n\n", 1),
+            ("a\nb", &[replace(1, "x")], "", "a\nx", 1),
+            ("a\nb", &[replace(1, "x\r")], "", "a\nx\n", 1),
+            ("a\nb", &[replace(1, "")], "", "a\n\n", 1),
+            ("a\nb", &[delete(1)], "", "a\n", 1),
+            ("a\nb", &[delete(1), insert(1, "x")], "", "a\nx", 2),
+            ("a", &[], "", "a", 0),
+            ("a\n", &[], "\n", "a\n\n", 1),
+            // No line disappears.
+            ("a\rb\n\n", &[delete(1)], "", "a\r\n\n", 1),
+            ("a\r\n", &[insert(1, "")], "", "a\r\n\r\n", 1),
+            ("a\rb\n", &[replace(1, "")], "", "a\r\n\n", 1),
+            ("\u{FEFF}a\n", &[delete(0)], "", "\u{FEFF}", 1),
+            ("\u{FEFF}a\n", &[insert(0, "x")], "", "\u{FEFF}x\na\n", 1),
+        ];
+        for (file, edits, append, after, modified) in cases {
+            let edited = edit(file.as_bytes(), edits, Some(append)).expect("a valid edit");
+            assert_eq!(String::from_utf8_lossy(&edited.bytes), *after, "{file:?} {edits:?} {append:?}");
+            assert_eq!(edited.modified, *modified, "{file:?} {edits:?} {append:?}");
+            assert_eq!(edited.total, texts(&edited.bytes).len(), "{file:?} {edits:?} {append:?}");
+        }
+    }
+
+    #[test]
+    fn errors_are_found_in_the_order_of_the_spec() {
+        let refused = |file: &str, edits: &[Edit]| edit(file.as_bytes(), edits, None).expect_err("invalid");
+        let out = |line, operation| ModelError::OutOfRange { line, operation };
+        let expecting = |expect: &str| Edit { expect: Some(expect.to_owned()), ..delete(0) };
+        let now = || ModelError::NotExpected { line: 0, now: "a".to_owned() };
+        assert_eq!(refused("a\n", &[insert(0, "p"), insert(2, "x")]), out(2, "insert"));
+        assert_eq!(refused("a\n", &[delete(0), insert(1, "x"), insert(3, "x")]), out(3, "insert"));
+        assert_eq!(refused("a\n", &[delete(1), replace(-1, "")]), ModelError::NegativeLine);
+        assert_eq!(refused("a\n", &[delete(1), expecting("b")]), out(1, "delete"));
+        assert_eq!(refused("a\n", &[expecting("b"), delete(1)]), now());
+        assert_eq!(refused("a\n", &[delete(0), expecting("b")]), now());
+        assert_eq!(refused("a\n", &[delete(0), replace(0, "")]), ModelError::Conflict { lines: vec![0, 0] });
+        assert!(edit(b"a\n", &[expecting("a"), insert(0, "b")], None).is_ok());
+    }
+}
