@@ -235,7 +235,7 @@ fn copy_xattrs(from: &File, to: &File) {
 fn make_time_unique(file: &File) -> Result<(), Failure> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let time = Timespec { tv_sec: now.as_secs() as i64, tv_nsec: now.subsec_nanos().into() };
-    let keep = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT.into() };
+    let keep = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
     Ok(rustix::fs::futimens(file, &Timestamps { last_access: keep, last_modification: time })?)
 }
 

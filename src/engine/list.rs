@@ -73,7 +73,7 @@ pub(crate) fn list(
         listing.files.push(FileEntry {
             name,
             size: stat.st_size as u64,
-            modified: stat.st_mtime as i64,
+            modified: stat.st_mtime,
             readable: with_access && place.allows(Access::READ_OK),
             writable: with_access && place.allows(Access::WRITE_OK),
             lines,

@@ -17,6 +17,9 @@ use super::{Control, Result};
 /// A directory's device and inode, and a name in it.
 pub(crate) type PathKey = (u64, u64, OsString);
 
+/// By a file's device and inode, the thread that waits in the kernel for it.
+type Helpers = HashMap<(u64, u64), Arc<Helper>>;
+
 /// How often a waiting thread looks whether its request was called off.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -24,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(50);
 #[derive(Debug, Default)]
 pub(crate) struct Locks {
     turns: Mutex<HashMap<PathKey, VecDeque<Waiter>>>,
-    helpers: Arc<Mutex<HashMap<(u64, u64), Arc<Helper>>>>,
+    helpers: Arc<Mutex<Helpers>>,
 }
 
 #[derive(Debug)]
@@ -117,10 +120,11 @@ impl Locks {
             let outcome = fs4::FileExt::lock(&file);
             held(&all).remove(&id);
             let mut state = held(&this.state);
+            state.done = true;
             if state.waiters > 0 {
                 state.outcome = Some(outcome.map(|()| file));
-                this.done.notify_all();
             }
+            this.told.notify_all();
         })?;
         helpers.insert(id, helper.clone());
         Ok(helper)
@@ -169,12 +173,14 @@ impl Drop for PathLock {
 #[derive(Debug, Default)]
 struct Helper {
     state: Mutex<HelperState>,
-    done: Condvar,
+    told: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct HelperState {
     waiters: usize,
+    done: bool,
+    /// Whoever takes it has the lock; the others start over.
     outcome: Option<io::Result<File>>,
 }
 
@@ -188,26 +194,20 @@ enum Outcome {
 impl Helper {
     fn wait(&self, until: Instant, control: &Control) -> Result<Outcome> {
         let mut state = held(&self.state);
-        let mut told = false;
-        loop {
-            if let Some(outcome) = state.outcome.take() {
-                state.waiters = 0;
-                return Ok(outcome.map_or_else(Outcome::Failed, Outcome::Locked));
-            }
-            if told || state.waiters == 0 {
-                return Ok(Outcome::TakenByAnother);
-            }
+        while !state.done {
             let now = Instant::now();
             let stopped = control.check();
             if stopped.is_err() || now >= until {
                 state.waiters -= 1;
                 return stopped.map(|()| Outcome::TooLate);
             }
-            let waited = self.done.wait_timeout(state, LOOK.min(until - now));
-            let (next, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-            told = !timeout.timed_out() && next.outcome.is_none() && next.waiters == 0;
-            state = next;
+            let waited = self.told.wait_timeout(state, LOOK.min(until - now));
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
+        Ok(match state.outcome.take() {
+            Some(outcome) => outcome.map_or_else(Outcome::Failed, Outcome::Locked),
+            None => Outcome::TakenByAnother,
+        })
     }
 }
 

@@ -35,13 +35,14 @@ pub struct FileStamp {
 
 impl FileStamp {
     pub(crate) fn of(stat: &Stat) -> FileStamp {
-        let nanos = |secs: i64, nanos: i64| i128::from(secs) * 1_000_000_000 + i128::from(nanos);
+        // The system's types differ from platform to platform; all of them fit.
+        let nanos = |secs, nanos| i128::from(secs) * 1_000_000_000 + nanos as i128;
         FileStamp {
             dev: stat.st_dev,
             ino: stat.st_ino,
             len: stat.st_size as u64,
-            mtime_ns: nanos(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
-            ctime_ns: nanos(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+            mtime_ns: nanos(stat.st_mtime, stat.st_mtime_nsec),
+            ctime_ns: nanos(stat.st_ctime, stat.st_ctime_nsec),
         }
     }
 
@@ -76,8 +77,12 @@ impl OpenFile {
     }
 
     /// Bytes of the file when it was opened.
-    pub fn len(&self) -> usize {
+    pub fn len_bytes(&self) -> usize {
         self.stamp.len as usize
+    }
+
+    fn clamped(&self, window: Range<usize>) -> Range<usize> {
+        window.start.min(self.len_bytes())..window.end.min(self.len_bytes())
     }
 
     pub(crate) fn stat(&self) -> &Stat {
@@ -95,19 +100,16 @@ impl OpenFile {
 
     /// The bytes of `window` (clamped to the file): small ones copied, large ones mapped.
     pub fn view(self, window: Range<usize>) -> io::Result<FileView> {
-        let window = window.start.min(self.len())..window.end.min(self.len());
+        let window = self.clamped(window);
         let bytes = Bytes::load(&self.file, &window)?;
         Ok(FileView { bytes, offset: window.start, file: self })
     }
 
-    /// The bytes of `window` if they are in memory already and few; never waits for a disk. Gives the file back if
-    /// they are not.
-    pub fn view_at_once(self, window: Range<usize>) -> Result<FileView, OpenFile> {
-        let window = window.start.min(self.len())..window.end.min(self.len());
-        match read_cached(&self.file, &window) {
-            Some(bytes) => Ok(FileView { bytes: Bytes::Heap(bytes), offset: window.start, file: self }),
-            None => Err(self),
-        }
+    /// The bytes of `window` if they are in memory already; never waits for a disk.
+    pub fn view_at_once(self, window: Range<usize>) -> Option<FileView> {
+        let window = self.clamped(window);
+        let bytes = Bytes::Heap(read_cached(&self.file, &window)?);
+        Some(FileView { bytes, offset: window.start, file: self })
     }
 }
 

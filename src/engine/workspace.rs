@@ -422,10 +422,10 @@ impl Workspace {
                 (view, index)
             }
             None => {
-                if effort == Effort::AtOnce && file.len() > MAP_CUTOFF {
+                if effort == Effort::AtOnce && file.len_bytes() > MAP_CUTOFF {
                     return Ok(None);
                 }
-                let whole = 0..file.len();
+                let whole = 0..file.len_bytes();
                 let Some(view) = load(file, whole, name, effort)? else { return Ok(None) };
                 match self.index(&view, name)? {
                     Some(index) => (view, index),
@@ -448,7 +448,7 @@ impl Workspace {
     /// The whole of an open file and its index. Nothing if the file changed under us.
     fn whole(&self, file: OpenFile, name: &str) -> Result<Option<(FileView, Arc<LineIndex>)>> {
         let known = self.cache.get(file.stamp());
-        let whole = 0..file.len();
+        let whole = 0..file.len_bytes();
         let Some(view) = load(file, whole, name, Effort::Full)? else { return Ok(None) };
         match known {
             Some(Known::Text(index)) => Ok(Some((view, index))),
@@ -573,7 +573,7 @@ fn not_text(why: NotText, name: &str) -> Error {
 fn load(file: OpenFile, window: Range<usize>, name: &str, effort: Effort) -> Result<Option<FileView>> {
     match effort {
         Effort::AtOnce if window.len() > MAP_CUTOFF => Ok(None),
-        Effort::AtOnce => Ok(file.view_at_once(window).ok()),
+        Effort::AtOnce => Ok(file.view_at_once(window)),
         Effort::Full => match file.view(window) {
             Ok(view) => Ok(Some(view)),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),

@@ -19,6 +19,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::timeout_at;
 
 use super::http_body::{AnswerBody, Block};
 use super::http_checks::{Checks, Refused, Target, revision};
@@ -194,7 +195,7 @@ impl Server {
         loop {
             let seconds = Duration::from_secs(bytes.len() as u64 / BODY_SECOND);
             let next = std::future::poll_fn(|context| body.as_mut().poll_frame(context));
-            match tokio::time::timeout_at(start + BODY_TIMEOUT + seconds, next).await {
+            match timeout_at(start + BODY_TIMEOUT + seconds, next).await {
                 Ok(None) => return Ok(bytes),
                 Ok(Some(Ok(frame))) => {
                     let Ok(data) = frame.into_data() else { continue };
@@ -245,9 +246,10 @@ impl Server {
             Ok(None) => {}
             Err(_) => return at_once(pending.panicked()),
         }
-        // The semaphore is never closed.
-        let permit = self.in_work.acquire().await.map_err(io::Error::other)?;
         let control = Arc::new(Control::new(self.shared.timeout));
+        let Ok(permit) = timeout_at(control.deadline().into(), self.in_work.acquire()).await else {
+            return at_once(pending.answer(Err(Error::TimedOut)));
+        };
         let pending = Arc::new(pending);
         let work = {
             let (pending, control) = (pending.clone(), control.clone());
@@ -255,7 +257,7 @@ impl Server {
             move || run_to_answer(&pending, &workspace, &control).map(|answer| Block::pull(answer, 1))
         };
         let mut work = spawn_blocking(work);
-        let block = match tokio::time::timeout_at(control.deadline().into(), &mut work).await {
+        let block = match timeout_at(control.deadline().into(), &mut work).await {
             Err(_) if control.expire() => return at_once(pending.answer(Err(Error::TimedOut))),
             // It is writing already: its answer will come.
             Err(_) => work.await,
@@ -270,7 +272,7 @@ impl Server {
 
     /// A batch is carried out in its order, as one piece of work.
     async fn batch(&self, steps: Vec<Step>) -> io::Result<Response<AnswerBody>> {
-        let permit = self.in_work.acquire().await.map_err(io::Error::other)?;
+        let permit = self.in_work.acquire().await;
         let (workspace, timeout) = (self.shared.workspace.clone(), self.shared.timeout);
         let block = spawn_blocking(move || {
             let answers: Vec<Answer> = steps
