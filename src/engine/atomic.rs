@@ -18,6 +18,7 @@ use rustix::io::Errno;
 
 use super::lock;
 use super::place::Place;
+use super::step;
 use super::view::{FileStamp, OpenFile};
 
 /// How the names of temporary files begin: hidden, and admitted by no policy.
@@ -90,6 +91,7 @@ impl AtomicFile {
             let new = AtomicFile { dir: dir.clone(), name, file, written: 0, committed: false };
             // A start of another process may have taken the file for a leftover before it was locked.
             if lock::try_lock(&new.file)? && rustix::fs::fstat(&new.file)?.st_nlink > 0 {
+                step::taken()?;
                 return Ok(new);
             }
         }
@@ -114,8 +116,10 @@ impl AtomicFile {
         allow()?;
         self.rename_to(place, replaces)?;
         self.committed = true;
+        step::taken().map_err(Failure::from)?;
         if durability == Durability::Full {
             sync_directory(place)?;
+            step::taken().map_err(Failure::from)?;
         }
         let stat = rustix::fs::fstat(&self.file).map_err(Failure::from)?;
         Ok(FileStamp::of(&stat))
@@ -127,9 +131,12 @@ impl AtomicFile {
             Replaces::File(old) => copy_attributes(old, &self.file)?,
             Replaces::Nothing(mode) => rustix::fs::fchmod(&self.file, *mode)?,
         }
+        step::taken()?;
         make_time_unique(&self.file)?;
+        step::taken()?;
         if durability == Durability::Full {
             rustix::fs::fdatasync(&self.file)?;
+            step::taken()?;
         }
         let len = rustix::fs::fstat(&self.file)?.st_size as u64;
         if len != self.written {
@@ -156,6 +163,7 @@ impl AtomicFile {
     fn link_to(&self, place: &Place) -> Result<(), Failure> {
         match rustix::fs::linkat(&self.dir, &self.name, &place.dir, &place.name, AtFlags::empty()) {
             Ok(()) => {
+                step::taken()?;
                 let _ = rustix::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
                 Ok(())
             }
@@ -169,6 +177,7 @@ impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.written += written as u64;
+        step::taken()?;
         Ok(written)
     }
 
@@ -179,7 +188,7 @@ impl Write for AtomicFile {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        if !self.committed {
+        if !self.committed && !step::crashed() {
             let _ = rustix::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
         }
     }

@@ -15,6 +15,7 @@ mod lock;
 mod name;
 mod place;
 mod splice;
+mod step;
 mod view;
 mod workspace;
 

@@ -10,7 +10,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http_body::Body;
+use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::service::service_fn;
@@ -23,7 +23,8 @@ use tokio::time::timeout_at;
 
 use super::http_body::{AnswerBody, Block};
 use super::http_checks::{Checks, Refused, Target, revision};
-use super::limits::TokenBucket;
+use super::limits::{Budget, Share, TokenBucket};
+use super::patience::Patient;
 use super::work::run_to_answer;
 use super::{Shared, shutdown};
 use crate::engine::{Control, Error};
@@ -34,6 +35,12 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Longest time for a body, beside a second for every [`BODY_SECOND`] bytes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Longest time in which a client takes nothing of its answer.
+const TAKE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Bytes of request bodies held at once, in the largest ones: past that the server is busy.
+const BODIES_HELD: usize = 8;
 
 /// A sender slower than this many bytes a second is not waited for.
 const BODY_SECOND: u64 = 64 * 1024;
@@ -52,10 +59,14 @@ pub struct HttpOptions {
     pub token: Option<Vec<u8>>,
 }
 
+/// A request's body, and its share of what may be held.
+type Body<'s> = (Vec<u8>, Share<'s>);
+
 struct Server {
     shared: Shared,
     checks: Checks,
     in_work: Semaphore,
+    bodies: Budget,
 }
 
 /// Serves until a signal. `ready` is told the address.
@@ -74,7 +85,8 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
             max_bytes: shared.max_bytes,
         };
         let in_work = Semaphore::new(shared.max_in_flight);
-        let server = Arc::new(Server { shared, checks, in_work });
+        let bodies = Budget::new(BODIES_HELD * shared.max_bytes);
+        let server = Arc::new(Server { shared, checks, in_work, bodies });
         let signal = shutdown::signalled();
         ready(listener.local_addr()?);
         accept(&server, &listener, signal).await
@@ -136,7 +148,8 @@ async fn connection(server: Arc<Server>, stream: TcpStream, mut stopping: watch:
     });
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).pipeline_flush(true);
-    let mut served = pin!(http.serve_connection(TokioIo::new(stream), service));
+    let stream = TokioIo::new(Patient::new(stream, TAKE_TIMEOUT));
+    let mut served = pin!(http.serve_connection(stream, service));
     let result = tokio::select! {
         result = &mut served => result,
         () = async { drop(stopping.wait_for(|stopping| *stopping).await) } => {
@@ -172,7 +185,7 @@ impl Server {
             Ok::<_, Refused>((target, session, self.read(body).await?))
         };
         match message.await {
-            Ok((target, session, body)) => {
+            Ok((target, session, (body, _share))) => {
                 let step = self.understand(target, session, body).await;
                 self.carry_out(step).await
             }
@@ -187,8 +200,9 @@ impl Server {
     }
 
     /// The body, if it is not too large and comes fast enough.
-    async fn read(&self, body: Incoming) -> Result<Vec<u8>, Refused> {
+    async fn read(&self, body: Incoming) -> Result<Body<'_>, Refused> {
         let mut body = pin!(body);
+        let mut share = self.bodies.share();
         let expected = body.size_hint().exact().unwrap_or(0).min(self.checks.max_bytes as u64);
         let mut bytes = Vec::with_capacity((expected as usize).min(PARSE_IN_PLACE));
         let start = tokio::time::Instant::now();
@@ -196,11 +210,14 @@ impl Server {
             let seconds = Duration::from_secs(bytes.len() as u64 / BODY_SECOND);
             let next = std::future::poll_fn(|context| body.as_mut().poll_frame(context));
             match timeout_at(start + BODY_TIMEOUT + seconds, next).await {
-                Ok(None) => return Ok(bytes),
+                Ok(None) => return Ok((bytes, share)),
                 Ok(Some(Ok(frame))) => {
                     let Ok(data) = frame.into_data() else { continue };
                     if bytes.len() + data.len() > self.checks.max_bytes {
                         return Err(self.checks.too_large());
+                    }
+                    if !share.grow(data.len()) {
+                        return Err(busy());
                     }
                     bytes.extend_from_slice(&data);
                 }
@@ -299,6 +316,12 @@ fn accepted() -> Response<AnswerBody> {
     let mut response = Response::new(AnswerBody::Done);
     *response.status_mut() = StatusCode::ACCEPTED;
     response
+}
+
+fn busy() -> Refused {
+    let message = "The server holds as many request bodies as it can; try again".into();
+    let header = Some((RETRY_AFTER, "1"));
+    Refused { status: 503, code: code::INTERNAL_ERROR, message, header }
 }
 
 fn incomplete(status: u16, message: &str) -> Refused {

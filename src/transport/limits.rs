@@ -1,5 +1,6 @@
-//! How many requests a connection may send (`--rate-limit`, S2). Knows no protocol.
+//! How many requests a connection may send (`--rate-limit`, S2), and how many bytes all may hold. Knows no protocol.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// A rate of requests.
@@ -43,6 +44,49 @@ impl TokenBucket {
     }
 }
 
+/// Bytes that all requests may hold together.
+#[derive(Debug)]
+pub struct Budget {
+    left: AtomicUsize,
+}
+
+/// One request's part of a [`Budget`], given back on drop.
+#[derive(Debug)]
+pub struct Share<'b> {
+    budget: &'b Budget,
+    taken: usize,
+}
+
+impl Budget {
+    /// All of it.
+    pub fn new(bytes: usize) -> Budget {
+        Budget { left: AtomicUsize::new(bytes) }
+    }
+
+    /// A share of nothing yet.
+    pub fn share(&self) -> Share<'_> {
+        Share { budget: self, taken: 0 }
+    }
+}
+
+impl Share<'_> {
+    /// Takes so many bytes more; false if they are not there.
+    pub fn grow(&mut self, bytes: usize) -> bool {
+        let order = Ordering::Relaxed;
+        let taken = self.budget.left.fetch_update(order, order, |left| left.checked_sub(bytes)).is_ok();
+        if taken {
+            self.taken += bytes;
+        }
+        taken
+    }
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        self.budget.left.fetch_add(self.taken, Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,5 +104,14 @@ mod tests {
         assert!(bucket.take_at(start + wait + Duration::from_millis(1)).is_ok());
         let later = start + Duration::from_secs(60);
         assert_eq!((0..9).filter(|_| bucket.take_at(later).is_ok()).count(), 3);
+    }
+
+    #[test]
+    fn a_budget_is_shared_and_given_back() {
+        let budget = Budget::new(10);
+        let (mut one, mut other) = (budget.share(), budget.share());
+        assert!(one.grow(6) && other.grow(4) && !one.grow(1));
+        drop(other);
+        assert!(one.grow(4) && !one.grow(1));
     }
 }

@@ -5,6 +5,7 @@ mod http_body;
 mod http_checks;
 pub mod limits;
 mod output;
+mod patience;
 pub mod shutdown;
 pub mod stdio;
 mod work;

@@ -1,0 +1,54 @@
+//! The steps of a write, as places where a test can stop the world.
+//!
+//! Outside unit tests [`taken`] is nothing. In them a thread may arrange to crash at its n-th step: from then on every
+//! step fails and nothing is cleaned up any more, as if the process had died there.
+
+/// Passes a step; in tests, crashes there if it was arranged.
+#[cfg(not(test))]
+#[inline(always)]
+pub(super) fn taken() -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Whether the process is as good as dead, so that destructors must do nothing.
+#[cfg(not(test))]
+#[inline(always)]
+pub(super) fn crashed() -> bool {
+    false
+}
+
+#[cfg(test)]
+pub(super) use hook::{crash_at, crashed, taken};
+
+#[cfg(test)]
+mod hook {
+    use std::cell::Cell;
+    use std::io;
+
+    thread_local! {
+        /// Steps left until the crash; nothing if none is arranged.
+        static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+    }
+
+    pub(crate) fn taken() -> io::Result<()> {
+        match LEFT.get() {
+            None => Ok(()),
+            Some(0) => Err(io::Error::other("crashed")),
+            Some(left) => {
+                LEFT.set(Some(left - 1));
+                if left == 1 { Err(io::Error::other("crashed")) } else { Ok(()) }
+            }
+        }
+    }
+
+    pub(crate) fn crashed() -> bool {
+        LEFT.get() == Some(0)
+    }
+
+    /// Runs `work` and stops it dead right after its `step`-th step (1-based). True if it got that far.
+    pub(crate) fn crash_at(step: usize, work: impl FnOnce()) -> bool {
+        LEFT.set(Some(step));
+        work();
+        LEFT.replace(None) == Some(0)
+    }
+}

@@ -1,0 +1,123 @@
+//! A connection whose other side must keep reading: a client that takes nothing for a while is hung up on, so that it
+//! cannot hold an answer in memory for ever (SPEC 8). Knows no HTTP.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Patient<T> {
+    stream: T,
+    patience: Duration,
+    /// Runs while a write makes no progress.
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl<T> Patient<T> {
+    /// Waits at most `patience` for the other side to take some bytes.
+    pub(super) fn new(stream: T, patience: Duration) -> Patient<T> {
+        Patient { stream, patience, waiting: None }
+    }
+
+    /// Passes progress on; turns too long a wait into an error.
+    fn judge<R>(&mut self, progress: Poll<io::Result<R>>, context: &mut Context<'_>) -> Poll<io::Result<R>> {
+        if progress.is_ready() {
+            self.waiting = None;
+            return progress;
+        }
+        let patience = self.patience;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(patience)));
+        waiting.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let progress = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.judge(progress, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let progress = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.judge(progress, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let progress = Pin::new(&mut self.stream).poll_flush(context);
+        self.judge(progress, context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    fn run(test: impl Future<Output = ()>) {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(test);
+    }
+
+    #[test]
+    fn a_client_that_takes_nothing_is_hung_up_on() {
+        run(async {
+            let (stream, _other) = duplex(16);
+            let mut patient = Patient::new(stream, Duration::from_millis(20));
+            let failed = patient.write_all(&[0; 100]).await.unwrap_err();
+            assert_eq!(failed.kind(), io::ErrorKind::TimedOut);
+        });
+    }
+
+    #[test]
+    fn a_slow_client_that_takes_a_little_each_time_is_waited_for() {
+        run(async {
+            let (stream, mut other) = duplex(16);
+            let mut patient = Patient::new(stream, Duration::from_millis(500));
+            let reader = tokio::spawn(async move {
+                let mut all = Vec::new();
+                let mut few = [0; 3];
+                while let Ok(len @ 1..) = other.read(&mut few).await {
+                    all.extend_from_slice(&few[..len]);
+                    tokio::task::yield_now().await;
+                }
+                all
+            });
+            patient.write_all(&[7; 500]).await.unwrap();
+            patient.shutdown().await.unwrap();
+            drop(patient);
+            assert_eq!(reader.await.unwrap(), [7; 500]);
+        });
+    }
+}
