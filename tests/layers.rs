@@ -60,7 +60,7 @@ fn the_transport_never_matches_on_engine_errors() {
     // It may say that time is up, and drop what was called off; what an error means is the protocol's.
     for (path, text) in layer("transport") {
         let code = code(&text);
-        for named in code.split("Error::").skip(1) {
+        for named in code.split(" Error::").skip(1).chain(code.split("(Error::").skip(1)) {
             let variant: String = named.chars().take_while(|c| c.is_alphanumeric()).collect();
             assert!(["TimedOut", "Cancelled", "other"].contains(&&*variant), "{}: {variant}", path.display());
         }

@@ -322,6 +322,9 @@ fn content_of(edit: &Edit) -> &str {
 }
 
 fn check_arguments(edits: &[Edit], append: Option<&str>) -> Result<(), ModelError> {
+    if 1000 < edits.len() {
+        return Err(ModelError::Arguments);
+    }
     for edit in edits {
         if edit.line < 0 {
             return Err(ModelError::NegativeLine);
@@ -332,14 +335,14 @@ fn check_arguments(edits: &[Edit], append: Option<&str>) -> Result<(), ModelErro
         match (&edit.content, edit.operation) {
             (Some(_), "delete") => return Err(ModelError::DeleteWithContent),
             (None, "replace" | "insert") => return Err(ModelError::Arguments),
+            (Some(content), _) if content.contains('\0') => return Err(ModelError::Arguments),
             _ => {}
         }
     }
-    let texts = edits.iter().filter_map(|edit| edit.content.as_deref()).chain(append);
-    if 1000 < edits.len() || texts.into_iter().any(|text| text.contains('\0')) {
-        return Err(ModelError::Arguments);
+    match append {
+        Some(append) if append.contains('\0') => Err(ModelError::Arguments),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Range and expectation of each edit in array order. Gives the inserts at or past the end, in their order.

@@ -15,6 +15,9 @@ const ANSWERED: u8 = 2;
 const EXPIRED: u8 = 3;
 const CANCELLED: u8 = 4;
 
+/// What work that watches its deadline needs at most to notice it.
+const NOTICE: Duration = Duration::from_millis(250);
+
 /// Shared between the thread that works and whoever may call it off.
 #[derive(Debug)]
 pub struct Control {
@@ -28,6 +31,12 @@ impl Control {
         Control { deadline: Instant::now() + timeout, state: AtomicU8::new(RUNNING) }
     }
 
+    /// When whoever waits for the answer should stop waiting: a little after the deadline, so that work which notices
+    /// the deadline itself can say more than that time is up.
+    pub fn overdue(&self) -> Instant {
+        self.deadline + NOTICE
+    }
+
     /// When the time is up.
     pub fn deadline(&self) -> Instant {
         self.deadline
@@ -35,10 +44,16 @@ impl Control {
 
     /// Whether the operation should go on: [`Error::TimedOut`] or [`Error::Cancelled`] if not.
     pub fn check(&self) -> Result<()> {
+        self.check_called_off()?;
+        let running = self.state.load(Ordering::Acquire) == RUNNING;
+        if running && Instant::now() >= self.deadline { Err(Error::TimedOut) } else { Ok(()) }
+    }
+
+    /// As [`Control::check`], but for waits that end by themselves at the deadline and know what to say then.
+    pub(crate) fn check_called_off(&self) -> Result<()> {
         match self.state.load(Ordering::Acquire) {
             CANCELLED => Err(Error::Cancelled),
             EXPIRED => Err(Error::TimedOut),
-            RUNNING if Instant::now() >= self.deadline => Err(Error::TimedOut),
             _ => Ok(()),
         }
     }

@@ -66,7 +66,7 @@ impl Locks {
             if turn.is_first() {
                 return Ok(Some(turn));
             }
-            control.check()?;
+            control.check_called_off()?;
             let now = Instant::now();
             if now >= until {
                 return Ok(None);
@@ -196,7 +196,7 @@ impl Helper {
         let mut state = held(&self.state);
         while !state.done {
             let now = Instant::now();
-            let stopped = control.check();
+            let stopped = control.check_called_off();
             if stopped.is_err() || now >= until {
                 state.waiters -= 1;
                 return stopped.map(|()| Outcome::TooLate);

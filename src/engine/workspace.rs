@@ -299,7 +299,6 @@ impl Workspace {
         let id = (first.stamp().dev, first.stamp().ino);
         let locked = self.locks.lock(first.file(), id, until, control)?;
         let Some(_lock) = locked.map_err(|error| Error::write(name, error))? else {
-            control.check()?;
             return Err(Error::Locked { name: name.into() });
         };
         // Whoever had the lock before may have replaced the file: then ours is the lock of a file without a name.
@@ -398,10 +397,7 @@ impl Workspace {
         }
         match self.locks.turn(key, until, control)? {
             Some(turn) => Ok(turn),
-            None => {
-                control.check()?;
-                Err(Error::Locked { name: name.into() })
-            }
+            None => Err(Error::Locked { name: name.into() }),
         }
     }
 

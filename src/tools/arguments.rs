@@ -55,6 +55,11 @@ impl<'a> Arguments<'a> {
         if self.at.is_empty() { key.into() } else { format!("{}.{key}", self.at) }
     }
 
+    /// Whether a member is there and not null. It is not taken by that.
+    pub fn has(&self, key: &str) -> bool {
+        self.members.iter().any(|(name, value)| name == key && *value != "null")
+    }
+
     /// A string.
     pub fn string(&mut self, key: &'static str) -> Result<Option<String>> {
         let Some(value) = self.take(key) else { return Ok(None) };

@@ -60,11 +60,13 @@ fn parse_edit(mut edit: Arguments, dialect: Dialect) -> Result<LineEdit> {
     if !matches!(operation.as_str(), "replace" | "insert" | "delete") {
         return Err(Error::UnknownOperation { operation });
     }
+    if operation == "delete" && edit.has("content") {
+        return Err(Error::DeleteWithContent);
+    }
     let content = edit.text("content")?;
     let expect = edit.string("expect")?;
     let operation = match (operation.as_str(), content) {
-        ("delete", Some(_)) => return Err(Error::DeleteWithContent),
-        ("delete", None) => Operation::Delete { expect },
+        ("delete", _) => Operation::Delete { expect },
         ("replace", Some(content)) => Operation::Replace { content, expect },
         (_, Some(_)) if expect.is_some() => {
             return Err(

@@ -16,7 +16,7 @@ pub use arguments::{Arguments, MAX_DEPTH, depth_exceeds};
 pub use failure::Failure;
 pub use list_files::timestamp;
 
-use crate::engine::{Control, Excerpt, FileName, MAX_NAME, NamePolicy, Result, Workspace};
+use crate::engine::{Control, Excerpt, FileName, NamePolicy, Result, Workspace};
 
 /// All tools, in the order in which they are listed.
 pub static TOOLS: [&Tool; 3] = [&list_files::TOOL, &read_file::TOOL, &edit_file::TOOL];
@@ -121,8 +121,11 @@ pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().copied().find(|tool| tool.name == name)
 }
 
+/// Characters of a name as sent that logs and errors show: more than any name has.
+const NAME_SHOWN: usize = 1_000;
+
 /// The file's name in `arguments` that were refused, for logs and errors.
 pub fn name_as_sent(arguments: &str) -> Option<String> {
     let mut arguments = Arguments::of(arguments).ok()?;
-    arguments.string("name").ok().flatten().map(|name| name.chars().take(MAX_NAME).collect())
+    arguments.string("name").ok().flatten().map(|name| name.chars().take(NAME_SHOWN).collect())
 }

@@ -147,7 +147,7 @@ async fn connection(server: Arc<Server>, stream: TcpStream, mut stopping: watch:
         }
     });
     let mut http = hyper::server::conn::http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).pipeline_flush(true);
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
     let stream = TokioIo::new(Patient::new(stream, TAKE_TIMEOUT));
     let mut served = pin!(http.serve_connection(stream, service));
     let result = tokio::select! {
@@ -274,7 +274,7 @@ impl Server {
             move || run_to_answer(&pending, &workspace, &control).map(|answer| Block::pull(answer, 1))
         };
         let mut work = spawn_blocking(work);
-        let block = match timeout_at(control.deadline().into(), &mut work).await {
+        let block = match timeout_at(control.overdue().into(), &mut work).await {
             Err(_) if control.expire() => return at_once(pending.answer(Err(Error::TimedOut))),
             // It is writing already: its answer will come.
             Err(_) => work.await,

@@ -114,6 +114,7 @@ impl Connection {
             let id = Service::id_of(line);
             return self.refuse(code::RATE_LIMIT, "Rate limit exceeded; send more slowly", id);
         }
+        self.work.wait_for_room();
         let step = catch_unwind(AssertUnwindSafe(|| self.shared.service.mcp(&mut self.session, line)));
         match step {
             Ok(step) => self.carry_out(step),

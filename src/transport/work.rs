@@ -52,17 +52,22 @@ impl Work {
         file.is_some_and(|file| self.inner.lock().files.contains_key(file))
     }
 
-    /// Takes a request in; waits while there are as many in work as may be.
+    /// Waits while as many requests are in work as may be.
+    pub(super) fn wait_for_room(&self) {
+        let inner = &self.inner;
+        let full = |state: &mut State| state.in_work >= inner.shared.max_in_flight;
+        if full(&mut inner.lock()) {
+            // Nothing that is ready may wait for us meanwhile.
+            inner.output.flush();
+            drop(inner.wait(inner.lock(), full));
+        }
+    }
+
+    /// Takes a request in.
     pub(super) fn take(&self, pending: Pending) {
         let inner = &self.inner;
         let job = Arc::new(Job { pending, control: Control::new(inner.shared.timeout) });
         let mut state = inner.lock();
-        while state.in_work >= inner.shared.max_in_flight {
-            // Nothing that is ready may wait for us meanwhile.
-            drop(state);
-            inner.output.flush();
-            state = inner.wait(inner.lock(), |state| state.in_work >= inner.shared.max_in_flight);
-        }
         state.in_work += 1;
         if let Some(id) = job.pending.id() {
             state.by_id.insert(id.clone(), job.clone());
@@ -112,7 +117,7 @@ impl Work {
     fn start_timer(&self, job: Arc<Job>) -> JoinHandle<()> {
         let inner = self.inner.clone();
         self.inner.runtime.spawn(async move {
-            tokio::time::sleep_until(job.control.deadline().into()).await;
+            tokio::time::sleep_until(job.control.overdue().into()).await;
             if job.control.expire() {
                 let answer = job.pending.answer(Err(Error::TimedOut));
                 inner.runtime.clone().spawn_blocking(move || inner.output.send(answer));

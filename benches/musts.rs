@@ -1,0 +1,295 @@
+//! The musts of SPEC 9 on the real binary: the sizes of S0 6.4, the loads of S3 4.1, over both transports.
+//!
+//! Each load is carried out once and its outcome looked at in full before its time is taken; what is timed is still
+//! held against the length of that answer, or its first words.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::figures::{self, Growth};
+use super::folder::{Folder, folder_of, replaced, rest};
+use super::server::{BINARY, Over, Server, call};
+use super::table::Row;
+use super::texts::text;
+
+const EDITED: &str = "File edited successfully";
+
+/// All musts; with `once` every load runs once, without repetition.
+pub(crate) fn measure(once: bool) -> Vec<Row> {
+    let loads = Loads { once, files: files() };
+    let mut rows = Vec::new();
+    for over in [Over::Stdio, Over::Http] {
+        rows.extend(loads.start_and_stop(over));
+        rows.extend([100, 1_000].iter().flat_map(|&count| loads.list(over, count)));
+        rows.extend([
+            loads.read(over, "1KB", 1, 5.0, 1_000),
+            loads.read(over, "1MB", 1, 50.0, 100),
+            loads.read(over, "1MB", 10, 50.0, 100),
+            loads.edit(over, "1 MB", 1, 1, 100),
+            loads.edit(over, "1 MB, 5 at once, 5 files", 5, 5, 100),
+            loads.edit(over, "1 MB, 5 at once, one file", 5, 1, 100),
+            loads.idle(over),
+        ]);
+        for megabytes in [1, 10] {
+            rows.extend(loads.memory(over, megabytes));
+        }
+    }
+    rows.push(loads.processes());
+    rows.extend(binary());
+    rows
+}
+
+/// One folder with the files that are read and edited: ten of 1 KB and of 1 MB, one of 10 MB.
+fn files() -> Folder {
+    let folder = Folder::new();
+    for nth in 0..10 {
+        folder.write(&name("1KB", nth), &text(1 << 10, "\n"));
+        folder.write(&name("1MB", nth), &text(1 << 20, "\n"));
+    }
+    // A little below the limit: an edit may add to it.
+    folder.write(&name("10MB", 0), &text((10 << 20) - 1_024, "\n"));
+    rest();
+    folder
+}
+
+fn name(size: &str, nth: usize) -> String {
+    format!("{size}-{nth}.txt")
+}
+
+struct Loads {
+    once: bool,
+    files: Folder,
+}
+
+impl Loads {
+    fn row(
+        &self,
+        must: &str,
+        over: Over,
+        target: f64,
+        unit: &'static str,
+        n: usize,
+        sample: impl FnMut() -> f64,
+    ) -> Row {
+        let n = if self.once { 1 } else { n };
+        let samples = std::iter::repeat_with(sample).take(n).collect();
+        Row { must: must.into(), over: over.name(), target, unit, samples, note: String::new() }
+    }
+
+    fn dir(&self) -> &Path {
+        self.files.path()
+    }
+
+    fn start_and_stop(&self, over: Over) -> [Row; 3] {
+        let start = || {
+            let mut server = None;
+            millis(|| server = Some(Server::start(over, self.dir())))
+        };
+        let stop = || {
+            let mut server = Server::start(over, self.dir());
+            at_once(&mut server, &self.reads("1MB", 10), |_| true);
+            server.stop().as_secs_f64() * 1_000.0
+        };
+        // Ten answers that nobody takes fill every pipe and socket on the way.
+        let stop_unread = || {
+            let mut server = Server::start(over, self.dir());
+            server.send(&self.reads("1MB", 10));
+            thread::sleep(Duration::from_millis(50));
+            server.stop().as_secs_f64() * 1_000.0
+        };
+        [
+            self.row("start to the first answer", over, 100.0, "ms", 10, start),
+            self.row("stop on SIGTERM, nothing in work", over, 2_000.0, "ms", 10, stop),
+            self.row("stop on SIGTERM, answers that nobody takes", over, 2_000.0, "ms", 3, stop_unread),
+        ]
+    }
+
+    /// For the first time by a process, and again.
+    fn list(&self, over: Over, count: usize) -> [Row; 2] {
+        let folder = folder_of(count);
+        let requests = [call(0, "list_files", &json!({}))];
+        let listed = |answer: &[u8]| contains(answer, &format!("Total files: {count}"));
+        let mut server = Server::start(over, folder.path());
+        at_once(&mut server, &requests, |answer| {
+            listed(answer)
+                && text_of(answer).matches(", lines: ").count() == count
+                && !contains(answer, "lines: -1")
+        });
+        let first = || {
+            let mut server = Server::start(over, folder.path());
+            millis(|| at_once(&mut server, &requests, listed))
+        };
+        [
+            self.row(&format!("list {count} files, first"), over, 20.0, "ms", 30, first),
+            self.row(&format!("list {count} files, again"), over, 20.0, "ms", 1_000, || {
+                millis(|| at_once(&mut server, &requests, listed))
+            }),
+        ]
+    }
+
+    fn reads(&self, size: &str, at_once: usize) -> Vec<String> {
+        (0..at_once).map(|nth| call(nth, "read_file", &json!({"name": name(size, nth)}))).collect()
+    }
+
+    /// As many files as requests at once.
+    fn read(&self, over: Over, size: &str, number: usize, target: f64, n: usize) -> Row {
+        let mut server = Server::start(over, self.dir());
+        let requests = self.reads(size, number);
+        let content = self.files.read(&name(size, 0));
+        let mut len = 0;
+        at_once(&mut server, &requests, |answer| {
+            len = answer.len();
+            text_of(answer).ends_with(content.trim_end_matches('\n'))
+        });
+        let must = format!("read {}{}", spaced(size), if number > 1 { ", 10 at once" } else { "" });
+        self.row(&must, over, target, "ms", n, || {
+            millis(|| at_once(&mut server, &requests, |answer| answer.len() == len))
+        })
+    }
+
+    /// One durable edit of one line per request, another line each, on files that are the load's own.
+    fn edit(&self, over: Over, what: &str, number: usize, files: usize, n: usize) -> Row {
+        let folder = Folder::new();
+        let before = text(1 << 20, "\n");
+        (0..files).for_each(|nth| folder.write(&name("1MB", nth), &before));
+        let mut server = Server::start(over, folder.path());
+        let requests = |round: usize| -> Vec<String> {
+            let edit = |nth| edit_of(nth, &name("1MB", nth % files), 5_000 + nth, &content(nth, round));
+            (0..number).map(edit).collect()
+        };
+        at_once(&mut server, &requests(0), |answer| contains(answer, EDITED));
+        let expected = (0..number).filter(|nth| nth % files == 0);
+        let expected = expected.fold(before, |text, nth| replaced(&text, 5_000 + nth, &content(nth, 0)));
+        assert_eq!(folder.read(&name("1MB", 0)), expected);
+        let mut round = 0;
+        self.row(&format!("edit {what}"), over, 100.0, "ms", n, || {
+            round += 1;
+            let requests = requests(round);
+            millis(|| at_once(&mut server, &requests, |answer| contains(answer, EDITED)))
+        })
+    }
+
+    /// Five processes on one folder, each with one edit of the same file at once; none may be lost.
+    fn processes(&self) -> Row {
+        let folder = Folder::new();
+        folder.write("shared.txt", &text(100 << 10, "\n"));
+        let mut servers: Vec<_> = (0..5).map(|_| Server::start(Over::Stdio, folder.path())).collect();
+        let mut round = 0;
+        self.row("5 processes edit one file of 100 KB", Over::Stdio, 200.0, "ms", 50, || {
+            round += 1;
+            let requests: Vec<_> =
+                (0..5).map(|nth| [edit_of(nth, "shared.txt", 500 + nth, &content(nth, round))]).collect();
+            let mut answers = vec![[Vec::new()]; 5];
+            let took = millis(|| {
+                servers.iter_mut().zip(&requests).for_each(|(server, request)| server.send(request));
+                servers.iter_mut().zip(&mut answers).for_each(|(server, answer)| server.receive(answer));
+            });
+            assert!(answers.iter().all(|[answer]| contains(answer, EDITED)));
+            let after = folder.read("shared.txt");
+            let kept = after.lines().skip(500).zip(0..5).filter(|(line, nth)| *line == content(*nth, round));
+            assert_eq!(kept.count(), 5, "lost edits");
+            took
+        })
+    }
+
+    /// Started, and one answer given.
+    fn idle(&self, over: Over) -> Row {
+        self.row("idle, resident", over, 5.0, "MB", 5, || {
+            let server = Server::start(over, self.dir());
+            thread::sleep(Duration::from_millis(50));
+            figures::memory(server.pid(), "VmRSS")
+        })
+    }
+
+    /// One request to a fresh process: what it takes at its peak, the map of the file included.
+    fn memory(&self, over: Over, megabytes: usize) -> [Row; 2] {
+        let target = megabytes as f64 + 1.0;
+        let file = name(&format!("{megabytes}MB"), 0);
+        let read = call(0, "read_file", &json!({"name": file}));
+        let mut round = 0;
+        [
+            self.growth_row(&format!("memory to read {megabytes} MB"), over, target, || read.clone()),
+            self.growth_row(&format!("memory to edit {megabytes} MB"), over, target, || {
+                round += 1;
+                edit_of(0, &file, 4, &format!("{round:04}"))
+            }),
+        ]
+    }
+
+    fn growth_row(&self, must: &str, over: Over, target: f64, mut request: impl FnMut() -> String) -> Row {
+        let mut anonymous = 0.0_f64;
+        let mut row = self.row(must, over, target, "MB", 5, || {
+            let mut server = Server::start(over, self.dir());
+            let request = [request()];
+            let pid = server.pid();
+            let Growth { resident, anonymous: own } = figures::growth(pid, || {
+                at_once(&mut server, &request, |answer| !contains(answer, "Error: "))
+            });
+            anonymous = anonymous.max(own);
+            resident
+        });
+        row.note = format!(", of it its own at most {anonymous:.2} MB");
+        row
+    }
+}
+
+fn binary() -> [Row; 2] {
+    let shipped = figures::shipped(BINARY);
+    let row = |must: &str, target, unit, figure, note: &str| Row {
+        must: must.into(),
+        over: "",
+        target,
+        unit,
+        samples: vec![figure],
+        note: note.into(),
+    };
+    let libraries = f64::from(u8::from(!shipped.is_static));
+    [
+        row("binary, stripped", 10.0, "MB", shipped.size, ""),
+        row("binary, linked to anything shared", 0.0, "", libraries, ""),
+    ]
+}
+
+/// Sends all, then takes all answers; each must be as `expected`.
+fn at_once(server: &mut Server, requests: &[String], mut expected: impl FnMut(&[u8]) -> bool) {
+    let mut answers = vec![Vec::new(); requests.len()];
+    server.send(requests);
+    server.receive(&mut answers);
+    for answer in &answers {
+        assert!(expected(answer), "{:.400}", String::from_utf8_lossy(answer));
+    }
+}
+
+fn edit_of(nth: usize, name: &str, line: usize, content: &str) -> String {
+    let edits = json!([{"line": line, "operation": "replace", "content": content}]);
+    call(nth, "edit_file", &json!({"name": name, "edits": edits}))
+}
+
+/// What one edit of one round writes: never what stood there before.
+fn content(nth: usize, round: usize) -> String {
+    format!("edit {nth} of round {round}")
+}
+
+fn millis(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64() * 1_000.0
+}
+
+fn contains(answer: &[u8], words: &str) -> bool {
+    memchr::memmem::find(answer, words.as_bytes()).is_some()
+}
+
+/// The text of a tool result.
+fn text_of(answer: &[u8]) -> String {
+    let answer: Value = serde_json::from_slice(answer).expect("JSON");
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+/// `1KB` as people write it.
+fn spaced(size: &str) -> String {
+    size.replace("KB", " KB").replace("MB", " MB")
+}

@@ -1,0 +1,200 @@
+//! The real binary as a client meets it: a process, and requests to it over pipes or sockets.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+/// The binary that `cargo bench` has built.
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_file-editor");
+
+/// How clients connect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    Stdio,
+    Http,
+}
+
+impl Over {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Over::Stdio => "stdio",
+            Over::Http => "HTTP",
+        }
+    }
+}
+
+/// A server process and a client's side of it.
+pub(crate) struct Server {
+    child: Child,
+    wire: Wire,
+}
+
+enum Wire {
+    Stdio(ChildStdin, BufReader<ChildStdout>),
+    /// As many connections as requests were ever sent at once.
+    Http(u16, Vec<BufReader<TcpStream>>),
+}
+
+impl Server {
+    /// Starts a server of `dir` and has its first answer.
+    pub(crate) fn start(over: Over, dir: &Path) -> Server {
+        let mut server = Server::spawn(over, dir);
+        let params = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "bench", "version": "1"}});
+        let answer =
+            server.ask(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
+        assert!(answer.contains("file-editing-server"), "{answer}");
+        server
+    }
+
+    fn spawn(over: Over, dir: &Path) -> Server {
+        let mut command = Command::new(BINARY);
+        command.arg(format!("--dir={}", dir.display())).stdin(Stdio::piped()).stdout(Stdio::piped());
+        match over {
+            Over::Stdio => command.arg("--transport=stdio").stderr(Stdio::null()),
+            Over::Http => command.args(["--transport=http", "--port=0"]).stderr(Stdio::piped()),
+        };
+        let mut child = command.spawn().expect("the server starts");
+        let (input, output) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
+        let wire = match over {
+            Over::Stdio => Wire::Stdio(input, BufReader::with_capacity(1 << 16, output)),
+            Over::Http => Wire::Http(port(&mut child), Vec::new()),
+        };
+        Server { child, wire }
+    }
+
+    /// Sends all requests at once; over HTTP each on its own connection.
+    pub(crate) fn send(&mut self, requests: &[String]) {
+        match &mut self.wire {
+            Wire::Stdio(input, _) => {
+                input.write_all((requests.join("\n") + "\n").as_bytes()).expect("requests sent");
+            }
+            Wire::Http(port, connections) => {
+                while connections.len() < requests.len() {
+                    connections.push(connect(*port));
+                }
+                for (connection, body) in connections.iter_mut().zip(requests) {
+                    connection.get_mut().write_all(post(body).as_bytes()).expect("a request sent");
+                }
+            }
+        }
+    }
+
+    /// Reads as many answers as `answers` has room for.
+    pub(crate) fn receive(&mut self, answers: &mut [Vec<u8>]) {
+        for (nth, answer) in answers.iter_mut().enumerate() {
+            answer.clear();
+            match &mut self.wire {
+                Wire::Stdio(_, output) => {
+                    output.read_until(b'\n', answer).expect("an answer");
+                }
+                Wire::Http(_, connections) => response(&mut connections[nth], answer),
+            }
+        }
+    }
+
+    /// One request, one answer.
+    pub(crate) fn ask(&mut self, request: &Value) -> String {
+        let mut answer = [Vec::new()];
+        self.send(&[request.to_string()]);
+        self.receive(&mut answer);
+        String::from_utf8(std::mem::take(&mut answer[0])).expect("UTF-8")
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How long the server takes to end, with success, once it is told to.
+    pub(crate) fn stop(mut self) -> Duration {
+        let pid = Pid::from_child(&self.child);
+        let start = Instant::now();
+        kill_process(pid, Signal::TERM).expect("a signal sent");
+        let status = self.child.wait().expect("an end");
+        let took = start.elapsed();
+        assert!(status.success(), "{status}");
+        took
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A server that has ended already cannot be killed any more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The port that the ready line names.
+fn port(child: &mut Child) -> u16 {
+    let mut line = String::new();
+    let mut log = BufReader::new(child.stderr.take().expect("a pipe"));
+    log.read_line(&mut line).expect("a ready line");
+    let port =
+        line.split("127.0.0.1:").nth(1).and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    port.and_then(|port| port.parse().ok()).unwrap_or_else(|| panic!("no port in {line:?}"))
+}
+
+fn connect(port: u16) -> BufReader<TcpStream> {
+    let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+    stream.set_nodelay(true).expect("no delay");
+    BufReader::with_capacity(1 << 16, stream)
+}
+
+fn post(body: &str) -> String {
+    let head = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length";
+    format!("{head}: {}\r\n\r\n{body}", body.len())
+}
+
+/// The body of the next response, by length or in chunks.
+fn response(from: &mut BufReader<TcpStream>, body: &mut Vec<u8>) {
+    let status = line(from);
+    assert!(status.starts_with("http/1.1 200"), "{status}");
+    let mut length = None;
+    loop {
+        let header = line(from);
+        if header.is_empty() {
+            break;
+        }
+        let value = header.strip_prefix("content-length:");
+        length = length.or_else(|| value.map(|value| value.trim().parse().expect("a length")));
+    }
+    match length {
+        Some(length) => take(from, length, body),
+        None => chunks(from, body),
+    }
+}
+
+fn chunks(from: &mut BufReader<TcpStream>, body: &mut Vec<u8>) {
+    loop {
+        let length = u64::from_str_radix(&line(from), 16).expect("the length of a chunk");
+        take(from, length, body);
+        assert_eq!(line(from), "");
+        if length == 0 {
+            return;
+        }
+    }
+}
+
+fn take(from: &mut BufReader<TcpStream>, length: u64, body: &mut Vec<u8>) {
+    let read = from.by_ref().take(length).read_to_end(body).expect("a body");
+    assert_eq!(read as u64, length, "cut off");
+}
+
+/// The next line of a head, in lower case.
+fn line(from: &mut BufReader<TcpStream>) -> String {
+    let mut line = String::new();
+    from.read_line(&mut line).expect("a line");
+    line.trim_end().to_ascii_lowercase()
+}
+
+/// A `tools/call`. Ids in flight at once must differ, and are of one length so that answers are, too.
+pub(crate) fn call(nth: usize, tool: &str, arguments: &Value) -> String {
+    let params = json!({"name": tool, "arguments": arguments});
+    json!({"jsonrpc": "2.0", "id": 1_000 + nth, "method": "tools/call", "params": params}).to_string()
+}

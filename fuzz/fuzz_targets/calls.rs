@@ -1,0 +1,190 @@
+//! Calls of tools that are right in shape and often wrong in detail, over MCP, direct methods and REST.
+//!
+//! Must hold for any call: nothing panics; the answer is JSON of the form that its interface has, under the id that was
+//! sent; a call refused or failed leaves the folder as it was; a file that was edited is text.
+//!
+//! Input: choices for the generator below: arguments with members missing, doubled, unknown or of wrong types, numbers
+//! and strings from the edges, nesting, and now and then a value of no sense at all.
+
+#![no_main]
+
+use std::fmt::Write;
+
+use arbitrary::{Result, Unstructured};
+use file_editor::protocol::Session;
+use file_editor_fuzz::{Served, assert_answers, assert_rest};
+use libfuzzer_sys::fuzz_target;
+
+const IDS: [&str; 6] = ["1", "-7", "\"x\"", r#""\u0041\n""#, "1.0", "123456789012345678901234567890"];
+const OPERATIONS: [&str; 3] = ["list_files", "read_file", "edit_file"];
+const KEYS: [&str; 9] =
+    ["name", "start_line", "end_line", "edits", "append", "create_if_missing", "line", "operation", "x"];
+const NAMES: [&str; 10] = [
+    "a.txt",
+    "bom.txt",
+    "empty.txt",
+    "binary",
+    "large.txt",
+    "new.txt",
+    "b.txt",
+    "../a.txt",
+    ".file-editor-tmp-1",
+    "ä b",
+];
+const NUMBERS: [&str; 16] = [
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "-1",
+    "1.0",
+    "1e0",
+    "1.5",
+    "-0",
+    "9007199254740993",
+    "18446744073709551615",
+    "99999999999999999999",
+    "1e400",
+];
+const STRINGS: [&str; 15] = [
+    "",
+    "x",
+    "one",
+    "two",
+    "three",
+    "p\\nq\\r\\nr\\r",
+    "\\n",
+    "\\r",
+    "\\ud83d\\ude00",
+    "\\ud800",
+    "\\u0000",
+    "\\u2028",
+    "\\u007f\\u0080",
+    "é漢😀",
+    "\\\"\\\\\\/\\b\\f\\n\\r\\t",
+];
+const VERBS: [&str; 4] = ["replace", "insert", "delete", "append"];
+
+fuzz_target!(|data: &[u8]| {
+    let mut choices = Unstructured::new(data);
+    // Out of choices is no fault: the calls before it were made.
+    let _ = session(&mut choices);
+});
+
+fn session(u: &mut Unstructured) -> Result<()> {
+    let served = Served::fresh(u.arbitrary()?);
+    let mut session = Session::stdio();
+    for _ in 0..4 {
+        if u.is_empty() {
+            break;
+        }
+        let (operation, id) = (*u.choose(&OPERATIONS)?, *u.choose(&IDS)?);
+        let arguments = arguments(u, operation)?;
+        let step = match u.int_in_range(0..=3)? {
+            0 => {
+                let step = served.service().rest(operation, arguments.as_bytes());
+                let (status, bytes) = served.carry_out(step).expect("an answer");
+                assert_rest(status, &bytes);
+                continue;
+            }
+            1 => request(id, operation, &arguments),
+            2 => request(id, "tools/call", &format!(r#"{{"arguments":{arguments},"name":"{operation}"}}"#)),
+            _ => request(id, "tools/call", &format!(r#"{{"name":"{operation}","arguments":{arguments}}}"#)),
+        };
+        let step = served.service().mcp(&mut session, step.as_bytes());
+        let (_, bytes) = served.carry_out(step).expect("an answer");
+        // Values of no sense in the place of params may make it no request, but never hide its id.
+        assert_answers(&bytes, id);
+    }
+    Ok(())
+}
+
+fn request(id: &str, method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+}
+
+fn arguments(u: &mut Unstructured, operation: &str) -> Result<String> {
+    if u.ratio(1, 16)? {
+        let mut out = String::new();
+        value(u, &mut out, 0)?;
+        return Ok(out);
+    }
+    let mut members = Vec::new();
+    if operation != "list_files" {
+        members.push(format!(r#""name":"{}""#, u.choose(&NAMES)?));
+    }
+    for key in ["start_line", "end_line"] {
+        if operation == "read_file" && u.arbitrary()? {
+            members.push(format!(r#""{key}":{}"#, u.choose(&NUMBERS)?));
+        }
+    }
+    if operation == "edit_file" {
+        let edits = (0..u.int_in_range(0..=4)?).map(|_| edit(u)).collect::<Result<Vec<String>>>()?;
+        members.push(format!(r#""edits":[{}]"#, edits.join(",")));
+        if u.arbitrary()? {
+            members.push(format!(r#""append":"{}""#, u.choose(&STRINGS)?));
+        }
+        if u.arbitrary()? {
+            members.push(format!(r#""create_if_missing":{}"#, u.arbitrary::<bool>()?));
+        }
+    }
+    spoil(u, &mut members)?;
+    Ok(format!("{{{}}}", members.join(", ")))
+}
+
+fn edit(u: &mut Unstructured) -> Result<String> {
+    let mut members =
+        vec![format!(r#""line":{}"#, u.choose(&NUMBERS)?), format!(r#""operation":"{}""#, u.choose(&VERBS)?)];
+    for key in ["content", "expect"] {
+        if u.arbitrary()? {
+            members.push(format!(r#""{key}":"{}""#, u.choose(&STRINGS)?));
+        }
+    }
+    spoil(u, &mut members)?;
+    Ok(format!("{{{}}}", members.join(",")))
+}
+
+/// Now and then one member more, which may be there already, or one less.
+fn spoil(u: &mut Unstructured, members: &mut Vec<String>) -> Result<()> {
+    match u.int_in_range(0..=15)? {
+        0 => {
+            let mut member = format!(r#""{}":"#, u.choose(&KEYS)?);
+            value(u, &mut member, 0)?;
+            members.insert(u.choose_index(members.len() + 1)?, member);
+        }
+        1 if !members.is_empty() => drop(members.remove(u.choose_index(members.len())?)),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Any JSON value.
+fn value(u: &mut Unstructured, out: &mut String, depth: usize) -> Result<()> {
+    let kinds = if depth < 4 { 7 } else { 4 };
+    match u.int_in_range(0..=kinds)? {
+        0 => out.push_str("null"),
+        1 => out.push_str(if u.arbitrary()? { "true" } else { "false" }),
+        2 => out.push_str(u.choose(&NUMBERS)?),
+        // Writing to a String cannot fail.
+        3 | 4 => out.extend(["\"", u.choose(&STRINGS)?, "\""]),
+        5 => {
+            let levels = *u.choose(&[1, 2, 100, 126, 127, 128, 129, 5000])?;
+            out.extend(std::iter::repeat_n('[', levels).chain(std::iter::repeat_n(']', levels)));
+        }
+        kind => {
+            out.push(if kind == 6 { '[' } else { '{' });
+            for item in 0..u.int_in_range(0..=3)? {
+                out.push_str(if item == 0 { "" } else { " , " });
+                if kind == 7 {
+                    let _ = write!(out, "\"{}\":", u.choose(&KEYS)?);
+                }
+                value(u, out, depth + 1)?;
+            }
+            out.push(if kind == 6 { ']' } else { '}' });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Bytes as the inside of a JSON string, against serde_json.
+//!
+//! Must hold for any bytes, any block from `MIN_BLOCK` on, any pieces, and both ways to treat breaks:
+//! - what leaves is whole UTF-8 characters in every block, and every call makes progress;
+//! - bytes that are not UTF-8 end in `NotUtf8`, and no others do;
+//! - serde_json reads back the text, with its breaks as `\n` where that was asked for.
+//!
+//! Input: block size over `MIN_BLOCK`, length of a piece (0: all at once), and the bytes.
+
+#![no_main]
+
+use file_editor::protocol::{Breaks, Escaper, MIN_BLOCK, NotUtf8, escape_str};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Some(([over, piece], bytes)) = data.split_first_chunk::<2>() else { return };
+    let block = MIN_BLOCK + usize::from(*over % 200);
+    let text = std::str::from_utf8(bytes).ok();
+    for breaks in [Breaks::Kept, Breaks::AsLf] {
+        let escaped = escape(bytes, breaks, block, usize::from(*piece)).map(|json| read_back(&json));
+        let expected = text.map(|text| match breaks {
+            Breaks::Kept => text.to_owned(),
+            Breaks::AsLf => text.replace("\r\n", "\n").replace('\r', "\n"),
+        });
+        assert_eq!(escaped, expected.ok_or(NotUtf8), "{breaks:?}");
+    }
+    if let Some(text) = text {
+        let mut out = b"before".to_vec();
+        escape_str(text, &mut out);
+        assert_eq!(read_back(&out), format!("before{text}"));
+    }
+});
+
+fn escape(bytes: &[u8], breaks: Breaks, block: usize, piece: usize) -> Result<Vec<u8>, NotUtf8> {
+    let mut escaper = Escaper::new(breaks);
+    // What lies in a block beforehand must not matter.
+    let (mut out, mut block) = (Vec::new(), vec![0xAA; block]);
+    let pieces = bytes.chunks(if piece == 0 { bytes.len().max(1) } else { piece });
+    for mut rest in pieces {
+        while !rest.is_empty() {
+            let (taken, ready) = escaper.fill(rest, &mut block)?;
+            assert!(taken > 0, "no progress");
+            assert!(std::str::from_utf8(&block[..ready]).is_ok(), "half a character left");
+            out.extend_from_slice(&block[..ready]);
+            rest = &rest[taken..];
+        }
+    }
+    escaper.finish()?;
+    Ok(out)
+}
+
+fn read_back(json: &[u8]) -> String {
+    serde_json::from_slice(&[b"\"", json, b"\""].concat()).expect("a JSON string")
+}

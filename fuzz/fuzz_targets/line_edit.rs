@@ -1,0 +1,192 @@
+//! Line edits as splices, against the naive model of SPEC 3 and 4 in `tests/model.rs`.
+//!
+//! Must hold for any text with any breaks and any edits of it, whatever the blocks of the index:
+//! - a call is refused exactly where the model refuses it, with the same error;
+//! - else the bytes written, `lines_modified` and `total_lines` are the model's;
+//! - the plan knows how long its result is and whether it is one, and the result has `total_lines` lines.
+//!
+//! Input: see `Input`. Arguments that the tools refuse before the engine sees them are left out.
+
+#![no_main]
+
+use arbitrary::Arbitrary;
+use file_editor::engine::{Error, LineEdit, LineEdits, LineIndex, Operation, Planned, plan_line_edits};
+use libfuzzer_sys::fuzz_target;
+
+#[allow(dead_code)]
+#[path = "../../tests/model.rs"]
+mod model;
+
+use model::{BOM, Edit, Edited, ModelError};
+
+#[derive(Arbitrary, Debug)]
+struct Input {
+    shift: u8,
+    bom: bool,
+    file: Text,
+    append: Option<Text>,
+    edits: Vec<Wish>,
+}
+
+/// Lines with breaks of any kind, the last one with or without.
+#[derive(Arbitrary, Debug)]
+struct Text {
+    lines: Vec<(Word, Break)>,
+    open: bool,
+}
+
+#[derive(Arbitrary, Debug, Clone, Copy)]
+enum Word {
+    Empty,
+    A,
+    B,
+    Accent,
+    Emoji,
+    Mark,
+    Long,
+}
+
+#[derive(Arbitrary, Debug, Clone, Copy)]
+enum Break {
+    Lf,
+    CrLf,
+    Cr,
+}
+
+/// One edit before it is known how long the file is.
+#[derive(Arbitrary, Debug)]
+struct Wish {
+    kind: Kind,
+    at: Place,
+    expect: Expect,
+    content: Text,
+}
+
+#[derive(Arbitrary, Debug, Clone, Copy)]
+enum Kind {
+    Replace,
+    Insert,
+    Delete,
+}
+
+#[derive(Arbitrary, Debug, Clone, Copy)]
+enum Place {
+    Inside(u8),
+    /// So many lines past the end.
+    End(u8),
+    Far(u64),
+}
+
+#[derive(Arbitrary, Debug, Clone, Copy)]
+enum Expect {
+    Nothing,
+    Right,
+    Wrong,
+}
+
+fuzz_target!(|input: Input| {
+    let mut file = if input.bom { BOM.to_vec() } else { Vec::new() };
+    file.extend_from_slice(input.file.text().as_bytes());
+    let old = model::split_lines(&file).expect("text");
+    let edits: Vec<Edit> = input.edits.iter().map(|wish| wish.edit(&old)).collect();
+    let append = input.append.as_ref().map(Text::text);
+
+    let index = LineIndex::build_with(&file, u32::from(input.shift % 7)).expect("text");
+    let call = LineEdits { edits: edits.iter().map(line_edit).collect(), append: append.clone() };
+    let planned = plan_line_edits(&index, &file, &call).map(|plan| plan.expect("the index fits"));
+    match (planned, model::edit(&file, &edits, append.as_deref())) {
+        (Ok(planned), Ok(edited)) => compare(&file, &planned, &edited),
+        (Err(error), Err(expected)) => {
+            assert!(is(&error, &expected), "{file:?}\n{edits:?}\n{error:?}\nthe model: {expected:?}");
+        }
+        (planned, expected) => panic!("{file:?}\n{edits:?} {append:?}\n{planned:?}\nthe model: {expected:?}"),
+    }
+});
+
+fn compare(file: &[u8], planned: &Planned, edited: &Edited) {
+    let mut bytes = Vec::new();
+    planned.plan.write_to(file, &mut bytes).expect("a vector takes all");
+    let shown = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    assert_eq!(shown(&bytes), shown(&edited.bytes), "of {:?}", shown(file));
+    assert_eq!((planned.lines_modified, planned.total_lines), (edited.modified, edited.total));
+    assert_eq!(planned.plan.len_after(file.len()), bytes.len());
+    assert_eq!(planned.plan.changes_nothing(), bytes == file);
+    let index = LineIndex::build_with(&bytes, 3).expect("the result is text");
+    index.assert_describes(&bytes);
+    assert_eq!(index.len_lines(), planned.total_lines, "{:?} of {:?}", shown(&bytes), shown(file));
+}
+
+fn is(error: &Error, expected: &ModelError) -> bool {
+    let same = |line: u64, other: i64| i64::try_from(line) == Ok(other);
+    match (error, expected) {
+        (
+            Error::LineOutOfRange { line, operation, .. },
+            ModelError::OutOfRange { line: other, operation: name },
+        ) => same(*line, *other) && operation == name,
+        (Error::NotAsExpected { line, actual }, ModelError::NotExpected { line: other, now }) => {
+            same(*line, *other) && actual == now
+        }
+        (Error::Conflict { line }, ModelError::Conflict { lines }) => {
+            lines.iter().any(|other| same(*line, *other))
+        }
+        _ => false,
+    }
+}
+
+impl Text {
+    fn text(&self) -> String {
+        let mut all = String::new();
+        for (at, (word, brk)) in self.lines.iter().enumerate() {
+            all.push_str(match word {
+                Word::Empty => "",
+                Word::A => "a",
+                Word::B => "b b",
+                Word::Accent => "é漢",
+                Word::Emoji => "😀",
+                Word::Mark => "\u{FEFF}",
+                Word::Long => "a line longer than the smaller blocks of the index are",
+            });
+            if !self.open || at + 1 < self.lines.len() {
+                all.push_str(match brk {
+                    Break::Lf => "\n",
+                    Break::CrLf => "\r\n",
+                    Break::Cr => "\r",
+                });
+            }
+        }
+        all
+    }
+}
+
+impl Wish {
+    fn edit(&self, old: &[model::Line]) -> Edit {
+        let line = match self.at {
+            Place::Inside(at) => u64::from(at) % old.len().max(1) as u64,
+            Place::End(past) => old.len() as u64 + u64::from(past % 8),
+            Place::Far(line) => line % i64::MAX as u64,
+        };
+        let (operation, content) = match self.kind {
+            Kind::Replace => ("replace", Some(self.content.text())),
+            Kind::Insert => ("insert", Some(self.content.text())),
+            Kind::Delete => ("delete", None),
+        };
+        let now = old.get(line as usize).map(|line| line.text.clone()).unwrap_or_default();
+        let expect = match self.expect {
+            _ if operation == "insert" => None,
+            Expect::Nothing => None,
+            Expect::Right => Some(now),
+            Expect::Wrong => Some(now + "?"),
+        };
+        Edit { line: line as i64, operation, content, expect }
+    }
+}
+
+fn line_edit(edit: &Edit) -> LineEdit {
+    let (content, expect) = (edit.content.clone().unwrap_or_default(), edit.expect.clone());
+    let operation = match edit.operation {
+        "replace" => Operation::Replace { content, expect },
+        "insert" => Operation::Insert { content },
+        _ => Operation::Delete { expect },
+    };
+    LineEdit { line: edit.line as u64, operation }
+}

@@ -1,0 +1,75 @@
+//! Where lines begin, against a reading byte by byte.
+//!
+//! Must hold for any bytes and any block size:
+//! - `build_with` refuses what holds a NUL as binary, else what is not UTF-8 as such, and nothing else;
+//! - what it builds passes `LineIndex::assert_describes`, which unit and property tests share, and tells the kinds of
+//!   breaks apart;
+//! - an `IndexBuilder` that gets the bytes in pieces gives the same index;
+//! - looking lines up in bytes that were cut short meanwhile does not panic.
+//!
+//! Input: block shift (from 128 on: behind a long line that ends at the border of a scan), three lengths of pieces, and
+//! the bytes.
+
+#![no_main]
+
+use file_editor::engine::{BreakKinds, IndexBuilder, LineIndex, NotText};
+use libfuzzer_sys::fuzz_target;
+
+/// `LineIndex::build` scans so many bytes at once.
+const CHUNK: usize = 64 * 1024;
+
+fuzz_target!(|data: &[u8]| {
+    let Some(([shift, cuts @ ..], bytes)) = data.split_first_chunk::<4>() else { return };
+    if *shift < 128 {
+        check(bytes, u32::from(shift % 7), *cuts);
+    } else {
+        let pad = CHUNK - usize::from(cuts[0]).min(bytes.len());
+        check(&[&vec![b'p'; pad], bytes].concat(), 10 + u32::from(shift % 7), *cuts);
+    }
+});
+
+fn check(bytes: &[u8], shift: u32, cuts: [u8; 3]) {
+    let built = LineIndex::build_with(bytes, shift);
+    let expected = if bytes.contains(&0) {
+        Some(NotText::Nul)
+    } else {
+        std::str::from_utf8(bytes).is_err().then_some(NotText::InvalidUtf8)
+    };
+    assert_eq!(built.as_ref().err(), expected.as_ref());
+
+    let pieced = in_pieces(bytes, shift, cuts);
+    let Ok(index) = built else { return };
+    assert_eq!(pieced, index, "built in pieces");
+    index.assert_describes(bytes);
+    assert_eq!(index.len_bytes(), bytes.len());
+    assert_eq!(index.break_kinds(), kinds(bytes));
+
+    let cut = &bytes[..usize::from(cuts[0]) % (bytes.len() + 1)];
+    for line in 0..index.len_lines().min(50) {
+        let _ = index.line(line, cut);
+        let _ = index.byte_range(&(line..line + 1), cut, usize::from(cuts[1]));
+    }
+}
+
+/// The index of bytes that come in pieces of the lengths `cuts`, over and over; some may be empty.
+fn in_pieces(bytes: &[u8], shift: u32, cuts: [u8; 3]) -> LineIndex {
+    let mut builder = IndexBuilder::new(shift);
+    let scale = 1 + bytes.len() / 1024;
+    let cuts = [usize::from(cuts[0]), usize::from(cuts[1]), 1 + usize::from(cuts[2])];
+    let mut rest = bytes;
+    for cut in cuts.iter().cycle() {
+        let (piece, after) = rest.split_at((cut * scale).min(rest.len()));
+        builder.push(piece);
+        rest = after;
+        if rest.is_empty() {
+            break;
+        }
+    }
+    builder.finish()
+}
+
+fn kinds(bytes: &[u8]) -> BreakKinds {
+    let text = String::from_utf8_lossy(bytes);
+    let alone = text.replace("\r\n", "|");
+    BreakKinds { lf: alone.contains('\n'), crlf: text.contains("\r\n"), cr: alone.contains('\r') }
+}

@@ -1,0 +1,52 @@
+//! File names, against a naive reading of SPEC 3.
+//!
+//! Must hold for any string: a name is admitted exactly if it has 1 to 255 bytes, is not `.` or `..`, is none of the
+//! server's temporary files, and every character is one that the policy knows. What is admitted is kept as it was
+//! given, is one path component that stays in its folder, and what `portable` admits `any` admits too.
+//!
+//! Input: the name; one that starts with `*` is that character, repeated as often as the next byte says, and the rest.
+
+#![no_main]
+
+use std::path::{Component, Path};
+
+use file_editor::engine::{FileName, NamePolicy};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    // Names near the limit are long for a fuzzer: repeat what it finds.
+    let mut chars = text.chars();
+    match (chars.next(), chars.next(), chars.next()) {
+        (Some('*'), Some(what), Some(times)) => {
+            check(&(what.to_string().repeat(times as usize % 300) + chars.as_str()));
+        }
+        _ => check(text),
+    }
+});
+
+fn check(name: &str) {
+    for policy in [NamePolicy::Portable, NamePolicy::Any] {
+        let parsed = FileName::parse(name, policy).ok();
+        assert_eq!(parsed.is_some(), admitted(name, policy), "{name:?} under {policy:?}");
+        let Some(parsed) = parsed else { continue };
+        assert_eq!(parsed.as_str(), name);
+        let mut components = Path::new(name).components();
+        assert_eq!(components.next(), Some(Component::Normal(name.as_ref())));
+        assert_eq!(components.next(), None);
+        assert!(FileName::parse(name, NamePolicy::Any).is_ok());
+    }
+}
+
+fn admitted(name: &str, policy: NamePolicy) -> bool {
+    if name.is_empty() || name.len() > 255 || name == "." || name == ".." {
+        return false;
+    }
+    if name.starts_with(".file-editor-tmp-") {
+        return false;
+    }
+    name.chars().all(|c| match policy {
+        NamePolicy::Portable => matches!(c, 'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' | '-'),
+        NamePolicy::Any => !matches!(c, '/' | '\0'..='\x1F' | '\x7F'..='\u{9F}'),
+    })
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Runs every fuzz target for a while, one after the other, and fails if any finds something.
+#   fuzz/run.sh [seconds for each = 20] [target...]
+# Needs cargo-fuzz and a nightly toolchain; installs nothing. New inputs go to fuzz/corpus (not kept in git), an input
+# that breaks a target to fuzz/artifacts. Seeds kept in git lie in fuzz/seeds/<target>.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds=${1:-20}
+targets=("${@:2}")
+if [ ${#targets[@]} -eq 0 ]; then
+    mapfile -t targets < <(basename -s .rs fuzz/fuzz_targets/*.rs)
+fi
+
+# The folders that calls and rpc_line serve: in memory where that is possible, and gone afterwards.
+parent=/dev/shm
+[ -w "$parent" ] || parent=${TMPDIR:-/tmp}
+TMPDIR=$(mktemp -d "$parent/file-editor-fuzz.XXXXXX")
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
+# AddressSanitizer cannot be linked statically: the target is named, and cargo-fuzz's RUSTFLAGS take the place of those
+# in .cargo/config.toml.
+host=$(rustc -vV | sed -n 's/^host: //p')
+
+failed=()
+for target in "${targets[@]}"; do
+    echo "== $target, ${seconds}s"
+    mkdir -p "fuzz/corpus/$target"
+    options=(-max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1)
+    [ ! -f "fuzz/seeds/$target.dict" ] || options+=(-dict="fuzz/seeds/$target.dict")
+    cargo +nightly fuzz run --fuzz-dir fuzz --target "$host" --sanitizer address "$target" \
+        "fuzz/corpus/$target" "fuzz/seeds/$target" -- "${options[@]}" || failed+=("$target")
+done
+
+if [ ${#failed[@]} -gt 0 ]; then
+    echo "failed: ${failed[*]}; the inputs lie in fuzz/artifacts" >&2
+    exit 1
+fi
+echo "nothing found in ${#targets[@]} targets"

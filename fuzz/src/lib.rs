@@ -1,0 +1,152 @@
+//! What `rpc_line` and `calls` share: a folder that is the same before every input, services over it, and what every
+//! answer must be.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use file_editor::engine::{Control, Durability, NamePolicy, Workspace, WorkspaceOptions};
+use file_editor::protocol::{Answer, Pending, Service, ServiceOptions, Step};
+use file_editor::tools::TOOLS;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tempfile::TempDir;
+
+/// Largest file; `large.txt` is over it.
+const MAX_BYTES: usize = 4096;
+
+/// What the folder holds before every input.
+const FILES: [(&str, &[u8]); 5] = [
+    ("a.txt", b"one\ntwo\r\nthree\r\xC3\xA9 \xF0\x9F\x98\x80\n\"last\"\\"),
+    ("bom.txt", b"\xEF\xBB\xBFa\nb\n"),
+    ("empty.txt", b""),
+    ("binary", b"a\0b"),
+    ("large.txt", &[b'x'; MAX_BYTES + 1]),
+];
+
+/// The members of a JSON object as they are written.
+pub type Members<'j> = BTreeMap<String, &'j RawValue>;
+
+/// A folder and the services over it.
+pub struct Served {
+    folder: TempDir,
+    workspace: Workspace,
+    service: Service,
+}
+
+impl Served {
+    /// The service of these options (bit 0 structured, bit 1 any names, bit 2 read-only), its folder as it was.
+    pub fn fresh(options: u8) -> &'static Served {
+        static ALL: [OnceLock<Served>; 8] = [const { OnceLock::new() }; 8];
+        let options = options % 8;
+        let served = ALL[usize::from(options)].get_or_init(|| Served::open(options));
+        served.restore();
+        served
+    }
+
+    fn open(options: u8) -> Served {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let names = if options & 2 == 0 { NamePolicy::Portable } else { NamePolicy::Any };
+        let read_only = options & 4 != 0;
+        let (max_bytes, durability) = (MAX_BYTES as u64, Durability::None);
+        let may = WorkspaceOptions { names, max_bytes, read_only, durability };
+        let workspace = Workspace::open(folder.path(), may).expect("an open folder");
+        let (tools, structured) = (TOOLS.to_vec(), options & 1 != 0);
+        let service = Service::new(ServiceOptions { tools, read_only, structured, names, timeout: 10 });
+        Served { folder, workspace, service }
+    }
+
+    /// Puts the folder back as it was. No call may have left a temporary file behind.
+    fn restore(&self) {
+        let mut intact = 0;
+        for entry in std::fs::read_dir(self.folder.path()).expect("the folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().and_then(|name| name.to_str()).expect("a name in UTF-8");
+            assert!(!name.starts_with(".file-editor-tmp-"), "{name} was left behind");
+            let bytes = std::fs::read(&path).expect("a file");
+            if FILES.contains(&(name, &bytes)) {
+                intact += 1;
+            } else {
+                std::fs::remove_file(&path).expect("removed");
+            }
+        }
+        if intact < FILES.len() {
+            for (name, bytes) in FILES {
+                std::fs::write(self.folder.path().join(name), bytes).expect("written");
+            }
+        }
+    }
+
+    pub fn service(&self) -> &Service {
+        &self.service
+    }
+
+    /// Does what `step` says. The status and bytes that go out, if any do.
+    pub fn carry_out(&self, step: Step) -> Option<(u16, Vec<u8>)> {
+        let answer = self.answer(step)?;
+        let status = answer.status;
+        Some((status, answer.collect().expect("nobody else changes the file")))
+    }
+
+    fn answer(&self, step: Step) -> Option<Answer> {
+        match step {
+            Step::Silent | Step::Cancel(_) => None,
+            Step::Answer(answer) => Some(answer),
+            Step::Call(pending) => Some(self.run(&pending)),
+            Step::Batch(steps) => {
+                let answers: Vec<Answer> = steps.into_iter().filter_map(|step| self.answer(step)).collect();
+                (!answers.is_empty()).then(|| Answer::array(answers))
+            }
+        }
+    }
+
+    /// Runs a call; what can be had at once must be what waiting for it gives.
+    fn run(&self, pending: &Pending) -> Answer {
+        let result = pending.run(&self.workspace, &Control::new(Duration::from_secs(10)));
+        if let (Some(Ok(at_once)), Ok(waited)) = (pending.run_at_once(&self.workspace), &result) {
+            assert_eq!((&at_once.text, &at_once.data), (&waited.text, &waited.data));
+            let excerpts =
+                (at_once.excerpt.expect("an excerpt"), waited.excerpt.as_ref().expect("an excerpt"));
+            assert_eq!(excerpts.0.bytes(), excerpts.1.bytes());
+        }
+        pending.answer(result)
+    }
+}
+
+/// `bytes` are one JSON-RPC answer under `id` as it was sent, and if it is a tool's result, one that MCP knows.
+pub fn assert_answers(bytes: &[u8], id: &str) {
+    let members = members(bytes);
+    assert_eq!(members.get("jsonrpc").map(|version| version.get()), Some("\"2.0\""));
+    assert_eq!(members.get("id").map(|id| id.get()), Some(id));
+    assert_eq!(members.len(), 3, "{}", String::from_utf8_lossy(bytes));
+    match (members.get("result"), members.get("error")) {
+        (Some(result), None) => {
+            let result: Value = serde_json::from_str(result.get()).expect("a result");
+            let Some(content) = result.get("isError").and(result.get("content")) else { return };
+            assert!(result["isError"].is_boolean());
+            let items = content.as_array().expect("an array");
+            assert!(!items.is_empty() && items.iter().all(|item| item["text"].is_string()));
+        }
+        (None, Some(error)) => assert_error(error),
+        _ => panic!("neither a result nor an error: {}", String::from_utf8_lossy(bytes)),
+    }
+}
+
+/// `bytes` are what REST answers with `status`.
+pub fn assert_rest(status: u16, bytes: &[u8]) {
+    let members = members(bytes);
+    assert_eq!(status == 200, !members.contains_key("error"), "{}", String::from_utf8_lossy(bytes));
+    assert!(serde_json::from_slice::<Value>(bytes).is_ok());
+    members.get("error").into_iter().for_each(|error| assert_error(error));
+}
+
+fn assert_error(error: &RawValue) {
+    let error: Value = serde_json::from_str(error.get()).expect("an error");
+    assert!(error["code"].as_i64().is_some_and(|code| code < 0 && code != -32603), "{error}");
+    assert!(error["message"].as_str().is_some_and(|message| !message.is_empty()), "{error}");
+}
+
+/// The members of the object `json`.
+fn members(json: &[u8]) -> Members<'_> {
+    serde_json::from_slice(json).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(json)))
+}

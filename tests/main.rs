@@ -1,0 +1,29 @@
+//! The real binary over real stdio and HTTP, black box: every module here is written from SPEC.md alone.
+
+mod support; // folders, server processes, clients: the one place that starts anything
+
+mod acceptance; // the acceptance criteria of S0 and S3, one test each
+mod cli; // flags and their ranges, exit codes, what a start says and what is logged
+mod concurrency; // threads, connections and processes on one file; kills and files cut while they are read
+mod confine; // names, links and special files: no way out of the folder; --read-only
+mod edit; // edit_file: which lines change, and what is refused
+mod edit_bytes; // edit_file byte for byte: breaks, BOM, the end of the file, modes
+mod errors; // SPEC 7 row by row, over MCP, REST and the direct methods
+mod errors_arguments; // wrong arguments, and which of several errors is reported
+mod errors_system; // locks, other programs, full disks, a folder that goes, time
+mod http; // paths, statuses, connections, the end
+mod http_access; // Host, Origin, token, and the order of all checks
+mod limits; // rate, requests in flight, locked files, cancelling: what harms only its own request
+mod list; // list_files to the letter
+mod read; // read_file: ranges, breaks, names
+mod resources; // resources, prompts, cursors
+mod rest; // S3's interface: results that count from 1
+mod revisions; // negotiation, batches, batches, the stateless revision
+mod stdio; // framing, ids, order, the end of input
+mod tools; // tools/list, the form of tools/call, --tools, --structured
+mod workflow; // S0's integration test and its list of test cases
+
+mod corpus; // hundreds of real files over both transports, against the model
+mod layers; // the arrows of the architecture, by the sources
+mod model; // the naive reading of SPEC 3 and 4
+mod oracle; // random files, edits and ranges, against the model

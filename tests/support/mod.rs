@@ -1,0 +1,30 @@
+//! What every test stands on: a folder of its own, the real server on it, and clients for its interfaces.
+//!
+//! - [`Folder`]: a fresh folder that is removed at the end, with room beside it for what lies outside.
+//! - [`Stdio`], [`Http`]: a server process and a client for it; the process is killed on drop, if not ended before.
+//! - [`Mcp`]: tools over MCP, on either transport. [`on_both`] runs one test body over each, in fresh folders.
+//! - [`Direct`]: S3's interface, `POST /{operation}` or the direct JSON-RPC method. [`direct_on_both`] likewise.
+//! - [`while_others`]: something that goes on in the background meanwhile.
+//! - [`command`], [`as_nobody`], [`with_umask`]: a server process in unusual circumstances, for `Stdio::run` and
+//!   `Http::run`. [`run_to_end`]: a process that is to end by itself.
+//!
+//! Nothing sleeps where it can wait for an event, and every wait ends after [`PATIENCE`] with a panic that tells
+//! what the server wrote to stderr.
+
+mod client;
+mod folder;
+mod http;
+mod process;
+mod stdio;
+
+pub(crate) use client::{
+    Direct, DirectError, Mcp, direct_on_both, direct_on_both_with, on_both, on_both_as_nobody, on_both_with,
+    while_others,
+};
+pub(crate) use folder::Folder;
+pub(crate) use http::{Connection, Http, HttpResponse, post_bytes};
+pub(crate) use process::{Ended, as_nobody, command, run_command_to_end, run_to_end, with_umask};
+pub(crate) use stdio::Stdio;
+
+/// How long anything is waited for.
+pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);

@@ -1,0 +1,171 @@
+//! One server process: started, watched on stderr, ended.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{MetadataExt, chown, lchown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio as Pipe};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::{Folder, PATIENCE};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_file-editor");
+/// The user `nobody`, whom file modes bind even where the tests run as root.
+const NOBODY: u32 = 65534;
+
+/// The server's command line for a folder; nothing is started yet.
+pub(crate) fn command(folder: &Folder, transport: &str, flags: &[&str]) -> Command {
+    let mut command = Command::new(BINARY);
+    command.arg(format!("--dir={}", folder.path().display())).arg(format!("--transport={transport}"));
+    command.args(flags);
+    command
+}
+
+/// Makes the server run as `nobody` where the tests run as root, and gives the folder with all that is in it to
+/// that user. Where the tests run as anybody else, modes bind the server anyway and nothing is changed.
+pub(crate) fn as_nobody(command: Command, folder: &Folder) -> Command {
+    if !rustix::process::geteuid().is_root() {
+        return command;
+    }
+    chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("the folder given away");
+    for name in folder.names() {
+        lchown(folder.path().join(name), Some(NOBODY), Some(NOBODY)).expect("a file given away");
+    }
+    let mut binary = PathBuf::from(BINARY);
+    let open = |path: &Path| path.metadata().is_ok_and(|meta| meta.mode() & 1 == 1);
+    if !binary.ancestors().all(open) {
+        // The build folder lies where nobody cannot go. Copied by another process: with the file open for writing in
+        // this one, a fork of another test at the same moment would make it "busy".
+        binary = folder.outside("file-editor");
+        if !binary.exists() {
+            let copied = Command::new("cp").arg(BINARY).arg(&binary).status().expect("cp");
+            assert!(copied.success(), "the binary could not be copied");
+        }
+    }
+    let mut other = Command::new(binary);
+    other.args(command.get_args()).uid(NOBODY).gid(NOBODY);
+    other
+}
+
+/// The same command under another umask.
+pub(crate) fn with_umask(command: &Command, umask: &str) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(format!("umask {umask} && exec \"$0\" \"$@\""));
+    shell.arg(command.get_program()).args(command.get_args());
+    shell
+}
+
+/// A process that came to its end.
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs the binary with these arguments and no input, and waits for its end.
+pub(crate) fn run_to_end(arguments: &[&str]) -> Ended {
+    let mut command = Command::new(BINARY);
+    command.args(arguments);
+    run_command_to_end(command)
+}
+
+/// Runs a command of [`command`] and the like with no input, and waits for its end.
+pub(crate) fn run_command_to_end(mut command: Command) -> Ended {
+    command.stdin(Pipe::null());
+    let mut process = Process::spawn(command);
+    let mut out = process.child.stdout.take().expect("a pipe");
+    let stdout = std::thread::spawn(move || {
+        let mut text = String::new();
+        out.read_to_string(&mut text).map(|_| text)
+    });
+    let code = process.wait(PATIENCE).code();
+    let stdout = stdout.join().expect("a thread").expect("UTF-8 on stdout");
+    Ended { code, stdout, stderr: process.stderr() }
+}
+
+/// A running server. Killed on drop.
+pub(super) struct Process {
+    pub(super) child: Child,
+    stderr: Arc<Mutex<String>>,
+    /// Each line of stderr as it comes; hung up at its end, which is the end of the process.
+    lines: Mutex<Receiver<String>>,
+}
+
+impl Process {
+    /// Starts `command` with its output piped; stdin is as the caller set it.
+    pub(super) fn spawn(mut command: Command) -> Process {
+        command.stdout(Pipe::piped()).stderr(Pipe::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let mut pipe = BufReader::new(child.stderr.take().expect("a pipe"));
+        let stderr = Arc::new(Mutex::new(String::new()));
+        let (sender, lines) = channel();
+        let buffer = Arc::clone(&stderr);
+        std::thread::spawn(move || {
+            let mut line = Vec::new();
+            while pipe.read_until(b'\n', &mut line).is_ok_and(|read| 0 < read) {
+                let text = String::from_utf8_lossy(&line).into_owned();
+                buffer.lock().expect("no panic").push_str(&text);
+                let _ = sender.send(text);
+                line.clear();
+            }
+        });
+        Process { child, stderr, lines: Mutex::new(lines) }
+    }
+
+    /// What the server has written to stderr so far.
+    pub(super) fn stderr(&self) -> String {
+        self.stderr.lock().expect("no panic").clone()
+    }
+
+    /// The next line on stderr that `wanted` turns into something.
+    pub(super) fn wait_for_line<T>(&self, wanted: impl Fn(&str) -> Option<T>) -> T {
+        let lines = self.lines.lock().expect("no panic");
+        loop {
+            match lines.recv_timeout(PATIENCE) {
+                Ok(line) => {
+                    if let Some(found) = wanted(&line) {
+                        return found;
+                    }
+                }
+                Err(error) => panic!("the line did not come on stderr ({error}): {}", self.stderr()),
+            }
+        }
+    }
+
+    pub(super) fn signal(&self, signal: rustix::process::Signal) {
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal)
+            .expect("a signal sent");
+    }
+
+    /// Waits for the end; a process that is still there after `patience` is a failure.
+    pub(super) fn wait(&mut self, patience: Duration) -> ExitStatus {
+        let lines = self.lines.get_mut().expect("no panic");
+        let end = std::time::Instant::now() + patience;
+        loop {
+            let left = end.saturating_duration_since(std::time::Instant::now());
+            match lines.recv_timeout(left) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => return self.child.wait().expect("a status"),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("still running after {patience:?}; stderr: {}", self.stderr())
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Writes all, and lets a closed pipe pass: what the server did shows in its answers.
+pub(super) fn write_all(to: &mut impl Write, bytes: &[u8]) {
+    if let Err(error) = to.write_all(bytes).and_then(|()| to.flush()) {
+        assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe, "{error}");
+    }
+}

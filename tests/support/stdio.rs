@@ -1,0 +1,159 @@
+//! A server on stdin and stdout.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader};
+use std::process::{ChildStdin, Command, ExitStatus, Stdio as Pipe};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::process::{Process, command, write_all};
+use super::{Folder, PATIENCE};
+
+/// A server process with `--transport=stdio`, and a client that speaks JSON lines with it.
+pub(crate) struct Stdio {
+    process: Process,
+    stdin: Mutex<Option<ChildStdin>>,
+    lines: Mutex<Receiver<Vec<u8>>>,
+    /// Messages that `request` met while it waited for its own answer.
+    early: Mutex<VecDeque<Value>>,
+    next_id: AtomicU64,
+}
+
+impl Stdio {
+    pub(crate) fn start(folder: &Folder, flags: &[&str]) -> Stdio {
+        Stdio::run(command(folder, "stdio", flags))
+    }
+
+    /// Starts a command of [`command`], perhaps changed.
+    pub(crate) fn run(mut command: Command) -> Stdio {
+        command.stdin(Pipe::piped());
+        let mut process = Process::spawn(command);
+        let stdin = Mutex::new(process.child.stdin.take());
+        let mut out = BufReader::new(process.child.stdout.take().expect("a pipe"));
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            let mut line = Vec::new();
+            while out.read_until(b'\n', &mut line).is_ok_and(|read| 0 < read) {
+                if sender.send(std::mem::take(&mut line)).is_err() {
+                    break;
+                }
+            }
+        });
+        let (lines, early, next_id) = (Mutex::new(lines), Mutex::default(), AtomicU64::new(1));
+        Stdio { process, stdin, lines, early, next_id }
+    }
+
+    /// What the server has written to stderr so far.
+    pub(crate) fn stderr(&self) -> String {
+        self.process.stderr()
+    }
+
+    /// Waits for a line on stderr that holds `part`.
+    pub(crate) fn wait_for_stderr(&self, part: &str) -> String {
+        self.process.wait_for_line(|line| line.contains(part).then(|| line.to_owned()))
+    }
+
+    pub(crate) fn send(&self, message: &Value) {
+        self.send_raw(format!("{message}\n").as_bytes());
+    }
+
+    /// Writes these bytes and nothing else: a line break is the caller's business.
+    pub(crate) fn send_raw(&self, bytes: &[u8]) {
+        write_all(self.stdin.lock().expect("no panic").as_mut().expect("stdin is open"), bytes);
+    }
+
+    /// The next line as it came, without its line break.
+    pub(crate) fn recv_line(&self) -> String {
+        match self.lines.lock().expect("no panic").recv_timeout(PATIENCE) {
+            Ok(mut line) => {
+                assert_eq!(line.pop(), Some(b'\n'), "a message ends in a line break");
+                assert_ne!(line.last(), Some(&b'\r'), "a line break is LF alone");
+                String::from_utf8(line).expect("UTF-8 on stdout")
+            }
+            Err(error) => panic!("no answer ({error}); stderr: {}", self.stderr()),
+        }
+    }
+
+    /// The next message.
+    pub(crate) fn recv(&self) -> Value {
+        if let Some(message) = self.early.lock().expect("no panic").pop_front() {
+            return message;
+        }
+        let line = self.recv_line();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:.400}"))
+    }
+
+    /// Sends a request and gives the whole response to it, whatever else arrives before.
+    pub(crate) fn request(&self, method: &str, params: Value) -> Value {
+        let id = self.next_id();
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        self.answer_to(&json!(id))
+    }
+
+    /// The response with this id; messages that come before it are kept for `recv`.
+    pub(crate) fn answer_to(&self, id: &Value) -> Value {
+        let mut early = Vec::new();
+        let answer = loop {
+            let message = self.recv();
+            if message["id"] == *id {
+                break message;
+            }
+            early.push(message);
+        };
+        self.early.lock().expect("no panic").extend(early);
+        assert_eq!(answer["jsonrpc"], "2.0", "{answer}");
+        assert!(answer.get("result").is_some() != answer.get("error").is_some(), "{answer}");
+        answer
+    }
+
+    /// An id that this client has not used.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn notify(&self, method: &str, params: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    /// Closes stdin; the server may still answer.
+    pub(crate) fn close_stdin(&self) {
+        self.stdin.lock().expect("no panic").take();
+    }
+
+    /// Closes stdin and waits for the server's end.
+    pub(crate) fn close(mut self) -> ExitStatus {
+        self.close_stdin();
+        self.process.wait(Duration::from_secs(10))
+    }
+
+    /// All lines until the server closes stdout, which it must do in time. Call after [`Stdio::close_stdin`].
+    pub(crate) fn rest_of_output(&self) -> Vec<String> {
+        let lines = self.lines.lock().expect("no panic");
+        let mut rest = Vec::new();
+        loop {
+            match lines.recv_timeout(PATIENCE) {
+                Ok(line) => rest.push(String::from_utf8(line).expect("UTF-8 on stdout")),
+                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return rest,
+                Err(error) => panic!("stdout stays open ({error}); stderr: {}", self.stderr()),
+            }
+        }
+    }
+
+    /// Sends SIGTERM and waits up to `patience` for the end; stdin stays open.
+    pub(crate) fn terminate(mut self, patience: Duration) -> ExitStatus {
+        self.process.signal(rustix::process::Signal::TERM);
+        self.process.wait(patience)
+    }
+
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        self.process.signal(signal);
+    }
+
+    pub(crate) fn wait(mut self, patience: Duration) -> ExitStatus {
+        self.process.wait(patience)
+    }
+}
