@@ -42,15 +42,13 @@ pub(crate) fn measure(once: bool) -> Vec<Row> {
     rows
 }
 
-/// One folder with the files that are read and edited: ten of 1 KB and of 1 MB, one of 10 MB.
+/// One folder with the files that are read: ten of 1 KB and of 1 MB.
 fn files() -> Folder {
     let folder = Folder::new();
     for nth in 0..10 {
         folder.write(&name("1KB", nth), &text(1 << 10, "\n"));
         folder.write(&name("1MB", nth), &text(1 << 20, "\n"));
     }
-    // A little below the limit: an edit may add to it.
-    folder.write(&name("10MB", 0), &text((10 << 20) - 1_024, "\n"));
     rest();
     folder
 }
@@ -206,28 +204,37 @@ impl Loads {
 
     /// One request to a fresh process: what it takes at its peak, the map of the file included.
     fn memory(&self, over: Over, megabytes: usize) -> [Row; 2] {
-        let target = megabytes as f64 + 1.0;
-        let file = name(&format!("{megabytes}MB"), 0);
-        let read = call(0, "read_file", &json!({"name": file}));
+        let folder = Folder::new();
+        // A little below the limit: an edit may add to it.
+        folder.write("large.txt", &text((megabytes << 20) - 1_024, "\n"));
+        rest();
+        let read = || call(0, "read_file", &json!({"name": "large.txt"}));
         let mut round = 0;
+        let edit = || {
+            round += 1;
+            edit_of(0, "large.txt", 5_000, &content(0, round))
+        };
         [
-            self.growth_row(&format!("memory to read {megabytes} MB"), over, target, || read.clone()),
-            self.growth_row(&format!("memory to edit {megabytes} MB"), over, target, || {
-                round += 1;
-                edit_of(0, &file, 4, &format!("{round:04}"))
-            }),
+            self.growth(&format!("memory to read {megabytes} MB"), over, megabytes, &folder, read),
+            self.growth(&format!("memory to edit {megabytes} MB"), over, megabytes, &folder, edit),
         ]
     }
 
-    fn growth_row(&self, must: &str, over: Over, target: f64, mut request: impl FnMut() -> String) -> Row {
+    fn growth(
+        &self,
+        must: &str,
+        over: Over,
+        megabytes: usize,
+        folder: &Folder,
+        mut request: impl FnMut() -> String,
+    ) -> Row {
         let mut anonymous = 0.0_f64;
-        let mut row = self.row(must, over, target, "MB", 5, || {
-            let mut server = Server::start(over, self.dir());
-            let request = [request()];
-            let pid = server.pid();
-            let Growth { resident, anonymous: own } = figures::growth(pid, || {
-                at_once(&mut server, &request, |answer| !contains(answer, "Error: "))
-            });
+        let mut row = self.row(must, over, megabytes as f64 + 1.0, "MB", 5, || {
+            let mut server = Server::start(over, folder.path());
+            let (request, pid) = ([request()], server.pid());
+            let succeeds = |answer: &[u8]| !contains(answer, "Error: ");
+            let Growth { resident, anonymous: own } =
+                figures::growth(pid, || at_once(&mut server, &request, succeeds));
             anonymous = anonymous.max(own);
             resident
         });

@@ -197,6 +197,8 @@ fn a_write_that_fails_is_reported_with_the_systems_message_and_undone() {
 fn a_folder_that_is_gone_cannot_be_accessed() {
     let text = "Error: Cannot access working directory";
     on_both(|server, folder| {
+        // The folder is open when the first answer comes.
+        server.ok("list_files", json!({}));
         std::fs::remove_dir(folder.path()).expect("the folder removed");
         assert_eq!(server.refused("list_files", json!({})), text);
         assert!(!folder.path().exists());
@@ -206,6 +208,8 @@ fn a_folder_that_is_gone_cannot_be_accessed() {
         &[],
         |_| {},
         |server, folder| {
+            // The folder is open when the first answer comes.
+            assert!(server.call("list_files", json!({})).is_ok());
             std::fs::remove_dir(folder.path()).expect("the folder removed");
             let error = server.direct_error("list_files", json!({}));
             assert_eq!(error.message, "Cannot access working directory");
@@ -261,6 +265,12 @@ fn an_operation_that_takes_longer_than_the_timeout_says_so_and_changes_nothing()
         let text = result["content"][0]["text"].as_str().expect("a text");
         if result["isError"] == true {
             assert_eq!(text.split('\n').next(), Some("Error: Operation timed out after 1s"));
+            // The answer does not wait for work that hangs; what was written of the new file goes when it wakes up.
+            let patience = std::time::Instant::now() + Duration::from_secs(10);
+            while folder.names() != ["f"] {
+                assert!(std::time::Instant::now() < patience, "{:?}", folder.names());
+                std::thread::yield_now();
+            }
             assert!(folder.snapshot() == before, "a refused edit changed something");
             return;
         }

@@ -13,11 +13,11 @@ const UNKNOWN: [(&str, &[&str]); 3] = [
 ];
 
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     entries
         .flat_map(|path| match path.is_dir() {
             true => sources(&path),
-            false => vec![(path.clone(), fs::read_to_string(&path).unwrap())],
+            false => vec![(path.clone(), fs::read_to_string(&path).expect("a source"))],
         })
         .collect()
 }
@@ -28,7 +28,7 @@ fn layer(name: &str) -> Vec<(PathBuf, String)> {
 
 /// The code of a file: without its comments, and without its unit tests, which stand at its end.
 fn code(text: &str) -> String {
-    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 

@@ -11,6 +11,7 @@
 use std::fmt::Write;
 
 use arbitrary::{Result, Unstructured};
+use file_editor::engine::LineIndex;
 use file_editor::protocol::Session;
 use file_editor_fuzz::{Served, assert_answers, assert_rest};
 use libfuzzer_sys::fuzz_target;
@@ -83,21 +84,28 @@ fn session(u: &mut Unstructured) -> Result<()> {
         }
         let (operation, id) = (*u.choose(&OPERATIONS)?, *u.choose(&IDS)?);
         let arguments = arguments(u, operation)?;
-        let step = match u.int_in_range(0..=3)? {
-            0 => {
-                let step = served.service().rest(operation, arguments.as_bytes());
-                let (status, bytes) = served.carry_out(step).expect("an answer");
-                assert_rest(status, &bytes);
-                continue;
+        let before = served.files();
+        let line = match u.int_in_range(0..=2)? {
+            0 => None,
+            1 => Some(request(id, operation, &arguments)),
+            _ => {
+                let params = format!(r#"{{"name":"{operation}","arguments":{arguments}}}"#);
+                Some(request(id, "tools/call", &params))
             }
-            1 => request(id, operation, &arguments),
-            2 => request(id, "tools/call", &format!(r#"{{"arguments":{arguments},"name":"{operation}"}}"#)),
-            _ => request(id, "tools/call", &format!(r#"{{"name":"{operation}","arguments":{arguments}}}"#)),
         };
-        let step = served.service().mcp(&mut session, step.as_bytes());
-        let (_, bytes) = served.carry_out(step).expect("an answer");
-        // Values of no sense in the place of params may make it no request, but never hide its id.
-        assert_answers(&bytes, id);
+        let step = match &line {
+            Some(line) => served.service().mcp(&mut session, line.as_bytes()),
+            None => served.service().rest(operation, arguments.as_bytes()),
+        };
+        let (status, bytes) = served.carry_out(step).expect("an answer");
+        let done = match line {
+            Some(_) => assert_answers(&bytes, id),
+            None => assert_rest(status, &bytes),
+        };
+        let mut after = served.files();
+        after.retain(|name, bytes| before.get(name) != Some(bytes));
+        assert!(after.is_empty() || done && operation == "edit_file", "changed: {after:?}");
+        assert!(after.values().all(|bytes| LineIndex::build(bytes).is_ok()), "no text: {after:?}");
     }
     Ok(())
 }

@@ -39,15 +39,16 @@ fuzz_target!(|data: &[u8]| {
             (Some((_, bytes)), ids) if batch => {
                 let items: Vec<&RawValue> = serde_json::from_slice(&bytes).expect("an array");
                 assert_eq!(items.len(), ids.len());
-                items
-                    .iter()
-                    .zip(ids)
-                    .for_each(|(item, id)| assert_answers(item.get().as_bytes(), id.as_json()));
+                for (item, id) in items.iter().zip(ids) {
+                    assert_answers(item.get().as_bytes(), id.as_json());
+                }
             }
             (Some((_, bytes)), ids) if ids.len() == 1 && !is_batch(line) => {
                 assert_answers(&bytes, ids[0].as_json());
             }
-            (Some((_, bytes)), _) => assert_answers(&bytes, "null"),
+            (Some((_, bytes)), _) => {
+                assert_answers(&bytes, "null");
+            }
         }
     }
 });

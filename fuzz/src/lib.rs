@@ -56,25 +56,27 @@ impl Served {
         Served { folder, workspace, service }
     }
 
-    /// Puts the folder back as it was. No call may have left a temporary file behind.
+    /// Puts the folder back as it was.
     fn restore(&self) {
-        let mut intact = 0;
-        for entry in std::fs::read_dir(self.folder.path()).expect("the folder") {
+        let files = self.files();
+        let as_it_was = |name: &str| FILES.iter().any(|(old, bytes)| *old == name && files[name] == *bytes);
+        for name in files.keys().filter(|name| !as_it_was(name)) {
+            std::fs::remove_file(self.folder.path().join(name)).expect("removed");
+        }
+        for (name, bytes) in FILES.iter().filter(|(name, _)| !files.contains_key(*name) || !as_it_was(name)) {
+            std::fs::write(self.folder.path().join(name), bytes).expect("written");
+        }
+    }
+
+    /// What the folder holds. No call may have left a temporary file behind.
+    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let read = |entry: std::io::Result<std::fs::DirEntry>| {
             let path = entry.expect("an entry").path();
-            let name = path.file_name().and_then(|name| name.to_str()).expect("a name in UTF-8");
+            let name = path.file_name().and_then(|name| name.to_str()).expect("a name in UTF-8").to_owned();
             assert!(!name.starts_with(".file-editor-tmp-"), "{name} was left behind");
-            let bytes = std::fs::read(&path).expect("a file");
-            if FILES.contains(&(name, &bytes)) {
-                intact += 1;
-            } else {
-                std::fs::remove_file(&path).expect("removed");
-            }
-        }
-        if intact < FILES.len() {
-            for (name, bytes) in FILES {
-                std::fs::write(self.folder.path().join(name), bytes).expect("written");
-            }
-        }
+            (name, std::fs::read(&path).expect("a file"))
+        };
+        std::fs::read_dir(self.folder.path()).expect("the folder").map(read).collect()
     }
 
     pub fn service(&self) -> &Service {
@@ -113,8 +115,9 @@ impl Served {
     }
 }
 
-/// `bytes` are one JSON-RPC answer under `id` as it was sent, and if it is a tool's result, one that MCP knows.
-pub fn assert_answers(bytes: &[u8], id: &str) {
+/// `bytes` are one JSON-RPC answer under `id` as it was sent, and if it is a tool's result, one that MCP knows. Whether
+/// it tells a success.
+pub fn assert_answers(bytes: &[u8], id: &str) -> bool {
     let members = members(bytes);
     assert_eq!(members.get("jsonrpc").map(|version| version.get()), Some("\"2.0\""));
     assert_eq!(members.get("id").map(|id| id.get()), Some(id));
@@ -122,22 +125,26 @@ pub fn assert_answers(bytes: &[u8], id: &str) {
     match (members.get("result"), members.get("error")) {
         (Some(result), None) => {
             let result: Value = serde_json::from_str(result.get()).expect("a result");
-            let Some(content) = result.get("isError").and(result.get("content")) else { return };
-            assert!(result["isError"].is_boolean());
-            let items = content.as_array().expect("an array");
+            let Some(failed) = result.get("isError") else { return true };
+            let items = result["content"].as_array().expect("an array");
             assert!(!items.is_empty() && items.iter().all(|item| item["text"].is_string()));
+            !failed.as_bool().expect("true or false")
         }
-        (None, Some(error)) => assert_error(error),
+        (None, Some(error)) => {
+            assert_error(error);
+            false
+        }
         _ => panic!("neither a result nor an error: {}", String::from_utf8_lossy(bytes)),
     }
 }
 
-/// `bytes` are what REST answers with `status`.
-pub fn assert_rest(status: u16, bytes: &[u8]) {
+/// `bytes` are what REST answers with `status`. Whether it tells a success.
+pub fn assert_rest(status: u16, bytes: &[u8]) -> bool {
     let members = members(bytes);
     assert_eq!(status == 200, !members.contains_key("error"), "{}", String::from_utf8_lossy(bytes));
     assert!(serde_json::from_slice::<Value>(bytes).is_ok());
     members.get("error").into_iter().for_each(|error| assert_error(error));
+    status == 200
 }
 
 fn assert_error(error: &RawValue) {

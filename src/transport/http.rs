@@ -87,9 +87,9 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         let in_work = Semaphore::new(shared.max_in_flight);
         let bodies = Budget::new(BODIES_HELD * shared.max_bytes);
         let server = Arc::new(Server { shared, checks, in_work, bodies });
-        let signal = shutdown::signalled();
+        let signals = shutdown::Signals::catch()?;
         ready(listener.local_addr()?);
-        accept(&server, &listener, signal).await
+        accept(&server, &listener, signals.next()).await
     });
     // A thread that hangs in the system must not hold us up.
     runtime.shutdown_background();
@@ -100,7 +100,7 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
 async fn accept(
     server: &Arc<Server>,
     listener: &TcpListener,
-    signal: impl Future<Output = io::Result<&'static str>>,
+    signal: impl Future<Output = &'static str>,
 ) -> io::Result<()> {
     let (stop, stopping) = watch::channel(false);
     let mut connections = JoinSet::new();
@@ -108,8 +108,8 @@ async fn accept(
     loop {
         tokio::select! {
             biased;
-            name = &mut signal => {
-                tracing::info!(signal = name?, "stopping");
+            signal = &mut signal => {
+                tracing::info!(signal, "stopping");
                 break;
             }
             accepted = listener.accept() => match accepted {

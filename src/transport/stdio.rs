@@ -35,10 +35,15 @@ pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
         .thread_keep_alive(std::time::Duration::from_secs(2))
         .max_blocking_threads(shared.max_in_flight + 8)
         .build()?;
+    let signals = {
+        let _inside = runtime.enter();
+        shutdown::Signals::catch()?
+    };
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
     let (finished, end) = oneshot::channel();
     let connection = Connection::new(shared, runtime.handle().clone());
     let reader_wake = wake.clone();
+    ready();
     thread::Builder::new().name("stdio".into()).spawn(move || {
         connection.run(&reader_wake);
         let _ = finished.send(());
@@ -47,8 +52,8 @@ pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
         tokio::pin!(end);
         tokio::select! {
             biased;
-            signal = async { ready(); shutdown::signalled().await } => {
-                tracing::info!(signal = signal?, "stopping");
+            signal = signals.next() => {
+                tracing::info!(signal, "stopping");
                 rustix::io::write(&*wake, &1u64.to_ne_bytes())?;
                 if tokio::time::timeout(shutdown::GRACE, end).await.is_err() {
                     tracing::warn!("stopped with requests still in work");
