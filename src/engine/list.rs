@@ -47,20 +47,37 @@ pub struct Listing {
     pub unlisted: usize,
     /// Files whose lines were not counted because the time was up.
     pub uncounted: usize,
+    /// Whether more files come after these.
+    pub more: bool,
     /// The folder.
     pub directory: PathBuf,
 }
 
-/// Lists `root`; `count` gives a file's lines, or an error when the time is up.
+/// Which files are listed, and what about them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wish<'w> {
+    /// Only names behind this one.
+    pub(crate) after: Option<&'w str>,
+    /// At most so many.
+    pub(crate) limit: usize,
+    /// Whether the system is asked what may be read and written.
+    pub(crate) with_access: bool,
+}
+
+/// Lists `root`, which is `directory`; `count` gives a file's lines, or an error when the time is up.
 pub(crate) fn list(
     root: &Arc<OwnedFd>,
     directory: &Path,
     names: NamePolicy,
-    with_access: bool,
+    wish: Wish,
     count: impl Fn(&Place) -> Result<Option<usize>>,
 ) -> Result<Listing> {
-    let mut listing = Listing { files: Vec::new(), unlisted: 0, uncounted: 0, directory: directory.into() };
-    for (name, place) in regular_files(root, names, &mut listing.unlisted)? {
+    let directory = directory.into();
+    let mut listing = Listing { files: Vec::new(), unlisted: 0, uncounted: 0, more: false, directory };
+    let files = regular_files(root, names, &mut listing.unlisted)?;
+    let first = wish.after.map_or(0, |after| files.partition_point(|(name, _)| name.as_str() <= after));
+    listing.more = files.len() - first > wish.limit;
+    for (name, place) in files.into_iter().skip(first).take(wish.limit) {
         let Some(stat) = &place.stat else { continue };
         let lines = match count(&place) {
             Ok(lines) => lines,
@@ -74,8 +91,8 @@ pub(crate) fn list(
             name,
             size: stat.st_size as u64,
             modified: stat.st_mtime,
-            readable: with_access && place.allows(Access::READ_OK),
-            writable: with_access && place.allows(Access::WRITE_OK),
+            readable: wish.with_access && place.allows(Access::READ_OK),
+            writable: wish.with_access && place.allows(Access::WRITE_OK),
             lines,
         });
     }

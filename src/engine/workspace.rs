@@ -130,6 +130,13 @@ pub struct Edited {
     pub created: bool,
 }
 
+/// What of a file is read.
+#[derive(Clone, Copy)]
+enum Part {
+    Lines(LineRange),
+    Bytes,
+}
+
 /// How far a read may go to get at bytes.
 #[derive(Clone, Copy, PartialEq)]
 enum Effort {
@@ -180,8 +187,16 @@ impl Workspace {
 
     /// All files of the folder (SPEC 4, `list_files`); `with_access` asks the system what may be read and written.
     pub fn list(&self, with_access: bool, control: &Control) -> Result<list::Listing> {
-        let root = self.root()?;
-        list::list(&root, &self.path, self.options.names, with_access, |place| {
+        self.list_some(list::Wish { after: None, limit: usize::MAX, with_access }, control)
+    }
+
+    /// At most `limit` files, those behind the name `after` in byte order.
+    pub fn list_page(&self, after: Option<&str>, limit: usize, control: &Control) -> Result<list::Listing> {
+        self.list_some(list::Wish { after, limit, with_access: false }, control)
+    }
+
+    fn list_some(&self, wish: list::Wish, control: &Control) -> Result<list::Listing> {
+        list::list(&self.root()?, &self.path, self.options.names, wish, |place| {
             control.check()?;
             Ok(self.count_lines(place))
         })
@@ -190,12 +205,20 @@ impl Workspace {
     /// The lines `range` of the file `name`.
     pub fn read(&self, name: &FileName, range: LineRange, control: &Control) -> Result<Excerpt> {
         range.check()?;
-        let name = name.as_str();
+        self.try_to_read(name.as_str(), Part::Lines(range), control)
+    }
+
+    /// All bytes of the file `name`, byte order mark and final break included.
+    pub fn read_as_it_is(&self, name: &FileName, control: &Control) -> Result<Excerpt> {
+        self.try_to_read(name.as_str(), Part::Bytes, control)
+    }
+
+    fn try_to_read(&self, name: &str, part: Part, control: &Control) -> Result<Excerpt> {
         for _ in 0..ATTEMPTS {
             control.check()?;
             let place = self.find(name)?;
             let Some(file) = self.open_place(&place, name)? else { continue };
-            if let Some(excerpt) = self.excerpt(file, name, range, Effort::Full)? {
+            if let Some(excerpt) = self.excerpt(file, name, part, Effort::Full)? {
                 return Ok(excerpt);
             }
         }
@@ -211,7 +234,7 @@ impl Workspace {
         let place = Place::find(&root, OsStr::new(name.as_str())).ok()?;
         place.stat?;
         let file = self.open_place(&place, name.as_str()).ok()??;
-        self.excerpt(file, name.as_str(), range, Effort::AtOnce).transpose()
+        self.excerpt(file, name.as_str(), Part::Lines(range), Effort::AtOnce).transpose()
     }
 
     /// Changes lines of the file `name`, which is created if it is missing and `create` is set (SPEC 4, `edit_file`).
@@ -401,56 +424,56 @@ impl Workspace {
         }
     }
 
-    /// The lines `range` of an open file. Nothing if the file changed under us, or if it takes more than `effort`.
-    fn excerpt(
-        &self,
-        file: OpenFile,
-        name: &str,
-        range: LineRange,
-        effort: Effort,
-    ) -> Result<Option<Excerpt>> {
-        let known = self.cache.get(file.stamp());
-        let (view, index) = match known {
-            Some(Known::NotText(why)) => return Err(not_text(why, name)),
-            Some(Known::Text(index)) => {
-                let window = index.window(&range.within(index.len_lines())?);
-                let Some(view) = load(file, window, name, effort)? else { return Ok(None) };
-                (view, index)
-            }
-            None => {
-                if effort == Effort::AtOnce && file.len_bytes() > MAP_CUTOFF {
-                    return Ok(None);
-                }
-                let whole = 0..file.len_bytes();
-                let Some(view) = load(file, whole, name, effort)? else { return Ok(None) };
-                match self.index(&view, name)? {
-                    Some(index) => (view, index),
-                    None => return Ok(None),
-                }
+    /// A part of an open file. Nothing if the file changed under us, or if it takes more than `effort`.
+    fn excerpt(&self, file: OpenFile, name: &str, part: Part, effort: Effort) -> Result<Option<Excerpt>> {
+        let Some((view, index)) = self.view_of(file, name, part, effort)? else { return Ok(None) };
+        let total = index.len_lines();
+        let (lines, bytes) = match part {
+            Part::Bytes => (0..total, Some(0..index.len_bytes())),
+            Part::Lines(range) => {
+                let lines = range.within(total)?;
+                let bytes = index.byte_range(&lines, view.bytes(), view.offset());
+                (lines, bytes)
             }
         };
-        let lines = range.within(index.len_lines())?;
-        let Some(bytes) = index.byte_range(&lines, view.bytes(), view.offset()) else { return Ok(None) };
         // A copy is final: what it holds now is what goes out, so it must be true now.
         if view.bytes().len() <= MAP_CUTOFF && !view.unchanged() {
             return Ok(None);
         }
         let start = view.offset();
-        let bytes = bytes.start.saturating_sub(start)..bytes.end.saturating_sub(start);
-        let total = index.len_lines();
-        Ok(view.bytes().get(bytes.clone()).is_some().then_some(Excerpt { view, bytes, lines, total }))
+        let within = |at: usize| at.checked_sub(start).filter(|at| *at <= view.bytes().len());
+        let bytes = bytes.and_then(|bytes| Some(within(bytes.start)?..within(bytes.end)?));
+        Ok(bytes.map(|bytes| Excerpt { view, bytes, lines, total }))
+    }
+
+    /// The stretch of a file that holds a part of it, and the file's index, from the cache or made now.
+    fn view_of(
+        &self,
+        file: OpenFile,
+        name: &str,
+        part: Part,
+        effort: Effort,
+    ) -> Result<Option<(FileView, Arc<LineIndex>)>> {
+        let whole = 0..file.len_bytes();
+        match self.cache.get(file.stamp()) {
+            Some(Known::NotText(why)) => Err(not_text(why, name)),
+            Some(Known::Text(index)) => {
+                let window = match part {
+                    Part::Bytes => whole,
+                    Part::Lines(range) => index.window(&range.within(index.len_lines())?),
+                };
+                Ok(load(file, window, name, effort)?.map(|view| (view, index)))
+            }
+            None => {
+                let Some(view) = load(file, whole, name, effort)? else { return Ok(None) };
+                Ok(self.index(&view, name)?.map(|index| (view, index)))
+            }
+        }
     }
 
     /// The whole of an open file and its index. Nothing if the file changed under us.
     fn whole(&self, file: OpenFile, name: &str) -> Result<Option<(FileView, Arc<LineIndex>)>> {
-        let known = self.cache.get(file.stamp());
-        let whole = 0..file.len_bytes();
-        let Some(view) = load(file, whole, name, Effort::Full)? else { return Ok(None) };
-        match known {
-            Some(Known::Text(index)) => Ok(Some((view, index))),
-            Some(Known::NotText(why)) => Err(not_text(why, name)),
-            None => Ok(self.index(&view, name)?.map(|index| (view, index))),
-        }
+        self.view_of(file, name, Part::Bytes, Effort::Full)
     }
 
     /// Indexes a view of a whole file and remembers it. Nothing if the file changed meanwhile.

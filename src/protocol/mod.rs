@@ -4,14 +4,20 @@
 //! sockets and no threads.
 
 mod answer;
+mod catalog;
 mod escape;
 mod failure;
+mod handshake;
 mod mcp;
 mod pending;
+mod prompts;
+mod resources;
 mod rest;
+mod result;
 mod revision;
 mod rpc;
 mod session;
+mod stateless;
 
 use std::sync::Arc;
 
@@ -21,6 +27,7 @@ pub use pending::Pending;
 pub use revision::Revision;
 pub use rpc::{Id, Input, Message, Refusal, code, parse};
 pub use session::{ConnectionState, Session};
+pub use stateless::Headers;
 
 use crate::engine::NamePolicy;
 use crate::tools::{self, Tool};

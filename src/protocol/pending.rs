@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::answer::{Answer, Otherwise};
 use super::escape::{Breaks, escape_str};
 use super::failure::code_and_status;
+use super::result::{self, Asked, Keep};
 use super::rpc::{self, Id, Refusal, code};
 use crate::engine::{Control, Error, Excerpt, Result, Workspace};
 use crate::tools::{Call, Failure, LineBase, Reply, Wanted, timestamp};
@@ -14,10 +15,12 @@ use crate::tools::{Call, Failure, LineBase, Reply, Wanted, timestamp};
 pub(super) enum Form {
     /// `tools/call`.
     Tool {
-        id: Id,
+        asked: Asked,
         /// Whether the data goes beside the text.
         structured: bool,
     },
+    /// `resources/list` and `resources/read`; the URI asked for in the latter.
+    Resource { asked: Asked, uri: Option<String> },
     /// A direct JSON-RPC method.
     Direct { id: Id },
     /// A REST path.
@@ -53,10 +56,20 @@ impl Pending {
         self.call.file().map(|name| name.as_str())
     }
 
+    /// Whether a client that goes away takes its request back: in stateless revisions only, because a client of the
+    /// others may have lost its connection and want the work done all the same.
+    pub fn ends_with_its_client(&self) -> bool {
+        match &self.about.form {
+            Form::Tool { asked, .. } | Form::Resource { asked, .. } => asked.revision.is_stateless(),
+            Form::Direct { .. } | Form::Rest => false,
+        }
+    }
+
     /// The request's id; none in REST.
     pub fn id(&self) -> Option<&Id> {
         match &self.about.form {
-            Form::Tool { id, .. } | Form::Direct { id } => Some(id),
+            Form::Tool { asked, .. } | Form::Resource { asked, .. } => Some(&asked.id),
+            Form::Direct { id } => Some(id),
             Form::Rest => None,
         }
     }
@@ -96,30 +109,26 @@ impl About {
     fn wanted(&self) -> Wanted {
         match self.form {
             Form::Tool { structured, .. } => Wanted { text: true, data: structured },
-            Form::Direct { .. } | Form::Rest => Wanted { text: false, data: true },
+            Form::Resource { .. } | Form::Direct { .. } | Form::Rest => Wanted { text: false, data: true },
         }
     }
 
     fn base(&self) -> LineBase {
         match self.form {
-            Form::Tool { .. } => LineBase::Zero,
+            Form::Tool { .. } | Form::Resource { .. } => LineBase::Zero,
             Form::Direct { .. } | Form::Rest => LineBase::One,
         }
     }
 
     fn success(&self, reply: Reply) -> Answer {
         match &self.form {
-            Form::Tool { id, structured } => self.tool_result(id, *structured, reply),
+            Form::Tool { asked, structured } => self.tool_result(asked, *structured, reply),
+            Form::Resource { asked, .. } => self.resource(asked, reply),
             Form::Direct { id } => match with_content(rpc::result_head(id), reply) {
                 (head, None) => Answer::ready(200, [head, b"}".to_vec()].concat()),
-                // A direct answer has no place to say that it failed half way: checked before its first byte.
                 (head, Some((excerpt, then))) => {
                     let then = [&then[..], b"}"].concat();
-                    let answer = Answer::streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Cut);
-                    match answer.collect() {
-                        Some(bytes) => Answer::ready(200, bytes),
-                        None => self.failure(&self.changed()),
-                    }
+                    self.checked(Answer::streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Cut))
                 }
             },
             Form::Rest => match with_content(Vec::new(), reply) {
@@ -131,10 +140,33 @@ impl About {
         }
     }
 
-    fn tool_result(&self, id: &Id, structured: bool, reply: Reply) -> Answer {
-        let mut head = rpc::result_head(id);
+    /// An answer that has no place to say that it failed half way, checked before its first byte goes out.
+    fn checked(&self, answer: Answer) -> Answer {
+        match answer.collect() {
+            Some(bytes) => Answer::ready(200, bytes),
+            None => self.failure(&self.changed()),
+        }
+    }
+
+    /// A list's members as they are, or a file's text, breaks and all, inside its contents.
+    fn resource(&self, asked: &Asked, reply: Reply) -> Answer {
+        let Some(excerpt) = reply.excerpt else {
+            let members = &reply.data[1..reply.data.len() - 1];
+            return Answer::ready(200, result::whole(asked, Keep::Private, members));
+        };
+        let mut head = result::open(asked, Keep::Private);
+        head.extend_from_slice(br#""contents":["#);
+        head.extend_from_slice(&reply.data.as_bytes()[..reply.data.len() - 1]);
+        head.extend_from_slice(br#","text":""#);
+        let then = [&br#""}]"#[..], result::CLOSE].concat();
+        let answer = Answer::streamed(head, excerpt, Breaks::Kept, then, Otherwise::Cut);
+        if asked.can_cut { answer } else { self.checked(answer) }
+    }
+
+    fn tool_result(&self, asked: &Asked, structured: bool, reply: Reply) -> Answer {
+        let mut head = result::open(asked, Keep::Unsaid);
         head.reserve(reply.text.len() + reply.text.len() / 8 + 64);
-        head.extend_from_slice(br#"{"content":[{"type":"text","text":""#);
+        head.extend_from_slice(br#""content":[{"type":"text","text":""#);
         escape_str(&reply.text, &mut head);
         let mut then = br#""}],"#.to_vec();
         // File text is sent once: an excerpt has no second form.
@@ -171,7 +203,8 @@ impl About {
         let words = self.words(error);
         let (code, status) = code_and_status(error);
         let id = match &self.form {
-            Form::Tool { id, .. } | Form::Direct { id } => id.as_json(),
+            Form::Tool { asked, .. } | Form::Resource { asked, .. } => asked.id.as_json(),
+            Form::Direct { id } => id.as_json(),
             Form::Rest => "",
         };
         tracing::warn!(
@@ -183,12 +216,15 @@ impl About {
             words.message
         );
         match &self.form {
-            Form::Tool { id, .. } => {
-                let mut out = rpc::result_head(id);
-                out.extend_from_slice(br#"{"content":[{"type":"text","text":""#);
+            Form::Tool { asked, .. } => {
+                let mut out = result::open(asked, Keep::Unsaid);
+                out.extend_from_slice(br#""content":[{"type":"text","text":""#);
                 escape_str(&words.text(), &mut out);
                 out.extend_from_slice(br#""}],"isError":true}}"#);
                 Answer::ready(200, out)
+            }
+            Form::Resource { asked, uri } => {
+                Answer::ready(200, resource_refusal(asked, uri.as_deref(), error, words).to_json())
             }
             Form::Direct { id } => Answer::ready(200, self.refusal(id.clone(), code, words).to_json()),
             Form::Rest => Answer::ready(status, rest_error(&self.refusal(Id::null(), code, words))),
@@ -200,6 +236,18 @@ impl About {
         let data = error_data(file, self.operation, words.hint.as_deref().unwrap_or(&words.message));
         Refusal { id, code, message: words.message, data: Some(data) }
     }
+}
+
+/// What cannot be read is answered as what is not there, which tells nobody what there is; a fault stays a fault.
+fn resource_refusal(asked: &Asked, uri: Option<&str>, error: &Error, words: Failure) -> Refusal {
+    let id = asked.id.clone();
+    let missing = match (code_and_status(error), uri) {
+        ((_, 500 | 409), _) | (_, None) => return Refusal::new(id, code::INTERNAL_ERROR, words.message),
+        (_, Some(uri)) => uri,
+    };
+    let code = if asked.revision.is_stateless() { code::INVALID_PARAMS } else { code::RESOURCE_NOT_FOUND };
+    let data = serde_json::json!({ "uri": missing }).to_string();
+    Refusal { id, code, message: "Resource not found".into(), data: Some(data) }
 }
 
 /// The body of a REST error.

@@ -66,6 +66,11 @@ impl Service {
         self.parse_call(tool, params, dialect, form)
     }
 
+    /// What an answer needs to know of its call.
+    pub(super) fn about(&self, form: Form, operation: &'static str, file: Option<String>) -> About {
+        About { form, operation, file, timeout: self.options.timeout }
+    }
+
     /// A call ready to run, or the answer to wrong arguments.
     pub(super) fn parse_call(
         &self,
@@ -74,7 +79,7 @@ impl Service {
         dialect: Dialect,
         form: Form,
     ) -> Step {
-        let about = |file| About { form, operation: tool.name, file, timeout: self.options.timeout };
+        let about = |file| self.about(form, tool.name, file);
         match tool.parse(arguments, dialect) {
             Ok(call) => {
                 let file = call.file().map(|name| name.as_str().to_owned());

@@ -26,6 +26,8 @@ pub mod code {
     pub const INTERNAL_ERROR: i32 = -32603;
     /// A failed file operation.
     pub const FILE_SYSTEM: i32 = -32001;
+    /// No such resource, in revisions with a handshake.
+    pub const RESOURCE_NOT_FOUND: i32 = -32002;
     /// Over `--rate-limit`.
     pub const RATE_LIMIT: i32 = -32003;
 }

@@ -28,11 +28,12 @@ pub struct Session {
 impl Session {
     /// A stdio connection: has a life, and knows the direct methods.
     pub fn stdio() -> Session {
-        Session { state: ConnectionState::Uninitialized, revision: Revision::NEWEST, direct: true }
+        let revision = Revision::NEWEST_BY_HANDSHAKE;
+        Session { state: ConnectionState::Uninitialized, revision, direct: true }
     }
 
     /// One HTTP request: remembers nothing, speaks the revision of its header.
-    pub fn http(revision: Revision) -> Session {
+    pub(super) fn http(revision: Revision) -> Session {
         Session { state: ConnectionState::Ready, revision, direct: false }
     }
 

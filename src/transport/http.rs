@@ -22,13 +22,13 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout_at;
 
 use super::http_body::{AnswerBody, Block};
-use super::http_checks::{Checks, Refused, Target, revision};
+use super::http_checks::{Checks, Refused, Target, mcp_headers};
 use super::limits::{Budget, Share, TokenBucket};
 use super::patience::Patient;
 use super::work::run_to_answer;
 use super::{Shared, shutdown};
 use crate::engine::{Control, Error};
-use crate::protocol::{Answer, Pending, Session, Step, code, http_refusal};
+use crate::protocol::{Answer, Headers, Pending, Step, code, http_refusal};
 
 /// Longest time between two requests of a connection, and for the head of one.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
@@ -178,15 +178,11 @@ impl Server {
         let rest = !matches!(head.uri.path(), "/" | "/mcp");
         let message = async {
             let target = self.checks.check(&head, &self.shared.service)?;
-            let session = match target {
-                Target::Mcp => Some(Session::http(revision(&head.headers)?)),
-                Target::Rest(_) => None,
-            };
-            Ok::<_, Refused>((target, session, self.read(body).await?))
+            Ok::<_, Refused>((target, self.read(body).await?))
         };
         match message.await {
-            Ok((target, session, (body, _share))) => {
-                let step = self.understand(target, session, body).await;
+            Ok((target, (body, _share))) => {
+                let step = self.understand(target, mcp_headers(&head.headers), body).await;
                 self.carry_out(step).await
             }
             Err(Refused { status, code, message, header }) => {
@@ -227,15 +223,14 @@ impl Server {
         }
     }
 
-    async fn understand(&self, target: Target, session: Option<Session>, body: Vec<u8>) -> Step {
+    async fn understand(&self, target: Target, headers: Headers, body: Vec<u8>) -> Step {
         let service = self.shared.service.clone();
         let in_place = body.len() <= PARSE_IN_PLACE;
         let rest = matches!(target, Target::Rest(_));
         let parse = move || {
-            let understood = catch_unwind(AssertUnwindSafe(|| match (&target, session) {
-                (Target::Mcp, Some(mut session)) => service.mcp(&mut session, &body),
-                (Target::Rest(operation), _) => service.rest(operation, &body),
-                (Target::Mcp, None) => Step::Silent,
+            let understood = catch_unwind(AssertUnwindSafe(|| match &target {
+                Target::Mcp => service.mcp_over_http(&headers, &body),
+                Target::Rest(operation) => service.rest(operation, &body),
             }));
             understood.ok()
         };
@@ -273,6 +268,7 @@ impl Server {
             let workspace = workspace.clone();
             move || run_to_answer(&pending, &workspace, &control).map(|answer| Block::pull(answer, 1))
         };
+        let _hung_up = CancelOnDrop(pending.ends_with_its_client().then(|| control.clone()));
         let mut work = spawn_blocking(work);
         let block = match timeout_at(control.overdue().into(), &mut work).await {
             Err(_) if control.expire() => return at_once(pending.answer(Err(Error::TimedOut))),
@@ -307,6 +303,18 @@ impl Server {
         match block.map_err(io::Error::other)? {
             Some(block) => respond_with(block),
             None => Ok(accepted()),
+        }
+    }
+}
+
+/// Calls a request off when its response is no longer waited for, which is how hyper says that the client is gone.
+/// Once there is an answer that does nothing.
+struct CancelOnDrop(Option<Arc<Control>>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(control) = &self.0 {
+            control.cancel();
         }
     }
 }

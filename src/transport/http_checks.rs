@@ -8,7 +8,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap
 use hyper::http::request::Parts;
 use hyper::{Method, Uri};
 
-use crate::protocol::{Revision, Service, code};
+use crate::protocol::{Headers, Service, code};
 
 /// Who may ask, and how much.
 #[derive(Debug)]
@@ -114,15 +114,13 @@ impl Checks {
     }
 }
 
-/// The revision that a request says it speaks.
-pub(super) fn revision(headers: &HeaderMap) -> Result<Revision, Refused> {
-    let Some(version) = headers.get("mcp-protocol-version") else { return Ok(Revision::UNSAID) };
-    let name = version.to_str().unwrap_or("");
-    Revision::parse(name).ok_or_else(|| {
-        let known: Vec<_> = Revision::names().collect();
-        let known = known.join(", ");
-        refused(400, code::INVALID_PARAMS, format!("Unsupported MCP-Protocol-Version; supported: {known}"))
-    })
+/// The headers that MCP looks at. A value that is no visible ASCII reads as empty, which equals nothing.
+pub(super) fn mcp_headers(headers: &HeaderMap) -> Headers {
+    let read = |name| {
+        let value = headers.get(name)?;
+        Some(value.to_str().unwrap_or_default().trim().to_owned())
+    };
+    Headers { version: read("mcp-protocol-version"), method: read("mcp-method"), name: read("mcp-name") }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

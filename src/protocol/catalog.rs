@@ -1,0 +1,93 @@
+//! `tools/list` and `tools/call` (SPEC 6.1).
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::mcp::{Handled, Outcome, Problem};
+use super::pending::Form;
+use super::result::{Asked, Keep};
+use super::{Offer, Revision, Service, Session};
+use crate::tools::{Dialect, LineBase, Tool};
+
+/// The parameters of a list.
+#[derive(Deserialize)]
+pub(super) struct List {
+    cursor: Option<serde_json::Value>,
+}
+
+impl List {
+    /// The cursor, if there is one.
+    pub(super) fn cursor(params: &str) -> Result<Option<String>, Problem> {
+        let params: List = serde_json::from_str(params).map_err(Problem::params)?;
+        match params.cursor {
+            None => Ok(None),
+            Some(serde_json::Value::String(cursor)) => Ok(Some(cursor)),
+            Some(_) => Err(Problem::params("cursor must be a string")),
+        }
+    }
+
+    /// For lists that have one page, and so no cursors.
+    pub(super) fn one_page(params: &str) -> Result<(), Problem> {
+        match List::cursor(params)? {
+            None => Ok(()),
+            Some(_) => Err(Problem::params("unknown cursor; the list has one page")),
+        }
+    }
+}
+
+pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
+    List::one_page(params)?;
+    let tools: Vec<String> = service.offered().map(|tool| describe(service, tool, asked.revision)).collect();
+    Ok(Outcome::Members(format!(r#""tools":[{}]"#, tools.join(",")), Keep::Public))
+}
+
+/// A tool as clients see it.
+fn describe(service: &Service, tool: &Tool, revision: Revision) -> String {
+    let mut json = format!(r#"{{"name":"{}""#, tool.name);
+    // Writing to a String cannot fail.
+    if revision.has_structured_content() {
+        let _ = write!(json, r#","title":"{}""#, tool.title);
+    }
+    let description = serde_json::Value::from(tool.description);
+    let (reads, title, schema) = (!tool.writes, tool.title, tool.input_schema);
+    let _ = write!(
+        json,
+        r#","description":{description},"inputSchema":{schema},"annotations":{{"title":"{title}","readOnlyHint":{reads},"destructiveHint":false,"idempotentHint":{reads},"openWorldHint":false}}"#
+    );
+    if let Some(schema) = tool.output_schema.filter(|_| gives_data(service, revision)) {
+        let _ = write!(json, r#","outputSchema":{schema}"#);
+    }
+    json.push('}');
+    json
+}
+
+fn gives_data(service: &Service, revision: Revision) -> bool {
+    service.options.structured && revision.has_structured_content()
+}
+
+#[derive(Deserialize)]
+struct CallTool<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+pub(super) fn call(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
+    let params: CallTool = serde_json::from_str(params).map_err(Problem::params)?;
+    let arguments = match params.arguments.map(RawValue::get) {
+        None | Some("null") => "{}",
+        Some(arguments) if arguments.starts_with('{') => arguments,
+        Some(_) => return Err(Problem::params("arguments must be an object")),
+    };
+    let Offer::Tool(tool) = service.offer(&params.name) else {
+        return Err(Problem::new(super::code::INVALID_PARAMS, format!("Unknown tool: {}", params.name)));
+    };
+    let dialect = Dialect { base: LineBase::Zero, names: service.options.names, create_if_missing: true };
+    let structured = tool.output_schema.is_some() && gives_data(service, asked.revision);
+    let form = Form::Tool { asked: asked.clone(), structured };
+    Ok(Outcome::Step(service.parse_call(tool, arguments, dialect, form)))
+}

@@ -1,0 +1,89 @@
+//! What revisions with a handshake have of their own: `initialize`, `ping`, notifications.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::mcp::{CAPABILITIES, Handled, Outcome, Problem};
+use super::result::{Asked, Keep, server_info};
+use super::rpc::Id;
+use super::{Revision, Service, Session, Step};
+
+/// What a client is told about the server as a whole.
+pub(super) const INSTRUCTIONS: &str = "One folder of text files. Names are plain file names, lines count from 0. Use \
+    list_files to see what is there, read_file to read a file or a range of its lines, edit_file to change lines or \
+    create a file. Line numbers change with every edit: read again before the next, or give expect.";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Initialize<'a> {
+    #[serde(borrow)]
+    protocol_version: Cow<'a, str>,
+    #[serde(borrow)]
+    capabilities: &'a RawValue,
+    #[serde(borrow)]
+    client_info: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ClientInfo<'a> {
+    #[serde(borrow)]
+    pub(super) name: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) version: Cow<'a, str>,
+}
+
+impl<'a> ClientInfo<'a> {
+    /// Who a client says it is.
+    pub(super) fn parse(info: &'a RawValue) -> Result<ClientInfo<'a>, Problem> {
+        if !info.get().starts_with('{') {
+            return Err(Problem::params("clientInfo must be an object"));
+        }
+        serde_json::from_str(info.get()).map_err(|error| Problem::params(format!("clientInfo: {error}")))
+    }
+}
+
+/// Agrees on a revision. A second `initialize` is answered anew.
+pub(super) fn initialize(_: &Service, session: &mut Session, _: &Asked, params: &str) -> Handled {
+    let params: Initialize = serde_json::from_str(params).map_err(Problem::params)?;
+    if !params.capabilities.get().starts_with('{') {
+        return Err(Problem::params("capabilities must be an object"));
+    }
+    let client = ClientInfo::parse(params.client_info)?;
+    let revision = Revision::by_handshake(&params.protocol_version).unwrap_or(Revision::NEWEST_BY_HANDSHAKE);
+    session.initialize(revision);
+    let (asked, spoken) = (&*params.protocol_version, revision.as_str());
+    tracing::info!(client = &*client.name, version = &*client.version, asked, spoken, "initialize");
+    let members = format!(
+        r#""protocolVersion":"{spoken}","capabilities":{CAPABILITIES},"serverInfo":{},"instructions":"{INSTRUCTIONS}""#,
+        server_info(revision)
+    );
+    Ok(Outcome::Members(members, Keep::Unsaid))
+}
+
+pub(super) fn ping(_: &Service, _: &mut Session, _: &Asked, _: &str) -> Handled {
+    Ok(Outcome::Members(String::new(), Keep::Unsaid))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Cancelled<'a> {
+    #[serde(borrow)]
+    request_id: &'a RawValue,
+}
+
+/// Notifications are never answered; a method that wants an answer is not run as one.
+pub(super) fn notification(session: &mut Session, method: &str, params: Option<&str>) -> Step {
+    match method {
+        "notifications/initialized" => session.initialized(),
+        "notifications/cancelled" => {
+            let params = params.and_then(|params| serde_json::from_str::<Cancelled>(params).ok());
+            if let Some(id) = params.and_then(|params| Id::parse(params.request_id.get())) {
+                return Step::Cancel(id);
+            }
+        }
+        _ => tracing::debug!(method, "notification ignored"),
+    }
+    Step::Silent
+}

@@ -1,0 +1,122 @@
+//! `prompts/list` and `prompts/get`: a few requests that people make of a model with these tools (SPEC 6.5).
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::catalog::List;
+use super::mcp::{Handled, Outcome, Problem};
+use super::result::{Asked, Keep};
+use super::{Service, Session};
+
+struct Prompt {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    /// Name and description; all are required.
+    arguments: &'static [(&'static str, &'static str)],
+    /// What the user says; `{argument}` stands for an argument's value.
+    text: &'static str,
+}
+
+/// A new prompt is one entry here.
+static PROMPTS: [Prompt; 2] = [
+    Prompt {
+        name: "explore_folder",
+        title: "Explore the folder",
+        description: "Find out what the files in the folder are about without reading all of them.",
+        arguments: &[],
+        text: "Find out what this folder holds. Call list_files first. Then read the beginnings of the files that look \
+            most telling with read_file, start_line 0 and end_line 59; read further only where it pays, in ranges of a \
+            few hundred lines. Do not change anything. Finish with a short summary: what the files are, how they belong \
+            together, and which you did not look into.",
+    },
+    Prompt {
+        name: "careful_edit",
+        title: "Edit a file with care",
+        description: "Change one file without touching a line that was not meant.",
+        arguments: &[
+            ("name", "The file to change, as list_files gives it"),
+            ("change", "What is to be different afterwards"),
+        ],
+        text: "In the file {name}, make this change: {change}\n\nRead the lines concerned with read_file first; they \
+            count from 0. Make all changes in one edit_file call: every line number names a line as it was before the \
+            call. Give `expect` with each replace and delete, exactly as you read the line. If the answer says that a \
+            line is not as expected, read that part again and correct the call; do not leave `expect` out. Afterwards \
+            read the changed lines once more and say what you changed.",
+    },
+];
+
+pub(super) fn list(_: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
+    List::one_page(params)?;
+    let titled = asked.revision.has_structured_content();
+    let prompts: Vec<Value> = PROMPTS.iter().map(|prompt| prompt.describe(titled)).collect();
+    Ok(Outcome::Members(format!(r#""prompts":{}"#, Value::from(prompts)), Keep::Public))
+}
+
+#[derive(Deserialize)]
+struct Get<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    arguments: Option<HashMap<Cow<'a, str>, String>>,
+}
+
+pub(super) fn get(_: &Service, _: &mut Session, _: &Asked, params: &str) -> Handled {
+    let params: Get = serde_json::from_str(params).map_err(Problem::params)?;
+    let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == params.name) else {
+        return Err(Problem::params(format!("unknown prompt {:?}", params.name)));
+    };
+    let text = prompt.fill(&params.arguments.unwrap_or_default())?;
+    let messages = json!([{ "role": "user", "content": { "type": "text", "text": text } }]);
+    let description = Value::from(prompt.description);
+    Ok(Outcome::Members(format!(r#""description":{description},"messages":{messages}"#), Keep::Unsaid))
+}
+
+impl Prompt {
+    fn describe(&self, titled: bool) -> Value {
+        let arguments: Vec<Value> = self
+            .arguments
+            .iter()
+            .map(|(name, description)| json!({ "name": name, "description": description, "required": true }))
+            .collect();
+        let mut json = json!({ "name": self.name, "description": self.description, "arguments": arguments });
+        if titled {
+            json["title"] = self.title.into();
+        }
+        json
+    }
+
+    /// The text with the arguments in their places. One pass: an argument's text is not looked into.
+    fn fill(&self, arguments: &HashMap<Cow<str>, String>) -> Result<String, Problem> {
+        let mut text = String::from(self.text);
+        let mut at = 0;
+        for (name, _) in self.arguments {
+            let missing = || Problem::params(format!("the argument {name:?} is missing"));
+            let value = arguments.get(*name).ok_or_else(missing)?;
+            let place = format!("{{{name}}}");
+            if let Some(found) = text[at..].find(&place) {
+                text.replace_range(at + found..at + found + place.len(), value);
+                at += found + value.len();
+            }
+        }
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_put_in_their_places_and_not_looked_into() {
+        let prompt = PROMPTS.iter().find(|prompt| prompt.name == "careful_edit").unwrap();
+        let argument = |name: &'static str, value: &str| (Cow::Borrowed(name), value.to_owned());
+        let given = HashMap::from([argument("name", "{change}"), argument("change", "{name}")]);
+        let text = prompt.fill(&given).unwrap();
+        assert!(text.starts_with("In the file {change}, make this change: {name}\n"), "{text}");
+        assert!(prompt.fill(&HashMap::new()).is_err());
+    }
+}

@@ -1,0 +1,211 @@
+//! The folder's text files as `file:///` resources (SPEC 6.5): listed in pages, read as they are.
+
+use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::catalog::List;
+use super::mcp::{Handled, Outcome, Problem};
+use super::pending::{Form, Pending};
+use super::result::{Asked, Keep};
+use super::{Service, Session, Step};
+use crate::engine::{Control, Error, FileEntry, FileName, Result, Workspace};
+use crate::tools::{Call, Reply, Wanted, timestamp};
+
+/// Files in one page of `resources/list`.
+const PAGE: usize = 1_000;
+
+/// What is encoded in the path of a URI: all but letters, digits, `/` and `-._~`.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Media types by the end of a name; all others are plain text.
+const MEDIA_TYPES: [(&str, &str); 14] = [
+    ("css", "text/css"),
+    ("csv", "text/csv"),
+    ("htm", "text/html"),
+    ("html", "text/html"),
+    ("js", "text/javascript"),
+    ("json", "application/json"),
+    ("md", "text/markdown"),
+    ("mjs", "text/javascript"),
+    ("svg", "image/svg+xml"),
+    ("toml", "application/toml"),
+    ("xml", "application/xml"),
+    ("yaml", "application/yaml"),
+    ("yml", "application/yaml"),
+    ("tsv", "text/tab-separated-values"),
+];
+
+pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
+    let after = match List::cursor(params)? {
+        Some(cursor) => Some(name_in(&cursor).ok_or_else(|| Problem::params("unknown cursor"))?),
+        None => None,
+    };
+    let call = ListResources { after, dated: asked.revision.has_structured_content() };
+    Ok(pending(service, asked, "resources/list", None, Box::new(call)))
+}
+
+pub(super) fn templates(_: &Service, _: &mut Session, _: &Asked, params: &str) -> Handled {
+    List::one_page(params)?;
+    // Every file is listed: there is nothing that only a template could reach.
+    Ok(Outcome::Members(r#""resourceTemplates":[]"#.into(), Keep::Private))
+}
+
+#[derive(Deserialize)]
+struct Read<'a> {
+    #[serde(borrow)]
+    uri: Cow<'a, str>,
+}
+
+pub(super) fn read(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
+    let params: Read = serde_json::from_str(params).map_err(Problem::params)?;
+    let uri = params.uri.into_owned();
+    let call = ReadResource { uri: uri.clone() };
+    Ok(pending(service, asked, "resources/read", Some(uri), Box::new(call)))
+}
+
+fn pending(
+    service: &Service,
+    asked: &Asked,
+    operation: &'static str,
+    uri: Option<String>,
+    call: Box<dyn Call>,
+) -> Outcome {
+    let form = Form::Resource { asked: asked.clone(), uri };
+    Outcome::Step(Step::Call(Pending::new(call, service.about(form, operation, None))))
+}
+
+/// A cursor holds the last name of its page, so it needs no state here and outlives files that come and go.
+fn cursor_behind(name: &str) -> String {
+    URL_SAFE_NO_PAD.encode(format!("after:{name}"))
+}
+
+fn name_in(cursor: &str) -> Option<String> {
+    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+    text.strip_prefix("after:").map(str::to_owned)
+}
+
+#[derive(Debug)]
+struct ListResources {
+    after: Option<String>,
+    dated: bool,
+}
+
+impl Call for ListResources {
+    fn file(&self) -> Option<&FileName> {
+        None
+    }
+
+    fn run(&self, workspace: &Workspace, _: Wanted, control: &Control) -> Result<Reply> {
+        let page = workspace.list_page(self.after.as_deref(), PAGE, control)?;
+        let texts = page.files.iter().filter(|file| file.lines.is_some());
+        let resources: Vec<Value> = texts.map(|file| describe(file, workspace.path(), self.dated)).collect();
+        let mut result = Map::from_iter([("resources".to_owned(), Value::from(resources))]);
+        if let Some(last) = page.files.last().filter(|_| page.more) {
+            result.insert("nextCursor".into(), cursor_behind(&last.name).into());
+        }
+        Ok(Reply { data: Value::from(result).to_string(), ..Reply::default() })
+    }
+}
+
+fn describe(file: &FileEntry, folder: &Path, dated: bool) -> Value {
+    let mut json = json!({
+        "uri": uri_of(folder, &file.name), "name": file.name, "mimeType": media_type(&file.name), "size": file.size,
+    });
+    if dated {
+        json["annotations"] = json!({ "lastModified": timestamp(file.modified) });
+    }
+    json
+}
+
+#[derive(Debug)]
+struct ReadResource {
+    uri: String,
+}
+
+impl Call for ReadResource {
+    fn file(&self) -> Option<&FileName> {
+        None
+    }
+
+    fn run(&self, workspace: &Workspace, _: Wanted, control: &Control) -> Result<Reply> {
+        let missing = || Error::NotFound { name: self.uri.clone(), similar: Vec::new() };
+        let name = name_of(workspace.path(), &self.uri).ok_or_else(missing)?;
+        let name = workspace.parse_name(&name).map_err(|_| missing())?;
+        let excerpt = workspace.read_as_it_is(&name, control)?;
+        let head = json!({ "uri": self.uri, "mimeType": media_type(name.as_str()) });
+        Ok(Reply { data: head.to_string(), excerpt: Some(excerpt), ..Reply::default() })
+    }
+}
+
+fn media_type(name: &str) -> &'static str {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let known = MEDIA_TYPES.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension));
+    known.map_or("text/plain", |(_, media_type)| media_type)
+}
+
+fn uri_of(folder: &Path, name: &str) -> String {
+    let path = folder.join(name);
+    format!("file://{}", percent_encode(path.as_os_str().as_bytes(), ENCODED))
+}
+
+/// The name of the file in `folder` that a URI stands for. Decoded once; what it names outside is no file of ours.
+fn name_of(folder: &Path, uri: &str) -> Option<String> {
+    let rest = uri.strip_prefix("file://")?;
+    let path = rest.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(rest);
+    if path.contains(['?', '#']) {
+        return None;
+    }
+    let decoded: Vec<u8> = percent_decode_str(path).collect();
+    let folder = folder.as_os_str().as_bytes();
+    let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+    let name = decoded.strip_prefix(folder)?.strip_prefix(b"/")?;
+    String::from_utf8(name.to_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uri_leads_back_to_its_name_and_nowhere_else() {
+        let folder = Path::new("/tmp/a b");
+        for name in ["x.txt", "ä 漢#?%.md", "..."] {
+            let uri = uri_of(folder, name);
+            assert!(uri.is_ascii() && uri.starts_with("file:///tmp/a%20b/"), "{uri}");
+            assert_eq!(name_of(folder, &uri).as_deref(), Some(name));
+        }
+        assert_eq!(name_of(folder, "file://localhost/tmp/a%20b/x").as_deref(), Some("x"));
+        // What is decoded to a path is a name that no policy admits.
+        assert_eq!(name_of(folder, "file:///tmp/a%20b/..%2Fx").as_deref(), Some("../x"));
+        for uri in
+            ["", "x", "file:///tmp/a%20b", "file:///tmp/a%20bc/x", "http://tmp/a%20b/x", "file:///etc/passwd"]
+        {
+            assert_eq!(name_of(folder, uri), None, "{uri}");
+        }
+        assert_eq!(name_of(Path::new("/"), "file:///x").as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn a_cursor_is_opaque_and_nothing_else_is_one() {
+        assert_eq!(name_in(&cursor_behind("ä.txt")).as_deref(), Some("ä.txt"));
+        for broken in ["", "x", "after:x", "////"] {
+            assert_eq!(name_in(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn media_types_go_by_the_end_of_the_name() {
+        let names = ["a.MD", "a.json", "a.rs", "md", ".html"];
+        assert_eq!(
+            names.map(media_type),
+            ["text/markdown", "application/json", "text/plain", "text/plain", "text/html"]
+        );
+    }
+}

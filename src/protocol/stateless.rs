@@ -1,0 +1,176 @@
+//! What stateless revisions have of their own: a `_meta` on each request, HTTP headers that repeat it, discovery.
+//!
+//! Nothing is remembered between requests. The order of the checks is that of the protocol checklist's section 6.2.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::handshake::{ClientInfo, INSTRUCTIONS};
+use super::mcp::{CAPABILITIES, Handled, Outcome, Problem};
+use super::result::{Asked, Keep};
+use super::{Revision, Service, Session, rpc};
+
+/// A header is missing or unlike the body.
+const HEADER_MISMATCH: i32 = -32020;
+
+/// The revision is not supported.
+const UNSUPPORTED_VERSION: i32 = -32022;
+
+const LOG_LEVELS: [&str; 8] =
+    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// The headers of an HTTP request that MCP looks at; not ASCII reads as empty.
+#[derive(Debug, Clone, Default)]
+pub struct Headers {
+    /// `MCP-Protocol-Version`
+    pub version: Option<String>,
+    /// `Mcp-Method`
+    pub method: Option<String>,
+    /// `Mcp-Name`
+    pub name: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Params<'a> {
+    #[serde(borrow, default, rename = "_meta")]
+    meta: Option<&'a RawValue>,
+    /// Of a tool or a prompt.
+    #[serde(borrow, default)]
+    name: Option<&'a RawValue>,
+    /// Of a resource.
+    #[serde(borrow, default)]
+    uri: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Meta<'a> {
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/protocolVersion")]
+    version: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/clientCapabilities")]
+    capabilities: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/clientInfo")]
+    client: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/logLevel")]
+    log_level: Option<&'a RawValue>,
+}
+
+/// The revision in which a request is served: the session's, unless the request says in its `_meta` what it speaks.
+pub(super) fn revision_of(
+    session: &Session,
+    headers: Option<&Headers>,
+    method: &str,
+    params: &str,
+) -> Result<Revision, Problem> {
+    // Most requests of a handshake have no `_meta`: then there is nothing to take apart.
+    let handshake = !session.revision().is_stateless();
+    if handshake && !params.contains("_meta") {
+        return Ok(session.revision());
+    }
+    let params: Params = serde_json::from_str(params).map_err(|error| bad(Problem::params(error)))?;
+    let meta: Option<Meta> = match params.meta.map(RawValue::get) {
+        Some(meta) if meta.starts_with('{') => serde_json::from_str(meta).ok(),
+        _ => None,
+    };
+    let said = meta.as_ref().and_then(|meta| meta.version);
+    if said.is_none() && (handshake || method == "initialize") {
+        return Ok(session.revision().min(Revision::NEWEST_BY_HANDSHAKE));
+    }
+    let header = headers.map(|headers| headers.version.as_deref());
+    match check_meta(meta.unwrap_or(EMPTY), header)? {
+        revision if headers.is_none_or(|headers| agree(headers, method, &params)) => Ok(revision),
+        _ => Err(mismatch("Mcp-Method and Mcp-Name must repeat the method and the name or uri of the body")),
+    }
+}
+
+const EMPTY: Meta<'static> = Meta { version: None, capabilities: None, client: None, log_level: None };
+
+fn check_meta(meta: Meta, header: Option<Option<&str>>) -> Result<Revision, Problem> {
+    let missing = |what| bad(Problem::params(format!("_meta: io.modelcontextprotocol/{what}")));
+    let version = meta.version.and_then(|version| rpc::string(version.get()));
+    let Some(version) = version else { return Err(missing("protocolVersion must be a string")) };
+    if !meta.capabilities.is_some_and(|capabilities| capabilities.get().starts_with('{')) {
+        return Err(missing("clientCapabilities must be an object"));
+    }
+    if let Some(client) = meta.client {
+        ClientInfo::parse(client).map_err(bad)?;
+    }
+    if header.is_some_and(|header| header != Some(&*version)) {
+        return Err(mismatch("MCP-Protocol-Version must repeat the protocolVersion of the body"));
+    }
+    let Some(revision) = Revision::parse(&version).filter(|revision| revision.is_stateless()) else {
+        return Err(unsupported(&version));
+    };
+    let level = meta.log_level.map(|level| rpc::string(level.get()).unwrap_or_default());
+    match level {
+        Some(level) if !LOG_LEVELS.contains(&&*level) => {
+            Err(Problem::params("_meta: io.modelcontextprotocol/logLevel is no known level"))
+        }
+        _ => Ok(revision),
+    }
+}
+
+/// Whether the headers repeat the method, and the name or uri where there is one.
+fn agree(headers: &Headers, method: &str, params: &Params) -> bool {
+    if headers.method.as_deref() != Some(method) {
+        return false;
+    }
+    let named = match method {
+        "tools/call" | "prompts/get" => params.name,
+        "resources/read" => params.uri,
+        _ => return true,
+    };
+    // A name that is missing or no string is for the method to refuse.
+    let Some(named) = named.and_then(|name| rpc::string(name.get())) else { return true };
+    headers.name.as_deref().and_then(decoded).is_some_and(|header| header == named)
+}
+
+/// A header's value; `=?base64?…?=` stands for what cannot be written in a header.
+fn decoded(value: &str) -> Option<Cow<'_, str>> {
+    match value.strip_prefix("=?base64?").and_then(|value| value.strip_suffix("?=")) {
+        Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok().map(Cow::Owned),
+        None => Some(Cow::Borrowed(value)),
+    }
+}
+
+fn bad(problem: Problem) -> Problem {
+    problem.with_status(400)
+}
+
+fn mismatch(message: &str) -> Problem {
+    bad(Problem::new(HEADER_MISMATCH, message))
+}
+
+/// The refusal of a revision that cannot be spoken without a handshake.
+fn unsupported(version: &str) -> Problem {
+    let supported: serde_json::Value = serde_json::from_str(&Revision::stateless_names()).unwrap_or_default();
+    let data = json!({ "supported": supported, "requested": version });
+    bad(Problem::new(UNSUPPORTED_VERSION, "Unsupported protocol version").with_data(data))
+}
+
+/// Says what the server is and speaks.
+pub(super) fn discover(_: &Service, _: &mut Session, _: &Asked, _: &str) -> Handled {
+    let versions = Revision::stateless_names();
+    let members = format!(
+        r#""supportedVersions":{versions},"capabilities":{CAPABILITIES},"instructions":"{INSTRUCTIONS}""#
+    );
+    Ok(Outcome::Members(members, Keep::Public))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_no_header_can_hold_comes_as_base64() {
+        assert_eq!(decoded("plain.txt").as_deref(), Some("plain.txt"));
+        assert_eq!(decoded("=?base64?w6QgYg==?=").as_deref(), Some("ä b"));
+        for broken in ["=?base64?w6QgYg=?=", "=?base64?*?=", "=?base64?/w==?="] {
+            assert_eq!(decoded(broken), None, "{broken}");
+        }
+    }
+}
