@@ -86,11 +86,14 @@ pub(crate) fn shipped(path: &str) -> Shipped {
     Shipped { size: end as f64 / MB, is_static }
 }
 
-/// Cores, processor and kernel, in one line.
+/// Cores, processor, kernel, and how busy the machine is, in one line.
 pub(crate) fn machine() -> String {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!("{cores} cores ({}), kernel {}", model.map_or("unknown", |(_, model)| model), kernel.trim())
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let (model, load) =
+        (model.map_or("unknown", |(_, model)| model), load.split(' ').next().unwrap_or_default());
+    format!("{cores} cores ({model}), kernel {}, load average {load}", kernel.trim())
 }

@@ -32,6 +32,8 @@ impl Over {
 pub(crate) struct Server {
     child: Child,
     wire: Wire,
+    /// Kept from one exchange to the next, so that the client's memory costs no time.
+    answers: Vec<Vec<u8>>,
 }
 
 enum Wire {
@@ -65,7 +67,7 @@ impl Server {
             Over::Stdio => Wire::Stdio(input, BufReader::with_capacity(1 << 16, output)),
             Over::Http => Wire::Http(port(&mut child), Vec::new()),
         };
-        Server { child, wire }
+        Server { child, wire, answers: Vec::new() }
     }
 
     /// Sends all requests at once; over HTTP each on its own connection.
@@ -85,9 +87,10 @@ impl Server {
         }
     }
 
-    /// Reads as many answers as `answers` has room for.
-    pub(crate) fn receive(&mut self, answers: &mut [Vec<u8>]) {
-        for (nth, answer) in answers.iter_mut().enumerate() {
+    /// Reads the next `count` answers.
+    pub(crate) fn receive(&mut self, count: usize) -> &[Vec<u8>] {
+        self.answers.resize(count.max(self.answers.len()), Vec::new());
+        for (nth, answer) in self.answers[..count].iter_mut().enumerate() {
             answer.clear();
             match &mut self.wire {
                 Wire::Stdio(_, output) => {
@@ -96,14 +99,13 @@ impl Server {
                 Wire::Http(_, connections) => response(&mut connections[nth], answer),
             }
         }
+        &self.answers[..count]
     }
 
     /// One request, one answer.
     pub(crate) fn ask(&mut self, request: &Value) -> String {
-        let mut answer = [Vec::new()];
         self.send(&[request.to_string()]);
-        self.receive(&mut answer);
-        String::from_utf8(std::mem::take(&mut answer[0])).expect("UTF-8")
+        String::from_utf8_lossy(&self.receive(1)[0]).into_owned()
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -162,9 +162,15 @@ impl LineIndex {
             return None;
         }
         let start = self.line_start(line, bytes, 0)?;
-        let next = self.line_start(line + 1, bytes, 0)?;
-        let end = self.text_end(line + 1, bytes, 0)?;
-        (start <= end).then_some(Line { text: start..end, next })
+        let rest = bytes.get(start..self.len)?;
+        // Searching on from the start is cheaper than looking the next line up.
+        let end = memchr::memchr2(b'\n', b'\r', rest).map_or(self.len, |length| start + length);
+        let brk = match (bytes.get(end), bytes.get(end + 1)) {
+            (Some(b'\r'), Some(b'\n')) => 2,
+            (Some(_), _) if end < self.len => 1,
+            _ => 0,
+        };
+        Some(Line { text: start..end, next: end + brk })
     }
 
     /// The break of one line, or nothing for a last line without one.

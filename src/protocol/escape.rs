@@ -4,6 +4,8 @@
 //! the block is checked instead, because nobody else can write there; the tail of a cut character moves to the next
 //! block. Knows no file and no envelope.
 
+use std::ops::Range;
+
 use crate::engine::char_boundary;
 
 /// What becomes of line breaks.
@@ -65,22 +67,35 @@ impl Escaper {
         if self.tail_len == 0 { Ok(()) } else { Err(NotUtf8) }
     }
 
-    /// Takes up to [`STEP`] bytes: the plain ones at the front and the special one behind them, if there is one.
+    /// Takes [`STEP`] bytes, or what is left if that is little.
     #[inline]
     fn step(&mut self, source: &[u8], block: &mut [u8], end: &mut usize) -> usize {
-        let Some(chunk) = source.first_chunk::<STEP>() else { return self.step_bytewise(source, block, end) };
-        // All of the step is written; what lies behind the plain bytes is overwritten next.
-        block[*end..*end + STEP].copy_from_slice(chunk);
-        let plain = plain_prefix(chunk);
-        *end += plain;
-        if plain > 0 {
-            self.after_cr = false;
+        let Some(window) = source.first_chunk::<{ 2 * STEP }>() else {
+            return self.step_bytewise(&source[..source.len().min(STEP)], block, end);
+        };
+        let mut specials = specials(window);
+        let mut at = 0;
+        while specials != 0 {
+            let special = specials.trailing_zeros() as usize;
+            specials &= specials - 1;
+            self.plain(window, at..special, block, end);
+            self.special(window[special], block, end);
+            at = special + 1;
         }
-        if plain == STEP {
-            return STEP;
+        self.plain(window, at..STEP, block, end);
+        STEP
+    }
+
+    /// Copies plain bytes. A whole step is written whatever the length, which is faster than the exact number; what
+    /// lies behind the plain bytes is overwritten next.
+    #[inline]
+    fn plain(&mut self, window: &[u8; 2 * STEP], at: Range<usize>, block: &mut [u8], end: &mut usize) {
+        if at.is_empty() {
+            return;
         }
-        self.special(chunk[plain], block, end);
-        plain + 1
+        self.after_cr = false;
+        block[*end..*end + STEP].copy_from_slice(&window[at.start..at.start + STEP]);
+        *end += at.len();
     }
 
     #[cold]
@@ -131,14 +146,29 @@ fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// How many bytes at the front can stand as they are. Without a branch in the loop, so that it compiles to vector code.
+/// One bit for each of the first [`STEP`] bytes that cannot stand as it is.
+#[cfg(target_arch = "x86_64")]
 #[inline]
-fn plain_prefix(chunk: &[u8; STEP]) -> usize {
-    let mut mask = 0u16;
-    for (at, &byte) in chunk.iter().enumerate() {
-        mask |= u16::from(is_special(byte)) << at;
-    }
-    mask.trailing_zeros() as usize
+fn specials(window: &[u8; 2 * STEP]) -> u32 {
+    use std::arch::x86_64::{
+        _mm_cmpeq_epi8, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8,
+    };
+    // SSE2 is part of every x86-64, so these are safe; the two halves compile to one load.
+    let half = |at: usize| i64::from_le_bytes(std::array::from_fn(|byte| window[at + byte]));
+    let bytes = _mm_set_epi64x(half(8), half(0));
+    let control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
+    let quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'"' as i8));
+    let backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\\' as i8));
+    _mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, backslash))) as u32
+}
+
+/// One bit for each of the first [`STEP`] bytes that cannot stand as it is. Without a branch in the loop, so that it
+/// compiles to vector code.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn specials(window: &[u8; 2 * STEP]) -> u32 {
+    let bits = window[..STEP].iter().enumerate();
+    bits.fold(0, |bits, (at, &byte)| bits | u32::from(is_special(byte)) << at)
 }
 
 /// Where the last character starts, if its end is missing; else the end.

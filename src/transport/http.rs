@@ -266,7 +266,7 @@ impl Server {
         let work = {
             let (pending, control) = (pending.clone(), control.clone());
             let workspace = workspace.clone();
-            move || run_to_answer(&pending, &workspace, &control).map(|answer| Block::pull(answer, 1))
+            move || run_to_answer(&pending, &workspace, &control).map(Block::pull)
         };
         let _hung_up = CancelOnDrop(pending.ends_with_its_client().then(|| control.clone()));
         let mut work = spawn_blocking(work);
@@ -296,7 +296,7 @@ impl Server {
                     Step::Silent | Step::Cancel(_) | Step::Batch(_) => None,
                 })
                 .collect();
-            (!answers.is_empty()).then(|| Block::pull(Answer::array(answers), 1))
+            (!answers.is_empty()).then(|| Block::pull(Answer::array(answers)))
         })
         .await;
         drop(permit);

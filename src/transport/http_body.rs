@@ -11,9 +11,6 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::protocol::{Answer, Pulled};
 
-/// Blocks in one frame: a hand-over to a blocking thread costs as much as escaping a few thousand bytes.
-const BLOCKS_PER_FRAME: usize = 4;
-
 /// See the module.
 #[derive(Debug)]
 pub(super) enum AnswerBody {
@@ -34,22 +31,21 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Pulls up to this many blocks; may wait for the disk.
-    pub(super) fn pull(mut answer: Answer, blocks: usize) -> Block {
+    /// Pulls the next block; may wait for the disk. A frame is one block: the allocator gives larger buffers that are
+    /// freed on another thread back late or not at all.
+    pub(super) fn pull(mut answer: Answer) -> Block {
         let mut bytes = Vec::new();
-        let mut end = Pulled::More;
-        for _ in 0..blocks {
-            end = answer.pull(&mut bytes);
-            if end != Pulled::More {
-                break;
-            }
-        }
+        let end = answer.pull(&mut bytes);
         Block { answer, bytes, end }
     }
 
     /// Pulls all there is.
     pub(super) fn pull_all(answer: Answer) -> Block {
-        Block::pull(answer, usize::MAX)
+        let mut block = Block::pull(answer);
+        while block.end == Pulled::More {
+            block.end = block.answer.pull(&mut block.bytes);
+        }
+        block
     }
 
     /// The status line's number.
@@ -108,9 +104,7 @@ impl http_body::Body for AnswerBody {
             }
             Ok(Block { answer, bytes, end }) => {
                 *self = match end {
-                    Pulled::More => {
-                        AnswerBody::Stream(spawn_blocking(|| Block::pull(answer, BLOCKS_PER_FRAME)))
-                    }
+                    Pulled::More => AnswerBody::Stream(spawn_blocking(|| Block::pull(answer))),
                     _ => AnswerBody::Done,
                 };
                 Poll::Ready(Some(Ok(Frame::data(bytes.into()))))

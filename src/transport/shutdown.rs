@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How long requests in work may go on after a signal. The whole stop takes at most 2 s.
-pub const GRACE: Duration = Duration::from_millis(1_700);
+pub const GRACE: Duration = Duration::from_millis(1_500);
 
 /// The signals that end the server: caught from the moment this exists, so that none is missed or kills.
 #[derive(Debug)]
