@@ -41,7 +41,25 @@ impl<'t> EditPlan<'t> {
             }
         }
         plan.retain(|splice| old[splice.at.clone()] != *splice.text);
-        Some(EditPlan { splices: plan })
+        let plan = EditPlan { splices: plan };
+        // Splices that do something each may still undo one another.
+        Some(if plan.composes(old) { EditPlan::default() } else { plan })
+    }
+
+    /// Whether the result is the old text after all. Looks no further than the first difference.
+    fn composes(&self, old: &[u8]) -> bool {
+        if self.len_after(old.len()) != old.len() {
+            return false;
+        }
+        let mut at = self.splices.first().map_or(0, |first| first.at.start);
+        let mut is_next = |part: &[u8]| {
+            at += part.len();
+            old.get(at - part.len()..at) == Some(part)
+        };
+        self.splices.iter().enumerate().all(|(number, splice)| {
+            let kept_to = self.splices.get(number + 1).map_or(old.len(), |next| next.at.start);
+            is_next(&splice.text) && is_next(&old[splice.at.end..kept_to])
+        })
     }
 
     /// The changes, in order.
@@ -105,6 +123,14 @@ mod tests {
         assert_eq!(apply("abc", vec![splice(0..2, ""), splice(1..3, "")]), None);
         assert_eq!(apply("abc", vec![splice(2..3, ""), splice(0..1, "")]), None);
         assert_eq!(apply("abc", vec![splice(2..4, "")]), None);
+    }
+
+    #[test]
+    fn splices_that_undo_one_another_change_nothing() {
+        // Found by fuzzing: `a\na`, the first line deleted and the same appended.
+        assert_eq!(apply("a\na", vec![splice(0..2, ""), splice(3..3, "\na")]).as_deref(), Some("a\na"));
+        assert_eq!(apply("abab", vec![splice(0..2, ""), splice(4..4, "ab")]).as_deref(), Some("abab"));
+        assert_eq!(apply("abab", vec![splice(0..2, ""), splice(4..4, "ac")]).as_deref(), Some("abac"));
     }
 
     #[test]

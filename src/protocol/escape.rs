@@ -147,28 +147,28 @@ fn is_special(byte: u8) -> bool {
 }
 
 /// One bit for each of the first [`STEP`] bytes that cannot stand as it is.
-#[cfg(target_arch = "x86_64")]
 #[inline]
 fn specials(window: &[u8; 2 * STEP]) -> u32 {
-    use std::arch::x86_64::{
-        _mm_cmpeq_epi8, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8,
-    };
-    // SSE2 is part of every x86-64, so these are safe; the two halves compile to one load.
-    let half = |at: usize| i64::from_le_bytes(std::array::from_fn(|byte| window[at + byte]));
-    let bytes = _mm_set_epi64x(half(8), half(0));
-    let control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
-    let quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'"' as i8));
-    let backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\\' as i8));
-    _mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, backslash))) as u32
+    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| window[at + byte]));
+    specials_in(word(0)) | specials_in(word(8)) << 8
 }
 
-/// One bit for each of the first [`STEP`] bytes that cannot stand as it is. Without a branch in the loop, so that it
-/// compiles to vector code.
-#[cfg(not(target_arch = "x86_64"))]
+/// One bit for each of 8 bytes, all looked at together: no sum below carries from one byte into the next, because the
+/// highest bit of each is taken out first.
 #[inline]
-fn specials(window: &[u8; 2 * STEP]) -> u32 {
-    let bits = window[..STEP].iter().enumerate();
-    bits.fold(0, |bits, (at, &byte)| bits | u32::from(is_special(byte)) << at)
+fn specials_in(word: u64) -> u32 {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = 0x80 * ONES;
+    let low = word & !HIGH;
+    // The highest bit of a byte ends up clear exactly where the byte is below 0x20, or equal to the one asked for.
+    let plain_of_control = (low + (0x80 - 0x20) * ONES) | word;
+    let differs_from = |byte: u8| {
+        let difference = word ^ (u64::from(byte) * ONES);
+        ((difference & !HIGH) + !HIGH) | difference
+    };
+    let plain = plain_of_control & differs_from(b'"') & differs_from(b'\\');
+    // Gathers the highest bits of the bytes into the lowest byte.
+    ((((!plain & HIGH) >> 7).wrapping_mul(0x0102_0408_1020_4080)) >> 56) as u32
 }
 
 /// Where the last character starts, if its end is missing; else the end.

@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::pending::{About, Form, Pending, error_data, rest_error};
-use super::rpc::{Id, Refusal, code};
+use super::rpc::{self, Id, Refusal, code};
 use super::{Offer, Service, Step};
 use crate::tools::{self, Dialect, LineBase};
 
@@ -28,7 +28,7 @@ impl Service {
         let Ok(text) = simdutf8::basic::from_utf8(body) else {
             return refuse(400, code::PARSE_ERROR, "Parse error: not UTF-8");
         };
-        if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        if let Some(error) = rpc::no_json(text) {
             return refuse(400, code::PARSE_ERROR, &format!("Parse error: {error}"));
         }
         self.direct_call(operation, Some(text), Form::Rest, refuse)

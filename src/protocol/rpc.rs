@@ -190,18 +190,25 @@ pub fn parse(bytes: &[u8]) -> Input<'_> {
 
 fn parse_one(text: &str) -> Message<'_> {
     if !text.trim_ascii_start().starts_with('{') {
-        return match serde_json::from_str::<serde::de::IgnoredAny>(text) {
-            Ok(_) => refuse(code::INVALID_REQUEST, "Invalid request: a message is a JSON object"),
-            Err(error) => refuse(code::PARSE_ERROR, format!("Parse error: {error}")),
+        return match no_json(text) {
+            None => refuse(code::INVALID_REQUEST, "Invalid request: a message is a JSON object"),
+            Some(error) => refuse(code::PARSE_ERROR, format!("Parse error: {error}")),
         };
     }
     match serde_json::from_str::<Envelope>(text) {
         Ok(envelope) => envelope.into_message(),
-        Err(error) if error.classify() == Category::Data => {
-            refuse(code::INVALID_REQUEST, format!("Invalid request: {error}"))
-        }
+        // A doubled member ends the reading where it stands; what comes behind it may be no JSON.
+        Err(error) if error.classify() == Category::Data => match no_json(text) {
+            None => refuse(code::INVALID_REQUEST, format!("Invalid request: {error}")),
+            Some(error) => refuse(code::PARSE_ERROR, format!("Parse error: {error}")),
+        },
         Err(error) => refuse(code::PARSE_ERROR, format!("Parse error: {error}")),
     }
+}
+
+/// Why a text is no JSON; nothing if it is.
+pub(super) fn no_json(text: &str) -> Option<serde_json::Error> {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).err()
 }
 
 fn refuse(code: i32, message: impl Into<String>) -> Message<'static> {
