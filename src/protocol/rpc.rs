@@ -299,8 +299,15 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_told_from_what_is_no_request() {
-        for line in ["", "{", "nonsense", r#"{"jsonrpc":"2.0","id":1,"method":"a"} x"#, "[1", r#"{"a":tru}"#]
-        {
+        for line in [
+            "",
+            "{",
+            "nonsense",
+            r#"{"jsonrpc":"2.0","id":1,"method":"a"} x"#,
+            "[1",
+            r#"{"a":tru}"#,
+            r#"{"id":2,"id""#,
+        ] {
             assert_eq!(refusal(line).1, code::PARSE_ERROR, "{line}");
         }
         for line in
