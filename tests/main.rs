@@ -15,6 +15,7 @@ mod http; // paths, statuses, connections, the end
 mod http_access; // Host, Origin, token, and the order of all checks
 mod limits; // rate, requests in flight, locked files, cancelling: what harms only its own request
 mod list; // list_files to the letter
+mod operator; // the lines of the log, SIGUSR1, and what is never logged
 mod read; // read_file: ranges, breaks, names
 mod resources; // resources, prompts, cursors
 mod rest; // S3's interface: results that count from 1

@@ -1,4 +1,5 @@
-//! The log: to stderr, as text or JSON. Never blocks: where nobody reads stderr, lines are dropped instead.
+//! The log: to stderr, as text or JSON. Never blocks: where nobody reads stderr, lines are dropped instead. A panic is a
+//! line like any other, and tells where it was but not what it said: that could be a file's text.
 
 use std::io::{self, Write};
 use std::net::IpAddr;
@@ -11,9 +12,13 @@ use tracing_subscriber::fmt::layer;
 use tracing_subscriber::prelude::*;
 
 use super::{LogFormat, LogLevel};
+use crate::transport::monitor::ASKED;
 
 /// The target of the line that says what is served: shown at every level (SPEC 2).
 const READY: &str = "ready";
+
+/// Bytes of a line that is written: a pipe that is ready takes as many without blocking.
+const LONGEST: usize = 4096;
 
 /// A start that takes longer is warned of.
 const SLOW_START: Duration = Duration::from_millis(100);
@@ -27,20 +32,28 @@ pub fn init(level: LogLevel, format: LogFormat) {
         LogLevel::Debug => Level::DEBUG,
         LogLevel::Trace => Level::TRACE,
     };
-    let levels = Targets::new().with_target("file_editor", level).with_target(READY, level.max(Level::INFO));
+    let shown = level.max(Level::INFO);
+    let levels =
+        Targets::new().with_target("file_editor", level).with_target(READY, shown).with_target(ASKED, shown);
     let layer = layer().with_writer(|| Stderr).with_target(false).log_internal_errors(false);
     let log = match format {
         LogFormat::Text => layer.with_ansi(false).boxed(),
         LogFormat::Json => layer.json().flatten_event(true).boxed(),
     };
     tracing_subscriber::registry().with(log.with_filter(levels)).init();
+    std::panic::set_hook(Box::new(|panic| {
+        let at = panic.location().map(ToString::to_string).unwrap_or_default();
+        let thread = std::thread::current();
+        tracing::error!(at, thread = thread.name().unwrap_or(""), "panic");
+    }));
 }
 
-/// Says what is served and where, and how long the start took (SPEC 2).
+/// Says what is started, what is served and where, and how long the start took (SPEC 2).
 pub fn ready(folder: &str, place: &str, start: Instant) {
     let took = start.elapsed();
-    let millis = took.as_secs_f64() * 1_000.0;
-    tracing::info!(target: READY, "serving {folder} over {place}, started in {millis:.1} ms");
+    let start_ms = (took.as_secs_f64() * 10_000.0).round() / 10.0;
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), "start");
+    tracing::info!(target: READY, folder, at = place, start_ms, "ready");
     if took > SLOW_START {
         tracing::warn!("the start took longer than {} ms", SLOW_START.as_millis());
     }
@@ -62,9 +75,11 @@ impl Write for Stderr {
         let stderr = rustix::stdio::stderr();
         let mut ready = [PollFd::new(&stderr, PollFlags::OUT)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        // A pipe that is ready takes 4096 bytes without blocking.
         if matches!(poll(&mut ready, Some(&now)), Ok(1)) {
-            let _ = rustix::io::write(stderr, &line[..line.len().min(4096)]);
+            let _ = match line.get(..LONGEST - 1).filter(|_| line.len() > LONGEST) {
+                Some(beginning) => rustix::io::write(stderr, &[beginning, b"\n"].concat()),
+                None => rustix::io::write(stderr, line),
+            };
         }
         Ok(line.len())
     }

@@ -4,6 +4,8 @@
 //! longer be completed truthfully never looks complete). Knows nothing of what it says; no I/O.
 
 use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::sync::Arc;
 
 use super::escape::{Breaks, Escaper, MIN_BLOCK};
 use crate::engine::Excerpt;
@@ -20,6 +22,12 @@ pub enum Otherwise {
     Cut,
 }
 
+/// Hears what nobody else can see: that an answer went wrong after it had begun.
+pub trait Witness: Send + Sync + Debug {
+    /// What was sent of the excerpt is not what the file held.
+    fn turned_untrue(&self);
+}
+
 /// An excerpt inside a JSON string, and how the answer goes on behind it.
 #[derive(Debug)]
 struct Streamed {
@@ -28,6 +36,7 @@ struct Streamed {
     escaper: Escaper,
     then: Vec<u8>,
     otherwise: Otherwise,
+    witness: Arc<dyn Witness>,
 }
 
 #[derive(Debug)]
@@ -61,15 +70,18 @@ impl Answer {
         Answer { status, parts: VecDeque::from([Part::Ready { bytes, sent: 0 }]) }
     }
 
-    /// `head`, the excerpt inside a JSON string, and `then`; or `otherwise` if the excerpt cannot be told truthfully.
+    /// `head`, the excerpt inside a JSON string, and `then`; or `otherwise` if the excerpt cannot be told truthfully,
+    /// of which `witness` hears.
     pub fn streamed(
         head: Vec<u8>,
         excerpt: Excerpt,
         breaks: Breaks,
         then: Vec<u8>,
         otherwise: Otherwise,
+        witness: Arc<dyn Witness>,
     ) -> Answer {
-        let streamed = Streamed { excerpt, sent: 0, escaper: Escaper::new(breaks), then, otherwise };
+        let escaper = Escaper::new(breaks);
+        let streamed = Streamed { excerpt, sent: 0, escaper, then, otherwise, witness };
         let parts =
             VecDeque::from([Part::Ready { bytes: head, sent: 0 }, Part::Streamed(Box::new(streamed))]);
         Answer { status: 200, parts }
@@ -142,6 +154,9 @@ impl Streamed {
             return None;
         }
         let true_to_the_end = !broken && self.escaper.finish().is_ok() && self.excerpt.unchanged();
+        if !true_to_the_end {
+            self.witness.turned_untrue();
+        }
         Some(match (true_to_the_end, &mut self.otherwise) {
             (true, _) => Some(std::mem::take(&mut self.then)),
             (false, Otherwise::Say(bytes)) => Some(std::mem::take(bytes)),

@@ -1,11 +1,49 @@
-//! Errors as codes and statuses (SPEC 7). The words are the tools'.
+//! Errors as codes, statuses and categories (SPEC 7, S0 5.4). The words are the tools'.
 
 use super::rpc::code;
 use crate::engine::Error;
 
-/// The JSON-RPC code and HTTP status of a failed REST or direct call.
-pub(super) fn code_and_status(error: &Error) -> (i32, u16) {
-    match error {
+/// Whose matter a failure is (S0 5.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Category {
+    /// The client's: it asks for what cannot be, and can ask better.
+    Client,
+    /// Ours: a fault in the server.
+    Server,
+    /// The system's: disks, permissions, other programs, time. What an operator looks at.
+    System,
+}
+
+impl Category {
+    /// As it stands in the log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Category::Client => "client",
+            Category::Server => "server",
+            Category::System => "system",
+        }
+    }
+
+    /// The category of a refusal that no operation gave.
+    pub(super) fn of_code(code: i32) -> Category {
+        if code == code::INTERNAL_ERROR { Category::Server } else { Category::Client }
+    }
+}
+
+/// What the interfaces and the log call an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// JSON-RPC code.
+    pub(super) code: i32,
+    /// HTTP status.
+    pub(super) status: u16,
+    pub(super) category: Category,
+}
+
+/// The one table of errors.
+pub(super) fn kind(error: &Error) -> Kind {
+    use Category::{Client, System};
+    let (code, status, category) = match error {
         Error::InvalidName
         | Error::NegativeLine
         | Error::InvalidRange { .. }
@@ -14,19 +52,62 @@ pub(super) fn code_and_status(error: &Error) -> (i32, u16) {
         | Error::DeleteWithContent
         | Error::LineOutOfRange { .. }
         | Error::Conflict { .. }
-        | Error::InvalidArguments { .. } => (code::INVALID_PARAMS, 400),
-        Error::NotFound { .. } => (code::FILE_SYSTEM, 404),
-        Error::PermissionDenied { .. } => (code::FILE_SYSTEM, 403),
-        Error::TooLarge { .. } => (code::FILE_SYSTEM, 413),
-        Error::InvalidUtf8 | Error::NotText { .. } => (code::FILE_SYSTEM, 400),
-        Error::Changed { .. } | Error::Locked { .. } | Error::NotAsExpected { .. } => {
-            (code::FILE_SYSTEM, 409)
-        }
+        | Error::InvalidArguments { .. } => (code::INVALID_PARAMS, 400, Client),
+        Error::NotFound { .. } => (code::FILE_SYSTEM, 404, Client),
+        Error::PermissionDenied { .. } => (code::FILE_SYSTEM, 403, System),
+        Error::TooLarge { .. } => (code::FILE_SYSTEM, 413, Client),
+        Error::InvalidUtf8 | Error::NotText { .. } => (code::FILE_SYSTEM, 400, Client),
+        Error::NotAsExpected { .. } => (code::FILE_SYSTEM, 409, Client),
+        Error::Changed { .. } | Error::Locked { .. } => (code::FILE_SYSTEM, 409, System),
+        Error::Cancelled => (code::FILE_SYSTEM, 500, Client),
         Error::TimedOut
-        | Error::Cancelled
         | Error::ReadFailed { .. }
         | Error::WriteFailed { .. }
         | Error::FolderGone
-        | Error::ListingFailed { .. } => (code::FILE_SYSTEM, 500),
+        | Error::ListingFailed { .. } => (code::FILE_SYSTEM, 500, System),
+    };
+    Kind { code, status, category }
+}
+
+/// What the log says of an error that people read as `message`: one line, and nothing that could be a file's text.
+pub(super) fn for_the_log<'a>(error: &'a Error, message: &'a str) -> std::borrow::Cow<'a, str> {
+    match error {
+        // Its problem shows the wrong value, which may be text for a file.
+        Error::InvalidArguments { at, .. } => format!("Invalid arguments: {at}").into(),
+        Error::UnknownOperation { .. } => "Invalid edit operation".into(),
+        _ => message.lines().next().unwrap_or_default().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_that_a_client_sent_as_content_reaches_the_log() {
+        let error = Error::InvalidArguments {
+            at: "edits[3].content".into(),
+            problem: "\"a secret\\ud800\" is wrong; expected a string".into(),
+        };
+        assert_eq!(for_the_log(&error, "whatever"), "Invalid arguments: edits[3].content");
+        let error = Error::UnknownOperation { operation: "a secret".into() };
+        assert_eq!(for_the_log(&error, "whatever"), "Invalid edit operation");
+        let error = Error::NotAsExpected { line: 1, actual: "a secret".into() };
+        assert_eq!(for_the_log(&error, "Line 1 is not as expected\na secret"), "Line 1 is not as expected");
+    }
+
+    #[test]
+    fn whose_matter_a_failure_is() {
+        let category = |error| kind(&error).category;
+        let name = || "f".to_owned();
+        assert_eq!(category(Error::InvalidName), Category::Client);
+        assert_eq!(category(Error::NotFound { name: name(), similar: Vec::new() }), Category::Client);
+        assert_eq!(category(Error::NotAsExpected { line: 1, actual: name() }), Category::Client);
+        assert_eq!(category(Error::Cancelled), Category::Client);
+        assert_eq!(category(Error::PermissionDenied { name: name() }), Category::System);
+        assert_eq!(category(Error::Locked { name: name() }), Category::System);
+        assert_eq!(category(Error::TimedOut), Category::System);
+        assert_eq!(Category::of_code(code::INTERNAL_ERROR), Category::Server);
+        assert_eq!(Category::of_code(code::PARSE_ERROR), Category::Client);
     }
 }

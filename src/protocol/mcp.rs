@@ -1,6 +1,7 @@
 //! MCP: from a message to its method (SPEC 6.5). What the methods do is in the modules beside this one.
 
 use super::answer::Answer;
+use super::record;
 use super::result::{self, Asked, Keep};
 use super::rpc::{self, Id, Input, Message, Refusal, code};
 use super::stateless::{self, Headers};
@@ -151,13 +152,13 @@ impl Service {
             return Err(Problem::new(code::INTERNAL_ERROR, "The server is shutting down"));
         }
         let revision = stateless::revision_of(session, headers, method, params)?;
-        let asked = Asked { id, revision, can_cut: headers.is_some() };
+        let asked = Asked { id, revision, received: session.received(), can_cut: headers.is_some() };
         let known = METHODS.iter().find(|known| {
             known.name == method && if revision.is_stateless() { known.stateless } else { known.by_handshake }
         });
         let Some(known) = known else {
             let direct = session.has_direct_methods() && !revision.is_stateless();
-            let step = direct.then(|| self.direct(&asked.id, method, Some(params))).flatten();
+            let step = direct.then(|| self.direct(&asked, method, Some(params))).flatten();
             return step.ok_or_else(|| unknown(session, revision, method));
         };
         Ok(match (known.handle)(self, session, &asked, params)? {
@@ -181,7 +182,7 @@ fn unknown(session: &Session, revision: Revision, method: &str) -> Problem {
 /// The answer to a message that is refused, which is logged.
 fn refuse(id: Id, problem: Problem) -> Step {
     let Problem { code, message, data, status } = problem;
-    tracing::warn!(id = id.as_json(), code, "{message}");
+    record::refused("", id.as_json(), code, &message);
     let refusal = Refusal { id, code, message, data };
     Step::Answer(Answer::ready(status, refusal.to_json()))
 }

@@ -9,8 +9,11 @@ mod escape;
 mod failure;
 mod handshake;
 mod mcp;
+#[cfg(test)]
+pub(crate) mod panicking;
 mod pending;
 mod prompts;
+mod record;
 mod resources;
 mod rest;
 mod result;
@@ -23,7 +26,9 @@ use std::sync::Arc;
 
 pub use answer::{Answer, BLOCK, Pulled};
 pub use escape::{Breaks, Escaper, MIN_BLOCK, NotUtf8, escape_str};
+pub use failure::Category;
 pub use pending::Pending;
+pub use record::{COUNTS, Counts};
 pub use revision::Revision;
 pub use rpc::{Id, Input, Message, Refusal, code, parse};
 pub use session::{ConnectionState, Session};
@@ -103,11 +108,17 @@ impl Service {
 
 /// The answer to an HTTP request that never became a message: by REST's form on its paths, else by JSON-RPC's.
 pub fn http_refusal(rest: bool, status: u16, code: i32, message: &str) -> Answer {
-    tracing::warn!(status, code, "{message}");
+    record::refused("", "", code, message);
     let mut refusal = Refusal::new(Id::null(), code, message);
     if !rest {
         return Answer::ready(status, refusal.to_json());
     }
     refusal.data = Some(pending::error_data(None, "", message));
     Answer::ready(status, pending::rest_error(&refusal))
+}
+
+/// The answer to a message over stdio that is refused without a look into it.
+pub fn refusal(id: Id, code: i32, message: &str) -> Answer {
+    record::refused("", id.as_json(), code, message);
+    Answer::ready(200, Refusal::new(id, code, message).to_json())
 }

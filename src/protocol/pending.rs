@@ -1,10 +1,12 @@
 //! A call between its request and its answer: what to run, and how to say what came of it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use super::answer::{Answer, Otherwise};
+use super::answer::{Answer, Otherwise, Witness};
 use super::escape::{Breaks, escape_str};
-use super::failure::code_and_status;
+use super::failure::{Category, Kind, for_the_log, kind};
+use super::record::Subject;
 use super::result::{self, Asked, Keep};
 use super::rpc::{self, Id, Refusal, code};
 use crate::engine::{Control, Error, Excerpt, Result, Workspace};
@@ -22,16 +24,17 @@ pub(super) enum Form {
     /// `resources/list` and `resources/read`; the URI asked for in the latter.
     Resource { asked: Asked, uri: Option<String> },
     /// A direct JSON-RPC method.
-    Direct { id: Id },
+    Direct { asked: Asked },
     /// A REST path.
-    Rest,
+    Rest { received: Instant },
 }
 
 /// See the module.
 #[derive(Debug)]
 pub struct Pending {
     call: Box<dyn Call>,
-    about: About,
+    /// Shared with an answer that is still on its way.
+    about: Arc<About>,
 }
 
 /// What an answer needs to know of its call.
@@ -48,7 +51,7 @@ pub(super) struct About {
 
 impl Pending {
     pub(super) fn new(call: Box<dyn Call>, about: About) -> Pending {
-        Pending { call, about }
+        Pending { call, about: Arc::new(about) }
     }
 
     /// The file that the call works on: calls on one file are carried out in the order in which they came.
@@ -61,17 +64,13 @@ impl Pending {
     pub fn ends_with_its_client(&self) -> bool {
         match &self.about.form {
             Form::Tool { asked, .. } | Form::Resource { asked, .. } => asked.revision.is_stateless(),
-            Form::Direct { .. } | Form::Rest => false,
+            Form::Direct { .. } | Form::Rest { .. } => false,
         }
     }
 
     /// The request's id; none in REST.
     pub fn id(&self) -> Option<&Id> {
-        match &self.about.form {
-            Form::Tool { asked, .. } | Form::Resource { asked, .. } => Some(&asked.id),
-            Form::Direct { id } => Some(id),
-            Form::Rest => None,
-        }
+        self.about.asked().map(|asked| &asked.id)
     }
 
     /// Carries the call out; may wait for disks and locks.
@@ -87,54 +86,89 @@ impl Pending {
     /// The answer to what came of the call.
     pub fn answer(&self, result: Result<Reply>) -> Answer {
         match result {
-            Ok(reply) => self.about.success(reply),
+            Ok(reply) => {
+                self.about.subject().succeeded();
+                self.about.success(reply)
+            }
             Err(error) => self.about.failure(&error),
         }
     }
 
     /// The answer to a call that ran into a fault of ours.
     pub fn panicked(&self) -> Answer {
-        let About { operation, file, .. } = &self.about;
-        tracing::error!(operation, file, code = code::INTERNAL_ERROR, "internal error");
+        self.about.subject().failed(code::INTERNAL_ERROR, Category::Server, "Internal error");
         let id = self.id().cloned().unwrap_or_else(Id::null);
         let refusal = Refusal::new(id, code::INTERNAL_ERROR, "Internal error");
         match self.about.form {
-            Form::Rest => Answer::ready(500, rest_error(&refusal)),
+            Form::Rest { .. } => Answer::ready(500, rest_error(&refusal)),
             _ => Answer::ready(200, refusal.to_json()),
         }
     }
 }
 
 impl About {
+    /// The request; none in REST.
+    fn asked(&self) -> Option<&Asked> {
+        match &self.form {
+            Form::Tool { asked, .. } | Form::Resource { asked, .. } | Form::Direct { asked } => Some(asked),
+            Form::Rest { .. } => None,
+        }
+    }
+
+    /// What the call works on: a file, or a resource.
+    fn target(&self) -> Option<&str> {
+        match &self.form {
+            Form::Resource { uri, .. } => uri.as_deref(),
+            _ => self.file.as_deref(),
+        }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        let received = match &self.form {
+            Form::Tool { asked, .. } | Form::Resource { asked, .. } | Form::Direct { asked } => {
+                asked.received
+            }
+            Form::Rest { received } => *received,
+        };
+        Subject {
+            operation: self.operation,
+            file: self.target(),
+            id: self.asked().map_or("", |asked| asked.id.as_json()),
+            took: received.elapsed(),
+        }
+    }
+
     fn wanted(&self) -> Wanted {
         match self.form {
             Form::Tool { structured, .. } => Wanted { text: true, data: structured },
-            Form::Resource { .. } | Form::Direct { .. } | Form::Rest => Wanted { text: false, data: true },
+            Form::Resource { .. } | Form::Direct { .. } | Form::Rest { .. } => {
+                Wanted { text: false, data: true }
+            }
         }
     }
 
     fn base(&self) -> LineBase {
         match self.form {
             Form::Tool { .. } | Form::Resource { .. } => LineBase::Zero,
-            Form::Direct { .. } | Form::Rest => LineBase::One,
+            Form::Direct { .. } | Form::Rest { .. } => LineBase::One,
         }
     }
 
-    fn success(&self, reply: Reply) -> Answer {
+    fn success(self: &Arc<About>, reply: Reply) -> Answer {
         match &self.form {
             Form::Tool { asked, structured } => self.tool_result(asked, *structured, reply),
             Form::Resource { asked, .. } => self.resource(asked, reply),
-            Form::Direct { id } => match with_content(rpc::result_head(id), reply) {
+            Form::Direct { asked } => match with_content(rpc::result_head(&asked.id), reply) {
                 (head, None) => Answer::ready(200, [head, b"}".to_vec()].concat()),
                 (head, Some((excerpt, then))) => {
                     let then = [&then[..], b"}"].concat();
-                    self.checked(Answer::streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Cut))
+                    self.checked(self.streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Cut))
                 }
             },
-            Form::Rest => match with_content(Vec::new(), reply) {
+            Form::Rest { .. } => match with_content(Vec::new(), reply) {
                 (head, None) => Answer::ready(200, head),
                 (head, Some((excerpt, then))) => {
-                    Answer::streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Cut)
+                    self.streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Cut)
                 }
             },
         }
@@ -144,12 +178,13 @@ impl About {
     fn checked(&self, answer: Answer) -> Answer {
         match answer.collect() {
             Some(bytes) => Answer::ready(200, bytes),
-            None => self.failure(&self.changed()),
+            // It has been logged when that came out.
+            None => self.say(&self.changed()),
         }
     }
 
     /// A list's members as they are, or a file's text, breaks and all, inside its contents.
-    fn resource(&self, asked: &Asked, reply: Reply) -> Answer {
+    fn resource(self: &Arc<About>, asked: &Asked, reply: Reply) -> Answer {
         let Some(excerpt) = reply.excerpt else {
             let members = &reply.data[1..reply.data.len() - 1];
             return Answer::ready(200, result::whole(asked, Keep::Private, members));
@@ -159,11 +194,11 @@ impl About {
         head.extend_from_slice(&reply.data.as_bytes()[..reply.data.len() - 1]);
         head.extend_from_slice(br#","text":""#);
         let then = [&br#""}]"#[..], result::CLOSE].concat();
-        let answer = Answer::streamed(head, excerpt, Breaks::Kept, then, Otherwise::Cut);
+        let answer = self.streamed(head, excerpt, Breaks::Kept, then, Otherwise::Cut);
         if asked.can_cut { answer } else { self.checked(answer) }
     }
 
-    fn tool_result(&self, asked: &Asked, structured: bool, reply: Reply) -> Answer {
+    fn tool_result(self: &Arc<About>, asked: &Asked, structured: bool, reply: Reply) -> Answer {
         let mut head = result::open(asked, Keep::Unsaid);
         head.reserve(reply.text.len() + reply.text.len() / 8 + 64);
         head.extend_from_slice(br#""content":[{"type":"text","text":""#);
@@ -185,13 +220,24 @@ impl About {
                 let mut otherwise = br#""},{"type":"text","text":""#.to_vec();
                 escape_str(&self.words(&self.changed()).text(), &mut otherwise);
                 otherwise.extend_from_slice(br#""}],"isError":true}}"#);
-                Answer::streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Say(otherwise))
+                self.streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Say(otherwise))
             }
         }
     }
 
+    fn streamed(
+        self: &Arc<About>,
+        head: Vec<u8>,
+        excerpt: Excerpt,
+        breaks: Breaks,
+        then: Vec<u8>,
+        otherwise: Otherwise,
+    ) -> Answer {
+        Answer::streamed(head, excerpt, breaks, then, otherwise, self.clone())
+    }
+
     fn changed(&self) -> Error {
-        Error::Changed { name: self.file.clone().unwrap_or_default() }
+        Error::Changed { name: self.target().unwrap_or_default().into() }
     }
 
     fn words(&self, error: &Error) -> Failure {
@@ -200,21 +246,20 @@ impl About {
 
     /// The answer to a call that failed, which is logged.
     pub(super) fn failure(&self, error: &Error) -> Answer {
+        self.log(error);
+        self.say(error)
+    }
+
+    fn log(&self, error: &Error) {
+        let Kind { code, category, .. } = kind(error);
         let words = self.words(error);
-        let (code, status) = code_and_status(error);
-        let id = match &self.form {
-            Form::Tool { asked, .. } | Form::Resource { asked, .. } => asked.id.as_json(),
-            Form::Direct { id } => id.as_json(),
-            Form::Rest => "",
-        };
-        tracing::warn!(
-            operation = self.operation,
-            file = self.file.as_deref().unwrap_or(""),
-            id,
-            code,
-            "{}",
-            words.message
-        );
+        self.subject().failed(code, category, &for_the_log(error, &words.message));
+    }
+
+    /// The answer to a call that failed.
+    fn say(&self, error: &Error) -> Answer {
+        let words = self.words(error);
+        let Kind { code, status, .. } = kind(error);
         match &self.form {
             Form::Tool { asked, .. } => {
                 let mut out = result::open(asked, Keep::Unsaid);
@@ -226,8 +271,10 @@ impl About {
             Form::Resource { asked, uri } => {
                 Answer::ready(200, resource_refusal(asked, uri.as_deref(), error, words).to_json())
             }
-            Form::Direct { id } => Answer::ready(200, self.refusal(id.clone(), code, words).to_json()),
-            Form::Rest => Answer::ready(status, rest_error(&self.refusal(Id::null(), code, words))),
+            Form::Direct { asked } => {
+                Answer::ready(200, self.refusal(asked.id.clone(), code, words).to_json())
+            }
+            Form::Rest { .. } => Answer::ready(status, rest_error(&self.refusal(Id::null(), code, words))),
         }
     }
 
@@ -238,11 +285,17 @@ impl About {
     }
 }
 
+impl Witness for About {
+    fn turned_untrue(&self) {
+        self.log(&self.changed());
+    }
+}
+
 /// What cannot be read is answered as what is not there, which tells nobody what there is; a fault stays a fault.
 fn resource_refusal(asked: &Asked, uri: Option<&str>, error: &Error, words: Failure) -> Refusal {
     let id = asked.id.clone();
-    let missing = match (code_and_status(error), uri) {
-        ((_, 500 | 409), _) | (_, None) => return Refusal::new(id, code::INTERNAL_ERROR, words.message),
+    let missing = match (kind(error).status, uri) {
+        (500 | 409, _) | (_, None) => return Refusal::new(id, code::INTERNAL_ERROR, words.message),
         (_, Some(uri)) => uri,
     };
     let code = if asked.revision.is_stateless() { code::INVALID_PARAMS } else { code::RESOURCE_NOT_FOUND };

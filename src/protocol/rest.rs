@@ -1,7 +1,11 @@
 //! REST paths and direct JSON-RPC methods (SPEC 6.2): the same tools, 1-based, with codes and statuses.
 
+use std::time::Instant;
+
 use super::answer::Answer;
 use super::pending::{About, Form, Pending, error_data, rest_error};
+use super::record::{self, COUNTS};
+use super::result::Asked;
 use super::rpc::{self, Id, Refusal, code};
 use super::{Offer, Service, Step};
 use crate::tools::{self, Dialect, LineBase};
@@ -19,10 +23,11 @@ impl Service {
 
     /// A POST to `/operation` with this body.
     pub fn rest(&self, operation: &str, body: &[u8]) -> Step {
+        let received = Instant::now();
         let refuse = |status, code, message: &str| {
             let data = error_data(None, operation, message);
             let refusal = Refusal { id: Id::null(), code, message: message.into(), data: Some(data) };
-            tracing::warn!(operation, code, "{message}");
+            record::refused(operation, "", code, message);
             Step::Answer(Answer::ready(status, rest_error(&refusal)))
         };
         let Ok(text) = simdutf8::basic::from_utf8(body) else {
@@ -31,19 +36,20 @@ impl Service {
         if let Some(error) = rpc::no_json(text) {
             return refuse(400, code::PARSE_ERROR, &format!("Parse error: {error}"));
         }
-        self.direct_call(operation, Some(text), Form::Rest, refuse)
+        self.direct_call(operation, Some(text), Form::Rest { received }, refuse)
     }
 
     /// A direct JSON-RPC method. Nothing if there is none of that name.
-    pub(super) fn direct(&self, id: &Id, method: &str, params: Option<&str>) -> Option<Step> {
+    pub(super) fn direct(&self, asked: &Asked, method: &str, params: Option<&str>) -> Option<Step> {
         self.is_direct_operation(method).then(|| {
             let refuse = |_, code, message: &str| {
-                tracing::warn!(operation = method, id = id.as_json(), code, "{message}");
+                let id = asked.id.clone();
+                record::refused(method, id.as_json(), code, message);
                 let data = error_data(None, method, message);
-                let refusal = Refusal { id: id.clone(), code, message: message.into(), data: Some(data) };
+                let refusal = Refusal { id, code, message: message.into(), data: Some(data) };
                 Step::Answer(Answer::ready(200, refusal.to_json()))
             };
-            self.direct_call(method, params, Form::Direct { id: id.clone() }, refuse)
+            self.direct_call(method, params, Form::Direct { asked: asked.clone() }, refuse)
         })
     }
 
@@ -66,8 +72,9 @@ impl Service {
         self.parse_call(tool, params, dialect, form)
     }
 
-    /// What an answer needs to know of its call.
+    /// What an answer needs to know of its call, which is counted by that.
     pub(super) fn about(&self, form: Form, operation: &'static str, file: Option<String>) -> About {
+        COUNTS.call();
         About { form, operation, file, timeout: self.options.timeout }
     }
 

@@ -1,5 +1,7 @@
 //! One connection's state (S2, SPEC 6.5): kept and logged; it refuses nobody but in `Shutting`.
 
+use std::time::Instant;
+
 use super::Revision;
 
 /// Where a connection is in its life.
@@ -23,18 +25,19 @@ pub struct Session {
     state: ConnectionState,
     revision: Revision,
     direct: bool,
+    received: Instant,
 }
 
 impl Session {
     /// A stdio connection: has a life, and knows the direct methods.
     pub fn stdio() -> Session {
         let revision = Revision::NEWEST_BY_HANDSHAKE;
-        Session { state: ConnectionState::Uninitialized, revision, direct: true }
+        Session { state: ConnectionState::Uninitialized, revision, direct: true, received: Instant::now() }
     }
 
     /// One HTTP request: remembers nothing, speaks the revision of its header.
     pub(super) fn http(revision: Revision) -> Session {
-        Session { state: ConnectionState::Ready, revision, direct: false }
+        Session { state: ConnectionState::Ready, revision, direct: false, received: Instant::now() }
     }
 
     /// The revision spoken.
@@ -45,6 +48,16 @@ impl Session {
     /// Whether `list_files` and the like are methods here (SPEC 6.2).
     pub(super) fn has_direct_methods(&self) -> bool {
         self.direct
+    }
+
+    /// A request has come in whole: how long it takes counts from here.
+    pub fn receive(&mut self) {
+        self.received = Instant::now();
+    }
+
+    /// When the request in hand had come in.
+    pub(super) fn received(&self) -> Instant {
+        self.received
     }
 
     /// Where the connection is in its life.

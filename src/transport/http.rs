@@ -24,6 +24,7 @@ use tokio::time::timeout_at;
 use super::http_body::{AnswerBody, Block};
 use super::http_checks::{Checks, Refused, Target, mcp_headers};
 use super::limits::{Budget, Share, TokenBucket};
+use super::monitor::Monitor;
 use super::patience::Patient;
 use super::work::run_to_answer;
 use super::{Shared, shutdown};
@@ -87,9 +88,11 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         let in_work = Semaphore::new(shared.max_in_flight);
         let bodies = Budget::new(BODIES_HELD * shared.max_bytes);
         let server = Arc::new(Server { shared, checks, in_work, bodies });
-        let signals = shutdown::Signals::catch()?;
+        let (signals, monitor) = (shutdown::Signals::catch()?, Monitor::start()?);
         ready(listener.local_addr()?);
-        accept(&server, &listener, signals.next()).await
+        accept(&server, &listener, signals.next()).await;
+        monitor.stopped();
+        Ok(())
     });
     // A thread that hangs in the system must not hold us up.
     runtime.shutdown_background();
@@ -97,11 +100,7 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
 }
 
 /// Accepts connections until the signal, then lets those in work finish.
-async fn accept(
-    server: &Arc<Server>,
-    listener: &TcpListener,
-    signal: impl Future<Output = &'static str>,
-) -> io::Result<()> {
+async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Future<Output = &'static str>) {
     let (stop, stopping) = watch::channel(false);
     let mut connections = JoinSet::new();
     let mut signal = pin!(signal);
@@ -130,7 +129,6 @@ async fn accept(
     if tokio::time::timeout(shutdown::GRACE, finished).await.is_err() {
         tracing::warn!("stopped with requests still in work");
     }
-    Ok(())
 }
 
 async fn connection(server: Arc<Server>, stream: TcpStream, mut stopping: watch::Receiver<bool>) {
@@ -348,4 +346,27 @@ fn respond_with(block: Block) -> io::Result<Response<AnswerBody>> {
     let json = HeaderValue::from_static("application/json; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, json);
     Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::panicking;
+    use crate::transport::testing;
+
+    #[test]
+    fn a_panic_is_an_answer_and_gives_its_place_back() {
+        let (_folder, shared) = testing::shared();
+        let places = shared.max_in_flight;
+        let checks = Checks { loopback: true, token: None, max_bytes: shared.max_bytes };
+        let (in_work, bodies) = (Semaphore::new(places), Budget::new(1));
+        let server = Server { shared, checks, in_work, bodies };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        for at_once in [true, false] {
+            let answer = |pending| runtime.block_on(server.call(pending)).unwrap();
+            assert_eq!(answer(panicking::tool("1", at_once)).status(), StatusCode::OK);
+            assert_eq!(answer(panicking::rest(at_once)).status(), StatusCode::INTERNAL_SERVER_ERROR);
+        }
+        assert_eq!(server.in_work.available_permits(), places);
+    }
 }

@@ -99,7 +99,8 @@ impl http_body::Body for AnswerBody {
         match block {
             Err(error) => {
                 *self = AnswerBody::Done;
-                tracing::warn!("answer cut: {error}");
+                // What was cut because the file changed has had its line from the protocol.
+                tracing::debug!("answer cut: {error}");
                 Poll::Ready(Some(Err(error)))
             }
             Ok(Block { answer, bytes, end }) => {

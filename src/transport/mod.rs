@@ -4,6 +4,8 @@ pub mod http;
 mod http_body;
 mod http_checks;
 pub mod limits;
+mod memory;
+pub mod monitor;
 mod output;
 mod patience;
 pub mod shutdown;
@@ -31,4 +33,30 @@ pub struct Shared {
     pub max_in_flight: usize,
     /// Requests a connection may send.
     pub rate_limit: Option<limits::Rate>,
+}
+
+#[cfg(test)]
+mod testing {
+    use super::*;
+    use crate::engine::{Durability, NamePolicy, WorkspaceOptions};
+    use crate::protocol::ServiceOptions;
+
+    /// An empty folder, served with the defaults.
+    pub(super) fn shared() -> (tempfile::TempDir, Shared) {
+        let folder = tempfile::tempdir().unwrap();
+        let names = NamePolicy::Portable;
+        let options =
+            WorkspaceOptions { names, max_bytes: 1 << 20, read_only: false, durability: Durability::None };
+        let tools = crate::tools::TOOLS.to_vec();
+        let service = ServiceOptions { tools, read_only: false, structured: false, names, timeout: 10 };
+        let shared = Shared {
+            service: Service::new(service),
+            workspace: Arc::new(Workspace::open(folder.path(), options).unwrap()),
+            max_bytes: 1 << 20,
+            timeout: Duration::from_secs(10),
+            max_in_flight: 4,
+            rate_limit: None,
+        };
+        (folder, shared)
+    }
 }

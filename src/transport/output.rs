@@ -3,6 +3,7 @@
 //! Short answers gather in a buffer until the reader has nothing more to do; a long one goes out block by block while
 //! the others wait. A reader that went away is not an error.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -43,16 +44,34 @@ impl Output {
         self.lock().closed
     }
 
+    /// What waits to be flushed, instead of writing it.
+    #[cfg(test)]
+    pub(super) fn take(&self) -> String {
+        String::from_utf8(std::mem::take(&mut self.lock().bytes)).unwrap()
+    }
+
+    /// An output whose reader went away.
+    #[cfg(test)]
+    pub(super) fn closed() -> Output {
+        Output(Mutex::new(Buffer { bytes: Vec::new(), closed: true }))
+    }
+
     fn lock(&self) -> MutexGuard<'_, Buffer> {
-        // A panic between two answers leaves whole lines; one within an answer is caught before it gets here.
+        // A panic between two answers leaves whole lines; one within an answer is caught where it is pushed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Buffer {
+    /// A panic on the way ends the line where it is, so that the next message is whole again.
     fn push(&mut self, mut answer: Answer) {
-        while answer.pull(&mut self.bytes) == Pulled::More {
-            self.flush();
+        let pushed = catch_unwind(AssertUnwindSafe(|| {
+            while answer.pull(&mut self.bytes) == Pulled::More {
+                self.flush();
+            }
+        }));
+        if pushed.is_err() {
+            tracing::error!("an answer broke off");
         }
         self.bytes.push(b'\n');
         if self.bytes.len() >= BLOCK {

@@ -15,11 +15,12 @@ use tokio::runtime;
 use tokio::sync::oneshot;
 
 use super::limits::TokenBucket;
+use super::monitor::Monitor;
 use super::output::Output;
 use super::work::{Work, run_to_answer};
 use super::{Shared, shutdown};
 use crate::engine::{BOM, Control};
-use crate::protocol::{Answer, ConnectionState, Id, Pending, Refusal, Service, Session, Step, code};
+use crate::protocol::{Answer, ConnectionState, Id, Pending, Service, Session, Step, code, refusal};
 
 /// Bytes read at once (S2).
 const READ_BUFFER: usize = 64 * 1024;
@@ -35,9 +36,9 @@ pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
         .thread_keep_alive(std::time::Duration::from_secs(2))
         .max_blocking_threads(shared.max_in_flight + 8)
         .build()?;
-    let signals = {
+    let (signals, monitor) = {
         let _inside = runtime.enter();
-        shutdown::Signals::catch()?
+        (shutdown::Signals::catch()?, Monitor::start()?)
     };
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
     let (finished, end) = oneshot::channel();
@@ -63,6 +64,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
         }
         io::Result::Ok(())
     })?;
+    monitor.stopped();
     // A thread that hangs in the system must not hold us up.
     runtime.shutdown_background();
     Ok(())
@@ -119,6 +121,7 @@ impl Connection {
             let id = Service::id_of(line);
             return self.refuse(code::RATE_LIMIT, "Rate limit exceeded; send more slowly", id);
         }
+        self.session.receive();
         self.work.wait_for_room();
         let step = catch_unwind(AssertUnwindSafe(|| self.shared.service.mcp(&mut self.session, line)));
         match step {
@@ -172,8 +175,7 @@ impl Connection {
     }
 
     fn refuse(&mut self, code: i32, message: &str, id: Id) {
-        tracing::warn!(id = id.as_json(), code, "{message}");
-        self.output.push(Answer::ready(200, Refusal::new(id, code, message).to_json()));
+        self.output.push(refusal(id, code, message));
     }
 }
 
@@ -298,5 +300,20 @@ mod tests {
             assert_eq!(lines(5, &reads), expected, "{size}");
         }
         assert_eq!(lines(3, &[b"1234"]), ["TOO LONG"]);
+    }
+
+    #[test]
+    fn a_panic_in_place_is_an_answer_and_the_next_request_is_served() {
+        let (_folder, shared) = super::super::testing::shared();
+        let runtime = runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+        let mut connection = Connection::new(shared, runtime.handle().clone());
+        connection.call(crate::protocol::panicking::tool("7", true));
+        let answer = connection.output.take();
+        assert_eq!(
+            answer,
+            "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32603,\"message\":\"Internal error\"}}\n"
+        );
+        connection.line(Line::Whole(br#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#));
+        assert_eq!(connection.output.take(), "{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":{}}\n");
     }
 }

@@ -169,3 +169,38 @@ impl Inner {
         next
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::panicking;
+    use crate::transport::testing;
+
+    const INTERNAL: &str = r#""error":{"code":-32603,"message":"Internal error"}}"#;
+
+    #[test]
+    fn a_panic_in_a_call_is_an_answer() {
+        let (_folder, shared) = testing::shared();
+        let answer = |pending: &Pending| {
+            let control = Control::new(shared.timeout);
+            let answer = run_to_answer(pending, &shared.workspace, &control).unwrap();
+            (answer.status, String::from_utf8(answer.collect().unwrap()).unwrap())
+        };
+        let (status, text) = answer(&panicking::tool("\"seven\"", false));
+        assert_eq!((status, text), (200, format!(r#"{{"jsonrpc":"2.0","id":"seven",{INTERNAL}"#)));
+        assert_eq!(answer(&panicking::rest(false)), (500, format!("{{{INTERNAL}")));
+    }
+
+    #[test]
+    fn a_panic_holds_up_neither_its_file_nor_the_end() {
+        let (_folder, shared) = testing::shared();
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+        let work = Work::new(shared, Arc::new(Output::closed()), runtime.handle().clone());
+        for id in ["1", "2", "3", "4", "5", "6", "7", "8"] {
+            work.wait_for_room();
+            work.take(panicking::tool(id, false));
+        }
+        work.drain();
+        assert!(!work.is_busy(Some("f")));
+    }
+}

@@ -1,0 +1,114 @@
+//! How much memory the process holds, and how much it may, as Linux tells; elsewhere nothing is known.
+//!
+//! Only anonymous memory counts against the limit: pages of mapped files are resident too, but the system takes them
+//! back when it needs them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Memory that the process holds, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Memory {
+    pub(super) resident: u64,
+    /// The part of it that no file stands behind.
+    pub(super) anonymous: u64,
+}
+
+/// What the process holds now.
+pub(super) fn used() -> Option<Memory> {
+    statm(&fs::read_to_string("/proc/self/statm").ok()?, rustix::param::page_size() as u64)
+}
+
+/// What it may hold: the smallest limit of its control groups, or the machine's memory.
+pub(super) fn limit() -> Option<u64> {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let groups = limit_files(&read("/proc/self/cgroup"));
+    let of_groups = groups.iter().filter_map(|path| bytes(&fs::read_to_string(path).ok()?));
+    of_groups.chain(total(&read("/proc/meminfo"))).min()
+}
+
+/// `resident` less `shared` of `/proc/self/statm`, which counts in pages.
+fn statm(text: &str, page: u64) -> Option<Memory> {
+    let mut fields = text.split_ascii_whitespace().skip(1).map(|field| field.parse::<u64>());
+    let (resident, shared) = (fields.next()?.ok()?, fields.next()?.ok()?);
+    Some(Memory { resident: resident * page, anonymous: resident.saturating_sub(shared) * page })
+}
+
+/// A limit in bytes; nothing for `max`. What version 1 says for "none" is more than any machine has.
+fn bytes(text: &str) -> Option<u64> {
+    text.trim().parse().ok()
+}
+
+/// `MemTotal` of `/proc/meminfo`, in bytes.
+fn total(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+/// The files that may hold a limit: of each group of the process, and of all groups above it. In a container the group's
+/// name may be the host's and its file not be there; then the topmost one is the container's.
+fn limit_files(groups: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(group)) = (fields.next(), fields.next()) else { continue };
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            _ if controllers.split(',').any(|name| name == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        let group = Path::new(group.trim_start_matches('/'));
+        files.extend(group.ancestors().map(|group| Path::new(root).join(group).join(file)));
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_looked_for_in_every_group_up_to_the_topmost() {
+        let files = |groups| {
+            limit_files(groups).into_iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            files("0::/user.slice/a.scope\n"),
+            [
+                "/sys/fs/cgroup/user.slice/a.scope/memory.max",
+                "/sys/fs/cgroup/user.slice/memory.max",
+                "/sys/fs/cgroup/memory.max"
+            ]
+        );
+        assert_eq!(files("0::/"), ["/sys/fs/cgroup/memory.max"]);
+        assert_eq!(
+            files("11:cpu,cpuacct:/x\n5:memory:/docker/abc\nnonsense\n"),
+            [
+                "/sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes",
+                "/sys/fs/cgroup/memory/docker/memory.limit_in_bytes",
+                "/sys/fs/cgroup/memory/memory.limit_in_bytes"
+            ]
+        );
+        assert!(limit_files("").is_empty());
+    }
+
+    #[test]
+    fn what_the_system_tells_is_read_and_what_it_does_not_is_left_open() {
+        let held = statm("1000 100 30 1 0 50 0\n", 4096);
+        assert_eq!(held, Some(Memory { resident: 409_600, anonymous: 286_720 }));
+        assert_eq!((statm("1000", 4096), statm("1 x 2", 4096), statm("", 4096)), (None, None, None));
+        assert_eq!((bytes("max\n"), bytes("1048576\n"), bytes("")), (None, Some(1 << 20), None));
+        assert_eq!(total("MemTotal:       24682924 kB\nMemFree: 1 kB\n"), Some(24_682_924 * 1024));
+        assert_eq!((total(""), total("MemTotal: many kB"), total("MemTotal: 7")), (None, None, None));
+    }
+
+    #[test]
+    fn this_machine_has_a_limit_and_this_process_is_below_it() {
+        if cfg!(target_os = "linux") {
+            let (used, limit) = (used().unwrap(), limit().unwrap());
+            assert!(used.anonymous < limit, "{used:?} {limit}");
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Watches the process itself: memory and processor, every few seconds, and SIGUSR1, which asks for a status.
+//!
+//! A warning comes once when a limit is passed, and again only after the figure was well below it. Knows no requests;
+//! what they came to is counted by the protocol.
+
+use std::collections::VecDeque;
+use std::io;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::{MissedTickBehavior, interval_at};
+
+use super::memory::{self, Memory};
+use crate::protocol::{COUNTS, Category};
+
+/// The target of lines that somebody asked for: shown at every level.
+pub const ASKED: &str = "asked";
+
+/// Time between two samples: rare enough to cost an idle server nothing that can be measured.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// The processor is watched over this long.
+const WINDOW: Duration = Duration::from_secs(60);
+
+/// Percent of what the process may use, and of one core, past which an operator should know.
+const MEMORY_HIGH: u64 = 80;
+const CORE_BUSY: u64 = 90;
+
+/// Percent below a limit that ends a crossing, so that a figure at the limit does not warn again and again.
+const WELL_BELOW: u64 = 10;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Monitor {
+    started: Instant,
+}
+
+impl Monitor {
+    /// Watches from now on; within a runtime. SIGUSR1 no longer kills from here.
+    pub(super) fn start() -> io::Result<Monitor> {
+        let started = Instant::now();
+        let asked = signal(SignalKind::user_defined1())?;
+        tokio::spawn(watch(asked, started));
+        Ok(Monitor { started })
+    }
+
+    /// The last line of a server that ends in good order, and the failures that it had.
+    pub(super) fn stopped(&self) {
+        let totals = Totals::now(self.started);
+        let Totals { uptime_s, cpu_s, .. } = totals;
+        tracing::info!(uptime_s, cpu_s, calls = COUNTS.calls(), failures = totals.failures(), "stopped");
+        for (operation, category, count) in totals.by_operation {
+            tracing::info!(operation, error_category = category.as_str(), count, "failures");
+        }
+    }
+}
+
+async fn watch(mut asked: Signal, started: Instant) {
+    let mut ticks = interval_at((started + EVERY).into(), EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut limit = None;
+    let mut watch = Watch::default();
+    loop {
+        tokio::select! {
+            _ = asked.recv() => status(started),
+            _ = ticks.tick() => {
+                let limit = *limit.get_or_insert_with(memory::limit);
+                watch.observe(&Sample::now(started), limit).iter().for_each(warn);
+            }
+        }
+    }
+}
+
+/// The answer to SIGUSR1.
+fn status(started: Instant) {
+    let totals = Totals::now(started);
+    let Memory { resident, anonymous } = memory::used().unwrap_or_default();
+    let Totals { uptime_s, cpu_s, .. } = totals;
+    let (calls, failures) = (COUNTS.calls(), totals.failures());
+    tracing::info!(target: ASKED, uptime_s, cpu_s, resident, anonymous, calls, failures, "status");
+    for (operation, category, count) in totals.by_operation {
+        tracing::info!(target: ASKED, operation, error_category = category.as_str(), count, "failures");
+    }
+}
+
+/// What a status and the end tell alike.
+struct Totals {
+    uptime_s: f64,
+    cpu_s: f64,
+    by_operation: Vec<(&'static str, Category, u64)>,
+}
+
+impl Totals {
+    fn now(started: Instant) -> Totals {
+        let seconds = |time: Duration| time.as_millis() as f64 / 1_000.0;
+        let (uptime_s, cpu_s) = (seconds(started.elapsed()), seconds(cpu_used()));
+        Totals { uptime_s, cpu_s, by_operation: COUNTS.failures() }
+    }
+
+    fn failures(&self) -> u64 {
+        self.by_operation.iter().map(|(.., count)| count).sum()
+    }
+}
+
+/// Processor time of all threads since the start.
+fn cpu_used() -> Duration {
+    clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap_or_default()
+}
+
+/// The process at one moment.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    /// Since the start.
+    at: Duration,
+    cpu: Duration,
+    /// Nothing where the system does not tell.
+    memory: Option<Memory>,
+}
+
+impl Sample {
+    fn now(started: Instant) -> Sample {
+        Sample { at: started.elapsed(), cpu: cpu_used(), memory: memory::used() }
+    }
+}
+
+/// Something that an operator should know.
+#[derive(Debug, PartialEq, Eq)]
+enum Warning {
+    Memory { anonymous: u64, limit: u64 },
+    Processor { percent: u64 },
+}
+
+fn warn(warning: &Warning) {
+    match *warning {
+        Warning::Memory { anonymous, limit } => tracing::warn!(
+            anonymous,
+            limit,
+            "the process holds more than {MEMORY_HIGH} % of the memory that it may use"
+        ),
+        Warning::Processor { percent } => tracing::warn!(
+            percent,
+            "the process has used {CORE_BUSY} % of a core or more for {} s",
+            WINDOW.as_secs()
+        ),
+    }
+}
+
+/// Turns samples into warnings.
+#[derive(Debug, Default)]
+struct Watch {
+    memory: Crossing,
+    processor: Crossing,
+    /// When, and the processor time till then: the last of [`WINDOW`], and one before it.
+    window: VecDeque<(Duration, Duration)>,
+}
+
+impl Watch {
+    fn observe(&mut self, sample: &Sample, limit: Option<u64>) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        if let (Some(Memory { anonymous, .. }), Some(limit)) = (sample.memory, limit)
+            && self.memory.passes(percent(anonymous, limit), MEMORY_HIGH)
+        {
+            warnings.push(Warning::Memory { anonymous, limit });
+        }
+        if let Some(percent) = self.percent_of_a_core(sample)
+            && self.processor.passes(percent, CORE_BUSY)
+        {
+            warnings.push(Warning::Processor { percent });
+        }
+        warnings
+    }
+
+    /// Nothing before a whole window has passed.
+    fn percent_of_a_core(&mut self, sample: &Sample) -> Option<u64> {
+        self.window.push_back((sample.at, sample.cpu));
+        while self.window.get(1).is_some_and(|(at, _)| sample.at.saturating_sub(*at) >= WINDOW) {
+            self.window.pop_front();
+        }
+        let (at, cpu) = *self.window.front()?;
+        let wall = sample.at.saturating_sub(at);
+        let used = sample.cpu.saturating_sub(cpu);
+        (wall >= WINDOW).then(|| percent(used.as_millis() as u64, wall.as_millis() as u64))
+    }
+}
+
+fn percent(part: u64, whole: u64) -> u64 {
+    u64::try_from(u128::from(part) * 100 / u128::from(whole.max(1))).unwrap_or(u64::MAX)
+}
+
+/// Whether a figure is past its limit, told once.
+#[derive(Debug, Default)]
+struct Crossing {
+    past: bool,
+}
+
+impl Crossing {
+    fn passes(&mut self, percent: u64, limit: u64) -> bool {
+        let before = self.past;
+        self.past = percent >= limit - if before { WELL_BELOW } else { 0 };
+        self.past && !before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(at: u64, cpu: f64, anonymous: u64) -> Sample {
+        let memory = Some(Memory { resident: anonymous, anonymous });
+        Sample { at: Duration::from_secs(at), cpu: Duration::from_secs_f64(cpu), memory }
+    }
+
+    #[test]
+    fn memory_is_warned_of_once_for_each_time_that_it_passes_the_limit() {
+        let mut watch = Watch::default();
+        let mut warned = |anonymous| {
+            watch.observe(&sample(0, 0.0, anonymous), Some(1_000))
+                == [Warning::Memory { anonymous, limit: 1_000 }]
+        };
+        assert!(!warned(799));
+        assert!(warned(800));
+        // At the limit, above it, and a little below it: still the same crossing.
+        assert!(!warned(800) && !warned(950) && !warned(790) && !warned(810));
+        assert!(!warned(600));
+        assert!(warned(850));
+    }
+
+    #[test]
+    fn without_a_limit_or_a_figure_there_is_no_warning() {
+        let mut watch = Watch::default();
+        assert_eq!(watch.observe(&sample(0, 0.0, u64::MAX), None), []);
+        let untold = Sample { memory: None, ..sample(5, 0.0, 0) };
+        assert_eq!(watch.observe(&untold, Some(1)), []);
+    }
+
+    #[test]
+    fn a_core_that_is_busy_for_a_minute_is_warned_of_once() {
+        let mut watch = Watch::default();
+        let warnings: Vec<_> = (0..60)
+            .flat_map(|tick| {
+                let at = tick * 5;
+                watch
+                    .observe(&sample(at, at as f64 * 0.95, 0), Some(1))
+                    .into_iter()
+                    .map(move |warning| (at, warning))
+            })
+            .collect();
+        assert_eq!(warnings, [(60, Warning::Processor { percent: 95 })]);
+    }
+
+    #[test]
+    fn a_burst_shorter_than_a_minute_is_no_warning() {
+        let mut watch = Watch::default();
+        for tick in 0..60 {
+            let at = tick * 5;
+            // Two cores for 25 s of each minute.
+            let cpu = (at / 60 * 50 + (at % 60).min(25) * 2) as f64;
+            assert_eq!(watch.observe(&sample(at, cpu, 0), Some(1)), [], "{at}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_was_idle_for_hours_is_judged_by_its_last_minute() {
+        let mut watch = Watch::default();
+        assert_eq!(watch.observe(&sample(0, 0.0, 0), None), []);
+        assert_eq!(watch.observe(&sample(10_000, 0.0, 0), None), []);
+        // Suspended in between: the first sample after it spans too long to say anything but the average.
+        assert_eq!(watch.observe(&sample(10_030, 30.0, 0), None), []);
+        assert_eq!(watch.observe(&sample(10_060, 60.0, 0), None), [Warning::Processor { percent: 100 }]);
+    }
+
+    #[test]
+    fn the_process_has_used_some_processor_time_and_memory() {
+        let sample = Sample::now(Instant::now());
+        assert!(sample.cpu > Duration::ZERO);
+        if cfg!(target_os = "linux") {
+            assert!(
+                sample
+                    .memory
+                    .is_some_and(|memory| 0 < memory.anonymous && memory.anonymous <= memory.resident)
+            );
+        }
+    }
+}
