@@ -65,6 +65,7 @@ fn service() -> Service {
         read_only: false,
         structured: false,
         names: NamePolicy::Portable,
+        folder: "/".into(),
         timeout: 10,
     })
 }

@@ -46,6 +46,7 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
             read_only: config.read_only,
             structured: config.structured,
             names: config.names.into(),
+            folder: workspace.path().into(),
             timeout: config.timeout,
         }),
         workspace: Arc::new(workspace),

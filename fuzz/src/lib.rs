@@ -55,7 +55,9 @@ impl Served {
         let may = WorkspaceOptions { names, max_bytes, read_only, durability };
         let workspace = Workspace::open(folder.path(), may).expect("an open folder");
         let (tools, structured) = (TOOLS.to_vec(), options & 1 != 0);
-        let service = Service::new(ServiceOptions { tools, read_only, structured, names, timeout: 10 });
+        let root = workspace.path().into();
+        let service =
+            Service::new(ServiceOptions { tools, read_only, structured, names, folder: root, timeout: 10 });
         Served { folder, workspace, service, changed: AtomicBool::new(true) }
     }
 

@@ -38,7 +38,8 @@ pub enum Durability {
     None,
 }
 
-/// Why a commit did not happen; the file is as it was.
+/// Why a commit did not happen; the file is as it was, unless only the flush of the folder failed, which its message
+/// says.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The path is no longer the file that the change was planned on.
@@ -98,15 +99,16 @@ impl AtomicFile {
     }
 
     /// Puts the file in `place`, instead of what it replaces. `allow` is asked last, when only the rename is left:
-    /// if it refuses, nothing has happened. Returns the state of the new file.
+    /// if it refuses, nothing has happened. Returns the state of the new file, if it still holds what was written: a
+    /// program that does not lock may have written to it since the rename.
     pub(crate) fn commit<E: From<Failure>>(
         mut self,
         place: &Place,
         replaces: &Replaces,
         durability: Durability,
         allow: impl FnOnce() -> Result<(), E>,
-    ) -> Result<FileStamp, E> {
-        self.finish_content(replaces, durability)?;
+    ) -> Result<Option<FileStamp>, E> {
+        let written = self.finish_content(replaces, durability)?;
         if let Replaces::File(old) = replaces {
             let now = place.restat().map_err(Failure::from)?;
             if now.is_none_or(|now| FileStamp::of(&now) != *old.stamp()) {
@@ -122,11 +124,11 @@ impl AtomicFile {
             step::taken().map_err(Failure::from)?;
         }
         let stat = rustix::fs::fstat(&self.file).map_err(Failure::from)?;
-        Ok(FileStamp::of(&stat))
+        Ok(Some(FileStamp::of(&stat)).filter(|now| now.same_content(&written)))
     }
 
-    /// Everything up to the rename: owner, attributes, mode, times, flush, length.
-    fn finish_content(&mut self, replaces: &Replaces, durability: Durability) -> Result<(), Failure> {
+    /// Everything up to the rename: owner, attributes, mode, times, flush, length. Returns the state after it.
+    fn finish_content(&mut self, replaces: &Replaces, durability: Durability) -> Result<FileStamp, Failure> {
         match replaces {
             Replaces::File(old) => copy_attributes(old, &self.file)?,
             Replaces::Nothing(mode) => rustix::fs::fchmod(&self.file, *mode)?,
@@ -138,12 +140,12 @@ impl AtomicFile {
             rustix::fs::fdatasync(&self.file)?;
             step::taken()?;
         }
-        let len = rustix::fs::fstat(&self.file)?.st_size as u64;
-        if len != self.written {
-            let problem = format!("the new file has {len} bytes instead of {}", self.written);
+        let stamp = FileStamp::of(&rustix::fs::fstat(&self.file)?);
+        if stamp.len != self.written {
+            let problem = format!("the new file has {} bytes instead of {}", stamp.len, self.written);
             return Err(Failure::Io(io::Error::other(problem)));
         }
-        Ok(())
+        Ok(stamp)
     }
 
     fn rename_to(&self, place: &Place, replaces: &Replaces) -> Result<(), Failure> {
@@ -226,7 +228,8 @@ fn copy_owner(from: &Stat, to: &Stat, new: &File) {
 }
 
 fn copy_xattrs(from: &File, to: &File) {
-    let mut names = Vec::with_capacity(4096);
+    // The kernel's own bound for the names of one file.
+    let mut names = Vec::with_capacity(64 * 1024);
     if rustix::fs::flistxattr(from, rustix::buffer::spare_capacity(&mut names)).is_err() {
         return;
     }
@@ -293,7 +296,7 @@ mod tests {
             Place::find(&self.1, name.as_ref()).unwrap()
         }
 
-        fn replace(&self, name: &str, text: &str) -> Result<FileStamp, Failure> {
+        fn replace(&self, name: &str, text: &str) -> Result<Option<FileStamp>, Failure> {
             let place = self.place(name);
             let old = place.open().unwrap().unwrap();
             let mut new = AtomicFile::create(&self.1).unwrap();

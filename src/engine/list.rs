@@ -133,7 +133,8 @@ pub(crate) fn similar_names(root: &OwnedFd, name: &str, names: NamePolicy) -> Ve
     let Ok(entries) = Dir::read_from(root) else { return Vec::new() };
     let mut scored: Vec<(f64, String)> = entries
         .take(SIMILAR_SEARCHED)
-        .filter_map(|entry| String::from_utf8(entry.ok()?.file_name().to_bytes().to_vec()).ok())
+        .filter_map(|entry| entry.ok().filter(|entry| entry.file_type() != FileType::Directory))
+        .filter_map(|entry| String::from_utf8(entry.file_name().to_bytes().to_vec()).ok())
         .filter(|other| !other.starts_with('.') && !atomic::is_temporary(other.as_bytes()))
         .filter(|other| FileName::parse(other, names).is_ok())
         .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))

@@ -45,6 +45,18 @@ pub(crate) struct Turn<'l> {
     number: u64,
 }
 
+/// How asking for an OS lock ended.
+#[derive(Debug)]
+pub(crate) enum Locked {
+    /// It is ours.
+    Held(PathLock),
+    /// Another of this process, who waited with us, has it: open the file anew and ask again. (Not with the same
+    /// descriptor: a lock belongs to the open file, which may be shared with the one who has it.)
+    StartOver,
+    /// The time was up.
+    TooLate,
+}
+
 /// The OS lock of one file. Dropping it unlocks.
 #[derive(Debug)]
 #[must_use = "the lock is released when it is dropped"]
@@ -75,34 +87,22 @@ impl Locks {
         }
     }
 
-    /// Locks `file`, whose device and inode are `id`. Nothing if `until` comes first.
+    /// Locks `file`, whose device and inode are `id`, if that is possible before `until`.
     pub(crate) fn lock(
         &self,
         file: &File,
         id: (u64, u64),
         until: Instant,
         control: &Control,
-    ) -> Result<io::Result<Option<PathLock>>> {
-        loop {
-            let own = match file.try_clone() {
-                Ok(own) => own,
-                Err(error) => return Ok(Err(error)),
-            };
-            match try_lock(&own) {
-                Ok(true) => return Ok(Ok(Some(PathLock(own)))),
-                Ok(false) => {}
-                Err(error) => return Ok(Err(error)),
-            }
-            let helper = match self.helper(own, id) {
-                Ok(helper) => helper,
-                Err(error) => return Ok(Err(error)),
-            };
-            match helper.wait(until, control)? {
-                Outcome::Locked(file) => return Ok(Ok(Some(PathLock(file)))),
-                Outcome::Failed(error) => return Ok(Err(error)),
-                Outcome::TakenByAnother => {}
-                Outcome::TooLate => return Ok(Ok(None)),
-            }
+    ) -> Result<io::Result<Locked>> {
+        let helper = file.try_clone().and_then(|own| match try_lock(&own)? {
+            true => Ok(Err(PathLock(own))),
+            false => self.helper(own, id).map(Ok),
+        });
+        match helper {
+            Ok(Err(lock)) => Ok(Ok(Locked::Held(lock))),
+            Ok(Ok(helper)) => helper.wait(until, control),
+            Err(error) => Ok(Err(error)),
         }
     }
 
@@ -184,29 +184,22 @@ struct HelperState {
     outcome: Option<io::Result<File>>,
 }
 
-enum Outcome {
-    Locked(File),
-    Failed(io::Error),
-    TakenByAnother,
-    TooLate,
-}
-
 impl Helper {
-    fn wait(&self, until: Instant, control: &Control) -> Result<Outcome> {
+    fn wait(&self, until: Instant, control: &Control) -> Result<io::Result<Locked>> {
         let mut state = held(&self.state);
         while !state.done {
             let now = Instant::now();
             let stopped = control.check_called_off();
             if stopped.is_err() || now >= until {
                 state.waiters -= 1;
-                return stopped.map(|()| Outcome::TooLate);
+                return stopped.map(|()| Ok(Locked::TooLate));
             }
             let waited = self.told.wait_timeout(state, LOOK.min(until - now));
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
         Ok(match state.outcome.take() {
-            Some(outcome) => outcome.map_or_else(Outcome::Failed, Outcome::Locked),
-            None => Outcome::TakenByAnother,
+            Some(outcome) => outcome.map(|file| Locked::Held(PathLock(file))),
+            None => Ok(Locked::StartOver),
         })
     }
 }
@@ -219,9 +212,20 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::MetadataExt;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
 
     use super::*;
+
+    impl Locked {
+        fn is_held(&self) -> bool {
+            matches!(self, Locked::Held(_))
+        }
+
+        fn is_too_late(&self) -> bool {
+            matches!(self, Locked::TooLate)
+        }
+    }
 
     fn control() -> Control {
         Control::new(Duration::from_secs(60))
@@ -288,14 +292,14 @@ mod tests {
         assert!(try_lock(&stranger).unwrap());
         for _ in 0..5 {
             let own = file.reopen().unwrap();
-            assert!(locks.lock(&own, id, soon(20), &control()).unwrap().unwrap().is_none());
+            assert!(locks.lock(&own, id, soon(20), &control()).unwrap().unwrap().is_too_late());
             assert_eq!(held(&locks.helpers).len(), 1);
         }
         thread::scope(|scope| {
             let own = file.reopen().unwrap();
             let waiting = scope.spawn({
                 let locks = &locks;
-                move || locks.lock(&own, id, soon(10_000), &control()).unwrap().unwrap().is_some()
+                move || locks.lock(&own, id, soon(10_000), &control()).unwrap().unwrap().is_held()
             });
             while held(&locks.helpers).get(&id).is_some_and(|helper| held(&helper.state).waiters == 0) {
                 thread::yield_now();
@@ -312,32 +316,44 @@ mod tests {
         let (file, id) = file();
         let stranger = file.reopen().unwrap();
         assert!(try_lock(&stranger).unwrap());
-        assert!(locks.lock(&file.reopen().unwrap(), id, soon(10), &control()).unwrap().unwrap().is_none());
+        assert!(
+            locks.lock(&file.reopen().unwrap(), id, soon(10), &control()).unwrap().unwrap().is_too_late()
+        );
         fs4::FileExt::unlock(&stranger).unwrap();
         let again = locks.lock(&file.reopen().unwrap(), id, soon(10_000), &control()).unwrap().unwrap();
-        assert!(again.is_some());
+        assert!(again.is_held());
     }
 
     #[test]
-    fn two_waiters_of_one_file_under_two_names_both_get_the_lock_in_the_end() {
+    fn waiters_of_one_file_under_several_names_have_the_lock_one_after_another() {
         let locks = Locks::default();
         let (file, id) = file();
         let stranger = file.reopen().unwrap();
         assert!(try_lock(&stranger).unwrap());
+        let holders = AtomicUsize::new(0);
         thread::scope(|scope| {
-            let waiters: Vec<_> = (0..4)
-                .map(|_| {
-                    let (own, locks) = (file.reopen().unwrap(), &locks);
-                    scope.spawn(move || {
-                        locks.lock(&own, id, soon(10_000), &control()).unwrap().unwrap().is_some()
-                    })
-                })
-                .collect();
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    loop {
+                        let own = file.reopen().unwrap();
+                        match locks.lock(&own, id, soon(10_000), &control()).unwrap().unwrap() {
+                            Locked::StartOver => continue,
+                            Locked::TooLate => panic!("the lock is free in time"),
+                            Locked::Held(_lock) => {
+                                assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "held twice");
+                                // Whoever else believes to have it would come in now.
+                                (0..100).for_each(|_| thread::yield_now());
+                                holders.fetch_sub(1, Ordering::SeqCst);
+                                break;
+                            }
+                        }
+                    }
+                });
+            }
             while held(&locks.helpers).get(&id).is_none_or(|helper| held(&helper.state).waiters < 4) {
                 thread::yield_now();
             }
             fs4::FileExt::unlock(&stranger).unwrap();
-            assert!(waiters.into_iter().all(|waiter| waiter.join().unwrap()));
         });
     }
 }

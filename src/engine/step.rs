@@ -1,7 +1,8 @@
 //! The steps of a write, as places where a test can stop the world.
 //!
 //! Outside unit tests [`taken`] is nothing. In them a thread may arrange to crash at its n-th step: from then on every
-//! step fails and nothing is cleaned up any more, as if the process had died there.
+//! step fails and nothing is cleaned up any more, as if the process had died there. Or it lets another program act
+//! after that step.
 
 /// Passes a step; in tests, crashes there if it was arranged.
 #[cfg(not(test))]
@@ -18,19 +19,28 @@ pub(super) fn crashed() -> bool {
 }
 
 #[cfg(test)]
-pub(super) use hook::{crash_at, crashed, taken};
+pub(super) use hook::{crash_at, crashed, meddle_at, taken};
 
 #[cfg(test)]
 mod hook {
-    use std::cell::Cell;
+    use std::cell::{Cell, RefCell};
     use std::io;
 
     thread_local! {
         /// Steps left until the crash; nothing if none is arranged.
         static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+
+        /// Steps left until another program acts, and what it does.
+        static MEDDLER: RefCell<Option<(usize, Box<dyn FnOnce()>)>> = const { RefCell::new(None) };
     }
 
     pub(crate) fn taken() -> io::Result<()> {
+        let meddler = MEDDLER.take();
+        match meddler {
+            Some((1, act)) => act(),
+            Some((left, act)) => MEDDLER.set(Some((left - 1, act))),
+            None => {}
+        }
         match LEFT.get() {
             None => Ok(()),
             Some(0) => Err(io::Error::other("crashed")),
@@ -43,6 +53,13 @@ mod hook {
 
     pub(crate) fn crashed() -> bool {
         LEFT.get() == Some(0)
+    }
+
+    /// Runs `work`; right after its `step`-th step (1-based), `act` happens. True if it got that far.
+    pub(crate) fn meddle_at(step: usize, act: impl FnOnce() + 'static, work: impl FnOnce()) -> bool {
+        MEDDLER.set(Some((step, Box::new(act))));
+        work();
+        MEDDLER.take().is_none()
     }
 
     /// Runs `work` and stops it dead right after its `step`-th step (1-based). True if it got that far.

@@ -14,7 +14,7 @@ use super::atomic::{self, AtomicFile, Durability, Failure, Replaces};
 use super::cache::{IndexCache, Known};
 use super::line_edit::{self, LineEdits};
 use super::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex, NotText};
-use super::lock::{Locks, PathKey, Turn};
+use super::lock::{Locked, Locks, PathKey, Turn};
 use super::name::{FileName, NamePolicy};
 use super::place::{Place, Refusal};
 use super::splice::EditPlan;
@@ -28,7 +28,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(30);
 const ATTEMPTS: usize = 8;
 
 /// Memory for indexes of files seen before.
-const CACHE_BYTES: usize = 8 << 20;
+const CACHE_BYTES: usize = 16 << 20;
 
 /// What a workspace may do (SPEC 2).
 #[derive(Debug, Clone)]
@@ -197,8 +197,7 @@ impl Workspace {
 
     fn list_some(&self, wish: list::Wish, control: &Control) -> Result<list::Listing> {
         list::list(&self.root()?, &self.path, self.options.names, wish, |place| {
-            control.check()?;
-            Ok(self.count_lines(place))
+            self.count_lines(place, control)
         })
     }
 
@@ -269,6 +268,9 @@ impl Workspace {
         mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<(T, bool)> {
         let name = name.as_str();
+        if self.options.read_only {
+            return Err(Error::PermissionDenied { name: name.into() });
+        }
         let until = control.deadline().min(Instant::now() + LOCK_WAIT);
         let mut turn = None;
         let mut changed = 0;
@@ -321,8 +323,10 @@ impl Workspace {
         }
         let id = (first.stamp().dev, first.stamp().ino);
         let locked = self.locks.lock(first.file(), id, until, control)?;
-        let Some(_lock) = locked.map_err(|error| Error::write(name, error))? else {
-            return Err(Error::Locked { name: name.into() });
+        let _lock = match locked.map_err(|error| Error::write(name, error))? {
+            Locked::Held(lock) => lock,
+            Locked::StartOver => return Ok(Attempt::Replaced),
+            Locked::TooLate => return Err(Error::Locked { name: name.into() }),
         };
         // Whoever had the lock before may have replaced the file: then ours is the lock of a file without a name.
         let Some(file) = self.open_place(place, name)? else { return Ok(Attempt::Replaced) };
@@ -367,7 +371,9 @@ impl Workspace {
             out.into_inner().map_err(|error| Failure::from(error.into_error()))?;
         let commit = || control.begin_commit().map_err(Stopped::Refused);
         let stamp = new.commit(place, replaces, self.options.durability, commit)?;
-        self.cache.put_unique(&stamp, Known::Text(Arc::new(index.finish())));
+        if let Some(stamp) = stamp {
+            self.cache.put_unique(&stamp, Known::Text(Arc::new(index.finish())));
+        }
         tracing::trace!(file = name, bytes = size, "written");
         Ok(())
     }
@@ -457,14 +463,15 @@ impl Workspace {
         let whole = 0..file.len_bytes();
         match self.cache.get(file.stamp()) {
             Some(Known::NotText(why)) => Err(not_text(why, name)),
-            Some(Known::Text(index)) => {
+            // An index of another length is of other bytes, whatever the stamp says.
+            Some(Known::Text(index)) if index.len_bytes() == file.len_bytes() => {
                 let window = match part {
                     Part::Bytes => whole,
                     Part::Lines(range) => index.window(&range.within(index.len_lines())?),
                 };
                 Ok(load(file, window, name, effort)?.map(|view| (view, index)))
             }
-            None => {
+            _ => {
                 let Some(view) = load(file, whole, name, effort)? else { return Ok(None) };
                 Ok(self.index(&view, name)?.map(|index| (view, index)))
             }
@@ -496,19 +503,21 @@ impl Workspace {
         }
     }
 
-    /// The lines of a listed file; nothing if it is too large, not text or not readable.
-    fn count_lines(&self, place: &Place) -> Option<usize> {
-        let stamp = FileStamp::of(place.stat.as_ref()?);
+    /// The lines of a listed file; nothing if it is too large, not text or not readable. What is known is told even
+    /// when the time is up.
+    fn count_lines(&self, place: &Place, control: &Control) -> Result<Option<usize>> {
+        let Some(stamp) = place.stat.as_ref().map(FileStamp::of) else { return Ok(None) };
         if stamp.len > self.options.max_bytes {
-            return None;
+            return Ok(None);
         }
         match self.cache.get(&stamp) {
-            Some(Known::Text(index)) => return Some(index.len_lines()),
-            Some(Known::NotText(_)) => return None,
-            None => {}
+            Some(Known::Text(index)) => return Ok(Some(index.len_lines())),
+            Some(Known::NotText(_)) => return Ok(None),
+            None => control.check()?,
         }
-        let (_, index) = self.whole(self.open_place(place, "").ok()??, "").ok()??;
-        Some(index.len_lines())
+        let Ok(Some(file)) = self.open_place(place, "") else { return Ok(None) };
+        let whole = self.whole(file, "").ok().flatten();
+        Ok(whole.map(|(_, index)| index.len_lines()))
     }
 }
 
@@ -689,6 +698,30 @@ mod tests {
     fn a_crash_after_any_step_of_a_creation_leaves_no_file_or_the_new_one() {
         let steps = crash_everywhere(None, &append("one"), "one\n");
         assert!(steps >= 7, "{steps}");
+    }
+
+    #[test]
+    fn a_program_that_writes_without_a_lock_at_any_step_is_never_hidden_by_the_index_of_the_edit() {
+        for at in 1.. {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("a");
+            std::fs::write(&path, "1\n2\n3\n4\n").unwrap();
+            let workspace = open(dir.path());
+            let name = workspace.parse_name("a").unwrap();
+            let victim = path.clone();
+            // As long as the edited file, but with fewer lines.
+            let meddle = move || std::fs::write(victim, "XXX\nYY\n").unwrap();
+            let happened = step::meddle_at(at, meddle, || {
+                let _ = workspace.edit_lines(&name, &replace_line(1, ""), false, &control());
+            });
+            if !happened {
+                return assert!(at >= 7, "{at}");
+            }
+            let disk = std::fs::read_to_string(&path).unwrap();
+            let read = workspace.read(&name, LineRange::default(), &control()).unwrap();
+            assert_eq!(read.total, disk.lines().count(), "step {at}: {disk:?}");
+            assert_eq!(read.bytes(), disk.trim_end_matches('\n').as_bytes(), "step {at}");
+        }
     }
 
     #[test]

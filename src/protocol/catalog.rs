@@ -10,7 +10,7 @@ use super::mcp::{Handled, Outcome, Problem};
 use super::pending::Form;
 use super::result::{Asked, Keep};
 use super::{Offer, Revision, Service, Session};
-use crate::tools::{Dialect, LineBase, Tool};
+use crate::tools::{Dialect, LineBase, Tool, shortened};
 
 /// The parameters of a list.
 #[derive(Deserialize)]
@@ -84,7 +84,10 @@ pub(super) fn call(service: &Service, _: &mut Session, asked: &Asked, params: &s
         Some(_) => return Err(Problem::params("arguments must be an object")),
     };
     let Offer::Tool(tool) = service.offer(&params.name) else {
-        return Err(Problem::new(super::code::INVALID_PARAMS, format!("Unknown tool: {}", params.name)));
+        return Err(Problem::new(
+            super::code::INVALID_PARAMS,
+            format!("Unknown tool: {}", shortened(&params.name)),
+        ));
     };
     let dialect = Dialect { base: LineBase::Zero, names: service.options.names, create_if_missing: true };
     let structured = tool.output_schema.is_some() && gives_data(service, asked.revision);

@@ -10,10 +10,25 @@ use super::result::{Asked, Keep, server_info};
 use super::rpc::Id;
 use super::{Revision, Service, Session, Step};
 
-/// What a client is told about the server as a whole.
-pub(super) const INSTRUCTIONS: &str = "One folder of text files. Names are plain file names, lines count from 0. Use \
-    list_files to see what is there, read_file to read a file or a range of its lines, edit_file to change lines or \
-    create a file. Line numbers change with every edit: read again before the next, or give expect.";
+/// What is always so.
+const INSTRUCTIONS: &str = "One folder of text files. Names are plain file names, lines count from 0.";
+
+/// What goes with a tool that is offered.
+const TOOL_INSTRUCTIONS: [(&str, &str); 3] = [
+    ("list_files", " Use list_files to see what is there."),
+    ("read_file", " Use read_file to read a file or a range of its lines."),
+    (
+        "edit_file",
+        " Use edit_file to change lines or create a file; line numbers change with every edit, so read again before \
+         the next, or give expect.",
+    ),
+];
+
+/// What a client is told about the server as a whole: it names no tool that is not there.
+pub(super) fn instructions(service: &Service) -> String {
+    let told = TOOL_INSTRUCTIONS.iter().filter(|(name, _)| service.offered().any(|tool| tool.name == *name));
+    told.fold(String::from(INSTRUCTIONS), |text, (_, more)| text + more)
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,7 +60,7 @@ impl<'a> ClientInfo<'a> {
 }
 
 /// Agrees on a revision. A second `initialize` is answered anew.
-pub(super) fn initialize(_: &Service, session: &mut Session, _: &Asked, params: &str) -> Handled {
+pub(super) fn initialize(service: &Service, session: &mut Session, _: &Asked, params: &str) -> Handled {
     let params: Initialize = serde_json::from_str(params).map_err(Problem::params)?;
     if !params.capabilities.get().starts_with('{') {
         return Err(Problem::params("capabilities must be an object"));
@@ -56,8 +71,9 @@ pub(super) fn initialize(_: &Service, session: &mut Session, _: &Asked, params: 
     let (asked, spoken) = (&*params.protocol_version, revision.as_str());
     tracing::info!(client = &*client.name, version = &*client.version, asked, spoken, "initialize");
     let members = format!(
-        r#""protocolVersion":"{spoken}","capabilities":{CAPABILITIES},"serverInfo":{},"instructions":"{INSTRUCTIONS}""#,
-        server_info(revision)
+        r#""protocolVersion":"{spoken}","capabilities":{CAPABILITIES},"serverInfo":{},"instructions":"{}""#,
+        server_info(revision),
+        instructions(service)
     );
     Ok(Outcome::Members(members, Keep::Unsaid))
 }

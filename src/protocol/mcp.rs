@@ -6,6 +6,7 @@ use super::result::{self, Asked, Keep};
 use super::rpc::{self, Id, Input, Message, Refusal, code};
 use super::stateless::{self, Headers};
 use super::{ConnectionState, Revision, Service, Session, Step, catalog, handshake, prompts, resources};
+use crate::tools::shortened;
 
 /// What a method came to.
 pub(super) enum Outcome {
@@ -175,7 +176,7 @@ fn unknown(session: &Session, revision: Revision, method: &str) -> Problem {
         // A client that probes for the stateless revision but does not speak it.
         return Problem::params("_meta: io.modelcontextprotocol/protocolVersion is missing");
     }
-    let problem = Problem::new(code::METHOD_NOT_FOUND, format!("Method not found: {method}"));
+    let problem = Problem::new(code::METHOD_NOT_FOUND, format!("Method not found: {}", shortened(method)));
     if revision.is_stateless() { problem.with_status(404) } else { problem }
 }
 

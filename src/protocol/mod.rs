@@ -22,6 +22,7 @@ mod rpc;
 mod session;
 mod stateless;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use answer::{Answer, BLOCK, Pulled};
@@ -66,6 +67,8 @@ pub struct ServiceOptions {
     pub structured: bool,
     /// Which names are admitted.
     pub names: NamePolicy,
+    /// The folder's canonical path, for the URIs of its files.
+    pub folder: PathBuf,
     /// Seconds that an operation may take.
     pub timeout: u64,
 }

@@ -10,6 +10,7 @@ use super::catalog::List;
 use super::mcp::{Handled, Outcome, Problem};
 use super::result::{Asked, Keep};
 use super::{Service, Session};
+use crate::tools::shortened;
 
 struct Prompt {
     name: &'static str,
@@ -17,6 +18,8 @@ struct Prompt {
     description: &'static str,
     /// Name and description; all are required.
     arguments: &'static [(&'static str, &'static str)],
+    /// The tool that it is no use without.
+    needs: &'static str,
     /// What the user says; `{argument}` stands for an argument's value.
     text: &'static str,
 }
@@ -28,6 +31,7 @@ static PROMPTS: [Prompt; 2] = [
         title: "Explore the folder",
         description: "Find out what the files in the folder are about without reading all of them.",
         arguments: &[],
+        needs: "read_file",
         text: "Find out what this folder holds. Call list_files first. Then read the beginnings of the files that look \
             most telling with read_file, start_line 0 and end_line 59; read further only where it pays, in ranges of a \
             few hundred lines. Do not change anything. Finish with a short summary: what the files are, how they belong \
@@ -41,6 +45,7 @@ static PROMPTS: [Prompt; 2] = [
             ("name", "The file to change, as list_files gives it"),
             ("change", "What is to be different afterwards"),
         ],
+        needs: "edit_file",
         text: "In the file {name}, make this change: {change}\n\nRead the lines concerned with read_file first; they \
             count from 0. Make all changes in one edit_file call: every line number names a line as it was before the \
             call. Give `expect` with each replace and delete, exactly as you read the line. If the answer says that a \
@@ -49,10 +54,15 @@ static PROMPTS: [Prompt; 2] = [
     },
 ];
 
-pub(super) fn list(_: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
+/// The prompts whose tools are offered.
+fn offered(service: &Service) -> impl Iterator<Item = &'static Prompt> {
+    PROMPTS.iter().filter(|prompt| service.offered().any(|tool| tool.name == prompt.needs))
+}
+
+pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
     List::one_page(params)?;
     let titled = asked.revision.has_structured_content();
-    let prompts: Vec<Value> = PROMPTS.iter().map(|prompt| prompt.describe(titled)).collect();
+    let prompts: Vec<Value> = offered(service).map(|prompt| prompt.describe(titled)).collect();
     Ok(Outcome::Members(format!(r#""prompts":{}"#, Value::from(prompts)), Keep::Public))
 }
 
@@ -64,10 +74,10 @@ struct Get<'a> {
     arguments: Option<HashMap<Cow<'a, str>, String>>,
 }
 
-pub(super) fn get(_: &Service, _: &mut Session, _: &Asked, params: &str) -> Handled {
+pub(super) fn get(service: &Service, _: &mut Session, _: &Asked, params: &str) -> Handled {
     let params: Get = serde_json::from_str(params).map_err(Problem::params)?;
-    let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == params.name) else {
-        return Err(Problem::params(format!("unknown prompt {:?}", params.name)));
+    let Some(prompt) = offered(service).find(|prompt| prompt.name == params.name) else {
+        return Err(Problem::params(format!("unknown prompt {:?}", shortened(&params.name))));
     };
     let text = prompt.fill(&params.arguments.unwrap_or_default())?;
     let messages = json!([{ "role": "user", "content": { "type": "text", "text": text } }]);

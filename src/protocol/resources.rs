@@ -66,7 +66,9 @@ struct Read<'a> {
 pub(super) fn read(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
     let params: Read = serde_json::from_str(params).map_err(Problem::params)?;
     let uri = params.uri.into_owned();
-    let call = ReadResource { uri: uri.clone() };
+    let name = name_of(&service.options.folder, &uri);
+    let name = name.and_then(|name| FileName::parse(&name, service.options.names).ok());
+    let call = ReadResource { uri: uri.clone(), name };
     Ok(pending(service, asked, "resources/read", Some(uri), Box::new(call)))
 }
 
@@ -104,6 +106,10 @@ impl Call for ListResources {
 
     fn run(&self, workspace: &Workspace, _: Wanted, control: &Control) -> Result<Reply> {
         let page = workspace.list_page(self.after.as_deref(), PAGE, control)?;
+        if page.uncounted > 0 {
+            // A file of which nobody knows whether it is text is neither listed nor left out.
+            return Err(Error::TimedOut);
+        }
         let texts = page.files.iter().filter(|file| file.lines.is_some());
         let resources: Vec<Value> = texts.map(|file| describe(file, workspace.path(), self.dated)).collect();
         let mut result = Map::from_iter([("resources".to_owned(), Value::from(resources))]);
@@ -127,18 +133,19 @@ fn describe(file: &FileEntry, folder: &Path, dated: bool) -> Value {
 #[derive(Debug)]
 struct ReadResource {
     uri: String,
+    /// The file that it stands for, if one in the folder.
+    name: Option<FileName>,
 }
 
 impl Call for ReadResource {
     fn file(&self) -> Option<&FileName> {
-        None
+        self.name.as_ref()
     }
 
     fn run(&self, workspace: &Workspace, _: Wanted, control: &Control) -> Result<Reply> {
         let missing = || Error::NotFound { name: self.uri.clone(), similar: Vec::new() };
-        let name = name_of(workspace.path(), &self.uri).ok_or_else(missing)?;
-        let name = workspace.parse_name(&name).map_err(|_| missing())?;
-        let excerpt = workspace.read_as_it_is(&name, control)?;
+        let name = self.name.as_ref().ok_or_else(missing)?;
+        let excerpt = workspace.read_as_it_is(name, control)?;
         let head = json!({ "uri": self.uri, "mimeType": media_type(name.as_str()) });
         Ok(Reply { data: head.to_string(), excerpt: Some(excerpt), ..Reply::default() })
     }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::handshake::{ClientInfo, INSTRUCTIONS};
+use super::handshake::{ClientInfo, instructions};
 use super::mcp::{CAPABILITIES, Handled, Outcome, Problem};
 use super::result::{Asked, Keep};
 use super::{Revision, Service, Session, rpc};
@@ -153,10 +153,11 @@ fn unsupported(version: &str) -> Problem {
 }
 
 /// Says what the server is and speaks.
-pub(super) fn discover(_: &Service, _: &mut Session, _: &Asked, _: &str) -> Handled {
+pub(super) fn discover(service: &Service, _: &mut Session, _: &Asked, _: &str) -> Handled {
     let versions = Revision::stateless_names();
     let members = format!(
-        r#""supportedVersions":{versions},"capabilities":{CAPABILITIES},"instructions":"{INSTRUCTIONS}""#
+        r#""supportedVersions":{versions},"capabilities":{CAPABILITIES},"instructions":"{}""#,
+        instructions(service)
     );
     Ok(Outcome::Members(members, Keep::Public))
 }

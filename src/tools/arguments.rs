@@ -96,15 +96,16 @@ impl<'a> Arguments<'a> {
     /// A line number, turned into a 0-based one.
     pub fn line(&mut self, key: &'static str, base: LineBase) -> Result<Option<u64>> {
         let Some(value) = self.take(key) else { return Ok(None) };
-        let number = sonic_rs::from_str::<f64>(value).ok().filter(|number| number.fract() == 0.0);
-        let Some(number) = number else {
-            return Err(wrong(self.path(key), value, "an integer"));
-        };
-        if number < base.first() as f64 {
-            return Err(Error::NegativeLine);
+        if let Ok(number) = value.parse::<u64>() {
+            return number.checked_sub(base.first()).map(Some).ok_or(Error::NegativeLine);
         }
-        // An integer too large for a float to hold exactly names no line of any file that we serve.
-        Ok(Some(number as u64 - base.first()))
+        // 5.0 and 5e0 are integers too, and what is too large names no line of any file that we serve.
+        let number = sonic_rs::from_str::<f64>(value).ok().filter(|number| number.fract() == 0.0);
+        match number {
+            None => Err(wrong(self.path(key), value, "an integer")),
+            Some(number) if number < base.first() as f64 => Err(Error::NegativeLine),
+            Some(number) => Ok(Some(number as u64 - base.first())),
+        }
     }
 
     /// A line number that must be there.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Arguments, Call, Dialect, Reply, Tool, Wanted};
+use super::{Arguments, Call, Dialect, Reply, Tool, Wanted, shortened};
 use crate::engine::{Control, Edited, Error, FileName, LineEdit, LineEdits, Operation, Result, Workspace};
 
 /// Edits in one call.
@@ -58,7 +58,7 @@ fn parse_edit(mut edit: Arguments, dialect: Dialect) -> Result<LineEdit> {
     let line = edit.required_line("line", dialect.base)?;
     let operation = edit.required_string("operation")?;
     if !matches!(operation.as_str(), "replace" | "insert" | "delete") {
-        return Err(Error::UnknownOperation { operation });
+        return Err(Error::UnknownOperation { operation: shortened(&operation) });
     }
     if operation == "delete" && edit.has("content") {
         return Err(Error::DeleteWithContent);

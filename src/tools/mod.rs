@@ -121,11 +121,16 @@ pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().copied().find(|tool| tool.name == name)
 }
 
-/// Characters of a name as sent that logs and errors show: more than any name has.
-const NAME_SHOWN: usize = 1_000;
+/// Characters of a client's own text that logs and errors repeat: more than any name has.
+const SHOWN: usize = 1_000;
+
+/// A client's own text, as far as it is repeated to it or logged.
+pub fn shortened(text: &str) -> String {
+    text.chars().take(SHOWN).collect()
+}
 
 /// The file's name in `arguments` that were refused, for logs and errors.
 pub fn name_as_sent(arguments: &str) -> Option<String> {
     let mut arguments = Arguments::of(arguments).ok()?;
-    arguments.string("name").ok().flatten().map(|name| name.chars().take(NAME_SHOWN).collect())
+    arguments.string("name").ok().flatten().map(|name| shortened(&name))
 }

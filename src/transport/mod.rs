@@ -48,7 +48,9 @@ mod testing {
         let options =
             WorkspaceOptions { names, max_bytes: 1 << 20, read_only: false, durability: Durability::None };
         let tools = crate::tools::TOOLS.to_vec();
-        let service = ServiceOptions { tools, read_only: false, structured: false, names, timeout: 10 };
+        let root = folder.path().into();
+        let service =
+            ServiceOptions { tools, read_only: false, structured: false, names, folder: root, timeout: 10 };
         let shared = Shared {
             service: Service::new(service),
             workspace: Arc::new(Workspace::open(folder.path(), options).unwrap()),

@@ -93,12 +93,15 @@ impl Connection {
         let mut buffer = vec![0; READ_BUFFER];
         while !self.output.is_closed() {
             match read(&mut buffer, wake) {
-                0 => break,
-                len => lines.feed(&buffer[..len], |line| self.line(line)),
+                Read::Woken => break,
+                Read::Bytes(0) => {
+                    lines.end(|line| self.line(line));
+                    break;
+                }
+                Read::Bytes(len) => lines.feed(&buffer[..len], |line| self.line(line)),
             }
             self.output.flush();
         }
-        lines.end(|line| self.line(line));
         self.session.enter(ConnectionState::Shutting);
         self.work.drain();
         self.output.flush();
@@ -117,7 +120,11 @@ impl Connection {
         if line.trim_ascii().is_empty() {
             return;
         }
-        if let Some(Err(_)) = self.bucket.as_mut().map(TokenBucket::take) {
+        // What wants no answer gets none, not even this one, and is not held back.
+        if let Some(bucket) = &mut self.bucket
+            && Service::wants_an_answer(line)
+            && bucket.take().is_err()
+        {
             let id = Service::id_of(line);
             return self.refuse(code::RATE_LIMIT, "Rate limit exceeded; send more slowly", id);
         }
@@ -179,21 +186,29 @@ impl Connection {
     }
 }
 
-/// Reads what there is; 0 at the end of input, and when woken.
-fn read(buffer: &mut [u8], wake: &OwnedFd) -> usize {
+/// What waiting for input brought.
+enum Read {
+    /// So many bytes; none at the end of input.
+    Bytes(usize),
+    /// A signal: nothing more is read.
+    Woken,
+}
+
+/// Reads what there is.
+fn read(buffer: &mut [u8], wake: &OwnedFd) -> Read {
     let stdin = rustix::stdio::stdin();
     loop {
         let mut ready = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(wake, PollFlags::IN)];
         match poll(&mut ready, None) {
-            Ok(_) if !ready[1].revents().is_empty() => return 0,
+            Ok(_) if !ready[1].revents().is_empty() => return Read::Woken,
             Ok(_) | Err(Errno::INTR) => {}
             // Not something that can be waited for: just read.
             Err(_) => {}
         }
         match rustix::io::read(stdin, &mut *buffer) {
-            Ok(len) => return len,
+            Ok(len) => return Read::Bytes(len),
             Err(Errno::INTR | Errno::AGAIN) => {}
-            Err(_) => return 0,
+            Err(_) => return Read::Bytes(0),
         }
     }
 }
