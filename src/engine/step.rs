@@ -26,12 +26,14 @@ mod hook {
     use std::cell::{Cell, RefCell};
     use std::io;
 
+    type Act = Box<dyn FnOnce()>;
+
     thread_local! {
         /// Steps left until the crash; nothing if none is arranged.
         static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
 
         /// Steps left until another program acts, and what it does.
-        static MEDDLER: RefCell<Option<(usize, Box<dyn FnOnce()>)>> = const { RefCell::new(None) };
+        static MEDDLER: RefCell<Option<(usize, Act)>> = const { RefCell::new(None) };
     }
 
     pub(crate) fn taken() -> io::Result<()> {

@@ -1,5 +1,7 @@
-//! Calls that panic, for the tests of whoever must catch that.
+//! Calls that panic or hang, for the tests of whoever must cope with that.
 
+use std::sync::Mutex;
+use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use super::pending::{About, Form, Pending};
@@ -7,6 +9,24 @@ use super::result::Asked;
 use super::{Id, Revision};
 use crate::engine::{Control, FileName, NamePolicy, Result, Workspace};
 use crate::tools::{Call, Reply, Wanted};
+
+/// Hangs until its channel is closed, whatever its control says, as a dead disk does.
+#[derive(Debug)]
+struct Hangs {
+    file: FileName,
+    until_closed: Mutex<Receiver<()>>,
+}
+
+impl Call for Hangs {
+    fn file(&self) -> Option<&FileName> {
+        Some(&self.file)
+    }
+
+    fn run(&self, _: &Workspace, _: Wanted, _: &Control) -> Result<Reply> {
+        let _ = self.until_closed.lock().map(|channel| channel.recv());
+        Ok(Reply::default())
+    }
+}
 
 #[derive(Debug)]
 struct Panics {
@@ -29,21 +49,33 @@ impl Call for Panics {
     }
 }
 
-fn pending(form: Form, at_once: bool) -> Pending {
-    let file = FileName::parse("f", NamePolicy::Portable).expect("a name");
-    let about = About { form, operation: "panics", file: Some("f".into()), timeout: 1 };
-    Pending::new(Box::new(Panics { file, at_once }), about)
+fn file() -> FileName {
+    FileName::parse("f", NamePolicy::Portable).expect("a name")
+}
+
+fn pending(form: Form, call: Box<dyn Call>) -> Pending {
+    Pending::new(call, About { form, operation: "panics", file: Some("f".into()), timeout: 1 })
+}
+
+fn tool_form(id: &str) -> Form {
+    let id = Id::parse(id).expect("an id");
+    let asked =
+        Asked { id, revision: Revision::NEWEST_BY_HANDSHAKE, received: Instant::now(), can_cut: false };
+    Form::Tool { asked, structured: false }
 }
 
 /// A `tools/call` with this id; `at_once`: panics already where no waiting is allowed.
 pub(crate) fn tool(id: &str, at_once: bool) -> Pending {
-    let id = Id::parse(id).expect("an id");
-    let asked =
-        Asked { id, revision: Revision::NEWEST_BY_HANDSHAKE, received: Instant::now(), can_cut: false };
-    pending(Form::Tool { asked, structured: false }, at_once)
+    pending(tool_form(id), Box::new(Panics { file: file(), at_once }))
+}
+
+/// A `tools/call` with this id that hangs until the channel is closed.
+pub(crate) fn hanging(id: &str, until_closed: Receiver<()>) -> Pending {
+    pending(tool_form(id), Box::new(Hangs { file: file(), until_closed: Mutex::new(until_closed) }))
 }
 
 /// A REST call.
 pub(crate) fn rest(at_once: bool) -> Pending {
-    pending(Form::Rest { received: Instant::now() }, at_once)
+    let form = Form::Rest { received: Instant::now() };
+    pending(form, Box::new(Panics { file: file(), at_once }))
 }

@@ -1,10 +1,14 @@
 //! Requests in work on one stdio connection: in order for one file, at once for several, called off when asked or late.
 //!
-//! Each runs on a blocking thread; the number in work is bounded, and who brings one more waits.
+//! Each runs on a blocking thread; the number in work is bounded, and who brings one more waits. A request's time starts
+//! when it runs, not while it waits for others of its file; one that hangs in the system is answered as late, and those
+//! behind it go on.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -38,7 +42,27 @@ struct State {
 
 struct Job {
     pending: Pending,
-    control: Control,
+    /// From when it runs.
+    control: OnceLock<Control>,
+    called_off: AtomicBool,
+    finished: AtomicBool,
+}
+
+impl Job {
+    /// Starts its time; called off before, it stays so.
+    fn start(&self, timeout: Duration) -> &Control {
+        let control = self.control.get_or_init(|| Control::new(timeout));
+        if self.called_off.load(Ordering::SeqCst) {
+            control.cancel();
+        }
+        control
+    }
+
+    /// Calls it off, whether it runs already or not: true if that was still possible.
+    fn cancel(&self) -> bool {
+        self.called_off.store(true, Ordering::SeqCst);
+        self.control.get().is_none_or(Control::cancel)
+    }
 }
 
 impl Work {
@@ -66,7 +90,12 @@ impl Work {
     /// Takes a request in.
     pub(super) fn take(&self, pending: Pending) {
         let inner = &self.inner;
-        let job = Arc::new(Job { pending, control: Control::new(inner.shared.timeout) });
+        let job = Arc::new(Job {
+            pending,
+            control: OnceLock::new(),
+            called_off: AtomicBool::new(false),
+            finished: AtomicBool::new(false),
+        });
         let mut state = inner.lock();
         state.in_work += 1;
         if let Some(id) = job.pending.id() {
@@ -80,14 +109,18 @@ impl Work {
             state.files.insert(file.to_owned(), VecDeque::new());
         }
         drop(state);
+        self.spawn(job);
+    }
+
+    fn spawn(&self, job: Arc<Job>) {
         let work = self.clone();
-        inner.runtime.spawn_blocking(move || work.run_all(job));
+        self.inner.runtime.spawn_blocking(move || work.run_all(job));
     }
 
     /// Calls off the request with this id, if it can still be.
     pub(super) fn cancel(&self, id: &Id) {
         let job = self.inner.lock().by_id.get(id).cloned();
-        let cancelled = job.is_some_and(|job| job.control.cancel());
+        let cancelled = job.is_some_and(|job| job.cancel());
         tracing::debug!(id = id.as_json(), cancelled, "cancel");
     }
 
@@ -106,21 +139,27 @@ impl Work {
     }
 
     fn run(&self, job: &Arc<Job>) {
-        let timer = self.start_timer(job.clone());
-        if let Some(answer) = run_to_answer(&job.pending, &self.inner.shared.workspace, &job.control) {
+        let control = job.start(self.inner.shared.timeout);
+        let timer = self.start_timer(job.clone(), control.overdue());
+        if let Some(answer) = run_to_answer(&job.pending, &self.inner.shared.workspace, control) {
             self.inner.output.send(answer);
         }
         timer.abort();
     }
 
-    /// Answers in the job's place if its time is up while it hangs in the system.
-    fn start_timer(&self, job: Arc<Job>) -> JoinHandle<()> {
-        let inner = self.inner.clone();
+    /// Answers in the job's place if its time is up while it hangs in the system, and lets the next of its file go on:
+    /// what was called off changes nothing any more.
+    fn start_timer(&self, job: Arc<Job>, overdue: Instant) -> JoinHandle<()> {
+        let work = self.clone();
         self.inner.runtime.spawn(async move {
-            tokio::time::sleep_until(job.control.overdue().into()).await;
-            if job.control.expire() {
+            tokio::time::sleep_until(overdue.into()).await;
+            if job.control.get().is_some_and(Control::expire) {
                 let answer = job.pending.answer(Err(Error::TimedOut));
-                inner.runtime.clone().spawn_blocking(move || inner.output.send(answer));
+                let output = work.inner.output.clone();
+                work.inner.runtime.spawn_blocking(move || output.send(answer));
+                if let Some(next) = work.inner.finish(&job) {
+                    work.spawn(next);
+                }
             }
         })
     }
@@ -149,8 +188,11 @@ impl Inner {
         self.finished.wait_while(state, |state| while_so(state)).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a job that is done out of the books; returns the next for its file.
+    /// Takes a job that is done out of the books, once; returns the next for its file.
     fn finish(&self, job: &Arc<Job>) -> Option<Arc<Job>> {
+        if job.finished.swap(true, Ordering::SeqCst) {
+            return None;
+        }
         let mut state = self.lock();
         state.in_work -= 1;
         if let Some(id) = job.pending.id()
@@ -189,6 +231,22 @@ mod tests {
         let (status, text) = answer(&panicking::tool("\"seven\"", false));
         assert_eq!((status, text), (200, format!(r#"{{"jsonrpc":"2.0","id":"seven",{INTERNAL}"#)));
         assert_eq!(answer(&panicking::rest(false)), (500, format!("{{{INTERNAL}")));
+    }
+
+    #[test]
+    fn one_that_hangs_is_answered_as_late_and_those_behind_it_go_on() {
+        let (_folder, mut shared) = testing::shared();
+        shared.timeout = Duration::from_millis(20);
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+        let output = Arc::new(Output::closed());
+        let work = Work::new(shared, output, runtime.handle().clone());
+        let (release, hung) = std::sync::mpsc::channel::<()>();
+        work.take(panicking::hanging("1", hung));
+        work.take(panicking::tool("2", false));
+        work.take(panicking::tool("3", false));
+        work.drain();
+        assert!(!work.is_busy(Some("f")), "all are answered while the first still hangs");
+        drop(release);
     }
 
     #[test]
