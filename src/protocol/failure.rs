@@ -1,7 +1,11 @@
-//! Errors as codes, statuses and categories (SPEC 7, S0 5.4). The words are the tools'.
+//! Errors as codes, statuses, categories and JSON (SPEC 7, S0 5.4). The words are the tools'.
 
-use super::rpc::code;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::result::Asked;
+use super::rpc::{self, Refusal, code};
 use crate::engine::Error;
+use crate::tools::{Failure, timestamp};
 
 /// Whose matter a failure is (S0 5.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +81,35 @@ pub(super) fn for_the_log<'a>(error: &'a Error, message: &'a str) -> std::borrow
         Error::UnknownOperation { .. } => "Invalid edit operation".into(),
         _ => message.lines().next().unwrap_or_default().into(),
     }
+}
+
+/// What cannot be read is answered as what is not there, which tells nobody what there is; a fault stays a fault.
+pub(super) fn resource_refusal(asked: &Asked, uri: Option<&str>, error: &Error, words: Failure) -> Refusal {
+    let id = asked.id.clone();
+    let missing = match (kind(error).status, uri) {
+        (500 | 409, _) | (_, None) => return Refusal::new(id, code::INTERNAL_ERROR, words.message),
+        (_, Some(uri)) => uri,
+    };
+    let code = if asked.revision.is_stateless() { code::INVALID_PARAMS } else { code::RESOURCE_NOT_FOUND };
+    let data = serde_json::json!({ "uri": missing }).to_string();
+    Refusal { id, code, message: "Resource not found".into(), data: Some(data) }
+}
+
+/// The body of a REST error.
+pub(super) fn rest_error(refusal: &Refusal) -> Vec<u8> {
+    let mut out = br#"{"error":"#.to_vec();
+    rpc::write_error(refusal.code, &refusal.message, refusal.data.as_deref(), &mut out);
+    out.push(b'}');
+    out
+}
+
+/// The `data` of a REST or direct error (SPEC 7).
+pub(super) fn error_data(file: Option<&str>, operation: &str, details: &str) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() as i64);
+    let data = serde_json::json!({
+        "filename": file, "operation": operation, "timestamp": timestamp(now), "details": details,
+    });
+    data.to_string()
 }
 
 #[cfg(test)]

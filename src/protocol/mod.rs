@@ -116,8 +116,8 @@ pub fn http_refusal(rest: bool, status: u16, code: i32, message: &str) -> Answer
     if !rest {
         return Answer::ready(status, refusal.to_json());
     }
-    refusal.data = Some(pending::error_data(None, "", message));
-    Answer::ready(status, pending::rest_error(&refusal))
+    refusal.data = Some(failure::error_data(None, "", message));
+    Answer::ready(status, failure::rest_error(&refusal))
 }
 
 /// The answer to a message over stdio that is refused without a look into it.

@@ -1,16 +1,16 @@
 //! A call between its request and its answer: what to run, and how to say what came of it.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use super::answer::{Answer, Otherwise, Witness};
 use super::escape::{Breaks, escape_str};
-use super::failure::{Category, Kind, for_the_log, kind};
+use super::failure::{Category, Kind, error_data, for_the_log, kind, resource_refusal, rest_error};
 use super::record::Subject;
 use super::result::{self, Asked, Keep};
 use super::rpc::{self, Id, Refusal, code};
 use crate::engine::{Control, Error, Excerpt, Result, Workspace};
-use crate::tools::{Call, Failure, LineBase, Reply, Wanted, timestamp};
+use crate::tools::{Call, Failure, LineBase, Reply, Wanted};
 
 /// The interface that a call came by, and with it the form of the answer.
 #[derive(Debug, Clone)]
@@ -289,35 +289,6 @@ impl Witness for About {
     fn turned_untrue(&self) {
         self.log(&self.changed());
     }
-}
-
-/// What cannot be read is answered as what is not there, which tells nobody what there is; a fault stays a fault.
-fn resource_refusal(asked: &Asked, uri: Option<&str>, error: &Error, words: Failure) -> Refusal {
-    let id = asked.id.clone();
-    let missing = match (kind(error).status, uri) {
-        (500 | 409, _) | (_, None) => return Refusal::new(id, code::INTERNAL_ERROR, words.message),
-        (_, Some(uri)) => uri,
-    };
-    let code = if asked.revision.is_stateless() { code::INVALID_PARAMS } else { code::RESOURCE_NOT_FOUND };
-    let data = serde_json::json!({ "uri": missing }).to_string();
-    Refusal { id, code, message: "Resource not found".into(), data: Some(data) }
-}
-
-/// The body of a REST error.
-pub(super) fn rest_error(refusal: &Refusal) -> Vec<u8> {
-    let mut out = br#"{"error":"#.to_vec();
-    rpc::write_error(refusal.code, &refusal.message, refusal.data.as_deref(), &mut out);
-    out.push(b'}');
-    out
-}
-
-/// The `data` of a REST or direct error (SPEC 7).
-pub(super) fn error_data(file: Option<&str>, operation: &str, details: &str) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() as i64);
-    let data = serde_json::json!({
-        "filename": file, "operation": operation, "timestamp": timestamp(now), "details": details,
-    });
-    data.to_string()
 }
 
 /// The data behind `head`; if an excerpt goes into it, `head` ends where it starts, and what follows is apart.

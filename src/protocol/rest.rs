@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use super::answer::Answer;
-use super::pending::{About, Form, Pending, error_data, rest_error};
+use super::failure::{error_data, rest_error};
+use super::pending::{About, Form, Pending};
 use super::record::{self, COUNTS};
 use super::result::Asked;
 use super::rpc::{self, Id, Refusal, code};

@@ -158,6 +158,12 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        // A process that is killed leaves no profile: where coverage is measured it may end in good order, if it does.
+        if std::env::var_os("LLVM_PROFILE_FILE").is_some() && matches!(self.child.try_wait(), Ok(None)) {
+            self.signal(rustix::process::Signal::TERM);
+            let lines = self.lines.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+            while lines.recv_timeout(Duration::from_secs(3)).is_ok() {}
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
