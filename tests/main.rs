@@ -13,6 +13,7 @@ mod errors_arguments; // wrong arguments, and which of several errors is reporte
 mod errors_system; // locks, other programs, full disks, a folder that goes, time
 mod http; // paths, statuses, connections, the end
 mod http_access; // Host, Origin, token, and the order of all checks
+mod kill; // kill -9 at random moments of real edits
 mod limits; // rate, requests in flight, locked files, cancelling: what harms only its own request
 mod list; // list_files to the letter
 mod operator; // the lines of the log, SIGUSR1, and what is never logged

@@ -4,7 +4,7 @@
 //! old file's place by a rename. Dropped before that, it leaves nothing behind. A temporary is locked for as long as
 //! its writer lives, so that the next start can tell a leftover from work in progress. Knows no lines and no plan.
 
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
 use super::lock;
@@ -256,7 +256,7 @@ pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
     let mut removed = 0;
     for entry in rustix::fs::Dir::read_from(&dir)? {
         let entry = entry?;
-        if !is_temporary(entry.file_name().to_bytes()) {
+        if !is_temporary(entry.file_name().to_bytes()) || !is_regular(&dir, entry.file_name()) {
             continue;
         }
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -270,6 +270,12 @@ pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
         }
     }
     Ok(removed)
+}
+
+/// Whether there is a regular file of this name: nothing else is ours, and opening it might do something.
+fn is_regular(dir: impl AsFd, name: &CStr) -> bool {
+    let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
+    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
 }
 
 #[cfg(test)]

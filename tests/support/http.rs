@@ -55,6 +55,24 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
+    /// Ends what this side sends; the other side may still answer.
+    pub(crate) fn end_sending(&self) {
+        let _ = self.stream.get_ref().shutdown(std::net::Shutdown::Write);
+    }
+
+    /// Waits until an answer has begun to arrive; nothing is taken of it yet but what one read gives.
+    pub(crate) fn wait_for_bytes(&mut self) {
+        self.stream.fill_buf().expect("an answer");
+    }
+
+    /// All that comes until the other side hangs up, or until nothing comes for this long.
+    pub(crate) fn read_what_comes(&mut self, patience: Duration) -> Vec<u8> {
+        self.stream.get_ref().set_read_timeout(Some(patience)).expect("a timeout");
+        let mut all = Vec::new();
+        let _ = self.stream.read_to_end(&mut all);
+        all
+    }
+
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         self.try_write(bytes).expect("bytes sent");
     }
@@ -170,6 +188,11 @@ impl Http {
     /// What the server has written to stderr so far.
     pub(crate) fn stderr(&self) -> String {
         self.process.stderr()
+    }
+
+    /// The server's process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.child.id()
     }
 
     /// A header line for every later `post` and `rpc`.

@@ -15,6 +15,7 @@ mod client;
 mod folder;
 mod http;
 mod process;
+mod random;
 mod stdio;
 
 pub(crate) use client::{
@@ -23,7 +24,10 @@ pub(crate) use client::{
 };
 pub(crate) use folder::Folder;
 pub(crate) use http::{Connection, Http, HttpResponse, post_bytes};
-pub(crate) use process::{Ended, as_nobody, command, run_command_to_end, run_to_end, with_umask};
+pub(crate) use process::{
+    Ended, anonymous_memory, as_nobody, command, run_command_to_end, run_to_end, with_descriptors, with_umask,
+};
+pub(crate) use random::Random;
 pub(crate) use stdio::Stdio;
 
 /// How long anything is waited for.

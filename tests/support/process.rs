@@ -57,6 +57,21 @@ pub(crate) fn with_umask(command: &Command, umask: &str) -> Command {
     shell
 }
 
+/// The anonymous memory of a process in bytes: what it holds itself, without maps of files.
+pub(crate) fn anonymous_memory(pid: u32) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a running process");
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("RssAnon");
+    line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
+}
+
+/// The same command with this many descriptors and no more.
+pub(crate) fn with_descriptors(command: &Command, most: u32) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(format!("ulimit -n {most} && exec \"$0\" \"$@\""));
+    shell.arg(command.get_program()).args(command.get_args());
+    shell
+}
+
 /// A process that came to its end.
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,

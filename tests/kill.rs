@@ -1,0 +1,182 @@
+//! `kill -9` at random moments of a real server at work: the old file or the new one, byte for byte, and nothing left
+//! behind by the next start (SPEC 8). Crashes after each single step: the unit tests of `engine/workspace.rs`.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Mcp, PATIENCE, Random, Stdio};
+
+const ROUNDS: usize = 200;
+const TEMPORARY: &str = ".file-editor-tmp-";
+
+/// The whole file after the edit `version`: its first and its last line say which, what lies between never changes.
+fn text(version: u64, body: &str) -> String {
+    format!("version {version}\n{body}version {version}\n")
+}
+
+/// One edit that makes `version` of the file.
+fn edit(version: u64, last_line: usize) -> Value {
+    let replace =
+        |line| json!({ "line": line, "operation": "replace", "content": format!("version {version}") });
+    json!({ "jsonrpc": "2.0", "id": version, "method": "tools/call", "params": { "name": "edit_file",
+        "arguments": { "name": "f", "edits": [replace(0), replace(last_line)] } } })
+}
+
+fn version_in(text: &str) -> u64 {
+    let first = text.lines().next().and_then(|line| line.strip_prefix("version "));
+    first.and_then(|version| version.parse().ok()).unwrap_or_else(|| panic!("no version: {text:.60}"))
+}
+
+fn leftovers(folder: &Folder) -> usize {
+    folder.names().iter().filter(|name| name.starts_with(TEMPORARY)).count()
+}
+
+#[test]
+fn a_server_killed_at_any_moment_leaves_the_old_file_or_the_new_one_and_the_next_start_cleans_up() {
+    let mut random = Random::new();
+    // Below and above the size from which files are mapped.
+    let bodies = ["some text\n".repeat(300), "some text\n".repeat(60_000)];
+    let (mut killed_in_the_middle, mut done, mut cut_short) = (0, 0, 0);
+    let folder = Folder::new();
+    let mut version = 0;
+    for round in 0..ROUNDS {
+        let body = &bodies[usize::from(round % 4 == 3)];
+        let sync = if round % 2 == 0 { "--sync=full" } else { "--sync=none" };
+        folder.write("f", text(version, body));
+        let server = Stdio::start(&folder, &[sync]);
+        server.request("ping", json!({}));
+        assert_eq!(leftovers(&folder), 0, "round {round}: leftovers outlived a start");
+        let first = version;
+        for _ in 0..20 {
+            version += 1;
+            server.send(&edit(version, body.len() / 10 + 1));
+        }
+        // A random moment is what is tested; there is no event to wait for.
+        std::thread::sleep(Duration::from_micros(random.below(if body.len() < 10_000 {
+            6_000
+        } else {
+            40_000
+        })));
+        server.signal(Signal::KILL);
+        let answered = answered(&server, first);
+        server.wait(PATIENCE);
+        let found = folder.text("f");
+        let now = version_in(&found);
+        assert!(found == text(now, body), "round {round}: the file is no version that ever was");
+        assert!(
+            (answered..=version).contains(&now),
+            "round {round}: version {now} on disk, {answered} was answered"
+        );
+        killed_in_the_middle += usize::from(leftovers(&folder) > 0);
+        done += usize::from(now > first);
+        cut_short += usize::from(now < version);
+        version += 1;
+    }
+    println!("{killed_in_the_middle} of {ROUNDS} kills left a temporary file; {done} came after an edit");
+    // Otherwise the moments were none.
+    assert!(
+        killed_in_the_middle >= 3 && done >= 10 && cut_short >= 10,
+        "{killed_in_the_middle} {done} {cut_short}"
+    );
+    let server = Stdio::start(&folder, &[]);
+    server.ok("edit_file", json!({ "name": "f", "append": "the lock died with its holder" }));
+    assert_eq!(folder.names(), ["f"]);
+}
+
+/// The last version that the server has answered with success, `first` if none; all answers are read.
+fn answered(server: &Stdio, first: u64) -> u64 {
+    server.close_stdin();
+    let mut last = first;
+    for line in server.rest_of_output() {
+        // The last line may be cut by the kill; all others are whole.
+        let Some(line) = line.strip_suffix('\n') else { continue };
+        let answer: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:.200}"));
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        last = answer["id"].as_u64().expect("an id");
+    }
+    last
+}
+
+#[test]
+fn killed_while_it_creates_a_file_a_server_leaves_no_file_or_all_of_it() {
+    let mut random = Random::new();
+    let folder = Folder::new();
+    let content = "a new line\n".repeat(20_000);
+    let (mut created, mut missing) = (0, 0);
+    for round in 0..60 {
+        let server = Stdio::start(&folder, &["--sync=none"]);
+        server.request("ping", json!({}));
+        assert_eq!(folder.names(), [""; 0], "round {round}: leftovers outlived a start");
+        server.send(
+            &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "edit_file",
+            "arguments": { "name": "f", "append": content } } }),
+        );
+        std::thread::sleep(Duration::from_micros(random.below(4_000)));
+        server.signal(Signal::KILL);
+        server.wait(PATIENCE);
+        if folder.names().contains(&"f".to_owned()) {
+            assert!(folder.text("f") == content, "round {round}: half a file");
+            std::fs::remove_file(folder.path().join("f")).expect("the file removed");
+            created += 1;
+        } else {
+            missing += 1;
+        }
+    }
+    println!("{created} created, {missing} not");
+    assert!(created > 0 && missing > 0, "{created} {missing}");
+}
+
+#[test]
+fn a_start_leaves_the_temporary_file_of_a_living_process_alone() {
+    let folder = Folder::new();
+    let body = "a line of text that is one of many\n".repeat(800_000);
+    let working = Stdio::start(&folder, &["--max-size=100", "--timeout=60"]);
+    working.request("ping", json!({}));
+    // An edit that is stopped while its temporary file is there.
+    let mut seen = false;
+    for version in 1..=50 {
+        folder.write("f", text(0, &body));
+        working.send(&edit(version, 800_001));
+        while leftovers(&folder) == 0 && version_in(&folder.text("f")[..20]) == 0 {}
+        working.signal(Signal::STOP);
+        seen = leftovers(&folder) == 1;
+        if seen {
+            let before = folder.names();
+            let other = Stdio::start(&folder, &["--max-size=100"]);
+            other.request("ping", json!({}));
+            assert_eq!(folder.names(), before, "the temporary file of a living process was taken away");
+        }
+        working.signal(Signal::CONT);
+        assert_eq!(working.answer_to(&json!(version))["result"]["isError"], false);
+        assert!(folder.text("f") == text(version, &body));
+        if seen {
+            break;
+        }
+    }
+    assert!(seen, "no edit was stopped in the middle");
+    assert_eq!(folder.names(), ["f"]);
+}
+
+#[test]
+fn what_only_looks_like_a_leftover_is_left_alone() {
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    folder.write(".file-editor-tmp-0123456789abcdef", "left by the dead");
+    folder.write(".file-editor-tm", "another's");
+    folder.fifo(".file-editor-tmp-fifo");
+    folder.link(".file-editor-tmp-link", "f");
+    std::fs::create_dir(folder.path().join(".file-editor-tmp-dir")).expect("a directory");
+    let read_only = Stdio::start(&folder, &["--read-only"]);
+    read_only.request("ping", json!({}));
+    assert_eq!(folder.names().len(), 6, "--read-only changes nothing on disk");
+    let server = Stdio::start(&folder, &[]);
+    server.request("ping", json!({}));
+    let left =
+        [".file-editor-tm", ".file-editor-tmp-dir", ".file-editor-tmp-fifo", ".file-editor-tmp-link", "f"];
+    assert_eq!(folder.names(), left);
+    for name in left.iter().filter(|name| name.starts_with(TEMPORARY)) {
+        assert_eq!(server.refused("read_file", json!({ "name": name })), "Error: Invalid filename format");
+    }
+}
