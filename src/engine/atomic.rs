@@ -115,12 +115,14 @@ impl AtomicFile {
                 return Err(Failure::Changed.into());
             }
         }
+        // Opened before the rename: what can still fail after it is the flush alone.
+        let folder = (durability == Durability::Full).then(|| open_to_flush(place)).transpose()?;
         allow()?;
         self.rename_to(place, replaces)?;
         self.committed = true;
         step::taken().map_err(Failure::from)?;
-        if durability == Durability::Full {
-            sync_directory(place)?;
+        if let Some(folder) = folder {
+            flush_directory(&folder)?;
             step::taken().map_err(Failure::from)?;
         }
         let stat = rustix::fs::fstat(&self.file).map_err(Failure::from)?;
@@ -196,12 +198,15 @@ impl Drop for AtomicFile {
     }
 }
 
-/// Flushes the directory, so that the rename survives a loss of power.
-fn sync_directory(place: &Place) -> Result<(), Failure> {
-    // The handle may be one that only names the directory; flushing needs an open one.
+/// The directory to flush: the place's own handle may be one that only names it.
+fn open_to_flush(place: &Place) -> Result<OwnedFd, Failure> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let synced = rustix::fs::openat(&place.dir, ".", flags, Mode::empty()).and_then(rustix::fs::fsync);
-    synced.map_err(|errno| {
+    Ok(rustix::fs::openat(&place.dir, ".", flags, Mode::empty())?)
+}
+
+/// Flushes the directory, so that the rename survives a loss of power.
+fn flush_directory(folder: &OwnedFd) -> Result<(), Failure> {
+    rustix::fs::fsync(folder).map_err(|errno| {
         let reason = io::Error::from(errno);
         let problem = format!("{reason} (the change is in place, but may not survive a loss of power)");
         Failure::Io(io::Error::new(reason.kind(), problem))
