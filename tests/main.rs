@@ -23,6 +23,7 @@ mod rest; // S3's interface: results that count from 1
 mod revisions; // negotiation, batches, batches, the stateless revision
 mod stdio; // framing, ids, order, the end of input
 mod tools; // tools/list, the form of tools/call, --tools, --structured
+mod truncate; // files cut, grown, rewritten, replaced and deleted under readers and editors
 mod workflow; // S0's integration test and its list of test cases
 
 mod corpus; // hundreds of real files over both transports, against the model

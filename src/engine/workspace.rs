@@ -334,7 +334,14 @@ impl Workspace {
             return Ok(Attempt::Replaced);
         }
         let Some((view, index)) = self.whole(file, name)? else { return Ok(Attempt::Changed) };
-        let Some((edit, report)) = plan(&index, view.bytes())? else { return Ok(Attempt::Changed) };
+        let planned = plan(&index, view.bytes());
+        // A refusal, or that there is nothing to do, was read from these bytes: it holds only if they were true.
+        if planned.as_ref().map_or(true, |plan| plan.as_ref().is_none_or(|(edit, _)| edit.changes_nothing()))
+            && !view.unchanged()
+        {
+            return Ok(Attempt::Changed);
+        }
+        let Some((edit, report)) = planned? else { return Ok(Attempt::Changed) };
         if edit.changes_nothing() {
             return Ok(Attempt::Done((report, false)));
         }
