@@ -11,6 +11,7 @@ mod edit_bytes; // edit_file byte for byte: breaks, BOM, the end of the file, mo
 mod errors; // SPEC 7 row by row, over MCP, REST and the direct methods
 mod errors_arguments; // wrong arguments, and which of several errors is reported
 mod errors_system; // locks, other programs, full disks, a folder that goes, time
+mod escape_attempts; // every way out of the folder that was thought of, on every tool and interface
 mod http; // paths, statuses, connections, the end
 mod http_access; // Host, Origin, token, and the order of all checks
 mod kill; // kill -9 at random moments of real edits

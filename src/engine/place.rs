@@ -15,6 +15,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use super::atomic;
 use super::view::OpenFile;
 
 /// Links followed before the walk gives up, as in the kernel.
@@ -110,6 +111,8 @@ fn walk(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Place, Refusal> {
                 below.pop().ok_or(Refusal::Forbidden)?;
                 continue;
             }
+            // Unfinished work of another has no name, by a link neither.
+            name if atomic::is_temporary(name) => return Err(Refusal::Forbidden),
             _ => {}
         }
         let stat = match stat_entry(here, &step) {
@@ -251,6 +254,14 @@ mod tests {
         for name in ["fifo", "fifo_link", "socket", "sub"] {
             assert_eq!(read(&dir, name), Err(Refusal::Forbidden), "{name}");
         }
+    }
+
+    #[test]
+    fn a_link_to_a_temporary_file_of_ours_is_refused() {
+        let temporary = format!("{}1", atomic::TEMPORARY_PREFIX);
+        let dir = tree(&[("link", &temporary)]);
+        std::fs::write(dir.path().join("root").join(&temporary), "unfinished").unwrap();
+        assert_eq!(read(&dir, "link"), Err(Refusal::Forbidden));
     }
 
     #[test]
