@@ -10,7 +10,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// Maps that can be guarded at once. Past that a file is read into the heap instead.
-const SLOTS: usize = 1024;
+const SLOTS: usize = 4096;
 
 /// `start` values that are no address.
 const FREE: usize = 0;
@@ -92,13 +92,15 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
 
 /// Lays zero pages from the page of `address` to the end of the map that holds it. False if no map of ours does.
 fn cover_hole(address: usize) -> bool {
-    let holds = |slot: &&Slot| {
+    let end_if_it_holds = |slot: &'static Slot| {
         let start = slot.start.load(Ordering::Acquire);
-        start > CLAIMED && (start..start + slot.len.load(Ordering::Relaxed)).contains(&address)
+        let len = slot.len.load(Ordering::Acquire);
+        // A slot that others give back and take meanwhile has the start of one map and the length of another.
+        let settled = start > CLAIMED && slot.start.load(Ordering::Acquire) == start;
+        (settled && (start..start + len).contains(&address)).then_some((slot, start + len))
     };
-    let Some(slot) = TABLE.iter().find(holds) else { return false };
+    let Some((slot, end)) = TABLE.iter().find_map(end_if_it_holds) else { return false };
     slot.faulted.store(true, Ordering::Release);
-    let end = slot.start.load(Ordering::Relaxed) + slot.len.load(Ordering::Relaxed);
     // SAFETY: sysconf is async-signal-safe.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
     let from = address & !(page - 1);
