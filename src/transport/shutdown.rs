@@ -13,6 +13,8 @@ pub const GRACE: Duration = Duration::from_millis(1_500);
 pub struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// Never acted on: caught, a file over a size limit fails its write and does not kill the server.
+    _file_size: Signal,
 }
 
 impl Signals {
@@ -21,6 +23,7 @@ impl Signals {
         Ok(Signals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            _file_size: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
         })
     }
 
