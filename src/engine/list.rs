@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{Access, Dir, FileType};
+use rustix::io::Errno;
 
 use super::atomic;
 use super::name::{FileName, NamePolicy};
-use super::place::Place;
+use super::place::{Place, Refusal};
 use super::{Error, Result};
 
 /// Entries looked at for names like a missing one.
@@ -106,8 +107,9 @@ fn regular_files(
     unlisted: &mut usize,
 ) -> Result<Vec<(String, Place)>> {
     let mut files = Vec::new();
-    for entry in Dir::read_from(root).map_err(|_| Error::FolderGone)? {
-        let entry = entry.map_err(|errno| Error::ListingFailed { source: errno.into() })?;
+    let entries = Dir::read_from(root);
+    for entry in entries.map_err(|errno| out_of_means(errno).unwrap_or(Error::FolderGone))? {
+        let entry = entry.map_err(failed)?;
         let may_be_file =
             matches!(entry.file_type(), FileType::RegularFile | FileType::Symlink | FileType::Unknown);
         let name = entry.file_name().to_bytes();
@@ -115,10 +117,14 @@ fn regular_files(
             continue;
         }
         // What leads nowhere, out of the folder or to no regular file, or went away meanwhile, is not listed.
-        let Ok(place) = Place::find(root, OsStr::from_bytes(name)) else { continue };
-        if place.stat.is_none() {
-            continue;
-        }
+        let place = match Place::find(root, OsStr::from_bytes(name)) {
+            Ok(place) if place.stat.is_some() => place,
+            Err(Refusal::System(errno)) => match out_of_means(errno) {
+                Some(error) => return Err(error),
+                None => continue,
+            },
+            _ => continue,
+        };
         match std::str::from_utf8(name).ok().filter(|name| FileName::parse(name, names).is_ok()) {
             Some(name) => files.push((name.to_owned(), place)),
             None => *unlisted += 1,
@@ -126,6 +132,15 @@ fn regular_files(
     }
     files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
     Ok(files)
+}
+
+fn failed(errno: Errno) -> Error {
+    Error::ListingFailed { source: errno.into() }
+}
+
+/// The error if nothing is wrong with the file or the folder, only with what the system has left for us.
+fn out_of_means(errno: Errno) -> Option<Error> {
+    matches!(errno, Errno::MFILE | Errno::NFILE | Errno::NOMEM).then(|| failed(errno))
 }
 
 /// Up to three names in `root` that look like `name`, best first.
