@@ -89,11 +89,11 @@ impl Checks {
                 return Err(foreign("Origin"));
             }
         }
-        let host = headers
-            .get(HOST)
-            .and_then(|host| host.to_str().ok())
-            .or(uri.authority().map(|host| host.as_str()));
-        if self.loopback && !host.is_some_and(is_local_authority) {
+        // All that say where the request goes must: which of several is believed is not the same everywhere.
+        let said = headers.get_all(HOST).iter().map(|host| host.to_str().ok());
+        let mut hosts = said.chain(uri.authority().map(|host| Some(host.as_str()))).peekable();
+        let any = hosts.peek().is_some();
+        if self.loopback && !(any && hosts.all(|host| host.is_some_and(is_local_authority))) {
             return Err(foreign("Host"));
         }
         Ok(())
