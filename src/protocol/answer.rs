@@ -41,8 +41,25 @@ struct Streamed {
 
 #[derive(Debug)]
 enum Part {
-    Ready { bytes: Vec<u8>, sent: usize },
+    Ready {
+        bytes: Vec<u8>,
+        sent: usize,
+    },
     Streamed(Box<Streamed>),
+    /// The rest of an array: each answer is asked for when those before it have been pulled.
+    Array {
+        rest: Rest,
+        first: bool,
+    },
+}
+
+/// Answers that are still to be made.
+struct Rest(Box<dyn Iterator<Item = Answer> + Send>);
+
+impl std::fmt::Debug for Rest {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        out.write_str("Rest(..)")
+    }
 }
 
 /// How a pull left the answer.
@@ -87,16 +104,11 @@ impl Answer {
         Answer { status: 200, parts }
     }
 
-    /// Several answers as one JSON array.
-    pub fn array(answers: Vec<Answer>) -> Answer {
-        let mut parts = VecDeque::new();
-        for (number, answer) in answers.into_iter().enumerate() {
-            let separator = if number == 0 { b"[" } else { b"," };
-            parts.push_back(Part::Ready { bytes: separator.to_vec(), sent: 0 });
-            parts.extend(answer.parts);
-        }
-        parts.push_back(Part::Ready { bytes: b"]".to_vec(), sent: 0 });
-        Answer { status: 200, parts }
+    /// Several answers as one JSON array. Each is made when those before it have been pulled, so that however many
+    /// there are, one at a time holds memory.
+    pub fn array(answers: impl IntoIterator<Item = Answer, IntoIter: Send + 'static>) -> Answer {
+        let rest = Rest(Box::new(answers.into_iter()));
+        Answer { status: 200, parts: VecDeque::from([Part::Array { rest, first: true }]) }
     }
 
     /// Appends the next block, about [`BLOCK`] bytes, to `out`.
@@ -111,6 +123,21 @@ impl Answer {
                     *sent += next.len();
                     if *sent == bytes.len() {
                         self.parts.pop_front();
+                    }
+                }
+                Some(Part::Array { rest, first }) => {
+                    let separator = if std::mem::take(first) { b'[' } else { b',' };
+                    match rest.0.next() {
+                        Some(answer) => {
+                            out.push(separator);
+                            for part in answer.parts.into_iter().rev() {
+                                self.parts.push_front(part);
+                            }
+                        }
+                        None => {
+                            out.extend_from_slice(if separator == b'[' { b"[]" } else { b"]" });
+                            self.parts.pop_front();
+                        }
                     }
                 }
                 Some(Part::Streamed(streamed)) => {

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -91,6 +92,9 @@ pub enum Message<'a> {
     /// Not a message: to be refused.
     Invalid(Refusal),
 }
+
+/// Messages that a batch may hold.
+const MAX_BATCH: usize = 1_000;
 
 /// What one input holds.
 #[derive(Debug)]
@@ -182,9 +186,47 @@ pub fn parse(bytes: &[u8]) -> Input<'_> {
     if !text.trim_ascii_start().starts_with('[') {
         return Input::One(parse_one(text));
     }
-    match serde_json::from_str::<Vec<&RawValue>>(text) {
-        Ok(items) => Input::Batch(items.into_iter().map(|item| parse_one(item.get())).collect()),
+    match serde_json::from_str::<Items>(text) {
+        Ok(Items { more: true, .. }) => Input::One(refuse(
+            code::INVALID_REQUEST,
+            format!("Invalid request: a batch of more than {MAX_BATCH} messages"),
+        )),
+        Ok(Items { items, .. }) => {
+            Input::Batch(items.into_iter().map(|item| parse_one(item.get())).collect())
+        }
         Err(error) => Input::One(refuse(code::PARSE_ERROR, format!("Parse error: {error}"))),
+    }
+}
+
+/// The messages of a batch, up to [`MAX_BATCH`]; the others are passed over, so that they hold no memory.
+struct Items<'a> {
+    items: Vec<&'a RawValue>,
+    more: bool,
+}
+
+impl<'de> Deserialize<'de> for Items<'de> {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Items<'de>, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Items<'de>;
+
+            fn expecting(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+                out.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Items<'de>, A::Error> {
+                let mut found = Items { items: Vec::new(), more: false };
+                while found.items.len() < MAX_BATCH {
+                    let Some(item) = array.next_element()? else { return Ok(found) };
+                    found.items.push(item);
+                }
+                while array.next_element::<IgnoredAny>()?.is_some() {
+                    found.more = true;
+                }
+                Ok(found)
+            }
+        }
+        value.deserialize_seq(Each)
     }
 }
 

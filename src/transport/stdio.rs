@@ -17,9 +17,9 @@ use tokio::sync::oneshot;
 use super::limits::TokenBucket;
 use super::monitor::Monitor;
 use super::output::Output;
-use super::work::{Work, run_to_answer};
+use super::work::{Work, run_batch};
 use super::{Shared, shutdown};
-use crate::engine::{BOM, Control};
+use crate::engine::BOM;
 use crate::protocol::{Answer, ConnectionState, Id, Pending, Service, Session, Step, code, refusal};
 
 /// Bytes read at once (S2).
@@ -165,19 +165,8 @@ impl Connection {
     fn batch(&mut self, steps: Vec<Step>) {
         self.output.flush();
         self.work.drain();
-        let answers: Vec<Answer> = steps
-            .into_iter()
-            .filter_map(|step| match step {
-                Step::Answer(answer) => Some(answer),
-                Step::Call(pending) => {
-                    let control = Control::new(self.shared.timeout);
-                    run_to_answer(&pending, &self.shared.workspace, &control)
-                }
-                Step::Silent | Step::Cancel(_) | Step::Batch(_) => None,
-            })
-            .collect();
-        if !answers.is_empty() {
-            self.output.push(Answer::array(answers));
+        if let Some(answer) = run_batch(steps, self.shared.workspace.clone(), self.shared.timeout) {
+            self.output.push(answer);
         }
     }
 

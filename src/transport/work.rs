@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use super::Shared;
 use super::output::Output;
 use crate::engine::{Control, Error, Workspace};
-use crate::protocol::{Answer, Id, Pending};
+use crate::protocol::{Answer, Id, Pending, Step};
 
 /// See the module.
 #[derive(Clone)]
@@ -172,6 +172,24 @@ pub(super) fn run_to_answer(pending: &Pending, workspace: &Workspace, control: &
         result => control.answer().then(|| pending.answer(result)),
     }));
     answer.unwrap_or_else(|_| Some(pending.panicked()))
+}
+
+/// Carries a batch out in its order, each request when the answers before it have been taken; all of them together may
+/// work as long as one. Nothing if none wants an answer.
+pub(super) fn run_batch(steps: Vec<Step>, workspace: Arc<Workspace>, timeout: Duration) -> Option<Answer> {
+    let any = steps.iter().any(|step| matches!(step, Step::Answer(_) | Step::Call(_)));
+    let mut left = timeout;
+    let answers = steps.into_iter().filter_map(move |step| match step {
+        Step::Answer(answer) => Some(answer),
+        Step::Call(pending) => {
+            let start = Instant::now();
+            let answer = run_to_answer(&pending, &workspace, &Control::new(left));
+            left = left.saturating_sub(start.elapsed());
+            answer
+        }
+        Step::Silent | Step::Cancel(_) | Step::Batch(_) => None,
+    });
+    any.then(|| Answer::array(answers))
 }
 
 impl Inner {
