@@ -12,6 +12,7 @@ mod errors; // SPEC 7 row by row, over MCP, REST and the direct methods
 mod errors_arguments; // wrong arguments, and which of several errors is reported
 mod errors_system; // locks, other programs, full disks, a folder that goes, time
 mod escape_attempts; // every way out of the folder that was thought of, on every tool and interface
+mod hostile; // clients that lie, hang, flood and vanish: bounded memory, others served, an end in time
 mod http; // paths, statuses, connections, the end
 mod http_access; // Host, Origin, token, and the order of all checks
 mod kill; // kill -9 at random moments of real edits
@@ -23,6 +24,7 @@ mod resources; // resources, prompts, cursors
 mod rest; // S3's interface: results that count from 1
 mod revisions; // negotiation, batches, batches, the stateless revision
 mod stdio; // framing, ids, order, the end of input
+mod system; // full and read-only disks, folders that go, no descriptors, permissions, strangers\' locks, clocks
 mod tools; // tools/list, the form of tools/call, --tools, --structured
 mod truncate; // files cut, grown, rewritten, replaced and deleted under readers and editors
 mod workflow; // S0's integration test and its list of test cases

@@ -18,17 +18,23 @@ const CANCELLED: u8 = 4;
 /// What work that watches its deadline needs at most to notice it.
 const NOTICE: Duration = Duration::from_millis(250);
 
+/// No wait for a lock is longer (SPEC 2, `--timeout`).
+const LOCK_WAIT: Duration = Duration::from_secs(30);
+
 /// Shared between the thread that works and whoever may call it off.
 #[derive(Debug)]
 pub struct Control {
     deadline: Instant,
+    lock_deadline: Instant,
     state: AtomicU8,
 }
 
 impl Control {
     /// An operation that may take until `timeout` from now.
     pub fn new(timeout: Duration) -> Control {
-        Control { deadline: Instant::now() + timeout, state: AtomicU8::new(RUNNING) }
+        let now = Instant::now();
+        let (deadline, lock_deadline) = (now + timeout, now + timeout.min(LOCK_WAIT));
+        Control { deadline, lock_deadline, state: AtomicU8::new(RUNNING) }
     }
 
     /// When whoever waits for the answer should stop waiting: a little after the deadline, so that work which notices
@@ -40,6 +46,11 @@ impl Control {
     /// When the time is up.
     pub fn deadline(&self) -> Instant {
         self.deadline
+    }
+
+    /// When a wait for a lock is over.
+    pub fn lock_deadline(&self) -> Instant {
+        self.lock_deadline
     }
 
     /// Whether the operation should go on: [`Error::TimedOut`] or [`Error::Cancelled`] if not.

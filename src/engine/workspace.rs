@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::fs::{Access, Mode, OFlags};
 
@@ -20,9 +20,6 @@ use super::place::{Place, Refusal};
 use super::splice::EditPlan;
 use super::view::{FileStamp, FileView, MAP_CUTOFF, OpenFile};
 use super::{Control, Error, Result, list};
-
-/// No wait for a lock is longer (SPEC 2, `--timeout`).
-const LOCK_WAIT: Duration = Duration::from_secs(30);
 
 /// How often a read or an edit starts over on a file that others keep changing.
 const ATTEMPTS: usize = 8;
@@ -271,7 +268,7 @@ impl Workspace {
         if self.options.read_only {
             return Err(Error::PermissionDenied { name: name.into() });
         }
-        let until = control.deadline().min(Instant::now() + LOCK_WAIT);
+        let until = control.lock_deadline();
         let mut turn = None;
         let mut changed = 0;
         while changed < ATTEMPTS {
@@ -620,6 +617,7 @@ fn load(file: OpenFile, window: Range<usize>, name: &str, effort: Effort) -> Res
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::time::Duration;
 
     use super::super::step;
     use super::super::{LineEdit, Operation};

@@ -10,7 +10,7 @@ use super::record::Subject;
 use super::result::{self, Asked, Keep};
 use super::rpc::{self, Id, Refusal, code};
 use crate::engine::{Control, Error, Excerpt, Result, Workspace};
-use crate::tools::{Call, Failure, LineBase, Reply, Wanted};
+use crate::tools::{self, Call, Failure, LineBase, Reply, Wanted};
 
 /// The interface that a call came by, and with it the form of the answer.
 #[derive(Debug, Clone)]
@@ -57,6 +57,11 @@ impl Pending {
     /// The file that the call works on: calls on one file are carried out in the order in which they came.
     pub fn file(&self) -> Option<&str> {
         self.call.file().map(|name| name.as_str())
+    }
+
+    /// Whether the call changes its file, and so may have to wait for a lock.
+    pub fn writes(&self) -> bool {
+        tools::find(self.about.operation).is_some_and(|tool| tool.writes)
     }
 
     /// Whether a client that goes away takes its request back: in stateless revisions only, because a client of the

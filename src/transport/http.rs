@@ -26,8 +26,10 @@ use super::http_checks::{Checks, Refused, Target, mcp_headers};
 use super::limits::{Budget, Share, TokenBucket};
 use super::monitor::Monitor;
 use super::patience::Patient;
-use super::work::run_to_answer;
-use super::{Shared, shutdown};
+use super::seats::{Seat, Seated, Seats};
+use super::turns::Turns;
+use super::work::{run_batch, run_to_answer};
+use super::{Shared, seats, shutdown};
 use crate::engine::{Control, Error};
 use crate::protocol::{Answer, Headers, Pending, Step, code, http_refusal};
 
@@ -40,11 +42,18 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Longest time in which a client takes nothing of its answer.
 const TAKE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Bytes of request bodies held at once, in the largest ones: past that the server is busy.
+/// Bytes of request bodies held at once, in the largest ones: past that the server is busy. Small bodies do not count,
+/// so that those who send large ones are in each other's way only.
 const BODIES_HELD: usize = 8;
 
 /// A sender slower than this many bytes a second is not waited for.
 const BODY_SECOND: u64 = 64 * 1024;
+
+/// Longest time in which nothing comes of a body.
+const BODY_STALL: Duration = Duration::from_secs(10);
+
+/// Bytes of a request's head, and of what is read and written ahead, held for a connection.
+const BUFFER: usize = 64 * 1024;
 
 /// Larger bodies are taken apart on a blocking thread.
 const PARSE_IN_PLACE: usize = 64 * 1024;
@@ -67,6 +76,7 @@ struct Server {
     shared: Shared,
     checks: Checks,
     in_work: Semaphore,
+    turns: Turns,
     bodies: Budget,
 }
 
@@ -87,7 +97,7 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         };
         let in_work = Semaphore::new(shared.max_in_flight);
         let bodies = Budget::new(BODIES_HELD * shared.max_bytes);
-        let server = Arc::new(Server { shared, checks, in_work, bodies });
+        let server = Arc::new(Server { shared, checks, in_work, turns: Turns::default(), bodies });
         let (signals, monitor) = (shutdown::Signals::catch()?, Monitor::start()?);
         ready(listener.local_addr()?);
         accept(&server, &listener, signals.next()).await;
@@ -103,6 +113,7 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
 async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Future<Output = &'static str>) {
     let (stop, stopping) = watch::channel(false);
     let mut connections = JoinSet::new();
+    let seats = Seats::new(seats::most());
     let mut signal = pin!(signal);
     loop {
         tokio::select! {
@@ -113,7 +124,14 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Futur
             }
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(connection(server.clone(), stream, stopping.clone()));
+                    let seat = tokio::select! {
+                        biased;
+                        _ = &mut signal => break,
+                        seat = seats.take() => seat,
+                    };
+                    if let Some(seat) = seat {
+                        connections.spawn(connection(server.clone(), stream, seat, stopping.clone()));
+                    }
                 }
                 // Out of descriptors, or the client is gone already: others may still get through.
                 Err(error) => {
@@ -131,25 +149,27 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Futur
     }
 }
 
-async fn connection(server: Arc<Server>, stream: TcpStream, mut stopping: watch::Receiver<bool>) {
+async fn connection(server: Arc<Server>, stream: TcpStream, seat: Seat, mut stopping: watch::Receiver<bool>) {
     let _ = stream.set_nodelay(true);
     let bucket = Mutex::new(server.shared.rate_limit.map(TokenBucket::new));
     let service = service_fn(|request| {
         let limited = bucket.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(TokenBucket::take);
-        let server = &server;
+        let (server, work) = (&server, seat.work());
         async move {
-            match limited {
-                Some(Err(wait)) => over_rate(&request, wait),
-                _ => server.respond(request).await,
-            }
+            let response = match limited {
+                Some(Err(wait)) => over_rate(&request, wait)?,
+                _ => server.respond(request).await?,
+            };
+            Ok::<_, io::Error>(response.map(|body| Seated::new(body, work)))
         }
     });
     let mut http = hyper::server::conn::http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(BUFFER);
     let stream = TokioIo::new(Patient::new(stream, TAKE_TIMEOUT));
     let mut served = pin!(http.serve_connection(stream, service));
     let result = tokio::select! {
         result = &mut served => result,
+        () = seat.wanted() => return tracing::debug!("connection ended: another needs its place"),
         () = async { drop(stopping.wait_for(|stopping| *stopping).await) } => {
             served.as_mut().graceful_shutdown();
             served.await
@@ -203,14 +223,16 @@ impl Server {
         loop {
             let seconds = Duration::from_secs(bytes.len() as u64 / BODY_SECOND);
             let next = std::future::poll_fn(|context| body.as_mut().poll_frame(context));
-            match timeout_at(start + BODY_TIMEOUT + seconds, next).await {
+            let stalled = tokio::time::Instant::now() + BODY_STALL;
+            match timeout_at(stalled.min(start + BODY_TIMEOUT + seconds), next).await {
                 Ok(None) => return Ok((bytes, share)),
                 Ok(Some(Ok(frame))) => {
                     let Ok(data) = frame.into_data() else { continue };
                     if bytes.len() + data.len() > self.checks.max_bytes {
                         return Err(self.checks.too_large());
                     }
-                    if !share.grow(data.len()) {
+                    let counted = |len: usize| len.saturating_sub(PARSE_IN_PLACE);
+                    if !share.grow(counted(bytes.len() + data.len()) - counted(bytes.len())) {
                         return Err(busy());
                     }
                     bytes.extend_from_slice(&data);
@@ -257,6 +279,16 @@ impl Server {
             Err(_) => return at_once(pending.panicked()),
         }
         let control = Arc::new(Control::new(self.shared.timeout));
+        let _turn = match pending.file().filter(|_| pending.writes()) {
+            None => None,
+            Some(file) => match timeout_at(control.lock_deadline().into(), self.turns.turn(file)).await {
+                Ok(turn) => Some(turn),
+                Err(_) => {
+                    let name = file.to_owned();
+                    return at_once(pending.answer(Err(Error::Locked { name })));
+                }
+            },
+        };
         let Ok(permit) = timeout_at(control.deadline().into(), self.in_work.acquire()).await else {
             return at_once(pending.answer(Err(Error::TimedOut)));
         };
@@ -285,18 +317,7 @@ impl Server {
     async fn batch(&self, steps: Vec<Step>) -> io::Result<Response<AnswerBody>> {
         let permit = self.in_work.acquire().await;
         let (workspace, timeout) = (self.shared.workspace.clone(), self.shared.timeout);
-        let block = spawn_blocking(move || {
-            let answers: Vec<Answer> = steps
-                .into_iter()
-                .filter_map(|step| match step {
-                    Step::Answer(answer) => Some(answer),
-                    Step::Call(pending) => run_to_answer(&pending, &workspace, &Control::new(timeout)),
-                    Step::Silent | Step::Cancel(_) | Step::Batch(_) => None,
-                })
-                .collect();
-            (!answers.is_empty()).then(|| Block::pull(Answer::array(answers)))
-        })
-        .await;
+        let block = spawn_blocking(move || run_batch(steps, workspace, timeout).map(Block::pull)).await;
         drop(permit);
         match block.map_err(io::Error::other)? {
             Some(block) => respond_with(block),

@@ -8,8 +8,10 @@ mod memory;
 pub mod monitor;
 mod output;
 mod patience;
+mod seats;
 pub mod shutdown;
 pub mod stdio;
+mod turns;
 mod work;
 
 use std::sync::Arc;
