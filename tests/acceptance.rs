@@ -193,6 +193,8 @@ fn s0_and_s3_a_folder_that_is_not_readable_is_an_error() {
         &[],
         |_| {},
         |mcp, direct, folder| {
+            // Only a server that is there already has the folder open.
+            mcp.ok("list_files", json!({}));
             close(folder, 0);
             assert_eq!(mcp.refused("list_files", json!({})), "Error: Cannot access working directory");
             assert_eq!(direct.direct_error("list_files", json!({})).code, -32001);

@@ -221,6 +221,38 @@ fn a_file_that_is_cut_and_refilled_while_it_is_read_kills_nobody() {
     );
 }
 
+/// Each byte is harmless in one text and must be escaped in the other: an escaper that looks at the file twice, to judge
+/// and to copy, lets one through. Found by perf/soak.
+#[test]
+fn a_file_rewritten_in_place_while_it_is_read_never_gives_invalid_json() {
+    const BYTES: usize = 2 * 1_048_576;
+    let plain = "x".repeat(BYTES);
+    let others = ["\"".repeat(BYTES), "\n".repeat(BYTES), "\\".repeat(BYTES)];
+    on_both_with(
+        &[],
+        |folder| folder.write("f", &plain),
+        |server, folder| {
+            use std::os::unix::fs::FileExt;
+            let file = std::fs::File::options().write(true).open(folder.path().join("f")).expect("the file");
+            let mut turn = 0;
+            let rewrite = || {
+                turn += 1;
+                // In pieces, so that it goes on all the time that a read takes.
+                let text = if turn % 2 == 0 { &plain } else { &others[turn / 2 % others.len()] };
+                for (number, piece) in text.as_bytes().chunks(4096).enumerate() {
+                    file.write_all_at(piece, number as u64 * 4096).expect("rewritten");
+                }
+            };
+            while_others(rewrite, || {
+                for _ in 0..300 {
+                    // The client parses what it gets, and panics where it is no JSON.
+                    server.tool("read_file", json!({ "name": "f" }));
+                }
+            });
+        },
+    );
+}
+
 #[test]
 fn a_killed_server_leaves_the_old_file_or_the_new_one_and_the_next_start_cleans_up() {
     let folder = Folder::new();

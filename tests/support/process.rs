@@ -46,6 +46,10 @@ pub(crate) fn as_nobody(command: Command, folder: &Folder) -> Command {
     }
     let mut other = Command::new(binary);
     other.args(command.get_args()).uid(NOBODY).gid(NOBODY);
+    if std::env::var_os("LLVM_PROFILE_FILE").is_some() {
+        // Nobody may not write a profile, and would say so on stderr.
+        other.env("LLVM_PROFILE_FILE", "/dev/null");
+    }
     other
 }
 
