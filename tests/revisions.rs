@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Http, Mcp, Stdio, on_both};
-
-const HANDSHAKE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+use crate::support::{Folder, HANDSHAKE, Http, Mcp, Stdio, on_both};
 
 fn initialize(server: &dyn Mcp, revision: &str, capabilities: Value) -> Value {
     let client = json!({ "name": "test-client", "version": "1.0.0" });

@@ -264,15 +264,19 @@ pub(crate) fn while_others<T>(background: impl FnMut() + Send, body: impl FnOnce
 }
 
 /// Runs `test` for stdio and for HTTP; a failure says over which it came.
-fn each_transport(test: impl Fn(bool)) {
+pub(super) fn each_transport(test: impl Fn(bool)) {
     for http in [false, true] {
-        let over = if http { "HTTP" } else { "stdio" };
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| test(http))) {
-            let message = panic.downcast_ref::<String>().map(String::as_str);
-            match message.or_else(|| panic.downcast_ref::<&str>().copied()) {
-                Some(message) => panic!("over {over}: {message}"),
-                None => resume_unwind(panic),
-            }
+        labelled(if http { "over HTTP" } else { "over stdio" }, || test(http));
+    }
+}
+
+/// Runs `test`; a failure says where it came.
+pub(super) fn labelled(place: &str, test: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(test)) {
+        let message = panic.downcast_ref::<String>().map(String::as_str);
+        match message.or_else(|| panic.downcast_ref::<&str>().copied()) {
+            Some(message) => panic!("{place}: {message}"),
+            None => resume_unwind(panic),
         }
     }
 }

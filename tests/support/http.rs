@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::process::{Process, command};
+use super::schema::Wire;
 use super::{Folder, PATIENCE};
 
 /// A server process with `--transport=http --port=0`, and a client for it.
@@ -52,6 +53,7 @@ impl HttpResponse {
 /// One TCP connection; requests on it follow each other.
 pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
+    wire: Wire,
 }
 
 impl Connection {
@@ -79,6 +81,7 @@ impl Connection {
 
     /// For what the server may refuse to take.
     pub(crate) fn try_write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.wire.sent_http(bytes);
         self.stream.get_mut().write_all(bytes)
     }
 
@@ -113,6 +116,10 @@ impl Connection {
             }
             None if status == 202 || status == 204 => {}
             None => drop(self.stream.read_to_end(&mut response.body)?),
+        }
+        // REST's answers are no messages of MCP.
+        if response.body.windows(9).take(64).any(|window| window == b"\"jsonrpc\"") {
+            self.wire.received(&response.json());
         }
         Ok(response)
     }
@@ -195,17 +202,27 @@ impl Http {
         self.process.child.id()
     }
 
+    /// Waits for a line on stderr that holds `part`.
+    pub(crate) fn wait_for_stderr(&self, part: &str) -> String {
+        self.process.wait_for_line(|line| line.contains(part).then(|| line.to_owned()))
+    }
+
     /// A header line for every later `post` and `rpc`.
     pub(crate) fn add_header(&self, name: &str, value: &str) {
         self.headers.lock().expect("no panic").push_str(&format!("{name}: {value}\r\n"));
     }
 
     pub(crate) fn connect(&self) -> Connection {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
+        self.connect_to("127.0.0.1")
+    }
+
+    /// A connection to a server that listens elsewhere.
+    pub(crate) fn connect_to(&self, host: &str) -> Connection {
+        let stream = TcpStream::connect((host, self.port)).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");
         stream.set_nodelay(true).expect("no delay");
-        Connection { stream: BufReader::new(stream) }
+        Connection { stream: BufReader::new(stream), wire: Wire::http() }
     }
 
     /// Writes these bytes on a connection of their own and reads one response.
@@ -221,15 +238,25 @@ impl Http {
 
     /// A POST with this body, JSON or not.
     pub(crate) fn post_raw(&self, path: &str, body: &[u8]) -> HttpResponse {
-        let headers = format!("{}Connection: close\r\n", self.headers.lock().expect("no panic"));
+        self.post_with(path, "", body)
+    }
+
+    /// The same with further header lines.
+    pub(crate) fn post_with(&self, path: &str, headers: &str, body: &[u8]) -> HttpResponse {
+        let headers = format!("{}{headers}Connection: close\r\n", self.headers.lock().expect("no panic"));
         self.raw(&post_bytes(path, &headers, body))
     }
 
     /// Posts a request to /mcp and gives the whole response to it.
     pub(crate) fn request(&self, method: &str, params: Value) -> Value {
+        self.request_with("", method, params)
+    }
+
+    /// The same with further header lines.
+    pub(crate) fn request_with(&self, headers: &str, method: &str, params: Value) -> Value {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let response =
-            self.post("/mcp", &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let response = self.post_with("/mcp", headers, request.to_string().as_bytes());
         let answer = response.json();
         assert_eq!(answer["id"], json!(id), "status {}: {answer}", response.status);
         assert_eq!(answer["jsonrpc"], "2.0", "{answer}");

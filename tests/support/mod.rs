@@ -3,10 +3,13 @@
 //! - [`Folder`]: a fresh folder that is removed at the end, with room beside it for what lies outside.
 //! - [`Stdio`], [`Http`]: a server process and a client for it; the process is killed on drop, if not ended before.
 //! - [`Mcp`]: tools over MCP, on either transport. [`on_both`] runs one test body over each, in fresh folders.
+//! - [`in_every_revision`]: the same in each revision of MCP; [`Stateless`] speaks the one without a handshake.
 //! - [`Direct`]: S3's interface, `POST /{operation}` or the direct JSON-RPC method. [`direct_on_both`] likewise.
 //! - [`while_others`]: something that goes on in the background meanwhile.
 //! - [`command`], [`as_nobody`], [`with_umask`]: a server process in unusual circumstances, for `Stdio::run` and
 //!   `Http::run`. [`run_to_end`]: a process that is to end by itself.
+//!
+//! Every message that a client here receives is held against the official schemas of its revision (schema.rs).
 //!
 //! Nothing sleeps where it can wait for an event, and every wait ends after [`PATIENCE`] with a panic that tells
 //! what the server wrote to stderr.
@@ -16,6 +19,8 @@ mod folder;
 mod http;
 mod process;
 mod random;
+mod revisions;
+mod schema;
 mod stdio;
 
 pub(crate) use client::{
@@ -28,6 +33,7 @@ pub(crate) use process::{
     Ended, anonymous_memory, as_nobody, command, run_command_to_end, run_to_end, with_descriptors, with_umask,
 };
 pub(crate) use random::Random;
+pub(crate) use revisions::{HANDSHAKE, STATELESS, Stateless, headers, in_every_revision, meta, with_meta};
 pub(crate) use stdio::Stdio;
 
 /// How long anything is waited for.

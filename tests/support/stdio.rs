@@ -3,14 +3,15 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
 use std::process::{ChildStdin, Command, ExitStatus, Stdio as Pipe};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::process::{Process, command, write_all};
+use super::schema::Wire;
 use super::{Folder, PATIENCE};
 
 /// A server process with `--transport=stdio`, and a client that speaks JSON lines with it.
@@ -21,6 +22,7 @@ pub(crate) struct Stdio {
     /// Messages that `request` met while it waited for its own answer.
     early: Mutex<VecDeque<Value>>,
     next_id: AtomicU64,
+    wire: Mutex<Wire>,
 }
 
 impl Stdio {
@@ -44,12 +46,16 @@ impl Stdio {
             }
         });
         let (lines, early, next_id) = (Mutex::new(lines), Mutex::default(), AtomicU64::new(1));
-        Stdio { process, stdin, lines, early, next_id }
+        Stdio { process, stdin, lines, early, next_id, wire: Mutex::new(Wire::stdio()) }
     }
 
     /// What the server has written to stderr so far.
     pub(crate) fn stderr(&self) -> String {
         self.process.stderr()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.child.id()
     }
 
     /// Waits for a line on stderr that holds `part`.
@@ -68,11 +74,26 @@ impl Stdio {
 
     /// Writes these bytes and nothing else: a line break is the caller's business.
     pub(crate) fn send_raw(&self, bytes: &[u8]) {
+        self.wire.lock().unwrap_or_else(PoisonError::into_inner).sent_lines(bytes);
         write_all(self.stdin.lock().expect("no panic").as_mut().expect("stdin is open"), bytes);
     }
 
     /// The next line as it came, without its line break.
     pub(crate) fn recv_line(&self) -> String {
+        let line = self.next_line();
+        self.parse(&line);
+        line
+    }
+
+    /// The message in a line, which must be one that MCP's schemas admit.
+    #[track_caller]
+    fn parse(&self, line: &str) -> Value {
+        let message = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:.400}"));
+        self.wire.lock().unwrap_or_else(PoisonError::into_inner).received(&message);
+        message
+    }
+
+    fn next_line(&self) -> String {
         match self.lines.lock().expect("no panic").recv_timeout(PATIENCE) {
             Ok(mut line) => {
                 assert_eq!(line.pop(), Some(b'\n'), "a message ends in a line break");
@@ -88,8 +109,7 @@ impl Stdio {
         if let Some(message) = self.early.lock().expect("no panic").pop_front() {
             return message;
         }
-        let line = self.recv_line();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:.400}"))
+        self.parse(&self.next_line())
     }
 
     /// Sends a request and gives the whole response to it, whatever else arrives before.
@@ -141,7 +161,11 @@ impl Stdio {
         let mut rest = Vec::new();
         loop {
             match lines.recv_timeout(PATIENCE) {
-                Ok(line) => rest.push(String::from_utf8(line).expect("UTF-8 on stdout")),
+                Ok(line) => {
+                    let line = String::from_utf8(line).expect("UTF-8 on stdout");
+                    self.parse(&line);
+                    rest.push(line);
+                }
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return rest,
                 Err(error) => panic!("stdout stays open ({error}); stderr: {}", self.stderr()),
             }
