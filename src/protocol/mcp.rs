@@ -162,6 +162,9 @@ impl Service {
             let step = direct.then(|| self.direct(&asked, method, Some(params))).flatten();
             return step.ok_or_else(|| unknown(session, revision, method));
         };
+        if revision.is_stateless() {
+            stateless::check_log_level(params)?;
+        }
         Ok(match (known.handle)(self, session, &asked, params)? {
             Outcome::Step(step) => step,
             Outcome::Members(members, keep) => {

@@ -55,8 +55,12 @@ struct Meta<'a> {
     capabilities: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "io.modelcontextprotocol/clientInfo")]
     client: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct LogLevel<'a> {
     #[serde(borrow, default, rename = "io.modelcontextprotocol/logLevel")]
-    log_level: Option<&'a RawValue>,
+    level: Option<&'a RawValue>,
 }
 
 /// The revision in which a request is served: the session's, unless the request says in its `_meta` what it speaks.
@@ -87,7 +91,7 @@ pub(super) fn revision_of(
     }
 }
 
-const EMPTY: Meta<'static> = Meta { version: None, capabilities: None, client: None, log_level: None };
+const EMPTY: Meta<'static> = Meta { version: None, capabilities: None, client: None };
 
 fn check_meta(meta: Meta, header: Option<Option<&str>>) -> Result<Revision, Problem> {
     let missing = |what| bad(Problem::params(format!("_meta: io.modelcontextprotocol/{what}")));
@@ -102,15 +106,23 @@ fn check_meta(meta: Meta, header: Option<Option<&str>>) -> Result<Revision, Prob
     if header.is_some_and(|header| header != Some(&*version)) {
         return Err(mismatch("MCP-Protocol-Version must repeat the protocolVersion of the body"));
     }
-    let Some(revision) = Revision::parse(&version).filter(|revision| revision.is_stateless()) else {
-        return Err(unsupported(&version));
-    };
-    let level = meta.log_level.map(|level| rpc::string(level.get()).unwrap_or_default());
+    let revision = Revision::parse(&version).filter(|revision| revision.is_stateless());
+    revision.ok_or_else(|| unsupported(&version))
+}
+
+/// Refuses a level that does not exist: the last of the checks, when it is known that there is such a method.
+pub(super) fn check_log_level(params: &str) -> Result<(), Problem> {
+    if !params.contains("logLevel") {
+        return Ok(());
+    }
+    let params: Params = serde_json::from_str(params).map_err(Problem::params)?;
+    let meta: Option<LogLevel> = params.meta.and_then(|meta| serde_json::from_str(meta.get()).ok());
+    let level = meta.and_then(|meta| meta.level).map(|level| rpc::string(level.get()).unwrap_or_default());
     match level {
         Some(level) if !LOG_LEVELS.contains(&&*level) => {
             Err(Problem::params("_meta: io.modelcontextprotocol/logLevel is no known level"))
         }
-        _ => Ok(revision),
+        _ => Ok(()),
     }
 }
 
