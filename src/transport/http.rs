@@ -143,7 +143,11 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Futur
         }
     }
     let _ = stop.send(true);
-    let finished = async { while connections.join_next().await.is_some() {} };
+    let finished = async {
+        while connections.join_next().await.is_some() {}
+        // What lost its client holds its place until it is done.
+        drop(server.in_work.acquire_many(server.shared.max_in_flight as u32).await);
+    };
     if tokio::time::timeout(shutdown::GRACE, finished).await.is_err() {
         tracing::warn!("stopped with requests still in work");
     }
@@ -191,7 +195,7 @@ fn over_rate(request: &Request<Incoming>, wait: Duration) -> io::Result<Response
 
 impl Server {
     /// The response to one request; an error cuts the connection.
-    async fn respond(&self, request: Request<Incoming>) -> io::Result<Response<AnswerBody>> {
+    async fn respond(self: &Arc<Self>, request: Request<Incoming>) -> io::Result<Response<AnswerBody>> {
         let (head, body) = request.into_parts();
         let rest = !matches!(head.uri.path(), "/" | "/mcp");
         let message = async {
@@ -259,17 +263,17 @@ impl Server {
             .unwrap_or_else(|| Step::Answer(http_refusal(rest, 500, code::INTERNAL_ERROR, "Internal error")))
     }
 
-    async fn carry_out(&self, step: Step) -> io::Result<Response<AnswerBody>> {
+    async fn carry_out(self: &Arc<Self>, step: Step) -> io::Result<Response<AnswerBody>> {
         match step {
             Step::Answer(answer) => at_once(answer),
             Step::Call(pending) => self.call(pending).await,
-            Step::Batch(steps) => self.batch(steps).await,
+            Step::Batch(steps) => tokio::spawn(self.clone().batch(steps)).await.map_err(io::Error::other)?,
             // A cancellation over HTTP names requests of nobody knows whom.
             Step::Silent | Step::Cancel(_) => Ok(accepted()),
         }
     }
 
-    async fn call(&self, pending: Pending) -> io::Result<Response<AnswerBody>> {
+    async fn call(self: &Arc<Self>, pending: Pending) -> io::Result<Response<AnswerBody>> {
         let workspace = &self.shared.workspace;
         match catch_unwind(AssertUnwindSafe(|| {
             pending.run_at_once(workspace).map(|result| pending.answer(result))
@@ -278,47 +282,51 @@ impl Server {
             Ok(None) => {}
             Err(_) => return at_once(pending.panicked()),
         }
-        let control = Arc::new(Control::new(self.shared.timeout));
+        let (pending, control) = (Arc::new(pending), Arc::new(Control::new(self.shared.timeout)));
+        let _hung_up = CancelOnDrop(pending.ends_with_its_client().then(|| control.clone()));
+        // A task of its own: a client that hangs up takes only the waiting for the answer with it.
+        match tokio::spawn(self.clone().work(pending.clone(), control)).await {
+            Ok(Some(block)) => respond_with(block),
+            _ => at_once(pending.panicked()),
+        }
+    }
+
+    /// Carries a call out in its turn. Nothing if it ran into a fault of ours, or was called off.
+    async fn work(self: Arc<Self>, pending: Arc<Pending>, control: Arc<Control>) -> Option<Block> {
+        let timed_out = || Block::pull_all(pending.answer(Err(Error::TimedOut)));
         let _turn = match pending.file().filter(|_| pending.writes()) {
             None => None,
             Some(file) => match timeout_at(control.lock_deadline().into(), self.turns.turn(file)).await {
                 Ok(turn) => Some(turn),
                 Err(_) => {
                     let name = file.to_owned();
-                    return at_once(pending.answer(Err(Error::Locked { name })));
+                    return Some(Block::pull_all(pending.answer(Err(Error::Locked { name }))));
                 }
             },
         };
-        let Ok(permit) = timeout_at(control.deadline().into(), self.in_work.acquire()).await else {
-            return at_once(pending.answer(Err(Error::TimedOut)));
+        let Ok(_place) = timeout_at(control.deadline().into(), self.in_work.acquire()).await else {
+            return Some(timed_out());
         };
-        let pending = Arc::new(pending);
         let work = {
             let (pending, control) = (pending.clone(), control.clone());
-            let workspace = workspace.clone();
+            let workspace = self.shared.workspace.clone();
             move || run_to_answer(&pending, &workspace, &control).map(Block::pull)
         };
-        let _hung_up = CancelOnDrop(pending.ends_with_its_client().then(|| control.clone()));
         let mut work = spawn_blocking(work);
         let block = match timeout_at(control.overdue().into(), &mut work).await {
-            Err(_) if control.expire() => return at_once(pending.answer(Err(Error::TimedOut))),
+            Err(_) if control.expire() => return Some(timed_out()),
             // It is writing already: its answer will come.
             Err(_) => work.await,
             Ok(block) => block,
         };
-        drop(permit);
-        match block {
-            Ok(Some(block)) => respond_with(block),
-            _ => at_once(pending.panicked()),
-        }
+        block.ok().flatten()
     }
 
     /// A batch is carried out in its order, as one piece of work.
-    async fn batch(&self, steps: Vec<Step>) -> io::Result<Response<AnswerBody>> {
-        let permit = self.in_work.acquire().await;
+    async fn batch(self: Arc<Self>, steps: Vec<Step>) -> io::Result<Response<AnswerBody>> {
+        let _place = self.in_work.acquire().await;
         let (workspace, timeout) = (self.shared.workspace.clone(), self.shared.timeout);
         let block = spawn_blocking(move || run_batch(steps, workspace, timeout).map(Block::pull)).await;
-        drop(permit);
         match block.map_err(io::Error::other)? {
             Some(block) => respond_with(block),
             None => Ok(accepted()),

@@ -20,7 +20,7 @@ use super::output::Output;
 use super::work::{Work, run_batch};
 use super::{Shared, shutdown};
 use crate::engine::BOM;
-use crate::protocol::{Answer, ConnectionState, Id, Pending, Service, Session, Step, code, refusal};
+use crate::protocol::{ConnectionState, Id, Pending, Service, Session, Step, code, refusal};
 
 /// Bytes read at once (S2).
 const READ_BUFFER: usize = 64 * 1024;
