@@ -6,6 +6,7 @@ mod acceptance; // the acceptance criteria of S0 and S3, one test each
 mod cli; // flags and their ranges, exit codes, what a start says and what is logged
 mod concurrency; // threads, connections and processes on one file; kills and files cut while they are read
 mod confine; // names, links and special files: no way out of the folder; --read-only
+mod each_revision; // what holds in every revision of MCP on both transports
 mod edit; // edit_file: which lines change, and what is refused
 mod edit_bytes; // edit_file byte for byte: breaks, BOM, the end of the file, modes
 mod errors; // SPEC 7 row by row, over MCP, REST and the direct methods
@@ -16,17 +17,22 @@ mod hostile; // clients that lie, hang, flood and vanish: bounded memory, others
 mod http; // paths, statuses, connections, the end
 mod http_access; // Host, Origin, token, and the order of all checks
 mod kill; // kill -9 at random moments of real edits
+mod http_wire; // Expect, HEAD, pipelines, streams, IPv6
 mod limits; // rate, requests in flight, locked files, cancelling: what harms only its own request
 mod list; // list_files to the letter
 mod operator; // the lines of the log, SIGUSR1, and what is never logged
 mod read; // read_file: ranges, breaks, names
 mod resources; // resources, prompts, cursors
 mod rest; // S3's interface: results that count from 1
-mod revisions; // negotiation, batches, batches, the stateless revision
+mod revisions; // negotiation, batches, the stateless revision beside the others
+mod schemas; // the tools' schemas: valid, plain, small, true
+mod stateless; // the revision without a handshake, to the letter
+mod stateless_clients; // the same between its requests: nothing remembered, clients that go away
 mod stdio; // framing, ids, order, the end of input
 mod system; // full and read-only disks, folders that go, no descriptors, permissions, strangers\' locks, clocks
 mod tools; // tools/list, the form of tools/call, --tools, --structured
 mod truncate; // files cut, grown, rewritten, replaced and deleted under readers and editors
+mod wire; // buffers, back-pressure, order and states on stdio (S2)
 mod workflow; // S0's integration test and its list of test cases
 
 mod corpus; // hundreds of real files over both transports, against the model

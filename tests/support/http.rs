@@ -192,6 +192,10 @@ impl Http {
         self.port
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.child.id()
+    }
+
     /// What the server has written to stderr so far.
     pub(crate) fn stderr(&self) -> String {
         self.process.stderr()

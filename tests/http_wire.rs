@@ -1,0 +1,179 @@
+//! HTTP/1.1 as clients really use it: `Expect`, HEAD, IPv6, pipelines, streams, answers cut off when no longer true.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv6Addr, TcpListener, TcpStream};
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Http, Mcp, PATIENCE, post_bytes, while_others};
+
+const MB: usize = 1_048_576;
+
+fn ping(id: u32) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })
+}
+
+/// Reads the head of a response, whatever it is.
+fn head(stream: &mut BufReader<TcpStream>) -> String {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert_ne!(stream.read_line(&mut head).expect("a line"), 0, "cut off at {head:?}");
+    }
+    head
+}
+
+fn open(server: &Http) -> BufReader<TcpStream> {
+    let stream = TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    BufReader::new(stream)
+}
+
+#[test]
+fn a_client_that_asks_before_it_sends_its_body_is_told_to_go_on() {
+    let folder = Folder::new();
+    let server = Http::start(&folder, &[]);
+    let body = ping(1).to_string();
+    let mut stream = open(&server);
+    let bytes = post_bytes("/mcp", "Expect: 100-continue\r\n", body.as_bytes());
+    let (ask, body) = bytes.split_at(bytes.len() - body.len());
+    stream.get_mut().write_all(ask).expect("sent");
+    assert!(head(&mut stream).starts_with("HTTP/1.1 100 "));
+    stream.get_mut().write_all(body).expect("sent");
+    assert!(head(&mut stream).starts_with("HTTP/1.1 200 "));
+}
+
+#[test]
+fn a_client_that_asks_before_it_sends_too_much_is_refused_at_once() {
+    let folder = Folder::new();
+    let server = Http::start(&folder, &["--max-size=1"]);
+    for (headers, status) in [
+        (format!("Host: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n", 2 * MB), 413),
+        ("Host: localhost\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n".to_owned(), 400),
+        ("Host: evil.example\r\nContent-Type: application/json\r\nContent-Length: 5\r\n".to_owned(), 403),
+    ] {
+        let mut stream = open(&server);
+        let ask = format!("POST /mcp HTTP/1.1\r\n{headers}Expect: 100-continue\r\n\r\n");
+        stream.get_mut().write_all(ask.as_bytes()).expect("sent");
+        let head = head(&mut stream);
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
+    }
+}
+
+#[test]
+fn head_is_not_allowed_and_has_no_body() {
+    let folder = Folder::new();
+    let server = Http::start(&folder, &[]);
+    for (path, status) in [("/mcp", 405), ("/", 405), ("/list_files", 405), ("/x", 404)] {
+        let mut stream = open(&server);
+        let ask = format!("HEAD {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        stream.get_mut().write_all(ask.as_bytes()).expect("sent");
+        let head = head(&mut stream).to_ascii_lowercase();
+        assert!(head.starts_with(&format!("http/1.1 {status} ")), "{head}");
+        assert_eq!(head.contains("allow: post"), status == 405, "{head}");
+        let mut body = Vec::new();
+        stream.read_to_end(&mut body).expect("the end");
+        assert_eq!(body, b"", "{path}");
+    }
+}
+
+#[test]
+fn pipelined_requests_are_answered_in_their_order_whatever_their_size() {
+    let folder = Folder::new();
+    let text = "some words in a line\n".repeat(50_000);
+    folder.write("large", &text);
+    let server = Http::start(&folder, &[]);
+    let mut connection = server.connect();
+    let read = json!({ "jsonrpc": "2.0", "id": 0, "method": "tools/call",
+        "params": { "name": "read_file", "arguments": { "name": "large" } } });
+    let mut bytes = Vec::new();
+    for id in 1..=10 {
+        bytes.extend(post_bytes("/mcp", "", read.to_string().as_bytes()));
+        bytes.extend(post_bytes("/mcp", "", ping(id).to_string().as_bytes()));
+    }
+    connection.write(&bytes);
+    for id in 1..=10 {
+        let large = connection.read();
+        // Too long to be made before it is sent.
+        assert_eq!(large.header("transfer-encoding"), Some("chunked"));
+        let found = large.json()["result"]["content"][0]["text"].as_str().map(str::len);
+        assert_eq!(found, Some("File: large (50000 lines)\n\n".len() + text.len() - 1));
+        let small = connection.read();
+        assert_eq!((&small.json()["id"], small.header("transfer-encoding")), (&json!(id), None));
+        assert!(small.header("content-length").is_some());
+    }
+}
+
+#[test]
+fn an_answer_over_rest_that_stops_being_true_is_cut_off_and_never_looks_whole() {
+    let folder = Folder::new();
+    let (one, other) = ("a".repeat(99) + "\n", "b".repeat(99) + "\n");
+    let texts = [one.repeat(40_000), other.repeat(40_000)];
+    folder.write("f", &texts[0]);
+    let server = Http::start(&folder, &[]);
+    let path = folder.path().join("f");
+    let mut turn = 0;
+    // Written in place, as a program that does not lock would do it.
+    let rewrite = || {
+        turn += 1;
+        let mut file = std::fs::File::options().write(true).open(&path).expect("the file");
+        file.write_all(texts[turn % 2].as_bytes()).expect("written");
+    };
+    while_others(rewrite, || {
+        for _ in 0..30 {
+            let mut connection = server.connect();
+            connection.write(&post_bytes("/read_file", "", br#"{"name":"f"}"#));
+            // Cut off, refused, or whole; a mixture may be what the file held, but every line is there.
+            let Ok(response) = connection.try_read() else { continue };
+            if response.status == 200 {
+                assert_eq!(response.json()["total_lines"], 40_000);
+                assert_eq!(response.json()["content"].as_str().map(str::len), Some(texts[0].len() - 1));
+            } else {
+                assert_eq!(response.status, 409, "{}", response.text());
+            }
+        }
+    });
+}
+
+#[test]
+fn the_ipv6_loopback_is_served_with_the_same_rules() {
+    if TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
+        let _ = writeln!(std::io::stderr(), "no IPv6 on this machine: --host=::1 is not tested");
+        return;
+    }
+    let folder = Folder::new();
+    let server = Http::start(&folder, &["--host=::1"]);
+    let port = server.port();
+    assert!(server.stderr().contains(&format!("http://[::1]:{port}")), "{}", server.stderr());
+    let ask = |host: &str, more: &str| {
+        let body = ping(1).to_string();
+        let head = format!("POST /mcp HTTP/1.1\r\nHost: {host}\r\n{more}Content-Type: application/json\r\n");
+        let mut connection = server.connect_to("::1");
+        connection.write(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+        connection.read().status
+    };
+    for host in [format!("[::1]:{port}"), "[::1]".into(), format!("localhost:{port}"), "127.0.0.1".into()] {
+        assert_eq!(ask(&host, ""), 200, "{host}");
+    }
+    for host in ["[::2]", "evil.example", "[::1].evil.example", "[::ffff:10.0.0.1]"] {
+        assert_eq!(ask(host, ""), 403, "{host}");
+    }
+    assert_eq!(ask("[::1]", "Origin: http://[::1]:5173\r\n"), 200);
+    assert_eq!(ask("[::1]", "Origin: http://[::2]\r\n"), 403);
+}
+
+#[test]
+fn a_token_is_asked_of_mcp_clients_in_every_revision() {
+    let folder = Folder::new();
+    std::fs::write(folder.outside("token"), "secret").expect("a token file");
+    let flag = format!("--auth-token-file={}", folder.outside("token").display());
+    let server = Http::start(&folder, &[&flag, "--host=0.0.0.0", "--allow-remote"]);
+    assert_eq!(server.post("/mcp", &ping(1)).status, 401);
+    let discover = crate::support::headers("server/discover", &json!({}));
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover",
+        "params": crate::support::with_meta(json!({})) });
+    assert_eq!(server.post_with("/mcp", &discover, body.to_string().as_bytes()).status, 401);
+    server.add_header("Authorization", "Bearer secret");
+    assert_eq!(server.post_with("/mcp", &discover, body.to_string().as_bytes()).status, 200);
+    assert_eq!(server.begin("2025-11-25")["result"]["protocolVersion"], "2025-11-25");
+    assert_eq!(server.rpc("ping", json!({}))["result"], json!({}));
+}
