@@ -393,7 +393,7 @@ fn swap(path: &Path, turn: usize) {
     }
     std::fs::rename(&next, &target).expect("renamed");
     // The directory on the way of a link becomes a link itself.
-    if turn % 7 == 0 {
+    if turn.is_multiple_of(7) {
         let (sub, aside) = (path.join("sub"), path.join(".aside"));
         std::fs::rename(&sub, &aside).expect("renamed");
         std::os::unix::fs::symlink("..", &sub).expect("a link");

@@ -1,5 +1,8 @@
 //! The real binary over real stdio and HTTP, black box: every module here is written from SPEC.md alone.
 
+// What a run drew and saw goes to the test's own output, which is shown when it fails.
+#![allow(clippy::print_stdout)]
+
 mod support; // folders, server processes, clients: the one place that starts anything
 
 mod acceptance; // the acceptance criteria of S0 and S3, one test each
@@ -29,7 +32,7 @@ mod schemas; // the tools' schemas: valid, plain, small, true
 mod stateless; // the revision without a handshake, to the letter
 mod stateless_clients; // the same between its requests: nothing remembered, clients that go away
 mod stdio; // framing, ids, order, the end of input
-mod system; // full and read-only disks, folders that go, no descriptors, permissions, strangers\' locks, clocks
+mod system; // full and read-only disks, folders that go, no descriptors, permissions, strangers' locks, clocks
 mod tools; // tools/list, the form of tools/call, --tools, --structured
 mod truncate; // files cut, grown, rewritten, replaced and deleted under readers and editors
 mod wire; // buffers, back-pressure, order and states on stdio (S2)

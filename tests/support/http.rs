@@ -201,11 +201,6 @@ impl Http {
         self.process.stderr()
     }
 
-    /// The server's process.
-    pub(crate) fn pid(&self) -> u32 {
-        self.process.child.id()
-    }
-
     /// Waits for a line on stderr that holds `part`.
     pub(crate) fn wait_for_stderr(&self, part: &str) -> String {
         self.process.wait_for_line(|line| line.contains(part).then(|| line.to_owned()))

@@ -63,11 +63,6 @@ impl Stdio {
         self.process.wait_for_line(|line| line.contains(part).then(|| line.to_owned()))
     }
 
-    /// The server's process.
-    pub(crate) fn pid(&self) -> u32 {
-        self.process.child.id()
-    }
-
     pub(crate) fn send(&self, message: &Value) {
         self.send_raw(format!("{message}\n").as_bytes());
     }
