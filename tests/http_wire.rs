@@ -5,7 +5,7 @@ use std::net::{Ipv6Addr, TcpListener, TcpStream};
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Http, Mcp, PATIENCE, post_bytes, while_others};
+use crate::support::{Folder, Http, Mcp, PATIENCE, headers, post_bytes, while_others, with_meta};
 
 const MB: usize = 1_048_576;
 
@@ -168,9 +168,9 @@ fn a_token_is_asked_of_mcp_clients_in_every_revision() {
     let flag = format!("--auth-token-file={}", folder.outside("token").display());
     let server = Http::start(&folder, &[&flag, "--host=0.0.0.0", "--allow-remote"]);
     assert_eq!(server.post("/mcp", &ping(1)).status, 401);
-    let discover = crate::support::headers("server/discover", &json!({}));
+    let discover = headers("server/discover", &json!({}));
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover",
-        "params": crate::support::with_meta(json!({})) });
+        "params": with_meta(json!({})) });
     assert_eq!(server.post_with("/mcp", &discover, body.to_string().as_bytes()).status, 401);
     server.add_header("Authorization", "Bearer secret");
     assert_eq!(server.post_with("/mcp", &discover, body.to_string().as_bytes()).status, 200);

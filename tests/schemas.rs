@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Http};
-use crate::support::{HANDSHAKE, Mcp, STATELESS, Stateless, Stdio, on_both_with};
+use crate::support::{Folder, HANDSHAKE, Http, Mcp, STATELESS, Stateless, Stdio, on_both_with, with_meta};
 
 fn tools(server: &dyn Mcp) -> Vec<Value> {
     server.rpc("tools/list", json!({}))["result"]["tools"].as_array().expect("tools").clone()
@@ -55,7 +54,7 @@ fn the_list_of_tools_is_under_6_kb_in_every_revision() {
     let folder = Folder::new();
     let size = |flags: &[&str], revision: &str| {
         let server = Stdio::start(&folder, flags);
-        let params = if revision == STATELESS { crate::support::with_meta(json!({})) } else { json!({}) };
+        let params = if revision == STATELESS { with_meta(json!({})) } else { json!({}) };
         if revision != STATELESS {
             server.begin(revision);
         }
@@ -63,8 +62,10 @@ fn the_list_of_tools_is_under_6_kb_in_every_revision() {
         server.recv_line().len()
     };
     for revision in HANDSHAKE.into_iter().chain([STATELESS]) {
-        let bytes = size(&[], revision);
-        assert!(bytes < 6_000, "{revision}: {bytes} bytes");
+        for flags in [&[][..], &["--tools=all"]] {
+            let bytes = size(flags, revision);
+            assert!(bytes < 6_000, "{revision} {flags:?}: {bytes} bytes");
+        }
     }
 }
 
