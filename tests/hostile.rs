@@ -51,7 +51,8 @@ fn others_are_served(server: &Http) {
 /// The most that `server` held while `body` ran.
 fn peak(pid: u32, body: impl FnOnce()) -> usize {
     let most = AtomicUsize::new(0);
-    while_others(|| drop(most.fetch_max(anonymous_memory(pid), Ordering::Relaxed)), body);
+    let look = || _ = most.fetch_max(anonymous_memory(pid), Ordering::Relaxed);
+    while_others(look, body);
     most.into_inner()
 }
 
@@ -257,10 +258,7 @@ fn requests_that_two_readers_could_read_differently_smuggle_nothing() {
     let shapes = [
         (
             "both lengths",
-            shaped(
-                &format!("Content-Length: 4\r\nTransfer-Encoding: chunked\r\n"),
-                &format!("0\r\n\r\n{inner}"),
-            ),
+            shaped("Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", &format!("0\r\n\r\n{inner}")),
         ),
         (
             "both, the other way round",
