@@ -19,8 +19,8 @@ mod escape_attempts; // every way out of the folder that was thought of, on ever
 mod hostile; // clients that lie, hang, flood and vanish: bounded memory, others served, an end in time
 mod http; // paths, statuses, connections, the end
 mod http_access; // Host, Origin, token, and the order of all checks
-mod kill; // kill -9 at random moments of real edits
 mod http_wire; // Expect, HEAD, pipelines, streams, IPv6
+mod kill; // kill -9 at random moments of real edits
 mod limits; // rate, requests in flight, locked files, cancelling: what harms only its own request
 mod list; // list_files to the letter
 mod operator; // the lines of the log, SIGUSR1, and what is never logged
