@@ -214,7 +214,7 @@ fn over_rest(server: &Http, random: &mut Random) -> bool {
 fn under_attack(folder: &Folder, most: usize, rounds: usize, call: impl Fn(&mut Random) -> bool) {
     const OVER: usize = usize::MAX / 2;
     let (edits_found, calls) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let patience = if most == LARGE { 3 } else { 1 };
+    let patience = if most == LARGE { 8 } else { 1 };
     let random = Random::new();
     let mut vandal = Vandal {
         folder,

@@ -99,6 +99,12 @@ impl Pending {
         }
     }
 
+    /// The answer to a call that did not get its turn at its file in time.
+    pub fn locked(&self) -> Answer {
+        let name = self.file().unwrap_or_default().to_owned();
+        self.answer(Err(Error::Locked { name }))
+    }
+
     /// The answer to a call that ran into a fault of ours.
     pub fn panicked(&self) -> Answer {
         self.about.subject().failed(code::INTERNAL_ERROR, Category::Server, "Internal error");

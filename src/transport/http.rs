@@ -298,10 +298,7 @@ impl Server {
             None => None,
             Some(file) => match timeout_at(control.lock_deadline().into(), self.turns.turn(file)).await {
                 Ok(turn) => Some(turn),
-                Err(_) => {
-                    let name = file.to_owned();
-                    return Some(Block::pull_all(pending.answer(Err(Error::Locked { name }))));
-                }
+                Err(_) => return Some(Block::pull_all(pending.locked())),
             },
         };
         let Ok(_place) = timeout_at(control.deadline().into(), self.in_work.acquire()).await else {
