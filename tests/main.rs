@@ -17,6 +17,7 @@ mod errors_arguments; // wrong arguments, and which of several errors is reporte
 mod errors_system; // locks, other programs, full disks, a folder that goes, time
 mod escape_attempts; // every way out of the folder that was thought of, on every tool and interface
 mod hostile; // clients that lie, hang, flood and vanish: bounded memory, others served, an end in time
+mod file_edit_model; // exact-text edits against the naive model
 mod http; // paths, statuses, connections, the end
 mod http_access; // Host, Origin, token, and the order of all checks
 mod http_wire; // Expect, HEAD, pipelines, streams, IPv6
@@ -41,4 +42,5 @@ mod workflow; // S0's integration test and its list of test cases
 mod corpus; // hundreds of real files over both transports, against the model
 mod layers; // the arrows of the architecture, by the sources
 mod model; // the naive reading of SPEC 3 and 4
-mod oracle; // random files, edits and ranges, against the model
+mod oracle;
+mod text_model; // the naive reading of SPEC 5 // random files, edits and ranges, against the model

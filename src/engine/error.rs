@@ -5,6 +5,8 @@
 
 use std::io;
 
+use super::text_edit::Unmatched;
+
 /// The result of an engine operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -84,6 +86,8 @@ pub enum Error {
         /// The line named twice.
         line: u64,
     },
+    /// An exact-text edit does not find its text as often as it should.
+    Unmatched(Box<Unmatched>),
     /// Another program wrote to the file while we worked on it.
     Changed {
         /// The name asked for.

@@ -173,6 +173,20 @@ impl LineIndex {
         Some(Line { text: start..end, next: end + brk })
     }
 
+    /// The line in which the byte `at` stands, or its break; for the end of the text, the line that would start there.
+    pub fn line_at(&self, at: usize, bytes: &[u8]) -> usize {
+        let at = at.min(bytes.len());
+        let block = (at >> self.shift).min(self.breaks_before.len() - 1);
+        let before = self.breaks_before[block] as usize;
+        let ends = |from: usize| {
+            memchr::memchr2_iter(b'\n', b'\r', &bytes[from..at])
+                .map(|place| from + place)
+                .filter(|&place| bytes[place] == b'\n' || bytes.get(place + 1) != Some(&b'\n'))
+                .count()
+        };
+        before + ends((block << self.shift).min(at))
+    }
+
     /// The break of one line, or nothing for a last line without one.
     pub fn line_break(line: &Line, bytes: &[u8]) -> Option<Break> {
         match bytes.get(line.text.end..line.next)? {
@@ -246,6 +260,9 @@ impl LineIndex {
         );
         for (number, line) in lines.iter().enumerate() {
             assert_eq!(self.line(number, bytes).as_ref(), Some(line), "line {number}");
+            for at in line.text.start..line.next {
+                assert_eq!(self.line_at(at, bytes), number, "byte {at}");
+            }
             for last in [number, (number + 2).min(lines.len() - 1), lines.len() - 1] {
                 let asked = number..last + 1;
                 let window = self.window(&asked);

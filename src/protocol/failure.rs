@@ -61,7 +61,7 @@ pub(super) fn kind(error: &Error) -> Kind {
         Error::PermissionDenied { .. } => (code::FILE_SYSTEM, 403, System),
         Error::TooLarge { .. } => (code::FILE_SYSTEM, 413, Client),
         Error::InvalidUtf8 | Error::NotText { .. } => (code::FILE_SYSTEM, 400, Client),
-        Error::NotAsExpected { .. } => (code::FILE_SYSTEM, 409, Client),
+        Error::NotAsExpected { .. } | Error::Unmatched(_) => (code::FILE_SYSTEM, 409, Client),
         Error::Changed { .. } | Error::Locked { .. } => (code::FILE_SYSTEM, 409, System),
         Error::Cancelled => (code::FILE_SYSTEM, 500, Client),
         Error::TimedOut

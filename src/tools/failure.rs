@@ -60,6 +60,10 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         }
         Error::NotAsExpected { line, .. } => format!("Line {} is not as expected", line + first),
         Error::Conflict { line } => format!("Conflicting edits on line {}", line + first),
+        Error::Unmatched(unmatched) => {
+            let (edit, edits) = (unmatched.edit + 1, unmatched.edits);
+            format!("Edit {edit} of {edits} does not find its text as often as it should")
+        }
         Error::Changed { name } => format!("File '{name}' was changed by another program; read it again"),
         Error::Locked { name } => format!("File '{name}' is locked by another process"),
         Error::TimedOut => format!("Operation timed out after {timeout}s"),

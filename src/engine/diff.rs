@@ -1,0 +1,228 @@
+//! A unified diff, made from the changes alone.
+//!
+//! Pure; reads of the old text only what the hunks show. Its lines are those of `diff` and `patch`: they end with `\n`
+//! and nothing else, whatever a line is elsewhere in the engine, so that `patch -p1` takes the diff as it is.
+
+use std::ops::Range;
+
+use super::lines::LineIndex;
+use super::splice::{EditPlan, Splice};
+
+/// Lines around a change.
+const CONTEXT: usize = 3;
+
+/// A unified diff, or as much of it as there was room for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Diff {
+    /// The diff; empty if nothing changes. It ends with a hunk.
+    pub text: String,
+    /// Hunks in it.
+    pub hunks: usize,
+    /// Hunks that there was no room for.
+    pub more: usize,
+}
+
+/// The diff of `plan` on the text `old` of the file `name`, which is new if `created`: at most about `most` bytes.
+pub fn unified(
+    index: &LineIndex,
+    old: &[u8],
+    plan: &EditPlan,
+    name: &str,
+    created: bool,
+    most: usize,
+) -> Diff {
+    let mut diff = Diff::default();
+    let lines = Lines { old, index: (!index.break_kinds().cr).then_some(index) };
+    let (mut at, mut number) = (0, 0);
+    let mut moved = 0i64;
+    let mut hunks = lines.hunks(plan.splices()).peekable();
+    if hunks.peek().is_some() {
+        // A tab ends a name with spaces; without one, patch takes the name to end at the first space.
+        let tab = if name.contains(' ') { "\t" } else { "" };
+        let from = if created { "/dev/null".into() } else { format!("a/{name}{tab}") };
+        diff.text = format!("--- {from}\n+++ b/{name}{tab}\n");
+    }
+    for hunk in hunks {
+        if diff.more > 0 || hunk.len() > most {
+            diff.more += 1;
+            continue;
+        }
+        number += lines.count(at..hunk.at.start);
+        at = hunk.at.start;
+        let body = hunk.body(old);
+        let added = body.added as i64 - body.removed as i64;
+        let start = |first: i64, len: usize| first + i64::from(len > 0);
+        let (old_len, new_len) = (body.removed + body.kept, body.added + body.kept);
+        let head = format!(
+            "@@ -{},{old_len} +{},{new_len} @@\n",
+            start(number as i64, old_len),
+            start(number as i64 + moved, new_len)
+        );
+        if diff.text.len() + head.len() + body.text.len() > most {
+            diff.more += 1;
+            continue;
+        }
+        moved += added;
+        diff.text += &head;
+        diff.text += &body.text;
+        diff.hunks += 1;
+    }
+    if diff.hunks == 0 {
+        diff.text.clear();
+    }
+    diff
+}
+
+/// The old text by lines that end with `\n`.
+struct Lines<'o> {
+    old: &'o [u8],
+    /// Knows where lines are, if `\n` ends each of them.
+    index: Option<&'o LineIndex>,
+}
+
+/// Changes whose surroundings touch.
+struct Hunk<'p> {
+    /// Whole lines of the old text.
+    at: Range<usize>,
+    /// Groups of changes that share lines, and the lines that they share.
+    changes: Vec<(Range<usize>, &'p [Splice<'p>])>,
+}
+
+/// What a hunk says.
+#[derive(Default)]
+struct Body {
+    text: String,
+    kept: usize,
+    removed: usize,
+    added: usize,
+}
+
+impl Lines<'_> {
+    /// Lines that start in `range`, which starts where one does.
+    fn count(&self, range: Range<usize>) -> usize {
+        match self.index {
+            Some(index) => index.line_at(range.end, self.old) - index.line_at(range.start, self.old),
+            None => memchr::memchr_iter(b'\n', &self.old[range]).count(),
+        }
+    }
+
+    fn start(&self, at: usize) -> usize {
+        memchr::memrchr(b'\n', &self.old[..at]).map_or(0, |brk| brk + 1)
+    }
+
+    fn end(&self, at: usize) -> usize {
+        memchr::memchr(b'\n', &self.old[at..]).map_or(self.old.len(), |brk| at + brk + 1)
+    }
+
+    fn back(&self, at: usize, lines: usize) -> usize {
+        (0..lines).fold(at, |at, _| if at == 0 { 0 } else { self.start(at - 1) })
+    }
+
+    fn forth(&self, at: usize, lines: usize) -> usize {
+        (0..lines).fold(at, |at, _| self.end(at))
+    }
+
+    /// The lines of the old text that a change touches.
+    fn touched(&self, splice: &Splice) -> Range<usize> {
+        let start = self.start(splice.at.start);
+        let whole = splice.at.end == self.start(splice.at.end);
+        let new_ends_line = splice.text.last().is_none_or(|&byte| byte == b'\n');
+        let from_start = splice.at.start == start;
+        // A change of whole lines leaves the line after it alone.
+        let end = if whole && new_ends_line && from_start { splice.at.end } else { self.end(splice.at.end) };
+        start..end
+    }
+
+    fn hunks<'p>(&self, splices: &'p [Splice<'p>]) -> impl Iterator<Item = Hunk<'p>> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let mut hunk: Option<Hunk> = None;
+            while let Some(splice) = splices.get(at) {
+                let lines = self.touched(splice);
+                match &mut hunk {
+                    None => {
+                        hunk = Some(Hunk { at: lines.clone(), changes: vec![(lines, &splices[at..at + 1])] })
+                    }
+                    Some(hunk) if self.back(lines.start, CONTEXT) > self.forth(hunk.at.end, CONTEXT) => break,
+                    Some(hunk) => {
+                        hunk.at.end = lines.end.max(hunk.at.end);
+                        hunk.add(lines, splices, at);
+                    }
+                }
+                at += 1;
+            }
+            let mut hunk = hunk?;
+            hunk.at = self.back(hunk.at.start, CONTEXT)..self.forth(hunk.at.end, CONTEXT);
+            Some(hunk)
+        })
+    }
+}
+
+impl<'p> Hunk<'p> {
+    fn add(&mut self, lines: Range<usize>, splices: &'p [Splice<'p>], at: usize) {
+        match self.changes.last_mut() {
+            Some((shared, group)) if lines.start < shared.end => {
+                shared.end = shared.end.max(lines.end);
+                *group = &splices[at - group.len()..at + 1];
+            }
+            _ => self.changes.push((lines, &splices[at..at + 1])),
+        }
+    }
+
+    /// Bytes of it, at least.
+    fn len(&self) -> usize {
+        let new = self.changes.iter().flat_map(|(_, splices)| splices.iter().map(|splice| splice.text.len()));
+        self.at.len() + new.sum::<usize>()
+    }
+
+    fn body(&self, old: &[u8]) -> Body {
+        let mut body = Body::default();
+        let mut done = self.at.start;
+        for (lines, splices) in &self.changes {
+            body.kept += body.put(' ', &old[done..lines.start]);
+            let (mut new, mut copied) = (Vec::new(), lines.start);
+            for splice in *splices {
+                new.extend_from_slice(&old[copied..splice.at.start]);
+                new.extend_from_slice(&splice.text);
+                copied = splice.at.end;
+            }
+            new.extend_from_slice(&old[copied..lines.end]);
+            body.change(&old[lines.clone()], &new);
+            done = lines.end;
+        }
+        body.kept += body.put(' ', &old[done..self.at.end]);
+        body
+    }
+}
+
+impl Body {
+    /// Lines that give way to others; those that both begin or end with are kept.
+    fn change(&mut self, old: &[u8], new: &[u8]) {
+        let (old, new) = (lines_of(old), lines_of(new));
+        let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+        let rest = old.len().min(new.len()) - head;
+        let tail =
+            old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
+        self.kept += self.put(' ', &old[..head].concat());
+        self.removed += self.put('-', &old[head..old.len() - tail].concat());
+        self.added += self.put('+', &new[head..new.len() - tail].concat());
+        self.kept += self.put(' ', &old[old.len() - tail..].concat());
+    }
+
+    /// Puts lines of one kind, and counts them.
+    fn put(&mut self, kind: char, bytes: &[u8]) -> usize {
+        let lines = lines_of(bytes);
+        for line in &lines {
+            self.text.push(kind);
+            self.text += &String::from_utf8_lossy(line);
+            if !line.ends_with(b"\n") {
+                self.text += "\n\\ No newline at end of file\n";
+            }
+        }
+        lines.len()
+    }
+}
+
+fn lines_of(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes.split_inclusive(|&byte| byte == b'\n').collect()
+}

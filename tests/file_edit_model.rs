@@ -1,0 +1,104 @@
+//! Exact-text edits against the naive model of `text_model.rs`: what a call finds, and what it makes of the text.
+
+use std::time::Duration;
+
+use file_editor::engine::{Control, Error, Found, LineIndex, TextEdit, TextEdits, plan_text_edits};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::text_model::{self, Edit};
+
+/// What the engine makes of a call, in the model's terms.
+fn engine(text: &str, edits: &[Edit]) -> Result<(String, Vec<u64>), (usize, u64)> {
+    let index = LineIndex::build_with(text.as_bytes(), 3).expect("text");
+    let edits = edits.iter().map(|edit| TextEdit {
+        old_text: edit.old_text.clone(),
+        new_text: edit.new_text.clone(),
+        occurrences: edit.occurrences,
+    });
+    let edits = TextEdits::new(edits.collect());
+    let control = Control::new(Duration::from_secs(60));
+    match plan_text_edits(&index, text.as_bytes(), &edits, 3, &control) {
+        Ok(planned) => {
+            let planned = planned.expect("the index fits");
+            let mut out = Vec::new();
+            planned.plan.write_to(text.as_bytes(), &mut out).expect("a vector takes all");
+            let counts = planned.applied.iter().map(|applied| applied.replaced).collect();
+            Ok((String::from_utf8(out).expect("text"), counts))
+        }
+        Err(Error::Unmatched(unmatched)) => match unmatched.found {
+            Found::Count { actual, passages } => {
+                assert_eq!(passages.len() as u64, actual.min(100));
+                Err((unmatched.edit, actual))
+            }
+            Found::Nothing => Err((unmatched.edit, 0)),
+        },
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+/// Sets the counts of a call to what is found, edit by edit, so that it goes through as far as it can.
+fn with_right_counts(text: &str, mut edits: Vec<Edit>) -> Vec<Edit> {
+    while let Err((number, count)) = text_model::edit(text, &edits) {
+        if count == 0 {
+            edits.remove(number);
+        } else {
+            edits[number].occurrences = count;
+        }
+    }
+    edits
+}
+
+fn edits(piece: impl Strategy<Value = String> + Clone, most: usize) -> impl Strategy<Value = Vec<Edit>> {
+    let edit = (piece.clone(), piece, 1..3_u64).prop_map(|(old_text, new_text, occurrences)| Edit {
+        old_text,
+        new_text,
+        occurrences,
+    });
+    vec(edit, 0..most)
+}
+
+fn text() -> impl Strategy<Value = String> + Clone {
+    let pieces = vec!["a", "b", "ab", "aa", "\n", "\r\n", "\r", "é", "abcabcabcabcabcabc", "bcabc", " "];
+    vec(select(pieces), 0..24).prop_map(|pieces| pieces.concat())
+}
+
+fn piece() -> impl Strategy<Value = String> + Clone {
+    let pieces = vec!["a", "b", "ab", "aa", "\n", "\r\n", "\r", "é", "abcabcabcabcabcabc", "bcabc", " "];
+    vec(select(pieces), 0..5).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_call_does_what_the_model_does(text in text(), edits in edits(piece(), 6)) {
+        prop_assert_eq!(engine(&text, &edits), text_model::edit(&text, &edits));
+    }
+
+    #[test]
+    fn calls_whose_counts_are_right_do_what_the_model_does(
+        bom in any::<bool>(),
+        text in text(),
+        edits in edits(piece(), 14),
+    ) {
+        let text = if bom { format!("\u{FEFF}{text}") } else { text };
+        let edits = with_right_counts(&text, edits);
+        prop_assert_eq!(engine(&text, &edits), text_model::edit(&text, &edits));
+    }
+
+    #[test]
+    fn words_of_a_text_with_long_lines_do_what_the_model_does(
+        words in vec(select(vec!["alpha", "beta ", "gamma;", "0123456789abcdef", "\n", "\r\n", "x"]), 0..200),
+        edits in edits(
+            vec(select(vec!["alpha", "beta ", "gamma;", "0123456789abcdef", "\n", "x", "y"]), 1..9)
+                .prop_map(|words| words.concat()),
+            20,
+        ),
+    ) {
+        let text = words.concat();
+        let edits = with_right_counts(&text, edits);
+        prop_assert_eq!(engine(&text, &edits), text_model::edit(&text, &edits));
+    }
+}
