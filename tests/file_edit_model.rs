@@ -32,7 +32,7 @@ fn engine(text: &str, edits: &[Edit]) -> Result<(String, Vec<u64>), (usize, u64)
                 assert_eq!(passages.len() as u64, actual.min(100));
                 Err((unmatched.edit, actual))
             }
-            Found::Nothing => Err((unmatched.edit, 0)),
+            Found::Nothing(_) => Err((unmatched.edit, 0)),
         },
         Err(error) => panic!("{error:?}"),
     }

@@ -22,15 +22,8 @@ pub struct Diff {
     pub more: usize,
 }
 
-/// The diff of `plan` on the text `old` of the file `name`, which is new if `created`: at most about `most` bytes.
-pub fn unified(
-    index: &LineIndex,
-    old: &[u8],
-    plan: &EditPlan,
-    name: &str,
-    created: bool,
-    most: usize,
-) -> Diff {
+/// The diff of `plan` on the text `old` of the file `name`: at most `most` bytes.
+pub fn unified(index: &LineIndex, old: &[u8], plan: &EditPlan, name: &str, most: usize) -> Diff {
     let mut diff = Diff::default();
     let lines = Lines { old, index: (!index.break_kinds().cr).then_some(index) };
     let (mut at, mut number) = (0, 0);
@@ -39,8 +32,7 @@ pub fn unified(
     if hunks.peek().is_some() {
         // A tab ends a name with spaces; without one, patch takes the name to end at the first space.
         let tab = if name.contains(' ') { "\t" } else { "" };
-        let from = if created { "/dev/null".into() } else { format!("a/{name}{tab}") };
-        diff.text = format!("--- {from}\n+++ b/{name}{tab}\n");
+        diff.text = format!("--- a/{name}{tab}\n+++ b/{name}{tab}\n");
     }
     for hunk in hunks {
         if diff.more > 0 || hunk.len() > most {

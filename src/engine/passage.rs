@@ -76,8 +76,13 @@ impl Lines<'_, '_> {
         (self.index.line_at(at, self.old), put_in_by.map(|edit| edit as usize))
     }
 
+    /// As [`Lines::exact`], with every break as `\n`.
+    fn quote(&self, from: Spot, to: Spot, most: usize) -> String {
+        self.exact(from, to, most).replace("\r\n", "\n").replace('\r', "\n")
+    }
+
     /// The text from `from` to `to`, without what is beyond `most` bytes.
-    pub(super) fn quote(&self, from: Spot, to: Spot, most: usize) -> String {
+    pub(super) fn exact(&self, from: Spot, to: Spot, most: usize) -> String {
         let mut bytes = Vec::new();
         let mut at = from;
         let more = loop {
@@ -92,7 +97,7 @@ impl Lines<'_, '_> {
         if more {
             bytes.truncate(super::char_boundary(&bytes, bytes.len().saturating_sub(3)));
         }
-        let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n").replace('\r', "\n");
+        let text = String::from_utf8_lossy(&bytes).into_owned();
         if more { text + "…" } else { text }
     }
 

@@ -50,7 +50,6 @@ pub(super) struct Pieces<'t> {
     starts: BTreeMap<u32, u32>,
     next_address: u32,
     len: usize,
-    touched: bool,
 }
 
 impl<'t> Pieces<'t> {
@@ -71,7 +70,6 @@ impl<'t> Pieces<'t> {
             starts: BTreeMap::new(),
             next_address,
             len: 0,
-            touched: false,
         };
         pieces.link(HEAD, old.get(first..)?, first as u32, (None, 0));
         Some(pieces)
@@ -80,11 +78,6 @@ impl<'t> Pieces<'t> {
     /// Bytes of the text.
     pub(super) fn len(&self) -> usize {
         self.len
-    }
-
-    /// Whether the text is as it was at the start.
-    pub(super) fn is_untouched(&self) -> bool {
-        !self.touched
     }
 
     fn piece(&self, piece: u32) -> &Piece<'t> {
@@ -269,7 +262,6 @@ impl<'t> Pieces<'t> {
         self.pieces[before as usize].next = after;
         self.pieces[after as usize].previous = before;
         self.link(before, text, address, (Some(edit), 0));
-        self.touched = true;
         Some(Spot { piece: self.piece(before).next, offset: 0 })
     }
 

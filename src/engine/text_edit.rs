@@ -7,6 +7,7 @@
 use std::sync::OnceLock;
 
 use super::lines::{Break, BreakKinds, LineIndex};
+use super::miss::{Miss, miss};
 use super::passage::{Lines, Passage};
 use super::pieces::{Pieces, Spot};
 use super::splice::EditPlan;
@@ -83,8 +84,8 @@ pub enum Found {
         /// The first of them.
         passages: Vec<Passage>,
     },
-    /// Nothing.
-    Nothing,
+    /// Nothing, and why that may be.
+    Nothing(Miss),
 }
 
 impl TextEdits {
@@ -159,7 +160,7 @@ pub fn plan<'t>(
         let sought = search.find(number, &pieces, keep, control)?;
         let lines = Lines { pieces: &pieces, index, old };
         if sought.count != edit.occurrences {
-            return Err(Error::Unmatched(Box::new(unmatched(number, &edits.edits, &lines, &sought))));
+            return Err(unmatched(number, &edits.edits, &lines, &sought, control)?);
         }
         total += sought.count;
         if total > MAX_REPLACEMENTS {
@@ -193,22 +194,27 @@ fn too_many(number: usize, problem: &str) -> Error {
     Error::InvalidArguments { at: format!("edits[{number}]"), problem }
 }
 
-fn unmatched(number: usize, edits: &[TextEdit], lines: &Lines, sought: &Sought) -> Unmatched {
+fn unmatched(
+    number: usize,
+    edits: &[TextEdit],
+    lines: &Lines,
+    sought: &Sought,
+    control: &Control,
+) -> Result<Error> {
     let edit = &edits[number];
-    let passages = sought.matches.iter().take(TOLD);
     let found = match sought.count {
-        0 => Found::Nothing,
-        actual => Found::Count {
-            actual,
-            passages: passages.map(|&(start, end)| lines.passage(start, end)).collect(),
-        },
+        0 => Found::Nothing(miss(edit, lines, control)?),
+        actual => {
+            let told = sought.matches.iter().take(TOLD);
+            Found::Count { actual, passages: told.map(|&(start, end)| lines.passage(start, end)).collect() }
+        }
     };
-    Unmatched {
+    Ok(Error::Unmatched(Box::new(Unmatched {
         edit: number,
         edits: edits.len(),
         old_text: edit.old_text.clone(),
         expected: edit.occurrences,
         total_lines: lines.index.len_lines(),
         found,
-    }
+    })))
 }

@@ -73,6 +73,11 @@ enum Breaks {
     Any,
 }
 
+/// What is found of `text`, which is not empty; at most `keep` matches are told.
+pub(super) fn occurrences(text: &str, pieces: &Pieces, keep: usize, control: &Control) -> Result<Sought> {
+    Pattern::new(text.as_bytes()).find(None, pieces, keep, control)
+}
+
 impl<'e> Search<'e> {
     /// Prepares the search for `edits` in the text `old`, whose first byte has the address `first`.
     pub(super) fn new(edits: &'e [TextEdit], old: &[u8], first: usize) -> Search<'e> {
@@ -127,24 +132,7 @@ impl<'e> Search<'e> {
         }
         let kept = self.anchors[number].map(|kept| &self.kept[kept as usize]).filter(|kept| !kept.spilt);
         let known = kept.map(|kept| kept.spots(pieces));
-        let mut sought = Sought::default();
-        for breaks in [Breaks::AsGiven, Breaks::Any] {
-            if breaks == Breaks::AsGiven || pattern.text.contains(&b'\n') {
-                let mut greedy =
-                    Greedy { pattern, breaks, pieces, keep, sought: Sought::default(), end: None };
-                match &known {
-                    Some(spots) => spots.iter().for_each(|&anchor| {
-                        greedy.offer(anchor);
-                    }),
-                    None => greedy.search_whole(control)?,
-                }
-                sought = greedy.sought;
-            }
-            if sought.count > 0 {
-                break;
-            }
-        }
-        Ok(sought)
+        pattern.find(known.as_deref(), pieces, keep, control)
     }
 
     /// Searches what the edit `number` put in at the `seams`, `len` bytes each, for the anchors of later edits.
@@ -242,6 +230,34 @@ impl<'e> Pattern<'e> {
 
     fn anchor(&self) -> &'e [u8] {
         &self.text[self.anchor.clone()]
+    }
+
+    /// What is found now, around the anchors that are `known`, or in the whole text; at most `keep` matches are told.
+    fn find(
+        &self,
+        known: Option<&[Spot]>,
+        pieces: &Pieces,
+        keep: usize,
+        control: &Control,
+    ) -> Result<Sought> {
+        let mut sought = Sought::default();
+        for breaks in [Breaks::AsGiven, Breaks::Any] {
+            if breaks == Breaks::AsGiven || self.text.contains(&b'\n') {
+                let mut greedy =
+                    Greedy { pattern: self, breaks, pieces, keep, sought: Sought::default(), end: None };
+                match known {
+                    Some(spots) => spots.iter().for_each(|&anchor| {
+                        greedy.offer(anchor);
+                    }),
+                    None => greedy.search_whole(control)?,
+                }
+                sought = greedy.sought;
+            }
+            if sought.count > 0 {
+                break;
+            }
+        }
+        Ok(sought)
     }
 
     /// Start and end of the match that has its anchor at `anchor`, if it is one.

@@ -172,6 +172,11 @@ impl Workspace {
         &self.path
     }
 
+    /// Whether `folder` is a path of the folder.
+    pub fn is_at(&self, folder: &Path) -> bool {
+        folder == self.path || folder.canonicalize().is_ok_and(|folder| folder == self.path)
+    }
+
     /// What the workspace may do.
     pub fn options(&self) -> &WorkspaceOptions {
         &self.options
@@ -289,6 +294,48 @@ impl Workspace {
         Err(Error::Changed { name: name.into() })
     }
 
+    /// As [`Workspace::change`], but only plans: the same refusals and the same report, and nothing on the disk changes.
+    pub fn rehearse<'p, T>(
+        &self,
+        name: &FileName,
+        create: bool,
+        control: &Control,
+        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<(T, bool)> {
+        let name = name.as_str();
+        for _ in 0..ATTEMPTS {
+            control.check()?;
+            let place = self.find_or_missing(name)?;
+            if place.stat.is_none() && create {
+                let index = IndexBuilder::new(BLOCK_SHIFT).finish();
+                let Some((edit, report)) = plan(&index, b"")? else { continue };
+                self.check_size(&edit, 0)?;
+                return Ok((report, true));
+            }
+            if place.stat.is_none() {
+                return Err(self.not_found(name));
+            }
+            let Some(file) = self.open_place(&place, name)? else { continue };
+            if !place.allows(Access::WRITE_OK) {
+                return Err(Error::PermissionDenied { name: name.into() });
+            }
+            let Some((view, index)) = self.whole(file, name)? else { continue };
+            let Some((edit, report)) = plan(&index, view.bytes())? else { continue };
+            if view.unchanged() {
+                self.check_size(&edit, view.bytes().len())?;
+                return Ok((report, false));
+            }
+        }
+        Err(Error::Changed { name: name.into() })
+    }
+
+    /// Whether what an edit makes of `len` bytes is within the limit. Returns how many bytes that are.
+    fn check_size(&self, edit: &EditPlan, len: usize) -> Result<u64> {
+        let (size, max) = (edit.len_after(len) as u64, self.options.max_bytes);
+        let too_large = size > max && !edit.changes_nothing();
+        if too_large { Err(Error::TooLarge { size, max }) } else { Ok(size) }
+    }
+
     fn change_missing<'p, T>(
         &self,
         place: &Place,
@@ -360,10 +407,7 @@ impl Workspace {
         replaces: &Replaces,
         control: &Control,
     ) -> Result<(), Stopped> {
-        let size = edit.len_after(old.len()) as u64;
-        if size > self.options.max_bytes {
-            return Err(Stopped::Refused(Error::TooLarge { size, max: self.options.max_bytes }));
-        }
+        let size = self.check_size(edit, old.len()).map_err(Stopped::Refused)?;
         control.check().map_err(Stopped::Refused)?;
         let root = self.root().map_err(Stopped::Refused)?;
         let dir = if same_device(&root, &place.dir) { &root } else { &place.dir };

@@ -91,6 +91,7 @@ impl Pending {
     /// The answer to what came of the call.
     pub fn answer(&self, result: Result<Reply>) -> Answer {
         match result {
+            Ok(reply) if reply.failure.is_some() => self.about.told_failure(reply),
             Ok(reply) => {
                 self.about.subject().succeeded();
                 self.about.success(reply)
@@ -221,7 +222,15 @@ impl About {
             then.extend_from_slice(reply.data.as_bytes());
             then.push(b',');
         }
-        then.extend_from_slice(br#""isError":false}}"#);
+        if let Some(metadata) = &reply.metadata {
+            then.extend_from_slice(br#""metadata":"#);
+            then.extend_from_slice(metadata.as_bytes());
+            then.push(b',');
+        }
+        then.extend_from_slice(match reply.failure {
+            Some(_) => br#""isError":true}}"#,
+            None => br#""isError":false}}"#,
+        });
         match reply.excerpt {
             None => {
                 head.append(&mut then);
@@ -253,6 +262,18 @@ impl About {
 
     fn words(&self, error: &Error) -> Failure {
         Failure::of(error, self.base(), self.timeout)
+    }
+
+    /// The answer to a call that failed, in the tool's own words where they have a place; it is logged.
+    fn told_failure(self: &Arc<About>, reply: Reply) -> Answer {
+        match (&self.form, &reply.failure) {
+            (Form::Tool { asked, structured }, Some(error)) => {
+                self.log(error);
+                self.tool_result(asked, *structured, reply)
+            }
+            (_, Some(error)) => self.failure(error),
+            (_, None) => self.success(reply),
+        }
     }
 
     /// The answer to a call that failed, which is logged.

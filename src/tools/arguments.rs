@@ -147,8 +147,28 @@ impl<'a> Arguments<'a> {
         Error::InvalidArguments { at: self.path(key), problem: problem.into() }
     }
 
+    /// A count from 1 on.
+    pub fn count(&mut self, key: &'static str) -> Result<Option<u64>> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        let number = sonic_rs::from_str::<f64>(value).ok();
+        match number.filter(|number| number.fract() == 0.0 && *number >= 1.0) {
+            Some(number) => Ok(Some(number as u64)),
+            None => Err(wrong(self.path(key), value, "an integer of at least 1")),
+        }
+    }
+
+    /// Leaves what was not taken alone: the call is refused for another reason.
+    pub fn give_up(&mut self) {
+        self.members.clear();
+    }
+
     /// Refuses what no one asked for.
     pub fn finish(self) -> Result<()> {
+        self.refuse_unknown()
+    }
+
+    /// As [`Arguments::finish`], while the arguments are still needed.
+    pub fn refuse_unknown(&self) -> Result<()> {
         let Some((name, _)) = self.members.first() else { return Ok(()) };
         let known = if self.asked.is_empty() {
             "no properties".into()

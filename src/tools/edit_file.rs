@@ -98,7 +98,7 @@ impl Call for EditFile {
         let edited = workspace.edit_lines(&self.name, &self.edits, self.create, control)?;
         let text = if wanted.text { text(&self.name, &edited) } else { String::new() };
         let data = if wanted.data { data(&edited) } else { String::new() };
-        Ok(Reply { text, data, excerpt: None })
+        Ok(Reply { text, data, ..Reply::default() })
     }
 }
 

@@ -3,7 +3,7 @@
 //! Knows no codes and statuses; those belong to the interfaces.
 
 use super::LineBase;
-use crate::engine::Error;
+use crate::engine::{Error, Found, Unmatched};
 
 /// Characters of a line that an error quotes.
 const QUOTED: usize = 500;
@@ -61,8 +61,12 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::NotAsExpected { line, .. } => format!("Line {} is not as expected", line + first),
         Error::Conflict { line } => format!("Conflicting edits on line {}", line + first),
         Error::Unmatched(unmatched) => {
-            let (edit, edits) = (unmatched.edit + 1, unmatched.edits);
-            format!("Edit {edit} of {edits} does not find its text as often as it should")
+            let Unmatched { edit, edits, expected, found, .. } = &**unmatched;
+            let problem = match found {
+                Found::Nothing(_) => "could not find exact text".into(),
+                Found::Count { actual, .. } => format!("expected {expected} occurrences but found {actual}"),
+            };
+            format!("Edit {} of {edits} failed: {problem}", edit + 1)
         }
         Error::Changed { name } => format!("File '{name}' was changed by another program; read it again"),
         Error::Locked { name } => format!("File '{name}' is locked by another process"),

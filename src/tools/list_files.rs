@@ -47,7 +47,7 @@ impl Call for ListFiles {
         let listing = workspace.list(wanted.data, control)?;
         let text = if wanted.text { text(&listing, self.names) } else { String::new() };
         let data = if wanted.data { data(&listing) } else { String::new() };
-        Ok(Reply { text, data, excerpt: None })
+        Ok(Reply { text, data, ..Reply::default() })
     }
 }
 

@@ -7,6 +7,7 @@
 mod arguments;
 mod edit_file;
 mod failure;
+mod file_edit;
 mod list_files;
 mod read_file;
 
@@ -16,10 +17,10 @@ pub use arguments::{Arguments, MAX_DEPTH, depth_exceeds};
 pub use failure::Failure;
 pub use list_files::timestamp;
 
-use crate::engine::{Control, Excerpt, FileName, NamePolicy, Result, Workspace};
+use crate::engine::{Control, Error, Excerpt, FileName, NamePolicy, Result, Workspace};
 
 /// All tools, in the order in which they are listed.
-pub static TOOLS: [&Tool; 3] = [&list_files::TOOL, &read_file::TOOL, &edit_file::TOOL];
+pub static TOOLS: [&Tool; 4] = [&list_files::TOOL, &read_file::TOOL, &edit_file::TOOL, &file_edit::TOOL];
 
 /// The number of an interface's first line (SPEC 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +70,10 @@ pub struct Reply {
     pub data: String,
     /// Lines of a file, still where they are.
     pub excerpt: Option<Excerpt>,
+    /// A JSON object that stands beside the content of an MCP result (SPEC 5), if the tool has one.
+    pub metadata: Option<String>,
+    /// Why the call failed, if it did and the tool says more about it than its error does.
+    pub failure: Option<Error>,
 }
 
 /// One parsed call, ready to run.
@@ -132,5 +137,6 @@ pub fn shortened(text: &str) -> String {
 /// The file's name in `arguments` that were refused, for logs and errors.
 pub fn name_as_sent(arguments: &str) -> Option<String> {
     let mut arguments = Arguments::of(arguments).ok()?;
-    arguments.string("name").ok().flatten().map(|name| shortened(&name))
+    let name = arguments.string("name").ok().flatten().or_else(|| arguments.string("path").ok().flatten());
+    name.map(|name| shortened(&name))
 }

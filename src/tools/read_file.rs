@@ -58,7 +58,7 @@ impl ReadFile {
     fn reply(&self, excerpt: Excerpt, wanted: Wanted) -> Reply {
         let text = if wanted.text { self.text(&excerpt) } else { String::new() };
         let data = if wanted.data { self.data(&excerpt) } else { String::new() };
-        Reply { text, data, excerpt: Some(excerpt) }
+        Reply { text, data, excerpt: Some(excerpt), ..Reply::default() }
     }
 
     fn text(&self, excerpt: &Excerpt) -> String {

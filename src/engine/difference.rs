@@ -1,0 +1,209 @@
+//! What differs between a text that was searched for and one that was found, word by word.
+//!
+//! Pure; knows kinds of differences, and no words for them.
+
+use super::fold::{is_blank, is_invisible, mark, same_letters};
+
+/// What kind of difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DifferenceKind {
+    /// Blanks, breaks, and characters that show nothing.
+    Whitespace,
+    /// Upper and lower case.
+    Case,
+    /// Marks.
+    Punctuation,
+    /// Anything else.
+    Content,
+}
+
+/// One stretch that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What kind.
+    pub kind: DifferenceKind,
+    /// What was searched for; may be empty.
+    pub expected: String,
+    /// What is there; may be empty.
+    pub found: String,
+    /// Both are the same letters, composed in different ways (NFC, NFD).
+    pub same_letters: bool,
+}
+
+/// Differences told.
+const TOLD: usize = 8;
+
+/// Bytes of a difference that are told.
+const SHOWN: usize = 160;
+
+/// Pairs of words that are compared to find those that are the same.
+const PAIRS: usize = 1 << 20;
+
+/// What differs between the two, in their order, and how many differences there are beyond those told.
+pub(super) fn differences(expected: &str, found: &str) -> (Vec<Difference>, usize) {
+    let (old, new) = (words(expected), words(found));
+    let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let most = old.len().min(new.len()) - head;
+    let tail = old.iter().rev().zip(new.iter().rev()).take(most).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
+    let mut told = Vec::new();
+    let mut more = 0;
+    for (old, new) in apart(old, new) {
+        if told.len() < TOLD {
+            let (expected, found) = (old.concat(), new.concat());
+            let kind = kind(&expected, &found);
+            let same_letters = same_letters(&expected, &found);
+            told.push(Difference { kind, expected: cut(expected), found: cut(found), same_letters });
+        } else {
+            more += 1;
+        }
+    }
+    (told, more)
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > SHOWN {
+        text.truncate(super::char_boundary(text.as_bytes(), SHOWN));
+        text.push('…');
+    }
+    text
+}
+
+/// By how many columns all lines of `found` are further in than those of `expected`, if that is all that differs.
+pub(super) fn shift(expected: &str, found: &str) -> Option<i64> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
+    if old.len() != new.len() || old.len() < 2 {
+        return None;
+    }
+    let indent = |line: &str| line.chars().take_while(|&c| c == ' ' || c == '\t').count() as i64;
+    let mut shifts = old
+        .iter()
+        .zip(&new)
+        .filter(|(old, _)| !old.trim().is_empty())
+        .map(|(old, new)| (old.trim_start() == new.trim_start()).then(|| indent(new) - indent(old)));
+    let first = shifts.next()??;
+    (first != 0 && shifts.all(|shift| shift == Some(first))).then_some(first)
+}
+
+fn kind(expected: &str, found: &str) -> DifferenceKind {
+    let without_blanks = |text: &str| -> String {
+        text.chars().filter(|&c| !is_blank(c) && !is_invisible(c) && !matches!(c, '\n' | '\r')).collect()
+    };
+    let plain = |text: &str| -> String {
+        text.chars().map(|c| mark(c).map_or(c.to_string(), str::to_owned)).collect()
+    };
+    let (old, new) = (without_blanks(expected), without_blanks(found));
+    let marks = |text: &str| text.chars().all(|c| !c.is_alphanumeric());
+    if old == new {
+        DifferenceKind::Whitespace
+    } else if old.to_lowercase() == new.to_lowercase() {
+        DifferenceKind::Case
+    } else if plain(&old) == plain(&new) || marks(&old) && marks(&new) {
+        DifferenceKind::Punctuation
+    } else {
+        DifferenceKind::Content
+    }
+}
+
+/// Words, runs of blanks, breaks, and single marks.
+fn words(text: &str) -> Vec<&str> {
+    let class = |c: char| match c {
+        '\n' | '\r' => 0,
+        c if is_blank(c) || is_invisible(c) => 1,
+        c if c.is_alphanumeric() || c == '_' || unicode_normalization::char::is_combining_mark(c) => 2,
+        _ => 3,
+    };
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut last = None;
+    for (at, c) in text.char_indices() {
+        let class = class(c);
+        let crlf = c == '\n' && text[..at].ends_with('\r');
+        if at > start && !crlf && (last != Some(class) || matches!(class, 0 | 3)) {
+            words.push(&text[start..at]);
+            start = at;
+        }
+        last = Some(class);
+    }
+    if start < text.len() {
+        words.push(&text[start..]);
+    }
+    words
+}
+
+/// The stretches of both that are not part of their longest common subsequence.
+fn apart<'w, 't>(old: &'w [&'t str], new: &'w [&'t str]) -> Vec<(&'w [&'t str], &'w [&'t str])> {
+    if old.is_empty() && new.is_empty() {
+        return Vec::new();
+    }
+    if old.len() * new.len() > PAIRS {
+        return vec![(old, new)];
+    }
+    let width = new.len() + 1;
+    // Length of the longest common subsequence of what is left from here on.
+    let mut common = vec![0u16; (old.len() + 1) * width];
+    for at in (0..old.len()).rev() {
+        for to in (0..new.len()).rev() {
+            common[at * width + to] = match old[at] == new[to] {
+                true => common[(at + 1) * width + to + 1] + 1,
+                false => common[(at + 1) * width + to].max(common[at * width + to + 1]),
+            };
+        }
+    }
+    let (mut stretches, mut from) = (Vec::new(), (0, 0));
+    let (mut at, mut to) = (0, 0);
+    while at < old.len() || to < new.len() {
+        if at < old.len() && to < new.len() && old[at] == new[to] {
+            if from != (at, to) {
+                stretches.push((&old[from.0..at], &new[from.1..to]));
+            }
+            (at, to) = (at + 1, to + 1);
+            from = (at, to);
+        } else if to == new.len()
+            || at < old.len() && common[(at + 1) * width + to] >= common[at * width + to + 1]
+        {
+            at += 1;
+        } else {
+            to += 1;
+        }
+    }
+    if from != (at, to) {
+        stretches.push((&old[from.0..], &new[from.1..]));
+    }
+    stretches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(expected: &str, found: &str) -> Vec<(DifferenceKind, String, String)> {
+        let all = differences(expected, found).0.into_iter();
+        all.map(|one| (one.kind, one.expected, one.found)).collect()
+    }
+
+    #[test]
+    fn each_kind_is_told_with_what_differs() {
+        use DifferenceKind::*;
+        for (expected, found, kind, old, new) in [
+            ("const foo", "const  foo", Whitespace, " ", "  "),
+            ("a\tb", "a    b", Whitespace, "\t", "    "),
+            ("a b", "a\u{A0}b", Whitespace, " ", "\u{A0}"),
+            ("a\nb", "a\r\nb", Whitespace, "\n", "\r\n"),
+            ("say Hello now", "say hello now", Case, "Hello", "hello"),
+            ("x = 'y'", "x = ’y'", Punctuation, "'", "’"),
+            ("foo(bar)", "foo(baz)", Content, "bar", "baz"),
+        ] {
+            assert_eq!(told(expected, found), [(kind, old.to_owned(), new.to_owned())]);
+        }
+        assert!(told("same", "same").is_empty());
+    }
+
+    #[test]
+    fn an_indentation_shifted_as_a_whole_is_seen() {
+        assert_eq!(shift("a\n  b\n\nc", "    a\n      b\n\n    c"), Some(4));
+        assert_eq!(shift("  a\n    b", "a\n  b"), Some(-2));
+        assert_eq!(shift("a\nb", "  a\nb"), None);
+        assert_eq!(shift("a\nb", "a\nb"), None);
+    }
+}

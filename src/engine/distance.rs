@@ -1,0 +1,89 @@
+//! How far a needle is from the stretches of a text: edit distance, 64 characters at a time.
+//!
+//! Myers' bit-vector algorithm in blocks, as Hyyrö gives it. Pure.
+
+use std::collections::HashMap;
+
+/// One column of the matrix: for each block, where the distance rises and where it falls.
+struct Column {
+    rises: Vec<u64>,
+    falls: Vec<u64>,
+}
+
+/// For each length of a prefix of `text`, from 1 on: the distance of `needle` from the nearest stretch that ends there;
+/// `anchored`: from the whole prefix. The needle is not empty.
+pub(super) fn distances(needle: &[char], text: impl Iterator<Item = char>, anchored: bool) -> Vec<u32> {
+    let blocks = needle.len().div_ceil(64);
+    let mut places: HashMap<char, Vec<u64>> = HashMap::new();
+    for (at, c) in needle.iter().enumerate() {
+        places.entry(*c).or_insert_with(|| vec![0; blocks])[at / 64] |= 1 << (at % 64);
+    }
+    let nowhere = vec![0; blocks];
+    let mut column = Column { rises: vec![u64::MAX; blocks], falls: vec![0; blocks] };
+    let last_bit = (needle.len() - 1) % 64;
+    let mut distance = needle.len() as i64;
+    let step = |c| {
+        let places = places.get(&c).unwrap_or(&nowhere);
+        let mut carry = i64::from(anchored);
+        for block in 0..blocks {
+            let bit = if block + 1 == blocks { last_bit } else { 63 };
+            carry = column.advance(block, places[block], carry, bit);
+        }
+        distance += carry;
+        distance as u32
+    };
+    text.map(step).collect()
+}
+
+impl Column {
+    /// Moves one block to the next character: `carry` is how the distance changes above it; returns how it changes
+    /// at `bit`.
+    fn advance(&mut self, block: usize, places: u64, carry: i64, bit: usize) -> i64 {
+        let (rises, falls) = (self.rises[block], self.falls[block]);
+        let vertical = places | falls;
+        let places = places | u64::from(carry < 0);
+        let horizontal = ((places & rises).wrapping_add(rises) ^ rises) | places;
+        let up = falls | !(horizontal | rises);
+        let down = rises & horizontal;
+        let out = (up >> bit & 1) as i64 - (down >> bit & 1) as i64;
+        let up = up << 1 | u64::from(carry > 0);
+        let down = down << 1 | u64::from(carry < 0);
+        self.rises[block] = down | !(vertical | up);
+        self.falls[block] = up & vertical;
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn naive(needle: &[char], text: &[char], anchored: bool) -> Vec<u32> {
+        let mut column: Vec<u32> = (0..=needle.len() as u32).collect();
+        let mut all = Vec::new();
+        for (at, c) in text.iter().enumerate() {
+            let mut next = vec![if anchored { at as u32 + 1 } else { 0 }];
+            for (row, n) in needle.iter().enumerate() {
+                let replaced = column[row] + u32::from(n != c);
+                next.push(replaced.min(column[row + 1] + 1).min(next[row] + 1));
+            }
+            all.push(next[needle.len()]);
+            column = next;
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn distances_are_those_of_the_matrix(
+            needle in "[abc]{1,150}",
+            text in "[abc]{0,200}",
+            anchored in any::<bool>(),
+        ) {
+            let (needle, text): (Vec<char>, Vec<char>) = (needle.chars().collect(), text.chars().collect());
+            prop_assert_eq!(distances(&needle, text.iter().copied(), anchored), naive(&needle, &text, anchored));
+        }
+    }
+}

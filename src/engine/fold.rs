@@ -1,0 +1,96 @@
+//! A text without what eyes and models overlook: case, the kind and number of blanks, typographic marks, accents.
+//!
+//! Pure; knows nothing of files. Each folded character remembers where it stood.
+
+use unicode_normalization::UnicodeNormalization;
+
+/// A folded text.
+#[derive(Debug, Default)]
+pub(super) struct Folded {
+    pub(super) chars: Vec<char>,
+    /// For each folded character, where in the text its own starts.
+    starts: Vec<u32>,
+    /// The same, where it ends.
+    ends: Vec<u32>,
+}
+
+impl Folded {
+    pub(super) fn new(text: &str) -> Folded {
+        let mut folded = Folded::default();
+        for (at, c) in text.char_indices() {
+            let end = (at + c.len_utf8()) as u32;
+            if is_invisible(c) {
+                continue;
+            }
+            if is_blank(c) || matches!(c, '\n' | '\r') {
+                match folded.chars.last() {
+                    Some(' ') => folded.ends.iter_mut().last().into_iter().for_each(|last| *last = end),
+                    _ => folded.push(' ', at, end),
+                }
+                continue;
+            }
+            match mark(c) {
+                Some(mark) => mark.chars().for_each(|mark| folded.push(mark, at, end)),
+                None if c.is_ascii() => folded.push(c.to_ascii_lowercase(), at, end),
+                None => {
+                    let letters = c.nfd().filter(|&c| !is_accent(c)).flat_map(char::to_lowercase);
+                    letters.for_each(|c| folded.push(c, at, end));
+                }
+            }
+        }
+        folded
+    }
+
+    fn push(&mut self, c: char, at: usize, end: u32) {
+        self.chars.push(c);
+        self.starts.push(at as u32);
+        self.ends.push(end);
+    }
+
+    /// Where in the text the folded characters `range` stood, which are not none.
+    pub(super) fn range(&self, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
+        self.starts[range.start] as usize..self.ends[range.end - 1] as usize
+    }
+
+    /// The characters without blanks at either end.
+    pub(super) fn trimmed(&self) -> &[char] {
+        let chars = self.chars.strip_prefix(&[' ']).unwrap_or(&self.chars);
+        chars.strip_suffix(&[' ']).unwrap_or(chars)
+    }
+}
+
+/// A blank within a line, of any width.
+pub(super) fn is_blank(c: char) -> bool {
+    c == '\t' || c.is_whitespace() && !matches!(c, '\n' | '\r')
+}
+
+/// A character that shows nothing at all.
+pub(super) fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}')
+}
+
+/// A mark that stands on the letter before it.
+fn is_accent(c: char) -> bool {
+    unicode_normalization::char::is_combining_mark(c)
+}
+
+/// The plain mark that a typographic one stands for.
+pub(super) fn mark(c: char) -> Option<&'static str> {
+    Some(match c {
+        '\'' | '"' | '`' | '´' | '‘' | '’' | '‚' | '‛' | '“' | '”' | '„' | '‟' | '«' | '»' | '‹' | '›'
+        | '′' | '″' => "'",
+        '-' | '‐' | '‑' | '‒' | '–' | '—' | '―' | '−' => "-",
+        '…' => "...",
+        '，' => ",",
+        '：' => ":",
+        '；' => ";",
+        '（' => "(",
+        '）' => ")",
+        _ => return None,
+    })
+}
+
+/// Whether both are the same letters, composed in different ways.
+pub(super) fn same_letters(one: &str, other: &str) -> bool {
+    one.nfc().eq(other.nfc())
+}

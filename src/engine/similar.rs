@@ -1,0 +1,177 @@
+//! The bounded search for passages that look like a text that was not found.
+//!
+//! Pure over `&[u8]`; knows no edits and no words for what it finds. Bounded by work, not by the clock, so that the same
+//! call gives the same answer: one pass over the text counts, block by block, how many stretches of the needle a block
+//! holds, with one look-up every four bytes; only the best blocks are compared with the needle character by character,
+//! both folded.
+
+use std::ops::Range;
+
+use super::distance::distances;
+use super::fold::Folded;
+
+/// Passages told.
+const TOLD: usize = 3;
+
+/// Blocks that are looked at closely.
+const BLOCKS: usize = 12;
+
+/// Characters of a needle that are compared.
+const COMPARED: usize = 1_024;
+
+/// A text that is shorter than this is one block.
+const SMALL: usize = 16 * 1024;
+
+/// Bytes in which a short needle is looked for, which takes a look-up for every byte.
+const SEARCHED_BYTEWISE: usize = 32 << 20;
+
+/// A passage is told if this share of the needle's characters is in it.
+const LEAST: f64 = 0.55;
+
+/// A passage that looks like the needle.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Near {
+    /// Where it is.
+    pub(super) at: Range<usize>,
+    /// How much of the needle is in it, from 0 to 1, blanks, case and typographic marks taken for the same.
+    pub(super) score: f64,
+}
+
+/// The passages of `text` nearest to `needle`, best first, and whether the search stopped before the end of the text.
+pub(super) fn nearest(text: &[u8], needle: &str) -> (Vec<Near>, bool) {
+    let folded = Folded::new(needle);
+    let compared = &folded.trimmed()[..folded.trimmed().len().min(COMPARED)];
+    if compared.is_empty() {
+        return (Vec::new(), false);
+    }
+    let (regions, early) = match text.len() {
+        0..=SMALL => (vec![0..text.len()], false),
+        _ => regions(text, needle.as_bytes()),
+    };
+    let mut found: Vec<Near> =
+        regions.into_iter().flat_map(|region| closest(text, region, compared)).collect();
+    found.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.at.start.cmp(&other.at.start)));
+    let mut told: Vec<Near> = Vec::new();
+    for near in found {
+        if told.iter().all(|other| near.at.end <= other.at.start || other.at.end <= near.at.start) {
+            told.push(near);
+        }
+        if told.len() == TOLD {
+            break;
+        }
+    }
+    (told, early)
+}
+
+/// The stretches of `text` that hold most of the needle's grams.
+fn regions(text: &[u8], needle: &[u8]) -> (Vec<Range<usize>>, bool) {
+    let short = needle.len() < 16;
+    let (step, searched) = if short { (1, text.len().min(SEARCHED_BYTEWISE)) } else { (4, text.len()) };
+    let grams = Grams::new(needle, if short { 3 } else { 4 });
+    let block = needle.len().next_power_of_two().clamp(256, 1 << 16);
+    let mut best: Vec<(u32, usize)> = Vec::new();
+    let (mut least, mut before) = (2, 0u64);
+    for (number, bytes) in text[..searched].chunks(block).enumerate() {
+        let here = grams.held(bytes, step);
+        let count = (here | before).count_ones();
+        before = here;
+        if count < least {
+            continue;
+        }
+        best.push((count, number));
+        if best.len() == 2 * BLOCKS {
+            // Of equals the first stay.
+            best.sort_by_key(|&(count, number)| (std::cmp::Reverse(count), number));
+            best.truncate(BLOCKS);
+            least = best[BLOCKS - 1].0 + 1;
+        }
+    }
+    best.sort_by_key(|&(count, number)| (std::cmp::Reverse(count), number));
+    best.truncate(BLOCKS);
+    let around = needle.len().min(4 * COMPARED) * 3 / 2 + 128;
+    let region = |&(_, number): &(u32, usize)| {
+        let (start, end) = ((number.max(1) - 1) * block, (number + 1) * block);
+        let from = super::char_boundary(text, start.saturating_sub(around));
+        from..super::char_boundary(text, (end + around).min(text.len()))
+    };
+    (best.iter().map(region).collect(), searched < text.len())
+}
+
+/// The grams of a needle, in lower case, each with one of 64 bits.
+struct Grams {
+    len: usize,
+    bits: Box<[u8]>,
+}
+
+impl Grams {
+    fn new(needle: &[u8], len: usize) -> Grams {
+        let mut bits = vec![0u8; 1 << 16].into_boxed_slice();
+        let count = needle.len().saturating_sub(len) + 1;
+        for at in 0..count {
+            let Some(gram) = needle.get(at..at + len) else { break };
+            // Blanks are everywhere.
+            if gram.iter().all(|byte| byte.is_ascii_whitespace()) {
+                continue;
+            }
+            let mut bytes = [0; 4];
+            bytes[..len].copy_from_slice(gram);
+            let bit = 1 + (at * 63 / count) as u8;
+            bits[slot(u32::from_le_bytes(bytes), len)] = bit;
+        }
+        Grams { len, bits }
+    }
+
+    /// The bits of the grams at every `step`th place of `bytes`.
+    fn held(&self, bytes: &[u8], step: usize) -> u64 {
+        let places = bytes.len().saturating_sub(3);
+        let held = (0..places).step_by(step).fold(0u64, |held, at| {
+            let gram = bytes[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            held | 1 << self.bits[slot(gram, self.len)]
+        });
+        // Bit 0 stands for what is no gram of the needle.
+        held & !1
+    }
+}
+
+/// Bytes that differ in case only have the same slot.
+fn slot(gram: u32, len: usize) -> usize {
+    let mask = if len < 4 { 0x00FF_FFFF } else { u32::MAX };
+    (((gram | 0x2020_2020) & mask).wrapping_mul(0x9E37_79B1) >> 16) as usize
+}
+
+/// The stretches of one region that are nearest to the needle, and do not overlap.
+fn closest(text: &[u8], region: Range<usize>, needle: &[char]) -> Vec<Near> {
+    let raw = String::from_utf8_lossy(&text[region.clone()]);
+    if raw.len() != region.len() {
+        // Not the text that was indexed.
+        return Vec::new();
+    }
+    let folded = Folded::new(&raw);
+    let mut ends = distances(needle, folded.chars.iter().copied(), false);
+    let mut found = Vec::new();
+    while found.len() < TOLD {
+        let Some((end, distance)) = ends.iter().copied().enumerate().min_by_key(|&(_, distance)| distance)
+        else {
+            break;
+        };
+        let score = 1.0 - f64::from(distance) / needle.len() as f64;
+        if score < LEAST {
+            break;
+        }
+        // From the end backwards, the whole needle: how long is what it is nearest to?
+        let backwards: Vec<char> = needle.iter().rev().copied().collect();
+        let most = (end + 1).min(needle.len() * 2 + 8);
+        let lengths = distances(&backwards, folded.chars[..=end].iter().rev().take(most).copied(), true);
+        let len =
+            lengths.iter().enumerate().min_by_key(|&(_, distance)| distance).map_or(1, |(at, _)| at + 1);
+        let start = end + 1 - len;
+        let at = folded.range(start..end + 1);
+        found.push(Near { at: region.start + at.start..region.start + at.end, score });
+        let taken = start..(end + needle.len().div_ceil(2)).min(ends.len());
+        ends[taken].fill(u32::MAX);
+        if distance == u32::MAX {
+            break;
+        }
+    }
+    found
+}

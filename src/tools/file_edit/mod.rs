@@ -1,0 +1,176 @@
+//! `file_edit`: exact text for exact text, one edit after the other (SPEC 5).
+//!
+//! Here are its arguments and its run; what it says of a success is in [`report`], of a failure in [`refusal`].
+
+mod data;
+mod refusal;
+mod report;
+mod words;
+
+use std::path::Path;
+
+use super::{Arguments, Call, Dialect, Reply, Tool, Wanted};
+use crate::engine::{
+    Control, Diff, Error, FileName, Result, TextEdit, TextEdits, Workspace, plan_text_edits, unified,
+};
+
+/// Edits in one call.
+const MAX_EDITS: usize = 1_000;
+
+/// Bytes of a diff that are shown.
+const MAX_DIFF: usize = 16 * 1024;
+
+/// Passages of one edit that a dry run shows.
+const PREVIEWS: usize = 20;
+
+/// What S1 has for a call without edits.
+const NO_EDITS: &str = "No edits provided";
+
+pub(super) static TOOL: Tool = Tool {
+    name: "file_edit",
+    title: "Edit file by text",
+    description: "Replace exact text in a text file, without line numbers. old_text must be in the file to the letter (blanks, \
+        indentation and case included; no patterns) exactly `occurrences` times, by default once: give enough of the \
+        lines around it to make it unique. Edits apply in order, each to the result of those before it; all happen or \
+        none. A \\n stands for a line break of any kind; new text gets the file's own breaks. To create a file, or to fill \
+        an empty one, give an empty old_text. dry_run shows the diff and changes nothing. A failure lists every match, or the \
+        most similar passages and what differs, with lines and columns counted from 1. Example: \
+        {\"path\":\"notes.txt\",\"edits\":[{\"old_text\":\"colour = red\",\"new_text\":\"colour = blue\"}]}",
+    input_schema: concat!(
+        r#"{"type":"object","properties":{"#,
+        r#""path":{"type":"string","description":"Name of the file, as list_files gives it"},"#,
+        r#""edits":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"object","properties":{"#,
+        r#""old_text":{"type":"string","description":"Exact text to find; empty only for a missing or empty file"},"#,
+        r#""new_text":{"type":"string","description":"Text to put in its place; may be empty"},"#,
+        r#""occurrences":{"type":"integer","minimum":1,"default":1,"description":"How often old_text must be found; all are replaced"}"#,
+        r#"},"required":["old_text","new_text"],"additionalProperties":false}},"#,
+        r#""dry_run":{"type":"boolean","default":false,"description":"Only say what would happen"}"#,
+        r#"},"required":["path","edits"],"additionalProperties":false}"#
+    ),
+    output_schema: Some(data::SCHEMA),
+    writes: true,
+    direct: false,
+    parse,
+};
+
+/// A call as it was sent.
+#[derive(Debug)]
+struct FileEdit {
+    name: FileName,
+    /// The folder that the path names, if it is absolute.
+    folder: Option<String>,
+    edits: TextEdits,
+    dry_run: bool,
+}
+
+/// A call that was refused before it could run: it fails like any other of this tool.
+#[derive(Debug)]
+struct Refused {
+    path: String,
+    edits: usize,
+    /// Taken by the one run that there is.
+    error: std::sync::Mutex<Option<Error>>,
+}
+
+fn parse(arguments: &mut Arguments, dialect: Dialect) -> Result<Box<dyn Call>> {
+    let mut path = String::new();
+    let mut count = 0;
+    match parse_call(arguments, dialect, &mut path, &mut count) {
+        Ok(call) => Ok(Box::new(call)),
+        Err(error) => {
+            arguments.give_up();
+            Ok(Box::new(Refused { path, edits: count, error: Some(error).into() }))
+        }
+    }
+}
+
+fn parse_call(
+    arguments: &mut Arguments,
+    dialect: Dialect,
+    path: &mut String,
+    count: &mut usize,
+) -> Result<FileEdit> {
+    *path = arguments.required_string("path")?;
+    let (folder, name) = match path.rsplit_once('/') {
+        None => (None, path.as_str()),
+        Some((".", name)) => (None, name),
+        Some((folder, name)) if folder.starts_with('/') => (Some(folder.to_owned()), name),
+        Some(_) => return Err(Error::InvalidName),
+    };
+    let name = FileName::parse(name, dialect.names)?;
+    let items = arguments.objects("edits", MAX_EDITS)?;
+    *count = items.len();
+    if items.is_empty() {
+        return Err(arguments.refuse("edits", NO_EDITS));
+    }
+    let edits = items.into_iter().map(parse_edit).collect::<Result<_>>()?;
+    let dry_run = arguments.flag("dry_run")?.unwrap_or(false);
+    arguments.refuse_unknown()?;
+    Ok(FileEdit { name, folder, edits: TextEdits::new(edits), dry_run })
+}
+
+fn parse_edit(mut edit: Arguments) -> Result<TextEdit> {
+    let missing = |edit: &Arguments, key| edit.refuse(key, "it is missing; expected a string");
+    let old_text = edit.text("old_text")?.ok_or_else(|| missing(&edit, "old_text"))?;
+    let new_text = edit.text("new_text")?.ok_or_else(|| missing(&edit, "new_text"))?;
+    let occurrences = edit.count("occurrences")?.unwrap_or(1);
+    edit.finish()?;
+    Ok(TextEdit { old_text, new_text, occurrences })
+}
+
+impl Call for Refused {
+    fn file(&self) -> Option<&FileName> {
+        None
+    }
+
+    fn run(&self, _: &Workspace, wanted: Wanted, _: &Control) -> Result<Reply> {
+        let error = self.error.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let error = error.unwrap_or(Error::Cancelled);
+        refusal::reply(&self.path, self.edits, error, wanted)
+    }
+}
+
+impl Call for FileEdit {
+    fn file(&self) -> Option<&FileName> {
+        Some(&self.name)
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: Wanted, control: &Control) -> Result<Reply> {
+        let name = self.name.as_str();
+        match self.edit(workspace, control) {
+            Ok(done) => Ok(report::reply(name, &self.edits, &done, self.dry_run, wanted)),
+            Err(error) => refusal::reply(name, self.edits.edits().len(), error, wanted),
+        }
+    }
+}
+
+/// What a call did, or would do.
+struct Done {
+    applied: Vec<crate::engine::Applied>,
+    diff: Diff,
+    changed: bool,
+    created: bool,
+}
+
+impl FileEdit {
+    fn edit(&self, workspace: &Workspace, control: &Control) -> Result<Done> {
+        if self.folder.as_ref().is_some_and(|folder| !workspace.is_at(Path::new(folder))) {
+            return Err(Error::InvalidName);
+        }
+        let (name, create) = (&self.name, self.edits.create());
+        let passages = if self.dry_run { PREVIEWS } else { 1 };
+        let plan = |index: &_, old: &[u8]| {
+            let Some(planned) = plan_text_edits(index, old, &self.edits, passages, control)? else {
+                return Ok(None);
+            };
+            let diff = unified(index, old, &planned.plan, name.as_str(), MAX_DIFF);
+            let changed = !planned.plan.changes_nothing();
+            Ok(Some((planned.plan, (planned.applied, diff, changed))))
+        };
+        let ((applied, diff, changed), created) = match self.dry_run {
+            true => workspace.rehearse(name, create, control, plan)?,
+            false => workspace.change(name, create, control, plan)?,
+        };
+        Ok(Done { applied, diff, changed, created })
+    }
+}

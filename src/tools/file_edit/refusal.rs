@@ -1,0 +1,323 @@
+//! What a failure says (SPEC 5): enough to correct the call in one retry.
+//!
+//! The text alone carries every fact; the metadata has S1's structures.
+
+use std::fmt::Write;
+
+use super::data::{
+    FilePreview, MatchLocation, Metadata, SimilarContent, StringDiff, SuggestedFix, ValidationError,
+};
+use super::words::{self, read_call};
+use super::{NO_EDITS, Reply, Wanted};
+use crate::engine::{Error, Found, Miss, Passage, Result, Similar, Unmatched};
+use crate::tools::{Failure, LineBase};
+
+/// Matches that the text shows with their lines.
+const SHOWN: usize = 20;
+
+/// Bytes of the text searched for that are shown.
+const SEARCHED: usize = 4_000;
+
+/// A failure as a reply; what no tool has words for stays an error.
+pub(super) fn reply(path: &str, edits: usize, error: Error, wanted: Wanted) -> Result<Reply> {
+    if matches!(error, Error::TimedOut | Error::Cancelled) {
+        return Err(error);
+    }
+    let (text, metadata) = match &error {
+        Error::Unmatched(unmatched) => match &unmatched.found {
+            Found::Count { actual, passages } => wrong_count(path, unmatched, *actual, passages),
+            Found::Nothing(miss) => no_match(path, unmatched, miss),
+        },
+        error => other(path, edits, error),
+    };
+    let data = if wanted.data { metadata.clone() } else { String::new() };
+    Ok(Reply { text, data, metadata: Some(metadata), failure: Some(error), ..Reply::default() })
+}
+
+fn kind(error: &Error) -> &'static str {
+    match error {
+        Error::NotFound { .. } => "FILE_NOT_FOUND",
+        Error::NotText { .. } => "BINARY_FILE",
+        Error::PermissionDenied { .. } => "PERMISSION_DENIED",
+        Error::InvalidUtf8 => "INVALID_UTF8",
+        Error::TooLarge { .. } => "TOO_LARGE",
+        Error::Locked { .. } => "LOCKED",
+        Error::Changed { .. } => "CHANGED",
+        Error::InvalidArguments { .. } | Error::InvalidName => "INVALID_ARGUMENTS",
+        _ => "IO_ERROR",
+    }
+}
+
+/// What to do about an error that is not about a match.
+fn way_out(error: &Error) -> &'static str {
+    match error {
+        Error::NotFound { .. } => {
+            "Use list_files to see the names; to create the file, give an empty old_text in the first edit"
+        }
+        Error::NotText { .. } => {
+            "The file holds NUL bytes, so it is binary and cannot be edited as text; choose a text file"
+        }
+        Error::PermissionDenied { .. } => "Ask for the permission to write the file, or edit another one",
+        Error::InvalidUtf8 => {
+            "The file is in another encoding than UTF-8 and cannot be edited as text; convert it first"
+        }
+        Error::TooLarge { .. } => "Edit a smaller file, or have the limit raised (--max-size)",
+        Error::Locked { .. } => "Another process is editing the file; send the same call again in a moment",
+        Error::Changed { .. } => "Use read_file to see what the file is now, then send the call again",
+        Error::InvalidName => "Give the name of a file as list_files shows it, without a folder",
+        Error::InvalidArguments { .. } => {
+            "Send path and edits: [{old_text, new_text, occurrences}], as the tool's schema says"
+        }
+        _ => "Nothing was changed; send the same call again, and if it fails again, tell the user",
+    }
+}
+
+fn other(path: &str, edits: usize, error: &Error) -> (String, String) {
+    let text = match error {
+        Error::InvalidArguments { problem, .. } if problem == NO_EDITS => format!("Error: {NO_EDITS}"),
+        error => Failure::of(error, LineBase::One, 0).text(),
+    };
+    let message = text.lines().next().unwrap_or_default().trim_start_matches("Error: ").to_owned();
+    let fixes = vec![fix("USE_EXACT_TEXT", way_out(error), None)];
+    let text = format!("{text}\n\n{}", suggestions(&fixes));
+    let index = match error {
+        Error::InvalidArguments { at, .. } => index_in(at),
+        _ => 0,
+    };
+    let kind = kind(error);
+    let error =
+        ValidationError { kind, edit_index: index, total_edits: edits, message, ..Default::default() };
+    (text, metadata(path, error, fixes, None))
+}
+
+/// The edit that a place in the arguments names: `edits[3].new_text`.
+fn index_in(at: &str) -> usize {
+    let number = at.strip_prefix("edits[").and_then(|at| at.split(']').next());
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+fn wrong_count(path: &str, unmatched: &Unmatched, actual: u64, passages: &[Passage]) -> (String, String) {
+    let Unmatched { edit, edits, old_text, expected, total_lines, .. } = unmatched;
+    let times = if *expected == 1 { "occurrence" } else { "occurrences" };
+    let message = format!("Expected {expected} {times} but found {actual} in {path}");
+    let instances = if *expected == 1 { "1 instance".to_owned() } else { format!("{expected} instances") };
+    let found = if actual == 1 { "1 instance".to_owned() } else { format!("{actual} instances") };
+    let mut text = format!("Edit {} of {edits} failed: {message}.\n\n{}", edit + 1, searched(old_text));
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "Expected to replace {instances} of it but found {found} at:");
+    for passage in passages.iter().take(SHOWN) {
+        location(&mut text, passage);
+    }
+    let rest: Vec<String> =
+        passages.iter().skip(SHOWN).map(|p| format!("{}:{}", p.line + 1, p.column + 1)).collect();
+    if !rest.is_empty() {
+        let _ = writeln!(text, "  Also at (line:column) {}", rest.join(", "));
+    }
+    if actual > passages.len() as u64 {
+        let _ = writeln!(text, "  And {} more", actual - passages.len() as u64);
+    }
+    let them = if *expected == 1 { "the 1".to_owned() } else { format!("just the {expected}") };
+    let fixes = vec![
+        fix(
+            "ADJUST_COUNT",
+            &format!("Update occurrences to {actual} if you want to replace all instances"),
+            Some(format!("\"occurrences\": {actual}")),
+        ),
+        fix(
+            "USE_EXACT_TEXT",
+            &format!(
+                "Add more context (the lines before and after, as shown) to make the old_text unique to {them} you want"
+            ),
+            None,
+        ),
+        fix("USE_EXACT_TEXT", "Split into multiple edits with unique old_text for each target", None),
+    ];
+    let _ = write!(text, "\n{}", suggestions(&fixes).replacen("Suggestions:", "Options to fix:", 1));
+    let error = ValidationError {
+        kind: "WRONG_COUNT",
+        edit_index: *edit,
+        total_edits: *edits,
+        message,
+        expected_occurrences: Some(*expected),
+        actual_occurrences: Some(actual),
+        match_locations: passages.iter().map(MatchLocation::of).collect(),
+        search_text: Some(old_text),
+        ..Default::default()
+    };
+    let preview = passages.first().map(|first| FilePreview::of(first, *total_lines, true));
+    (text, metadata(path, error, fixes, preview))
+}
+
+fn no_match(path: &str, unmatched: &Unmatched, miss: &Miss) -> (String, String) {
+    let Unmatched { edit, edits, old_text, expected, total_lines, .. } = unmatched;
+    let message = format!("Could not find exact text in {path}");
+    let mut text = format!("Edit {} of {edits} failed: {message}.\n\n{}", edit + 1, searched(old_text));
+    if old_text.is_empty() {
+        text.push_str("An empty old_text matches only an empty or missing file, and this one has text.\n\n");
+    }
+    if !miss.already_applied.is_empty() {
+        text.push_str("This edit seems to be already applied: new_text already stands where old_text would have been:\n");
+        miss.already_applied.iter().for_each(|passage| location(&mut text, passage));
+        text.push('\n');
+    }
+    // Writing to a String cannot fail.
+    if let Some(line) = miss.before_edits {
+        let _ = writeln!(
+            text,
+            "The text stands in line {} (read_file start_line={line}) of the file as it is, but an earlier edit of this call changes it before.\n",
+            line + 1
+        );
+    }
+    if !miss.similar.is_empty() {
+        text.push_str("File contains similar content that might be what you're looking for:\n\n");
+        miss.similar.iter().for_each(|similar| tell_similar(&mut text, similar));
+    } else if !old_text.is_empty() && miss.already_applied.is_empty() {
+        text.push_str("Nothing in the file is similar to it.\n\n");
+    }
+    if miss.stopped_early {
+        text.push_str("The search for similar content stopped early: the file is large, and its end was not searched.\n\n");
+    }
+    let fixes = fixes(old_text, miss);
+    text.push_str(&suggestions(&fixes));
+    let error = ValidationError {
+        kind: "NO_MATCH",
+        edit_index: *edit,
+        total_edits: *edits,
+        message,
+        expected_occurrences: Some(*expected),
+        actual_occurrences: Some(0),
+        search_text: Some(old_text),
+        similar_content: miss.similar.iter().map(similar_content).collect(),
+        stopped_early: miss.stopped_early,
+        already_applied: miss.already_applied.iter().map(MatchLocation::of).collect(),
+        ..Default::default()
+    };
+    let shown = miss.similar.first().map(|similar| &similar.passage).or(miss.already_applied.first());
+    let preview = FilePreview::of(shown.unwrap_or(&miss.head), *total_lines, shown.is_some());
+    (text, metadata(path, error, fixes, Some(preview)))
+}
+
+fn searched(old_text: &str) -> String {
+    let shown = &old_text[..crate::engine::char_boundary(old_text.as_bytes(), SEARCHED)];
+    let more = match old_text.len() - shown.len() {
+        0 => String::new(),
+        more => format!("\n({more} bytes more)"),
+    };
+    format!("Searched for (between >>>markers<<<):\n>>>{shown}<<<{more}\n\n")
+}
+
+/// A match with its lines and one before and after, each behind a bar.
+fn location(text: &mut String, passage: &Passage) {
+    let put_in =
+        passage.put_in_by.map(|edit| format!(", in text that edit {} put in", edit + 1)).unwrap_or_default();
+    let (line, column) = (passage.line + 1, passage.column + 1);
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "  Line {line}, column {column}{put_in} ({})", read_call(passage));
+    let before = passage.before.iter().map(String::as_str);
+    for line in before.chain(passage.text.split('\n')).chain(passage.after.as_deref()) {
+        let _ = writeln!(text, "    |{line}");
+    }
+}
+
+fn tell_similar(text: &mut String, similar: &Similar) {
+    let Similar { passage, differences, more, .. } = similar;
+    let (line, percent) = (passage.line + 1, (similar.score * 100.0).floor());
+    // Writing to a String cannot fail.
+    let _ = match passage.further_lines {
+        0 => writeln!(text, "Line {line}: {}", passage.text),
+        further => {
+            let lines: String = passage.text.split('\n').map(|line| format!("    |{line}\n")).collect();
+            write!(text, "Lines {line}-{}:\n{lines}", line + further)
+        }
+    };
+    let _ = writeln!(text, "  Column {}, {percent}% similar ({})", passage.column + 1, read_call(passage));
+    if let Some(explanation) = words::explanation(similar) {
+        let _ = writeln!(text, "  Difference: {explanation}");
+    }
+    if similar.mistake.is_none() {
+        for difference in differences {
+            let _ = writeln!(
+                text,
+                "  Difference ({}): {}",
+                words::kind(difference),
+                words::difference(difference)
+            );
+        }
+        if *more > 0 {
+            let _ = writeln!(text, "  And {more} differences more");
+        }
+    }
+    text.push('\n');
+}
+
+fn similar_content(similar: &Similar) -> SimilarContent<'_> {
+    let differences = similar.differences.iter().map(|difference| StringDiff {
+        kind: words::kind(difference),
+        expected: &difference.expected,
+        found: &difference.found,
+        note: words::difference(difference),
+    });
+    SimilarContent {
+        line_number: similar.passage.line + 1,
+        column_start: similar.passage.column + 1,
+        content: &similar.exact,
+        similarity_score: (similar.score * 100.0).floor() / 100.0,
+        differences: differences.collect(),
+        read: read_call(&similar.passage),
+    }
+}
+
+fn fixes(old_text: &str, miss: &Miss) -> Vec<SuggestedFix> {
+    let mut fixes = Vec::new();
+    if !miss.already_applied.is_empty() {
+        fixes.push(fix("ALREADY_APPLIED", "If the file is as it should be, leave this edit out", None));
+    }
+    if let Some(best) = miss.similar.first() {
+        let whitespace =
+            |similar: &Similar| similar.differences.iter().any(|one| words::kind(one) == "whitespace");
+        if let Some(explanation) = words::explanation(best) {
+            let kind = if best.mistake.is_some() { "ESCAPE_SPECIAL" } else { "CHECK_WHITESPACE" };
+            fixes.push(fix(kind, &format!("Correct old_text: {explanation}"), Some(best.exact.clone())));
+        } else if whitespace(best) {
+            let suggestion =
+                "Check tabs, spaces and other blanks: use those of the file, as the differences say";
+            fixes.push(fix("CHECK_WHITESPACE", suggestion, Some(best.exact.clone())));
+        }
+        let example = (fixes.is_empty()).then(|| best.exact.clone());
+        fixes.push(fix(
+            "USE_EXACT_TEXT",
+            "Copy the text of the passage above exactly into old_text, if it is the one",
+            example,
+        ));
+    }
+    fixes.push(fix("USE_EXACT_TEXT", "Use read_file to see the exact content, then copy it precisely", None));
+    if old_text.contains('\n') {
+        fixes.push(fix("USE_EXACT_TEXT", "Ensure that all lines and line breaks of a multi-line old_text are included, or search for a shorter text", None));
+    }
+    fixes
+}
+
+fn fix(kind: &'static str, suggestion: &str, example: Option<String>) -> SuggestedFix {
+    SuggestedFix { kind, suggestion: suggestion.into(), example }
+}
+
+fn suggestions(fixes: &[SuggestedFix]) -> String {
+    let lines = fixes.iter().enumerate().map(|(number, fix)| format!("\n{}. {}", number + 1, fix.suggestion));
+    format!("Suggestions:{}", lines.collect::<String>())
+}
+
+fn metadata(
+    path: &str,
+    error: ValidationError,
+    suggested_fixes: Vec<SuggestedFix>,
+    file_preview: Option<FilePreview>,
+) -> String {
+    let metadata = Metadata {
+        path,
+        validation_error: Some(error),
+        suggested_fixes,
+        file_preview,
+        ..Metadata::default()
+    };
+    sonic_rs::to_string(&metadata).unwrap_or_default()
+}

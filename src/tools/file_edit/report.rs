@@ -1,0 +1,88 @@
+//! What a success says (SPEC 5): what was done, and the diff.
+
+use std::fmt::Write;
+
+use super::data::{EditApplied, Metadata, Preview};
+use super::{Done, Reply, Wanted};
+use crate::engine::{Passage, TextEdits};
+
+/// Edits that the text tells one by one.
+const TOLD: usize = 10;
+
+/// Passages that a dry run shows.
+const PREVIEWS: usize = 200;
+
+pub(super) fn reply(name: &str, edits: &TextEdits, done: &Done, dry_run: bool, wanted: Wanted) -> Reply {
+    let metadata = metadata(name, edits, done, dry_run);
+    let data = if wanted.data { metadata.clone() } else { String::new() };
+    Reply { text: text(name, done, dry_run), data, metadata: Some(metadata), ..Reply::default() }
+}
+
+fn text(name: &str, done: &Done, dry_run: bool) -> String {
+    let total: u64 = done.applied.iter().map(|edit| edit.replaced).sum();
+    let mut text = match dry_run {
+        true => format!("Dry run, nothing was changed: {name}\n"),
+        false => format!("File edited successfully: {name}\n"),
+    };
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "Edits applied: {}", done.applied.len());
+    let _ = writeln!(text, "Total replacements: {total}");
+    let _ = writeln!(text, "File created: {}", done.created);
+    if done.applied.len() <= TOLD {
+        for (number, edit) in done.applied.iter().enumerate() {
+            let line = edit.passages.first().map_or(0, |passage| passage.line) + 1;
+            let times = if edit.replaced == 1 { "" } else { "first " };
+            let _ = writeln!(text, "Edit {}: {} replaced, {times}in line {line}", number + 1, edit.replaced);
+        }
+    }
+    if !done.changed && !done.created {
+        text.push_str("The text is the same as before.\n");
+    }
+    if !done.diff.text.is_empty() {
+        let _ = write!(text, "\n{}", done.diff.text);
+    }
+    match done.diff.more {
+        0 => {}
+        1 => text.push_str("\n1 hunk more is not shown.\n"),
+        more => _ = writeln!(text, "\n{more} hunks more are not shown."),
+    }
+    text.truncate(text.trim_end_matches('\n').len());
+    text
+}
+
+fn metadata(name: &str, edits: &TextEdits, done: &Done, dry_run: bool) -> String {
+    let applied = done.applied.iter().enumerate().map(|(edit_index, edit)| EditApplied {
+        edit_index,
+        occurrences_replaced: edit.replaced,
+        line: edit.passages.first().map_or(0, |passage| passage.line) + 1,
+    });
+    let previews =
+        done.applied.iter().zip(edits.edits()).enumerate().flat_map(|(edit_index, (applied, edit))| {
+            applied.passages.iter().map(move |passage| Preview {
+                edit_index,
+                line: passage.line + 1,
+                before: passage.text.clone(),
+                after: after(passage, &edit.new_text),
+            })
+        });
+    let metadata = Metadata {
+        path: name,
+        diff: Some(&done.diff.text),
+        edits_applied: Some(applied.collect()),
+        total_replacements: Some(done.applied.iter().map(|edit| edit.replaced).sum()),
+        dry_run: dry_run.then_some(true),
+        would_modify: dry_run.then_some(done.changed || done.created),
+        preview: dry_run.then(|| previews.take(PREVIEWS).collect()),
+        ..Metadata::default()
+    };
+    sonic_rs::to_string(&metadata).unwrap_or_default()
+}
+
+/// The lines of a passage with `new_text` in its place.
+fn after(passage: &Passage, new_text: &str) -> String {
+    let first = passage.text.split('\n').next().unwrap_or_default();
+    let last = passage.text.rsplit('\n').next().unwrap_or_default();
+    let head: String = first.chars().take(passage.column).collect();
+    let tail: String = last.chars().skip(passage.column_end).collect();
+    format!("{head}{new_text}{tail}")
+}

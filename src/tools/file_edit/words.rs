@@ -1,0 +1,141 @@
+//! Differences and places in words.
+
+use crate::engine::{Difference, DifferenceKind, Mistake, Passage, Similar};
+
+/// Characters of a difference that are quoted.
+const QUOTED: usize = 60;
+
+/// The call that shows a passage; there lines count from 0.
+pub(super) fn read_call(passage: &Passage) -> String {
+    let (first, last) = (passage.line, passage.line + passage.further_lines);
+    format!("read_file start_line={first} end_line={last}")
+}
+
+/// S1's word for a kind of difference.
+pub(super) fn kind(difference: &Difference) -> &'static str {
+    match difference.kind {
+        DifferenceKind::Whitespace => "whitespace",
+        DifferenceKind::Case => "case",
+        DifferenceKind::Punctuation => "punctuation",
+        DifferenceKind::Content => "content",
+    }
+}
+
+/// One difference in words.
+pub(super) fn difference(difference: &Difference) -> String {
+    let Difference { expected, found, same_letters, .. } = difference;
+    if *same_letters {
+        let (expected, found) = (code_points(expected), code_points(found));
+        return format!(
+            "the same letters, composed differently (NFC or NFD): old_text has {expected}, the file {found}"
+        );
+    }
+    format!("old_text has {}, the file has {}", described(expected), described(found))
+}
+
+/// A text in words: what shows is quoted, what does not is named.
+fn described(text: &str) -> String {
+    if text.is_empty() {
+        return "nothing there".into();
+    }
+    let mut parts: Vec<String> = Vec::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let same: usize = rest.chars().take_while(|&other| other == c).map(char::len_utf8).sum();
+        let shown = rest.find(|c| name(c).is_some()).unwrap_or(rest.len());
+        if rest.starts_with("\r\n") {
+            parts.push("a CR LF line break (U+000D U+000A)".into());
+            rest = &rest[2..];
+        } else if let Some(name) = name(c) {
+            let count = same / c.len_utf8();
+            let code = if c == ' ' { String::new() } else { format!(" (U+{:04X})", c as u32) };
+            parts.push(match count {
+                1 => format!("1 {name}{code}"),
+                count => format!("{count} {name}s{code}"),
+            });
+            rest = &rest[same..];
+        } else {
+            let quoted: String = rest[..shown].chars().take(QUOTED).collect();
+            let more = if quoted.len() < shown { "…" } else { "" };
+            let mark = rest[..shown].chars().next().filter(|c| !c.is_ascii() && c.len_utf8() == shown);
+            let code = mark.map(|c| format!(" (U+{:04X})", c as u32)).unwrap_or_default();
+            parts.push(format!("`{quoted}{more}`{code}"));
+            rest = &rest[shown..];
+        }
+        if parts.len() == 6 && !rest.is_empty() {
+            parts.push("more".into());
+            break;
+        }
+    }
+    parts.join(" and ")
+}
+
+/// The name of a character that does not show, or hardly.
+fn name(c: char) -> Option<&'static str> {
+    Some(match c {
+        ' ' => "space",
+        '\t' => "tab",
+        '\n' => "LF line break",
+        '\r' => "carriage return",
+        '\u{A0}' => "no-break space",
+        '\u{202F}' => "narrow no-break space",
+        '\u{3000}' => "ideographic space",
+        '\u{2000}'..='\u{200A}' => "typographic space",
+        '\u{200B}' => "zero-width space",
+        '\u{200C}' => "zero-width non-joiner",
+        '\u{200D}' => "zero-width joiner",
+        '\u{2060}' => "word joiner",
+        '\u{FEFF}' => "byte order mark",
+        '\u{AD}' => "soft hyphen",
+        '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' => "direction mark",
+        '\u{2028}' => "line separator",
+        c if c.is_whitespace() => "space of another kind",
+        c if c.is_control() => "control character",
+        _ => return None,
+    })
+}
+
+fn code_points(text: &str) -> String {
+    let points: Vec<String> = text.chars().take(12).map(|c| format!("U+{:04X}", c as u32)).collect();
+    format!("`{text}` ({})", points.join(" "))
+}
+
+/// What explains all that differs, if one thing does.
+pub(super) fn explanation(similar: &Similar) -> Option<String> {
+    if let Some(mistake) = similar.mistake {
+        return Some(self::mistake(mistake).into());
+    }
+    similar.shift.map(|shift| match shift {
+        1.. => format!(
+            "the indentation is shifted as a whole: every line is {shift} columns further in, in the file"
+        ),
+        _ => format!(
+            "the indentation is shifted as a whole: every line is {} columns further out, in the file",
+            -shift
+        ),
+    })
+}
+
+fn mistake(mistake: Mistake) -> &'static str {
+    match mistake {
+        Mistake::Escaped => {
+            "old_text has a backslash and a letter (such as a literal \\n) where the file has the character itself"
+        }
+        Mistake::Unescaped => {
+            "old_text has a line break, tab or quote where the file has a backslash and a letter (such as a literal \\n)"
+        }
+        Mistake::Entities => {
+            "old_text has HTML entities (such as &lt;) where the file has the characters themselves"
+        }
+        Mistake::LineNumbers => {
+            "old_text has line numbers at the start of its lines; they are no part of the file"
+        }
+        Mistake::DiffMarks => {
+            "old_text has the + and - of a diff at the start of its lines; they are no part of the file"
+        }
+        Mistake::Fenced => "old_text stands between ``` fences; they are no part of the file",
+        Mistake::BlanksAround => {
+            "old_text begins or ends with blanks or line breaks that the file does not have there"
+        }
+    }
+}
