@@ -19,6 +19,9 @@ const TOLD: usize = 3;
 /// Bytes of a passage that are compared to the end.
 const COMPARED: usize = 16 * 1024;
 
+/// Lines that an edit may have left out at most, so that its last line is still found.
+const LEFT_OUT: usize = 8;
+
 /// Characters that a score is computed from.
 const SCORED: usize = 4 * 1024;
 
@@ -124,7 +127,24 @@ fn widened(lines: &Lines, at: std::ops::Range<usize>, needle: &str) -> Option<(S
     if needle.ends_with('\n') {
         end = super::passage::break_after(lines.pieces, end).unwrap_or(end);
     }
+    let end = to_last_line(lines, end, needle).unwrap_or(end);
     (lines.pieces.order(start) < lines.pieces.order(end)).then_some((start, end))
+}
+
+/// Where the needle's last line ends, if it is one of the next lines: then lines before it were left out.
+fn to_last_line(lines: &Lines, end: Spot, needle: &str) -> Option<Spot> {
+    let (_, last) = needle.trim_end().rsplit_once('\n')?;
+    let mut at = end;
+    for _ in 0..LEFT_OUT {
+        let (from, to) = (lines.line_start(at), lines.line_end(at));
+        let line = lines.exact(from, to, COMPARED);
+        if line.trim() == last.trim() {
+            let to = lines.pieces.advance(from, line.trim_end().len());
+            return (lines.pieces.order(to) > lines.pieces.order(end)).then_some(to);
+        }
+        at = super::passage::break_after(lines.pieces, to)?;
+    }
+    None
 }
 
 fn described(lines: &Lines, needle: &str, start: Spot, end: Spot, mistake: Option<Mistake>) -> Similar {

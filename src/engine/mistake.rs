@@ -17,7 +17,7 @@ pub enum Mistake {
     DiffMarks,
     /// It stands between code fences.
     Fenced,
-    /// Blanks or breaks around it are not in the file.
+    /// Breaks around it, or blanks behind it, are not in the file.
     BlanksAround,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn undone(text: &str) -> Vec<(Mistake, String)> {
             Mistake::DiffMarks,
             each_line(text, |line| line.strip_prefix(['+', '-', ' ']).or(line.is_empty().then_some(""))),
         ),
-        (Mistake::BlanksAround, Some(text.trim().to_owned())),
+        (Mistake::BlanksAround, Some(text.trim_end().trim_start_matches(['\n', '\r']).to_owned())),
     ];
     let changed = |(mistake, undone): (Mistake, Option<String>)| Some((mistake, undone?));
     all.into_iter().filter_map(changed).filter(|(_, undone)| undone != text && !undone.is_empty()).collect()
@@ -90,7 +90,10 @@ fn without_number(line: &str) -> Option<&str> {
         return None;
     }
     let mark = rest.trim_start_matches(' ');
-    let text = mark.strip_prefix(['\t', '→', ':', '|', '│', '.', ')'])?;
+    if let Some(text) = mark.strip_prefix(['\t', '→']) {
+        return Some(text);
+    }
+    let text = mark.strip_prefix([':', '|', '│', '.', ')'])?;
     Some(text.strip_prefix(' ').unwrap_or(text))
 }
 
@@ -112,6 +115,7 @@ mod tests {
             ("a\nb", Mistake::Unescaped, "a\\nb"),
             ("a &lt; b &amp;&amp; c", Mistake::Entities, "a < b && c"),
             ("  1\tfoo\n  2\tbar", Mistake::LineNumbers, "foo\nbar"),
+            (" 5\t    foo\n", Mistake::LineNumbers, "    foo\n"),
             ("12: foo", Mistake::LineNumbers, "foo"),
             ("-foo\n-bar", Mistake::DiffMarks, "foo\nbar"),
             ("```rust\nfoo\n```", Mistake::Fenced, "foo"),

@@ -24,8 +24,8 @@ mod schema;
 mod stdio;
 
 pub(crate) use client::{
-    Direct, DirectError, Mcp, direct_on_both, direct_on_both_with, on_both, on_both_as_nobody, on_both_with,
-    while_others,
+    Direct, DirectError, Mcp, ToolResult, direct_on_both, direct_on_both_with, on_both, on_both_as_nobody,
+    on_both_with, while_others,
 };
 pub(crate) use folder::Folder;
 pub(crate) use http::{Connection, Http, HttpResponse, post_bytes};

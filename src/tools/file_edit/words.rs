@@ -135,7 +135,7 @@ fn mistake(mistake: Mistake) -> &'static str {
         }
         Mistake::Fenced => "old_text stands between ``` fences; they are no part of the file",
         Mistake::BlanksAround => {
-            "old_text begins or ends with blanks or line breaks that the file does not have there"
+            "old_text begins with line breaks, or ends with blanks or line breaks, that the file does not have there"
         }
     }
 }
