@@ -92,7 +92,7 @@ fn a_diff_that_is_too_long_ends_at_a_hunk_and_says_how_many_more_there_are() {
     assert!(all.text.starts_with(&some.text));
     let folder = Folder::new();
     folder.write("f", &text);
-    let expected = (0..some.hunks)
+    let expected = (1..=some.hunks)
         .fold(text.clone(), |text, n| text.replace(&format!("line {n}5\n"), &format!("LINE {n}\n")));
     assert_eq!(patched(&folder, "f", &some.text), Ok(expected));
 }

@@ -25,9 +25,9 @@ pub(super) fn distances(needle: &[char], text: impl Iterator<Item = char>, ancho
     let step = |c| {
         let places = places.get(&c).unwrap_or(&nowhere);
         let mut carry = i64::from(anchored);
-        for block in 0..blocks {
+        for (block, &places) in places.iter().enumerate() {
             let bit = if block + 1 == blocks { last_bit } else { 63 };
-            carry = column.advance(block, places[block], carry, bit);
+            carry = column.advance(block, places, carry, bit);
         }
         distance += carry;
         distance as u32
