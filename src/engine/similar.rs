@@ -45,7 +45,7 @@ pub(super) fn nearest(text: &[u8], needle: &str) -> (Vec<Near>, bool) {
         return (Vec::new(), false);
     }
     let (regions, early) = match text.len() {
-        0..=SMALL => (Vec::from([0..text.len()]), false),
+        0..=SMALL => (std::iter::once(0..text.len()).collect(), false),
         _ => regions(text, needle.as_bytes()),
     };
     let mut found: Vec<Near> =
