@@ -639,7 +639,7 @@ fn a_failure_is_logged_like_any_other() {
     let bench = Bench::new("a");
     bench.fails(one("zzz", "b"), "NO_MATCH");
     let line = bench.server.wait_for_stderr("file_edit");
-    assert!(line.contains("Could not find exact text") && line.contains(NAME), "{line}");
+    assert!(line.contains("could not find exact text") && line.contains(NAME), "{line}");
 }
 
 #[test]

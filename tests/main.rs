@@ -16,11 +16,11 @@ mod errors; // SPEC 7 row by row, over MCP, REST and the direct methods
 mod errors_arguments; // wrong arguments, and which of several errors is reported
 mod errors_system; // locks, other programs, full disks, a folder that goes, time
 mod escape_attempts; // every way out of the folder that was thought of, on every tool and interface
-mod hostile; // clients that lie, hang, flood and vanish: bounded memory, others served, an end in time
 mod file_edit; // file_edit: S1's test list by name, and one retry from the error alone
 mod file_edit_diagnosis; // what a miss says: the mistakes that models make
 mod file_edit_diff; // the diff, fed to GNU patch
 mod file_edit_model; // exact-text edits against the naive model
+mod hostile; // clients that lie, hang, flood and vanish: bounded memory, others served, an end in time
 mod http; // paths, statuses, connections, the end
 mod http_access; // Host, Origin, token, and the order of all checks
 mod http_wire; // Expect, HEAD, pipelines, streams, IPv6
