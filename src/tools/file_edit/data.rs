@@ -14,10 +14,10 @@ pub(super) const SCHEMA: &str = concat!(
     r#"},"required":["edit_index","occurrences_replaced","line"]}},"#,
     r#""total_replacements":{"type":"integer"},"#,
     r#""dry_run":{"type":"boolean"},"would_modify":{"type":"boolean"},"#,
-    r#""preview":{"type":"array","items":{"type":"object"}},"#,
-    r#""validation_error":{"type":"object"},"#,
-    r#""suggested_fixes":{"type":"array","items":{"type":"object"}},"#,
-    r#""file_preview":{"type":"object"}"#,
+    r#""preview":{"type":"array","items":{"type":"object","properties":{}}},"#,
+    r#""validation_error":{"type":"object","properties":{}},"#,
+    r#""suggested_fixes":{"type":"array","items":{"type":"object","properties":{}}},"#,
+    r#""file_preview":{"type":"object","properties":{}}"#,
     r#"},"required":["path"]}"#
 );
 
