@@ -82,6 +82,17 @@ proptest! {
 }
 
 #[test]
+fn a_change_that_begins_as_the_old_text_did_has_three_lines_of_context_in_front() {
+    // Found by chance: with four, patch took the hunk for one at the end of the file.
+    let text = "\na\n\nb\n\n\n\n\n\n";
+    let (expected, diff) = edit("f", text, &[("b\n".into(), "b\nz".into())], PLENTY).expect("applies");
+    let folder = Folder::new();
+    folder.write("f", text);
+    assert!(diff.text.contains("@@ -2,7 +2,7 @@\n"), "{}", diff.text);
+    assert_eq!(patched(&folder, "f", &diff.text), Ok(expected));
+}
+
+#[test]
 fn a_diff_that_is_too_long_ends_at_a_hunk_and_says_how_many_more_there_are() {
     let text: String = (0..200).map(|n| format!("line {n}\n")).collect();
     let edits: Vec<_> = (1..20).map(|n| (format!("line {}5\n", n), format!("LINE {n}\n"))).collect();

@@ -41,14 +41,15 @@ pub fn unified(index: &LineIndex, old: &[u8], plan: &EditPlan, name: &str, most:
         }
         number += lines.count(at..hunk.at.start);
         at = hunk.at.start;
-        let body = hunk.body(old);
+        let mut body = hunk.body(old);
+        let cut = body.cut_context() as i64;
         let added = body.added as i64 - body.removed as i64;
         let start = |first: i64, len: usize| first + i64::from(len > 0);
         let (old_len, new_len) = (body.removed + body.kept, body.added + body.kept);
         let head = format!(
             "@@ -{},{old_len} +{},{new_len} @@\n",
-            start(number as i64, old_len),
-            start(number as i64 + moved, new_len)
+            start(number as i64 + cut, old_len),
+            start(number as i64 + cut + moved, new_len)
         );
         if diff.text.len() + head.len() + body.text.len() > most {
             diff.more += 1;
@@ -199,6 +200,19 @@ impl Body {
         self.removed += self.put('-', &old[head..old.len() - tail].concat());
         self.added += self.put('+', &new[head..new.len() - tail].concat());
         self.kept += self.put(' ', &old[old.len() - tail..].concat());
+    }
+
+    /// Cuts the context that is there because a change begins or ends as the old text did: more of it on one side than on
+    /// the other means to patch that the hunk lies at an end of the file. Returns the lines cut in front.
+    fn cut_context(&mut self) -> usize {
+        let lines: Vec<&str> = self.text.split_inclusive('\n').collect();
+        let is_context = |line: &&&str| line.starts_with(' ');
+        let front = lines.iter().take_while(is_context).count().saturating_sub(CONTEXT);
+        let back = lines.iter().rev().take_while(is_context).count().saturating_sub(CONTEXT);
+        let text = lines[front..lines.len() - back].concat();
+        self.kept -= front + back;
+        self.text = text;
+        front
     }
 
     /// Puts lines of one kind, and counts them.
