@@ -71,8 +71,8 @@ pub struct Config {
     #[arg(long)]
     pub structured: bool,
 
-    /// Requests a connection may send: <per second>[,<burst>]
-    #[arg(long, value_name = "RATE", value_parser = rate)]
+    /// Requests a connection may send: so many a second, so many at once
+    #[arg(long, value_name = "PER SECOND[,BURST]", value_parser = rate)]
     pub rate_limit: Option<Rate>,
 
     /// Requests in work at once per connection, 1-4096; past it the server stops reading

@@ -1,4 +1,4 @@
-//! From a name to a place: which directory entry a [`FileName`] stands for, never outside the folder (SPEC 8).
+//! From a name to a place: which directory entry a `FileName` stands for, never outside the folder (SPEC 8).
 //!
 //! Every step is one component relative to a directory handle and follows no link, so there is nothing to check and
 //! then use: a link is read as text and walked by the same rule, `..` goes back to the handle that we came from, and

@@ -1,7 +1,7 @@
 //! MCP and direct JSON-RPC over standard input and output (SPEC 6.4): lines in, answers out.
 //!
 //! One thread reads and carries out what takes no waiting, straight from the line to the buffer; all else goes to
-//! [`Work`]. The buffer goes out when there is nothing more to read.
+//! `Work`. The buffer goes out when there is nothing more to read.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
