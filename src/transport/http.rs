@@ -17,7 +17,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{RwLock, Semaphore, watch};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout_at;
 
@@ -77,6 +77,8 @@ struct Server {
     checks: Checks,
     in_work: Semaphore,
     turns: Turns,
+    /// Read by all work, also that which waits and that whose client has gone: who may write knows that there is none.
+    working: RwLock<()>,
     bodies: Budget,
 }
 
@@ -97,7 +99,8 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         };
         let in_work = Semaphore::new(shared.max_in_flight);
         let bodies = Budget::new(BODIES_HELD * shared.max_bytes);
-        let server = Arc::new(Server { shared, checks, in_work, turns: Turns::default(), bodies });
+        let (turns, working) = (Turns::default(), RwLock::default());
+        let server = Arc::new(Server { shared, checks, in_work, turns, working, bodies });
         let (signals, monitor) = (shutdown::Signals::catch()?, Monitor::start()?);
         ready(listener.local_addr()?);
         accept(&server, &listener, signals.next()).await;
@@ -145,8 +148,7 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Futur
     let _ = stop.send(true);
     let finished = async {
         while connections.join_next().await.is_some() {}
-        // What lost its client holds its place until it is done.
-        drop(server.in_work.acquire_many(server.shared.max_in_flight as u32).await);
+        drop(server.working.write().await);
     };
     if tokio::time::timeout(shutdown::GRACE, finished).await.is_err() {
         tracing::warn!("stopped with requests still in work");
@@ -293,6 +295,7 @@ impl Server {
 
     /// Carries a call out in its turn. Nothing if it ran into a fault of ours, or was called off.
     async fn work(self: Arc<Self>, pending: Arc<Pending>, control: Arc<Control>) -> Option<Block> {
+        let _working = self.working.read().await;
         let timed_out = || Block::pull_all(pending.answer(Err(Error::TimedOut)));
         let _turn = match pending.file().filter(|_| pending.writes()) {
             None => None,
@@ -321,6 +324,7 @@ impl Server {
 
     /// A batch is carried out in its order, as one piece of work.
     async fn batch(self: Arc<Self>, steps: Vec<Step>) -> io::Result<Response<AnswerBody>> {
+        let _working = self.working.read().await;
         let _place = self.in_work.acquire().await;
         let (workspace, timeout) = (self.shared.workspace.clone(), self.shared.timeout);
         let block = spawn_blocking(move || run_batch(steps, workspace, timeout).map(Block::pull)).await;
