@@ -390,7 +390,14 @@ mod tests {
         let places = shared.max_in_flight;
         let checks = Checks { loopback: true, token: None, max_bytes: shared.max_bytes };
         let (in_work, bodies) = (Semaphore::new(places), Budget::new(1));
-        let server = Arc::new(Server { shared, checks, in_work, turns: Turns::default(), bodies });
+        let server = Arc::new(Server {
+            shared,
+            checks,
+            in_work,
+            turns: Turns::default(),
+            working: RwLock::default(),
+            bodies,
+        });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         for at_once in [true, false] {
             let answer = |pending| runtime.block_on(server.call(pending)).unwrap();
