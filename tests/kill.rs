@@ -1,5 +1,5 @@
 //! `kill -9` at random moments of a real server at work: the old file or the new one, byte for byte, and nothing left
-//! behind by the next start (SPEC 8). Crashes after each single step: the unit tests of `engine/workspace.rs`.
+//! behind by the next start (SPEC 8). Crashes after each single step: the unit tests of `engine/workspace`.
 
 use std::time::Duration;
 

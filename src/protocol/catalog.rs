@@ -6,37 +6,11 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::mcp::{Handled, Outcome, Problem};
+use super::method::{Handled, List, Outcome, Problem};
 use super::pending::Form;
 use super::result::{Asked, Keep};
 use super::{Offer, Revision, Service, Session};
 use crate::tools::{Dialect, LineBase, Tool, shortened};
-
-/// The parameters of a list.
-#[derive(Deserialize)]
-pub(super) struct List {
-    cursor: Option<serde_json::Value>,
-}
-
-impl List {
-    /// The cursor, if there is one.
-    pub(super) fn cursor(params: &str) -> Result<Option<String>, Problem> {
-        let params: List = serde_json::from_str(params).map_err(Problem::params)?;
-        match params.cursor {
-            None => Ok(None),
-            Some(serde_json::Value::String(cursor)) => Ok(Some(cursor)),
-            Some(_) => Err(Problem::params("cursor must be a string")),
-        }
-    }
-
-    /// For lists that have one page, and so no cursors.
-    pub(super) fn one_page(params: &str) -> Result<(), Problem> {
-        match List::cursor(params)? {
-            None => Ok(()),
-            Some(_) => Err(Problem::params("unknown cursor; the list has one page")),
-        }
-    }
-}
 
 pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
     List::one_page(params)?;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::mcp::{CAPABILITIES, Handled, Outcome, Problem};
+use super::method::{CAPABILITIES, Handled, Outcome, Problem};
 use super::result::{Asked, Keep, server_info};
 use super::rpc::Id;
 use super::{Revision, Service, Session, Step};

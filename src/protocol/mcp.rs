@@ -1,57 +1,13 @@
 //! MCP: from a message to its method (SPEC 6.5). What the methods do is in the modules beside this one.
 
 use super::answer::Answer;
+use super::method::{Handled, Outcome, Problem};
 use super::record;
-use super::result::{self, Asked, Keep};
+use super::result::{self, Asked};
 use super::rpc::{self, Id, Input, Message, Refusal, code};
 use super::stateless::{self, Headers};
 use super::{ConnectionState, Revision, Service, Session, Step, catalog, handshake, prompts, resources};
 use crate::tools::shortened;
-
-/// What a method came to.
-pub(super) enum Outcome {
-    /// The members of a result.
-    Members(String, Keep),
-    /// Something to be carried out.
-    Step(Step),
-}
-
-/// Why a request is refused.
-#[derive(Debug)]
-pub(super) struct Problem {
-    pub(super) code: i32,
-    pub(super) message: String,
-    /// A JSON value.
-    pub(super) data: Option<String>,
-    pub(super) status: u16,
-}
-
-impl Problem {
-    pub(super) fn new(code: i32, message: impl Into<String>) -> Problem {
-        let status = match code {
-            code::PARSE_ERROR | code::INVALID_REQUEST => 400,
-            _ => 200,
-        };
-        Problem { code, message: message.into(), data: None, status }
-    }
-
-    /// Parameters that are not what the method takes.
-    pub(super) fn params(problem: impl std::fmt::Display) -> Problem {
-        Problem::new(code::INVALID_PARAMS, format!("Invalid params: {problem}"))
-    }
-
-    /// The same under an HTTP status of its own.
-    pub(super) fn with_status(self, status: u16) -> Problem {
-        Problem { status, ..self }
-    }
-
-    /// The same with a JSON value beside it.
-    pub(super) fn with_data(self, data: serde_json::Value) -> Problem {
-        Problem { data: Some(data.to_string()), ..self }
-    }
-}
-
-pub(super) type Handled = Result<Outcome, Problem>;
 
 /// A method, and the revisions that have it.
 struct Method {
@@ -79,9 +35,6 @@ static METHODS: [Method; 10] = [
     Method { name: "prompts/list", by_handshake: true, stateless: true, handle: prompts::list },
     Method { name: "prompts/get", by_handshake: true, stateless: true, handle: prompts::get },
 ];
-
-/// The capabilities that go with [`METHODS`]; nothing here changes while the server runs.
-pub(super) const CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{}}"#;
 
 impl Service {
     /// One line of a stdio connection.

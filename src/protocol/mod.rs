@@ -9,6 +9,7 @@ mod escape;
 mod failure;
 mod handshake;
 mod mcp;
+mod method;
 #[cfg(test)]
 pub(crate) mod panicking;
 mod pending;

@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::catalog::List;
-use super::mcp::{Handled, Outcome, Problem};
+use super::method::{Handled, List, Outcome, Problem};
 use super::result::{Asked, Keep};
 use super::{Service, Session};
 use crate::tools::shortened;

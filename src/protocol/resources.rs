@@ -10,8 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_e
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::catalog::List;
-use super::mcp::{Handled, Outcome, Problem};
+use super::method::{Handled, List, Outcome, Problem};
 use super::pending::{Form, Pending};
 use super::result::{Asked, Keep};
 use super::{Service, Session, Step};

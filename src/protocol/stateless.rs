@@ -11,7 +11,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::handshake::{ClientInfo, instructions};
-use super::mcp::{CAPABILITIES, Handled, Outcome, Problem};
+use super::method::{CAPABILITIES, Handled, Outcome, Problem};
 use super::result::{Asked, Keep};
 use super::{Revision, Service, Session, rpc};
 

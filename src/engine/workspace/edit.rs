@@ -1,0 +1,296 @@
+//! Edits: one change of one file, whole or not at all (SPEC 8): turn, lock, view, plan, write, rename.
+
+use std::io::{self, BufWriter, Write};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rustix::fs::Access;
+
+use super::{ATTEMPTS, Workspace};
+use crate::engine::atomic::{AtomicFile, Failure, Replaces};
+use crate::engine::cache::Known;
+use crate::engine::line_edit::{self, LineEdits};
+use crate::engine::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
+use crate::engine::lock::{Locked, PathKey, Turn};
+use crate::engine::name::FileName;
+use crate::engine::place::Place;
+use crate::engine::splice::EditPlan;
+use crate::engine::{Control, Error, Result};
+
+/// What an edit did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edited {
+    /// Lines inserted, deleted and appended, and for a replaced line those that it became.
+    pub lines_modified: usize,
+    /// Lines of the file now.
+    pub total_lines: usize,
+    /// Whether there was no such file before.
+    pub created: bool,
+}
+
+impl Workspace {
+    /// Changes lines of the file `name`, which is created if it is missing and `create` is set (SPEC 4, `edit_file`).
+    pub fn edit_lines(
+        &self,
+        name: &FileName,
+        edits: &LineEdits,
+        create: bool,
+        control: &Control,
+    ) -> Result<Edited> {
+        self.change(name, create, control, |index, old| {
+            let Some(planned) = line_edit::plan(index, old, edits)? else { return Ok(None) };
+            Ok(Some((planned.plan, (planned.lines_modified, planned.total_lines))))
+        })
+        .map(|((lines_modified, total_lines), created)| Edited {
+            lines_modified,
+            total_lines,
+            created,
+        })
+    }
+
+    /// Carries out one change of one file, whole or not at all (SPEC 8): lock, view, plan, write, rename.
+    ///
+    /// `plan` gets the index and the bytes of the file as it is (empty if it is to be created) and may refuse; it
+    /// returns nothing if the bytes are not those that were indexed. Returns what it reports, and whether the file is
+    /// new.
+    pub fn change<'p, T>(
+        &self,
+        name: &FileName,
+        create: bool,
+        control: &Control,
+        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<(T, bool)> {
+        let name = name.as_str();
+        if self.options.read_only {
+            return Err(Error::PermissionDenied { name: name.into() });
+        }
+        let until = control.lock_deadline();
+        let mut turn = None;
+        let mut changed = 0;
+        while changed < ATTEMPTS {
+            let place = self.find_or_missing(name)?;
+            turn = Some(self.take_turn(turn, &place, name, until, control)?);
+            let outcome = match place.restat() {
+                Ok(None) if create => self.change_missing(&place, name, control, &mut plan),
+                Ok(None) => return Err(self.not_found(name)),
+                Ok(Some(_)) => self.change_existing(&place, name, until, control, &mut plan),
+                Err(errno) => return Err(Error::read(name, errno)),
+            };
+            match outcome? {
+                Attempt::Done(done) => return Ok(done),
+                Attempt::Replaced => control.check()?,
+                Attempt::Changed => changed += 1,
+            }
+        }
+        Err(Error::Changed { name: name.into() })
+    }
+
+    /// As [`Workspace::change`], but only plans: the same refusals and the same report, and nothing on the disk changes.
+    pub fn rehearse<'p, T>(
+        &self,
+        name: &FileName,
+        create: bool,
+        control: &Control,
+        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<(T, bool)> {
+        let name = name.as_str();
+        for _ in 0..ATTEMPTS {
+            control.check()?;
+            let place = self.find_or_missing(name)?;
+            if place.stat.is_none() && create {
+                let index = IndexBuilder::new(BLOCK_SHIFT).finish();
+                let Some((edit, report)) = plan(&index, b"")? else { continue };
+                self.check_size(&edit, 0)?;
+                return Ok((report, true));
+            }
+            if place.stat.is_none() {
+                return Err(self.not_found(name));
+            }
+            let Some(file) = self.open_place(&place, name)? else { continue };
+            if !place.allows(Access::WRITE_OK) {
+                return Err(Error::PermissionDenied { name: name.into() });
+            }
+            let Some((view, index)) = self.whole(file, name)? else { continue };
+            let Some((edit, report)) = plan(&index, view.bytes())? else { continue };
+            if view.unchanged() {
+                self.check_size(&edit, view.bytes().len())?;
+                return Ok((report, false));
+            }
+        }
+        Err(Error::Changed { name: name.into() })
+    }
+
+    /// Whether what an edit makes of `len` bytes is within the limit. Returns how many bytes that are.
+    fn check_size(&self, edit: &EditPlan, len: usize) -> Result<u64> {
+        let (size, max) = (edit.len_after(len) as u64, self.options.max_bytes);
+        let too_large = size > max && !edit.changes_nothing();
+        if too_large { Err(Error::TooLarge { size, max }) } else { Ok(size) }
+    }
+
+    fn change_missing<'p, T>(
+        &self,
+        place: &Place,
+        name: &str,
+        control: &Control,
+        plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<Attempt<T>> {
+        let index = IndexBuilder::new(BLOCK_SHIFT).finish();
+        let Some((edit, report)) = plan(&index, b"")? else { return Ok(Attempt::Changed) };
+        let written = self.write(place, name, &edit, b"", &Replaces::Nothing(self.new_file_mode), control);
+        match written {
+            Ok(()) => Ok(Attempt::Done((report, true))),
+            Err(Stopped::Failed(Failure::Exists)) => Ok(Attempt::Replaced),
+            Err(stopped) => Err(stopped.into_error(name)),
+        }
+    }
+
+    fn change_existing<'p, T>(
+        &self,
+        place: &Place,
+        name: &str,
+        until: Instant,
+        control: &Control,
+        plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<Attempt<T>> {
+        let Some(first) = self.open_place(place, name)? else { return Ok(Attempt::Replaced) };
+        if !place.allows(Access::WRITE_OK) {
+            return Err(Error::PermissionDenied { name: name.into() });
+        }
+        let id = (first.stamp().dev, first.stamp().ino);
+        let locked = self.locks.lock(first.file(), id, until, control)?;
+        let _lock = match locked.map_err(|error| Error::write(name, error))? {
+            Locked::Held(lock) => lock,
+            Locked::StartOver => return Ok(Attempt::Replaced),
+            Locked::TooLate => return Err(Error::Locked { name: name.into() }),
+        };
+        // Whoever had the lock before may have replaced the file: then ours is the lock of a file without a name.
+        let Some(file) = self.open_place(place, name)? else { return Ok(Attempt::Replaced) };
+        if !file.stamp().same_file(first.stamp()) {
+            return Ok(Attempt::Replaced);
+        }
+        let Some((view, index)) = self.whole(file, name)? else { return Ok(Attempt::Changed) };
+        let planned = plan(&index, view.bytes());
+        // A refusal, or that there is nothing to do, was read from these bytes: it holds only if they were true.
+        if planned.as_ref().map_or(true, |plan| plan.as_ref().is_none_or(|(edit, _)| edit.changes_nothing()))
+            && !view.unchanged()
+        {
+            return Ok(Attempt::Changed);
+        }
+        let Some((edit, report)) = planned? else { return Ok(Attempt::Changed) };
+        if edit.changes_nothing() {
+            return Ok(Attempt::Done((report, false)));
+        }
+        let written = self.write(place, name, &edit, view.bytes(), &Replaces::File(view.file()), control);
+        match written {
+            Ok(()) => Ok(Attempt::Done((report, false))),
+            Err(Stopped::Failed(_)) if !view.unchanged() => Err(Error::Changed { name: name.into() }),
+            Err(stopped) => Err(stopped.into_error(name)),
+        }
+    }
+
+    /// Writes the result of `edit` beside the old file and puts it in its place.
+    fn write(
+        &self,
+        place: &Place,
+        name: &str,
+        edit: &EditPlan,
+        old: &[u8],
+        replaces: &Replaces,
+        control: &Control,
+    ) -> Result<(), Stopped> {
+        let size = self.check_size(edit, old.len()).map_err(Stopped::Refused)?;
+        control.check().map_err(Stopped::Refused)?;
+        let root = self.root().map_err(Stopped::Refused)?;
+        let dir = if same_device(&root, &place.dir) { &root } else { &place.dir };
+        let new = AtomicFile::create(dir).map_err(Failure::from)?;
+        let mut out =
+            BufWriter::with_capacity(64 * 1024, Indexing { out: new, index: IndexBuilder::new(BLOCK_SHIFT) });
+        edit.write_to(old, &mut out).map_err(Failure::from)?;
+        let Indexing { out: new, index } =
+            out.into_inner().map_err(|error| Failure::from(error.into_error()))?;
+        let commit = || control.begin_commit().map_err(Stopped::Refused);
+        let stamp = new.commit(place, replaces, self.options.durability, commit)?;
+        if let Some(stamp) = stamp {
+            self.cache.put_unique(&stamp, Known::Text(Arc::new(index.finish())));
+        }
+        tracing::trace!(file = name, bytes = size, "written");
+        Ok(())
+    }
+
+    fn take_turn<'w>(
+        &'w self,
+        held: Option<Turn<'w>>,
+        place: &Place,
+        name: &str,
+        until: Instant,
+        control: &Control,
+    ) -> Result<Turn<'w>> {
+        let dir = rustix::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
+        let key: PathKey = (dir.st_dev, dir.st_ino, place.name.clone());
+        if let Some(turn) = held.filter(|turn| *turn.key() == key) {
+            return Ok(turn);
+        }
+        match self.locks.turn(key, until, control)? {
+            Some(turn) => Ok(turn),
+            None => Err(Error::Locked { name: name.into() }),
+        }
+    }
+}
+
+/// How one try at a change ended.
+enum Attempt<T> {
+    Done((T, bool)),
+    /// Another of our kind was first: start over on what is there now.
+    Replaced,
+    /// A program that does not lock wrote to the file while we read it.
+    Changed,
+}
+
+/// Why nothing was written.
+enum Stopped {
+    Refused(Error),
+    Failed(Failure),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Stopped {
+        Stopped::Failed(failure)
+    }
+}
+
+impl Stopped {
+    fn into_error(self, name: &str) -> Error {
+        match self {
+            Stopped::Refused(error) => error,
+            Stopped::Failed(Failure::Io(source)) if source.kind() == io::ErrorKind::NotFound => {
+                Error::WriteFailed { source }
+            }
+            Stopped::Failed(Failure::Io(source)) => Error::write(name, source),
+            Stopped::Failed(Failure::Changed | Failure::Exists) => Error::Changed { name: name.into() },
+        }
+    }
+}
+
+/// A writer that indexes what goes through it.
+struct Indexing {
+    out: AtomicFile,
+    index: IndexBuilder,
+}
+
+impl Write for Indexing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(&bytes[..bytes.len().min(1 << 20)])?;
+        self.index.push(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn same_device(one: &OwnedFd, other: &OwnedFd) -> bool {
+    let device = |fd| rustix::fs::fstat(fd).map(|stat| stat.st_dev);
+    matches!((device(one), device(other)), (Ok(one), Ok(other)) if one == other)
+}

@@ -1,0 +1,188 @@
+//! The folder: list, read, edit. The only module that joins the engine's parts.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fs::{Access, Mode, OFlags};
+
+use super::atomic::{self, Durability};
+use super::cache::{IndexCache, Known};
+use super::lock::Locks;
+use super::name::{FileName, NamePolicy};
+use super::place::{Place, Refusal};
+use super::view::{FileStamp, OpenFile};
+use super::{Control, Error, Result, list};
+
+mod edit;
+mod read;
+
+pub use edit::Edited;
+pub use read::{Excerpt, LineRange};
+
+/// How often a read or an edit starts over on a file that others keep changing.
+const ATTEMPTS: usize = 8;
+
+/// Memory for indexes of files seen before.
+const CACHE_BYTES: usize = 16 << 20;
+
+/// What a workspace may do (SPEC 2).
+#[derive(Debug, Clone)]
+pub struct WorkspaceOptions {
+    /// Which names are admitted.
+    pub names: NamePolicy,
+    /// Largest file, in bytes.
+    pub max_bytes: u64,
+    /// Whether nothing on the disk may change.
+    pub read_only: bool,
+    /// When an edit counts as done.
+    pub durability: Durability,
+}
+
+/// Why a folder cannot be served.
+#[derive(Debug)]
+pub enum OpenError {
+    /// It does not exist, is no directory, or cannot be opened.
+    Unusable(io::Error),
+    /// It cannot be written to.
+    NotWritable,
+}
+
+/// One served folder.
+#[derive(Debug)]
+pub struct Workspace {
+    path: PathBuf,
+    root: Mutex<Arc<OwnedFd>>,
+    options: WorkspaceOptions,
+    new_file_mode: Mode,
+    cache: IndexCache,
+    locks: Locks,
+}
+
+impl Workspace {
+    /// Opens the folder at `path` and removes what dead processes left in it.
+    pub fn open(path: &Path, options: WorkspaceOptions) -> Result<Workspace, OpenError> {
+        let path = path.canonicalize().map_err(OpenError::Unusable)?;
+        let root = open_folder(&path).map_err(OpenError::Unusable)?;
+        if !options.read_only {
+            let access = Access::WRITE_OK | Access::EXEC_OK;
+            rustix::fs::accessat(&root, ".", access, rustix::fs::AtFlags::EACCESS)
+                .map_err(|_| OpenError::NotWritable)?;
+            // A leftover that cannot be removed harms nobody: it is hidden and has no name.
+            let _ = atomic::remove_leftovers(&root);
+        }
+        let umask = rustix::process::umask(Mode::empty());
+        rustix::process::umask(umask);
+        Ok(Workspace {
+            path,
+            root: Mutex::new(Arc::new(root)),
+            options,
+            new_file_mode: Mode::from_raw_mode(0o666).difference(umask),
+            cache: IndexCache::new(CACHE_BYTES),
+            locks: Locks::default(),
+        })
+    }
+
+    /// The folder's canonical path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether `folder` is a path of the folder.
+    pub fn is_at(&self, folder: &Path) -> bool {
+        folder == self.path || folder.canonicalize().is_ok_and(|folder| folder == self.path)
+    }
+
+    /// What the workspace may do.
+    pub fn options(&self) -> &WorkspaceOptions {
+        &self.options
+    }
+
+    /// Admits a name under the workspace's policy.
+    pub fn parse_name(&self, name: &str) -> Result<FileName> {
+        FileName::parse(name, self.options.names)
+    }
+
+    /// All files of the folder (SPEC 4, `list_files`); `with_access` asks the system what may be read and written.
+    pub fn list(&self, with_access: bool, control: &Control) -> Result<list::Listing> {
+        self.list_some(list::Wish { after: None, limit: usize::MAX, with_access }, control)
+    }
+
+    /// At most `limit` files, those behind the name `after` in byte order.
+    pub fn list_page(&self, after: Option<&str>, limit: usize, control: &Control) -> Result<list::Listing> {
+        self.list_some(list::Wish { after, limit, with_access: false }, control)
+    }
+
+    fn list_some(&self, wish: list::Wish, control: &Control) -> Result<list::Listing> {
+        list::list(&self.root()?, &self.path, self.options.names, wish, |place| {
+            self.count_lines(place, control)
+        })
+    }
+
+    /// The folder's handle. A folder that was removed and made again is opened anew.
+    fn root(&self) -> Result<Arc<OwnedFd>> {
+        let mut root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = rustix::fs::fstat(&*root).map_or(true, |stat| stat.st_nlink == 0);
+        if gone {
+            *root = Arc::new(open_folder(&self.path).map_err(|_| Error::FolderGone)?);
+        }
+        Ok(root.clone())
+    }
+
+    /// The place of an existing file.
+    fn find(&self, name: &str) -> Result<Place> {
+        let place = self.find_or_missing(name)?;
+        if place.stat.is_none() { Err(self.not_found(name)) } else { Ok(place) }
+    }
+
+    fn find_or_missing(&self, name: &str) -> Result<Place> {
+        Place::find(&self.root()?, OsStr::new(name)).map_err(|refusal| refused(name, refusal))
+    }
+
+    fn not_found(&self, name: &str) -> Error {
+        let similar =
+            self.root().map(|root| list::similar_names(&root, name, self.options.names)).unwrap_or_default();
+        Error::NotFound { name: name.into(), similar }
+    }
+
+    /// Opens the file if it is within the limit. Nothing if it is no longer what was found.
+    fn open_place(&self, place: &Place, name: &str) -> Result<Option<OpenFile>> {
+        let Some(file) = place.open().map_err(|refusal| refused(name, refusal))? else { return Ok(None) };
+        let (size, max) = (file.stamp().len, self.options.max_bytes);
+        if size > max { Err(Error::TooLarge { size, max }) } else { Ok(Some(file)) }
+    }
+
+    /// The lines of a listed file; nothing if it is too large, not text or not readable. What is known is told even
+    /// when the time is up.
+    fn count_lines(&self, place: &Place, control: &Control) -> Result<Option<usize>> {
+        let Some(stamp) = place.stat.as_ref().map(FileStamp::of) else { return Ok(None) };
+        if stamp.len > self.options.max_bytes {
+            return Ok(None);
+        }
+        match self.cache.get(&stamp) {
+            Some(Known::Text(index)) => return Ok(Some(index.len_lines())),
+            Some(Known::NotText(_)) => return Ok(None),
+            None => control.check()?,
+        }
+        let Ok(Some(file)) = self.open_place(place, "") else { return Ok(None) };
+        let whole = self.whole(file, "").ok().flatten();
+        Ok(whole.map(|(_, index)| index.len_lines()))
+    }
+}
+
+fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+fn refused(name: &str, refusal: Refusal) -> Error {
+    match refusal {
+        Refusal::Forbidden => Error::PermissionDenied { name: name.into() },
+        Refusal::System(errno) => Error::read(name, errno),
+    }
+}
+
+#[cfg(test)]
+mod tests;

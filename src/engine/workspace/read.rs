@@ -1,0 +1,216 @@
+//! Reads: from a name and a range of lines to the bytes of an open view.
+
+use std::ffi::OsStr;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{ATTEMPTS, Workspace};
+use crate::engine::cache::Known;
+use crate::engine::lines::{LineIndex, NotText};
+use crate::engine::name::FileName;
+use crate::engine::place::Place;
+use crate::engine::view::{FileStamp, FileView, MAP_CUTOFF, OpenFile};
+use crate::engine::{Control, Error, Result};
+
+/// The lines asked for, 0-based, both ends inclusive, either end open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LineRange {
+    /// First line.
+    pub start: Option<u64>,
+    /// Last line; past the end means the last line.
+    pub end: Option<u64>,
+}
+
+impl LineRange {
+    /// Whether the whole file is meant.
+    pub fn is_whole(&self) -> bool {
+        self.start.is_none() && self.end.is_none()
+    }
+
+    fn check(&self) -> Result<()> {
+        match (self.start, self.end) {
+            (Some(start), Some(end)) if start > end => Err(Error::InvalidRange { start, end }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The lines meant in a file of `total` lines.
+    fn within(&self, total: usize) -> Result<Range<usize>> {
+        let end = self.end.map_or(total, |end| (end.saturating_add(1)).min(total as u64) as usize);
+        match self.start {
+            None => Ok(0..end),
+            Some(start) if start >= total as u64 => Err(Error::StartPastEnd { start, total }),
+            Some(start) => Ok(start as usize..end),
+        }
+    }
+}
+
+/// What a read returns: nothing is copied if it is large.
+#[derive(Debug)]
+pub struct Excerpt {
+    view: FileView,
+    bytes: Range<usize>,
+    /// The lines returned, 0-based, end exclusive.
+    pub lines: Range<usize>,
+    /// Lines in the file.
+    pub total: usize,
+}
+
+impl Excerpt {
+    /// The lines as they stand in the file, without the last one's break. They may change while they are read.
+    pub fn bytes(&self) -> &[u8] {
+        &self.view.bytes()[self.bytes.clone()]
+    }
+
+    /// Whether all that was read so far is what the file held when it was opened.
+    pub fn unchanged(&self) -> bool {
+        self.view.unchanged()
+    }
+}
+
+/// What of a file is read.
+#[derive(Clone, Copy)]
+enum Part {
+    Lines(LineRange),
+    Bytes,
+}
+
+/// How far a read may go to get at bytes.
+#[derive(Clone, Copy, PartialEq)]
+enum Effort {
+    /// Only what is in memory and small.
+    AtOnce,
+    /// Whatever it takes.
+    Full,
+}
+
+impl Workspace {
+    /// The lines `range` of the file `name`.
+    pub fn read(&self, name: &FileName, range: LineRange, control: &Control) -> Result<Excerpt> {
+        range.check()?;
+        self.try_to_read(name.as_str(), Part::Lines(range), control)
+    }
+
+    /// All bytes of the file `name`, byte order mark and final break included.
+    pub fn read_as_it_is(&self, name: &FileName, control: &Control) -> Result<Excerpt> {
+        self.try_to_read(name.as_str(), Part::Bytes, control)
+    }
+
+    fn try_to_read(&self, name: &str, part: Part, control: &Control) -> Result<Excerpt> {
+        for _ in 0..ATTEMPTS {
+            control.check()?;
+            let place = self.find(name)?;
+            let Some(file) = self.open_place(&place, name)? else { continue };
+            if let Some(excerpt) = self.excerpt(file, name, part, Effort::Full)? {
+                return Ok(excerpt);
+            }
+        }
+        Err(Error::Changed { name: name.into() })
+    }
+
+    /// As [`Workspace::read`], if that takes no waiting: small, and in memory already. Nothing if not.
+    pub fn read_at_once(&self, name: &FileName, range: LineRange) -> Option<Result<Excerpt>> {
+        if let Err(error) = range.check() {
+            return Some(Err(error));
+        }
+        let root = self.root().ok()?;
+        let place = Place::find(&root, OsStr::new(name.as_str())).ok()?;
+        place.stat?;
+        let file = self.open_place(&place, name.as_str()).ok()??;
+        self.excerpt(file, name.as_str(), Part::Lines(range), Effort::AtOnce).transpose()
+    }
+
+    /// A part of an open file. Nothing if the file changed under us, or if it takes more than `effort`.
+    fn excerpt(&self, file: OpenFile, name: &str, part: Part, effort: Effort) -> Result<Option<Excerpt>> {
+        let Some((view, index)) = self.view_of(file, name, part, effort)? else { return Ok(None) };
+        let total = index.len_lines();
+        let (lines, bytes) = match part {
+            Part::Bytes => (0..total, Some(0..index.len_bytes())),
+            Part::Lines(range) => {
+                let lines = range.within(total)?;
+                let bytes = index.byte_range(&lines, view.bytes(), view.offset());
+                (lines, bytes)
+            }
+        };
+        // A copy is final: what it holds now is what goes out, so it must be true now.
+        if view.bytes().len() <= MAP_CUTOFF && !view.unchanged() {
+            return Ok(None);
+        }
+        let start = view.offset();
+        let within = |at: usize| at.checked_sub(start).filter(|at| *at <= view.bytes().len());
+        let bytes = bytes.and_then(|bytes| Some(within(bytes.start)?..within(bytes.end)?));
+        Ok(bytes.map(|bytes| Excerpt { view, bytes, lines, total }))
+    }
+
+    /// The stretch of a file that holds a part of it, and the file's index, from the cache or made now.
+    fn view_of(
+        &self,
+        file: OpenFile,
+        name: &str,
+        part: Part,
+        effort: Effort,
+    ) -> Result<Option<(FileView, Arc<LineIndex>)>> {
+        let whole = 0..file.len_bytes();
+        match self.cache.get(file.stamp()) {
+            Some(Known::NotText(why)) => Err(not_text(why, name)),
+            // An index of another length is of other bytes, whatever the stamp says.
+            Some(Known::Text(index)) if index.len_bytes() == file.len_bytes() => {
+                let window = match part {
+                    Part::Bytes => whole,
+                    Part::Lines(range) => index.window(&range.within(index.len_lines())?),
+                };
+                Ok(load(file, window, name, effort)?.map(|view| (view, index)))
+            }
+            _ => {
+                let Some(view) = load(file, whole, name, effort)? else { return Ok(None) };
+                Ok(self.index(&view, name)?.map(|index| (view, index)))
+            }
+        }
+    }
+
+    /// The whole of an open file and its index. Nothing if the file changed under us.
+    pub(super) fn whole(&self, file: OpenFile, name: &str) -> Result<Option<(FileView, Arc<LineIndex>)>> {
+        self.view_of(file, name, Part::Bytes, Effort::Full)
+    }
+
+    /// Indexes a view of a whole file and remembers it. Nothing if the file changed meanwhile.
+    fn index(&self, view: &FileView, name: &str) -> Result<Option<Arc<LineIndex>>> {
+        let built = LineIndex::build(view.bytes());
+        if !view.unchanged() {
+            return Ok(None);
+        }
+        let stamp: &FileStamp = view.file().stamp();
+        match built {
+            Ok(index) => {
+                let index = Arc::new(index);
+                self.cache.put(stamp, Known::Text(index.clone()));
+                Ok(Some(index))
+            }
+            Err(why) => {
+                self.cache.put(stamp, Known::NotText(why));
+                Err(not_text(why, name))
+            }
+        }
+    }
+}
+
+fn not_text(why: NotText, name: &str) -> Error {
+    match why {
+        NotText::Nul => Error::NotText { name: name.into() },
+        NotText::InvalidUtf8 => Error::InvalidUtf8,
+    }
+}
+
+/// The bytes of `window`. Nothing if the file has become shorter, or if they are not at hand and should be.
+fn load(file: OpenFile, window: Range<usize>, name: &str, effort: Effort) -> Result<Option<FileView>> {
+    match effort {
+        Effort::AtOnce if window.len() > MAP_CUTOFF => Ok(None),
+        Effort::AtOnce => Ok(file.view_at_once(window)),
+        Effort::Full => match file.view(window) {
+            Ok(view) => Ok(Some(view)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(Error::read(name, error)),
+        },
+    }
+}

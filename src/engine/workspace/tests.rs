@@ -1,0 +1,178 @@
+//! What the workspace promises, at every step of the way.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::Duration;
+
+use super::*;
+use crate::engine::step;
+use crate::engine::{LineEdit, LineEdits, Operation};
+
+fn open(dir: &Path) -> Workspace {
+    let options = WorkspaceOptions {
+        names: NamePolicy::Portable,
+        max_bytes: 10 << 20,
+        read_only: false,
+        durability: Durability::Full,
+    };
+    Workspace::open(dir, options).unwrap()
+}
+
+fn control() -> Control {
+    Control::new(Duration::from_secs(60))
+}
+
+fn replace_line(line: u64, content: &str) -> LineEdits {
+    let operation = Operation::Replace { content: content.into(), expect: None };
+    LineEdits { edits: vec![LineEdit { line, operation }], append: None }
+}
+
+fn append(text: &str) -> LineEdits {
+    LineEdits { edits: Vec::new(), append: Some(text.into()) }
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Crashes an edit of `a` after each of its steps, and looks at what is left each time.
+fn crash_everywhere(old: Option<&str>, edits: &LineEdits, new: &str) -> usize {
+    for step in 1.. {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        if let Some(old) = old {
+            std::fs::write(&path, old).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        }
+        let workspace = open(dir.path());
+        let name = workspace.parse_name("a").unwrap();
+        let crashed = step::crash_at(step, || {
+            let _ = workspace.edit_lines(&name, edits, true, &control());
+        });
+        drop(workspace);
+        let found = std::fs::read_to_string(&path).ok();
+        assert!(found.as_deref() == old || found.as_deref() == Some(new), "step {step}: {found:?}");
+        let restarted = open(dir.path());
+        let expected: &[&str] = if found.is_some() { &["a"] } else { &[] };
+        assert_eq!(names(dir.path()), expected, "step {step}: no leftovers after the next start");
+        assert_eq!(std::fs::read_to_string(&path).ok(), found);
+        restarted.edit_lines(&name, &append("works"), true, &control()).unwrap();
+        if !crashed {
+            assert_eq!(found.as_deref(), Some(new));
+            return step - 1;
+        }
+    }
+    unreachable!("a write has an end")
+}
+
+#[test]
+fn a_crash_after_any_step_of_an_edit_leaves_the_old_file_or_the_new_one() {
+    let steps = crash_everywhere(Some("one\ntwo\n"), &replace_line(1, "TWO"), "one\nTWO\n");
+    assert!(steps >= 7, "create, write, mode, time, flush, rename, flush of the folder: {steps}");
+}
+
+#[test]
+fn a_crash_after_any_step_of_a_large_edit_leaves_the_old_file_or_the_new_one() {
+    let old = "0123456789abcdef\n".repeat(200_000);
+    let new = format!("{old}end\n");
+    let steps = crash_everywhere(Some(&old), &append("end"), &new);
+    assert!(steps >= 9, "{steps}");
+}
+
+#[test]
+fn a_crash_after_any_step_of_a_creation_leaves_no_file_or_the_new_one() {
+    let steps = crash_everywhere(None, &append("one"), "one\n");
+    assert!(steps >= 7, "{steps}");
+}
+
+#[test]
+fn a_program_that_writes_without_a_lock_at_any_step_is_never_hidden_by_the_index_of_the_edit() {
+    for at in 1.. {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        std::fs::write(&path, "1\n2\n3\n4\n").unwrap();
+        let workspace = open(dir.path());
+        let name = workspace.parse_name("a").unwrap();
+        let victim = path.clone();
+        // As long as the edited file, but with fewer lines.
+        let meddle = move || std::fs::write(victim, "XXX\nYY\n").unwrap();
+        let happened = step::meddle_at(at, meddle, || {
+            let _ = workspace.edit_lines(&name, &replace_line(1, ""), false, &control());
+        });
+        if !happened {
+            return assert!(at >= 7, "{at}");
+        }
+        let disk = std::fs::read_to_string(&path).unwrap();
+        let read = workspace.read(&name, LineRange::default(), &control()).unwrap();
+        assert_eq!(read.total, disk.lines().count(), "step {at}: {disk:?}");
+        assert_eq!(read.bytes(), disk.trim_end_matches('\n').as_bytes(), "step {at}");
+    }
+}
+
+#[test]
+fn an_edit_through_a_link_replaces_what_the_link_points_at() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("sub")).unwrap();
+    std::fs::write(dir.path().join("sub/b.txt"), "old\n").unwrap();
+    symlink("sub/b.txt", dir.path().join("a")).unwrap();
+    let workspace = open(dir.path());
+    let name = workspace.parse_name("a").unwrap();
+    workspace.edit_lines(&name, &replace_line(0, "new"), false, &control()).unwrap();
+    assert_eq!(std::fs::read(dir.path().join("sub/b.txt")).unwrap(), b"new\n");
+    assert!(dir.path().join("a").is_symlink());
+    assert_eq!(
+        (names(dir.path()), names(&dir.path().join("sub"))),
+        (vec!["a".into(), "sub".into()], vec!["b.txt".into()])
+    );
+}
+
+#[test]
+fn an_edit_that_was_called_off_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a"), "old\n").unwrap();
+    let workspace = open(dir.path());
+    let name = workspace.parse_name("a").unwrap();
+    let cancelled = control();
+    assert!(cancelled.cancel());
+    for control in [cancelled, Control::new(Duration::ZERO)] {
+        let refused = workspace.edit_lines(&name, &append("x"), false, &control).unwrap_err();
+        assert!(matches!(refused, Error::Cancelled | Error::TimedOut), "{refused:?}");
+    }
+    assert_eq!(std::fs::read(dir.path().join("a")).unwrap(), b"old\n");
+    assert_eq!(names(dir.path()), ["a"]);
+}
+
+#[test]
+fn a_folder_that_was_removed_and_made_again_is_served_again() {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = parent.path().join("folder");
+    std::fs::create_dir(&dir).unwrap();
+    let workspace = open(&dir);
+    let name = workspace.parse_name("a").unwrap();
+    std::fs::remove_dir(&dir).unwrap();
+    assert!(matches!(workspace.list(false, &control()), Err(Error::FolderGone)));
+    assert!(matches!(workspace.edit_lines(&name, &append("x"), true, &control()), Err(Error::FolderGone)));
+    std::fs::create_dir(&dir).unwrap();
+    workspace.edit_lines(&name, &append("x"), true, &control()).unwrap();
+    assert_eq!(std::fs::read(dir.join("a")).unwrap(), b"x\n");
+}
+
+#[test]
+fn a_read_after_an_edit_finds_the_index_that_the_edit_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = open(dir.path());
+    let name = workspace.parse_name("a").unwrap();
+    let text = "line\n".repeat(50_000);
+    workspace.edit_lines(&name, &append(&text), true, &control()).unwrap();
+    let range = LineRange { start: Some(49_999), end: None };
+    let excerpt = workspace.read_at_once(&name, range).expect("large, but its index is known").unwrap();
+    assert_eq!((excerpt.bytes(), excerpt.total), (&b"line"[..], 50_000));
+    std::fs::write(dir.path().join("a"), text.replace("line", "LINE")).unwrap();
+    assert!(workspace.read_at_once(&name, range).is_none());
+    let excerpt = workspace.read(&name, range, &control()).unwrap();
+    assert_eq!(excerpt.bytes(), b"LINE");
+}

@@ -1,0 +1,81 @@
+//! What the methods of MCP have in common: how one ends, and how lists are asked for. Knows no method.
+
+use serde::Deserialize;
+
+use super::Step;
+use super::result::Keep;
+use super::rpc::code;
+
+/// The capabilities that go with the methods; nothing here changes while the server runs.
+pub(super) const CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{}}"#;
+
+/// What a method came to.
+pub(super) enum Outcome {
+    /// The members of a result.
+    Members(String, Keep),
+    /// Something to be carried out.
+    Step(Step),
+}
+
+/// Why a request is refused.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) code: i32,
+    pub(super) message: String,
+    /// A JSON value.
+    pub(super) data: Option<String>,
+    pub(super) status: u16,
+}
+
+impl Problem {
+    pub(super) fn new(code: i32, message: impl Into<String>) -> Problem {
+        let status = match code {
+            code::PARSE_ERROR | code::INVALID_REQUEST => 400,
+            _ => 200,
+        };
+        Problem { code, message: message.into(), data: None, status }
+    }
+
+    /// Parameters that are not what the method takes.
+    pub(super) fn params(problem: impl std::fmt::Display) -> Problem {
+        Problem::new(code::INVALID_PARAMS, format!("Invalid params: {problem}"))
+    }
+
+    /// The same under an HTTP status of its own.
+    pub(super) fn with_status(self, status: u16) -> Problem {
+        Problem { status, ..self }
+    }
+
+    /// The same with a JSON value beside it.
+    pub(super) fn with_data(self, data: serde_json::Value) -> Problem {
+        Problem { data: Some(data.to_string()), ..self }
+    }
+}
+
+pub(super) type Handled = Result<Outcome, Problem>;
+
+/// The parameters of a list.
+#[derive(Deserialize)]
+pub(super) struct List {
+    cursor: Option<serde_json::Value>,
+}
+
+impl List {
+    /// The cursor, if there is one.
+    pub(super) fn cursor(params: &str) -> Result<Option<String>, Problem> {
+        let params: List = serde_json::from_str(params).map_err(Problem::params)?;
+        match params.cursor {
+            None => Ok(None),
+            Some(serde_json::Value::String(cursor)) => Ok(Some(cursor)),
+            Some(_) => Err(Problem::params("cursor must be a string")),
+        }
+    }
+
+    /// For lists that have one page, and so no cursors.
+    pub(super) fn one_page(params: &str) -> Result<(), Problem> {
+        match List::cursor(params)? {
+            None => Ok(()),
+            Some(_) => Err(Problem::params("unknown cursor; the list has one page")),
+        }
+    }
+}
