@@ -1,8 +1,6 @@
 //! Moving bytes: stdio and HTTP. Never matches on engine errors; what an answer says is the protocol's.
 
 pub mod http;
-mod http_body;
-mod http_checks;
 pub mod limits;
 mod memory;
 pub mod monitor;

@@ -1,0 +1,179 @@
+//! MCP Streamable HTTP, and REST beside it (SPEC 6.3), on hyper's HTTP/1.1.
+//!
+//! What takes no waiting is answered in place, all else on blocking threads, of which as many may be busy as requests
+//! may be in work; hyper handles one request of a connection at a time, so that bound is the server's.
+
+mod body;
+mod call;
+mod checks;
+mod request;
+mod response;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{RwLock, Semaphore, watch};
+use tokio::task::JoinSet;
+
+use self::checks::Checks;
+use self::response::over_rate;
+use super::limits::{Budget, TokenBucket};
+use super::monitor::Monitor;
+use super::patience::Patient;
+use super::seats::{Seat, Seated, Seats};
+use super::turns::Turns;
+use super::{Shared, seats, shutdown};
+
+/// Longest time between two requests of a connection, and for the head of one.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Longest time in which a client takes nothing of its answer.
+const TAKE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Bytes of request bodies held at once, in the largest ones: past that the server is busy. Small bodies do not count,
+/// so that those who send large ones are in each other's way only.
+const BODIES_HELD: usize = 8;
+
+/// Bytes of a request's head, and of what is read and written ahead, held for a connection.
+const BUFFER: usize = 64 * 1024;
+
+/// Where and for whom to listen.
+#[derive(Debug)]
+pub struct HttpOptions {
+    /// Address to bind.
+    pub host: IpAddr,
+    /// Port to bind; 0 lets the system pick.
+    pub port: u16,
+    /// Token that every request must carry.
+    pub token: Option<Vec<u8>>,
+}
+
+struct Server {
+    shared: Shared,
+    checks: Checks,
+    in_work: Semaphore,
+    turns: Turns,
+    /// Read by all work, also that which waits and that whose client has gone: who may write knows that there is none.
+    working: RwLock<()>,
+    bodies: Budget,
+}
+
+impl Server {
+    fn new(shared: Shared, options: &HttpOptions) -> Server {
+        let checks = Checks {
+            loopback: options.host.is_loopback(),
+            token: options.token.clone(),
+            max_bytes: shared.max_bytes,
+        };
+        Server {
+            in_work: Semaphore::new(shared.max_in_flight),
+            bodies: Budget::new(BODIES_HELD * shared.max_bytes),
+            turns: Turns::default(),
+            working: RwLock::default(),
+            checks,
+            shared,
+        }
+    }
+}
+
+/// Serves until a signal. `ready` is told the address.
+pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(std::thread::available_parallelism().map_or(1, usize::from).min(4))
+        .thread_keep_alive(Duration::from_secs(2))
+        .max_blocking_threads(shared.max_in_flight + 64)
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(async {
+        let listener = TcpListener::bind((options.host, options.port)).await?;
+        let server = Arc::new(Server::new(shared, &options));
+        let (signals, monitor) = (shutdown::Signals::catch()?, Monitor::start()?);
+        ready(listener.local_addr()?);
+        accept(&server, &listener, signals.next()).await;
+        monitor.stopped();
+        Ok(())
+    });
+    // A thread that hangs in the system must not hold us up.
+    runtime.shutdown_background();
+    served
+}
+
+/// Accepts connections until the signal, then lets those in work finish.
+async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Future<Output = &'static str>) {
+    let (stop, stopping) = watch::channel(false);
+    let mut connections = JoinSet::new();
+    let seats = Seats::new(seats::most());
+    let mut signal = pin!(signal);
+    loop {
+        tokio::select! {
+            biased;
+            signal = &mut signal => {
+                tracing::info!(signal, "stopping");
+                break;
+            }
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    let seat = tokio::select! {
+                        biased;
+                        _ = &mut signal => break,
+                        seat = seats.take() => seat,
+                    };
+                    if let Some(seat) = seat {
+                        connections.spawn(connection(server.clone(), stream, seat, stopping.clone()));
+                    }
+                }
+                // Out of descriptors, or the client is gone already: others may still get through.
+                Err(error) => {
+                    tracing::warn!("cannot accept a connection: {error}");
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            },
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+        }
+    }
+    let _ = stop.send(true);
+    let finished = async {
+        while connections.join_next().await.is_some() {}
+        drop(server.working.write().await);
+    };
+    if tokio::time::timeout(shutdown::GRACE, finished).await.is_err() {
+        tracing::warn!("stopped with requests still in work");
+    }
+}
+
+async fn connection(server: Arc<Server>, stream: TcpStream, seat: Seat, mut stopping: watch::Receiver<bool>) {
+    let _ = stream.set_nodelay(true);
+    let bucket = Mutex::new(server.shared.rate_limit.map(TokenBucket::new));
+    let service = service_fn(|request| {
+        let limited = bucket.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(TokenBucket::take);
+        let (server, work) = (&server, seat.work());
+        async move {
+            let response = match limited {
+                Some(Err(wait)) => over_rate(&request, wait)?,
+                _ => server.respond(request).await?,
+            };
+            Ok::<_, io::Error>(response.map(|body| Seated::new(body, work)))
+        }
+    });
+    let mut http = hyper::server::conn::http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(BUFFER);
+    let stream = TokioIo::new(Patient::new(stream, TAKE_TIMEOUT));
+    let mut served = pin!(http.serve_connection(stream, service));
+    let result = tokio::select! {
+        result = &mut served => result,
+        () = seat.wanted() => return tracing::debug!("connection ended: another needs its place"),
+        () = async { drop(stopping.wait_for(|stopping| *stopping).await) } => {
+            served.as_mut().graceful_shutdown();
+            served.await
+        }
+    };
+    if let Err(error) = result {
+        tracing::debug!("connection ended: {error}");
+    }
+}

@@ -1,0 +1,121 @@
+//! From a request to what it asks for: its checks, its body, its message.
+
+use std::future::poll_fn;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body::Body as _;
+use hyper::body::Incoming;
+use hyper::header::{HeaderValue, RETRY_AFTER};
+use hyper::{Request, Response};
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout_at};
+
+use super::Server;
+use super::body::AnswerBody;
+use super::checks::{Refused, Target, mcp_headers};
+use super::response::at_once;
+use crate::protocol::{Headers, Step, code, http_refusal};
+use crate::transport::limits::Share;
+
+/// Longest time for a body, beside a second for every [`BODY_SECOND`] bytes.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A sender slower than this many bytes a second is not waited for.
+const BODY_SECOND: u64 = 64 * 1024;
+
+/// Longest time in which nothing comes of a body.
+const BODY_STALL: Duration = Duration::from_secs(10);
+
+/// Larger bodies are taken apart on a blocking thread.
+const PARSE_IN_PLACE: usize = 64 * 1024;
+
+/// A request's body, and its share of what may be held.
+type Body<'s> = (Vec<u8>, Share<'s>);
+
+impl Server {
+    /// The response to one request; an error cuts the connection.
+    pub(super) async fn respond(
+        self: &Arc<Self>,
+        request: Request<Incoming>,
+    ) -> io::Result<Response<AnswerBody>> {
+        let (head, body) = request.into_parts();
+        let rest = !matches!(head.uri.path(), "/" | "/mcp");
+        let message = async {
+            let target = self.checks.check(&head, &self.shared.service)?;
+            Ok::<_, Refused>((target, self.read(body).await?))
+        };
+        match message.await {
+            Ok((target, (body, _share))) => {
+                let step = self.understand(target, mcp_headers(&head.headers), body).await;
+                self.carry_out(step).await
+            }
+            Err(Refused { status, code, message, header }) => {
+                let mut response = at_once(http_refusal(rest, status, code, &message))?;
+                if let Some((name, value)) = header {
+                    response.headers_mut().insert(name, HeaderValue::from_static(value));
+                }
+                Ok(response)
+            }
+        }
+    }
+
+    /// The body, if it is not too large and comes fast enough.
+    async fn read(&self, body: Incoming) -> Result<Body<'_>, Refused> {
+        let mut body = pin!(body);
+        let mut share = self.bodies.share();
+        let expected = body.size_hint().exact().unwrap_or(0).min(self.checks.max_bytes as u64);
+        let mut bytes = Vec::with_capacity((expected as usize).min(PARSE_IN_PLACE));
+        let start = Instant::now();
+        loop {
+            let seconds = Duration::from_secs(bytes.len() as u64 / BODY_SECOND);
+            let next = poll_fn(|context| body.as_mut().poll_frame(context));
+            let stalled = Instant::now() + BODY_STALL;
+            match timeout_at(stalled.min(start + BODY_TIMEOUT + seconds), next).await {
+                Ok(None) => return Ok((bytes, share)),
+                Ok(Some(Ok(frame))) => {
+                    let Ok(data) = frame.into_data() else { continue };
+                    if bytes.len() + data.len() > self.checks.max_bytes {
+                        return Err(self.checks.too_large());
+                    }
+                    let counted = |len: usize| len.saturating_sub(PARSE_IN_PLACE);
+                    if !share.grow(counted(bytes.len() + data.len()) - counted(bytes.len())) {
+                        return Err(busy());
+                    }
+                    bytes.extend_from_slice(&data);
+                }
+                Ok(Some(Err(error))) => return Err(incomplete(400, &format!("The body broke off: {error}"))),
+                Err(_) => return Err(incomplete(408, "The body took too long")),
+            }
+        }
+    }
+
+    async fn understand(&self, target: Target, headers: Headers, body: Vec<u8>) -> Step {
+        let service = self.shared.service.clone();
+        let in_place = body.len() <= PARSE_IN_PLACE;
+        let rest = matches!(target, Target::Rest(_));
+        let parse = move || {
+            let understood = catch_unwind(AssertUnwindSafe(|| match &target {
+                Target::Mcp => service.mcp_over_http(&headers, &body),
+                Target::Rest(operation) => service.rest(operation, &body),
+            }));
+            understood.ok()
+        };
+        let understood = if in_place { parse() } else { spawn_blocking(parse).await.ok().flatten() };
+        understood
+            .unwrap_or_else(|| Step::Answer(http_refusal(rest, 500, code::INTERNAL_ERROR, "Internal error")))
+    }
+}
+
+fn busy() -> Refused {
+    let message = "The server holds as many request bodies as it can; try again".into();
+    let header = Some((RETRY_AFTER, "1"));
+    Refused { status: 503, code: code::INTERNAL_ERROR, message, header }
+}
+
+fn incomplete(status: u16, message: &str) -> Refused {
+    Refused { status, code: code::INVALID_REQUEST, message: message.into(), header: None }
+}
