@@ -33,6 +33,27 @@ fn leftovers(folder: &Folder) -> usize {
     folder.names().iter().filter(|name| name.starts_with(TEMPORARY)).count()
 }
 
+/// The moment at which to kill: random, and neither always before the work nor always after it, however fast the
+/// machine is today.
+struct Moment {
+    most: u64,
+}
+
+impl Moment {
+    /// A random moment is what is tested; there is no event to wait for.
+    fn wait(&self, random: &mut Random) {
+        std::thread::sleep(Duration::from_micros(random.below(self.most)));
+    }
+
+    fn was_early(&mut self) {
+        self.most = self.most * 5 / 4;
+    }
+
+    fn was_late(&mut self) {
+        self.most = (self.most * 4 / 5).max(100);
+    }
+}
+
 #[test]
 fn a_server_killed_at_any_moment_leaves_the_old_file_or_the_new_one_and_the_next_start_cleans_up() {
     let mut random = Random::new();
@@ -41,8 +62,10 @@ fn a_server_killed_at_any_moment_leaves_the_old_file_or_the_new_one_and_the_next
     let (mut killed_in_the_middle, mut done, mut cut_short) = (0, 0, 0);
     let folder = Folder::new();
     let mut version = 0;
+    let mut moments = [Moment { most: 6_000 }, Moment { most: 40_000 }];
     for round in 0..ROUNDS {
-        let body = &bodies[usize::from(round % 4 == 3)];
+        let large = usize::from(round % 4 == 3);
+        let (body, moment) = (&bodies[large], &mut moments[large]);
         let sync = if round % 2 == 0 { "--sync=full" } else { "--sync=none" };
         folder.write("f", text(version, body));
         let server = Stdio::start(&folder, &[sync]);
@@ -53,12 +76,7 @@ fn a_server_killed_at_any_moment_leaves_the_old_file_or_the_new_one_and_the_next
             version += 1;
             server.send(&edit(version, body.len() / 10 + 1));
         }
-        // A random moment is what is tested; there is no event to wait for.
-        std::thread::sleep(Duration::from_micros(random.below(if body.len() < 10_000 {
-            6_000
-        } else {
-            40_000
-        })));
+        moment.wait(&mut random);
         server.signal(Signal::KILL);
         let answered = answered(&server, first);
         server.wait(PATIENCE);
@@ -70,6 +88,11 @@ fn a_server_killed_at_any_moment_leaves_the_old_file_or_the_new_one_and_the_next
             "round {round}: version {now} on disk, {answered} was answered"
         );
         killed_in_the_middle += usize::from(leftovers(&folder) > 0);
+        if now == first {
+            moment.was_early();
+        } else if now == version {
+            moment.was_late();
+        }
         done += usize::from(now > first);
         cut_short += usize::from(now < version);
         version += 1;
@@ -105,6 +128,7 @@ fn killed_while_it_creates_a_file_a_server_leaves_no_file_or_all_of_it() {
     let folder = Folder::new();
     let content = "a new line\n".repeat(20_000);
     let (mut created, mut missing) = (0, 0);
+    let mut moment = Moment { most: 4_000 };
     for round in 0..60 {
         let server = Stdio::start(&folder, &["--sync=none"]);
         server.request("ping", json!({}));
@@ -113,15 +137,17 @@ fn killed_while_it_creates_a_file_a_server_leaves_no_file_or_all_of_it() {
             &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "edit_file",
             "arguments": { "name": "f", "append": content } } }),
         );
-        std::thread::sleep(Duration::from_micros(random.below(4_000)));
+        moment.wait(&mut random);
         server.signal(Signal::KILL);
         server.wait(PATIENCE);
         if folder.names().contains(&"f".to_owned()) {
             assert!(folder.text("f") == content, "round {round}: half a file");
             std::fs::remove_file(folder.path().join("f")).expect("the file removed");
             created += 1;
+            moment.was_late();
         } else {
             missing += 1;
+            moment.was_early();
         }
     }
     println!("{created} created, {missing} not");

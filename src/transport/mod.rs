@@ -3,6 +3,7 @@
 pub mod http;
 pub mod limits;
 mod memory;
+mod message;
 pub mod monitor;
 mod output;
 mod patience;

@@ -15,6 +15,7 @@ use tokio::runtime;
 use tokio::sync::oneshot;
 
 use super::limits::TokenBucket;
+use super::message::Message;
 use super::monitor::Monitor;
 use super::output::Output;
 use super::work::{Work, run_batch};
@@ -24,9 +25,6 @@ use crate::protocol::{ConnectionState, Id, Pending, Service, Session, Step, code
 
 /// Bytes read at once (S2).
 const READ_BUFFER: usize = 64 * 1024;
-
-/// A line buffer larger than this is given back after its line.
-const KEPT_LINE: usize = 1 << 20;
 
 /// Serves until the end of input, or until a signal.
 pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
@@ -204,7 +202,7 @@ fn read(buffer: &mut [u8], wake: &OwnedFd) -> Read {
 
 /// Cuts input into lines, wherever the reads cut it.
 struct Lines {
-    partial: Vec<u8>,
+    partial: Message,
     max: usize,
     /// The line is too long, has been refused, and is skipped to its end.
     skipping: bool,
@@ -218,7 +216,7 @@ enum Line<'a> {
 
 impl Lines {
     fn new(max: usize) -> Lines {
-        Lines { partial: Vec::new(), max, skipping: false, first: true }
+        Lines { partial: Message::new(max), max, skipping: false, first: true }
     }
 
     fn feed(&mut self, mut bytes: &[u8], mut each: impl FnMut(Line)) {
@@ -233,21 +231,20 @@ impl Lines {
             } else if self.partial.is_empty() {
                 each(Line::Whole(trimmed(line, &mut self.first)));
             } else {
-                self.partial.extend_from_slice(line);
+                self.partial.push(line);
                 each(Line::Whole(trimmed(&self.partial, &mut self.first)));
             }
             self.partial.clear();
-            self.partial.shrink_to(KEPT_LINE);
         }
         if self.skipping {
             return;
         }
         if self.partial.len() + bytes.len() > self.max {
             self.skipping = true;
-            self.partial = Vec::new();
+            self.partial.clear();
             each(Line::TooLong);
         } else {
-            self.partial.extend_from_slice(bytes);
+            self.partial.push(bytes);
         }
     }
 

@@ -20,6 +20,7 @@ use super::checks::{Refused, Target, mcp_headers};
 use super::response::at_once;
 use crate::protocol::{Headers, Step, code, http_refusal};
 use crate::transport::limits::Share;
+use crate::transport::message::{Message, SHORT};
 
 /// Longest time for a body, beside a second for every [`BODY_SECOND`] bytes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -30,11 +31,8 @@ const BODY_SECOND: u64 = 64 * 1024;
 /// Longest time in which nothing comes of a body.
 const BODY_STALL: Duration = Duration::from_secs(10);
 
-/// Larger bodies are taken apart on a blocking thread.
-const PARSE_IN_PLACE: usize = 64 * 1024;
-
 /// A request's body, and its share of what may be held.
-type Body<'s> = (Vec<u8>, Share<'s>);
+type Body<'s> = (Message, Share<'s>);
 
 impl Server {
     /// The response to one request; an error cuts the connection.
@@ -67,25 +65,25 @@ impl Server {
     async fn read(&self, body: Incoming) -> Result<Body<'_>, Refused> {
         let mut body = pin!(body);
         let mut share = self.bodies.share();
-        let expected = body.size_hint().exact().unwrap_or(0).min(self.checks.max_bytes as u64);
-        let mut bytes = Vec::with_capacity((expected as usize).min(PARSE_IN_PLACE));
+        let mut message = Message::new(self.checks.max_bytes);
         let start = Instant::now();
         loop {
-            let seconds = Duration::from_secs(bytes.len() as u64 / BODY_SECOND);
+            let seconds = Duration::from_secs(message.len() as u64 / BODY_SECOND);
             let next = poll_fn(|context| body.as_mut().poll_frame(context));
             let stalled = Instant::now() + BODY_STALL;
             match timeout_at(stalled.min(start + BODY_TIMEOUT + seconds), next).await {
-                Ok(None) => return Ok((bytes, share)),
+                Ok(None) => return Ok((message, share)),
                 Ok(Some(Ok(frame))) => {
                     let Ok(data) = frame.into_data() else { continue };
-                    if bytes.len() + data.len() > self.checks.max_bytes {
+                    let (before, after) = (message.len(), message.len() + data.len());
+                    if after > self.checks.max_bytes {
                         return Err(self.checks.too_large());
                     }
-                    let counted = |len: usize| len.saturating_sub(PARSE_IN_PLACE);
-                    if !share.grow(counted(bytes.len() + data.len()) - counted(bytes.len())) {
+                    let counted = |len: usize| len.saturating_sub(SHORT);
+                    if !share.grow(counted(after) - counted(before)) {
                         return Err(busy());
                     }
-                    bytes.extend_from_slice(&data);
+                    message.push(&data);
                 }
                 Ok(Some(Err(error))) => return Err(incomplete(400, &format!("The body broke off: {error}"))),
                 Err(_) => return Err(incomplete(408, "The body took too long")),
@@ -93,9 +91,10 @@ impl Server {
         }
     }
 
-    async fn understand(&self, target: Target, headers: Headers, body: Vec<u8>) -> Step {
+    async fn understand(&self, target: Target, headers: Headers, body: Message) -> Step {
         let service = self.shared.service.clone();
-        let in_place = body.len() <= PARSE_IN_PLACE;
+        // What is long is taken apart on a blocking thread.
+        let in_place = body.len() <= SHORT;
         let rest = matches!(target, Target::Rest(_));
         let parse = move || {
             let understood = catch_unwind(AssertUnwindSafe(|| match &target {

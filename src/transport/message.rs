@@ -1,0 +1,99 @@
+//! The bytes of one incoming message: on the heap while it is short, then in a map of its own, which goes back to the
+//! system the moment the message is done with, whichever thread that happens on. Knows no protocol.
+
+use std::ops::Deref;
+
+use memmap2::MmapMut;
+
+/// Bytes up to which a message stays on the heap.
+pub(super) const SHORT: usize = 64 * 1024;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Message {
+    short: Vec<u8>,
+    /// Address space for the longest message; memory only where it was written.
+    long: Option<MmapMut>,
+    /// Bytes of `long` that were written.
+    len: usize,
+    max: usize,
+}
+
+impl Message {
+    /// An empty message that will never hold more than `max` bytes.
+    pub(super) fn new(max: usize) -> Message {
+        Message { short: Vec::new(), long: None, len: 0, max }
+    }
+
+    /// Adds bytes; the caller keeps to the limit that it gave.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        debug_assert!(self.len() + bytes.len() <= self.max, "a message over its limit");
+        if self.long.is_none() && self.short.len() + bytes.len() > SHORT {
+            // A system without address space to give leaves it on the heap.
+            self.long = MmapMut::map_anon(self.max).ok().map(|mut map| {
+                let short = std::mem::take(&mut self.short);
+                map[..short.len()].copy_from_slice(&short);
+                self.len = short.len();
+                map
+            });
+        }
+        match &mut self.long {
+            None => self.short.extend_from_slice(bytes),
+            Some(map) => {
+                map[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+                self.len += bytes.len();
+            }
+        }
+    }
+
+    /// Empty again; what was long is given back.
+    pub(super) fn clear(&mut self) {
+        self.short.clear();
+        self.long = None;
+        self.len = 0;
+    }
+}
+
+impl Deref for Message {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.long {
+            None => &self.short,
+            Some(map) => &map[..self.len],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_what_was_added_to_it_whatever_its_length_and_its_pieces() {
+        let text: Vec<u8> = (0..3 * SHORT).map(|at| at as u8).collect();
+        for piece in [1000, SHORT - 1, SHORT, SHORT + 1, text.len()] {
+            let mut message = Message::new(text.len());
+            for round in 0..2 {
+                let mut added = 0;
+                for bytes in text.chunks(piece) {
+                    message.push(bytes);
+                    added += bytes.len();
+                    assert!(message[..] == text[..added], "{piece} at {added}, round {round}");
+                    assert_eq!(message.long.is_some(), added > SHORT);
+                }
+                message.clear();
+                assert!(message.is_empty() && message.long.is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn without_address_space_a_message_stays_on_the_heap() {
+        let mut message = Message::new(usize::MAX / 4);
+        message.push(&[1; 2 * SHORT]);
+        message.push(&[2]);
+        assert!(message.long.is_none());
+        assert_eq!((message.len(), message[2 * SHORT]), (2 * SHORT + 1, 2));
+    }
+}
