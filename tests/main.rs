@@ -29,6 +29,7 @@ mod limits; // rate, requests in flight, locked files, cancelling: what harms on
 mod list; // list_files to the letter
 mod operator; // the lines of the log, SIGUSR1, and what is never logged
 mod read; // read_file: ranges, breaks, names
+mod readme; // what the README names: tests and flags
 mod resources; // resources, prompts, cursors
 mod rest; // S3's interface: results that count from 1
 mod revisions; // negotiation, batches, the stateless revision beside the others
@@ -45,5 +46,5 @@ mod workflow; // S0's integration test and its list of test cases
 mod corpus; // hundreds of real files over both transports, against the model
 mod layers; // the arrows of the architecture, by the sources
 mod model; // the naive reading of SPEC 3 and 4
-mod oracle;
-mod text_model; // the naive reading of SPEC 5 // random files, edits and ranges, against the model
+mod oracle; // random files, edits and ranges, against the model
+mod text_model; // the naive reading of SPEC 5
