@@ -250,7 +250,7 @@ fn a_limit_on_the_size_of_files_refuses_the_edit_and_does_not_kill_the_server() 
         let transport = if http { "http" } else { "stdio" };
         let port: &[&str] = if http { &["--port=0"] } else { &[] };
         let binary = command(&folder, transport, port);
-        shell.arg("-c").arg("ulimit -f 64; exec \"$0\" \"$@\"");
+        shell.arg("-c").arg("ulimit -f 64; LLVM_PROFILE_FILE=/dev/null exec \"$0\" \"$@\"");
         shell.arg(binary.get_program()).args(binary.get_args());
         let check = |server: &dyn Mcp| {
             let error = server.refused("edit_file", append("new", &"y".repeat(300_000)));

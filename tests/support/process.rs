@@ -181,7 +181,7 @@ impl Drop for Process {
         if std::env::var_os("LLVM_PROFILE_FILE").is_some() && matches!(self.child.try_wait(), Ok(None)) {
             self.signal(rustix::process::Signal::TERM);
             let lines = self.lines.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-            while lines.recv_timeout(Duration::from_secs(3)).is_ok() {}
+            while lines.recv_timeout(PATIENCE).is_ok() {}
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
