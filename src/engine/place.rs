@@ -21,6 +21,14 @@ use super::view::OpenFile;
 /// Links followed before the walk gives up, as in the kernel.
 const MAX_LINKS: usize = 40;
 
+/// How files are opened. NONBLOCK and NOCTTY matter only where the entry was replaced by a FIFO or a device since it was
+/// found.
+const OPEN: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+
 /// The entry that a name stands for, all links resolved.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
@@ -63,11 +71,17 @@ impl Place {
         }
     }
 
+    /// Opens the file for reading, trusting that it is still as it was found: whoever reads it must make sure of that
+    /// afterwards ([`OpenFile::unchanged`] compares with what was found), and of nothing before.
+    pub(crate) fn open_as_found(&self) -> Option<OpenFile> {
+        let stat = self.stat?;
+        let file = rustix::fs::openat(&self.dir, &self.name, OPEN, Mode::empty()).ok()?;
+        Some(OpenFile::new(File::from(file), stat))
+    }
+
     /// Opens the file for reading. Nothing if the entry is no longer what it was found to be: find it again.
     pub(crate) fn open(&self) -> Result<Option<OpenFile>, Refusal> {
-        // NONBLOCK and NOCTTY matter only where the entry was replaced by a FIFO or a device since it was found.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = match rustix::fs::openat(&self.dir, &self.name, flags, Mode::empty()) {
+        let file = match rustix::fs::openat(&self.dir, &self.name, OPEN, Mode::empty()) {
             Ok(fd) => File::from(fd),
             Err(Errno::LOOP | Errno::NOENT | Errno::NXIO) => return Ok(None),
             Err(errno) => return Err(errno.into()),

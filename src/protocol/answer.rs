@@ -170,8 +170,8 @@ impl Streamed {
     fn pull(&mut self, out: &mut Vec<u8>, end: usize) -> Option<Option<Vec<u8>>> {
         let rest = &self.excerpt.bytes()[self.sent..];
         let start = out.len();
-        // No more room is made than the rest can fill: small answers stay small.
-        out.resize(end.min(start + rest.len() * 6 + MIN_BLOCK), 0);
+        // Room for what text usually takes, as it has to be cleared first; for the rest there is a next round.
+        out.resize(end.min(start + rest.len() + rest.len() / 8 + MIN_BLOCK), 0);
         let filled = self.escaper.fill(rest, &mut out[start..]);
         let (taken, ready) = *filled.as_ref().unwrap_or(&(0, 0));
         out.truncate(start + ready);

@@ -201,7 +201,7 @@ impl Workspace {
     ) -> Result<(), Stopped> {
         let size = self.check_size(edit, old.len()).map_err(Stopped::Refused)?;
         control.check().map_err(Stopped::Refused)?;
-        let root = self.root().map_err(Stopped::Refused)?;
+        let root = self.root();
         let dir = if same_device(&root, &place.dir) { &root } else { &place.dir };
         let new = AtomicFile::create(dir).map_err(Failure::from)?;
         let mut out =

@@ -116,19 +116,37 @@ impl Workspace {
     }
 
     fn list_some(&self, wish: list::Wish, control: &Control) -> Result<list::Listing> {
-        list::list(&self.root()?, &self.path, self.options.names, wish, |place| {
-            self.count_lines(place, control)
-        })
+        let list = || {
+            list::list(&self.root(), &self.path, self.options.names, wish, |place| {
+                self.count_lines(place, control)
+            })
+        };
+        match list() {
+            Ok(listing) if !listing.files.is_empty() => Ok(listing),
+            nothing => {
+                if self.renew_root()? {
+                    list()
+                } else {
+                    nothing
+                }
+            }
+        }
     }
 
-    /// The folder's handle. A folder that was removed and made again is opened anew.
-    fn root(&self) -> Result<Arc<OwnedFd>> {
+    /// The folder's handle.
+    fn root(&self) -> Arc<OwnedFd> {
+        self.root.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Opens a folder that was removed and made again anew; whether it did. For when something is missing: in a folder
+    /// that was removed, everything is.
+    fn renew_root(&self) -> Result<bool> {
         let mut root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
         let gone = rustix::fs::fstat(&*root).map_or(true, |stat| stat.st_nlink == 0);
         if gone {
             *root = Arc::new(open_folder(&self.path).map_err(|_| Error::FolderGone)?);
         }
-        Ok(root.clone())
+        Ok(gone)
     }
 
     /// The place of an existing file.
@@ -138,12 +156,13 @@ impl Workspace {
     }
 
     fn find_or_missing(&self, name: &str) -> Result<Place> {
-        Place::find(&self.root()?, OsStr::new(name)).map_err(|refusal| refused(name, refusal))
+        let find = || Place::find(&self.root(), OsStr::new(name)).map_err(|refusal| refused(name, refusal));
+        let place = find()?;
+        if place.stat.is_none() && self.renew_root()? { find() } else { Ok(place) }
     }
 
     fn not_found(&self, name: &str) -> Error {
-        let similar =
-            self.root().map(|root| list::similar_names(&root, name, self.options.names)).unwrap_or_default();
+        let similar = list::similar_names(&self.root(), name, self.options.names);
         Error::NotFound { name: name.into(), similar }
     }
 

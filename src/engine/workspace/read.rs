@@ -55,6 +55,8 @@ pub struct Excerpt {
     pub lines: Range<usize>,
     /// Lines in the file.
     pub total: usize,
+    /// Whether the bytes were found to be true and can no longer change.
+    settled: bool,
 }
 
 impl Excerpt {
@@ -65,7 +67,7 @@ impl Excerpt {
 
     /// Whether all that was read so far is what the file held when it was opened.
     pub fn unchanged(&self) -> bool {
-        self.view.unchanged()
+        self.settled || self.view.unchanged()
     }
 }
 
@@ -114,10 +116,8 @@ impl Workspace {
         if let Err(error) = range.check() {
             return Some(Err(error));
         }
-        let root = self.root().ok()?;
-        let place = Place::find(&root, OsStr::new(name.as_str())).ok()?;
-        place.stat?;
-        let file = self.open_place(&place, name.as_str()).ok()??;
+        let place = Place::find(&self.root(), OsStr::new(name.as_str())).ok()?;
+        let file = place.open_as_found().filter(|file| file.stamp().len <= self.options.max_bytes)?;
         self.excerpt(file, name.as_str(), Part::Lines(range), Effort::AtOnce).transpose()
     }
 
@@ -134,13 +134,14 @@ impl Workspace {
             }
         };
         // A copy is final: what it holds now is what goes out, so it must be true now.
-        if view.bytes().len() <= MAP_CUTOFF && !view.unchanged() {
+        let settled = view.bytes().len() <= MAP_CUTOFF;
+        if settled && !view.unchanged() {
             return Ok(None);
         }
         let start = view.offset();
         let within = |at: usize| at.checked_sub(start).filter(|at| *at <= view.bytes().len());
         let bytes = bytes.and_then(|bytes| Some(within(bytes.start)?..within(bytes.end)?));
-        Ok(bytes.map(|bytes| Excerpt { view, bytes, lines, total }))
+        Ok(bytes.map(|bytes| Excerpt { view, bytes, lines, total, settled }))
     }
 
     /// The stretch of a file that holds a part of it, and the file's index, from the cache or made now.
