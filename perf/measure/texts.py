@@ -65,10 +65,10 @@ def write(folder, name, size):
 
 
 def fill(folder, count, size):
-    """So many files of one size, each with a first line of its own."""
+    """So many files of one size, each with a beginning of its own."""
     os.makedirs(folder, exist_ok=True)
     data = text(size).encode()
     for nth in range(count):
         with open(os.path.join(folder, f"file-{nth:06d}.txt"), "wb") as file:
-            file.write(f"{nth:07d}\n".encode() + data[8:])
+            file.write(f"{nth:08d}".encode() + data[8:])
     return folder

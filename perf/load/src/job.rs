@@ -12,7 +12,7 @@ pub(crate) struct Job {
     /// A turn ends after so many milliseconds or so many requests, and is at least one request.
     pub(crate) turn_ms: f64,
     pub(crate) turn_requests: usize,
-    /// A run that has taken so long in all, and has three turns, gets no more.
+    /// A run that has taken so long in all, and has three turns, gets no more; nor one that has taken four times as long.
     pub(crate) most_ms: f64,
     pub(crate) runs: Vec<Run>,
 }
@@ -71,5 +71,4 @@ pub(crate) struct MemoryRun {
     /// So many of the requests at once; all are sent `times` times.
     pub(crate) at_once: usize,
     pub(crate) times: usize,
-    pub(crate) first: PathBuf,
 }

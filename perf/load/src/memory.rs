@@ -1,6 +1,5 @@
 //! What processes hold: idle, at the most while they are asked, right after the last answer, and later.
 
-use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -84,10 +83,9 @@ fn sample(pid: u32, done: &AtomicBool) -> (Memory, usize) {
     (peak.most(Memory::of(pid)), looks)
 }
 
-/// All requests, so many at once. The first answer is kept for the caller to look at.
+/// All requests, so many at once.
 fn batches(server: &mut Server, others: &mut [Connection], run: &MemoryRun) -> Outcome<()> {
-    let mut kept = Vec::new();
-    for (nth, batch) in run.requests.chunks(run.at_once).enumerate() {
+    for batch in run.requests.chunks(run.at_once) {
         let _watched = server.watched();
         for (at, request) in batch.iter().enumerate() {
             match others.get_mut(at) {
@@ -95,26 +93,16 @@ fn batches(server: &mut Server, others: &mut [Connection], run: &MemoryRun) -> O
                 None => server.send(request)?,
             }
         }
-        if others.is_empty() && batch.len() > 1 {
-            take_lines(server, batch.len())?;
-            continue;
-        }
-        for at in 0..batch.len() {
-            let keep = (nth == 0 && at == 0).then_some(&mut kept);
-            let seen = match others.get_mut(at) {
-                Some(connection) => connection.receive(keep)?,
-                None => server.receive(keep)?,
-            };
-            if seen.failed {
-                return Err("an answer says that it failed".into());
+        match &mut server.wire {
+            Wire::Stdio(pipes) => pipes.take(batch.len())?,
+            Wire::Http(..) => {
+                for connection in &mut others[..batch.len()] {
+                    if connection.receive(None)?.failed {
+                        return Err("an answer says that it failed".into());
+                    }
+                }
             }
         }
     }
-    fs::write(&run.first, kept).map_err(|why| why.to_string())
-}
-
-/// So many answers over one pipe, where one block may hold the end of one and the beginning of the next.
-fn take_lines(server: &mut Server, count: usize) -> Outcome<()> {
-    let Wire::Stdio(pipes) = &mut server.wire else { return Err("not over pipes".into()) };
-    pipes.take(count)
+    Ok(())
 }

@@ -114,7 +114,8 @@ impl<'a> State<'a> {
     }
 
     fn is_spent(&self, job: &Job) -> bool {
-        self.turns >= 3 && self.spent.as_secs_f64() * 1e3 > job.most_ms
+        let most = Duration::from_secs_f64(job.most_ms / 1e3);
+        self.spent > most && (self.turns >= 3 || self.spent > 4 * most)
     }
 
     fn turn(&mut self, job: &Job) -> Outcome<()> {

@@ -96,13 +96,18 @@ impl Drop for Server {
     }
 }
 
-/// The port that the ready line names.
+/// The port that the ready line names, which is not the first line of the log.
 fn port(log: &mut BufReader<ChildStderr>) -> Outcome<u16> {
     let mut line = String::new();
-    log.read_line(&mut line).map_err(|why| why.to_string())?;
-    let digits =
-        line.split("127.0.0.1:").nth(1).and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-    digits.and_then(|port| port.parse().ok()).ok_or_else(|| format!("names no port: {line:?}"))
+    while log.read_line(&mut line).map_err(|why| why.to_string())? > 0 {
+        let rest = line.split("127.0.0.1:").nth(1).unwrap_or("");
+        let digits = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or("");
+        if let Ok(port) = digits.parse() {
+            return Ok(port);
+        }
+        line.clear();
+    }
+    Err("ends without a ready line".into())
 }
 
 static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);

@@ -114,11 +114,11 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
+    /// Of lines with their breaks.
     pub(crate) fn new(requests: &[String]) -> Requests {
         let (mut lines, mut ends) = (Vec::new(), vec![0]);
         for request in requests {
             lines.extend_from_slice(request.as_bytes());
-            lines.push(b'\n');
             ends.push(lines.len());
         }
         Requests { lines, ends }
