@@ -49,7 +49,7 @@ def wrapped(words, x, y, width):
 
 def dots(title, rows, names, caption):
     """`rows`: a work and its nanoseconds by name. Further left is faster."""
-    left, width, step, top = 310, 960, 22, 78
+    left, width, step, top = 370, 1000, 22, 78
     low, high = decades([value for _, row in rows for value in row.values()])
     across = lambda value: left + (math.log10(value) - low) / (high - low) * (width - left - 30)
     bottom = top + step * len(rows)

@@ -100,6 +100,7 @@ def machine(folder):
 
 
 def sentence(machine):
+    """For below tables and plots."""
     return (f"{machine['date']}, {machine['cores']} cores of {machine['processor']}, {machine['memory_gb']} GB, "
             f"{machine['system']}, {machine['file_system']}; load {machine['load_before']} before the run; "
             f"commit {machine['commit']}, {machine['rustc']}, node {machine['node']}, Python {machine['python']}. {SHARED}")

@@ -17,6 +17,10 @@ def time(nanoseconds):
     return f"{short(nanoseconds / 1e3)} µs"
 
 
+def rate(nanoseconds):
+    return f"{1e9 / nanoseconds:,.0f}/s"
+
+
 def markdown(titles, rows):
     lines = ["| " + " | ".join(titles) + " |", "| --- |" + " ---: |" * (len(titles) - 1)]
     return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
@@ -47,13 +51,14 @@ def compared(rows, ours, floor, peers):
     for row in rows:
         own = median(row, ours) or median(row, f"{ours} --sync=none")
         base, others = median(row, floor), [median(row, peer) for peer in peers if median(row, peer)]
-        cells = [time(base) if base else "", f"**{time(own)}**" if own else failed(row, ours, notes)]
+        shown = rate if row["work"].endswith("per answer") else time
+        cells = [shown(base) if base else "", f"**{shown(own)}**" if own else failed(row, ours, notes)]
         for peer in peers:
             found = median(row, peer)
-            cells.append(time(found) if found else failed(row, peer, notes))
+            cells.append(shown(found) if found else failed(row, peer, notes))
         cells.append(f"{short(own / base)} ×" if own and base else "")
         cells.append(f"{short(min(others) / own)} ×" if own and others else "")
-        lines.append([row["work"], *cells])
+        lines.append([row["work"].removesuffix(", per answer"), *cells])
     titles = ["work (median)", floor, ours, *peers, f"{ours} / {floor}", f"fastest peer / {ours}"]
     return markdown(titles, lines) + "\n" + notes.text()
 
