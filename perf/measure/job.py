@@ -14,7 +14,7 @@ class Load:
         """Nanoseconds of each run, by name; a run whose first answer is wrong has a reason instead.
 
         A run has a name, a command, a mode, requests and a place for its first answer."""
-        job = {"rounds": self.rounds, "turn_ms": 60, "turn_requests": 40, "most_ms": 4000, **limits, "runs": runs}
+        job = {"rounds": self.rounds, "turn_ms": 60, "turn_requests": 40, "most_ms": 2500, **limits, "runs": runs}
         with subprocess.Popen([self.binary, "time"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             say(process, job)
             results, right = {}, []
