@@ -1,0 +1,76 @@
+"""Talks to the load generator: a job in, first answers to look at, then figures."""
+
+import json
+import os
+import statistics
+import subprocess
+
+
+class Load:
+    def __init__(self, binary, rounds, quick=False):
+        self.binary, self.rounds, self.quick = binary, rounds, quick
+
+    def time(self, runs, check, **limits):
+        """Nanoseconds of each run, by name; a run whose first answer is wrong has a reason instead.
+
+        A run has a name, a command, a mode, requests and a place for its first answer."""
+        job = {"rounds": self.rounds, "turn_ms": 60, "turn_requests": 40, "most_ms": 2500, **limits, "runs": runs}
+        with subprocess.Popen([self.binary, "time"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            say(process, job)
+            results, right = {}, []
+            for name, failed in hear(process):
+                failed = failed or checked(check, name)
+                results[name] = {"failed": failed} if failed else {}
+                right += [] if failed else [name]
+            say(process, right)
+            for report in hear(process):
+                samples = report["samples"]
+                results[report["name"]] = {"failed": report["failed"]} if report["failed"] else figures(samples)
+        return results
+
+    def memory(self, runs, later_ms):
+        process = subprocess.run([self.binary, "memory"], check=True, stdout=subprocess.PIPE,
+                                 input=json.dumps({"runs": runs, "later_ms": later_ms}).encode() + b"\n")
+        return {report["name"]: report for report in json.loads(process.stdout)}
+
+    def floor(self, what, answer, *arguments):
+        return [self.binary, "floor", what, answer, *map(str, arguments)]
+
+
+def checked(check, name):
+    """Why the first outcome is wrong, if it is."""
+    try:
+        return None if check(name) else "the outcome is not what was asked"
+    except (KeyError, ValueError, IndexError, TypeError) as why:
+        return f"the answer is not what the tool promises: {type(why).__name__} {why}"[:200]
+
+
+def figures(samples):
+    samples.sort()
+    low, high = (samples[int(len(samples) * part)] for part in (0.1, 0.9))
+    return {"median_ns": statistics.median(samples), "p10_ns": low, "p90_ns": high, "samples": len(samples)}
+
+
+def say(process, what):
+    process.stdin.write(json.dumps(what).encode() + b"\n")
+    process.stdin.flush()
+
+
+def hear(process):
+    line = process.stdout.readline()
+    if not line:
+        raise SystemExit("the load generator ended")
+    return json.loads(line)
+
+
+def answer(path):
+    """A first answer as JSON; a failure of the tool is a wrong outcome with its words."""
+    with open(path, "rb") as file:
+        data = json.load(file)
+    if "error" in data or data["result"].get("isError"):
+        raise ValueError(json.dumps(data.get("error") or data["result"]["content"])[:160])
+    return data
+
+
+def ready(folder, name):
+    return os.path.join(folder, f"answer-{name.replace(' ', '-')}")

@@ -1,0 +1,159 @@
+"""Who is measured, and how each is asked: the nearest call of its tools to each work, as `tools/list` shows them."""
+
+import hashlib
+import json
+import os
+
+from measure import texts
+
+
+class Lacks(Exception):
+    """The subject has no call for the work; the words say what is nearest."""
+
+
+class Subject:
+    """A server with its arguments; `path` names a file as its tools want it."""
+    durable = False
+
+    def __init__(self, name, program, version):
+        self.name, self.program, self.version = name, program, version
+
+    def command(self, folder):
+        return [*self.program, folder]
+
+    def path(self, folder, name):
+        return os.path.join(folder, name)
+
+    def content(self, answer):
+        """The file's text in the answer to a read."""
+        return words(answer)
+
+    def matches(self, answer, expected):
+        return self.content(answer) == expected
+
+    def edit(self, folder, name, size, line, state):
+        """One line to its other state; `state` is the one that it has before."""
+        return self.exact(folder, name, size, [line], state)
+
+
+def words(answer):
+    return answer["result"]["content"][0]["text"]
+
+
+class Ours(Subject):
+    durable = True
+
+    def __init__(self, name, program, version, *flags):
+        super().__init__(name, program, version)
+        self.flags = flags
+        self.durable = "--sync=none" not in flags
+
+    def command(self, folder):
+        return [*self.program, f"--dir={folder}", "--transport=stdio", "--max-size=100", *self.flags]
+
+    def http(self, folder):
+        return [*self.program, f"--dir={folder}", "--port=0", "--max-size=100", *self.flags]
+
+    def content(self, answer):
+        return words(answer).partition("\n\n")[2]
+
+    def matches(self, answer, expected):
+        # A read ends without the break after its last line.
+        return self.content(answer) + "\n" == expected
+
+    def read(self, folder, name):
+        return "read_file", {"name": name}
+
+    def lines(self, folder, name, first, count):
+        return "read_file", {"name": name, "start_line": first, "end_line": first + count - 1}
+
+    def list(self, folder):
+        return "list_files", {}
+
+    def edit(self, folder, name, size, line, state):
+        edit = {"line": line, "operation": "replace", "content": texts.heading(line, 1 - state),
+                "expect": texts.heading(line, state)}
+        return "edit_file", {"name": name, "edits": [edit]}
+
+    def exact(self, folder, name, size, lines, state):
+        edits = [{"old_text": texts.heading(line, state), "new_text": texts.heading(line, 1 - state)}
+                 for line in lines]
+        return "file_edit", {"path": name, "edits": edits}
+
+
+class Pairs(Subject):
+    """What the two file system servers have in common: paths, and edits of exact text."""
+
+    def list(self, folder):
+        return "list_directory_with_sizes", {"path": folder}
+
+    def read(self, folder, name):
+        return "read_text_file", {"path": self.path(folder, name)}
+
+    def exact(self, folder, name, size, lines, state):
+        edits = [{"oldText": texts.heading(line, state), "newText": texts.heading(line, 1 - state)}
+                 for line in lines]
+        return "edit_file", {"path": self.path(folder, name), "edits": edits}
+
+
+class Reference(Pairs):
+    """npm: the reference server."""
+
+    def lines(self, folder, name, first, count):
+        raise Lacks("not offered: only `head` and `tail`; nearest: the first half of the file")
+
+
+class RustPeer(Pairs):
+    """crates.io: writes only when told so."""
+
+    def command(self, folder):
+        return [*self.program, "--allow-write", folder]
+
+    def lines(self, folder, name, first, count):
+        return "read_file_lines", {"path": self.path(folder, name), "offset": first, "limit": count}
+
+
+class TextEditor(Subject):
+    """PyPI: line ranges with hashes of the file and of the range, which a read gives; that read is not timed here."""
+
+    def command(self, folder):
+        return self.program
+
+    def list(self, folder):
+        raise Lacks("not offered")
+
+    def content(self, answer):
+        (file,) = json.loads(words(answer)).values()
+        return file["ranges"][0]["content"]
+
+    def read(self, folder, name):
+        return "get_text_file_contents", {"files": [{"file_path": self.path(folder, name), "ranges": [{"start": 1}]}]}
+
+    def lines(self, folder, name, first, count):
+        wanted = {"start": first + 1, "end": first + count}
+        return "get_text_file_contents", {"files": [{"file_path": self.path(folder, name), "ranges": [wanted]}]}
+
+    def edit(self, folder, name, size, line, state):
+        file = texts.edited(size, [line]) if state else texts.text(size).encode()
+        old, new = (texts.heading(line, which) + "\n" for which in (state, 1 - state))
+        patch = {"line_start": line + 1, "line_end": line + 1, "contents": new, "range_hash": hashed(old.encode())}
+        file = {"path": self.path(folder, name), "file_hash": hashed(file), "patches": [patch]}
+        return "edit_text_file_contents", {"files": [file]}
+
+    def exact(self, folder, name, size, lines, state):
+        raise Lacks("not offered: patches of line ranges")
+
+
+def hashed(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def call(nth, tool, arguments):
+    """A `tools/call` as one line. Ids in flight at once must differ; all are of one length, so that answers are."""
+    params = {"name": tool, "arguments": arguments}
+    return json.dumps({"jsonrpc": "2.0", "id": 1000 + nth, "method": "tools/call", "params": params})
+
+
+INITIALIZE = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+    "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "perf", "version": "1"}}})
+HANDSHAKE = [INITIALIZE, json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"})]

@@ -1,0 +1,167 @@
+"""The works: what is asked, of whom, what must come of it, and what the floor moves for it."""
+
+import os
+import shutil
+
+from measure import job, subjects, texts
+from measure.subjects import HANDSHAKE, INITIALIZE, Lacks, call
+
+FLOOR = "floor"
+UNFLUSHED = "never flushes: see the row without a flush"
+
+
+class Works:
+    """Runs works one by one; `rows` is what came of them."""
+
+    def __init__(self, load, ours, unsynced, peers, folder, log):
+        self.load, self.ours, self.unsynced, self.peers = load, ours, unsynced, peers
+        self.folder, self.log, self.rows = folder, log, []
+
+    def place(self, name):
+        return os.path.join(self.folder, name)
+
+    def work(self, title, asks, ask, check, floor, mode="warm", folder=None, **limits):
+        """`asks`: subjects; `ask(subject, folder)`: calls to make in a circle; `check(subject, folder, answer)`;
+        `floor(folder)`: what the floor does; `folder(subject)`: where the subject works, the same for all or not."""
+        runs, lacks, places = [], {}, {}
+        for subject in asks:
+            places[subject.name] = where = folder(subject)
+            try:
+                calls = ask(subject, where)
+            except Lacks as why:
+                lacks[subject.name] = {"lacks": str(why)}
+                continue
+            runs.append(self.run(subject.name, subject.command(where), mode, calls, HANDSHAKE))
+        first = runs[0]
+        if floor:
+            what, *arguments = floor(folder(None))
+            command = self.load.floor(what, first["first"], *arguments)
+            ready = "warm" if mode == "fresh" else mode
+            runs.insert(1, {**first, "name": FLOOR, "command": command, "before": [], "mode": ready,
+                            "first": job.ready(self.folder, FLOOR)})
+        by_name = {subject.name: subject for subject in asks}
+
+        def right(name):
+            if name == FLOOR:
+                return same(first["first"], job.ready(self.folder, FLOOR))
+            return check(by_name[name], places[name], job.answer(job.ready(self.folder, name)))
+        self.note(title, {**self.load.time(runs, right, **limits), **lacks})
+
+    def run(self, name, command, mode, calls, before):
+        lines = [request if isinstance(request, str) else call(nth, *request) for nth, request in enumerate(calls)]
+        return {"name": name, "command": command, "mode": mode, "requests": lines,
+                "before": before if mode != "start" else [], "first": job.ready(self.folder, name)}
+
+    def note(self, title, results):
+        self.rows.append({"work": title, "results": results})
+        cells = [f"{name} {result['median_ns'] / 1e6:.3f} ms ({result['samples']})" if "median_ns" in result
+                 else f"{name}: {result}" for name, result in results.items()]
+        self.log(f"{title}: " + ", ".join(cells))
+
+    def all(self):
+        return [self.ours, *self.peers]
+
+    def start(self):
+        folder = self.place("start")
+        texts.fill(folder, 10, texts.KB)
+        self.work("start to first answer", self.all(), lambda subject, where: [INITIALIZE],
+                  lambda subject, where, answer: "serverInfo" in answer["result"], lambda where: ["answer"],
+                  mode="start", folder=lambda subject: folder)
+
+    def read(self, size):
+        folder = self.place("read")
+        texts.write(folder, f"{size}.txt".replace(" ", ""), texts.SIZES[size])
+        name, data = f"{size}.txt".replace(" ", ""), texts.text(texts.SIZES[size])
+        self.work(f"read {size} whole", self.all(), lambda subject, where: [subject.read(where, name)],
+                  lambda subject, where, answer: subject.matches(answer, data),
+                  lambda where: ["answer"], folder=lambda subject: folder)
+
+    def lines(self, size, again, count=100):
+        folder, name = self.place("read"), f"{size}.txt".replace(" ", "")
+        path = texts.write(folder, name, texts.SIZES[size])
+        data = texts.text(texts.SIZES[size]).split("\n")
+        first = len(data) // 2
+        expected = "\n".join(data[first:first + count]) + "\n"
+        start = len(("\n".join(data[:first]) + "\n").encode())
+
+        def right(subject, where, answer):
+            # Peers differ in whether the last break belongs to the range.
+            return subject.content(answer).rstrip("\n") == expected.rstrip("\n")
+        self.work(f"{count} lines from the middle of {size}, {'again' if again else 'first'}", self.all(),
+                  lambda subject, where: [subject.lines(where, name, first, count)], right,
+                  lambda where: ["range", path, start, len(expected.encode())],
+                  mode="warm" if again else "fresh", folder=lambda subject: folder)
+
+    def list(self, size, again, count=1000):
+        folder = self.place(f"list-{size}".replace(" ", ""))
+        if not os.path.exists(folder):
+            texts.fill(folder, count, texts.SIZES[size])
+        names = os.listdir(folder)
+
+        def right(subject, where, answer):
+            text = subjects.words(answer)
+            return all(name in text for name in names)
+        self.work(f"list {count:,} files of {size}, {'again' if again else 'first'}", self.all(),
+                  lambda subject, where: [subject.list(where)], right, lambda where: ["list", where],
+                  mode="warm" if again else "fresh", folder=lambda subject: folder)
+
+    def edit(self, size, flushed):
+        line, _ = texts.middle(texts.SIZES[size])
+        self.edits(f"edit one line of {size}", size, [line], flushed,
+                   lambda subject, where, state: subject.edit(where, "edited.txt", texts.SIZES[size], line, state))
+
+    def exact(self, size, count, flushed):
+        """Headings spread over the whole file."""
+        _, total = texts.middle(texts.SIZES[size])
+        headings = total // texts.HEADING - 1
+        lines = [(nth * headings // count + headings // count // 2) * texts.HEADING for nth in range(count)]
+        noun = "edit" if count == 1 else "edits"
+        self.edits(f"{count:,} exact-text {noun} in one call on {size}", size, lines, flushed,
+                   lambda subject, where, state: subject.exact(where, "edited.txt", texts.SIZES[size], lines, state))
+
+    def edits(self, title, size, lines, flushed, one):
+        """Each subject edits a file of its own, there and back."""
+        after = texts.edited(texts.SIZES[size], lines)
+        asked = [self.ours] if flushed else [self.unsynced, *self.peers]
+
+        def folder(subject):
+            where = self.place(f"edit-{subject.name if subject else FLOOR}".replace(" ", ""))
+            texts.write(where, "edited.txt", texts.SIZES[size])
+            return where
+
+        def right(subject, where, answer):
+            with open(os.path.join(where, "edited.txt"), "rb") as file:
+                return file.read() == after
+        self.work(f"{title}, {'durable' if flushed else 'not flushed'}", asked,
+                  lambda subject, where: [one(subject, where, state) for state in (0, 1)], right,
+                  lambda where: ["edit", os.path.join(where, "edited.txt"), "full" if flushed else "none"],
+                  folder=folder)
+        if flushed:
+            self.rows[-1]["results"].update({peer.name: {"lacks": UNFLUSHED} for peer in self.peers})
+
+    def pipelined(self, window=128):
+        folder = self.place("read")
+        texts.write(folder, "1KB.txt", texts.KB)
+        self.work(f"read 1 KB, {window} in flight, per answer", self.all(),
+                  lambda subject, where: [subject.read(where, "1KB.txt")] * 1000,
+                  lambda subject, where, answer: subject.matches(answer, texts.text(texts.KB)),
+                  lambda where: ["answer"], mode={"window": window}, folder=lambda subject: folder, turn_ms=250)
+
+    def http(self, connections=64):
+        folder, ours = self.place("read"), self.ours
+        texts.write(folder, "1KB.txt", texts.KB)
+        run = self.run(ours.name, ours.http(folder), {"window": connections}, [ours.read(folder, "1KB.txt")], [])
+        right = lambda name: ours.matches(job.answer(run["first"]), texts.text(texts.KB))
+        results = self.load.time([{**run, "http": True}], right, turn_ms=250)
+        results |= {peer.name: {"lacks": "no HTTP"} for peer in self.peers}
+        self.note(f"read 1 KB over HTTP, {connections} connections, per answer", results)
+
+    def clear(self):
+        for name in os.listdir(self.folder):
+            if name.startswith(("list-", "edit-")):
+                shutil.rmtree(self.place(name))
+
+
+def same(one, other):
+    with open(one, "rb") as first, open(other, "rb") as second:
+        return first.read() == second.read()
