@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use file_editor::engine::{Control, NamePolicy, Workspace};
-use file_editor::protocol::{Input, Message, Pulled, Service, ServiceOptions, Session, Step, parse};
+use file_editor::protocol::{BLOCK, Input, Message, Pulled, Service, ServiceOptions, Session, Step, parse};
 use file_editor::tools::TOOLS;
 use serde_json::{Value, json};
 
@@ -102,11 +102,10 @@ fn answer_blocks(service: &Service, workspace: &Workspace, line: &[u8], each: &m
     let control: Control = folder::control();
     let result = pending.run_at_once(workspace).unwrap_or_else(|| pending.run(workspace, &control));
     let mut answer = pending.answer(result);
-    let mut block = Vec::new();
+    let mut block = vec![0; BLOCK];
     loop {
-        block.clear();
-        let pulled = answer.pull(&mut block);
-        each(&block);
+        let (len, pulled) = answer.pull(&mut block);
+        each(&block[..len]);
         match pulled {
             Pulled::More => {}
             Pulled::Done => return,

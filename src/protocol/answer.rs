@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::escape::{Breaks, Escaper, MIN_BLOCK};
 use crate::engine::Excerpt;
 
-/// Bytes that one pull adds, at most and about.
+/// Bytes of a block for a long answer.
 pub const BLOCK: usize = 64 * 1024;
 
 /// What follows an excerpt that turned out not to be true.
@@ -111,15 +111,27 @@ impl Answer {
         Answer { status: 200, parts: VecDeque::from([Part::Array { rest, first: true }]) }
     }
 
-    /// Appends the next block, about [`BLOCK`] bytes, to `out`.
-    pub fn pull(&mut self, out: &mut Vec<u8>) -> Pulled {
-        let end = out.len() + BLOCK;
-        while out.len() + MIN_BLOCK <= end {
+    /// Bytes of a block that has room for what is left, at most [`BLOCK`] and not exactly: text may take more.
+    pub fn room(&self) -> usize {
+        let left = self.parts.iter().map(|part| match part {
+            Part::Ready { bytes, sent } => bytes.len() - sent,
+            Part::Streamed(streamed) => streamed.room(),
+            Part::Array { .. } => BLOCK,
+        });
+        (left.sum::<usize>() + MIN_BLOCK).min(BLOCK)
+    }
+
+    /// Puts what comes next at the front of `block`, of at least [`MIN_BLOCK`] bytes; returns how many bytes that are.
+    pub fn pull(&mut self, block: &mut [u8]) -> (usize, Pulled) {
+        let mut len = 0;
+        while len + MIN_BLOCK <= block.len() {
+            let out = &mut block[len..];
             match self.parts.front_mut() {
-                None => return Pulled::Done,
+                None => return (len, Pulled::Done),
                 Some(Part::Ready { bytes, sent }) => {
-                    let next = &bytes[*sent..bytes.len().min(*sent + (end - out.len()))];
-                    out.extend_from_slice(next);
+                    let next = &bytes[*sent..bytes.len().min(*sent + out.len())];
+                    out[..next.len()].copy_from_slice(next);
+                    len += next.len();
                     *sent += next.len();
                     if *sent == bytes.len() {
                         self.parts.pop_front();
@@ -127,36 +139,48 @@ impl Answer {
                 }
                 Some(Part::Array { rest, first }) => {
                     let separator = if std::mem::take(first) { b'[' } else { b',' };
+                    out[0] = separator;
+                    len += 1;
                     match rest.0.next() {
                         Some(answer) => {
-                            out.push(separator);
                             for part in answer.parts.into_iter().rev() {
                                 self.parts.push_front(part);
                             }
                         }
+                        None if separator == b'[' => {
+                            out[1] = b']';
+                            len += 1;
+                            self.parts.pop_front();
+                        }
                         None => {
-                            out.extend_from_slice(if separator == b'[' { b"[]" } else { b"]" });
+                            out[0] = b']';
                             self.parts.pop_front();
                         }
                     }
                 }
                 Some(Part::Streamed(streamed)) => {
-                    let Some(ending) = streamed.pull(out, end) else { continue };
+                    let (filled, ending) = streamed.pull(out);
+                    len += filled;
                     match ending {
-                        Some(bytes) => self.parts[0] = Part::Ready { bytes, sent: 0 },
-                        None => return Pulled::Cut,
+                        None => {}
+                        Some(Some(bytes)) => self.parts[0] = Part::Ready { bytes, sent: 0 },
+                        Some(None) => return (len, Pulled::Cut),
                     }
                 }
             }
         }
-        if self.parts.is_empty() { Pulled::Done } else { Pulled::More }
+        (len, if self.parts.is_empty() { Pulled::Done } else { Pulled::More })
     }
 
     /// Pulls all of it into one buffer, checked before any of it is sent: nothing if it cannot be told truthfully.
     pub fn collect(mut self) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         loop {
-            match self.pull(&mut out) {
+            let start = out.len();
+            out.resize(start + self.room(), 0);
+            let (len, pulled) = self.pull(&mut out[start..]);
+            out.truncate(start + len);
+            match pulled {
                 Pulled::More => {}
                 Pulled::Done => return Some(out),
                 Pulled::Cut => return None,
@@ -166,28 +190,31 @@ impl Answer {
 }
 
 impl Streamed {
-    /// Escapes into `out` up to the length `end`. When the excerpt is used up, says what comes next: bytes, or a cut.
-    fn pull(&mut self, out: &mut Vec<u8>, end: usize) -> Option<Option<Vec<u8>>> {
+    fn room(&self) -> usize {
+        let rest = self.excerpt.bytes().len() - self.sent;
+        rest + rest / 8 + self.then.len()
+    }
+
+    /// Escapes into `out`; returns how many bytes that made, and when the excerpt is used up what comes next: bytes, or
+    /// a cut.
+    fn pull(&mut self, out: &mut [u8]) -> (usize, Option<Option<Vec<u8>>>) {
         let rest = &self.excerpt.bytes()[self.sent..];
-        let start = out.len();
-        // Room for what text usually takes, as it has to be cleared first; for the rest there is a next round.
-        out.resize(end.min(start + rest.len() + rest.len() / 8 + MIN_BLOCK), 0);
-        let filled = self.escaper.fill(rest, &mut out[start..]);
+        let filled = self.escaper.fill(rest, out);
         let (taken, ready) = *filled.as_ref().unwrap_or(&(0, 0));
-        out.truncate(start + ready);
         self.sent += taken;
         let broken = filled.is_err();
         if !broken && taken < rest.len() {
-            return None;
+            return (ready, None);
         }
         let true_to_the_end = !broken && self.escaper.finish().is_ok() && self.excerpt.unchanged();
         if !true_to_the_end {
             self.witness.turned_untrue();
         }
-        Some(match (true_to_the_end, &mut self.otherwise) {
+        let ending = match (true_to_the_end, &mut self.otherwise) {
             (true, _) => Some(std::mem::take(&mut self.then)),
             (false, Otherwise::Say(bytes)) => Some(std::mem::take(bytes)),
             (false, Otherwise::Cut) => None,
-        })
+        };
+        (ready, Some(ending))
     }
 }

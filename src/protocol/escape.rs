@@ -5,7 +5,8 @@
 //! block. Knows no file and no envelope.
 
 use std::hint::black_box;
-use std::ops::Range;
+
+use wide::u8x32;
 
 use crate::engine::char_boundary;
 
@@ -33,11 +34,14 @@ pub struct Escaper {
     tail_len: usize,
 }
 
-/// Source bytes looked at in one step.
-const STEP: usize = 16;
+/// Source bytes judged in one step.
+const STEP: usize = 32;
 
-/// Room that one step may need: every byte as `\u00XX`, and what a whole step writes at once.
-const ROOM: usize = 6 * STEP + STEP;
+/// Source bytes copied at once.
+const STAGE: usize = 2048;
+
+/// Bytes that one step may write: plain ones, always a whole step of them, and the longest escape.
+const ROOM: usize = STEP + ESCAPE;
 
 /// The smallest block that [`Escaper::fill`] makes progress with.
 pub const MIN_BLOCK: usize = ROOM + 3;
@@ -53,8 +57,18 @@ impl Escaper {
     pub fn fill(&mut self, source: &[u8], block: &mut [u8]) -> Result<(usize, usize), NotUtf8> {
         block[..self.tail_len].copy_from_slice(&self.tail[..self.tail_len]);
         let (mut taken, mut end) = (0, self.tail_len);
-        while taken < source.len() && end + ROOM <= block.len() {
-            taken += self.step(&source[taken..], block, &mut end);
+        // One look at the source: what is written must be what was judged, also if the file changes in between, or a
+        // quote could slip through and end the string. Behind the copied bytes there is room to judge a whole step.
+        let mut stage = [0; STAGE + STEP];
+        while taken < source.len() {
+            let len = (source.len() - taken).min(STAGE);
+            stage[..len].copy_from_slice(&source[taken..taken + len]);
+            // `black_box` keeps the compiler from looking at the source again.
+            let used = self.escape(black_box(&stage), len, block, &mut end);
+            taken += used;
+            if used < len {
+                break;
+            }
         }
         let ready = incomplete_tail(&block[..end]);
         simdutf8::basic::from_utf8(&block[..ready]).map_err(|_| NotUtf8)?;
@@ -68,112 +82,74 @@ impl Escaper {
         if self.tail_len == 0 { Ok(()) } else { Err(NotUtf8) }
     }
 
-    /// Takes [`STEP`] bytes, or what is left if that is little.
+    /// Escapes the first `len` bytes of `stage` as far as there is room; returns how many were taken.
     #[inline]
-    fn step(&mut self, source: &[u8], block: &mut [u8], end: &mut usize) -> usize {
-        let Some(window) = source.first_chunk::<{ 2 * STEP }>() else {
-            return self.step_bytewise(&source[..source.len().min(STEP)], block, end);
-        };
-        // One look at the source: what is copied must be what was judged, also if the file changes in between, or a
-        // quote could slip through and end the string. `black_box` keeps the compiler from looking twice.
-        let window = &black_box(*window);
-        let mut specials = specials(window);
+    fn escape(&mut self, stage: &[u8; STAGE + STEP], len: usize, block: &mut [u8], end: &mut usize) -> usize {
         let mut at = 0;
-        while specials != 0 {
-            let special = specials.trailing_zeros() as usize;
-            specials &= specials - 1;
-            self.plain(window, at..special, block, end);
-            self.special(window[special], block, end);
-            at = special + 1;
-        }
-        self.plain(window, at..STEP, block, end);
-        STEP
-    }
-
-    /// Copies plain bytes. A whole step is written whatever the length, which is faster than the exact number; what
-    /// lies behind the plain bytes is overwritten next.
-    #[inline]
-    fn plain(&mut self, window: &[u8; 2 * STEP], at: Range<usize>, block: &mut [u8], end: &mut usize) {
-        if at.is_empty() {
-            return;
-        }
-        self.after_cr = false;
-        block[*end..*end + STEP].copy_from_slice(&window[at.start..at.start + STEP]);
-        *end += at.len();
-    }
-
-    #[cold]
-    fn step_bytewise(&mut self, source: &[u8], block: &mut [u8], end: &mut usize) -> usize {
-        for &byte in source {
-            let byte = black_box(byte);
-            if is_special(byte) {
-                self.special(byte, block, end);
-            } else {
-                self.after_cr = false;
-                block[*end] = byte;
-                *end += 1;
+        while at < len
+            && *end + ROOM <= block.len()
+            && let Some(step) = stage[at..].first_chunk::<STEP>()
+        {
+            let left = (len - at).min(STEP);
+            let plain = (specials(step).trailing_zeros() as usize).min(left);
+            // A whole step is written whatever is plain, which is faster than the exact number; what lies behind it is
+            // overwritten next.
+            block[*end..*end + STEP].copy_from_slice(step);
+            *end += plain;
+            at += plain;
+            self.after_cr &= plain == 0;
+            if plain < left {
+                self.special(stage[at], block, end);
+                at += 1;
             }
         }
-        source.len()
+        at
     }
 
     /// Writes a byte that cannot stand in a JSON string as it is.
     #[inline]
     fn special(&mut self, byte: u8, block: &mut [u8], end: &mut usize) {
-        let belongs_to_cr = std::mem::take(&mut self.after_cr) && byte == b'\n';
-        let letter = match byte {
-            b'\n' if belongs_to_cr => return,
-            b'\n' => b'n',
-            b'\r' if self.breaks == Breaks::AsLf => {
-                self.after_cr = true;
-                b'n'
-            }
-            b'\r' => b'r',
-            b'\t' => b't',
-            b'"' | b'\\' => byte,
-            0x08 => b'b',
-            0x0C => b'f',
-            _ => {
-                const HEX: &[u8; 16] = b"0123456789abcdef";
-                let digits = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
-                block[*end..*end + 6].copy_from_slice(&[b'\\', b'u', b'0', b'0', digits[0], digits[1]]);
-                *end += 6;
-                return;
-            }
-        };
-        block[*end..*end + 2].copy_from_slice(&[b'\\', letter]);
-        *end += 2;
+        if std::mem::take(&mut self.after_cr) && byte == b'\n' {
+            return;
+        }
+        let as_lf = byte == b'\r' && self.breaks == Breaks::AsLf;
+        self.after_cr = as_lf;
+        let escape = &ESCAPES[usize::from(if as_lf { b'\n' } else { byte })];
+        block[*end..*end + ESCAPE].copy_from_slice(escape);
+        *end += if escape[1] == b'u' { 6 } else { 2 };
     }
 }
 
-#[inline]
-fn is_special(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
-}
+/// Bytes of an entry of [`ESCAPES`].
+const ESCAPE: usize = 8;
 
-/// One bit for each of the first [`STEP`] bytes that cannot stand as it is.
-#[inline]
-fn specials(window: &[u8; 2 * STEP]) -> u32 {
-    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| window[at + byte]));
-    specials_in(word(0)) | specials_in(word(8)) << 8
-}
+/// What stands for a byte that cannot stand as it is: 2 bytes, or 6 if the second is `u`; the rest is filled up.
+static ESCAPES: [[u8; ESCAPE]; 256] = {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let mut escapes = [*b"\\u0000  "; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        escapes[byte][4] = HEX[byte >> 4];
+        escapes[byte][5] = HEX[byte & 15];
+        byte += 1;
+    }
+    let short =
+        [(b'\n', b'n'), (b'\r', b'r'), (b'\t', b't'), (8, b'b'), (12, b'f'), (b'"', b'"'), (b'\\', b'\\')];
+    let mut at = 0;
+    while at < short.len() {
+        escapes[short[at].0 as usize] = [b'\\', short[at].1, b' ', b' ', b' ', b' ', b' ', b' '];
+        at += 1;
+    }
+    escapes
+};
 
-/// One bit for each of 8 bytes, all looked at together: no sum below carries from one byte into the next, because the
-/// highest bit of each is taken out first.
+/// One bit for each byte that cannot stand as it is.
 #[inline]
-fn specials_in(word: u64) -> u32 {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = 0x80 * ONES;
-    let low = word & !HIGH;
-    // The highest bit of a byte ends up clear exactly where the byte is below 0x20, or equal to the one asked for.
-    let plain_of_control = (low + (0x80 - 0x20) * ONES) | word;
-    let differs_from = |byte: u8| {
-        let difference = word ^ (u64::from(byte) * ONES);
-        ((difference & !HIGH) + !HIGH) | difference
-    };
-    let plain = plain_of_control & differs_from(b'"') & differs_from(b'\\');
-    // Gathers the highest bits of the bytes into the lowest byte.
-    ((((!plain & HIGH) >> 7).wrapping_mul(0x0102_0408_1020_4080)) >> 56) as u32
+fn specials(step: &[u8; STEP]) -> u32 {
+    let bytes = u8x32::new(*step);
+    let is = |byte: u8| bytes.simd_eq(u8x32::splat(byte));
+    let is_control = bytes.min(u8x32::splat(0x1F)).simd_eq(bytes);
+    (is_control | is(b'"') | is(b'\\')).to_bitmask()
 }
 
 /// Where the last character starts, if its end is missing; else the end.

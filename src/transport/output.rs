@@ -17,7 +17,9 @@ pub(super) struct Output(Mutex<Buffer>);
 
 #[derive(Debug, Default)]
 struct Buffer {
+    /// The first `len` bytes wait to be written; the rest is room.
     bytes: Vec<u8>,
+    len: usize,
     closed: bool,
 }
 
@@ -47,13 +49,15 @@ impl Output {
     /// What waits to be flushed, instead of writing it.
     #[cfg(test)]
     pub(super) fn take(&self) -> String {
-        String::from_utf8(std::mem::take(&mut self.lock().bytes)).unwrap()
+        let mut buffer = self.lock();
+        let len = std::mem::take(&mut buffer.len);
+        String::from_utf8(buffer.bytes[..len].to_vec()).unwrap()
     }
 
     /// An output whose reader went away.
     #[cfg(test)]
     pub(super) fn closed() -> Output {
-        Output(Mutex::new(Buffer { bytes: Vec::new(), closed: true }))
+        Output(Mutex::new(Buffer { closed: true, ..Buffer::default() }))
     }
 
     fn lock(&self) -> MutexGuard<'_, Buffer> {
@@ -66,21 +70,38 @@ impl Buffer {
     /// A panic on the way ends the line where it is, so that the next message is whole again.
     fn push(&mut self, mut answer: Answer) {
         let pushed = catch_unwind(AssertUnwindSafe(|| {
-            while answer.pull(&mut self.bytes) == Pulled::More {
+            while self.pull(&mut answer) == Pulled::More {
                 self.flush();
             }
         }));
         if pushed.is_err() {
             tracing::error!("an answer broke off");
         }
-        self.bytes.push(b'\n');
-        if self.bytes.len() >= BLOCK {
+        self.make_room(1);
+        self.bytes[self.len] = b'\n';
+        self.len += 1;
+        if self.len >= BLOCK {
             self.flush();
         }
     }
 
+    fn pull(&mut self, answer: &mut Answer) -> Pulled {
+        self.make_room(answer.room());
+        let (len, pulled) = answer.pull(&mut self.bytes[self.len..]);
+        self.len += len;
+        pulled
+    }
+
+    /// The buffer grows to what answers take and keeps that, so that it is cleared once and not for each answer.
+    fn make_room(&mut self, bytes: usize) {
+        let needed = self.len + bytes;
+        if self.bytes.len() < needed {
+            self.bytes.resize(needed.max(2 * self.bytes.len()).min(2 * BLOCK), 0);
+        }
+    }
+
     fn flush(&mut self) {
-        let mut rest = &self.bytes[..];
+        let mut rest = &self.bytes[..self.len];
         let stdout = rustix::stdio::stdout();
         while !rest.is_empty() && !self.closed {
             match rustix::io::write(stdout, rest) {
@@ -93,7 +114,6 @@ impl Buffer {
                 Err(_) => self.closed = true,
             }
         }
-        self.bytes.clear();
-        self.bytes.shrink_to(2 * BLOCK);
+        self.len = 0;
     }
 }

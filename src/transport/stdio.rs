@@ -26,8 +26,13 @@ use crate::protocol::{ConnectionState, Id, Pending, Service, Session, Step, code
 /// Bytes read at once (S2).
 const READ_BUFFER: usize = 64 * 1024;
 
+/// Bytes that the system may hold of our output: with more of them, writing and reading overlap.
+const PIPE: usize = 1 << 20;
+
 /// Serves until the end of input, or until a signal.
 pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
+    // No pipe, or none that may be larger: then it stays as it is.
+    let _ = rustix::pipe::fcntl_setpipe_size(rustix::stdio::stdout(), PIPE);
     // One thread waits for signals and timers; idle blocking threads end soon, so that memory goes back to idle.
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()

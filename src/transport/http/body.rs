@@ -6,10 +6,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http_body::{Frame, SizeHint};
+use http_body::SizeHint;
 use tokio::task::{JoinHandle, spawn_blocking};
 
+use super::frame::Frame;
 use crate::protocol::{Answer, Pulled};
+
+/// Bytes of a short answer, which is not worth a frame.
+const SHORT: usize = 16 * 1024;
 
 /// See the module.
 #[derive(Debug)]
@@ -26,26 +30,37 @@ pub(super) enum AnswerBody {
 #[derive(Debug)]
 pub(super) struct Block {
     answer: Answer,
-    bytes: Vec<u8>,
+    bytes: Bytes,
     end: Pulled,
 }
 
 impl Block {
-    /// Pulls the next block; may wait for the disk. A frame is one block: the allocator gives larger buffers that are
-    /// freed on another thread back late or not at all.
+    /// Pulls the next block; may wait for the disk.
     pub(super) fn pull(mut answer: Answer) -> Block {
-        let mut bytes = Vec::new();
-        let end = answer.pull(&mut bytes);
+        let room = answer.room();
+        let (bytes, end) = match if room <= SHORT { None } else { Frame::new() } {
+            None => {
+                let mut bytes = vec![0; room];
+                let (len, end) = answer.pull(&mut bytes);
+                bytes.truncate(len);
+                (bytes.into(), end)
+            }
+            Some(mut frame) => {
+                let (len, end) = answer.pull(frame.room());
+                (frame.filled(len), end)
+            }
+        };
         Block { answer, bytes, end }
     }
 
-    /// Pulls all there is.
+    /// Pulls all of an answer that takes no waiting. Nothing of it is sent if it turned out not to be true.
     pub(super) fn pull_all(answer: Answer) -> Block {
-        let mut block = Block::pull(answer);
-        while block.end == Pulled::More {
-            block.end = block.answer.pull(&mut block.bytes);
-        }
-        block
+        let status = answer.status;
+        let (bytes, end) = match answer.collect() {
+            Some(bytes) => (bytes, Pulled::Done),
+            None => (Vec::new(), Pulled::Cut),
+        };
+        Block { answer: Answer::ready(status, Vec::new()), bytes: bytes.into(), end }
     }
 
     /// The status line's number.
@@ -56,7 +71,7 @@ impl Block {
     /// A body that starts with this block. An error if the answer broke off before anything was sent.
     pub(super) fn into_body(self) -> Result<AnswerBody, Broken> {
         match self.end {
-            Pulled::Done => Ok(AnswerBody::Whole(Some(self.bytes.into()))),
+            Pulled::Done => Ok(AnswerBody::Whole(Some(self.bytes))),
             Pulled::More => {
                 // The block goes out as the first frame.
                 Ok(AnswerBody::Stream(tokio::spawn(std::future::ready(self))))
@@ -85,9 +100,11 @@ impl http_body::Body for AnswerBody {
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, io::Error>>> {
         let block = match &mut *self {
-            AnswerBody::Whole(bytes) => return Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            AnswerBody::Whole(bytes) => {
+                return Poll::Ready(bytes.take().map(|bytes| Ok(http_body::Frame::data(bytes))));
+            }
             AnswerBody::Done => return Poll::Ready(None),
             AnswerBody::Stream(block) => ready!(Pin::new(block).poll(context)),
         };
@@ -108,7 +125,7 @@ impl http_body::Body for AnswerBody {
                     Pulled::More => AnswerBody::Stream(spawn_blocking(|| Block::pull(answer))),
                     _ => AnswerBody::Done,
                 };
-                Poll::Ready(Some(Ok(Frame::data(bytes.into()))))
+                Poll::Ready(Some(Ok(http_body::Frame::data(bytes))))
             }
         }
     }

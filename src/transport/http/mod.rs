@@ -6,6 +6,7 @@
 mod body;
 mod call;
 mod checks;
+mod frame;
 mod request;
 mod response;
 

@@ -1,0 +1,81 @@
+//! One block of a long answer, in a map of its own that is used again and again.
+//!
+//! A frame is filled on one thread and freed on another once it was sent, which is what allocators are worst at: each
+//! thread that ever filled one would keep its share. Knows no answer.
+
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use memmap2::MmapMut;
+
+use crate::protocol::BLOCK;
+
+/// Frames kept for the next ones; all others go back to the system when they have been sent.
+const KEPT: usize = 8;
+
+static SPARE: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// Always there until the drop.
+    map: Option<MmapMut>,
+    len: usize,
+}
+
+impl Frame {
+    /// A frame to fill; nothing if the system has no memory for it.
+    pub(super) fn new() -> Option<Frame> {
+        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let map = spare.or_else(|| MmapMut::map_anon(BLOCK).ok())?;
+        Some(Frame { map: Some(map), len: 0 })
+    }
+
+    /// All of it, to be filled from the front.
+    pub(super) fn room(&mut self) -> &mut [u8] {
+        self.map.as_deref_mut().unwrap_or_default()
+    }
+
+    /// The first `len` bytes, which were filled; the frame is used again when nobody holds them any more.
+    pub(super) fn filled(mut self, len: usize) -> Bytes {
+        self.len = len;
+        Bytes::from_owner(self)
+    }
+}
+
+impl AsRef<[u8]> for Frame {
+    fn as_ref(&self) -> &[u8] {
+        &self.map.as_deref().unwrap_or_default()[..self.len]
+    }
+}
+
+impl Drop for Frame {
+    fn drop(&mut self) {
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() < KEPT {
+            spare.extend(self.map.take());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_hold_what_was_put_in_and_are_used_again_but_few_are_kept() {
+        let frames: Vec<_> = (0..3 * KEPT)
+            .map(|nth| {
+                let mut frame = Frame::new().unwrap();
+                assert_eq!(frame.room().len(), BLOCK);
+                frame.room()[..3].fill(nth as u8);
+                frame.filled(3)
+            })
+            .collect();
+        for (nth, frame) in frames.iter().enumerate() {
+            assert_eq!(frame[..], [nth as u8; 3]);
+        }
+        drop(frames);
+        assert!(SPARE.lock().unwrap().len() <= KEPT);
+    }
+}
