@@ -5,6 +5,7 @@
 //! block. Knows no file and no envelope.
 
 use std::hint::black_box;
+use std::ops::Range;
 
 use wide::u8x32;
 
@@ -40,8 +41,11 @@ const STEP: usize = 32;
 /// Source bytes copied at once.
 const STAGE: usize = 2048;
 
-/// Bytes that one step may write: plain ones, always a whole step of them, and the longest escape.
-const ROOM: usize = STEP + ESCAPE;
+/// Bytes that one step may write: every byte escaped, and then a whole step of plain ones.
+const ROOM: usize = 6 * STEP + STEP;
+
+/// A copied piece of the source, and behind it what a step may look at but does not take.
+type Stage = [u8; STAGE + 2 * STEP];
 
 /// The smallest block that [`Escaper::fill`] makes progress with.
 pub const MIN_BLOCK: usize = ROOM + 3;
@@ -58,8 +62,8 @@ impl Escaper {
         block[..self.tail_len].copy_from_slice(&self.tail[..self.tail_len]);
         let (mut taken, mut end) = (0, self.tail_len);
         // One look at the source: what is written must be what was judged, also if the file changes in between, or a
-        // quote could slip through and end the string. Behind the copied bytes there is room to judge a whole step.
-        let mut stage = [0; STAGE + STEP];
+        // quote could slip through and end the string.
+        let mut stage: Stage = [0; _];
         while taken < source.len() {
             let len = (source.len() - taken).min(STAGE);
             stage[..len].copy_from_slice(&source[taken..taken + len]);
@@ -84,38 +88,54 @@ impl Escaper {
 
     /// Escapes the first `len` bytes of `stage` as far as there is room; returns how many were taken.
     #[inline]
-    fn escape(&mut self, stage: &[u8; STAGE + STEP], len: usize, block: &mut [u8], end: &mut usize) -> usize {
+    fn escape(&mut self, stage: &Stage, len: usize, block: &mut [u8], end: &mut usize) -> usize {
         let mut at = 0;
         while at < len
-            && *end + ROOM <= block.len()
-            && let Some(step) = stage[at..].first_chunk::<STEP>()
+            && let Some(window) = stage[at..].first_chunk::<{ 2 * STEP }>()
+            && let Some(out) = block[*end..].first_chunk_mut::<ROOM>()
         {
-            let left = (len - at).min(STEP);
-            let plain = (specials(step).trailing_zeros() as usize).min(left);
-            // A whole step is written whatever is plain, which is faster than the exact number; what lies behind it is
-            // overwritten next.
-            block[*end..*end + STEP].copy_from_slice(step);
-            *end += plain;
-            at += plain;
-            self.after_cr &= plain == 0;
-            if plain < left {
-                self.special(stage[at], block, end);
-                at += 1;
-            }
+            let step = (len - at).min(STEP);
+            *end += self.step(window, step, out);
+            at += step;
         }
         at
     }
 
+    /// Escapes the first `step` bytes of `window`; returns how many bytes that made.
+    #[inline]
+    fn step(&mut self, window: &[u8; 2 * STEP], step: usize, out: &mut [u8; ROOM]) -> usize {
+        let (mut from, mut end) = (0, 0);
+        let mut specials = specials(window) & (u32::MAX >> (STEP - step));
+        while specials != 0 {
+            let special = specials.trailing_zeros() as usize;
+            specials &= specials - 1;
+            self.plain(window, from..special, out, &mut end);
+            self.special(window[special], out, &mut end);
+            from = special + 1;
+        }
+        self.plain(window, from..step, out, &mut end);
+        end
+    }
+
+    /// Writes plain bytes. A whole step is written whatever their number, which is faster than the exact number; what
+    /// lies behind them is overwritten next.
+    #[inline]
+    fn plain(&mut self, window: &[u8; 2 * STEP], at: Range<usize>, out: &mut [u8; ROOM], end: &mut usize) {
+        out[*end..*end + STEP].copy_from_slice(&window[at.start..at.start + STEP]);
+        *end += at.len();
+        self.after_cr &= at.is_empty();
+    }
+
     /// Writes a byte that cannot stand in a JSON string as it is.
     #[inline]
-    fn special(&mut self, byte: u8, block: &mut [u8], end: &mut usize) {
+    fn special(&mut self, byte: u8, out: &mut [u8; ROOM], end: &mut usize) {
         if std::mem::take(&mut self.after_cr) && byte == b'\n' {
             return;
         }
         let as_lf = byte == b'\r' && self.breaks == Breaks::AsLf;
         self.after_cr = as_lf;
         let escape = &ESCAPES[usize::from(if as_lf { b'\n' } else { byte })];
-        block[*end..*end + ESCAPE].copy_from_slice(escape);
+        out[*end..*end + ESCAPE].copy_from_slice(escape);
         *end += if escape[1] == b'u' { 6 } else { 2 };
     }
 }
@@ -143,10 +163,10 @@ static ESCAPES: [[u8; ESCAPE]; 256] = {
     escapes
 };
 
-/// One bit for each byte that cannot stand as it is.
+/// One bit for each of the first [`STEP`] bytes that cannot stand as it is.
 #[inline]
-fn specials(step: &[u8; STEP]) -> u32 {
-    let bytes = u8x32::new(*step);
+fn specials(window: &[u8; 2 * STEP]) -> u32 {
+    let bytes = u8x32::new(std::array::from_fn(|at| window[at]));
     let is = |byte: u8| bytes.simd_eq(u8x32::splat(byte));
     let is_control = bytes.min(u8x32::splat(0x1F)).simd_eq(bytes);
     (is_control | is(b'"') | is(b'\\')).to_bitmask()
