@@ -88,16 +88,14 @@ pub fn plan<'t>(index: &LineIndex, old: &[u8], edits: &'t LineEdits) -> Result<O
     check_ranges(&text, &edits.edits)?;
     check_conflicts(&edits.edits)?;
     let order = Order::of(index.len_lines(), edits);
-    let Some((splices, lines_modified, total_lines)) = Composer::new(&text).compose(&order) else {
-        return Ok(None);
-    };
-    let mut plan = EditPlan::new(splices, old);
-    if total_lines == 1 && plan.as_ref().is_some_and(|plan| leaves_only_a_bom(plan, old)) {
+    let Some(composed) = Composer::new(&text).compose(&order) else { return Ok(None) };
+    let mut plan = EditPlan::new(composed.splices, old);
+    if composed.total == 1 && plan.as_ref().is_some_and(|plan| leaves_only_a_bom(plan, old)) {
         // Text that would become a byte order mark and so no line: a break keeps it one.
-        let end = Splice { at: old.len()..old.len(), text: Cow::Borrowed(text.style_before(0).as_bytes()) };
+        let end = Splice { at: old.len()..old.len(), text: Cow::Borrowed(composed.last.as_bytes()) };
         plan = plan.and_then(|plan| EditPlan::new([plan.splices(), &[end]].concat(), old));
     }
-    Ok(plan.map(|plan| Planned { plan, lines_modified, total_lines }))
+    Ok(plan.map(|plan| Planned { plan, lines_modified: composed.modified, total_lines: composed.total }))
 }
 
 fn leaves_only_a_bom(plan: &EditPlan, old: &[u8]) -> bool {
@@ -234,17 +232,21 @@ impl<'t> Order<'t> {
 struct Composer<'o, 't> {
     text: &'o Text<'o>,
     splices: Vec<Splice<'t>>,
+    /// `lines_modified` and `new_total_lines`.
     modified: usize,
     total: usize,
+    /// The break in force at the line that comes last.
+    last: Break,
 }
 
 impl<'o, 't> Composer<'o, 't> {
     fn new(text: &'o Text<'o>) -> Self {
-        Composer { text, splices: Vec::new(), modified: 0, total: text.index.len_lines() }
+        let total = text.index.len_lines();
+        Composer { text, splices: Vec::new(), modified: 0, total, last: text.style_before(total) }
     }
 
-    /// The splices, `lines_modified` and `new_total_lines`.
-    fn compose(mut self, order: &Order<'t>) -> Option<(Vec<Splice<'t>>, usize, usize)> {
+    /// Nothing if the text is not what was indexed.
+    fn compose(mut self, order: &Order<'t>) -> Option<Self> {
         let last_insert = order.last_insert();
         for (at, edit) in order.inside.iter().enumerate() {
             let number = edit.line as usize;
@@ -270,7 +272,7 @@ impl<'o, 't> Composer<'o, 't> {
         }
         self.add_at_end(order);
         self.mend_borders();
-        Some((self.splices, self.modified, self.total))
+        Some(self)
     }
 
     /// Texts behind the last line, which gets a break first if it is there and has none.
@@ -308,6 +310,7 @@ impl<'o, 't> Composer<'o, 't> {
         let lines = split(content).count();
         self.modified += lines;
         self.total += lines;
+        self.last = brk;
         let mut text = Cow::Borrowed(&b""[..]);
         for (number, line) in split(content).enumerate() {
             if number == 0 {
