@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
-use file_editor::engine::{Control, Error, Found, LineIndex, TextEdit, TextEdits, plan_text_edits};
+use file_editor::engine::{
+    Control, Error, Found, LineIndex, TextEdit, TextEdits, TextLimits, plan_text_edits,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::text_model::{self, Edit};
+
+const LIMITS: TextLimits = TextLimits { passages: 50, max_bytes: 1 << 20 };
 
 /// What the engine makes of a call, in the model's terms.
 fn engine(text: &str, edits: &[Edit]) -> Result<(String, Vec<u64>), (usize, u64)> {
@@ -19,7 +23,7 @@ fn engine(text: &str, edits: &[Edit]) -> Result<(String, Vec<u64>), (usize, u64)
     });
     let edits = TextEdits::new(edits.collect());
     let control = Control::new(Duration::from_secs(60));
-    match plan_text_edits(&index, text.as_bytes(), &edits, 3, &control) {
+    match plan_text_edits(&index, text.as_bytes(), &edits, LIMITS, &control) {
         Ok(planned) => {
             let planned = planned.expect("the index fits");
             let mut out = Vec::new();

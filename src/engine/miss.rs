@@ -2,12 +2,13 @@
 //!
 //! Joins the search for similar passages with the text under edit. Nothing here changes anything.
 
+use super::addresses::Window;
 use super::difference::{Difference, differences, shift};
 use super::distance::distances;
-use super::lines::LineIndex;
 use super::mistake::{Mistake, undone};
 use super::passage::{Lines, Passage};
-use super::pieces::Spot;
+use super::pattern::Sought;
+use super::pieces::{Pieces, Spot};
 use super::similar::nearest;
 use super::text_edit::TextEdit;
 use super::text_search::occurrences;
@@ -21,6 +22,18 @@ const COMPARED: usize = 16 * 1024;
 
 /// Lines that an edit may have left out at most, so that its last line is still found.
 const LEFT_OUT: usize = 8;
+
+/// Bytes of an old_text in which mistakes are undone.
+const UNDONE: usize = 64 * 1024;
+
+/// Bytes of what edits put in, and around it, that are searched for similar passages.
+const PUT_IN: usize = 256 * 1024;
+
+/// Bytes at the end of a long old_text by which its end is found.
+const TAIL: usize = 512;
+
+/// A passage as similar as this is taken for the one that was meant.
+const MEANT: f64 = 0.8;
 
 /// Characters that a score is computed from.
 const SCORED: usize = 4 * 1024;
@@ -59,60 +72,119 @@ pub struct Similar {
     pub mistake: Option<Mistake>,
 }
 
-/// Says why `edit` found nothing.
-pub(super) fn miss(edit: &TextEdit, lines: &Lines, control: &Control) -> Result<Miss> {
+/// A passage like the one that was searched for, and where it is.
+struct Place {
+    start: Spot,
+    end: Spot,
+    similar: Similar,
+}
+
+/// Says why `edit`, the one with this number, found nothing.
+pub(super) fn miss(edit: &TextEdit, number: usize, lines: &Lines, control: &Control) -> Result<Miss> {
     let needle = edit.old_text.as_str();
-    let mut similar = explained(needle, lines, control)?;
-    let (near, stopped_early) =
-        nearest(lines.old.get(lines.index.first_byte()..).unwrap_or_default(), needle);
-    for near in near {
-        let at = near.at.start + lines.index.first_byte()..near.at.end + lines.index.first_byte();
-        let Some((start, end)) = widened(lines, at, needle) else { continue };
-        let found = described(lines, needle, start, end, None);
-        if similar.iter().all(|other: &Similar| !overlap(&other.passage, &found.passage))
-            && found.exact != needle
-        {
-            similar.push(found);
+    let undone = if needle.len() <= UNDONE { undone(needle) } else { Vec::new() };
+    // All that is to be found to the letter is searched for at once.
+    let mut texts: Vec<&str> = undone.iter().map(|(_, text)| text.as_str()).collect();
+    let new_text = (!edit.new_text.trim().is_empty() && edit.new_text != needle).then_some(&*edit.new_text);
+    texts.extend(new_text);
+    let mut sought = occurrences(&texts, lines.pieces, 100, control)?;
+    let new_text = new_text.and_then(|text| Some((text, sought.pop()?)));
+    let mut places = explained(needle, &undone, &sought, lines);
+    let (near, stopped_early) = near_spots(needle, lines);
+    for (start, end) in near {
+        let Some((start, end)) = widened(lines, start, end, needle) else { continue };
+        let place = described(lines, needle, start, end, None);
+        if places.iter().all(|other| !overlap(lines, other, start, end)) && place.similar.exact != needle {
+            places.push(place);
         }
     }
-    similar.sort_by(|one, other| {
-        (other.mistake.is_some(), other.score)
-            .partial_cmp(&(one.mistake.is_some(), one.score))
-            .unwrap_or(std::cmp::Ordering::Equal)
+    places.sort_by(|one, other| {
+        let rank = |place: &Place| (place.similar.mistake.is_some(), place.similar.score);
+        rank(other).partial_cmp(&rank(one)).unwrap_or(std::cmp::Ordering::Equal)
     });
-    similar.truncate(TOLD);
-    let already_applied = already_applied(edit, &similar, lines, control)?;
-    let before_edits = (!needle.is_empty())
-        .then(|| memchr::memmem::find(lines.old, needle.as_bytes()))
-        .flatten()
-        .map(|at| LineIndex::line_at(lines.index, at, lines.old));
+    places.truncate(TOLD);
+    let already_applied = match &new_text {
+        Some((text, sought)) => already_applied(edit, text, sought, &places, lines),
+        None => Vec::new(),
+    };
+    let before_edits =
+        if number == 0 || needle.is_empty() { None } else { before_edits(needle, lines, control)? };
     let head = lines.passage(lines.pieces.start(), lines.pieces.start());
+    let similar = places.into_iter().map(|place| place.similar).collect();
     Ok(Miss { similar, stopped_early, already_applied, before_edits, head })
 }
 
-fn overlap(one: &Passage, other: &Passage) -> bool {
-    one.line <= other.line + other.further_lines && other.line <= one.line + one.further_lines
+/// `bytes` without a character of which the end is missing.
+fn whole_characters(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => bytes,
+        Err(error) => &bytes[..error.valid_up_to()],
+    }
+}
+
+fn overlap(lines: &Lines, place: &Place, start: Spot, end: Spot) -> bool {
+    let order = |spot| lines.pieces.order(spot);
+    order(place.start) < order(end) && order(start) < order(place.end)
 }
 
 /// Passages that are what was searched for, but for a mistake that is known.
-fn explained(needle: &str, lines: &Lines, control: &Control) -> Result<Vec<Similar>> {
-    for (mistake, text) in undone(needle) {
-        let sought = occurrences(&text, lines.pieces, TOLD, control)?;
-        if !sought.matches.is_empty() {
-            let found = sought.matches.iter();
-            return Ok(found
-                .map(|&(start, end)| described(lines, needle, start, end, Some(mistake)))
-                .collect());
-        }
-    }
-    Ok(Vec::new())
+fn explained(needle: &str, undone: &[(Mistake, String)], sought: &[Sought], lines: &Lines) -> Vec<Place> {
+    let first = undone.iter().zip(sought).find(|(_, sought)| !sought.matches.is_empty());
+    let Some(((mistake, _), sought)) = first else { return Vec::new() };
+    let told = sought.matches.iter().take(TOLD);
+    told.map(|&(start, end)| described(lines, needle, start, end, Some(*mistake))).collect()
 }
 
-/// The spots of a passage of the old text that is still there, with as much blank around it as the needle has.
-fn widened(lines: &Lines, at: std::ops::Range<usize>, needle: &str) -> Option<(Spot, Spot)> {
-    let mut start = lines.pieces.spot(at.start as u32)?;
-    let end = lines.pieces.spot(at.end.checked_sub(1)? as u32)?;
-    let mut end = lines.pieces.advance(end, 1);
+/// The line of the old text in which the needle stood before any edit.
+fn before_edits(needle: &str, lines: &Lines, control: &Control) -> Result<Option<usize>> {
+    let Some(old) = Pieces::new(lines.old, lines.index.first_byte()) else { return Ok(None) };
+    let sought = occurrences(&[needle], &old, 1, control)?;
+    let first = sought.first().and_then(|sought| sought.matches.first());
+    Ok(first.map(|&(start, _)| Lines::new(&old, lines.index, lines.old).line(start).0))
+}
+
+/// Passages near to the needle, in the old text and in what edits put in; and whether the search stopped early.
+fn near_spots(needle: &str, lines: &Lines) -> (Vec<(Spot, Spot)>, bool) {
+    let first = lines.index.first_byte();
+    let (near, mut early) = nearest(lines.old.get(first..).unwrap_or_default(), needle);
+    let spot = |address: usize| lines.pieces.spot(address as u32);
+    // The last byte, for what is behind it may be gone.
+    let spots = |from: usize, last: usize| Some((spot(from)?, lines.pieces.advance(spot(last)?, 1)));
+    let mut found: Vec<_> =
+        near.iter().filter_map(|near| spots(first + near.at.start, first + near.at.end.max(1) - 1)).collect();
+    let around = needle.len().min(PUT_IN / 8) * 2 + 64;
+    let (mut window, mut left, mut done) = (Window::default(), PUT_IN, lines.pieces.start());
+    for (bytes, start) in lines.pieces.iter() {
+        let end = lines.pieces.advance(start, bytes.len());
+        let put_in = lines.pieces.origin(start).1.is_some();
+        if !put_in || lines.pieces.order(end) <= lines.pieces.order(done) {
+            continue;
+        }
+        let (from, before) = lines.pieces.retreat(start, around);
+        let len = before + bytes.len() + around;
+        if left < len {
+            early = true;
+            break;
+        }
+        left -= len;
+        done = lines.pieces.advance(from, len);
+        let window = window.of(lines.pieces, from, len);
+        // A window may begin or end inside a character.
+        let is_inner = |byte: &&u8| **byte & 0xC0 == 0x80;
+        let head = window.bytes().iter().take_while(is_inner).count();
+        let text = whole_characters(&window.bytes()[head..]);
+        let address = |at: usize| window.address(head + at) as usize;
+        let near = nearest(text, needle).0;
+        found.extend(
+            near.iter().filter_map(|near| spots(address(near.at.start), address(near.at.end.max(1) - 1))),
+        );
+    }
+    (found, early)
+}
+
+/// A passage with as much blank around it as the needle has, and to where a long needle ends.
+fn widened(lines: &Lines, mut start: Spot, mut end: Spot, needle: &str) -> Option<(Spot, Spot)> {
+    end = to_end_of_long(lines, start, end, needle).unwrap_or(end);
     let blank = |byte: Option<u8>| matches!(byte, Some(b' ' | b'\t'));
     if needle.starts_with([' ', '\t']) {
         while blank(lines.pieces.byte_before(start)) {
@@ -131,6 +203,21 @@ fn widened(lines: &Lines, at: std::ops::Range<usize>, needle: &str) -> Option<(S
     (lines.pieces.order(start) < lines.pieces.order(end)).then_some((start, end))
 }
 
+/// Where a needle ends of which only the start was compared: behind what is nearest to its end, about as far on.
+fn to_end_of_long(lines: &Lines, start: Spot, end: Spot, needle: &str) -> Option<Spot> {
+    let tail_from = super::char_boundary(needle.as_bytes(), needle.len().checked_sub(TAIL)?);
+    if needle.chars().nth(super::similar::COMPARED).is_none() || COMPARED < needle.len() {
+        return None;
+    }
+    let mut window = Window::default();
+    let window = window.of(lines.pieces, start, needle.len() * 3 / 2 + TAIL);
+    let text = whole_characters(window.bytes());
+    let (near, _) = nearest(text, &needle[tail_from..]);
+    let last = window.address(near.first()?.at.end.checked_sub(1)?);
+    let tail_end = lines.pieces.advance(lines.pieces.spot(last)?, 1);
+    (lines.pieces.order(end) < lines.pieces.order(tail_end)).then_some(tail_end)
+}
+
 /// Where the needle's last line ends, if it is one of the next lines: then lines before it were left out.
 fn to_last_line(lines: &Lines, end: Spot, needle: &str) -> Option<Spot> {
     let (_, last) = needle.trim_end().rsplit_once('\n')?;
@@ -147,20 +234,13 @@ fn to_last_line(lines: &Lines, end: Spot, needle: &str) -> Option<Spot> {
     None
 }
 
-fn described(lines: &Lines, needle: &str, start: Spot, end: Spot, mistake: Option<Mistake>) -> Similar {
+fn described(lines: &Lines, needle: &str, start: Spot, end: Spot, mistake: Option<Mistake>) -> Place {
     let exact = lines.exact(start, end, COMPARED);
     let shown = &needle[..super::char_boundary(needle.as_bytes(), COMPARED)];
     let (differences, more) = differences(shown, &exact);
-    let score = score(shown, &exact);
-    Similar {
-        passage: lines.passage(start, end),
-        shift: shift(shown, &exact),
-        exact,
-        score,
-        differences,
-        more,
-        mistake,
-    }
+    let (score, shift) = (score(shown, &exact), shift(shown, &exact));
+    let passage = lines.passage(start, end);
+    Place { start, end, similar: Similar { passage, exact, score, differences, more, shift, mistake } }
 }
 
 /// How much of both is the same, from 0 to 1.
@@ -174,20 +254,24 @@ fn score(one: &str, other: &str) -> f64 {
     (1.0 - f64::from(distance) / len as f64).clamp(0.0, 1.0)
 }
 
-/// Where the new text stands already: as often as the edit was to put it there, or where the most similar passage is.
+/// Where the new text stands already: where a passage like the old one is that is more like the new one, or as often as
+/// the edit was to put it there, if no passage looks like what was meant.
 fn already_applied(
     edit: &TextEdit,
-    similar: &[Similar],
+    new_text: &str,
+    sought: &Sought,
+    places: &[Place],
     lines: &Lines,
-    control: &Control,
-) -> Result<Vec<Passage>> {
-    if edit.new_text.trim().is_empty() || edit.new_text == edit.old_text {
-        return Ok(Vec::new());
-    }
-    let sought = occurrences(&edit.new_text, lines.pieces, 100, control)?;
-    let as_often = sought.count == edit.occurrences;
-    let passages = sought.matches.iter().map(|&(start, end)| lines.passage(start, end));
-    let there =
-        |passage: &Passage| as_often || similar.iter().any(|similar| overlap(&similar.passage, passage));
-    Ok(passages.filter(there).take(TOLD).collect())
+) -> Vec<Passage> {
+    let meant = |place: &Place| place.similar.mistake.is_some() || MEANT <= place.similar.score;
+    let as_often = sought.count == edit.occurrences
+        && new_text.trim().chars().nth(2).is_some()
+        && !places.iter().any(meant);
+    let there = |start: Spot, end: Spot| {
+        places.iter().any(|place| {
+            overlap(lines, place, start, end) && place.similar.score < score(new_text, &place.similar.exact)
+        })
+    };
+    let told = sought.matches.iter().filter(|&&(start, end)| as_often || there(start, end));
+    told.take(TOLD).map(|&(start, end)| lines.passage(start, end)).collect()
 }

@@ -16,8 +16,8 @@ const TOLD: usize = 3;
 /// Blocks that are looked at closely.
 const BLOCKS: usize = 12;
 
-/// Characters of a needle that are compared.
-const COMPARED: usize = 1_024;
+/// Characters of a needle that are compared: its first.
+pub(super) const COMPARED: usize = 1_024;
 
 /// A text that is shorter than this is one block.
 const SMALL: usize = 16 * 1024;
@@ -39,6 +39,7 @@ pub(super) struct Near {
 
 /// The passages of `text` nearest to `needle`, best first, and whether the search stopped before the end of the text.
 pub(super) fn nearest(text: &[u8], needle: &str) -> (Vec<Near>, bool) {
+    let needle = &needle[..super::char_boundary(needle.as_bytes(), needle.len().min(4 * COMPARED))];
     let folded = Folded::new(needle);
     let compared = &folded.trimmed()[..folded.trimmed().len().min(COMPARED)];
     if compared.is_empty() {
@@ -68,7 +69,7 @@ fn regions(text: &[u8], needle: &[u8]) -> (Vec<Range<usize>>, bool) {
     let short = needle.len() < 16;
     let (step, searched) = if short { (1, text.len().min(SEARCHED_BYTEWISE)) } else { (4, text.len()) };
     let grams = Grams::new(needle, if short { 3 } else { 4 });
-    let block = needle.len().next_power_of_two().clamp(256, 1 << 16);
+    let block = needle.len().next_power_of_two().clamp(256, 4 * COMPARED);
     let mut best: Vec<(u32, usize)> = Vec::new();
     let (mut least, mut before) = (2, 0u64);
     for (number, bytes) in text[..searched].chunks(block).enumerate() {
@@ -88,7 +89,7 @@ fn regions(text: &[u8], needle: &[u8]) -> (Vec<Range<usize>>, bool) {
     }
     best.sort_by_key(|&(count, number)| (std::cmp::Reverse(count), number));
     best.truncate(BLOCKS);
-    let around = needle.len().min(4 * COMPARED) * 3 / 2 + 128;
+    let around = needle.len() * 3 / 2 + 128;
     let region = |&(_, number): &(u32, usize)| {
         let (start, end) = ((number.max(1) - 1) * block, (number + 1) * block);
         let from = super::char_boundary(text, start.saturating_sub(around));

@@ -104,7 +104,9 @@ fn wrong_count(path: &str, unmatched: &Unmatched, actual: u64, passages: &[Passa
     let found = if actual == 1 { "1 instance".to_owned() } else { format!("{actual} instances") };
     let mut text = format!("Edit {} of {edits} failed: {message}.\n\n{}", edit + 1, searched(old_text));
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "Expected to replace {instances} of it but found {found} at:");
+    let quotable = old_text.len() <= 60 && !old_text.contains(['\n', '\r']);
+    let of = if quotable { format!("'{old_text}'") } else { "it".to_owned() };
+    let _ = writeln!(text, "Expected to replace {instances} of {of} but found {found} at:");
     for passage in passages.iter().take(SHOWN) {
         location(&mut text, passage);
     }
@@ -211,8 +213,9 @@ fn location(text: &mut String, passage: &Passage) {
     let put_in =
         passage.put_in_by.map(|edit| format!(", in text that edit {} put in", edit + 1)).unwrap_or_default();
     let (line, column) = (passage.line + 1, passage.column + 1);
+    let now = passage.column_now.map(|now| format!(", now column {}", now + 1)).unwrap_or_default();
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "  Line {line}, column {column}{put_in} ({})", read_call(passage));
+    let _ = writeln!(text, "  Line {line}, column {column}{now}{put_in} ({})", read_call(passage));
     let before = passage.before.iter().map(String::as_str);
     for line in before.chain(passage.text.split('\n')).chain(passage.after.as_deref()) {
         let _ = writeln!(text, "    |{line}");
@@ -270,7 +273,7 @@ fn similar_content(similar: &Similar) -> SimilarContent<'_> {
 fn fixes(old_text: &str, miss: &Miss) -> Vec<SuggestedFix> {
     let mut fixes = Vec::new();
     if !miss.already_applied.is_empty() {
-        fixes.push(fix("ALREADY_APPLIED", "If the file is as it should be, leave this edit out", None));
+        fixes.push(fix("USE_EXACT_TEXT", "If the file is as it should be, leave this edit out", None));
     }
     if let Some(best) = miss.similar.first() {
         let whitespace =
