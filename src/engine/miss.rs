@@ -2,14 +2,16 @@
 //!
 //! Joins the search for similar passages with the text under edit. Nothing here changes anything.
 
+use std::ops::Range;
+
 use super::addresses::Window;
 use super::difference::{Difference, differences, shift};
 use super::distance::distances;
 use super::mistake::{Mistake, undone};
 use super::passage::{Lines, Passage};
-use super::pattern::Sought;
+use super::pattern::Pattern;
 use super::pieces::{Pieces, Spot};
-use super::similar::nearest;
+use super::similar::{Regions, nearest, regions};
 use super::text_edit::TextEdit;
 use super::text_search::occurrences;
 use super::{Control, Result};
@@ -25,6 +27,12 @@ const LEFT_OUT: usize = 8;
 
 /// Bytes of an old_text in which mistakes are undone.
 const UNDONE: usize = 64 * 1024;
+
+/// Bytes of a text that is searched as a whole for what an old_text may have been; of a longer one what is like it.
+const SEARCHED_WHOLE: usize = 1 << 20;
+
+/// Anchors that are looked at in one region.
+const ANCHORS: usize = 1_000;
 
 /// Bytes of what edits put in, and around it, that are searched for similar passages.
 const PUT_IN: usize = 256 * 1024;
@@ -83,14 +91,9 @@ struct Place {
 pub(super) fn miss(edit: &TextEdit, number: usize, lines: &Lines, control: &Control) -> Result<Miss> {
     let needle = edit.old_text.as_str();
     let undone = if needle.len() <= UNDONE { undone(needle) } else { Vec::new() };
-    // All that is to be found to the letter is searched for at once.
-    let mut texts: Vec<&str> = undone.iter().map(|(_, text)| text.as_str()).collect();
-    let new_text = (!edit.new_text.trim().is_empty() && edit.new_text != needle).then_some(&*edit.new_text);
-    texts.extend(new_text);
-    let mut sought = occurrences(&texts, lines.pieces, 100, control)?;
-    let new_text = new_text.and_then(|text| Some((text, sought.pop()?)));
-    let mut places = explained(needle, &undone, &sought, lines);
-    let (near, stopped_early) = near_spots(needle, lines);
+    let regions = regions(body(lines), needle);
+    let mut places = explained(needle, &undone, &regions, lines, control)?;
+    let (near, stopped_early) = near_spots(needle, &regions, lines);
     for (start, end) in near {
         let Some((start, end)) = widened(lines, start, end, needle) else { continue };
         let place = described(lines, needle, start, end, None);
@@ -103,10 +106,7 @@ pub(super) fn miss(edit: &TextEdit, number: usize, lines: &Lines, control: &Cont
         rank(other).partial_cmp(&rank(one)).unwrap_or(std::cmp::Ordering::Equal)
     });
     places.truncate(TOLD);
-    let already_applied = match &new_text {
-        Some((text, sought)) => already_applied(edit, text, sought, &places, lines),
-        None => Vec::new(),
-    };
+    let already_applied = already_applied(edit, &places, lines, control)?;
     let before_edits =
         if number == 0 || needle.is_empty() { None } else { before_edits(needle, lines, control)? };
     let head = lines.passage(lines.pieces.start(), lines.pieces.start());
@@ -127,12 +127,49 @@ fn overlap(lines: &Lines, place: &Place, start: Spot, end: Spot) -> bool {
     order(place.start) < order(end) && order(start) < order(place.end)
 }
 
+/// The old text without its byte order mark.
+fn body<'t>(lines: &Lines<'_, 't>) -> &'t [u8] {
+    lines.old.get(lines.index.first_byte()..).unwrap_or_default()
+}
+
 /// Passages that are what was searched for, but for a mistake that is known.
-fn explained(needle: &str, undone: &[(Mistake, String)], sought: &[Sought], lines: &Lines) -> Vec<Place> {
-    let first = undone.iter().zip(sought).find(|(_, sought)| !sought.matches.is_empty());
-    let Some(((mistake, _), sought)) = first else { return Vec::new() };
-    let told = sought.matches.iter().take(TOLD);
-    told.map(|&(start, end)| described(lines, needle, start, end, Some(*mistake))).collect()
+fn explained(
+    needle: &str,
+    undone: &[(Mistake, String)],
+    regions: &Regions,
+    lines: &Lines,
+    control: &Control,
+) -> Result<Vec<Place>> {
+    for (mistake, text) in undone {
+        let sought = if lines.pieces.len() <= SEARCHED_WHOLE {
+            occurrences(&[text], lines.pieces, TOLD, control)?.pop().unwrap_or_default()
+        } else {
+            // What is the needle but for a mistake stands where the text is like the needle.
+            let pattern = Pattern::new(text.as_bytes());
+            pattern.find(Some(&anchors_in(&pattern, regions, lines)), lines.pieces, TOLD, control)?
+        };
+        if !sought.matches.is_empty() {
+            let found = sought.matches.iter();
+            return Ok(found
+                .map(|&(start, end)| described(lines, needle, start, end, Some(*mistake)))
+                .collect());
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Where the pattern's anchor stands in some regions of the old text, if it is still there.
+fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &Lines) -> Vec<Spot> {
+    let anchor = memchr::memmem::Finder::new(pattern.anchor());
+    let first = lines.index.first_byte();
+    let found = |region: &Range<usize>| {
+        let found = anchor.find_iter(&body(lines)[region.clone()]).take(ANCHORS);
+        found.map(|at| (first + region.start + at) as u32).collect::<Vec<_>>()
+    };
+    let mut addresses: Vec<u32> = regions.at.iter().flat_map(found).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    addresses.into_iter().filter_map(|address| lines.pieces.spot(address)).collect()
 }
 
 /// The line of the old text in which the needle stood before any edit.
@@ -144,9 +181,9 @@ fn before_edits(needle: &str, lines: &Lines, control: &Control) -> Result<Option
 }
 
 /// Passages near to the needle, in the old text and in what edits put in; and whether the search stopped early.
-fn near_spots(needle: &str, lines: &Lines) -> (Vec<(Spot, Spot)>, bool) {
+fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<(Spot, Spot)>, bool) {
     let first = lines.index.first_byte();
-    let (near, mut early) = nearest(lines.old.get(first..).unwrap_or_default(), needle);
+    let (near, mut early) = (nearest(body(lines), within, needle), within.early);
     let spot = |address: usize| lines.pieces.spot(address as u32);
     // The last byte, for what is behind it may be gone.
     let spots = |from: usize, last: usize| Some((spot(from)?, lines.pieces.advance(spot(last)?, 1)));
@@ -174,7 +211,7 @@ fn near_spots(needle: &str, lines: &Lines) -> (Vec<(Spot, Spot)>, bool) {
         let head = window.bytes().iter().take_while(is_inner).count();
         let text = whole_characters(&window.bytes()[head..]);
         let address = |at: usize| window.address(head + at) as usize;
-        let near = nearest(text, needle).0;
+        let near = nearest(text, &regions(text, needle), needle);
         found.extend(
             near.iter().filter_map(|near| spots(address(near.at.start), address(near.at.end.max(1) - 1))),
         );
@@ -212,7 +249,8 @@ fn to_end_of_long(lines: &Lines, start: Spot, end: Spot, needle: &str) -> Option
     let mut window = Window::default();
     let window = window.of(lines.pieces, start, needle.len() * 3 / 2 + TAIL);
     let text = whole_characters(window.bytes());
-    let (near, _) = nearest(text, &needle[tail_from..]);
+    let tail = &needle[tail_from..];
+    let near = nearest(text, &regions(text, tail), tail);
     let last = window.address(near.first()?.at.end.checked_sub(1)?);
     let tail_end = lines.pieces.advance(lines.pieces.spot(last)?, 1);
     (lines.pieces.order(end) < lines.pieces.order(tail_end)).then_some(tail_end)
@@ -258,11 +296,15 @@ fn score(one: &str, other: &str) -> f64 {
 /// the edit was to put it there, if no passage looks like what was meant.
 fn already_applied(
     edit: &TextEdit,
-    new_text: &str,
-    sought: &Sought,
     places: &[Place],
     lines: &Lines,
-) -> Vec<Passage> {
+    control: &Control,
+) -> Result<Vec<Passage>> {
+    let new_text = edit.new_text.as_str();
+    if new_text.trim().is_empty() || new_text == edit.old_text {
+        return Ok(Vec::new());
+    }
+    let sought = occurrences(&[new_text], lines.pieces, 100, control)?.pop().unwrap_or_default();
     let meant = |place: &Place| place.similar.mistake.is_some() || MEANT <= place.similar.score;
     let as_often = sought.count == edit.occurrences
         && new_text.trim().chars().nth(2).is_some()
@@ -273,5 +315,5 @@ fn already_applied(
         })
     };
     let told = sought.matches.iter().filter(|&&(start, end)| as_often || there(start, end));
-    told.take(TOLD).map(|&(start, end)| lines.passage(start, end)).collect()
+    Ok(told.take(TOLD).map(|&(start, end)| lines.passage(start, end)).collect())
 }

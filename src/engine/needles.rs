@@ -10,6 +10,9 @@
 /// Needles are at most this long; longer ones are found by a stretch of them.
 pub(super) const MAX_NEEDLE: usize = 64;
 
+/// Shorter needles have a table of their own: nearly every gram of theirs is in any text.
+const MIN_NEEDLE: usize = 3;
+
 /// The lengths `q` of grams, and with them the classes of needles: those of at least `2q - 1` bytes.
 const GRAMS: [usize; 3] = [8, 4, 2];
 
@@ -23,14 +26,14 @@ pub(super) struct Needles<'n> {
     classes: Vec<Class<'n>>,
 }
 
-/// Needles of one or two bytes.
+/// Needles of one or two bytes; one is held as the same byte twice.
 #[derive(Debug)]
 struct Short {
     /// Pairs of bytes that are a needle or begin with one, as bits.
     pairs: Box<[u64]>,
     /// Both sorted, with their numbers in the call.
-    ones: Vec<(u8, u32)>,
-    twos: Vec<([u8; 2], u32)>,
+    ones: Vec<(u16, u32)>,
+    twos: Vec<(u16, u32)>,
 }
 
 #[derive(Debug)]
@@ -57,10 +60,10 @@ impl<'n> Needles<'n> {
         let (mut ones, mut twos) = (Vec::new(), Vec::new());
         for (needle, number) in needles {
             debug_assert!((1..=MAX_NEEDLE).contains(&needle.len()));
-            if let [one] = *needle {
-                ones.push((one, number));
-            } else if let [one, two] = *needle {
-                twos.push(([one, two], number));
+            if needle.len() < MIN_NEEDLE {
+                // As two bytes each: written as slice patterns, rustc 1.95 stores garbage for the number (opt-level 3).
+                let of = if needle.len() == 1 { &mut ones } else { &mut twos };
+                of.push((u16::from_le_bytes([needle[0], needle[needle.len() - 1]]), number));
             } else if let Some(class) = GRAMS.iter().position(|gram| needle.len() >= 2 * gram - 1) {
                 by_gram[class].push((needle, number));
             }
@@ -89,32 +92,34 @@ impl<'n> Needles<'n> {
 }
 
 impl Short {
-    fn new(mut ones: Vec<(u8, u32)>, mut twos: Vec<([u8; 2], u32)>) -> Short {
+    fn new(mut ones: Vec<(u16, u32)>, mut twos: Vec<(u16, u32)>) -> Short {
         ones.sort_unstable();
         twos.sort_unstable();
         let mut pairs = vec![0u64; (1 << 16) / 64].into_boxed_slice();
         let mut set = |pair: u16| pairs[usize::from(pair) / 64] |= 1 << (pair % 64);
-        twos.iter().for_each(|(two, _)| set(u16::from_le_bytes(*two)));
+        twos.iter().for_each(|(two, _)| set(*two));
         for (one, _) in &ones {
-            (0..=u8::MAX).for_each(|next| set(u16::from_le_bytes([*one, next])));
+            (0..=u8::MAX).for_each(|next| set(u16::from_le_bytes([one.to_le_bytes()[0], next])));
         }
         Short { pairs, ones, twos }
     }
 
     fn find(&self, text: &[u8], found: &mut impl FnMut(u32, usize)) {
-        let one = |byte: u8| self.ones.binary_search_by_key(&byte, |(one, _)| *one).ok();
-        for (at, pair) in text.windows(2).enumerate() {
-            let pair = [pair[0], pair[1]];
-            let bits = u16::from_le_bytes(pair);
-            if self.pairs[usize::from(bits) / 64] >> (bits % 64) & 1 == 1 {
-                one(pair[0]).into_iter().for_each(|found_one| found(self.ones[found_one].1, at));
-                let two = self.twos.binary_search_by_key(&pair, |(two, _)| *two);
-                two.into_iter().for_each(|found_two| found(self.twos[found_two].1, at));
+        let number = |all: &[(u16, u32)], pair: u16| {
+            let at = all.binary_search_by_key(&pair, |(other, _)| *other).ok()?;
+            Some(all[at].1)
+        };
+        let one = |byte: u8| number(&self.ones, u16::from_le_bytes([byte, byte]));
+        for (at, bytes) in text.windows(2).enumerate() {
+            let pair = u16::from_le_bytes([bytes[0], bytes[1]]);
+            if self.pairs[usize::from(pair) / 64] >> (pair % 64) & 1 == 1 {
+                one(bytes[0]).into_iter().for_each(|one| found(one, at));
+                number(&self.twos, pair).into_iter().for_each(|two| found(two, at));
             }
         }
         // The last byte begins no pair.
         let last = text.last().and_then(|&byte| one(byte));
-        last.into_iter().for_each(|last| found(self.ones[last].1, text.len() - 1));
+        last.into_iter().for_each(|last| found(last, text.len() - 1));
     }
 }
 

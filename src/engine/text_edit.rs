@@ -15,7 +15,7 @@ use super::splice::EditPlan;
 use super::text_search::Search;
 use super::{Control, Error, Result};
 
-/// Replacements that one call may make: each takes about a hundred bytes of memory until it is written.
+/// Replacements that one call may make: each takes some three hundred bytes of memory until it is written.
 const MAX_REPLACEMENTS: u64 = 1_000_000;
 
 /// Passages that a refusal tells.

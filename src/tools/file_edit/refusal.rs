@@ -143,7 +143,7 @@ fn wrong_count(path: &str, unmatched: &Unmatched, actual: u64, passages: &[Passa
         expected_occurrences: Some(*expected),
         actual_occurrences: Some(actual),
         match_locations: passages.iter().map(MatchLocation::of).collect(),
-        search_text: Some(old_text),
+        search_text: Some(start_of(old_text)),
         ..Default::default()
     };
     let preview = passages.first().map(|first| FilePreview::of(first, *total_lines, true));
@@ -188,7 +188,7 @@ fn no_match(path: &str, unmatched: &Unmatched, miss: &Miss) -> (String, String) 
         message,
         expected_occurrences: Some(*expected),
         actual_occurrences: Some(0),
-        search_text: Some(old_text),
+        search_text: Some(start_of(old_text)),
         similar_content: miss.similar.iter().map(similar_content).collect(),
         stopped_early: miss.stopped_early,
         already_applied: miss.already_applied.iter().map(MatchLocation::of).collect(),
@@ -199,8 +199,13 @@ fn no_match(path: &str, unmatched: &Unmatched, miss: &Miss) -> (String, String) 
     (text, metadata(path, error, fixes, Some(preview)))
 }
 
+/// As much of an old_text as is told: the caller has the rest.
+fn start_of(old_text: &str) -> &str {
+    &old_text[..crate::engine::char_boundary(old_text.as_bytes(), SEARCHED)]
+}
+
 fn searched(old_text: &str) -> String {
-    let shown = &old_text[..crate::engine::char_boundary(old_text.as_bytes(), SEARCHED)];
+    let shown = start_of(old_text);
     let more = match old_text.len() - shown.len() {
         0 => String::new(),
         more => format!("\n({more} bytes more)"),
