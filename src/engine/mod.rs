@@ -20,6 +20,7 @@ mod lock;
 mod miss;
 mod mistake;
 mod name;
+mod near;
 mod needles;
 mod passage;
 mod pattern;

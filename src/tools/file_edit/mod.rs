@@ -1,8 +1,9 @@
 //! `file_edit`: exact text for exact text, one edit after the other (SPEC 5).
 //!
-//! Here are its arguments and its run; what it says of a success is in [`report`], of a failure in [`refusal`].
+//! Here are its arguments and its run; what it says of a success is in [`report`], of a failure in [`refusal`] and [`missed`].
 
 mod data;
+mod missed;
 mod refusal;
 mod report;
 mod words;
