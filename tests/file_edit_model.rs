@@ -73,6 +73,9 @@ fn piece() -> impl Strategy<Value = String> + Clone {
     vec(select(pieces), 0..5).prop_map(|pieces| pieces.concat())
 }
 
+/// Longer than a needle.
+const PREFIX: &str = "0123456789 abcdefghij 0123456789 abcdefghij 0123456789 abcdefghij 0123456789 ";
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -102,6 +105,19 @@ proptest! {
         ),
     ) {
         let text = words.concat();
+        let edits = with_right_counts(&text, edits);
+        prop_assert_eq!(engine(&text, &edits), text_model::edit(&text, &edits));
+    }
+
+    #[test]
+    fn lines_that_share_long_prefixes_do_what_the_model_does(
+        text in vec(select(vec!["p", "q", "\n", "é", PREFIX, PREFIX, "  "]), 0..60),
+        edits in edits(
+            vec(select(vec!["p", "q", "é", "\n", PREFIX, "  "]), 1..5).prop_map(|words| words.concat()),
+            20,
+        ),
+    ) {
+        let text = text.concat();
         let edits = with_right_counts(&text, edits);
         prop_assert_eq!(engine(&text, &edits), text_model::edit(&text, &edits));
     }
