@@ -4,12 +4,13 @@
 
 use std::ops::Range;
 
+use super::addresses::Window;
 use super::difference::{Difference, differences, shift};
 use super::distance::distances;
 use super::mistake::{Mistake, undone};
 use super::near::{body, near_spots, widened};
 use super::passage::{Lines, Passage};
-use super::pattern::Pattern;
+use super::pattern::{Pattern, Sought};
 use super::pieces::{Pieces, Spot};
 use super::similar::{Regions, regions};
 use super::text_edit::TextEdit;
@@ -190,16 +191,30 @@ fn already_applied(
     if new_text.trim().is_empty() || new_text == edit.old_text {
         return Ok(Vec::new());
     }
-    let sought = occurrences(&[new_text], lines.pieces, 100, control)?.pop().unwrap_or_default();
+    let pattern = Pattern::new(new_text.as_bytes());
     let meant = |place: &Place| place.similar.mistake.is_some() || MEANT <= place.similar.score;
-    let as_often = sought.count == edit.occurrences
-        && new_text.trim().chars().nth(2).is_some()
-        && !places.iter().any(meant);
-    let there = |start: Spot, end: Spot| {
-        places.iter().any(|place| {
-            overlap(lines, place, start, end) && place.similar.score < score(new_text, &place.similar.exact)
-        })
-    };
-    let told = sought.matches.iter().filter(|&&(start, end)| as_often || there(start, end));
-    Ok(told.take(TOLD).map(|&(start, end)| lines.passage(start, end)).collect())
+    if !places.iter().any(meant) && new_text.trim().chars().nth(2).is_some() {
+        let sought = pattern.find_up_to(edit.occurrences, None, lines.pieces, TOLD, control)?;
+        if sought.count == edit.occurrences {
+            return Ok(told(&sought, lines));
+        }
+    }
+    let mut passages = Vec::new();
+    for place in places.iter().filter(|place| place.similar.score < score(new_text, &place.similar.exact)) {
+        let (from, before) = lines.pieces.retreat(place.start, new_text.len().min(COMPARED));
+        let len = before + place.similar.exact.len() + new_text.len().min(COMPARED);
+        let mut window = Window::default();
+        let window = window.of(lines.pieces, from, len);
+        let anchors = memchr::memmem::find_iter(window.bytes(), pattern.anchor()).take(ANCHORS);
+        let spots: Vec<Spot> = anchors.filter_map(|at| lines.pieces.spot(window.address(at))).collect();
+        let mut sought = pattern.find(Some(&spots), lines.pieces, ANCHORS, control)?;
+        sought.matches.retain(|&(start, end)| overlap(lines, place, start, end));
+        passages.append(&mut told(&sought, lines));
+    }
+    passages.truncate(TOLD);
+    Ok(passages)
+}
+
+fn told(sought: &Sought, lines: &Lines) -> Vec<Passage> {
+    sought.matches.iter().take(TOLD).map(|&(start, end)| lines.passage(start, end)).collect()
 }

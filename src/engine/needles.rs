@@ -45,6 +45,8 @@ struct Class<'n> {
     sorted: Vec<(&'n [u8], u32)>,
     /// For each needle, the longest other one that it begins with.
     shorter: Vec<Option<u32>>,
+    /// The pairs of bytes that needles begin with, as bits.
+    firsts: Box<[u64]>,
     /// How far a hash is shifted to be an index of one of the two tables.
     shift: u32,
     /// By hash of a gram: at which places of needles it stands, as bits.
@@ -154,7 +156,10 @@ impl<'n> Class<'n> {
         let shift = 64 - bits;
         let mut places = vec![0u8; 1 << bits].into_boxed_slice();
         let mut heads = vec![0u64; (1 << bits) / 64].into_boxed_slice();
+        let mut firsts = vec![0u64; (1 << 16) / 64].into_boxed_slice();
         for (needle, _) in &sorted {
+            let first = u16::from_le_bytes([needle[0], needle[1]]);
+            firsts[usize::from(first) / 64] |= 1 << (first % 64);
             for at in 0..gram {
                 let mut bytes = [0; 8];
                 bytes[..gram].copy_from_slice(&needle[at..at + gram]);
@@ -164,7 +169,7 @@ impl<'n> Class<'n> {
             heads[head / 64] |= 1 << (head % 64);
         }
         let shorter = chains(&sorted);
-        Class { gram, shortest, sorted, shorter, shift, places, heads }
+        Class { gram, shortest, sorted, shorter, firsts, shift, places, heads }
     }
 
     #[inline]
@@ -184,6 +189,10 @@ impl<'n> Class<'n> {
         for place in (0..self.gram.min(at + 1)).rev().filter(|place| places >> place & 1 == 1) {
             let start = at - place;
             let Some(head) = text.get(start..start + self.shortest) else { continue };
+            let first = u16::from_le_bytes([head[0], head[1]]);
+            if self.firsts[usize::from(first) / 64] >> (first % 64) & 1 == 0 {
+                continue;
+            }
             let head = slot_of_head(head, self.shift);
             if self.heads[head / 64] >> (head % 64) & 1 == 1 {
                 self.tell(text, start, found);

@@ -71,6 +71,18 @@ impl<'e> Pattern<'e> {
         keep: usize,
         control: &Control,
     ) -> Result<Sought> {
+        self.find_up_to(u64::MAX, known, pieces, keep, control)
+    }
+
+    /// As [`Pattern::find`], but a search of the whole text ends when there are more than `enough`.
+    pub(super) fn find_up_to(
+        &self,
+        enough: u64,
+        known: Option<&[Spot]>,
+        pieces: &Pieces,
+        keep: usize,
+        control: &Control,
+    ) -> Result<Sought> {
         let mut sought = Sought::default();
         for breaks in [Breaks::AsGiven, Breaks::Any] {
             if breaks == Breaks::AsGiven || self.text.contains(&b'\n') {
@@ -80,7 +92,7 @@ impl<'e> Pattern<'e> {
                     Some(spots) => spots.iter().for_each(|&anchor| {
                         greedy.offer(anchor);
                     }),
-                    None => greedy.search_whole(control)?,
+                    None => greedy.search_whole(enough, control)?,
                 }
                 sought = greedy.sought;
             }
@@ -179,8 +191,8 @@ impl Greedy<'_, '_> {
         true
     }
 
-    /// Offers every anchor in the text.
-    fn search_whole(&mut self, control: &Control) -> Result<()> {
+    /// Offers every anchor in the text, until there are more matches than `enough`.
+    fn search_whole(&mut self, enough: u64, control: &Control) -> Result<()> {
         let anchor = self.pattern.anchor();
         let finder = memchr::memmem::Finder::new(anchor);
         let mut looked_at = 0;
@@ -200,6 +212,9 @@ impl Greedy<'_, '_> {
                 let Some(skipped) = next else { break };
                 let taken = self.offer(self.pieces.advance(start, at + skipped));
                 at += skipped + if taken { anchor.len().max(1) } else { 1 };
+                if enough < self.sought.count {
+                    return Ok(());
+                }
                 looked_at += 1;
                 if looked_at % UNTIL_CHECK == 0 {
                     control.check()?;
