@@ -16,6 +16,9 @@ const UNTIL_CHECK: usize = 4_096;
 const LOOKED_AT: usize = 4_096;
 const STRETCHES: usize = 32;
 
+/// A stretch that stands more often in a sample is like any other that does.
+const MANY: usize = 1_000;
+
 /// Distance of the stretches of one long line.
 const STRIDE: usize = MAX_NEEDLE * 3 / 4;
 
@@ -61,6 +64,16 @@ impl<'e> Pattern<'e> {
     /// Makes one of its [`stretches`] its anchor.
     pub(super) fn set_anchor(&mut self, stretch: Range<usize>) {
         self.anchor = stretch;
+    }
+
+    /// Makes the stretch its anchor that a sample of the text holds least often: of a line of one letter and another at
+    /// its end, the end.
+    pub(super) fn choose_by(&mut self, sample: &[u8]) {
+        let count =
+            |at: &Range<usize>| memchr::memmem::find_iter(sample, &self.text[at.clone()]).take(MANY).count();
+        if let Some(rarest) = stretches(self.text).into_iter().min_by_key(count) {
+            self.anchor = rarest;
+        }
     }
 
     /// What is found now, around the anchors that are `known`, or in the whole text; at most `keep` matches are told.

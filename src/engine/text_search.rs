@@ -26,6 +26,9 @@ const SHORT: usize = 3;
 /// Addresses kept for one stretch beyond twice what its edits are to find.
 const KEPT: usize = 1_000;
 
+/// Bytes of a text by which the anchor of a single edit is chosen.
+const SAMPLE: usize = 64 * 1024;
+
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Search<'e> {
@@ -50,6 +53,13 @@ pub(super) fn occurrences(
     (0..texts.len()).map(|number| search.find(number, pieces, keep, control)).collect()
 }
 
+/// What is in the middle of the text's first piece.
+fn sample<'t>(pieces: &Pieces<'t>) -> &'t [u8] {
+    let first = pieces.iter().next().map_or(&b""[..], |(bytes, _)| bytes);
+    let from = first.len().saturating_sub(SAMPLE) / 2;
+    &first[from..first.len().min(from + SAMPLE)]
+}
+
 impl<'e> Search<'e> {
     /// Prepares the search for `edits` in the text as it is before the first of them.
     pub(super) fn new(edits: &'e [TextEdit], pieces: &Pieces, control: &Control) -> Result<Search<'e>> {
@@ -70,6 +80,8 @@ impl<'e> Search<'e> {
         };
         if FEW <= wishes.len() {
             search.choose(&wishes, pieces, control)?;
+        } else {
+            search.patterns.iter_mut().for_each(|pattern| pattern.choose_by(sample(pieces)));
         }
         Ok(search)
     }
