@@ -174,7 +174,7 @@ fn a_byte_order_mark_stays_in_front_through_every_edit() {
         case("\u{FEFF}a\nb\n", json!([delete(0)]), None, "\u{FEFF}b\n", 1),
         case("\u{FEFF}a\n", json!([delete(0)]), None, "\u{FEFF}", 0),
         // What is left would be a byte order mark and no line: it takes the break in force.
-        case("a\n\r\u{FEFF}", json!([delete(1), delete(0)]), None, "\u{FEFF}\r", 1);
+        case("a\n\r\u{FEFF}", json!([delete(1), delete(0)]), None, "\u{FEFF}\r", 1),
         case("\u{FEFF}", json!([]), Some("x"), "\u{FEFF}x\n", 1),
     ]);
 }

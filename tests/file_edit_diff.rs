@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use file_editor::engine::{Control, LineIndex, TextEdit, TextEdits, plan_text_edits, unified};
+use file_editor::engine::{Control, LineIndex, TextEdit, TextEdits, TextLimits, plan_text_edits, unified};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -13,6 +13,8 @@ use serde_json::json;
 use crate::support::{self, Folder, Mcp};
 
 const PLENTY: usize = 1 << 20;
+
+const LIMITS: TextLimits = TextLimits { passages: 50, max_bytes: 1 << 20 };
 
 /// The text after the edits, and their diff.
 fn edit(
@@ -29,7 +31,7 @@ fn edit(
     });
     let edits = TextEdits::new(edits.collect());
     let control = Control::new(Duration::from_secs(60));
-    let planned = plan_text_edits(&index, text.as_bytes(), &edits, 1, &control).ok()??;
+    let planned = plan_text_edits(&index, text.as_bytes(), &edits, LIMITS, &control).ok()??;
     let mut out = Vec::new();
     planned.plan.write_to(text.as_bytes(), &mut out).expect("a vector takes all");
     Some((String::from_utf8(out).expect("text"), unified(&index, text.as_bytes(), &planned.plan, name, most)))

@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
-use file_editor::engine::{Control, Error, Found, LineIndex, TextEdit, TextEdits, plan_text_edits};
+use file_editor::engine::{
+    Control, Error, Found, LineIndex, TextEdit, TextEdits, TextLimits, plan_text_edits,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::text_model::{self, Edit};
+
+const LIMITS: TextLimits = TextLimits { passages: 50, max_bytes: 1 << 20 };
 
 /// What the engine makes of a call, in the model's terms.
 fn engine(text: &str, edits: &[Edit]) -> Result<(String, Vec<u64>), (usize, u64)> {
@@ -19,7 +23,7 @@ fn engine(text: &str, edits: &[Edit]) -> Result<(String, Vec<u64>), (usize, u64)
     });
     let edits = TextEdits::new(edits.collect());
     let control = Control::new(Duration::from_secs(60));
-    match plan_text_edits(&index, text.as_bytes(), &edits, 3, &control) {
+    match plan_text_edits(&index, text.as_bytes(), &edits, LIMITS, &control) {
         Ok(planned) => {
             let planned = planned.expect("the index fits");
             let mut out = Vec::new();
@@ -69,6 +73,9 @@ fn piece() -> impl Strategy<Value = String> + Clone {
     vec(select(pieces), 0..5).prop_map(|pieces| pieces.concat())
 }
 
+/// Longer than a needle.
+const PREFIX: &str = "0123456789 abcdefghij 0123456789 abcdefghij 0123456789 abcdefghij 0123456789 ";
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -98,6 +105,19 @@ proptest! {
         ),
     ) {
         let text = words.concat();
+        let edits = with_right_counts(&text, edits);
+        prop_assert_eq!(engine(&text, &edits), text_model::edit(&text, &edits));
+    }
+
+    #[test]
+    fn lines_that_share_long_prefixes_do_what_the_model_does(
+        text in vec(select(vec!["p", "q", "\n", "é", PREFIX, PREFIX, "  "]), 0..60),
+        edits in edits(
+            vec(select(vec!["p", "q", "é", "\n", PREFIX, "  "]), 1..5).prop_map(|words| words.concat()),
+            20,
+        ),
+    ) {
+        let text = text.concat();
         let edits = with_right_counts(&text, edits);
         prop_assert_eq!(engine(&text, &edits), text_model::edit(&text, &edits));
     }

@@ -16,7 +16,8 @@ mod errors; // SPEC 7 row by row, over MCP, REST and the direct methods
 mod errors_arguments; // wrong arguments, and which of several errors is reported
 mod errors_system; // locks, other programs, full disks, a folder that goes, time
 mod escape_attempts; // every way out of the folder that was thought of, on every tool and interface
-mod file_edit; // file_edit: S1's test list by name, and one retry from the error alone
+mod file_edit; // file_edit: S1's test list by name, and its fixtures
+mod file_edit_answers; // what it answers: dry runs, errors, one retry from the error alone
 mod file_edit_diagnosis; // what a miss says: the mistakes that models make
 mod file_edit_diff; // the diff, fed to GNU patch
 mod file_edit_model; // exact-text edits against the naive model
@@ -44,6 +45,7 @@ mod wire; // buffers, back-pressure, order and states on stdio (S2)
 mod workflow; // S0's integration test and its list of test cases
 
 mod corpus; // hundreds of real files over both transports, against the model
+mod file_edit_bench; // a folder with one file, every call of file_edit made dry and real
 mod layers; // the arrows of the architecture, by the sources
 mod model; // the naive reading of SPEC 3 and 4
 mod oracle; // random files, edits and ranges, against the model

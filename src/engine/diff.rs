@@ -115,14 +115,24 @@ impl Lines<'_> {
         (0..lines).fold(at, |at, _| self.end(at))
     }
 
-    /// The lines of the old text that a change touches.
-    fn touched(&self, splice: &Splice) -> Range<usize> {
-        let start = self.start(splice.at.start);
-        let whole = splice.at.end == self.start(splice.at.end);
+    /// Whether a line starts at `at`.
+    fn starts(&self, at: usize) -> bool {
+        at == 0 || self.old[at - 1] == b'\n'
+    }
+
+    /// The lines of the old text that a change touches, where those of the change before it are known. Lines can be as
+    /// long as the text: what is within known ones is not looked for again.
+    fn touched(&self, splice: &Splice, known: Option<&Range<usize>>) -> Range<usize> {
+        let inside = known.filter(|known| splice.at.start < known.end);
+        let start = inside.map_or_else(|| self.start(splice.at.start), |known| known.start);
         let new_ends_line = splice.text.last().is_none_or(|&byte| byte == b'\n');
-        let from_start = splice.at.start == start;
+        let whole = self.starts(splice.at.start) && self.starts(splice.at.end) && new_ends_line;
         // A change of whole lines leaves the line after it alone.
-        let end = if whole && new_ends_line && from_start { splice.at.end } else { self.end(splice.at.end) };
+        let end = match inside {
+            Some(known) if splice.at.end < known.end => known.end,
+            _ if whole => splice.at.end,
+            _ => self.end(splice.at.end),
+        };
         start..end
     }
 
@@ -131,12 +141,18 @@ impl Lines<'_> {
         std::iter::from_fn(move || {
             let mut hunk: Option<Hunk> = None;
             while let Some(splice) = splices.get(at) {
-                let lines = self.touched(splice);
+                let known = hunk.as_ref().and_then(|hunk| hunk.changes.last()).map(|(lines, _)| lines);
+                let lines = self.touched(splice, known);
                 match &mut hunk {
                     None => {
                         hunk = Some(Hunk { at: lines.clone(), changes: vec![(lines, &splices[at..at + 1])] })
                     }
-                    Some(hunk) if self.back(lines.start, CONTEXT) > self.forth(hunk.at.end, CONTEXT) => break,
+                    Some(hunk)
+                        if hunk.at.end <= lines.start
+                            && self.back(lines.start, CONTEXT) > self.forth(hunk.at.end, CONTEXT) =>
+                    {
+                        break;
+                    }
                     Some(hunk) => {
                         hunk.at.end = lines.end.max(hunk.at.end);
                         hunk.add(lines, splices, at);

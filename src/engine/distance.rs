@@ -14,16 +14,25 @@ struct Column {
 /// `anchored`: from the whole prefix. The needle is not empty.
 pub(super) fn distances(needle: &[char], text: impl Iterator<Item = char>, anchored: bool) -> Vec<u32> {
     let blocks = needle.len().div_ceil(64);
-    let mut places: HashMap<char, Vec<u64>> = HashMap::new();
-    for (at, c) in needle.iter().enumerate() {
-        places.entry(*c).or_insert_with(|| vec![0; blocks])[at / 64] |= 1 << (at % 64);
+    // Where each character stands in the needle. Most texts are mostly ASCII, which needs no hashing.
+    let mut ascii = vec![0u64; 128 * blocks];
+    let mut others: HashMap<char, Vec<u64>> = HashMap::new();
+    for (at, &c) in needle.iter().enumerate() {
+        let places = match c.is_ascii() {
+            true => &mut ascii[c as usize * blocks..][..blocks],
+            false => &mut others.entry(c).or_insert_with(|| vec![0; blocks])[..],
+        };
+        places[at / 64] |= 1 << (at % 64);
     }
     let nowhere = vec![0; blocks];
     let mut column = Column { rises: vec![u64::MAX; blocks], falls: vec![0; blocks] };
     let last_bit = (needle.len() - 1) % 64;
     let mut distance = needle.len() as i64;
-    let step = |c| {
-        let places = places.get(&c).unwrap_or(&nowhere);
+    let step = |c: char| {
+        let places = match c.is_ascii() {
+            true => &ascii[c as usize * blocks..][..blocks],
+            false => others.get(&c).map_or(&nowhere[..], Vec::as_slice),
+        };
         let mut carry = i64::from(anchored);
         for (block, &places) in places.iter().enumerate() {
             let bit = if block + 1 == blocks { last_bit } else { 63 };

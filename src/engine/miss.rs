@@ -2,13 +2,17 @@
 //!
 //! Joins the search for similar passages with the text under edit. Nothing here changes anything.
 
+use std::ops::Range;
+
+use super::addresses::Window;
 use super::difference::{Difference, differences, shift};
 use super::distance::distances;
-use super::lines::LineIndex;
 use super::mistake::{Mistake, undone};
+use super::near::{body, near_spots, widened};
 use super::passage::{Lines, Passage};
-use super::pieces::Spot;
-use super::similar::nearest;
+use super::pattern::{Pattern, Sought};
+use super::pieces::{Pieces, Spot};
+use super::similar::{Regions, regions};
 use super::text_edit::TextEdit;
 use super::text_search::occurrences;
 use super::{Control, Result};
@@ -17,10 +21,19 @@ use super::{Control, Result};
 const TOLD: usize = 3;
 
 /// Bytes of a passage that are compared to the end.
-const COMPARED: usize = 16 * 1024;
+pub(super) const COMPARED: usize = 16 * 1024;
 
-/// Lines that an edit may have left out at most, so that its last line is still found.
-const LEFT_OUT: usize = 8;
+/// Bytes of an old_text in which mistakes are undone.
+const UNDONE: usize = 64 * 1024;
+
+/// Bytes of a text that is searched as a whole for what an old_text may have been; of a longer one what is like it.
+const SEARCHED_WHOLE: usize = 1 << 20;
+
+/// Anchors that are looked at in one region.
+const ANCHORS: usize = 1_000;
+
+/// A passage as similar as this is taken for the one that was meant.
+const MEANT: f64 = 0.8;
 
 /// Characters that a score is computed from.
 const SCORED: usize = 4 * 1024;
@@ -59,108 +72,100 @@ pub struct Similar {
     pub mistake: Option<Mistake>,
 }
 
-/// Says why `edit` found nothing.
-pub(super) fn miss(edit: &TextEdit, lines: &Lines, control: &Control) -> Result<Miss> {
+/// A passage like the one that was searched for, and where it is.
+struct Place {
+    start: Spot,
+    end: Spot,
+    similar: Similar,
+}
+
+/// Says why `edit`, the one with this number, found nothing.
+pub(super) fn miss(edit: &TextEdit, number: usize, lines: &Lines, control: &Control) -> Result<Miss> {
     let needle = edit.old_text.as_str();
-    let mut similar = explained(needle, lines, control)?;
-    let (near, stopped_early) =
-        nearest(lines.old.get(lines.index.first_byte()..).unwrap_or_default(), needle);
-    for near in near {
-        let at = near.at.start + lines.index.first_byte()..near.at.end + lines.index.first_byte();
-        let Some((start, end)) = widened(lines, at, needle) else { continue };
-        let found = described(lines, needle, start, end, None);
-        if similar.iter().all(|other: &Similar| !overlap(&other.passage, &found.passage))
-            && found.exact != needle
-        {
-            similar.push(found);
+    let undone = if needle.len() <= UNDONE { undone(needle) } else { Vec::new() };
+    let regions = regions(body(lines), needle);
+    let mut places = explained(needle, &undone, &regions, lines, control)?;
+    let (near, stopped_early) = near_spots(needle, &regions, lines);
+    for (start, end) in near {
+        let Some((start, end)) = widened(lines, start, end, needle) else { continue };
+        let place = described(lines, needle, start, end, None);
+        if places.iter().all(|other| !overlap(lines, other, start, end)) && place.similar.exact != needle {
+            places.push(place);
         }
     }
-    similar.sort_by(|one, other| {
-        (other.mistake.is_some(), other.score)
-            .partial_cmp(&(one.mistake.is_some(), one.score))
-            .unwrap_or(std::cmp::Ordering::Equal)
+    places.sort_by(|one, other| {
+        let rank = |place: &Place| (place.similar.mistake.is_some(), place.similar.score);
+        rank(other).partial_cmp(&rank(one)).unwrap_or(std::cmp::Ordering::Equal)
     });
-    similar.truncate(TOLD);
-    let already_applied = already_applied(edit, &similar, lines, control)?;
-    let before_edits = (!needle.is_empty())
-        .then(|| memchr::memmem::find(lines.old, needle.as_bytes()))
-        .flatten()
-        .map(|at| LineIndex::line_at(lines.index, at, lines.old));
+    places.truncate(TOLD);
+    let already_applied = already_applied(edit, &places, lines, control)?;
+    let before_edits =
+        if number == 0 || needle.is_empty() { None } else { before_edits(needle, lines, control)? };
     let head = lines.passage(lines.pieces.start(), lines.pieces.start());
+    let similar = places.into_iter().map(|place| place.similar).collect();
     Ok(Miss { similar, stopped_early, already_applied, before_edits, head })
 }
 
-fn overlap(one: &Passage, other: &Passage) -> bool {
-    one.line <= other.line + other.further_lines && other.line <= one.line + one.further_lines
+fn overlap(lines: &Lines, place: &Place, start: Spot, end: Spot) -> bool {
+    let order = |spot| lines.pieces.order(spot);
+    order(place.start) < order(end) && order(start) < order(place.end)
 }
 
 /// Passages that are what was searched for, but for a mistake that is known.
-fn explained(needle: &str, lines: &Lines, control: &Control) -> Result<Vec<Similar>> {
-    for (mistake, text) in undone(needle) {
-        let sought = occurrences(&text, lines.pieces, TOLD, control)?;
+fn explained(
+    needle: &str,
+    undone: &[(Mistake, String)],
+    regions: &Regions,
+    lines: &Lines,
+    control: &Control,
+) -> Result<Vec<Place>> {
+    for (mistake, text) in undone {
+        let sought = if lines.pieces.len() <= SEARCHED_WHOLE {
+            occurrences(&[text], lines.pieces, TOLD, control)?.pop().unwrap_or_default()
+        } else {
+            // What is the needle but for a mistake stands where the text is like the needle.
+            let pattern = Pattern::new(text.as_bytes());
+            pattern.find(Some(&anchors_in(&pattern, regions, lines)), lines.pieces, TOLD, control)?
+        };
         if !sought.matches.is_empty() {
             let found = sought.matches.iter();
             return Ok(found
-                .map(|&(start, end)| described(lines, needle, start, end, Some(mistake)))
+                .map(|&(start, end)| described(lines, needle, start, end, Some(*mistake)))
                 .collect());
         }
     }
     Ok(Vec::new())
 }
 
-/// The spots of a passage of the old text that is still there, with as much blank around it as the needle has.
-fn widened(lines: &Lines, at: std::ops::Range<usize>, needle: &str) -> Option<(Spot, Spot)> {
-    let mut start = lines.pieces.spot(at.start as u32)?;
-    let end = lines.pieces.spot(at.end.checked_sub(1)? as u32)?;
-    let mut end = lines.pieces.advance(end, 1);
-    let blank = |byte: Option<u8>| matches!(byte, Some(b' ' | b'\t'));
-    if needle.starts_with([' ', '\t']) {
-        while blank(lines.pieces.byte_before(start)) {
-            start = lines.pieces.retreat(start, 1).0;
-        }
-    }
-    if needle.ends_with([' ', '\t', '\n']) {
-        while blank(lines.pieces.byte_after(end)) {
-            end = lines.pieces.advance(end, 1);
-        }
-    }
-    if needle.ends_with('\n') {
-        end = super::passage::break_after(lines.pieces, end).unwrap_or(end);
-    }
-    let end = to_last_line(lines, end, needle).unwrap_or(end);
-    (lines.pieces.order(start) < lines.pieces.order(end)).then_some((start, end))
+/// Where the pattern's anchor stands in some regions of the old text, if it is still there.
+fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &Lines) -> Vec<Spot> {
+    let anchor = memchr::memmem::Finder::new(pattern.anchor());
+    let first = lines.index.first_byte();
+    let found = |region: &Range<usize>| {
+        let found = anchor.find_iter(&body(lines)[region.clone()]).take(ANCHORS);
+        found.map(|at| (first + region.start + at) as u32).collect::<Vec<_>>()
+    };
+    let mut addresses: Vec<u32> = regions.at.iter().flat_map(found).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    addresses.into_iter().filter_map(|address| lines.pieces.spot(address)).collect()
 }
 
-/// Where the needle's last line ends, if it is one of the next lines: then lines before it were left out.
-fn to_last_line(lines: &Lines, end: Spot, needle: &str) -> Option<Spot> {
-    let (_, last) = needle.trim_end().rsplit_once('\n')?;
-    let mut at = end;
-    for _ in 0..LEFT_OUT {
-        let (from, to) = (lines.line_start(at), lines.line_end(at));
-        let line = lines.exact(from, to, COMPARED);
-        if line.trim() == last.trim() {
-            let to = lines.pieces.advance(from, line.trim_end().len());
-            return (lines.pieces.order(to) > lines.pieces.order(end)).then_some(to);
-        }
-        at = super::passage::break_after(lines.pieces, to)?;
-    }
-    None
+/// The line of the old text in which the needle stood before any edit.
+fn before_edits(needle: &str, lines: &Lines, control: &Control) -> Result<Option<usize>> {
+    let Some(old) = Pieces::new(lines.old, lines.index.first_byte()) else { return Ok(None) };
+    let sought = occurrences(&[needle], &old, 1, control)?;
+    let first = sought.first().and_then(|sought| sought.matches.first());
+    Ok(first.map(|&(start, _)| Lines::new(&old, lines.index, lines.old).line(start).0))
 }
 
-fn described(lines: &Lines, needle: &str, start: Spot, end: Spot, mistake: Option<Mistake>) -> Similar {
+fn described(lines: &Lines, needle: &str, start: Spot, end: Spot, mistake: Option<Mistake>) -> Place {
     let exact = lines.exact(start, end, COMPARED);
     let shown = &needle[..super::char_boundary(needle.as_bytes(), COMPARED)];
     let (differences, more) = differences(shown, &exact);
-    let score = score(shown, &exact);
-    Similar {
-        passage: lines.passage(start, end),
-        shift: shift(shown, &exact),
-        exact,
-        score,
-        differences,
-        more,
-        mistake,
-    }
+    let (score, shift) = (score(shown, &exact), shift(shown, &exact));
+    let passage = lines.passage(start, end);
+    Place { start, end, similar: Similar { passage, exact, score, differences, more, shift, mistake } }
 }
 
 /// How much of both is the same, from 0 to 1.
@@ -174,20 +179,42 @@ fn score(one: &str, other: &str) -> f64 {
     (1.0 - f64::from(distance) / len as f64).clamp(0.0, 1.0)
 }
 
-/// Where the new text stands already: as often as the edit was to put it there, or where the most similar passage is.
+/// Where the new text stands already: where a passage like the old one is that is more like the new one, or as often as
+/// the edit was to put it there, if no passage looks like what was meant.
 fn already_applied(
     edit: &TextEdit,
-    similar: &[Similar],
+    places: &[Place],
     lines: &Lines,
     control: &Control,
 ) -> Result<Vec<Passage>> {
-    if edit.new_text.trim().is_empty() || edit.new_text == edit.old_text {
+    let new_text = edit.new_text.as_str();
+    if new_text.trim().is_empty() || new_text == edit.old_text {
         return Ok(Vec::new());
     }
-    let sought = occurrences(&edit.new_text, lines.pieces, 100, control)?;
-    let as_often = sought.count == edit.occurrences;
-    let passages = sought.matches.iter().map(|&(start, end)| lines.passage(start, end));
-    let there =
-        |passage: &Passage| as_often || similar.iter().any(|similar| overlap(&similar.passage, passage));
-    Ok(passages.filter(there).take(TOLD).collect())
+    let pattern = Pattern::new(new_text.as_bytes());
+    let meant = |place: &Place| place.similar.mistake.is_some() || MEANT <= place.similar.score;
+    if !places.iter().any(meant) && new_text.trim().chars().nth(2).is_some() {
+        let sought = pattern.find_up_to(edit.occurrences, None, lines.pieces, TOLD, control)?;
+        if sought.count == edit.occurrences {
+            return Ok(told(&sought, lines));
+        }
+    }
+    let mut passages = Vec::new();
+    for place in places.iter().filter(|place| place.similar.score < score(new_text, &place.similar.exact)) {
+        let (from, before) = lines.pieces.retreat(place.start, new_text.len().min(COMPARED));
+        let len = before + place.similar.exact.len() + new_text.len().min(COMPARED);
+        let mut window = Window::default();
+        let window = window.of(lines.pieces, from, len);
+        let anchors = memchr::memmem::find_iter(window.bytes(), pattern.anchor()).take(ANCHORS);
+        let spots: Vec<Spot> = anchors.filter_map(|at| lines.pieces.spot(window.address(at))).collect();
+        let mut sought = pattern.find(Some(&spots), lines.pieces, ANCHORS, control)?;
+        sought.matches.retain(|&(start, end)| overlap(lines, place, start, end));
+        passages.append(&mut told(&sought, lines));
+    }
+    passages.truncate(TOLD);
+    Ok(passages)
+}
+
+fn told(sought: &Sought, lines: &Lines) -> Vec<Passage> {
+    sought.matches.iter().take(TOLD).map(|&(start, end)| lines.passage(start, end)).collect()
 }

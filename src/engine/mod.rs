@@ -3,6 +3,7 @@
 //! What the engine promises (SPEC 8): no half-written file, no lost edit, no way out of the folder, no answer that
 //! claims what the file never held. [`Workspace`] is the way in; the rest is small parts that it joins.
 
+mod addresses;
 mod atomic;
 mod cache;
 mod control;
@@ -19,8 +20,10 @@ mod lock;
 mod miss;
 mod mistake;
 mod name;
+mod near;
 mod needles;
 mod passage;
+mod pattern;
 mod pieces;
 mod place;
 mod similar;
@@ -45,6 +48,8 @@ pub use mistake::Mistake;
 pub use name::{FileName, MAX_NAME, NamePolicy};
 pub use passage::Passage;
 pub use splice::{EditPlan, Splice};
-pub use text_edit::{Applied, Found, TextEdit, TextEdits, TextPlanned, Unmatched, plan as plan_text_edits};
+pub use text_edit::{
+    Applied, Found, TextEdit, TextEdits, TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
+};
 pub use view::{FileStamp, FileView, MAP_CUTOFF, OpenFile};
 pub use workspace::{Edited, Excerpt, LineRange, OpenError, Workspace, WorkspaceOptions};

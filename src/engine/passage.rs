@@ -3,6 +3,9 @@
 //! Knows breaks and the old text's lines, and nothing of what is searched for. Lines that the old text has are named by
 //! their number there; a line or two of context makes a passage known again.
 
+use std::cell::RefCell;
+use std::ops::Range;
+
 use super::lines::LineIndex;
 use super::pieces::{Pieces, Spot};
 
@@ -23,10 +26,14 @@ pub struct Passage {
     pub column: usize,
     /// Where it ends in its last line.
     pub column_end: usize,
+    /// Where it starts in its first line as earlier edits of the call left that, if that is elsewhere.
+    pub column_now: Option<usize>,
     /// The edit of the same call that put its start there: then `line` is where that text stands in the old text.
     pub put_in_by: Option<usize>,
-    /// Its lines as a whole, joined by `\n`, cut if they are long.
+    /// Its lines as a whole, joined by `\n`; of long ones, what is around it.
     pub text: String,
+    /// Where in `text` it is.
+    pub at: Range<usize>,
     /// The line before it, if there is one.
     pub before: Option<String>,
     /// The line after it, if there is one.
@@ -34,40 +41,123 @@ pub struct Passage {
 }
 
 /// A text under edit, and the lines of the old one.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Lines<'s, 't> {
     pub(super) pieces: &'s Pieces<'t>,
     pub(super) index: &'s LineIndex,
     pub(super) old: &'t [u8],
+    /// Lines can be as long as the text: what was found out about one is not found out again.
+    known: RefCell<Option<Known>>,
 }
 
-impl Lines<'_, '_> {
+/// A line, and what was last asked about it.
+#[derive(Debug, Clone)]
+struct Known {
+    start: Spot,
+    end: Spot,
+    /// A spot, its column, and how many bytes of the line are before it.
+    at: Spot,
+    column: usize,
+    bytes: usize,
+    before: Option<String>,
+    after: Option<String>,
+    /// A place in the old text and its column there.
+    old: Option<(usize, usize)>,
+}
+
+impl<'s, 't> Lines<'s, 't> {
+    pub(super) fn new(pieces: &'s Pieces<'t>, index: &'s LineIndex, old: &'t [u8]) -> Lines<'s, 't> {
+        Lines { pieces, index, old, known: RefCell::new(None) }
+    }
+
     /// The passage from `start` to `end`.
     pub(super) fn passage(&self, start: Spot, end: Spot) -> Passage {
         let (line, put_in_by) = self.line(start);
-        let first = self.line_start(start);
+        let known = self.line_of(start);
+        let order = |spot| self.pieces.order(spot);
         // A passage that ends with a break ends in the line of that break.
-        let last_line_from = match break_before(self.pieces, end) {
-            Some(brk) if self.pieces.order(brk) >= self.pieces.order(start) => brk,
+        let last_from = match break_before(self.pieces, end) {
+            Some(brk) if order(brk) >= order(start) => brk,
             _ => end,
         };
-        let last = self.line_start(last_line_from);
-        let close = self.line_end(last_line_from);
-        let before =
-            break_before(self.pieces, first).map(|brk| self.quote(self.line_start(brk), brk, QUOTED));
-        let after = break_after(self.pieces, close)
-            .filter(|&next| self.pieces.forward(next).is_some())
-            .map(|next| self.quote(next, self.line_end(next), QUOTED));
+        let shown_to = if order(end) <= order(last_from) { end } else { last_from };
+        let one_line = order(last_from) <= order(known.end);
+        let now = known.column;
+        let (further_lines, column_end, close, after) = if one_line {
+            let (len, _) = self.measure(start, shown_to);
+            (0, now + len, known.end, known.after.clone())
+        } else {
+            let (last, close) = (self.line_start(last_from), self.line_end(last_from));
+            (self.breaks(known.start, last), self.measure(last, shown_to).0, close, self.line_after(close))
+        };
+        // The old text has it at another place of its line if edits changed what is before it.
+        let column = if put_in_by.is_none() { self.old_column(start).unwrap_or(now) } else { now };
+        let moved = if one_line { column_end + column - now } else { column_end };
+        let (text, at) = self.quote_around(&known, start, shown_to, close);
+        let column_now = (column != now).then_some(now);
+        let before = known.before;
         Passage {
             line,
-            further_lines: self.breaks(first, last),
-            column: self.characters(first, start),
-            column_end: self.characters(last, end.min_by_order(last_line_from, self.pieces)),
+            further_lines,
+            column,
+            column_end: moved,
+            column_now,
             put_in_by,
-            text: self.quote_around(first, start, close),
+            text,
+            at,
             before,
             after,
         }
+    }
+
+    /// The line in which the spot is, and its column.
+    fn line_of(&self, spot: Spot) -> Known {
+        let order = |spot| self.pieces.order(spot);
+        let known = self.known.borrow_mut().take();
+        let mut known = match known {
+            Some(known) if (order(known.start)..=order(known.end)).contains(&order(spot)) => known,
+            _ => {
+                let (start, end) = (self.line_start(spot), self.line_end(spot));
+                let before =
+                    break_before(self.pieces, start).map(|brk| self.quote(self.line_start(brk), brk, QUOTED));
+                let (after, old) = (self.line_after(end), None);
+                Known { start, end, at: start, column: 0, bytes: 0, before, after, old }
+            }
+        };
+        if order(spot) < order(known.at) {
+            (known.at, known.column, known.bytes) = (known.start, 0, 0);
+        }
+        let (characters, bytes) = self.measure(known.at, spot);
+        (known.at, known.column, known.bytes) = (spot, known.column + characters, known.bytes + bytes);
+        *self.known.borrow_mut() = Some(known.clone());
+        known
+    }
+
+    /// The column in the old text of a spot that stands there. Nothing if no edit has changed anything yet.
+    fn old_column(&self, spot: Spot) -> Option<usize> {
+        let at = self.pieces.origin(spot).0;
+        if self.pieces.is_untouched() {
+            return None;
+        }
+        let count = |range: Range<usize>| characters(self.old.get(range).unwrap_or_default());
+        let mut known = self.known.borrow_mut();
+        let last = known.as_ref().and_then(|known| known.old).filter(|(last, _)| *last <= at);
+        let column = match last {
+            Some((last, column)) => column + count(last..at),
+            None => {
+                let first = self.index.first_byte();
+                let before = self.old.get(first..at).unwrap_or_default();
+                count(memchr::memrchr2(b'\n', b'\r', before).map_or(first, |brk| first + brk + 1)..at)
+            }
+        };
+        known.iter_mut().for_each(|known| known.old = Some((at, column)));
+        Some(column)
+    }
+
+    fn line_after(&self, close: Spot) -> Option<String> {
+        break_after(self.pieces, close)
+            .filter(|&next| self.pieces.forward(next).is_some())
+            .map(|next| self.quote(next, self.line_end(next), QUOTED))
     }
 
     /// The number of the line, and the edit that put the spot there.
@@ -101,17 +191,22 @@ impl Lines<'_, '_> {
         if more { text + "…" } else { text }
     }
 
-    /// The lines from `first` to `close`; of long ones, what is around `start`.
-    fn quote_around(&self, first: Spot, start: Spot, close: Spot) -> String {
-        let column: usize = self.stretches(first, start).map(<[u8]>::len).sum();
-        if column <= QUOTED {
-            return self.quote(first, close, QUOTED_LINES);
+    /// The lines of a passage from `start` to `end`, of long ones what is around it, and where in that it is.
+    fn quote_around(&self, line: &Known, start: Spot, end: Spot, close: Spot) -> (String, Range<usize>) {
+        let (mut from, mut text) = (line.start, String::new());
+        if QUOTED < line.bytes {
+            text.push('…');
+            from = self.pieces.retreat(start, QUOTED / 2).0;
+            while self.pieces.byte_after(from).is_some_and(|byte| byte & 0xC0 == 0x80) {
+                from = self.pieces.advance(from, 1);
+            }
         }
-        let mut from = self.pieces.retreat(start, QUOTED / 2).0;
-        while self.pieces.byte_after(from).is_some_and(|byte| byte & 0xC0 == 0x80) {
-            from = self.pieces.advance(from, 1);
-        }
-        format!("…{}", self.quote(from, close, QUOTED_LINES))
+        text += &self.quote(from, start, QUOTED);
+        let at = text.len();
+        text += &self.quote(start, end, QUOTED_LINES);
+        let at = at..text.len();
+        text += &self.quote(end, close, QUOTED / 2);
+        (text, at)
     }
 
     /// Where the line starts in which the spot is.
@@ -160,8 +255,10 @@ impl Lines<'_, '_> {
         })
     }
 
-    fn characters(&self, from: Spot, to: Spot) -> usize {
-        self.stretches(from, to).map(|bytes| bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()).sum()
+    /// Characters and bytes from one spot to another.
+    fn measure(&self, from: Spot, to: Spot) -> (usize, usize) {
+        self.stretches(from, to)
+            .fold((0, 0), |(count, len), bytes| (count + characters(bytes), len + bytes.len()))
     }
 
     fn breaks(&self, from: Spot, to: Spot) -> usize {
@@ -178,10 +275,8 @@ impl Lines<'_, '_> {
     }
 }
 
-impl Spot {
-    fn min_by_order(self, other: Spot, pieces: &Pieces) -> Spot {
-        if pieces.order(self) <= pieces.order(other) { self } else { other }
-    }
+fn characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
 
 /// The end of the break that starts at the spot; none starts inside a `\r\n`.

@@ -16,8 +16,8 @@ const TOLD: usize = 3;
 /// Blocks that are looked at closely.
 const BLOCKS: usize = 12;
 
-/// Characters of a needle that are compared.
-const COMPARED: usize = 1_024;
+/// Characters of a needle that are compared: its first.
+pub(super) const COMPARED: usize = 1_024;
 
 /// A text that is shorter than this is one block.
 const SMALL: usize = 16 * 1024;
@@ -37,38 +37,23 @@ pub(super) struct Near {
     pub(super) score: f64,
 }
 
-/// The passages of `text` nearest to `needle`, best first, and whether the search stopped before the end of the text.
-pub(super) fn nearest(text: &[u8], needle: &str) -> (Vec<Near>, bool) {
-    let folded = Folded::new(needle);
-    let compared = &folded.trimmed()[..folded.trimmed().len().min(COMPARED)];
-    if compared.is_empty() {
-        return (Vec::new(), false);
-    }
-    let (regions, early) = match text.len() {
-        0..=SMALL => (std::iter::once(0..text.len()).collect(), false),
-        _ => regions(text, needle.as_bytes()),
-    };
-    let mut found: Vec<Near> =
-        regions.into_iter().flat_map(|region| closest(text, region, compared)).collect();
-    found.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.at.start.cmp(&other.at.start)));
-    let mut told: Vec<Near> = Vec::new();
-    for near in found {
-        if told.iter().all(|other| near.at.end <= other.at.start || other.at.end <= near.at.start) {
-            told.push(near);
-        }
-        if told.len() == TOLD {
-            break;
-        }
-    }
-    (told, early)
+/// The stretches of a text that are like a needle, and whether the search for them stopped before its end.
+#[derive(Debug)]
+pub(super) struct Regions {
+    pub(super) at: Vec<Range<usize>>,
+    pub(super) early: bool,
 }
 
-/// The stretches of `text` that hold most of the needle's grams.
-fn regions(text: &[u8], needle: &[u8]) -> (Vec<Range<usize>>, bool) {
+/// The stretches of `text` that hold most of the grams that `needle` begins with.
+pub(super) fn regions(text: &[u8], needle: &str) -> Regions {
+    if text.len() <= SMALL {
+        return Regions { at: std::iter::once(0..text.len()).collect(), early: false };
+    }
+    let needle = start_of(needle).as_bytes();
     let short = needle.len() < 16;
     let (step, searched) = if short { (1, text.len().min(SEARCHED_BYTEWISE)) } else { (4, text.len()) };
     let grams = Grams::new(needle, if short { 3 } else { 4 });
-    let block = needle.len().next_power_of_two().clamp(256, 1 << 16);
+    let block = needle.len().next_power_of_two().clamp(256, 4 * COMPARED);
     let mut best: Vec<(u32, usize)> = Vec::new();
     let (mut least, mut before) = (2, 0u64);
     for (number, bytes) in text[..searched].chunks(block).enumerate() {
@@ -88,13 +73,40 @@ fn regions(text: &[u8], needle: &[u8]) -> (Vec<Range<usize>>, bool) {
     }
     best.sort_by_key(|&(count, number)| (std::cmp::Reverse(count), number));
     best.truncate(BLOCKS);
-    let around = needle.len().min(4 * COMPARED) * 3 / 2 + 128;
+    let around = needle.len() * 3 / 2 + 128;
     let region = |&(_, number): &(u32, usize)| {
         let (start, end) = ((number.max(1) - 1) * block, (number + 1) * block);
         let from = super::char_boundary(text, start.saturating_sub(around));
         from..super::char_boundary(text, (end + around).min(text.len()))
     };
-    (best.iter().map(region).collect(), searched < text.len())
+    Regions { at: best.iter().map(region).collect(), early: searched < text.len() }
+}
+
+/// The passages of `text` within `regions` that are nearest to `needle`, best first.
+pub(super) fn nearest(text: &[u8], regions: &Regions, needle: &str) -> Vec<Near> {
+    let folded = Folded::new(start_of(needle));
+    let compared = &folded.trimmed()[..folded.trimmed().len().min(COMPARED)];
+    if compared.is_empty() {
+        return Vec::new();
+    }
+    let mut found: Vec<Near> =
+        regions.at.iter().flat_map(|region| closest(text, region.clone(), compared)).collect();
+    found.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.at.start.cmp(&other.at.start)));
+    let mut told: Vec<Near> = Vec::new();
+    for near in found {
+        if told.iter().all(|other| near.at.end <= other.at.start || other.at.end <= near.at.start) {
+            told.push(near);
+        }
+        if told.len() == TOLD {
+            break;
+        }
+    }
+    told
+}
+
+/// As much of a needle as is looked at.
+fn start_of(needle: &str) -> &str {
+    &needle[..super::char_boundary(needle.as_bytes(), needle.len().min(4 * COMPARED))]
 }
 
 /// The grams of a needle, in lower case, each with one of 64 bits.

@@ -9,12 +9,13 @@ use std::sync::OnceLock;
 use super::lines::{Break, BreakKinds, LineIndex};
 use super::miss::{Miss, miss};
 use super::passage::{Lines, Passage};
-use super::pieces::{Pieces, Spot};
+use super::pattern::Sought;
+use super::pieces::Pieces;
 use super::splice::EditPlan;
-use super::text_search::{Search, Sought};
+use super::text_search::Search;
 use super::{Control, Error, Result};
 
-/// Replacements that one call may make: each takes about a hundred bytes of memory until it is written.
+/// Replacements that one call may make: each takes some three hundred bytes of memory until it is written.
 const MAX_REPLACEMENTS: u64 = 1_000_000;
 
 /// Passages that a refusal tells.
@@ -48,11 +49,27 @@ pub struct TextPlanned<'t> {
     pub applied: Vec<Applied>,
 }
 
+/// What a plan may take, and what it is to tell.
+#[derive(Debug, Clone, Copy)]
+pub struct TextLimits {
+    /// Passages that are told of all edits together, at most [`TextLimits::EACH`] of one.
+    pub passages: usize,
+    /// Bytes that the result may have.
+    pub max_bytes: u64,
+}
+
+impl TextLimits {
+    /// Passages that are told of one edit.
+    pub const EACH: usize = 20;
+}
+
 /// What one edit did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
     /// How often it replaced its text.
     pub replaced: u64,
+    /// The line of the first passage, counted from 0.
+    pub line: usize,
     /// The first passages that it replaced, as they were.
     pub passages: Vec<Passage>,
 }
@@ -137,56 +154,52 @@ fn with_breaks(text: &str, brk: Break) -> Option<String> {
     (out != text).then_some(out)
 }
 
-/// Plans `edits` on the text `old` that `index` describes; of each edit the first `passages` passages are told.
-/// Nothing if `old` is not what was indexed.
+/// Plans `edits` on the text `old` that `index` describes. Nothing if `old` is not what was indexed.
 ///
-/// Errors: [`Error::Unmatched`] for the first edit that does not find its text as often as it should.
+/// Errors: [`Error::Unmatched`] for the first edit that does not find its text as often as it should, and
+/// [`Error::TooLarge`].
 pub fn plan<'t>(
     index: &LineIndex,
     old: &[u8],
     edits: &'t TextEdits,
-    passages: usize,
+    limits: TextLimits,
     control: &Control,
 ) -> Result<Option<TextPlanned<'t>>> {
     let first = index.first_byte();
     let Some(mut pieces) = Pieces::new(old, first) else { return Ok(None) };
     let texts = edits.new_texts(index.break_kinds());
-    let mut search = Search::new(&edits.edits, &old[first..], first);
+    let mut search = Search::new(&edits.edits, &pieces, control)?;
     let mut applied = Vec::with_capacity(edits.edits.len());
-    let mut total = 0u64;
+    let (mut total, mut untold) = (0u64, limits.passages);
     for (number, edit) in edits.edits.iter().enumerate() {
         control.check()?;
         let keep = edit.occurrences.min(MAX_REPLACEMENTS).max(TOLD as u64) as usize;
         let sought = search.find(number, &pieces, keep, control)?;
-        let lines = Lines { pieces: &pieces, index, old };
+        let lines = Lines::new(&pieces, index, old);
         if sought.count != edit.occurrences {
-            return Err(unmatched(number, &edits.edits, &lines, &sought, control)?);
+            return Err(unmatched(number, edits, &lines, &sought, control)?);
         }
         total += sought.count;
         if total > MAX_REPLACEMENTS {
             return Err(too_many(number, "makes more than 1,000,000 replacements with those before it"));
         }
-        let told = sought.matches.iter().take(passages);
-        let passages = told.map(|&(start, end)| lines.passage(start, end)).collect();
-        applied.push(Applied { replaced: sought.count, passages });
-        let seams = replace(number, &sought.matches, texts[number], &mut pieces)?;
-        search.search_around(number, &pieces, &seams, texts[number].len());
+        let told = sought.matches.iter().take(untold.min(TextLimits::EACH));
+        let passages: Vec<Passage> = told.map(|&(start, end)| lines.passage(start, end)).collect();
+        untold -= passages.len();
+        let line = sought.matches.first().map_or(0, |&(start, _)| lines.line(start).0);
+        applied.push(Applied { replaced: sought.count, line, passages });
+        let seams = pieces
+            .replace_all(&sought.matches, texts[number], number as u32)
+            .ok_or_else(|| too_many(number, "makes the text longer than 4 GB, with those before it"))?;
+        search.search_around(number, &pieces, &seams, texts[number].len(), control)?;
+    }
+    // Looked at here, too, for the result may be far too large to be held as a plan.
+    let size = (first + pieces.len()) as u64;
+    if limits.max_bytes.max(old.len() as u64) < size {
+        return Err(Error::TooLarge { size, max: limits.max_bytes });
     }
     let plan = EditPlan::new(pieces.splices(old, first, &texts), old);
     Ok(plan.map(|plan| TextPlanned { plan, applied }))
-}
-
-/// Puts `text` in the place of all `matches`, and tells where it starts each time.
-fn replace<'t>(
-    number: usize,
-    matches: &[(Spot, Spot)],
-    text: &'t [u8],
-    pieces: &mut Pieces<'t>,
-) -> Result<Vec<Spot>> {
-    // From the last on: what is replaced leaves the spots before it as they are.
-    let seams = matches.iter().rev().map(|&(start, end)| pieces.replace(start, end, text, number as u32));
-    let seams: Option<Vec<Spot>> = seams.collect();
-    seams.ok_or_else(|| too_many(number, "makes the text longer than 4 GB, with those before it"))
 }
 
 fn too_many(number: usize, problem: &str) -> Error {
@@ -196,14 +209,14 @@ fn too_many(number: usize, problem: &str) -> Error {
 
 fn unmatched(
     number: usize,
-    edits: &[TextEdit],
+    edits: &TextEdits,
     lines: &Lines,
     sought: &Sought,
     control: &Control,
 ) -> Result<Error> {
-    let edit = &edits[number];
+    let edit = &edits.edits[number];
     let found = match sought.count {
-        0 => Found::Nothing(miss(edit, lines, control)?),
+        0 => Found::Nothing(miss(edit, number, lines, control)?),
         actual => {
             let told = sought.matches.iter().take(TOLD);
             Found::Count { actual, passages: told.map(|&(start, end)| lines.passage(start, end)).collect() }
@@ -211,7 +224,7 @@ fn unmatched(
     };
     Ok(Error::Unmatched(Box::new(Unmatched {
         edit: number,
-        edits: edits.len(),
+        edits: edits.edits.len(),
         old_text: edit.old_text.clone(),
         expected: edit.occurrences,
         total_lines: lines.index.len_lines(),

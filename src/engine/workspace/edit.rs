@@ -112,8 +112,10 @@ impl Workspace {
                 return Err(Error::PermissionDenied { name: name.into() });
             }
             let Some((view, index)) = self.whole(file, name)? else { continue };
-            let Some((edit, report)) = plan(&index, view.bytes())? else { continue };
+            let planned = plan(&index, view.bytes());
+            // What was read, a refusal too, holds only if the bytes were true.
             if view.unchanged() {
+                let Some((edit, report)) = planned? else { continue };
                 self.check_size(&edit, view.bytes().len())?;
                 return Ok((report, false));
             }

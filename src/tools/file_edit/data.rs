@@ -94,6 +94,12 @@ pub(super) struct MatchLocation<'a> {
     pub(super) context_before: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) context_after: Option<&'a str>,
+    /// The last of the passage's lines, where it has several: column_end is in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) last_line_number: Option<usize>,
+    /// Where in line_content it starts, if earlier edits of the call moved it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) column_now: Option<usize>,
     /// The call that shows it.
     pub(super) read: String,
     /// The edit of the same call that put it there.
@@ -110,6 +116,8 @@ impl<'a> MatchLocation<'a> {
             line_content: &passage.text,
             context_before: passage.before.as_deref(),
             context_after: passage.after.as_deref(),
+            last_line_number: (0 < passage.further_lines).then(|| passage.line + passage.further_lines + 1),
+            column_now: passage.column_now.map(|column| column + 1),
             read: super::words::read_call(passage),
             put_in_by_edit: passage.put_in_by,
         }
@@ -166,12 +174,23 @@ impl FilePreview {
         let first = passage.line + 1 - usize::from(passage.before.is_some() && passage.line > 0);
         let lines = [passage.before.as_deref(), Some(&*passage.text), passage.after.as_deref()];
         let content = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
-        let line = passage.line + 1;
-        let (column_start, column_end) = (passage.column + 1, passage.column_end + 1);
-        let highlights =
-            if highlight { vec![LineHighlight { line, column_start, column_end }] } else { Vec::new() };
+        let highlights = if highlight { highlights(passage) } else { Vec::new() };
         let last = (passage.line + 1 + passage.further_lines + usize::from(passage.after.is_some()))
             .min(total_lines);
         FilePreview { total_lines, preview_start_line: first, preview_end_line: last, content, highlights }
     }
+}
+
+/// The parts of a passage's lines that belong to it.
+fn highlights(passage: &Passage) -> Vec<LineHighlight> {
+    let (mut column_start, last) = (passage.column + 1, passage.further_lines);
+    let lines = passage.text[passage.at.clone()].split('\n').enumerate();
+    let highlight = |(number, line): (usize, &str)| {
+        let len = line.chars().count();
+        let column_end = if number == last { passage.column_end + 1 } else { column_start + len };
+        let highlight = LineHighlight { line: passage.line + 1 + number, column_start, column_end };
+        column_start = 1;
+        highlight
+    };
+    lines.map(highlight).collect()
 }

@@ -1,8 +1,9 @@
 //! `file_edit`: exact text for exact text, one edit after the other (SPEC 5).
 //!
-//! Here are its arguments and its run; what it says of a success is in [`report`], of a failure in [`refusal`].
+//! Here are its arguments and its run; what it says of a success is in [`report`], of a failure in [`refusal`] and [`missed`].
 
 mod data;
+mod missed;
 mod refusal;
 mod report;
 mod words;
@@ -11,7 +12,8 @@ use std::path::Path;
 
 use super::{Arguments, Call, Dialect, Reply, Tool, Wanted};
 use crate::engine::{
-    Control, Diff, Error, FileName, Result, TextEdit, TextEdits, Workspace, plan_text_edits, unified,
+    Control, Diff, Error, FileName, Result, TextEdit, TextEdits, TextLimits, Workspace, plan_text_edits,
+    unified,
 };
 
 /// Edits in one call.
@@ -20,8 +22,8 @@ const MAX_EDITS: usize = 1_000;
 /// Bytes of a diff that are shown.
 const MAX_DIFF: usize = 16 * 1024;
 
-/// Passages of one edit that a dry run shows.
-const PREVIEWS: usize = 20;
+/// Passages that a dry run shows.
+const PREVIEWS: usize = 200;
 
 /// What S1 has for a call without edits.
 const NO_EDITS: &str = "No edits provided";
@@ -94,6 +96,7 @@ fn parse_call(
     let (folder, name) = match path.rsplit_once('/') {
         None => (None, path.as_str()),
         Some((".", name)) => (None, name),
+        Some(("", name)) => (Some("/".to_owned()), name),
         Some((folder, name)) if folder.starts_with('/') => (Some(folder.to_owned()), name),
         Some(_) => return Err(Error::InvalidName),
     };
@@ -158,9 +161,10 @@ impl FileEdit {
             return Err(Error::InvalidName);
         }
         let (name, create) = (&self.name, self.edits.create());
-        let passages = if self.dry_run { PREVIEWS } else { 1 };
+        let passages = if self.dry_run { PREVIEWS } else { 0 };
+        let limits = TextLimits { passages, max_bytes: workspace.options().max_bytes };
         let plan = |index: &_, old: &[u8]| {
-            let Some(planned) = plan_text_edits(index, old, &self.edits, passages, control)? else {
+            let Some(planned) = plan_text_edits(index, old, &self.edits, limits, control)? else {
                 return Ok(None);
             };
             let diff = unified(index, old, &planned.plan, name.as_str(), MAX_DIFF);

@@ -9,9 +9,6 @@ use crate::engine::{Passage, TextEdits};
 /// Edits that the text tells one by one.
 const TOLD: usize = 10;
 
-/// Passages that a dry run shows.
-const PREVIEWS: usize = 200;
-
 pub(super) fn reply(name: &str, edits: &TextEdits, done: &Done, dry_run: bool, wanted: Wanted) -> Reply {
     let metadata = metadata(name, edits, done, dry_run);
     let data = if wanted.data { metadata.clone() } else { String::new() };
@@ -30,7 +27,7 @@ fn text(name: &str, done: &Done, dry_run: bool) -> String {
     let _ = writeln!(text, "File created: {}", done.created);
     if done.applied.len() <= TOLD {
         for (number, edit) in done.applied.iter().enumerate() {
-            let line = edit.passages.first().map_or(0, |passage| passage.line) + 1;
+            let line = edit.line + 1;
             let times = if edit.replaced == 1 { "" } else { "first " };
             let _ = writeln!(text, "Edit {}: {} replaced, {times}in line {line}", number + 1, edit.replaced);
         }
@@ -54,7 +51,7 @@ fn metadata(name: &str, edits: &TextEdits, done: &Done, dry_run: bool) -> String
     let applied = done.applied.iter().enumerate().map(|(edit_index, edit)| EditApplied {
         edit_index,
         occurrences_replaced: edit.replaced,
-        line: edit.passages.first().map_or(0, |passage| passage.line) + 1,
+        line: edit.line + 1,
     });
     let previews =
         done.applied.iter().zip(edits.edits()).enumerate().flat_map(|(edit_index, (applied, edit))| {
@@ -72,7 +69,7 @@ fn metadata(name: &str, edits: &TextEdits, done: &Done, dry_run: bool) -> String
         total_replacements: Some(done.applied.iter().map(|edit| edit.replaced).sum()),
         dry_run: dry_run.then_some(true),
         would_modify: dry_run.then_some(done.changed || done.created),
-        preview: dry_run.then(|| previews.take(PREVIEWS).collect()),
+        preview: dry_run.then(|| previews.collect()),
         ..Metadata::default()
     };
     sonic_rs::to_string(&metadata).unwrap_or_default()
@@ -80,9 +77,6 @@ fn metadata(name: &str, edits: &TextEdits, done: &Done, dry_run: bool) -> String
 
 /// The lines of a passage with `new_text` in its place.
 fn after(passage: &Passage, new_text: &str) -> String {
-    let first = passage.text.split('\n').next().unwrap_or_default();
-    let last = passage.text.rsplit('\n').next().unwrap_or_default();
-    let head: String = first.chars().take(passage.column).collect();
-    let tail: String = last.chars().skip(passage.column_end).collect();
-    format!("{head}{new_text}{tail}")
+    let Passage { text, at, .. } = passage;
+    format!("{}{new_text}{}", &text[..at.start], &text[at.end..])
 }

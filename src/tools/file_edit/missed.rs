@@ -1,0 +1,135 @@
+//! What is said of a text that was not found: the passages nearest to it, and what differs.
+
+use std::fmt::Write;
+
+use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
+use super::refusal::{fix, location, metadata, searched, start_of, suggestions};
+use super::words::{self, read_call};
+use crate::engine::{Miss, Similar, Unmatched};
+
+pub(super) fn no_match(path: &str, unmatched: &Unmatched, miss: &Miss) -> (String, String) {
+    let Unmatched { edit, edits, old_text, expected, total_lines, .. } = unmatched;
+    let message = format!("Could not find exact text in {path}");
+    let mut text = format!("Edit {} of {edits} failed: {message}.\n\n{}", edit + 1, searched(old_text));
+    if old_text.is_empty() {
+        text.push_str("An empty old_text matches only an empty or missing file, and this one has text.\n\n");
+    }
+    if !miss.already_applied.is_empty() {
+        text.push_str("This edit seems to be already applied: new_text already stands where old_text would have been:\n");
+        miss.already_applied.iter().for_each(|passage| location(&mut text, passage));
+        text.push('\n');
+    }
+    // Writing to a String cannot fail.
+    if let Some(line) = miss.before_edits {
+        let _ = writeln!(
+            text,
+            "The text stands in line {} (read_file start_line={line}) of the file as it is, but an earlier edit of this call changes it before.\n",
+            line + 1
+        );
+    }
+    if !miss.similar.is_empty() {
+        text.push_str("File contains similar content that might be what you're looking for:\n\n");
+        miss.similar.iter().for_each(|similar| tell_similar(&mut text, similar));
+    } else if !old_text.is_empty() && miss.already_applied.is_empty() {
+        text.push_str("Nothing in the file is similar to it.\n\n");
+    }
+    if miss.stopped_early {
+        text.push_str("The search for similar content stopped early: the file is large, and its end was not searched.\n\n");
+    }
+    let fixes = fixes(old_text, miss);
+    text.push_str(&suggestions(&fixes));
+    let error = ValidationError {
+        kind: "NO_MATCH",
+        edit_index: *edit,
+        total_edits: *edits,
+        message,
+        expected_occurrences: Some(*expected),
+        actual_occurrences: Some(0),
+        search_text: Some(start_of(old_text)),
+        similar_content: miss.similar.iter().map(similar_content).collect(),
+        stopped_early: miss.stopped_early,
+        already_applied: miss.already_applied.iter().map(MatchLocation::of).collect(),
+        ..Default::default()
+    };
+    let shown = miss.similar.first().map(|similar| &similar.passage).or(miss.already_applied.first());
+    let preview = FilePreview::of(shown.unwrap_or(&miss.head), *total_lines, shown.is_some());
+    (text, metadata(path, error, fixes, Some(preview)))
+}
+
+fn tell_similar(text: &mut String, similar: &Similar) {
+    let Similar { passage, differences, more, .. } = similar;
+    let (line, percent) = (passage.line + 1, (similar.score * 100.0).floor());
+    // Writing to a String cannot fail.
+    let _ = match passage.further_lines {
+        0 => writeln!(text, "Line {line}: {}", passage.text),
+        further => {
+            let lines: String = passage.text.split('\n').map(|line| format!("    |{line}\n")).collect();
+            write!(text, "Lines {line}-{}:\n{lines}", line + further)
+        }
+    };
+    let _ = writeln!(text, "  Column {}, {percent}% similar ({})", passage.column + 1, read_call(passage));
+    if let Some(explanation) = words::explanation(similar) {
+        let _ = writeln!(text, "  Difference: {explanation}");
+    }
+    if similar.mistake.is_none() {
+        for difference in differences {
+            let _ = writeln!(
+                text,
+                "  Difference ({}): {}",
+                words::kind(difference),
+                words::difference(difference)
+            );
+        }
+        if *more > 0 {
+            let _ = writeln!(text, "  And {more} differences more");
+        }
+    }
+    text.push('\n');
+}
+
+fn similar_content(similar: &Similar) -> SimilarContent<'_> {
+    let differences = similar.differences.iter().map(|difference| StringDiff {
+        kind: words::kind(difference),
+        expected: &difference.expected,
+        found: &difference.found,
+        note: words::difference(difference),
+    });
+    SimilarContent {
+        line_number: similar.passage.line + 1,
+        column_start: similar.passage.column + 1,
+        content: &similar.exact,
+        similarity_score: (similar.score * 100.0).floor() / 100.0,
+        differences: differences.collect(),
+        read: read_call(&similar.passage),
+    }
+}
+
+fn fixes(old_text: &str, miss: &Miss) -> Vec<SuggestedFix> {
+    let mut fixes = Vec::new();
+    if !miss.already_applied.is_empty() {
+        fixes.push(fix("USE_EXACT_TEXT", "If the file is as it should be, leave this edit out", None));
+    }
+    if let Some(best) = miss.similar.first() {
+        let whitespace =
+            |similar: &Similar| similar.differences.iter().any(|one| words::kind(one) == "whitespace");
+        if let Some(explanation) = words::explanation(best) {
+            let kind = if best.mistake.is_some() { "ESCAPE_SPECIAL" } else { "CHECK_WHITESPACE" };
+            fixes.push(fix(kind, &format!("Correct old_text: {explanation}"), Some(best.exact.clone())));
+        } else if whitespace(best) {
+            let suggestion =
+                "Check tabs, spaces and other blanks: use those of the file, as the differences say";
+            fixes.push(fix("CHECK_WHITESPACE", suggestion, Some(best.exact.clone())));
+        }
+        let example = (fixes.is_empty()).then(|| best.exact.clone());
+        fixes.push(fix(
+            "USE_EXACT_TEXT",
+            "Copy the text of the passage above exactly into old_text, if it is the one",
+            example,
+        ));
+    }
+    fixes.push(fix("USE_EXACT_TEXT", "Use read_file to see the exact content, then copy it precisely", None));
+    if old_text.contains('\n') {
+        fixes.push(fix("USE_EXACT_TEXT", "Ensure that all lines and line breaks of a multi-line old_text are included, or search for a shorter text", None));
+    }
+    fixes
+}
