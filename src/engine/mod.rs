@@ -23,6 +23,7 @@ mod needles;
 mod passage;
 mod pieces;
 mod place;
+mod roll;
 mod similar;
 mod splice;
 mod step;
