@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::fs::{Access, Mode, OFlags};
 
 use super::atomic::{self, Durability};
-use super::cache::{IndexCache, Known};
+use super::cache::IndexCache;
 use super::lock::Locks;
 use super::name::{FileName, NamePolicy};
 use super::place::{Place, Refusal};
@@ -180,11 +180,10 @@ impl Workspace {
         if stamp.len > self.options.max_bytes {
             return Ok(None);
         }
-        match self.cache.get(&stamp) {
-            Some(Known::Text(index)) => return Ok(Some(index.len_lines())),
-            Some(Known::NotText(_)) => return Ok(None),
-            None => control.check()?,
+        if let Some(lines) = self.cache.lines(&stamp) {
+            return Ok(lines);
         }
+        control.check()?;
         let Ok(Some(file)) = self.open_place(&seen.place(), "") else { return Ok(None) };
         let whole = self.whole(file, "").ok().flatten();
         Ok(whole.map(|(_, index)| index.len_lines()))
