@@ -4,11 +4,15 @@
 //! is written twice within one tick keeps its stamp, so an entry counts only if the file had rested for a while when it
 //! was indexed (git calls the others racily clean), or if its stamp is one that we made unique ourselves.
 
-use std::collections::HashMap;
+mod table;
+
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::lines::LineIndex;
+use table::{Key, Keyed, Table};
+
+use super::lines::{Brief, LineIndex, NotText};
 use super::view::FileStamp;
 
 /// Longer than a tick of any kernel's coarse clock (10 ms at most).
@@ -23,7 +27,7 @@ pub enum Known {
     /// It is text with this index.
     Text(Arc<LineIndex>),
     /// It is not text.
-    NotText(super::lines::NotText),
+    NotText(NotText),
 }
 
 /// See the module.
@@ -33,37 +37,62 @@ pub struct IndexCache {
     max_bytes: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Entries {
-    by_file: HashMap<(u64, u64), Entry>,
+    table: Table<Entry>,
     bytes: usize,
-    clock: u64,
+    /// The next number drawn; never 0.
+    random: u64,
+}
+
+/// A file's stamp, and what is known of it. A folder may hold very many small files, so all of that lies flat.
+#[derive(Debug)]
+struct Entry {
+    dev: u64,
+    ino: u64,
+    mtime_ns: i64,
+    ctime_ns: i64,
+    len: u32,
+    /// Read since it was last up for being dropped.
+    used: bool,
+    kept: Kept,
 }
 
 #[derive(Debug)]
-struct Entry {
-    stamp: FileStamp,
-    known: Known,
-    used: u64,
+enum Kept {
+    Brief(Brief),
+    Index(Arc<LineIndex>),
+    NotText(NotText),
 }
 
 impl IndexCache {
     /// Keeps about `max_bytes` of indexes.
     pub fn new(max_bytes: usize) -> IndexCache {
-        IndexCache { entries: Mutex::default(), max_bytes }
+        let random = RandomState::new().hash_one(max_bytes) | 1;
+        IndexCache { entries: Mutex::new(Entries { table: Table::new(), bytes: 0, random }), max_bytes }
     }
 
     /// What is known of the file in this state.
     pub fn get(&self, stamp: &FileStamp) -> Option<Known> {
         let mut entries = self.lock();
-        entries.clock += 1;
-        let clock = entries.clock;
-        let entry = entries.by_file.get_mut(&(stamp.dev, stamp.ino))?;
-        if entry.stamp != *stamp {
-            return None;
-        }
-        entry.used = clock;
-        Some(entry.known.clone())
+        let entry = entries.find(stamp)?;
+        entry.used = true;
+        Some(match &entry.kept {
+            Kept::Brief(brief) => Known::Text(Arc::new(brief.index(stamp.len as usize))),
+            Kept::Index(index) => Known::Text(index.clone()),
+            Kept::NotText(why) => Known::NotText(*why),
+        })
+    }
+
+    /// The lines of the file in this state, nothing within if it is not text. Who asks for all files wants none of them
+    /// in particular, so this does not count as use.
+    pub(crate) fn lines(&self, stamp: &FileStamp) -> Option<Option<usize>> {
+        let mut entries = self.lock();
+        Some(match &entries.find(stamp)?.kept {
+            Kept::Brief(brief) => Some(brief.len_lines(stamp.len as usize)),
+            Kept::Index(index) => Some(index.len_lines()),
+            Kept::NotText(_) => None,
+        })
     }
 
     /// Keeps what was found out about a file that was indexed now and had this stamp before and after.
@@ -78,15 +107,20 @@ impl IndexCache {
     /// As [`IndexCache::put`], for a stamp that no other writer can repeat.
     pub fn put_unique(&self, stamp: &FileStamp, known: Known) {
         let mut entries = self.lock();
-        entries.clock += 1;
-        let entry = Entry { stamp: *stamp, known, used: entries.clock };
-        entries.bytes += entry.bytes();
-        if let Some(old) = entries.by_file.insert((stamp.dev, stamp.ino), entry) {
-            entries.bytes -= old.bytes();
+        if let Some(old) = entries.table.find((stamp.dev, stamp.ino)) {
+            entries.remove(old);
         }
-        if entries.bytes > self.max_bytes {
-            entries.shrink(self.max_bytes / 4 * 3);
+        // A state that does not fit is found out about each time: a file of 4 GB, or one from another millennium.
+        let Some(entry) = Entry::new(stamp, known) else { return };
+        let bytes = entry.bytes();
+        if bytes > self.max_bytes {
+            return;
         }
+        while entries.bytes + bytes > self.max_bytes {
+            entries.drop_one();
+        }
+        entries.bytes += bytes;
+        entries.table.push(entry);
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {
@@ -96,29 +130,75 @@ impl IndexCache {
 }
 
 impl Entries {
-    /// Drops the least recently used entries until `bytes` are left.
-    fn shrink(&mut self, bytes: usize) {
-        let mut by_use: Vec<_> = self.by_file.iter().map(|(key, entry)| (entry.used, *key)).collect();
-        by_use.sort_unstable();
-        for (_, key) in by_use {
-            if self.bytes <= bytes {
-                break;
-            }
-            if let Some(old) = self.by_file.remove(&key) {
-                self.bytes -= old.bytes();
-            }
+    fn find(&mut self, stamp: &FileStamp) -> Option<&mut Entry> {
+        let nth = self.table.find((stamp.dev, stamp.ino))?;
+        Some(self.table.entry(nth)).filter(|entry| entry.is_of(stamp))
+    }
+
+    fn remove(&mut self, nth: usize) {
+        self.bytes -= self.table.remove(nth).bytes();
+    }
+
+    /// Drops one entry: a random one, or the first behind it that was not used since it was last spared. Whoever goes
+    /// through more files than fit, over and over, would find none again if those unused for the longest went first;
+    /// by chance, as many stay as fit.
+    fn drop_one(&mut self) {
+        let len = self.table.len();
+        let mut nth = self.draw() % len;
+        while std::mem::take(&mut self.table.entry(nth).used) {
+            nth = (nth + 1) % len;
         }
+        self.remove(nth);
+    }
+
+    /// A random number (xorshift).
+    fn draw(&mut self) -> usize {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random as usize
     }
 }
 
 impl Entry {
+    fn new(stamp: &FileStamp, known: Known) -> Option<Entry> {
+        let kept = match known {
+            Known::Text(index) => match Brief::of(&index) {
+                // An index of another length is of other bytes; only one of its own can be made again.
+                Some(brief) if index.len_bytes() as u64 == stamp.len => Kept::Brief(brief),
+                _ => Kept::Index(index),
+            },
+            Known::NotText(why) => Kept::NotText(why),
+        };
+        Some(Entry {
+            dev: stamp.dev,
+            ino: stamp.ino,
+            mtime_ns: stamp.mtime_ns.try_into().ok()?,
+            ctime_ns: stamp.ctime_ns.try_into().ok()?,
+            len: stamp.len.try_into().ok()?,
+            used: false,
+            kept,
+        })
+    }
+
+    fn is_of(&self, stamp: &FileStamp) -> bool {
+        (self.dev, self.ino, u64::from(self.len)) == (stamp.dev, stamp.ino, stamp.len)
+            && (i128::from(self.mtime_ns), i128::from(self.ctime_ns)) == (stamp.mtime_ns, stamp.ctime_ns)
+    }
+
     fn bytes(&self) -> usize {
-        // The key, the entry and the map's own share, roughly.
-        let own = 2 * (size_of::<Entry>() + size_of::<(u64, u64)>());
-        match &self.known {
-            Known::Text(index) => own + size_of::<LineIndex>() + index.heap_bytes(),
-            Known::NotText(_) => own,
-        }
+        // With an index go the two numbers of its `Arc`.
+        let heap = match &self.kept {
+            Kept::Index(index) => size_of::<LineIndex>() + 2 * size_of::<usize>() + index.heap_bytes(),
+            Kept::Brief(_) | Kept::NotText(_) => 0,
+        };
+        Table::<Entry>::entry_bytes() + heap
+    }
+}
+
+impl Keyed for Entry {
+    fn key(&self) -> Key {
+        (self.dev, self.ino)
     }
 }
 
@@ -151,26 +231,82 @@ mod tests {
     fn a_file_written_a_moment_ago_is_not_trusted_unless_its_stamp_is_ours() {
         let cache = IndexCache::new(1 << 20);
         let young = stamp(7, now());
-        cache.put(&young, known("a"));
+        cache.put(&young, known("a\r\n"));
         assert!(cache.get(&young).is_none());
-        cache.put_unique(&young, known("a"));
+        cache.put_unique(&young, known("a\r\n"));
         assert!(cache.get(&young).is_some());
         let whole_seconds = stamp(8, (now() / 1_000_000_000) * 1_000_000_000);
-        cache.put(&whole_seconds, known("a"));
+        cache.put(&whole_seconds, known("a\r\n"));
         assert!(cache.get(&whole_seconds).is_none());
     }
 
     #[test]
-    fn past_its_bound_the_cache_forgets_what_was_not_used() {
+    fn past_its_bound_the_cache_keeps_what_is_read_time_and_again() {
         let cache = IndexCache::new(8 * 1024);
-        cache.put(&stamp(0, 1), known("a"));
+        cache.put(&stamp(0, 1), known("a\r\n"));
         for ino in 1..1000 {
             assert!(cache.get(&stamp(0, 1)).is_some(), "{ino}");
-            cache.put(&stamp(ino, 1), known("a"));
-            assert!(cache.lock().bytes <= 8 * 1024);
+            cache.put(&stamp(ino, 1), known("a\r\n"));
+            assert!(cache.get(&stamp(ino, 1)).is_some(), "{ino}");
+            assert_bound(&cache);
         }
-        assert!(cache.get(&stamp(1, 1)).is_none() && cache.get(&stamp(999, 1)).is_some());
-        let bytes = cache.lock().by_file.values().map(Entry::bytes).sum::<usize>();
-        assert_eq!(bytes, cache.lock().bytes);
+        assert!(cache.lock().table.len() > 50);
+    }
+
+    #[test]
+    fn of_more_files_than_fit_many_are_known_again_each_time_around() {
+        let cache = IndexCache::new(100 * Table::<Entry>::entry_bytes());
+        let mut known_again = 0;
+        for _ in 0..20 {
+            for ino in 0..150 {
+                match cache.lines(&stamp(ino, 1)) {
+                    Some(lines) => {
+                        assert_eq!(lines, Some(1));
+                        known_again += 1;
+                    }
+                    None => cache.put(&stamp(ino, 1), known("a\r\n")),
+                }
+            }
+            assert_bound(&cache);
+        }
+        // Dropped by age, none of the 3,000 would be; by chance, some 45 of each 150.
+        assert!(known_again > 300, "{known_again}");
+    }
+
+    #[test]
+    fn large_indexes_count_with_their_heap_and_one_past_the_bound_is_not_kept() {
+        let cache = IndexCache::new(2 * 1024);
+        let text = "a".repeat(200 * 1024);
+        let large = FileStamp { len: text.len() as u64, ..stamp(1, 1) };
+        for ino in 2..100 {
+            cache.put(&stamp(ino, 1), known("a\nb"));
+        }
+        cache.put(&large, known(&text));
+        assert!(matches!(cache.get(&large), Some(Known::Text(index)) if index.len_bytes() == text.len()));
+        assert_bound(&cache);
+        let (larger, others) =
+            (FileStamp { len: 32 * large.len, ..stamp(1, 1) }, cache.lock().table.len() - 1);
+        cache.put(&larger, known(&text.repeat(32)));
+        assert!(cache.get(&large).is_none() && cache.get(&larger).is_none());
+        assert_eq!(cache.lock().table.len(), others);
+        assert_bound(&cache);
+    }
+
+    #[test]
+    fn a_small_file_costs_little() {
+        assert!(Table::<Entry>::entry_bytes() <= 100);
+        assert_eq!(Entry::new(&stamp(1, 1), known("a\nb")).unwrap().bytes(), Table::<Entry>::entry_bytes());
+        let far = FileStamp { mtime_ns: i128::MAX, ..stamp(1, 1) };
+        let cache = IndexCache::new(1 << 20);
+        cache.put(&far, known("a\nb"));
+        assert!(cache.get(&far).is_none());
+    }
+
+    /// Panics unless the bytes are counted right and below the bound.
+    fn assert_bound(cache: &IndexCache) {
+        let mut entries = cache.lock();
+        let bytes: usize = (0..entries.table.len()).map(|nth| entries.table.entry(nth).bytes()).sum();
+        assert_eq!(bytes, entries.bytes);
+        assert!(bytes <= cache.max_bytes);
     }
 }

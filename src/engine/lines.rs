@@ -6,7 +6,11 @@
 //! keeps how many breaks end before the block. A look-up finds the block by binary search and scans inside that block
 //! only, so its cost is bounded by the block however long or short the lines are, and the build only has to count.
 
+mod brief;
+
 use std::ops::Range;
+
+pub(super) use brief::Brief;
 
 /// A block of the grid has `1 << BLOCK_SHIFT` bytes: 8 KiB, so 512 bytes of index for a file of 1 MiB.
 pub const BLOCK_SHIFT: u32 = 13;

@@ -3,17 +3,19 @@
 //! Walks the directory and says what each entry is; how lines are counted is the caller's.
 
 use std::ffi::OsStr;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Access, Dir, FileType};
+use rustix::fs::{Access, Dir, FileType, Stat};
 use rustix::io::Errno;
 
 use super::atomic;
 use super::name::{FileName, NamePolicy};
-use super::place::{Place, Refusal};
+use super::place::{self, Place, Refusal};
+use super::roll::Roll;
 use super::{Error, Result};
 
 /// Entries looked at for names like a missing one.
@@ -23,10 +25,10 @@ const SIMILAR_SEARCHED: usize = 2_000;
 const SIMILAR_ENOUGH: f64 = 0.85;
 
 /// One listed file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct FileEntry {
-    /// Its name.
-    pub name: String,
+    /// Where in the listing's names its name is.
+    name: Range<usize>,
     /// Bytes.
     pub size: u64,
     /// Last write, seconds since 1970.
@@ -40,8 +42,9 @@ pub struct FileEntry {
 }
 
 /// The folder's files.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Listing {
+    names: String,
     /// Sorted by name, in byte order.
     pub files: Vec<FileEntry>,
     /// Files left out because the policy does not admit their names.
@@ -52,6 +55,13 @@ pub struct Listing {
     pub more: bool,
     /// The folder.
     pub directory: PathBuf,
+}
+
+impl Listing {
+    /// The name of one of its files.
+    pub fn name(&self, file: &FileEntry) -> &str {
+        &self.names[file.name.clone()]
+    }
 }
 
 /// Which files are listed, and what about them.
@@ -65,48 +75,76 @@ pub(crate) struct Wish<'w> {
     pub(crate) with_access: bool,
 }
 
+/// A file of the folder as it was just found.
+#[derive(Debug)]
+pub(crate) struct Seen<'s> {
+    root: &'s Arc<OwnedFd>,
+    name: &'s str,
+    /// Its state.
+    pub(crate) stat: Stat,
+    /// Where it is if `name` is a link.
+    linked: Option<Place>,
+}
+
+impl<'s> Seen<'s> {
+    /// Looks at `name`. Nothing for what leads nowhere, out of the folder or to no regular file, or went away meanwhile.
+    fn look(root: &'s Arc<OwnedFd>, name: &'s str) -> Result<Option<Seen<'s>>> {
+        if let Some(stat) = place::regular_file(root, name.as_ref()) {
+            return Ok(Some(Seen { root, name, stat, linked: None }));
+        }
+        let found = file(root, name.as_ref())?;
+        Ok(found.map(|(place, stat)| Seen { root, name, stat, linked: Some(place) }))
+    }
+
+    /// Its place: made when asked for, as a file that is known already needs none.
+    pub(crate) fn place(&self) -> Place {
+        let here = || Place { dir: self.root.clone(), name: self.name.into(), stat: Some(self.stat) };
+        self.linked.clone().unwrap_or_else(here)
+    }
+
+    fn allows(&self) -> (bool, bool) {
+        let place = self.place();
+        (place.allows(Access::READ_OK), place.allows(Access::WRITE_OK))
+    }
+}
+
 /// Lists `root`, which is `directory`; `count` gives a file's lines, or an error when the time is up.
 pub(crate) fn list(
     root: &Arc<OwnedFd>,
     directory: &Path,
     names: NamePolicy,
     wish: Wish,
-    count: impl Fn(&Place) -> Result<Option<usize>>,
+    count: impl Fn(&Seen) -> Result<Option<usize>>,
 ) -> Result<Listing> {
-    let directory = directory.into();
-    let mut listing = Listing { files: Vec::new(), unlisted: 0, uncounted: 0, more: false, directory };
-    let files = regular_files(root, names, &mut listing.unlisted)?;
-    let first = wish.after.map_or(0, |after| files.partition_point(|(name, _)| name.as_str() <= after));
-    listing.more = files.len() - first > wish.limit;
-    for (name, place) in files.into_iter().skip(first).take(wish.limit) {
-        let Some(stat) = &place.stat else { continue };
-        let lines = match count(&place) {
+    let (roll, unlisted) = roll(root, names)?;
+    let (mut uncounted, mut more) = (0, false);
+    let candidates = roll.behind(wish.after);
+    let mut files = Vec::with_capacity(candidates.len().min(wish.limit));
+    for name in candidates {
+        let Some(seen) = Seen::look(root, &roll.text()[name.clone()])? else { continue };
+        if files.len() == wish.limit {
+            more = true;
+            break;
+        }
+        let lines = match count(&seen) {
             Ok(lines) => lines,
             Err(Error::TimedOut) => {
-                listing.uncounted += 1;
+                uncounted += 1;
                 None
             }
             Err(error) => return Err(error),
         };
-        listing.files.push(FileEntry {
-            name,
-            size: stat.st_size as u64,
-            modified: stat.st_mtime,
-            readable: wish.with_access && place.allows(Access::READ_OK),
-            writable: wish.with_access && place.allows(Access::WRITE_OK),
-            lines,
-        });
+        let (readable, writable) = if wish.with_access { seen.allows() } else { (false, false) };
+        let (size, modified) = (seen.stat.st_size as u64, seen.stat.st_mtime);
+        files.push(FileEntry { name, size, modified, readable, writable, lines });
     }
-    Ok(listing)
+    let directory = directory.into();
+    Ok(Listing { names: roll.into_text(), files, unlisted, uncounted, more, directory })
 }
 
-/// The visible regular files with an admitted name, sorted; the others are counted.
-fn regular_files(
-    root: &Arc<OwnedFd>,
-    names: NamePolicy,
-    unlisted: &mut usize,
-) -> Result<Vec<(String, Place)>> {
-    let mut files = Vec::new();
+/// The admitted names of what may be a visible regular file, sorted, and how many such files have another name.
+fn roll(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(Roll, usize)> {
+    let (mut roll, mut unlisted) = (Roll::default(), 0);
     let entries = Dir::read_from(root);
     for entry in entries.map_err(|errno| out_of_means(errno).unwrap_or(Error::FolderGone))? {
         let entry = entry.map_err(failed)?;
@@ -116,22 +154,22 @@ fn regular_files(
         if !may_be_file || name.starts_with(b".") {
             continue;
         }
-        // What leads nowhere, out of the folder or to no regular file, or went away meanwhile, is not listed.
-        let place = match Place::find(root, OsStr::from_bytes(name)) {
-            Ok(place) if place.stat.is_some() => place,
-            Err(Refusal::System(errno)) => match out_of_means(errno) {
-                Some(error) => return Err(error),
-                None => continue,
-            },
-            _ => continue,
-        };
-        match std::str::from_utf8(name).ok().filter(|name| FileName::parse(name, names).is_ok()) {
-            Some(name) => files.push((name.to_owned(), place)),
-            None => *unlisted += 1,
+        match std::str::from_utf8(name).ok().filter(|name| FileName::admits(name, names)) {
+            Some(name) => roll.push(name),
+            None => unlisted += usize::from(file(root, OsStr::from_bytes(name))?.is_some()),
         }
     }
-    files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-    Ok(files)
+    roll.sort();
+    Ok((roll, unlisted))
+}
+
+/// The regular file that `name` stands for, if it stands for one.
+fn file(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Option<(Place, Stat)>> {
+    match Place::find(root, name) {
+        Ok(place) => Ok(place.stat.map(|stat| (place, stat))),
+        Err(Refusal::System(errno)) => out_of_means(errno).map_or(Ok(None), Err),
+        Err(Refusal::Forbidden) => Ok(None),
+    }
 }
 
 fn failed(errno: Errno) -> Error {
@@ -151,7 +189,7 @@ pub(crate) fn similar_names(root: &OwnedFd, name: &str, names: NamePolicy) -> Ve
         .filter_map(|entry| entry.ok().filter(|entry| entry.file_type() != FileType::Directory))
         .filter_map(|entry| String::from_utf8(entry.file_name().to_bytes().to_vec()).ok())
         .filter(|other| !other.starts_with('.') && !atomic::is_temporary(other.as_bytes()))
-        .filter(|other| FileName::parse(other, names).is_ok())
+        .filter(|other| FileName::admits(other, names))
         .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))
         .filter(|(score, _)| *score >= SIMILAR_ENOUGH)
         .collect();

@@ -26,6 +26,7 @@ mod passage;
 mod pattern;
 mod pieces;
 mod place;
+mod roll;
 mod similar;
 mod splice;
 mod step;

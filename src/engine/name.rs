@@ -22,15 +22,19 @@ pub struct FileName(Box<str>);
 impl FileName {
     /// Admits `name` under `policy`, or says [`Error::InvalidName`].
     pub fn parse(name: &str, policy: NamePolicy) -> Result<FileName> {
-        let admitted = !name.is_empty()
+        if FileName::admits(name, policy) { Ok(FileName(name.into())) } else { Err(Error::InvalidName) }
+    }
+
+    /// Whether `policy` admits `name`.
+    pub(crate) fn admits(name: &str, policy: NamePolicy) -> bool {
+        !name.is_empty()
             && name.len() <= MAX_NAME
             && !matches!(name, "." | "..")
             && !atomic::is_temporary(name.as_bytes())
             && match policy {
                 NamePolicy::Portable => name.bytes().all(portable),
                 NamePolicy::Any => !name.contains(|c: char| c == '/' || c.is_control()),
-            };
-        if admitted { Ok(FileName(name.into())) } else { Err(Error::InvalidName) }
+            }
     }
 
     /// The name as it stands in the folder.

@@ -108,6 +108,12 @@ impl Place {
     }
 }
 
+/// The state of the regular file `name` in `root`, if that is what stands under this very name: what most names are.
+pub(crate) fn regular_file(root: &OwnedFd, name: &OsStr) -> Option<Stat> {
+    let regular = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    stat_entry(root, name).ok().filter(regular)
+}
+
 fn stat_entry(dir: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
     rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
 }

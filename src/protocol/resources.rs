@@ -110,18 +110,19 @@ impl Call for ListResources {
             return Err(Error::TimedOut);
         }
         let texts = page.files.iter().filter(|file| file.lines.is_some());
-        let resources: Vec<Value> = texts.map(|file| describe(file, workspace.path(), self.dated)).collect();
+        let resources: Vec<Value> =
+            texts.map(|file| describe(page.name(file), file, workspace.path(), self.dated)).collect();
         let mut result = Map::from_iter([("resources".to_owned(), Value::from(resources))]);
         if let Some(last) = page.files.last().filter(|_| page.more) {
-            result.insert("nextCursor".into(), cursor_behind(&last.name).into());
+            result.insert("nextCursor".into(), cursor_behind(page.name(last)).into());
         }
         Ok(Reply { data: Value::from(result).to_string(), ..Reply::default() })
     }
 }
 
-fn describe(file: &FileEntry, folder: &Path, dated: bool) -> Value {
+fn describe(name: &str, file: &FileEntry, folder: &Path, dated: bool) -> Value {
     let mut json = json!({
-        "uri": uri_of(folder, &file.name), "name": file.name, "mimeType": media_type(&file.name), "size": file.size,
+        "uri": uri_of(folder, name), "name": name, "mimeType": media_type(name), "size": file.size,
     });
     if dated {
         json["annotations"] = json!({ "lastModified": timestamp(file.modified) });

@@ -10,12 +10,13 @@ mod failure;
 mod file_edit;
 mod list_files;
 mod read_file;
+mod timestamp;
 
 use std::fmt::Debug;
 
 pub use arguments::{Arguments, MAX_DEPTH, depth_exceeds};
 pub use failure::Failure;
-pub use list_files::timestamp;
+pub use timestamp::timestamp;
 
 use crate::engine::{Control, Error, Excerpt, FileName, NamePolicy, Result, Workspace};
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::fs::{Access, Mode, OFlags};
 
 use super::atomic::{self, Durability};
-use super::cache::{IndexCache, Known};
+use super::cache::IndexCache;
 use super::lock::Locks;
 use super::name::{FileName, NamePolicy};
 use super::place::{Place, Refusal};
@@ -117,8 +117,8 @@ impl Workspace {
 
     fn list_some(&self, wish: list::Wish, control: &Control) -> Result<list::Listing> {
         let list = || {
-            list::list(&self.root(), &self.path, self.options.names, wish, |place| {
-                self.count_lines(place, control)
+            list::list(&self.root(), &self.path, self.options.names, wish, |seen| {
+                self.count_lines(seen, control)
             })
         };
         match list() {
@@ -175,17 +175,16 @@ impl Workspace {
 
     /// The lines of a listed file; nothing if it is too large, not text or not readable. What is known is told even
     /// when the time is up.
-    fn count_lines(&self, place: &Place, control: &Control) -> Result<Option<usize>> {
-        let Some(stamp) = place.stat.as_ref().map(FileStamp::of) else { return Ok(None) };
+    fn count_lines(&self, seen: &list::Seen, control: &Control) -> Result<Option<usize>> {
+        let stamp = FileStamp::of(&seen.stat);
         if stamp.len > self.options.max_bytes {
             return Ok(None);
         }
-        match self.cache.get(&stamp) {
-            Some(Known::Text(index)) => return Ok(Some(index.len_lines())),
-            Some(Known::NotText(_)) => return Ok(None),
-            None => control.check()?,
+        if let Some(lines) = self.cache.lines(&stamp) {
+            return Ok(lines);
         }
-        let Ok(Some(file)) = self.open_place(place, "") else { return Ok(None) };
+        control.check()?;
+        let Ok(Some(file)) = self.open_place(&seen.place(), "") else { return Ok(None) };
         let whole = self.whole(file, "").ok().flatten();
         Ok(whole.map(|(_, index)| index.len_lines()))
     }

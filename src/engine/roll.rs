@@ -1,0 +1,101 @@
+//! The names in a folder, sorted: one buffer for all, so that many files cost few allocations.
+
+use std::ops::Range;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Roll {
+    text: String,
+    names: Vec<Name>,
+}
+
+#[derive(Debug)]
+struct Name {
+    /// Compares like the name, as far as it goes: the bytes behind what all names begin with.
+    key: u64,
+    start: usize,
+    len: usize,
+}
+
+impl Name {
+    fn range(&self) -> Range<usize> {
+        self.start..self.start + self.len
+    }
+}
+
+impl Roll {
+    /// Takes one more name.
+    pub(crate) fn push(&mut self, name: &str) {
+        self.names.push(Name { key: 0, start: self.text.len(), len: name.len() });
+        self.text.push_str(name);
+    }
+
+    /// Sorts by the names' bytes. Names in a folder tend to begin alike, so most comparisons would read far for nothing;
+    /// the keys decide them without.
+    pub(crate) fn sort(&mut self) {
+        let Roll { text, names } = self;
+        let text = text.as_bytes();
+        let Some(first) = names.first().map(|name| &text[name.range()]) else { return };
+        let alike = |name: &Name| first.iter().zip(&text[name.range()]).take_while(|(a, b)| a == b).count();
+        let common = names.iter().map(alike).min().unwrap_or(0);
+        for name in names.iter_mut() {
+            name.key = key(&text[name.range()][common..]);
+        }
+        names.sort_unstable_by(|one, other| {
+            one.key.cmp(&other.key).then_with(|| text[one.range()].cmp(&text[other.range()]))
+        });
+    }
+
+    /// Where in the buffer the names behind `after` are, in order; once sorted.
+    pub(crate) fn behind(&self, after: Option<&str>) -> impl ExactSizeIterator<Item = Range<usize>> {
+        let first = after.map_or(0, |after| {
+            self.names.partition_point(|name| self.text[name.range()].as_bytes() <= after.as_bytes())
+        });
+        self.names[first..].iter().map(Name::range)
+    }
+
+    /// The buffer.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The buffer alone.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+}
+
+/// The first eight bytes as a number; a name that ends earlier is the smaller one, as no name holds a NUL.
+fn key(bytes: &[u8]) -> u64 {
+    let mut key = [0; 8];
+    let len = bytes.len().min(key.len());
+    key[..len].copy_from_slice(&bytes[..len]);
+    u64::from_be_bytes(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sorted(names: &[String], after: Option<&str>) -> Vec<String> {
+        let mut roll = Roll::default();
+        names.iter().for_each(|name| roll.push(name));
+        roll.sort();
+        roll.behind(after).map(|range| roll.text()[range].to_owned()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn names_come_in_the_order_of_their_bytes(
+            names in prop::collection::vec("(file-|file-000|)[a-cé]{0,12}", 0..20),
+            after in prop::option::of("(file-|)[a-c]{0,4}"),
+        ) {
+            let mut expected = names.clone();
+            expected.sort();
+            expected.retain(|name| after.as_ref().is_none_or(|after| name > after));
+            prop_assert_eq!(sorted(&names, after.as_deref()), expected);
+        }
+    }
+}

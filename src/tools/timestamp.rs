@@ -1,0 +1,77 @@
+//! Times as a text: UTC, RFC 3339, whole seconds.
+
+/// The first and the last second that RFC 3339 can write: its years have four digits.
+const FIRST: i64 = -62_167_219_200;
+const LAST: i64 = 253_402_300_799;
+
+const DAY: i64 = 86_400;
+
+/// `seconds` since 1970. A time that cannot be written reads as the nearest that can.
+pub fn timestamp(seconds: i64) -> String {
+    let mut text = String::with_capacity(20);
+    push_timestamp(&mut text, seconds);
+    text
+}
+
+/// As [`timestamp`], behind what `text` holds already.
+pub(super) fn push_timestamp(text: &mut String, seconds: i64) {
+    let seconds = seconds.clamp(FIRST, LAST);
+    let (year, month, day) = date(seconds.div_euclid(DAY));
+    let second = seconds.rem_euclid(DAY);
+    let parts = [(year / 100, ""), (year % 100, "-"), (month, "-"), (day, "T")];
+    let clock = [(second / 3600, ":"), (second / 60 % 60, ":"), (second % 60, "Z")];
+    for (two_digits, behind) in parts.into_iter().chain(clock) {
+        text.push(char::from(b'0' + (two_digits / 10) as u8));
+        text.push(char::from(b'0' + (two_digits % 10) as u8));
+        text.push_str(behind);
+    }
+}
+
+/// Year, month and day of so many days since 1970, in the Gregorian calendar. Years are counted from March on here, so
+/// that a leap day is a year's last and all months before it are as long each year; an era of 400 years repeats.
+fn date(days: i64) -> (i64, i64, i64) {
+    const ERA: i64 = 146_097;
+    // 1 March 0000 was 719,468 days before 1970.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(ERA), days.rem_euclid(ERA));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / (ERA - 1)) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // March to July and August to December have 153 days each.
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_utc_in_whole_seconds_whatever_a_file_claims() {
+        assert_eq!(timestamp(0), "1970-01-01T00:00:00Z");
+        assert_eq!(timestamp(1_749_033_000), "2025-06-04T10:30:00Z");
+        assert_eq!(timestamp(-1), "1969-12-31T23:59:59Z");
+        assert_eq!(timestamp(951_782_399), "2000-02-28T23:59:59Z");
+        assert_eq!(timestamp(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(timestamp(i64::MAX), "9999-12-31T23:59:59Z");
+        assert_eq!(timestamp(i64::MIN), "0000-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn each_day_follows_the_one_before_in_the_calendar() {
+        let (mut year, mut month, mut day) = (0, 1, 1);
+        for nth in FIRST / DAY..=LAST / DAY {
+            assert_eq!(date(nth), (year, month, day), "day {nth}");
+            let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            let length = match month {
+                2 => 28 + i64::from(leap),
+                4 | 6 | 9 | 11 => 30,
+                _ => 31,
+            };
+            (day, month) = if day < length { (day + 1, month) } else { (1, month + 1) };
+            (month, year) = if month <= 12 { (month, year) } else { (1, year + 1) };
+        }
+        assert_eq!((year, month, day), (10_000, 1, 1));
+    }
+}
