@@ -108,6 +108,7 @@ impl Connection {
         self.session.enter(ConnectionState::Shutting);
         self.work.drain();
         self.output.flush();
+        self.work.settle();
         self.session.enter(ConnectionState::Closed);
     }
 

@@ -18,6 +18,9 @@ use super::output::Output;
 use crate::engine::{Control, Error, Workspace};
 use crate::protocol::{Answer, Id, Pending, Step};
 
+/// How long the end waits for requests that were answered as late.
+const SETTLE: Duration = Duration::from_secs(1);
+
 /// See the module.
 #[derive(Clone)]
 pub(super) struct Work {
@@ -35,6 +38,8 @@ struct Inner {
 #[derive(Default)]
 struct State {
     in_work: usize,
+    /// Jobs that run, also those that were answered as late.
+    running: usize,
     /// Per file in work, the requests that wait for it.
     files: HashMap<String, VecDeque<Arc<Job>>>,
     by_id: HashMap<Id, Arc<Job>>,
@@ -129,12 +134,22 @@ impl Work {
         drop(self.inner.wait(self.inner.lock(), |state| state.in_work > 0));
     }
 
+    /// Gives what was answered as late the time to clear away after itself; what hangs in the system is not waited for.
+    pub(super) fn settle(&self) {
+        let inner = &self.inner;
+        let still = |state: &mut State| state.running > 0;
+        drop(inner.finished.wait_timeout_while(inner.lock(), SETTLE, still));
+    }
+
     /// Runs a job and then those that waited for its file.
     fn run_all(&self, first: Arc<Job>) {
         let mut next = Some(first);
         while let Some(job) = next {
+            self.inner.lock().running += 1;
             self.run(&job);
+            self.inner.lock().running -= 1;
             next = self.inner.finish(&job);
+            self.inner.finished.notify_all();
         }
     }
 
