@@ -3,35 +3,22 @@
 //! What the engine promises (SPEC 8): no half-written file, no lost edit, no way out of the folder, no answer that
 //! claims what the file never held. [`Workspace`] is the way in; the rest is small parts that it joins.
 
-mod addresses;
 mod atomic;
 mod cache;
 mod control;
 mod diff;
-mod difference;
-mod distance;
 mod error;
 mod fault;
-mod fold;
 mod line_edit;
 mod lines;
 mod list;
 mod lock;
-mod miss;
-mod mistake;
 mod name;
-mod near;
-mod needles;
-mod passage;
-mod pattern;
-mod pieces;
 mod place;
 mod roll;
-mod similar;
 mod splice;
 mod step;
 mod text_edit;
-mod text_search;
 mod view;
 mod workspace;
 
@@ -39,18 +26,15 @@ pub use atomic::Durability;
 pub use cache::IndexCache;
 pub use control::Control;
 pub use diff::{Diff, unified};
-pub use difference::{Difference, DifferenceKind};
 pub use error::{Error, Result};
 pub use line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};
 pub use lines::{BLOCK_SHIFT, BOM, Break, BreakKinds, IndexBuilder, Line, LineIndex, NotText, char_boundary};
 pub use list::{FileEntry, Listing};
-pub use miss::{Miss, Similar};
-pub use mistake::Mistake;
 pub use name::{FileName, MAX_NAME, NamePolicy};
-pub use passage::Passage;
 pub use splice::{EditPlan, Splice};
 pub use text_edit::{
-    Applied, Found, TextEdit, TextEdits, TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
+    Applied, Difference, DifferenceKind, Found, Miss, Mistake, Passage, Similar, TextEdit, TextEdits,
+    TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
 pub use view::{FileStamp, FileView, MAP_CUTOFF, OpenFile};
 pub use workspace::{Edited, Excerpt, LineRange, OpenError, Workspace, WorkspaceOptions};

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::TextEdit;
 use super::addresses::Window;
 use super::difference::{Difference, differences, shift};
 use super::distance::distances;
@@ -12,10 +13,9 @@ use super::near::{body, near_spots, widened};
 use super::passage::{Lines, Passage};
 use super::pattern::{Pattern, Sought};
 use super::pieces::{Pieces, Spot};
+use super::search::occurrences;
 use super::similar::{Regions, regions};
-use super::text_edit::TextEdit;
-use super::text_search::occurrences;
-use super::{Control, Result};
+use crate::engine::{Control, Result};
 
 /// Passages told of each kind.
 const TOLD: usize = 3;
@@ -161,7 +161,7 @@ fn before_edits(needle: &str, lines: &Lines, control: &Control) -> Result<Option
 
 fn described(lines: &Lines, needle: &str, start: Spot, end: Spot, mistake: Option<Mistake>) -> Place {
     let exact = lines.exact(start, end, COMPARED);
-    let shown = &needle[..super::char_boundary(needle.as_bytes(), COMPARED)];
+    let shown = &needle[..crate::engine::char_boundary(needle.as_bytes(), COMPARED)];
     let (differences, more) = differences(shown, &exact);
     let (score, shift) = (score(shown, &exact), shift(shown, &exact));
     let passage = lines.passage(start, end);

@@ -4,41 +4,41 @@ use super::{HEAD, Piece, Pieces, Spot, TAIL};
 
 impl<'t> Pieces<'t> {
     /// Whether the text is the old one, as one piece.
-    pub(in crate::engine) fn is_untouched(&self) -> bool {
+    pub(in crate::engine::text_edit) fn is_untouched(&self) -> bool {
         let first = self.piece(self.piece(HEAD).next);
         first.edit.is_none() && first.next == TAIL && self.pieces.len() == 3
     }
 
     /// The start of the text.
-    pub(in crate::engine) fn start(&self) -> Spot {
+    pub(in crate::engine::text_edit) fn start(&self) -> Spot {
         Spot { piece: self.piece(HEAD).next, offset: 0 }
     }
 
     /// The end of the text.
-    pub(in crate::engine) fn end(&self) -> Spot {
+    pub(in crate::engine::text_edit) fn end(&self) -> Spot {
         Spot { piece: TAIL, offset: 0 }
     }
 
     /// Where the byte with this address is, if it is still in the text.
-    pub(in crate::engine) fn spot(&self, address: u32) -> Option<Spot> {
+    pub(in crate::engine::text_edit) fn spot(&self, address: u32) -> Option<Spot> {
         let (&start, &piece) = self.starts.range(..=address).next_back()?;
         let offset = address - start;
         ((offset as usize) < self.piece(piece).bytes.len()).then_some(Spot { piece, offset })
     }
 
     /// The address of the byte at a spot.
-    pub(in crate::engine) fn address(&self, spot: Spot) -> u32 {
+    pub(in crate::engine::text_edit) fn address(&self, spot: Spot) -> u32 {
         self.piece(spot.piece).address + spot.offset
     }
 
     /// What sorts spots as they stand in the text.
-    pub(in crate::engine) fn order(&self, spot: Spot) -> (u64, u32) {
+    pub(in crate::engine::text_edit) fn order(&self, spot: Spot) -> (u64, u32) {
         (self.piece(spot.piece).label, spot.offset)
     }
 
     /// The place in the old text of a spot; where the spot is in text that an edit put in, the place where it did that,
     /// and the edit.
-    pub(in crate::engine) fn origin(&self, spot: Spot) -> (usize, Option<u32>) {
+    pub(in crate::engine::text_edit) fn origin(&self, spot: Spot) -> (usize, Option<u32>) {
         let piece = self.piece(spot.piece);
         let put_in = piece.edit;
         if spot.piece != TAIL && put_in.is_none() {
@@ -56,7 +56,7 @@ impl<'t> Pieces<'t> {
     }
 
     /// The bytes from a spot to the end of its piece, and the start of the next piece. Nothing at the end.
-    pub(in crate::engine) fn forward(&self, spot: Spot) -> Option<(&'t [u8], Spot)> {
+    pub(in crate::engine::text_edit) fn forward(&self, spot: Spot) -> Option<(&'t [u8], Spot)> {
         let mut at = spot;
         loop {
             let piece = self.piece(at.piece);
@@ -73,7 +73,7 @@ impl<'t> Pieces<'t> {
 
     /// The bytes from the start of a spot's piece to the spot, or if these are none, the piece before it; and where
     /// they start. Nothing at the start.
-    pub(in crate::engine) fn backward(&self, spot: Spot) -> Option<(&'t [u8], Spot)> {
+    pub(in crate::engine::text_edit) fn backward(&self, spot: Spot) -> Option<(&'t [u8], Spot)> {
         let mut at = spot;
         while at.offset == 0 {
             at.piece = self.piece(at.piece).previous;
@@ -87,12 +87,12 @@ impl<'t> Pieces<'t> {
     }
 
     /// The byte behind a spot.
-    pub(in crate::engine) fn byte_after(&self, spot: Spot) -> Option<u8> {
+    pub(in crate::engine::text_edit) fn byte_after(&self, spot: Spot) -> Option<u8> {
         self.forward(spot).map(|(rest, _)| rest[0])
     }
 
     /// The byte before a spot.
-    pub(in crate::engine) fn byte_before(&self, spot: Spot) -> Option<u8> {
+    pub(in crate::engine::text_edit) fn byte_before(&self, spot: Spot) -> Option<u8> {
         self.backward(spot).and_then(|(before, _)| before.last().copied())
     }
 
@@ -104,7 +104,7 @@ impl<'t> Pieces<'t> {
     }
 
     /// The spot `bytes` further on, or the end.
-    pub(in crate::engine) fn advance(&self, spot: Spot, mut bytes: usize) -> Spot {
+    pub(in crate::engine::text_edit) fn advance(&self, spot: Spot, mut bytes: usize) -> Spot {
         let mut at = spot;
         while let Some((rest, next)) = self.forward(at) {
             if bytes < rest.len() {
@@ -117,7 +117,7 @@ impl<'t> Pieces<'t> {
     }
 
     /// The spot `bytes` further back, or the start; and how far back that is.
-    pub(in crate::engine) fn retreat(&self, spot: Spot, bytes: usize) -> (Spot, usize) {
+    pub(in crate::engine::text_edit) fn retreat(&self, spot: Spot, bytes: usize) -> (Spot, usize) {
         let (mut at, mut left) = (spot, bytes);
         while let Some((before, start)) = self.backward(at) {
             if left <= before.len() {
@@ -130,7 +130,7 @@ impl<'t> Pieces<'t> {
     }
 
     /// The end of `text`, if the text goes on with it at `spot`.
-    pub(in crate::engine) fn after(&self, spot: Spot, mut text: &[u8]) -> Option<Spot> {
+    pub(in crate::engine::text_edit) fn after(&self, spot: Spot, mut text: &[u8]) -> Option<Spot> {
         let mut at = spot;
         while !text.is_empty() {
             let (rest, next) = self.forward(at)?;
@@ -148,7 +148,7 @@ impl<'t> Pieces<'t> {
     }
 
     /// The start of `text`, if the text before `spot` ends with it.
-    pub(in crate::engine) fn before(&self, spot: Spot, mut text: &[u8]) -> Option<Spot> {
+    pub(in crate::engine::text_edit) fn before(&self, spot: Spot, mut text: &[u8]) -> Option<Spot> {
         let mut at = spot;
         while !text.is_empty() {
             let (before, start) = self.backward(at)?;
@@ -164,7 +164,7 @@ impl<'t> Pieces<'t> {
     }
 
     /// The same place, said by the byte before it: so it outlives a replacement of what is behind it.
-    pub(in crate::engine) fn behind(&self, spot: Spot) -> Spot {
+    pub(in crate::engine::text_edit) fn behind(&self, spot: Spot) -> Spot {
         let previous = self.piece(spot.piece).previous;
         if spot.offset > 0 || previous == HEAD {
             return spot;
@@ -173,7 +173,7 @@ impl<'t> Pieces<'t> {
     }
 
     /// All pieces from the start on: their bytes, and where they start.
-    pub(in crate::engine) fn iter(&self) -> impl Iterator<Item = (&'t [u8], Spot)> {
+    pub(in crate::engine::text_edit) fn iter(&self) -> impl Iterator<Item = (&'t [u8], Spot)> {
         let mut piece = self.piece(HEAD).next;
         std::iter::from_fn(move || {
             let here = (piece != TAIL).then_some((self.piece(piece).bytes, Spot { piece, offset: 0 }))?;

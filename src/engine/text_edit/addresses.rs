@@ -5,7 +5,7 @@
 
 use super::needles::{MAX_NEEDLE, Needles};
 use super::pieces::{Pieces, Spot};
-use super::{Control, Result};
+use crate::engine::{Control, Result};
 
 /// Addresses kept for all stretches together.
 pub(super) const ALL_KEPT: usize = 1 << 20;

@@ -63,7 +63,7 @@ pub(super) fn differences(expected: &str, found: &str) -> (Vec<Difference>, usiz
 
 fn cut(mut text: String) -> String {
     if text.len() > SHOWN {
-        text.truncate(super::char_boundary(text.as_bytes(), SHOWN));
+        text.truncate(crate::engine::char_boundary(text.as_bytes(), SHOWN));
         text.push('…');
     }
     text

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::needles::MAX_NEEDLE;
 use super::passage::{break_after, break_before};
 use super::pieces::{Pieces, Spot};
-use super::{Control, Result};
+use crate::engine::{Control, Result};
 
 /// Anchors looked at between two looks at the clock.
 const UNTIL_CHECK: usize = 4_096;

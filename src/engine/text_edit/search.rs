@@ -8,11 +8,11 @@
 
 use std::collections::HashMap;
 
+use super::TextEdit;
 use super::addresses::{ALL_KEPT, Addresses, Kept};
 use super::pattern::{Pattern, Sought, stretches};
 use super::pieces::{Pieces, Spot};
-use super::text_edit::TextEdit;
-use super::{Control, Result};
+use crate::engine::{Control, Result};
 
 /// With fewer edits, each searches the whole text.
 const FEW: usize = 3;

@@ -6,8 +6,8 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use super::lines::LineIndex;
 use super::pieces::{Pieces, Spot};
+use crate::engine::lines::LineIndex;
 
 /// Bytes of one line that are quoted.
 const QUOTED: usize = 400;
@@ -185,7 +185,7 @@ impl<'s, 't> Lines<'s, 't> {
             at = next;
         };
         if more {
-            bytes.truncate(super::char_boundary(&bytes, bytes.len().saturating_sub(3)));
+            bytes.truncate(crate::engine::char_boundary(&bytes, bytes.len().saturating_sub(3)));
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if more { text + "…" } else { text }

@@ -76,8 +76,8 @@ pub(super) fn regions(text: &[u8], needle: &str) -> Regions {
     let around = needle.len() * 3 / 2 + 128;
     let region = |&(_, number): &(u32, usize)| {
         let (start, end) = ((number.max(1) - 1) * block, (number + 1) * block);
-        let from = super::char_boundary(text, start.saturating_sub(around));
-        from..super::char_boundary(text, (end + around).min(text.len()))
+        let from = crate::engine::char_boundary(text, start.saturating_sub(around));
+        from..crate::engine::char_boundary(text, (end + around).min(text.len()))
     };
     Regions { at: best.iter().map(region).collect(), early: searched < text.len() }
 }
@@ -106,7 +106,7 @@ pub(super) fn nearest(text: &[u8], regions: &Regions, needle: &str) -> Vec<Near>
 
 /// As much of a needle as is looked at.
 fn start_of(needle: &str) -> &str {
-    &needle[..super::char_boundary(needle.as_bytes(), needle.len().min(4 * COMPARED))]
+    &needle[..crate::engine::char_boundary(needle.as_bytes(), needle.len().min(4 * COMPARED))]
 }
 
 /// The grams of a needle, in lower case, each with one of 64 bits.

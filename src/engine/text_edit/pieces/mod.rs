@@ -10,7 +10,7 @@ mod walk;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::splice::Splice;
+use crate::engine::Splice;
 
 /// A byte of the text, or the end of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -292,7 +292,7 @@ mod tests {
                 prop_assert_eq!(&text(&pieces), &expected);
             }
             let splices = pieces.splices(old.as_bytes(), 0, &texts);
-            let plan = super::super::EditPlan::new(splices, old.as_bytes()).unwrap();
+            let plan = crate::engine::EditPlan::new(splices, old.as_bytes()).unwrap();
             let mut out = Vec::new();
             plan.write_to(old.as_bytes(), &mut out).unwrap();
             prop_assert_eq!(String::from_utf8(out).unwrap(), expected);

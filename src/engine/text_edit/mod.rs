@@ -2,18 +2,37 @@
 //!
 //! Pure: an index, the bytes that it describes, the edits in; an [`EditPlan`] or a refusal out. Nothing here knows names,
 //! files or interfaces. Edits apply in order, each to the result of those before it. How an edit finds its text is
-//! decided in [`super::text_search`].
+//! decided in [`search`].
+
+mod addresses;
+mod difference;
+mod distance;
+mod fold;
+mod miss;
+mod mistake;
+mod near;
+mod needles;
+mod passage;
+mod pattern;
+mod pieces;
+mod search;
+mod similar;
 
 use std::sync::OnceLock;
 
+use self::miss::miss;
+use self::passage::Lines;
+use self::pattern::Sought;
+use self::pieces::Pieces;
+use self::search::Search;
 use super::lines::{Break, BreakKinds, LineIndex};
-use super::miss::{Miss, miss};
-use super::passage::{Lines, Passage};
-use super::pattern::Sought;
-use super::pieces::Pieces;
 use super::splice::EditPlan;
-use super::text_search::Search;
 use super::{Control, Error, Result};
+
+pub use self::difference::{Difference, DifferenceKind};
+pub use self::miss::{Miss, Similar};
+pub use self::mistake::Mistake;
+pub use self::passage::Passage;
 
 /// Replacements that one call may make: each takes some three hundred bytes of memory until it is written.
 const MAX_REPLACEMENTS: u64 = 1_000_000;

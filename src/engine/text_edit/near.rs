@@ -84,7 +84,7 @@ pub(super) fn widened(lines: &Lines, mut start: Spot, mut end: Spot, needle: &st
 
 /// Where a needle ends of which only the start was compared: behind what is nearest to its end, about as far on.
 fn to_end_of_long(lines: &Lines, start: Spot, end: Spot, needle: &str) -> Option<Spot> {
-    let tail_from = super::char_boundary(needle.as_bytes(), needle.len().checked_sub(TAIL)?);
+    let tail_from = crate::engine::char_boundary(needle.as_bytes(), needle.len().checked_sub(TAIL)?);
     if needle.chars().nth(super::similar::COMPARED).is_none() || COMPARED < needle.len() {
         return None;
     }
