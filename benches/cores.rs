@@ -2,9 +2,13 @@
 
 use std::hint::black_box;
 use std::ops::Range;
+use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use file_editor::engine::{LineEdit, LineEdits, LineIndex, Operation, plan_line_edits};
+use file_editor::engine::{
+    Control, LineEdit, LineEdits, LineIndex, Operation, TextEdit, TextEdits, TextLimits, plan_line_edits,
+    plan_text_edits,
+};
 use file_editor::protocol::{BLOCK, Breaks, Escaper};
 
 use super::texts::{SIZES, text};
@@ -15,6 +19,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     range(criterion);
     line_edits(criterion);
     splice(criterion);
+    text_edits(criterion);
 }
 
 fn index(criterion: &mut Criterion) {
@@ -153,4 +158,33 @@ fn spread(total: usize, count: usize) -> LineEdits {
         operation: Operation::Replace { content: REPLACEMENT.into(), expect: None },
     };
     LineEdits { edits: (0..count).map(replace).collect(), append: None }
+}
+
+/// Exact-text edits to a plan: what 1,000 cost beside one (SPEC 9).
+fn text_edits(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("text_edit_plan");
+    for (size_name, size) in SIZES {
+        let lines: Vec<String> = (0..size / 64).map(|nth| format!("{nth:08} {:.<54}\n", "a line")).collect();
+        let text = lines.concat();
+        let index = index_of(&text);
+        let control = Control::new(Duration::from_secs(3_600));
+        let limits = TextLimits { passages: 0, max_bytes: u64::MAX };
+        for count in [1, 1_000].into_iter().filter(|count| *count <= lines.len()) {
+            let edit = |nth: usize| TextEdit {
+                old_text: lines[lines.len() * (2 * nth + 1) / (2 * count)].clone(),
+                new_text: REPLACEMENT.into(),
+                occurrences: 1,
+            };
+            let edits = TextEdits::new((0..count).map(edit).collect());
+            let plan = || plan_text_edits(&index, black_box(text.as_bytes()), &edits, limits, &control);
+            let planned = plan().expect("found").expect("this text");
+            let mut result = Vec::new();
+            planned.plan.write_to(text.as_bytes(), &mut result).expect("memory");
+            assert_eq!(String::from_utf8_lossy(&result).matches(REPLACEMENT).count(), count);
+            group.throughput(Throughput::Elements(count as u64));
+            group.bench_function(BenchmarkId::new(size_name, count), |bencher| {
+                bencher.iter(|| plan().is_ok());
+            });
+        }
+    }
 }

@@ -31,6 +31,7 @@ pub(crate) fn measure(once: bool) -> Vec<Row> {
             loads.edit(over, "1 MB", 1, 1, 100),
             loads.edit(over, "1 MB, 5 at once, 5 files", 5, 5, 100),
             loads.edit(over, "1 MB, 5 at once, one file", 5, 1, 100),
+            loads.exact(over, 100),
             loads.idle(over),
         ]);
         for megabytes in [1, 10] {
@@ -170,6 +171,26 @@ impl Loads {
         })
     }
 
+    /// One durable edit of exact text, which is the last line each time.
+    fn exact(&self, over: Over, n: usize) -> Row {
+        let folder = Folder::new();
+        let before = text(1 << 20, "\n");
+        folder.write("exact.txt", &format!("{before}{}\n", content(0, 0)));
+        let mut server = Server::start(over, folder.path());
+        let mut round = 0;
+        let mut edit = || {
+            round += 1;
+            let edits = json!([{"old_text": content(0, round - 1), "new_text": content(0, round)}]);
+            let request = [call(0, "file_edit", &json!({"path": "exact.txt", "edits": edits}))];
+            let took =
+                millis(|| at_once(&mut server, &request, |answer| contains(answer, r#""isError":false"#)));
+            (took, round)
+        };
+        let (_, round) = edit();
+        assert_eq!(folder.read("exact.txt"), format!("{before}{}\n", content(0, round)));
+        self.row("exact-text edit of 1 MB", over, 100.0, "ms", n, || edit().0)
+    }
+
     /// Five processes on one folder, each with one edit of the same file at once; none may be lost.
     fn processes(&self) -> Row {
         let folder = Folder::new();
@@ -201,7 +222,7 @@ impl Loads {
     }
 
     /// One request to a fresh process: what it takes at its peak, the map of the file included.
-    fn memory(&self, over: Over, megabytes: usize) -> [Row; 2] {
+    fn memory(&self, over: Over, megabytes: usize) -> [Row; 3] {
         let folder = Folder::new();
         // A little below the limit: an edit may add to it.
         folder.write("large.txt", &text((megabytes << 20) - 1_024, "\n"));
@@ -212,9 +233,20 @@ impl Loads {
             round += 1;
             edit_of(0, "large.txt", 5_000, &content(0, round))
         };
+        let most = megabytes as f64 + 1.0;
+        let marker = std::cell::Cell::new(0);
+        folder.write("exact.txt", &format!("{}{}\n", text((megabytes << 20) - 1_024, "\n"), content(0, 0)));
+        rest();
+        let exact = || {
+            let round = marker.replace(marker.get() + 1);
+            let edits = json!([{"old_text": content(0, round), "new_text": content(0, round + 1)}]);
+            call(0, "file_edit", &json!({"path": "exact.txt", "edits": edits}))
+        };
+        let what = |what: &str| format!("memory to {what} {megabytes} MB");
         [
-            self.growth(&format!("memory to read {megabytes} MB"), over, megabytes, &folder, read),
-            self.growth(&format!("memory to edit {megabytes} MB"), over, megabytes, &folder, edit),
+            self.growth(&what("read"), over, most, &folder, read),
+            self.growth(&what("edit"), over, most, &folder, edit),
+            self.growth(&what("edit exact text in"), over, 3.0 * megabytes as f64, &folder, exact),
         ]
     }
 
@@ -222,12 +254,12 @@ impl Loads {
         &self,
         must: &str,
         over: Over,
-        megabytes: usize,
+        most: f64,
         folder: &Folder,
         mut request: impl FnMut() -> String,
     ) -> Row {
         let mut anonymous = 0.0_f64;
-        let mut row = self.row(must, over, megabytes as f64 + 1.0, "MB", 5, || {
+        let mut row = self.row(must, over, most, "MB", 5, || {
             let mut server = Server::start(over, folder.path());
             let (request, pid) = ([request()], server.pid());
             let succeeds = |answer: &[u8]| !contains(answer, "Error: ");

@@ -56,7 +56,11 @@ impl Server {
 
     fn spawn(over: Over, dir: &Path) -> Server {
         let mut command = Command::new(BINARY);
-        command.arg(format!("--dir={}", dir.display())).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .arg(format!("--dir={}", dir.display()))
+            .arg("--tools=all")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         match over {
             Over::Stdio => command.arg("--transport=stdio").stderr(Stdio::null()),
             Over::Http => command.args(["--transport=http", "--port=0"]).stderr(Stdio::piped()),
