@@ -28,7 +28,7 @@ failed=()
 for target in "${targets[@]}"; do
     echo "== $target, ${seconds}s"
     mkdir -p "fuzz/corpus/$target"
-    options=(-max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -detect_leaks=0 -print_final_stats=1)
+    options=(-max_total_time="$seconds" -max_len=4096 -timeout=30 -rss_limit_mb=2048 -detect_leaks=0 -print_final_stats=1)
     [ ! -f "fuzz/seeds/$target.dict" ] || options+=(-dict="fuzz/seeds/$target.dict")
     cargo +nightly fuzz run --fuzz-dir fuzz --target "$host" --sanitizer address "$target" \
         "fuzz/corpus/$target" "fuzz/seeds/$target" -- "${options[@]}" || failed+=("$target")
