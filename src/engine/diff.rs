@@ -39,6 +39,10 @@ pub fn unified(index: &LineIndex, old: &[u8], plan: &EditPlan, name: &str, most:
             diff.more += 1;
             continue;
         }
+        if hunk.at.start < at {
+            // The text is changing under us; whoever commits the plan will see that.
+            break;
+        }
         number += lines.count(at..hunk.at.start);
         at = hunk.at.start;
         let mut body = hunk.body(old);

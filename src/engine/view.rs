@@ -98,6 +98,11 @@ impl OpenFile {
         rustix::fs::fstat(&self.file).is_ok_and(|stat| FileStamp::of(&stat).same_content(&self.stamp))
     }
 
+    /// Whether nothing of the stamp has changed.
+    pub(crate) fn is_as_found(&self) -> bool {
+        rustix::fs::fstat(&self.file).is_ok_and(|stat| FileStamp::of(&stat) == self.stamp)
+    }
+
     /// The bytes of `window` (clamped to the file): small ones copied, large ones mapped.
     pub fn view(self, window: Range<usize>) -> io::Result<FileView> {
         let window = self.clamped(window);

@@ -31,6 +31,9 @@ impl Message {
         if self.long.is_none() && self.short.len() + bytes.len() > SHORT {
             // A system without address space to give leaves it on the heap.
             self.long = MmapMut::map_anon(self.max).ok().map(|mut map| {
+                // Or the first byte would take 2 MB where the system gives huge pages unasked.
+                #[cfg(target_os = "linux")]
+                let _ = map.advise(memmap2::Advice::NoHugePage);
                 let short = std::mem::take(&mut self.short);
                 map[..short.len()].copy_from_slice(&short);
                 self.len = short.len();

@@ -77,6 +77,10 @@ impl Buffer {
         if pushed.is_err() {
             tracing::error!("an answer broke off");
         }
+        // An answer may end exactly where the buffer does.
+        if self.len == 2 * BLOCK {
+            self.flush();
+        }
         self.make_room(1);
         self.bytes[self.len] = b'\n';
         self.len += 1;
@@ -115,5 +119,32 @@ impl Buffer {
             }
         }
         self.len = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_any_length_around_the_ends_of_blocks_leave_whole_lines() {
+        let around = |blocks: usize| blocks * BLOCK - 2..=blocks * BLOCK + 2;
+        for before in [0, 1, BLOCK - 2, BLOCK - 1] {
+            for len in (1..=5).flat_map(around) {
+                let output = Output::closed();
+                // As large as it gets.
+                output.push(Answer::ready(200, vec![b'a'; 5 * BLOCK]));
+                output.flush();
+                if before > 0 {
+                    output.push(Answer::ready(200, vec![b'b'; before]));
+                }
+                output.push(Answer::ready(200, vec![b'c'; len]));
+                output.push(Answer::ready(200, b"the next".to_vec()));
+                let buffered = output.take();
+                // What was sent before is gone; what is left are the ends of whole lines.
+                let whole = ["", "the next\n"].contains(&&*buffered) || buffered.ends_with("\nthe next\n");
+                assert!(whole, "{before} {len}: {buffered:.40}");
+            }
+        }
     }
 }

@@ -26,8 +26,9 @@ use crate::protocol::{ConnectionState, Id, Pending, Service, Session, Step, code
 /// Bytes read at once (S2).
 const READ_BUFFER: usize = 64 * 1024;
 
-/// Bytes that the system may hold of our output: with more of them, writing and reading overlap.
-const PIPE: usize = 1 << 20;
+/// Bytes that the system may hold of our output: with more of them, writing and reading overlap. What all pipes of a
+/// user may have together is limited, too (64 MB), so this is no more than helps.
+const PIPE: usize = 1 << 18;
 
 /// Serves until the end of input, or until a signal.
 pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {

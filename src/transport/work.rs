@@ -38,7 +38,7 @@ struct Inner {
 #[derive(Default)]
 struct State {
     in_work: usize,
-    /// Jobs that run, also those that were answered as late.
+    /// Jobs that run, also those that were answered as late, and late answers on their way.
     running: usize,
     /// Per file in work, the requests that wait for it.
     files: HashMap<String, VecDeque<Arc<Job>>>,
@@ -134,7 +134,7 @@ impl Work {
         drop(self.inner.wait(self.inner.lock(), |state| state.in_work > 0));
     }
 
-    /// Gives what was answered as late the time to clear away after itself; what hangs in the system is not waited for.
+    /// Gives late answers the time to go out, and what they stand for the time to clear away after itself; what hangs in the system is not waited for.
     pub(super) fn settle(&self) {
         let inner = &self.inner;
         let still = |state: &mut State| state.running > 0;
@@ -147,9 +147,8 @@ impl Work {
         while let Some(job) = next {
             self.inner.lock().running += 1;
             self.run(&job);
-            self.inner.lock().running -= 1;
+            self.inner.stopped_running();
             next = self.inner.finish(&job);
-            self.inner.finished.notify_all();
         }
     }
 
@@ -170,8 +169,12 @@ impl Work {
             tokio::time::sleep_until(overdue.into()).await;
             if job.control.get().is_some_and(Control::expire) {
                 let answer = job.pending.answer(Err(Error::TimedOut));
-                let output = work.inner.output.clone();
-                work.inner.runtime.spawn_blocking(move || output.send(answer));
+                let inner = work.inner.clone();
+                inner.lock().running += 1;
+                work.inner.runtime.spawn_blocking(move || {
+                    inner.output.send(answer);
+                    inner.stopped_running();
+                });
                 if let Some(next) = work.inner.finish(&job) {
                     work.spawn(next);
                 }
@@ -219,6 +222,11 @@ impl Inner {
         mut while_so: impl FnMut(&mut State) -> bool,
     ) -> MutexGuard<'s, State> {
         self.finished.wait_while(state, |state| while_so(state)).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stopped_running(&self) {
+        self.lock().running -= 1;
+        self.finished.notify_all();
     }
 
     /// Takes a job that is done out of the books, once; returns the next for its file.

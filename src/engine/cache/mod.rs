@@ -95,9 +95,10 @@ impl IndexCache {
         })
     }
 
-    /// Keeps what was found out about a file that was indexed now and had this stamp before and after.
-    pub fn put(&self, stamp: &FileStamp, known: Known) {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as i128);
+    /// Keeps what was found out about a file that had this stamp before and after it was indexed, which began at
+    /// `began`: what was written since then has another stamp only if the file had rested by then.
+    pub fn put(&self, stamp: &FileStamp, known: Known, began: SystemTime) {
+        let now = began.duration_since(UNIX_EPOCH).map_or(0, |began| began.as_nanos() as i128);
         let tick = if stamp.ctime_ns % 1_000_000_000 == 0 { COARSE_TICK_NS } else { TICK_NS };
         if now - stamp.ctime_ns > tick {
             self.put_unique(stamp, known);
@@ -221,7 +222,7 @@ mod tests {
     #[test]
     fn an_index_is_found_by_the_very_stamp_it_was_made_for() {
         let cache = IndexCache::new(1 << 20);
-        cache.put(&stamp(7, 12_345), known("a\nb"));
+        cache.put(&stamp(7, 12_345), known("a\nb"), SystemTime::now());
         assert!(matches!(cache.get(&stamp(7, 12_345)), Some(Known::Text(index)) if index.len_lines() == 2));
         assert!(cache.get(&stamp(7, 12_346)).is_none());
         assert!(cache.get(&stamp(8, 12_345)).is_none());
@@ -231,22 +232,22 @@ mod tests {
     fn a_file_written_a_moment_ago_is_not_trusted_unless_its_stamp_is_ours() {
         let cache = IndexCache::new(1 << 20);
         let young = stamp(7, now());
-        cache.put(&young, known("a\r\n"));
+        cache.put(&young, known("a\r\n"), SystemTime::now());
         assert!(cache.get(&young).is_none());
         cache.put_unique(&young, known("a\r\n"));
         assert!(cache.get(&young).is_some());
         let whole_seconds = stamp(8, (now() / 1_000_000_000) * 1_000_000_000);
-        cache.put(&whole_seconds, known("a\r\n"));
+        cache.put(&whole_seconds, known("a\r\n"), SystemTime::now());
         assert!(cache.get(&whole_seconds).is_none());
     }
 
     #[test]
     fn past_its_bound_the_cache_keeps_what_is_read_time_and_again() {
         let cache = IndexCache::new(8 * 1024);
-        cache.put(&stamp(0, 1), known("a\r\n"));
+        cache.put(&stamp(0, 1), known("a\r\n"), SystemTime::now());
         for ino in 1..1000 {
             assert!(cache.get(&stamp(0, 1)).is_some(), "{ino}");
-            cache.put(&stamp(ino, 1), known("a\r\n"));
+            cache.put(&stamp(ino, 1), known("a\r\n"), SystemTime::now());
             assert!(cache.get(&stamp(ino, 1)).is_some(), "{ino}");
             assert_bound(&cache);
         }
@@ -264,7 +265,7 @@ mod tests {
                         assert_eq!(lines, Some(1));
                         known_again += 1;
                     }
-                    None => cache.put(&stamp(ino, 1), known("a\r\n")),
+                    None => cache.put(&stamp(ino, 1), known("a\r\n"), SystemTime::now()),
                 }
             }
             assert_bound(&cache);
@@ -279,14 +280,14 @@ mod tests {
         let text = "a".repeat(200 * 1024);
         let large = FileStamp { len: text.len() as u64, ..stamp(1, 1) };
         for ino in 2..100 {
-            cache.put(&stamp(ino, 1), known("a\nb"));
+            cache.put(&stamp(ino, 1), known("a\nb"), SystemTime::now());
         }
-        cache.put(&large, known(&text));
+        cache.put(&large, known(&text), SystemTime::now());
         assert!(matches!(cache.get(&large), Some(Known::Text(index)) if index.len_bytes() == text.len()));
         assert_bound(&cache);
         let (larger, others) =
             (FileStamp { len: 32 * large.len, ..stamp(1, 1) }, cache.lock().table.len() - 1);
-        cache.put(&larger, known(&text.repeat(32)));
+        cache.put(&larger, known(&text.repeat(32)), SystemTime::now());
         assert!(cache.get(&large).is_none() && cache.get(&larger).is_none());
         assert_eq!(cache.lock().table.len(), others);
         assert_bound(&cache);
@@ -298,7 +299,7 @@ mod tests {
         assert_eq!(Entry::new(&stamp(1, 1), known("a\nb")).unwrap().bytes(), Table::<Entry>::entry_bytes());
         let far = FileStamp { mtime_ns: i128::MAX, ..stamp(1, 1) };
         let cache = IndexCache::new(1 << 20);
-        cache.put(&far, known("a\nb"));
+        cache.put(&far, known("a\nb"), SystemTime::now());
         assert!(cache.get(&far).is_none());
     }
 

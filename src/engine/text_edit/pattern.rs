@@ -9,8 +9,9 @@ use super::passage::{break_after, break_before};
 use super::pieces::{Pieces, Spot};
 use crate::engine::{Control, Result};
 
-/// Anchors looked at between two looks at the clock.
-const UNTIL_CHECK: usize = 4_096;
+/// Bytes that may be compared between two looks at the clock, and what an anchor costs beside its comparison.
+const UNTIL_CHECK: usize = 16 << 20;
+const EACH: usize = 4_096;
 
 /// Bytes of an old_text in which stretches are sought, and how many there may be.
 const LOOKED_AT: usize = 4_096;
@@ -99,12 +100,22 @@ impl<'e> Pattern<'e> {
         let mut sought = Sought::default();
         for breaks in [Breaks::AsGiven, Breaks::Any] {
             if breaks == Breaks::AsGiven || self.text.contains(&b'\n') {
-                let mut greedy =
-                    Greedy { pattern: self, breaks, pieces, keep, sought: Sought::default(), end: None };
+                let mut greedy = Greedy {
+                    pattern: self,
+                    breaks,
+                    pieces,
+                    keep,
+                    sought: Sought::default(),
+                    end: None,
+                    compared: 0,
+                };
                 match known {
-                    Some(spots) => spots.iter().for_each(|&anchor| {
-                        greedy.offer(anchor);
-                    }),
+                    Some(spots) => {
+                        for &anchor in spots {
+                            greedy.offer(anchor);
+                            greedy.check(control)?;
+                        }
+                    }
                     None => greedy.search_whole(enough, control)?,
                 }
                 sought = greedy.sought;
@@ -184,9 +195,21 @@ struct Greedy<'g, 'e> {
     sought: Sought,
     /// Where the last match ends.
     end: Option<Spot>,
+    /// Bytes that may have been compared since the deadline was looked at.
+    compared: usize,
 }
 
 impl Greedy<'_, '_> {
+    /// Looks at the deadline every now and then, however many or long the comparisons are.
+    fn check(&mut self, control: &Control) -> Result<()> {
+        self.compared += self.pattern.text.len() + EACH;
+        if self.compared < UNTIL_CHECK {
+            return Ok(());
+        }
+        self.compared = 0;
+        control.check()
+    }
+
     /// Takes the match that has its anchor here, if it is one. The anchors come in order.
     fn offer(&mut self, anchor: Spot) -> bool {
         let order = |spot| self.pieces.order(spot);
@@ -208,7 +231,6 @@ impl Greedy<'_, '_> {
     fn search_whole(&mut self, enough: u64, control: &Control) -> Result<()> {
         let anchor = self.pattern.anchor();
         let finder = memchr::memmem::Finder::new(anchor);
-        let mut looked_at = 0;
         for (bytes, start) in self.pieces.iter() {
             let mut at = 0;
             while at < bytes.len() {
@@ -228,10 +250,7 @@ impl Greedy<'_, '_> {
                 if enough < self.sought.count {
                     return Ok(());
                 }
-                looked_at += 1;
-                if looked_at % UNTIL_CHECK == 0 {
-                    control.check()?;
-                }
+                self.check(control)?;
             }
         }
         Ok(())

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::Known;
@@ -135,7 +136,12 @@ impl Workspace {
         };
         // A copy is final: what it holds now is what goes out, so it must be true now.
         let settled = view.bytes().len() <= MAP_CUTOFF;
-        if settled && !view.unchanged() {
+        let unchanged = || match effort {
+            // Opened in the belief that it is what was found: nothing at all may differ.
+            Effort::AtOnce => view.file().is_as_found(),
+            Effort::Full => view.unchanged(),
+        };
+        if settled && !unchanged() {
             return Ok(None);
         }
         let start = view.offset();
@@ -164,8 +170,9 @@ impl Workspace {
                 Ok(load(file, window, name, effort)?.map(|view| (view, index)))
             }
             _ => {
+                let began = SystemTime::now();
                 let Some(view) = load(file, whole, name, effort)? else { return Ok(None) };
-                Ok(self.index(&view, name)?.map(|index| (view, index)))
+                Ok(self.index(&view, name, began)?.map(|index| (view, index)))
             }
         }
     }
@@ -176,7 +183,7 @@ impl Workspace {
     }
 
     /// Indexes a view of a whole file and remembers it. Nothing if the file changed meanwhile.
-    fn index(&self, view: &FileView, name: &str) -> Result<Option<Arc<LineIndex>>> {
+    fn index(&self, view: &FileView, name: &str, began: SystemTime) -> Result<Option<Arc<LineIndex>>> {
         let built = LineIndex::build(view.bytes());
         if !view.unchanged() {
             return Ok(None);
@@ -185,11 +192,11 @@ impl Workspace {
         match built {
             Ok(index) => {
                 let index = Arc::new(index);
-                self.cache.put(stamp, Known::Text(index.clone()));
+                self.cache.put(stamp, Known::Text(index.clone()), began);
                 Ok(Some(index))
             }
             Err(why) => {
-                self.cache.put(stamp, Known::NotText(why));
+                self.cache.put(stamp, Known::NotText(why), began);
                 Err(not_text(why, name))
             }
         }

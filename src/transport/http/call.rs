@@ -46,7 +46,7 @@ impl Server {
 
     /// Carries a call out in its turn. Nothing if it ran into a fault of ours, or was called off.
     async fn work(self: Arc<Self>, pending: Arc<Pending>, control: Arc<Control>) -> Option<Block> {
-        let _working = self.working.read().await;
+        let working = self.working.clone().read_owned().await;
         let timed_out = || Block::pull_all(pending.answer(Err(Error::TimedOut)));
         let _turn = match pending.file().filter(|_| pending.writes()) {
             None => None,
@@ -61,7 +61,11 @@ impl Server {
         let work = {
             let (pending, control) = (pending.clone(), control.clone());
             let workspace = self.shared.workspace.clone();
-            move || run_to_answer(&pending, &workspace, &control).map(Block::pull)
+            move || {
+                // Also when it was answered as late: it has something to clear away.
+                let _working = working;
+                run_to_answer(&pending, &workspace, &control).map(Block::pull)
+            }
         };
         let mut work = spawn_blocking(work);
         let block = match timeout_at(control.overdue().into(), &mut work).await {

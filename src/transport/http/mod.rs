@@ -61,7 +61,7 @@ struct Server {
     in_work: Semaphore,
     turns: Turns,
     /// Read by all work, also that which waits and that whose client has gone: who may write knows that there is none.
-    working: RwLock<()>,
+    working: Arc<RwLock<()>>,
     bodies: Budget,
 }
 
@@ -76,7 +76,7 @@ impl Server {
             in_work: Semaphore::new(shared.max_in_flight),
             bodies: Budget::new(BODIES_HELD * shared.max_bytes),
             turns: Turns::default(),
-            working: RwLock::default(),
+            working: Arc::default(),
             checks,
             shared,
         }
