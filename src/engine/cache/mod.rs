@@ -105,6 +105,14 @@ impl IndexCache {
         }
     }
 
+    /// Drops what is known of a file, in whatever state.
+    pub fn forget(&self, stamp: &FileStamp) {
+        let mut entries = self.lock();
+        if let Some(old) = entries.table.find((stamp.dev, stamp.ino)) {
+            entries.remove(old);
+        }
+    }
+
     /// As [`IndexCache::put`], for a stamp that no other writer can repeat.
     pub fn put_unique(&self, stamp: &FileStamp, known: Known) {
         let mut entries = self.lock();
@@ -226,6 +234,11 @@ mod tests {
         assert!(matches!(cache.get(&stamp(7, 12_345)), Some(Known::Text(index)) if index.len_lines() == 2));
         assert!(cache.get(&stamp(7, 12_346)).is_none());
         assert!(cache.get(&stamp(8, 12_345)).is_none());
+        cache.forget(&stamp(8, 12_345));
+        assert!(cache.get(&stamp(7, 12_345)).is_some());
+        cache.forget(&stamp(7, 12_346));
+        assert!(cache.get(&stamp(7, 12_345)).is_none(), "in whatever state");
+        assert_eq!(cache.lock().bytes, 0);
     }
 
     #[test]

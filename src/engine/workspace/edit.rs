@@ -185,7 +185,11 @@ impl Workspace {
         }
         let written = self.write(place, name, &edit, view.bytes(), &Replaces::File(view.file()), control);
         match written {
-            Ok(()) => Ok(Attempt::Done((report, false))),
+            Ok(()) => {
+                // The old file has no name any more; kept, what is known of all of them would only push out others.
+                self.cache.forget(view.file().stamp());
+                Ok(Attempt::Done((report, false)))
+            }
             Err(Stopped::Failed(_)) if !view.unchanged() => Err(Error::Changed { name: name.into() }),
             Err(stopped) => Err(stopped.into_error(name)),
         }
