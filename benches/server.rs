@@ -1,9 +1,10 @@
 //! The real binary as a client meets it: a process, and requests to it over pipes or sockets.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -136,14 +137,20 @@ impl Drop for Server {
     }
 }
 
-/// The port that the ready line names.
+/// The port that the ready line names, which may come after others; what is logged later is taken and forgotten.
 fn port(child: &mut Child) -> u16 {
-    let mut line = String::new();
     let mut log = BufReader::new(child.stderr.take().expect("a pipe"));
-    log.read_line(&mut line).expect("a ready line");
-    let port =
-        line.split("127.0.0.1:").nth(1).and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-    port.and_then(|port| port.parse().ok()).unwrap_or_else(|| panic!("no port in {line:?}"))
+    let mut line = String::new();
+    let port = loop {
+        line.clear();
+        assert_ne!(log.read_line(&mut line).expect("a log"), 0, "no ready line");
+        let rest = line.split_once("127.0.0.1:").map(|(_, rest)| rest);
+        if let Some(digits) = rest.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()) {
+            break digits.parse().unwrap_or_else(|_| panic!("no port in {line:?}"));
+        }
+    };
+    thread::spawn(move || io::copy(&mut log, &mut io::sink()));
+    port
 }
 
 fn connect(port: u16) -> BufReader<TcpStream> {
