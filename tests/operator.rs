@@ -15,10 +15,7 @@ fn lines(log: &str, message: &str) -> Vec<Value> {
 fn stdio_log(folder: &Folder, test: impl Fn(&Stdio)) -> String {
     let server = Stdio::start(folder, &["--log-format=json"]);
     test(&server);
-    server.close_stdin();
-    server.rest_of_output();
-    server.wait_for_stderr("stopped");
-    server.stderr()
+    server.close_with_log()
 }
 
 #[test]

@@ -144,6 +144,13 @@ impl Stdio {
         self.stdin.lock().expect("no panic").take();
     }
 
+    /// Closes stdin, waits for the server's end, and returns all that it wrote to stderr.
+    pub(crate) fn close_with_log(mut self) -> String {
+        self.close_stdin();
+        self.process.wait(Duration::from_secs(10));
+        self.process.stderr()
+    }
+
     /// Closes stdin and waits for the server's end.
     pub(crate) fn close(mut self) -> ExitStatus {
         self.close_stdin();
