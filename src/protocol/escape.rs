@@ -39,7 +39,7 @@ pub struct Escaper {
 const STEP: usize = 32;
 
 /// Source bytes copied at once.
-const STAGE: usize = 2048;
+const STAGE: usize = 1024;
 
 /// Bytes that one step may write: every byte escaped, and then a whole step of plain ones.
 const ROOM: usize = 6 * STEP + STEP;
