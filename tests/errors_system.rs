@@ -245,7 +245,7 @@ fn a_folder_that_may_not_be_read_any_more_cannot_be_accessed() {
 /// Stops the whole server for longer than its timeout while it is at work on an edit of 60 MB. How far it got by then
 /// is chance, so `delay` varies; only an edit that was not yet done can time out.
 fn stopped_in_the_middle(folder: &Folder, delay: Duration) -> Value {
-    let server = Stdio::start(folder, &["--timeout=1", "--max-size=100", "--sync=none"]);
+    let server = Stdio::start(folder, &["--timeout=1", "--max-size=100", "--sync=none"]).ready();
     let edit = json!({ "name": "f", "edits": [{ "line": 0, "operation": "insert", "content": "x" }] });
     server.send(&json!({ "jsonrpc": "2.0", "id": "edit", "method": "tools/call",
         "params": { "name": "edit_file", "arguments": edit } }));

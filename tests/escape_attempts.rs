@@ -20,7 +20,7 @@ struct Doors {
 
 impl Doors {
     fn open(folder: &Folder, flags: &[&str]) -> Doors {
-        Doors { stdio: Stdio::start(folder, flags), http: Http::start(folder, flags) }
+        Doors { stdio: Stdio::start(folder, flags).ready(), http: Http::start(folder, flags) }
     }
 
     /// Everything that names a file, on every interface: what each said.

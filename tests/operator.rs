@@ -1,9 +1,11 @@
 //! What an operator sees (S0 5.4): the lines of the log, SIGUSR1, and that no file's text is ever among them.
 
+use std::time::{Duration, Instant};
+
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Direct, Folder, Http, Mcp, Stdio, while_others};
+use crate::support::{Direct, Folder, Http, Mcp, PATIENCE, Stdio, mapped_memory, while_others};
 
 /// The lines of a JSON log whose message is `message`.
 fn lines(log: &str, message: &str) -> Vec<Value> {
@@ -92,6 +94,22 @@ fn what_is_refused_before_it_is_a_call_is_logged_and_counted_too() {
     let (_, log) = server.terminate_with_output();
     assert_eq!(lines(&log, "refused")[0]["error_code"], -32601);
     assert_eq!(lines(&log, "stopped")[0]["failures"], 1);
+}
+
+#[test]
+fn a_server_at_rest_gives_its_pages_back_and_answers_as_before() {
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    let server = Stdio::start(&folder, &[]).ready();
+    let read = || assert_eq!(server.ok("read_file", json!({ "name": "f" })), "File: f (1 lines)\n\na");
+    read();
+    let at_work = mapped_memory(server.pid());
+    let since = Instant::now();
+    while mapped_memory(server.pid()) > at_work / 2 {
+        assert!(since.elapsed() < PATIENCE, "{} of {at_work} bytes", mapped_memory(server.pid()));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    read();
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn on_small_disks(options: &str, test: impl Fn(&dyn Mcp, &dyn Direct, &Folder, &
             let server = Http::start(&folder, &[]);
             test(&server, &server, &folder, &mount);
         } else {
-            let server = Stdio::start(&folder, &[]);
+            let server = Stdio::start(&folder, &[]).ready();
             test(&server, &server, &folder, &mount);
         }
     }

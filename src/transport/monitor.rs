@@ -11,6 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{MissedTickBehavior, interval_at};
 
+use super::image;
 use super::memory::{self, Memory};
 use crate::protocol::{COUNTS, Category};
 
@@ -26,6 +27,12 @@ const WINDOW: Duration = Duration::from_secs(60);
 /// Percent of what the process may use, and of one core, past which an operator should know.
 const MEMORY_HIGH: u64 = 80;
 const CORE_BUSY: u64 = 90;
+
+/// Processor time between two samples below which a server rests: more than the sampling itself takes.
+const RESTING: Duration = Duration::from_millis(20);
+
+/// Bytes of the program's own pages that a server at rest may keep: about what the sampling itself touches.
+const MAPPED_AT_REST: u64 = 2 << 20;
 
 /// Percent below a limit that ends a crossing, so that a figure at the limit does not warn again and again.
 const WELL_BELOW: u64 = 10;
@@ -60,13 +67,17 @@ async fn watch(mut asked: Signal, started: Instant) {
     let mut ticks = interval_at((started + EVERY).into(), EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut limit = None;
-    let mut watch = Watch::default();
+    let (mut watch, mut rest) = (Watch::default(), Rest::default());
     loop {
         tokio::select! {
             _ = asked.recv() => status(started),
             _ = ticks.tick() => {
                 let limit = *limit.get_or_insert_with(memory::limit);
-                watch.observe(&Sample::now(started), limit).iter().for_each(warn);
+                let sample = Sample::now(started);
+                watch.observe(&sample, limit).iter().for_each(warn);
+                if rest.lasts(&sample) {
+                    image::let_go();
+                }
             }
         }
     }
@@ -202,6 +213,21 @@ impl Crossing {
     }
 }
 
+/// Whether the server has done next to nothing since the last sample, and still holds pages as if it had.
+#[derive(Debug, Default)]
+struct Rest {
+    /// Processor time at the last sample.
+    cpu: Duration,
+}
+
+impl Rest {
+    fn lasts(&mut self, sample: &Sample) -> bool {
+        let used = sample.cpu.saturating_sub(std::mem::replace(&mut self.cpu, sample.cpu));
+        let mapped = sample.memory.map_or(0, |memory| memory.resident - memory.anonymous);
+        used < RESTING && mapped > MAPPED_AT_REST
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,6 +294,20 @@ mod tests {
         // Suspended in between: the first sample after it spans too long to say anything but the average.
         assert_eq!(watch.observe(&sample(10_030, 30.0, 0), None), []);
         assert_eq!(watch.observe(&sample(10_060, 60.0, 0), None), [Warning::Processor { percent: 100 }]);
+    }
+
+    #[test]
+    fn a_server_rests_that_does_next_to_nothing_and_still_holds_pages() {
+        let mut rest = Rest::default();
+        let mut lasts = |cpu: f64, mapped: u64| {
+            let memory = Some(Memory { resident: (5 << 20) + mapped, anonymous: 5 << 20 });
+            rest.lasts(&Sample { memory, ..sample(0, cpu, 0) })
+        };
+        assert!(!lasts(0.5, 3 << 20), "it works");
+        assert!(lasts(0.5, 3 << 20));
+        assert!(lasts(0.501, 3 << 20), "still");
+        assert!(!lasts(0.501, 1 << 20), "nothing to let go of");
+        assert!(!lasts(0.6, 3 << 20), "it works again");
     }
 
     #[test]

@@ -190,7 +190,7 @@ pub(crate) fn on_both_with(flags: &[&str], fill: impl Fn(&Folder), test: impl Fn
         if http {
             test(&Http::start(&folder, flags), &folder)
         } else {
-            test(&Stdio::start(&folder, flags), &folder)
+            test(&Stdio::start(&folder, flags).ready(), &folder)
         }
     });
 }
@@ -210,7 +210,7 @@ pub(crate) fn on_both_as_nobody(
             let server = Http::run(as_nobody(command(&folder, "http", &flags), &folder));
             test(&server, &server, &folder);
         } else {
-            let server = Stdio::run(as_nobody(command(&folder, "stdio", flags), &folder));
+            let server = Stdio::run(as_nobody(command(&folder, "stdio", flags), &folder)).ready();
             test(&server, &server, &folder);
         }
     });
@@ -233,7 +233,7 @@ pub(crate) fn direct_on_both_with(
         if http {
             test(&Http::start(&folder, flags), &folder)
         } else {
-            test(&Stdio::start(&folder, flags), &folder)
+            test(&Stdio::start(&folder, flags).ready(), &folder)
         }
     });
 }

@@ -30,7 +30,8 @@ pub(crate) use client::{
 pub(crate) use folder::Folder;
 pub(crate) use http::{Connection, Http, HttpResponse, post_bytes};
 pub(crate) use process::{
-    Ended, anonymous_memory, as_nobody, command, run_command_to_end, run_to_end, with_descriptors, with_umask,
+    Ended, anonymous_memory, as_nobody, command, mapped_memory, run_command_to_end, run_to_end,
+    with_descriptors, with_umask,
 };
 pub(crate) use random::Random;
 pub(crate) use revisions::{HANDSHAKE, STATELESS, Stateless, headers, in_every_revision, meta, with_meta};

@@ -63,8 +63,17 @@ pub(crate) fn with_umask(command: &Command, umask: &str) -> Command {
 
 /// The anonymous memory of a process in bytes: what it holds itself, without maps of files.
 pub(crate) fn anonymous_memory(pid: u32) -> usize {
+    memory(pid, "RssAnon:")
+}
+
+/// The pages of mapped files, its own program included, that a process has in memory, in bytes.
+pub(crate) fn mapped_memory(pid: u32) -> usize {
+    memory(pid, "RssFile:")
+}
+
+fn memory(pid: u32, kind: &str) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a running process");
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("RssAnon");
+    let line = status.lines().find_map(|line| line.strip_prefix(kind)).expect("a line of its kind");
     line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
 }
 

@@ -49,6 +49,12 @@ impl Stdio {
         Stdio { process, stdin, lines, early, next_id, wire: Mutex::new(Wire::stdio()) }
     }
 
+    /// Waits until it serves: what happens to the folder from now on happens to a running server.
+    pub(crate) fn ready(self) -> Stdio {
+        self.wait_for_stderr("ready");
+        self
+    }
+
     /// What the server has written to stderr so far.
     pub(crate) fn stderr(&self) -> String {
         self.process.stderr()

@@ -14,7 +14,7 @@ use crate::{Outcome, hear, say};
 /// Between two looks at a process that is at work.
 const EVERY: Duration = Duration::from_micros(200);
 /// From the handshake to the look at an idle process.
-const SETTLED: Duration = Duration::from_millis(300);
+const SETTLED: Duration = Duration::from_secs(6);
 
 #[derive(Serialize, Default)]
 struct Report {
