@@ -4,7 +4,7 @@
 //! time. Each map registers its range here; the handler lays zero pages over the hole and marks the map as faulted, so
 //! that the access ends in an error instead of the process. Faults outside our ranges go on to whoever handled them
 //! before. Knows no files, only addresses.
-#![allow(unsafe_code)] // A signal handler and the system calls in it; the only such place beside view.rs.
+#![allow(unsafe_code)] // A signal handler and the system calls in it.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};

@@ -3,7 +3,7 @@
 //! Small stretches are copied into the heap, large ones are mapped; nobody above can tell which. Another program may
 //! write to the file at any time: bytes of a view may change while they are read (never make a `&str` of them), and
 //! [`FileView::unchanged`] says afterwards whether what was read is a state that the file really had.
-#![allow(unsafe_code)] // Mapping a file; with fault.rs the only unsafe code.
+#![allow(unsafe_code)] // Mapping a file.
 
 use std::fs::File;
 use std::io;

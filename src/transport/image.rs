@@ -1,71 +1,103 @@
 //! The program's own code and constants in memory: those of a server that rests are let go of (SPEC 9, idle memory).
 //!
-//! The start alone touches most of the binary. Nothing is lost: these pages are the binary's own, are never written, and
-//! come back from the system's cache when they are touched again.
-#![allow(unsafe_code, reason = "advice about memory is a promise about who uses it")]
+//! The start alone touches most of the binary. Nothing is lost: these pages are the binary's own, none was written, and
+//! they come back from the system's cache when they are touched again. (What a debugger wrote there is left alone.)
+#![allow(unsafe_code, reason = "advice about memory is a promise about what it holds")]
+
+use std::fs;
+use std::ops::Range;
+use std::ptr::with_exposed_provenance_mut;
 
 use rustix::mm::{Advice, madvise};
 
-unsafe extern "C" {
-    /// Where the image of the program begins, and where its code ends; names that the linker gives. Between them lie
-    /// constants and code, behind them what is relocated or written.
-    static __executable_start: u8;
-    static etext: u8;
+/// Lets go of all of them that are in memory now; of none where the system does not tell which they are.
+pub(super) fn let_go() {
+    for range in unwritten() {
+        // SAFETY: the range is a private map of our own binary that cannot be written, and no page of it differs from
+        // the file (it would be anonymous). For such pages this advice, taken or not, in whole or in part, changes what
+        // is resident and not what is read: whoever touches one next, on any thread, gets the same bytes from the file.
+        let _ =
+            unsafe { madvise(with_exposed_provenance_mut(range.start), range.len(), Advice::LinuxDontNeed) };
+    }
 }
 
-/// Lets go of all of them that are in memory now.
-pub(super) fn let_go() {
-    let (start, end) = (&raw const __executable_start, &raw const etext);
-    let page = rustix::param::page_size();
-    let len = end.addr().saturating_sub(start.addr()) / page * page;
-    // SAFETY: the pages from `start` (page-aligned, as every image) up to the end of the code are a private map of the
-    // binary that is only read and run, by us and by whatever thread there is. For such pages this advice changes what
-    // is resident, not what is read: the next touch brings the same bytes from the file. If that is not so after all
-    // (no such pages, or a system that does not take the advice) the call fails, and then nothing has changed.
-    let _ = unsafe { madvise(start.cast_mut().cast(), len, Advice::LinuxDontNeed) };
+/// The addresses of the program's maps that [`let_go`] may take.
+fn unwritten() -> Vec<Range<usize>> {
+    let program = fs::read_link("/proc/self/exe").unwrap_or_default();
+    let maps = fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+    unwritten_of(&maps, &program.to_string_lossy())
+}
+
+/// Those maps of `program` in a text like `/proc/self/smaps` that are private, cannot be written, and never were.
+fn unwritten_of(maps: &str, program: &str) -> Vec<Range<usize>> {
+    let (mut ranges, mut current) = (Vec::new(), None);
+    for line in maps.lines() {
+        let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match first {
+            "Anonymous:" if rest.trim() == "0 kB" => ranges.extend(current.take()),
+            _ => {
+                if let Some(range) = addresses(first) {
+                    let kind = rest.as_bytes();
+                    let is_private = kind.starts_with(b"r-") && kind.get(3) == Some(&b'p');
+                    let path = rest.strip_suffix(program).filter(|_| !program.is_empty());
+                    let is_ours = is_private && path.is_some_and(|before| before.ends_with(' '));
+                    current = is_ours.then_some(range);
+                }
+            }
+        }
+    }
+    ranges
+}
+
+/// `start-end` in hexadecimal, with which each map begins.
+fn addresses(text: &str) -> Option<Range<usize>> {
+    let (start, end) = text.split_once('-')?;
+    Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Bytes of the image that were written since it was mapped, which makes them anonymous; and bytes in memory at all.
-    fn written_and_resident() -> (usize, usize) {
-        let range = (&raw const __executable_start).addr()..(&raw const etext).addr();
-        let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
-        let (mut inside, mut written, mut resident) = (false, 0, 0);
-        for line in smaps.lines() {
-            let (first, rest) = line.split_once([' ', '-']).unwrap();
-            match (first, usize::from_str_radix(first, 16)) {
-                (_, Ok(start)) => inside = range.contains(&start),
-                ("Anonymous:" | "Rss:", _) if inside => {
-                    let bytes = rest.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024;
-                    *(if first == "Rss:" { &mut resident } else { &mut written }) += bytes;
-                }
-                _ => {}
-            }
-        }
-        (written, resident)
+    /// A constant of the program that can be told from all others.
+    static TEXT: &str = include_str!("image.rs");
+
+    fn sum() -> u64 {
+        std::hint::black_box(TEXT).bytes().map(u64::from).sum()
     }
 
     #[test]
-    fn what_is_let_go_of_was_never_written_and_comes_back_the_same() {
-        const TEXT: &str = include_str!("image.rs");
-        let (written, before) = written_and_resident();
-        assert_eq!(written, 0, "a page of the image was written: it would be lost");
-        let_go();
-        let (_, after) = written_and_resident();
-        assert!(after < before, "{before} bytes before, {after} after");
-        // While others run the code and read the constants that go.
-        let sum = |text: &str| text.bytes().map(u64::from).sum::<u64>();
-        let expected = sum(TEXT);
-        let others: Vec<_> = (0..4)
-            .map(|_| {
-                std::thread::spawn(move || (0..2_000).all(|_| sum(std::hint::black_box(TEXT)) == expected))
-            })
-            .collect();
-        while others.iter().any(|other| !other.is_finished()) {
+    fn only_maps_of_the_program_that_nobody_wrote_are_taken() {
+        let map = |start: &str, kind: &str, path: &str, anonymous: u32| {
+            format!(
+                "{start}000-{start}fff {kind} 00000000 fe:00 7   {path}\nRss: 8 kB\nAnonymous:   {anonymous} kB\n"
+            )
+        };
+        let maps = [
+            map("1", "r--p", "/bin/server", 0),
+            map("2", "r-xp", "/bin/server", 0),
+            map("3", "r--p", "/bin/server", 80),
+            map("4", "rw-p", "/bin/server", 0),
+            map("5", "r--s", "/bin/server", 0),
+            map("6", "r--p", "/data/bin/server", 0),
+            map("7", "r--p", "", 0),
+        ];
+        assert_eq!(unwritten_of(&maps.concat(), "/bin/server"), [0x1000..0x1fff, 0x2000..0x2fff]);
+        for nothing in [unwritten_of(&maps.concat(), ""), unwritten_of("", "/bin/server")] {
+            assert_eq!(nothing, []);
+        }
+    }
+
+    #[test]
+    fn what_is_let_go_of_comes_back_the_same_while_others_run_it_and_read_it() {
+        let at = TEXT.as_ptr().addr();
+        assert!(unwritten().iter().any(|range| range.contains(&at)), "the constants are not among the maps");
+        let expected = sum();
+        let others: Vec<_> =
+            (0..4).map(|_| std::thread::spawn(move || (0..500).all(|_| sum() == expected))).collect();
+        for _ in 0..50 {
             let_go();
+            assert_eq!(sum(), expected);
         }
         assert!(others.into_iter().all(|other| other.join().unwrap()));
     }

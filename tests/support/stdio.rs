@@ -150,10 +150,11 @@ impl Stdio {
         self.stdin.lock().expect("no panic").take();
     }
 
-    /// Closes stdin, waits for the server's end, and returns all that it wrote to stderr.
+    /// Closes stdin, waits for the server's end, which must be a good one, and returns all that it wrote to stderr.
     pub(crate) fn close_with_log(mut self) -> String {
         self.close_stdin();
-        self.process.wait(Duration::from_secs(10));
+        self.rest_of_output();
+        assert_eq!(self.process.wait(Duration::from_secs(10)).code(), Some(0));
         self.process.stderr()
     }
 

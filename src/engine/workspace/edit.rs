@@ -186,7 +186,8 @@ impl Workspace {
         let written = self.write(place, name, &edit, view.bytes(), &Replaces::File(view.file()), control);
         match written {
             Ok(()) => {
-                // The old file has no name any more; kept, what is known of all of them would only push out others.
+                // The old file has lost this name, most often its only one; kept, what is known of all such files
+                // would only push out others.
                 self.cache.forget(view.file().stamp());
                 Ok(Attempt::Done((report, false)))
             }

@@ -176,3 +176,20 @@ fn a_read_after_an_edit_finds_the_index_that_the_edit_made() {
     let excerpt = workspace.read(&name, range, &control()).unwrap();
     assert_eq!(excerpt.bytes(), b"LINE");
 }
+
+#[test]
+fn of_a_file_that_an_edit_replaced_nothing_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = open(dir.path());
+    let name = workspace.parse_name("a").unwrap();
+    let known = || {
+        let place = workspace.find("a").unwrap();
+        let file = workspace.open_place(&place, "a").unwrap().unwrap();
+        move |workspace: &Workspace| workspace.cache.get(file.stamp()).is_some()
+    };
+    workspace.edit_lines(&name, &append("one"), true, &control()).unwrap();
+    let first = known();
+    assert!(first(&workspace));
+    workspace.edit_lines(&name, &append("two"), true, &control()).unwrap();
+    assert!(!first(&workspace) && known()(&workspace));
+}
