@@ -13,6 +13,7 @@ pub mod shutdown;
 pub mod stdio;
 mod turns;
 mod work;
+mod workers;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -34,12 +34,8 @@ const PIPE: usize = 1 << 18;
 pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
     // No pipe, or none that may be larger: then it stays as it is.
     let _ = rustix::pipe::fcntl_setpipe_size(rustix::stdio::stdout(), PIPE);
-    // One thread waits for signals and timers; idle blocking threads end soon, so that memory goes back to idle.
-    let runtime = runtime::Builder::new_current_thread()
-        .enable_all()
-        .thread_keep_alive(std::time::Duration::from_secs(2))
-        .max_blocking_threads(shared.max_in_flight + 8)
-        .build()?;
+    // One thread waits for signals and timers.
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let (signals, monitor) = {
         let _inside = runtime.enter();
         (shutdown::Signals::catch()?, Monitor::start()?)

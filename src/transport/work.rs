@@ -1,6 +1,6 @@
 //! Requests in work on one stdio connection: in order for one file, at once for several, called off when asked or late.
 //!
-//! Each runs on a blocking thread; the number in work is bounded, and who brings one more waits. A request's time starts
+//! Each is run by a worker; the number in work is bounded, and who brings one more waits. A request's time starts
 //! when it runs, not while it waits for others of its file; one that hangs in the system is answered as late, and those
 //! behind it go on.
 
@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 
 use super::Shared;
 use super::output::Output;
+use super::workers::Workers;
 use crate::engine::{Control, Error, Workspace};
 use crate::protocol::{Answer, Id, Pending, Step};
 
@@ -31,6 +32,7 @@ struct Inner {
     shared: Shared,
     output: Arc<Output>,
     runtime: Handle,
+    workers: Workers,
     state: Mutex<State>,
     finished: Condvar,
 }
@@ -72,7 +74,10 @@ impl Job {
 
 impl Work {
     pub(super) fn new(shared: Shared, output: Arc<Output>, runtime: Handle) -> Work {
-        let inner = Inner { shared, output, runtime, state: Mutex::default(), finished: Condvar::new() };
+        // Some more than requests in work: for late answers.
+        let workers = Workers::new(shared.max_in_flight + 8);
+        let (state, finished) = (Mutex::default(), Condvar::new());
+        let inner = Inner { shared, output, runtime, workers, state, finished };
         Work { inner: Arc::new(inner) }
     }
 
@@ -119,7 +124,7 @@ impl Work {
 
     fn spawn(&self, job: Arc<Job>) {
         let work = self.clone();
-        self.inner.runtime.spawn_blocking(move || work.run_all(job));
+        self.inner.workers.run(move || work.run_all(job));
     }
 
     /// Calls off the request with this id, if it can still be.
@@ -171,7 +176,7 @@ impl Work {
                 let answer = job.pending.answer(Err(Error::TimedOut));
                 let inner = work.inner.clone();
                 inner.lock().running += 1;
-                work.inner.runtime.spawn_blocking(move || {
+                work.inner.workers.run(move || {
                     inner.output.send(answer);
                     inner.stopped_running();
                 });

@@ -7,10 +7,11 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::SizeHint;
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::sync::oneshot;
 
 use super::frame::Frame;
 use crate::protocol::{Answer, Pulled};
+use crate::transport::workers::Workers;
 
 /// Bytes of a short answer, which is not worth a frame.
 const SHORT: usize = 16 * 1024;
@@ -20,8 +21,8 @@ const SHORT: usize = 16 * 1024;
 pub(super) enum AnswerBody {
     /// All of it; nothing when it has been taken.
     Whole(Option<Bytes>),
-    /// The rest is pulled on a blocking thread, because reading a map may wait for the disk.
-    Stream(JoinHandle<Block>),
+    /// The rest is pulled by one of the workers, because reading a map may wait for the disk.
+    Stream { next: oneshot::Receiver<Block>, workers: Workers },
     /// All was sent.
     Done,
 }
@@ -69,12 +70,14 @@ impl Block {
     }
 
     /// A body that starts with this block. An error if the answer broke off before anything was sent.
-    pub(super) fn into_body(self) -> Result<AnswerBody, Broken> {
+    pub(super) fn into_body(self, workers: &Workers) -> Result<AnswerBody, Broken> {
         match self.end {
             Pulled::Done => Ok(AnswerBody::Whole(Some(self.bytes))),
             Pulled::More => {
                 // The block goes out as the first frame.
-                Ok(AnswerBody::Stream(tokio::spawn(std::future::ready(self))))
+                let (first, next) = oneshot::channel();
+                let _ = first.send(self);
+                Ok(AnswerBody::Stream { next, workers: workers.clone() })
             }
             Pulled::Cut => Err(Broken),
         }
@@ -101,12 +104,12 @@ impl http_body::Body for AnswerBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<http_body::Frame<Bytes>, io::Error>>> {
-        let block = match &mut *self {
+        let (block, workers) = match &mut *self {
             AnswerBody::Whole(bytes) => {
                 return Poll::Ready(bytes.take().map(|bytes| Ok(http_body::Frame::data(bytes))));
             }
             AnswerBody::Done => return Poll::Ready(None),
-            AnswerBody::Stream(block) => ready!(Pin::new(block).poll(context)),
+            AnswerBody::Stream { next, workers } => (ready!(Pin::new(next).poll(context)), workers.clone()),
         };
         // A panic while pulling ends the stream like any other break.
         let block = match block.map_err(io::Error::other) {
@@ -122,7 +125,10 @@ impl http_body::Body for AnswerBody {
             }
             Ok(Block { answer, bytes, end }) => {
                 *self = match end {
-                    Pulled::More => AnswerBody::Stream(spawn_blocking(|| Block::pull(answer))),
+                    Pulled::More => {
+                        let next = workers.spawn(|| Block::pull(answer));
+                        AnswerBody::Stream { next, workers }
+                    }
                     _ => AnswerBody::Done,
                 };
                 Poll::Ready(Some(Ok(http_body::Frame::data(bytes))))
@@ -137,7 +143,7 @@ impl http_body::Body for AnswerBody {
     fn size_hint(&self) -> SizeHint {
         match self {
             AnswerBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
-            AnswerBody::Stream(_) => SizeHint::default(),
+            AnswerBody::Stream { .. } => SizeHint::default(),
             AnswerBody::Done => SizeHint::with_exact(0),
         }
     }

@@ -5,12 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use hyper::Response;
-use tokio::task::spawn_blocking;
 use tokio::time::timeout_at;
 
 use super::Server;
 use super::body::{AnswerBody, Block};
-use super::response::{accepted, at_once, respond_with};
+use super::response::{accepted, at_once, begin_with};
 use crate::engine::{Control, Error};
 use crate::protocol::{Pending, Step};
 use crate::transport::work::{run_batch, run_to_answer};
@@ -39,7 +38,7 @@ impl Server {
         let _hung_up = CancelOnDrop(pending.ends_with_its_client().then(|| control.clone()));
         // A task of its own: a client that hangs up takes only the waiting for the answer with it.
         match tokio::spawn(self.clone().work(pending.clone(), control)).await {
-            Ok(Some(block)) => respond_with(block),
+            Ok(Some(block)) => begin_with(block, &self.workers),
             _ => at_once(pending.panicked()),
         }
     }
@@ -67,7 +66,7 @@ impl Server {
                 run_to_answer(&pending, &workspace, &control).map(Block::pull)
             }
         };
-        let mut work = spawn_blocking(work);
+        let mut work = self.workers.spawn(work);
         let block = match timeout_at(control.overdue().into(), &mut work).await {
             Err(_) if control.expire() => return Some(timed_out()),
             // It is writing already: its answer will come.
@@ -82,9 +81,10 @@ impl Server {
         let _working = self.working.read().await;
         let _place = self.in_work.acquire().await;
         let (workspace, timeout) = (self.shared.workspace.clone(), self.shared.timeout);
-        let block = spawn_blocking(move || run_batch(steps, workspace, timeout).map(Block::pull)).await;
+        let batch = move || run_batch(steps, workspace, timeout).map(Block::pull);
+        let block = self.workers.spawn(batch).await;
         match block.map_err(io::Error::other)? {
-            Some(block) => respond_with(block),
+            Some(block) => begin_with(block, &self.workers),
             None => Ok(accepted()),
         }
     }

@@ -1,6 +1,6 @@
 //! MCP Streamable HTTP, and REST beside it (SPEC 6.3), on hyper's HTTP/1.1.
 //!
-//! What takes no waiting is answered in place, all else on blocking threads, of which as many may be busy as requests
+//! What takes no waiting is answered in place, all else by workers, of which as many may be busy as requests
 //! may be in work; hyper handles one request of a connection at a time, so that bound is the server's.
 
 mod body;
@@ -29,6 +29,7 @@ use super::monitor::Monitor;
 use super::patience::Patient;
 use super::seats::{Seat, Seated, Seats};
 use super::turns::Turns;
+use super::workers::Workers;
 use super::{Shared, seats, shutdown};
 
 /// Longest time between two requests of a connection, and for the head of one.
@@ -60,6 +61,7 @@ struct Server {
     checks: Checks,
     in_work: Semaphore,
     turns: Turns,
+    workers: Workers,
     /// Read by all work, also that which waits and that whose client has gone: who may write knows that there is none.
     working: Arc<RwLock<()>>,
     bodies: Budget,
@@ -76,6 +78,8 @@ impl Server {
             in_work: Semaphore::new(shared.max_in_flight),
             bodies: Budget::new(BODIES_HELD * shared.max_bytes),
             turns: Turns::default(),
+            // Some more than calls in work: for long requests, and for the rest of long answers.
+            workers: Workers::new(shared.max_in_flight + 64),
             working: Arc::default(),
             checks,
             shared,
@@ -87,8 +91,6 @@ impl Server {
 pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(std::thread::available_parallelism().map_or(1, usize::from).min(4))
-        .thread_keep_alive(Duration::from_secs(2))
-        .max_blocking_threads(shared.max_in_flight + 64)
         .enable_all()
         .build()?;
     let served = runtime.block_on(async {

@@ -11,7 +11,6 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::header::{HeaderValue, RETRY_AFTER};
 use hyper::{Request, Response};
-use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
 use super::Server;
@@ -93,7 +92,7 @@ impl Server {
 
     async fn understand(&self, target: Target, headers: Headers, body: Message) -> Step {
         let service = self.shared.service.clone();
-        // What is long is taken apart on a blocking thread.
+        // What is long is taken apart by one of the workers.
         let in_place = body.len() <= SHORT;
         let rest = matches!(target, Target::Rest(_));
         let parse = move || {
@@ -103,7 +102,7 @@ impl Server {
             }));
             understood.ok()
         };
-        let understood = if in_place { parse() } else { spawn_blocking(parse).await.ok().flatten() };
+        let understood = if in_place { parse() } else { self.workers.spawn(parse).await.ok().flatten() };
         understood
             .unwrap_or_else(|| Step::Answer(http_refusal(rest, 500, code::INTERNAL_ERROR, "Internal error")))
     }

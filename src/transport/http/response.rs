@@ -7,8 +7,9 @@ use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::{Request, Response, StatusCode};
 
-use super::body::{AnswerBody, Block};
+use super::body::{AnswerBody, Block, Broken};
 use crate::protocol::{Answer, code, http_refusal};
+use crate::transport::workers::Workers;
 
 pub(super) fn over_rate(request: &Request<Incoming>, wait: Duration) -> io::Result<Response<AnswerBody>> {
     let rest = !matches!(request.uri().path(), "/" | "/mcp");
@@ -26,16 +27,23 @@ pub(super) fn accepted() -> Response<AnswerBody> {
     response
 }
 
-/// An answer that takes no waiting.
+/// An answer that takes no waiting: pulled in one, so that nothing of it is sent if it turned out not to be true.
 pub(super) fn at_once(answer: Answer) -> io::Result<Response<AnswerBody>> {
-    respond_with(Block::pull_all(answer))
+    let (status, bytes) = (answer.status, answer.collect());
+    let bytes = bytes.ok_or_else(|| io::Error::other(Broken))?;
+    Ok(respond(status, AnswerBody::Whole(Some(bytes.into()))))
 }
 
-pub(super) fn respond_with(block: Block) -> io::Result<Response<AnswerBody>> {
-    let status = StatusCode::from_u16(block.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = Response::new(block.into_body().map_err(io::Error::other)?);
-    *response.status_mut() = status;
+/// An answer that begins with `block`; the rest of it is pulled by `workers`.
+pub(super) fn begin_with(block: Block, workers: &Workers) -> io::Result<Response<AnswerBody>> {
+    let status = block.status();
+    Ok(respond(status, block.into_body(workers).map_err(io::Error::other)?))
+}
+
+fn respond(status: u16, body: AnswerBody) -> Response<AnswerBody> {
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let json = HeaderValue::from_static("application/json; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, json);
-    Ok(response)
+    response
 }
