@@ -14,7 +14,7 @@ use rustix::mm::{Advice, madvise};
 pub(super) fn let_go() {
     for range in unwritten() {
         // SAFETY: the range is a private map of our own binary that cannot be written, and no page of it differs from
-        // the file (it would be anonymous). For such pages this advice, taken or not, in whole or in part, changes what
+        // the file (it would be anonymous, or in swap). For such pages this advice, taken or not, in whole or in part, changes what
         // is resident and not what is read: whoever touches one next, on any thread, gets the same bytes from the file.
         let _ =
             unsafe { madvise(with_exposed_provenance_mut(range.start), range.len(), Advice::LinuxDontNeed) };
@@ -31,10 +31,13 @@ fn unwritten() -> Vec<Range<usize>> {
 /// Those maps of `program` in a text like `/proc/self/smaps` that are private, cannot be written, and never were.
 fn unwritten_of(maps: &str, program: &str) -> Vec<Range<usize>> {
     let (mut ranges, mut current) = (Vec::new(), None);
+    let none = |size: &str| size.trim() == "0 kB";
     for line in maps.lines() {
         let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
         match first {
-            "Anonymous:" if rest.trim() == "0 kB" => ranges.extend(current.take()),
+            // In this order for each map.
+            "Anonymous:" => current = current.filter(|_| none(rest)),
+            "Swap:" => ranges.extend(current.take().filter(|_| none(rest))),
             _ => {
                 if let Some(range) = addresses(first) {
                     let kind = rest.as_bytes();
@@ -68,11 +71,12 @@ mod tests {
 
     #[test]
     fn only_maps_of_the_program_that_nobody_wrote_are_taken() {
-        let map = |start: &str, kind: &str, path: &str, anonymous: u32| {
-            format!(
-                "{start}000-{start}fff {kind} 00000000 fe:00 7   {path}\nRss: 8 kB\nAnonymous:   {anonymous} kB\n"
-            )
+        let map_with = |start: &str, kind: &str, path: &str, anonymous: u32, swap: u32| {
+            let first = format!("{start}000-{start}fff {kind} 00000000 fe:00 7   {path}\nRss: 8 kB\n");
+            format!("{first}Anonymous:   {anonymous} kB\nSwap:    {swap} kB\nVmFlags: rd mr mw me\n")
         };
+        let map =
+            |start: &str, kind: &str, path: &str, anonymous: u32| map_with(start, kind, path, anonymous, 0);
         let maps = [
             map("1", "r--p", "/bin/server", 0),
             map("2", "r-xp", "/bin/server", 0),
@@ -81,6 +85,7 @@ mod tests {
             map("5", "r--s", "/bin/server", 0),
             map("6", "r--p", "/data/bin/server", 0),
             map("7", "r--p", "", 0),
+            map_with("8", "r--p", "/bin/server", 0, 80),
         ];
         assert_eq!(unwritten_of(&maps.concat(), "/bin/server"), [0x1000..0x1fff, 0x2000..0x2fff]);
         for nothing in [unwritten_of(&maps.concat(), ""), unwritten_of("", "/bin/server")] {

@@ -22,6 +22,9 @@ use crate::protocol::{Answer, Id, Pending, Step};
 /// How long the end waits for requests that were answered as late.
 const SETTLE: Duration = Duration::from_secs(1);
 
+/// Between two tries to get a thread from a system that has none.
+const RETRY: Duration = Duration::from_millis(20);
+
 /// See the module.
 #[derive(Clone)]
 pub(super) struct Work {
@@ -122,9 +125,21 @@ impl Work {
         self.spawn(job);
     }
 
+    /// From the thread that reads: it does the work itself where there is no other thread for it.
     fn spawn(&self, job: Arc<Job>) {
         let work = self.clone();
-        self.inner.workers.run(move || work.run_all(job));
+        if let Err(job) = self.inner.workers.run(Box::new(move || work.run_all(job))) {
+            job();
+        }
+    }
+
+    /// From the thread that waits for signals and timers: until there is a thread for it, it tries again.
+    async fn hand_over(&self, job: impl FnOnce() + Send + 'static) {
+        let mut handed = self.inner.workers.run(Box::new(job));
+        while let Err(job) = handed {
+            tokio::time::sleep(RETRY).await;
+            handed = self.inner.workers.run(job);
+        }
     }
 
     /// Calls off the request with this id, if it can still be.
@@ -166,25 +181,32 @@ impl Work {
         timer.abort();
     }
 
-    /// Answers in the job's place if its time is up while it hangs in the system, and lets the next of its file go on:
-    /// what was called off changes nothing any more.
+    /// Sees to the job if its time is up while it hangs in the system.
     fn start_timer(&self, job: Arc<Job>, overdue: Instant) -> JoinHandle<()> {
-        let work = self.clone();
+        let (work, runtime) = (self.clone(), self.inner.runtime.clone());
         self.inner.runtime.spawn(async move {
             tokio::time::sleep_until(overdue.into()).await;
             if job.control.get().is_some_and(Control::expire) {
-                let answer = job.pending.answer(Err(Error::TimedOut));
-                let inner = work.inner.clone();
-                inner.lock().running += 1;
-                work.inner.workers.run(move || {
-                    inner.output.send(answer);
-                    inner.stopped_running();
-                });
-                if let Some(next) = work.inner.finish(&job) {
-                    work.spawn(next);
-                }
+                // Not to be stopped with the timer, when the job comes to its end after all.
+                runtime.spawn(work.answer_late(job));
             }
         })
+    }
+
+    /// Answers in the job's place, and lets the next of its file go on: what was called off changes nothing any more.
+    async fn answer_late(self, job: Arc<Job>) {
+        let answer = job.pending.answer(Err(Error::TimedOut));
+        let inner = self.inner.clone();
+        inner.lock().running += 1;
+        self.hand_over(move || {
+            inner.output.send(answer);
+            inner.stopped_running();
+        })
+        .await;
+        if let Some(next) = self.inner.finish(&job) {
+            let others = self.clone();
+            self.hand_over(move || others.run_all(next)).await;
+        }
     }
 }
 

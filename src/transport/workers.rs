@@ -5,7 +5,7 @@
 //! threads of a burst are out of work after it, and end. Knows neither requests nor answers.
 
 use std::collections::VecDeque;
-use std::mem::take;
+use std::mem::{forget, take};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -15,10 +15,7 @@ use tokio::sync::oneshot;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Bytes of a thread's stack.
 const STACK: usize = 2 << 20;
-
-/// How long a thread without work waits for some.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// See the module.
@@ -27,7 +24,10 @@ pub(super) struct Workers(Arc<Pool>);
 
 struct Pool {
     most: usize,
+    /// Bytes of a thread's stack.
     stack: usize,
+    /// How long a thread without work waits for some.
+    patience: Duration,
     state: Mutex<State>,
 }
 
@@ -36,7 +36,7 @@ struct State {
     threads: usize,
     /// Those without work; the last has waited for the shortest time.
     idle: Vec<Arc<Worker>>,
-    /// Work for which there was no thread; only while none is idle.
+    /// Work for which there was no thread; only while there are threads and none is idle.
     queue: VecDeque<Job>,
 }
 
@@ -56,81 +56,68 @@ impl std::fmt::Debug for Workers {
 impl Workers {
     /// None yet; there will be `most` at most, and what comes when all of them work waits.
     pub(super) fn new(most: usize) -> Workers {
-        Workers::with_stack(most, STACK)
+        Workers::with(most, STACK, PATIENCE)
     }
 
-    fn with_stack(most: usize, stack: usize) -> Workers {
-        Workers(Arc::new(Pool { most, stack, state: Mutex::default() }))
+    fn with(most: usize, stack: usize, patience: Duration) -> Workers {
+        Workers(Arc::new(Pool { most, stack, patience, state: Mutex::default() }))
     }
 
-    /// Has `job` done. What it returns comes through the channel, an error if it panics.
+    /// Has `job` done. What it returns comes through the channel; an error if it panics, or if there is no thread to be
+    /// had.
     pub(super) fn spawn<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (sender, receiver) = oneshot::channel();
-        self.run(move || {
+        let _ = self.run(Box::new(move || {
             let _ = sender.send(job());
-        });
+        }));
         receiver
     }
 
-    /// Has `job` done; where the system has no thread for it and there is none, in place.
-    pub(super) fn run(&self, job: impl FnOnce() + Send + 'static) {
-        let job: Job = Box::new(job);
+    /// Has `job` done. Gives it back if the system has no thread for it and there is none.
+    pub(super) fn run(&self, job: Job) -> Result<(), Job> {
         let mut state = self.lock();
         if let Some(worker) = state.idle.pop() {
             drop(state);
             worker.give(job);
-        } else if state.threads < self.0.most {
-            state.threads += 1;
-            drop(state);
-            self.start(job);
-        } else {
-            state.queue.push_back(job);
+            return Ok(());
         }
-    }
-
-    fn start(&self, job: Job) {
-        let (workers, worker) = (self.clone(), Arc::new(Worker::default()));
-        worker.give(job);
-        let thread = worker.clone();
-        let new = thread::Builder::new().name("worker".into()).stack_size(self.0.stack);
-        if new.spawn(move || workers.work(&thread)).is_err() {
-            let Some(job) = worker.taken() else { return };
-            let mut state = self.lock();
-            state.threads -= 1;
-            if let Some(worker) = state.idle.pop() {
-                drop(state);
-                worker.give(job);
-            } else if state.threads > 0 {
-                state.queue.push_back(job);
-            } else {
-                drop(state);
-                job();
-            }
+        state.queue.push_back(job);
+        if state.threads < self.0.most {
+            // Under the lock, so that only threads that really started are counted on.
+            let workers = self.clone();
+            let new = thread::Builder::new().name("worker".into()).stack_size(self.0.stack);
+            let started = new.spawn(move || workers.work(&Arc::default()));
+            state.threads += usize::from(started.is_ok());
+        }
+        match state.threads {
+            0 => state.queue.pop_back().map_or(Ok(()), Err),
+            _ => Ok(()),
         }
     }
 
     /// What a thread does.
     fn work(&self, worker: &Arc<Worker>) {
         while let Some(job) = self.next(worker) {
-            // The hook has logged the panic; whoever waits for the job hears of it by the end of its channel.
-            let _ = catch_unwind(AssertUnwindSafe(job));
-            let mut state = self.lock();
-            match state.queue.pop_front() {
-                Some(job) => {
-                    drop(state);
-                    worker.give(job);
-                }
-                None => state.idle.push(worker.clone()),
+            // The hook has logged the panic, and whoever waits for the job hears of it by the end of its channel. What
+            // was thrown is not dropped: that might panic, too.
+            if let Err(thrown) = catch_unwind(AssertUnwindSafe(job)) {
+                forget(thrown);
             }
         }
     }
 
-    /// The next work; nothing if there was none for a while, and then none will be given any more.
+    /// The next work for a thread; nothing if there was none for a while, and then none will be given to it any more.
     fn next(&self, worker: &Arc<Worker>) -> Option<Job> {
-        if let Some(job) = worker.wait() {
+        let mut state = self.lock();
+        if let Some(job) = state.queue.pop_front() {
+            return Some(job);
+        }
+        state.idle.push(worker.clone());
+        drop(state);
+        if let Some(job) = worker.wait(self.0.patience) {
             return Some(job);
         }
         let mut state = self.lock();
@@ -156,13 +143,9 @@ impl Worker {
         self.given.notify_one();
     }
 
-    fn taken(&self) -> Option<Job> {
-        take(&mut *self.lock())
-    }
-
-    /// Waits for work for as long as a thread without any is kept.
-    fn wait(&self) -> Option<Job> {
-        let waited = self.given.wait_timeout_while(self.lock(), PATIENCE, |job| job.is_none());
+    /// Waits for work, but not for ever.
+    fn wait(&self, patience: Duration) -> Option<Job> {
+        let waited = self.given.wait_timeout_while(self.lock(), patience, |job| job.is_none());
         take(&mut *waited.unwrap_or_else(PoisonError::into_inner).0)
     }
 
@@ -180,16 +163,35 @@ impl Worker {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::time::Instant;
 
     use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3_600);
 
     fn threads(workers: &Workers) -> usize {
         workers.lock().threads
     }
 
+    /// So many jobs that wait until they are let go, and what lets them go.
+    fn held(workers: &Workers, count: usize) -> (Vec<oneshot::Receiver<usize>>, impl Fn()) {
+        let (release, gate) = mpsc::channel::<()>();
+        let gate = Arc::new(Mutex::new(gate));
+        let job = |nth| {
+            let gate = gate.clone();
+            move || gate.lock().unwrap().recv().map(|()| nth).unwrap()
+        };
+        let jobs = (0..count).map(|nth| workers.spawn(job(nth))).collect();
+        (jobs, move || (0..count).for_each(|_| release.send(()).unwrap()))
+    }
+
+    fn all_done(jobs: Vec<oneshot::Receiver<usize>>) {
+        jobs.into_iter().enumerate().for_each(|(nth, job)| assert_eq!(job.blocking_recv(), Ok(nth)));
+    }
+
     #[test]
     fn one_job_after_the_other_is_done_by_one_thread() {
-        let workers = Workers::new(8);
+        let workers = Workers::with(8, STACK, HOUR);
         for nth in 0..100 {
             assert_eq!(workers.spawn(move || nth).blocking_recv(), Ok(nth));
             // Idle again before the next comes.
@@ -202,73 +204,65 @@ mod tests {
 
     #[test]
     fn more_jobs_than_threads_wait_and_all_are_done() {
-        let workers = Workers::new(3);
-        let (release, gate) = mpsc::channel::<()>();
-        let gate = Arc::new(Mutex::new(gate));
-        let done: Vec<_> = (0..50)
-            .map(|nth| {
-                let gate = gate.clone();
-                workers.spawn(move || gate.lock().unwrap().recv().map(|()| nth))
-            })
-            .collect();
-        assert_eq!((threads(&workers), workers.lock().queue.len()), (3, 47));
-        (0..50).for_each(|_| release.send(()).unwrap());
-        for (nth, done) in done.into_iter().enumerate() {
-            assert_eq!(done.blocking_recv().unwrap(), Ok(nth));
+        let workers = Workers::with(3, STACK, HOUR);
+        let (jobs, release) = held(&workers, 50);
+        while workers.lock().queue.len() > 47 {
+            thread::yield_now();
         }
+        assert_eq!(threads(&workers), 3);
+        release();
+        all_done(jobs);
         assert_eq!(threads(&workers), 3);
     }
 
     #[test]
     fn a_panic_takes_its_answer_and_no_thread_with_it() {
-        let workers = Workers::new(1);
+        let workers = Workers::with(1, STACK, HOUR);
         assert!(workers.spawn(|| panic!("on purpose")).blocking_recv().is_err());
         assert_eq!(workers.spawn(|| 7).blocking_recv(), Ok(7));
+        assert_eq!(threads(&workers), 1);
     }
 
     #[test]
-    fn without_a_thread_to_be_had_jobs_are_done_in_place_or_by_those_there_are() {
-        let none = Workers::with_stack(4, usize::MAX >> 2);
-        for nth in 0..3 {
-            let here = thread::current().id();
-            assert_eq!(
-                none.spawn(move || (nth, thread::current().id() == here)).blocking_recv(),
-                Ok((nth, true))
-            );
-        }
-        assert_eq!(threads(&none), 0);
-        // As if one had been started when there were still some.
-        let (workers, worker) = (none.clone(), Arc::new(Worker::default()));
+    fn without_a_thread_to_be_had_a_job_comes_back_or_waits_for_those_there_are() {
+        let none = Workers::with(4, usize::MAX >> 2, HOUR);
+        assert!(none.spawn(|| 7).blocking_recv().is_err());
+        let (sender, receiver) = mpsc::channel();
+        let job = none.run(Box::new(move || sender.send(7).unwrap())).expect_err("no thread");
+        assert_eq!((threads(&none), none.lock().queue.len()), (0, 0));
+        job();
+        assert_eq!(receiver.recv(), Ok(7));
+        // As if one had been started when that was still possible.
         none.lock().threads = 1;
-        let (release, gate) = mpsc::channel::<()>();
-        worker.give(Box::new(move || gate.recv().unwrap()));
-        thread::spawn(move || workers.work(&worker));
-        let waits = none.spawn(|| 7);
-        assert_eq!(none.lock().queue.len(), 1);
-        release.send(()).unwrap();
-        assert_eq!(waits.blocking_recv(), Ok(7));
+        let waits = none.spawn(|| 8);
+        assert_eq!((threads(&none), none.lock().queue.len()), (1, 1));
+        let workers = none.clone();
+        thread::spawn(move || workers.work(&Arc::default()));
+        assert_eq!(waits.blocking_recv(), Ok(8));
     }
 
     #[test]
     fn threads_without_work_end_and_new_work_starts_new_ones() {
-        let workers = Workers::new(4);
-        for _ in 0..2 {
-            let (release, gate) = mpsc::channel::<()>();
-            let gate = Arc::new(Mutex::new(gate));
-            let done: Vec<_> = (0..4)
-                .map(|_| {
-                    let gate = gate.clone();
-                    workers.spawn(move || gate.lock().unwrap().recv())
-                })
-                .collect();
+        let workers = Workers::with(4, STACK, Duration::from_millis(20));
+        for _ in 0..20 {
+            let (jobs, release) = held(&workers, 4);
             assert_eq!(threads(&workers), 4);
-            (0..4).for_each(|_| release.send(()).unwrap());
-            done.into_iter().for_each(|done| assert_eq!(done.blocking_recv().unwrap(), Ok(())));
-            let since = std::time::Instant::now();
+            release();
+            all_done(jobs);
+            let since = Instant::now();
             while threads(&workers) > 0 {
-                assert!(since.elapsed() < 10 * PATIENCE, "threads do not end");
-                thread::sleep(Duration::from_millis(20));
+                assert!(since.elapsed() < Duration::from_secs(20), "threads do not end");
+                thread::yield_now();
             }
+        }
+    }
+
+    #[test]
+    fn no_job_is_lost_while_threads_come_and_go() {
+        let workers = Workers::with(3, STACK, Duration::from_micros(50));
+        for round in 0..2_000 {
+            let jobs: Vec<_> = (0..round % 7).map(|nth| workers.spawn(move || nth)).collect();
+            all_done(jobs);
         }
     }
 }
