@@ -154,7 +154,8 @@ impl Work {
         drop(self.inner.wait(self.inner.lock(), |state| state.in_work > 0));
     }
 
-    /// Gives late answers the time to go out, and what they stand for the time to clear away after itself; what hangs in the system is not waited for.
+    /// Gives late answers the time to go out, and what they stand for the time to clear away after itself; what hangs in
+    /// the system is not waited for.
     pub(super) fn settle(&self) {
         let inner = &self.inner;
         let still = |state: &mut State| state.running > 0;

@@ -54,16 +54,6 @@ impl Block {
         Block { answer, bytes, end }
     }
 
-    /// Pulls all of an answer that takes no waiting. Nothing of it is sent if it turned out not to be true.
-    pub(super) fn pull_all(answer: Answer) -> Block {
-        let status = answer.status;
-        let (bytes, end) = match answer.collect() {
-            Some(bytes) => (bytes, Pulled::Done),
-            None => (Vec::new(), Pulled::Cut),
-        };
-        Block { answer: Answer::ready(status, Vec::new()), bytes: bytes.into(), end }
-    }
-
     /// The status line's number.
     pub(super) fn status(&self) -> u16 {
         self.answer.status

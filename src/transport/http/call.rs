@@ -38,20 +38,24 @@ impl Server {
         let _hung_up = CancelOnDrop(pending.ends_with_its_client().then(|| control.clone()));
         // A task of its own: a client that hangs up takes only the waiting for the answer with it.
         match tokio::spawn(self.clone().work(pending.clone(), control)).await {
-            Ok(Some(block)) => begin_with(block, &self.workers),
+            Ok(Some(response)) => response,
             _ => at_once(pending.panicked()),
         }
     }
 
     /// Carries a call out in its turn. Nothing if it ran into a fault of ours, or was called off.
-    async fn work(self: Arc<Self>, pending: Arc<Pending>, control: Arc<Control>) -> Option<Block> {
+    async fn work(
+        self: Arc<Self>,
+        pending: Arc<Pending>,
+        control: Arc<Control>,
+    ) -> Option<io::Result<Response<AnswerBody>>> {
         let working = self.working.clone().read_owned().await;
-        let timed_out = || Block::pull_all(pending.answer(Err(Error::TimedOut)));
+        let timed_out = || at_once(pending.answer(Err(Error::TimedOut)));
         let _turn = match pending.file().filter(|_| pending.writes()) {
             None => None,
             Some(file) => match timeout_at(control.lock_deadline().into(), self.turns.turn(file)).await {
                 Ok(turn) => Some(turn),
-                Err(_) => return Some(Block::pull_all(pending.locked())),
+                Err(_) => return Some(at_once(pending.locked())),
             },
         };
         let Ok(_place) = timeout_at(control.deadline().into(), self.in_work.acquire()).await else {
@@ -73,7 +77,7 @@ impl Server {
             Err(_) => work.await,
             Ok(block) => block,
         };
-        block.ok().flatten()
+        block.ok().flatten().map(|block| begin_with(block, &self.workers))
     }
 
     /// A batch is carried out in its order, as one piece of work.
