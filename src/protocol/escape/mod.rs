@@ -4,10 +4,11 @@
 //! the block is checked instead, because nobody else can write there; the tail of a cut character moves to the next
 //! block. Knows no file and no envelope.
 
-use std::hint::black_box;
-use std::ops::Range;
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod shuffle;
 
-use wide::u8x32;
+use std::hint::black_box;
 
 use crate::engine::char_boundary;
 
@@ -28,7 +29,9 @@ pub struct NotUtf8;
 #[derive(Debug)]
 pub struct Escaper {
     breaks: Breaks,
-    /// The last byte was a `\r` that has been written as a break: a `\n` right behind it belongs to it.
+    /// A `\r` was seen that reads as `\n`: from there on, breaks are joined first.
+    joins: bool,
+    /// The last byte was such a `\r`: a `\n` right behind it belongs to it.
     after_cr: bool,
     /// Bytes of a character that the last block cut.
     tail: [u8; 3],
@@ -41,19 +44,22 @@ const STEP: usize = 32;
 /// Source bytes copied at once.
 const STAGE: usize = 1024;
 
-/// Bytes that one step may write: every byte escaped, and then a whole step of plain ones.
-const ROOM: usize = 6 * STEP + STEP;
-
-/// A copied piece of the source, and behind it what a step may look at but does not take.
+/// A copied piece of the source, and behind it what a step may look at: plain bytes.
 type Stage = [u8; STAGE + 2 * STEP];
 
+/// Bytes that the longest escape takes.
+const LONGEST: usize = 6;
+
+/// Bytes behind those that count that a step may write: every byte of it escaped, and then a whole step of plain ones.
+const OVERRUN: usize = LONGEST * STEP + STEP;
+
 /// The smallest block that [`Escaper::fill`] makes progress with.
-pub const MIN_BLOCK: usize = ROOM + 3;
+pub const MIN_BLOCK: usize = 3 + LONGEST * STEP + OVERRUN;
 
 impl Escaper {
     /// At the start of a text.
     pub fn new(breaks: Breaks) -> Escaper {
-        Escaper { breaks, after_cr: false, tail: [0; 3], tail_len: 0 }
+        Escaper { breaks, joins: false, after_cr: false, tail: [0; 3], tail_len: 0 }
     }
 
     /// Escapes from the front of `source` into `block` until either is used up. Returns how many source bytes were
@@ -61,18 +67,19 @@ impl Escaper {
     pub fn fill(&mut self, source: &[u8], block: &mut [u8]) -> Result<(usize, usize), NotUtf8> {
         block[..self.tail_len].copy_from_slice(&self.tail[..self.tail_len]);
         let (mut taken, mut end) = (0, self.tail_len);
-        // One look at the source: what is written must be what was judged, also if the file changes in between, or a
-        // quote could slip through and end the string.
-        let mut stage: Stage = [0; _];
-        while taken < source.len() {
-            let len = (source.len() - taken).min(STAGE);
-            stage[..len].copy_from_slice(&source[taken..taken + len]);
-            // `black_box` keeps the compiler from looking at the source again.
-            let used = self.escape(black_box(&stage), len, block, &mut end);
-            taken += used;
-            if used < len {
+        let mut stage: Stage = [b' '; _];
+        loop {
+            let room = block.len().saturating_sub(end + OVERRUN) / LONGEST;
+            let len = (source.len() - taken).min(STAGE).min(room);
+            if len == 0 || room < STEP {
                 break;
             }
+            // One look at the source: what is written must be what was judged, also if the file changes in between, or
+            // a quote could slip through and end the string.
+            stage[..len].copy_from_slice(&source[taken..taken + len]);
+            // `black_box` keeps the compiler from looking at the source again.
+            end += self.escape(black_box(&mut stage), len, &mut block[end..]);
+            taken += len;
         }
         let ready = incomplete_tail(&block[..end]);
         simdutf8::basic::from_utf8(&block[..ready]).map_err(|_| NotUtf8)?;
@@ -86,90 +93,73 @@ impl Escaper {
         if self.tail_len == 0 { Ok(()) } else { Err(NotUtf8) }
     }
 
-    /// Escapes the first `len` bytes of `stage` as far as there is room; returns how many were taken.
-    #[inline]
-    fn escape(&mut self, stage: &Stage, len: usize, block: &mut [u8], end: &mut usize) -> usize {
-        let mut at = 0;
-        while at < len
-            && let Some(window) = stage[at..].first_chunk::<{ 2 * STEP }>()
-            && let Some(out) = block[*end..].first_chunk_mut::<ROOM>()
-        {
-            let step = (len - at).min(STEP);
-            *end += self.step(window, step, out);
-            at += step;
+    /// Escapes the first `len` bytes of `stage`; returns how many bytes that made.
+    fn escape(&mut self, stage: &mut Stage, len: usize, out: &mut [u8]) -> usize {
+        let stage = pad(stage, len);
+        if !self.joins {
+            let escaped = escape(stage, len, out);
+            self.joins = escaped.has_cr && self.breaks == Breaks::AsLf;
+            if !self.joins {
+                return escaped.made;
+            }
         }
-        at
-    }
-
-    /// Escapes the first `step` bytes of `window`; returns how many bytes that made.
-    #[inline]
-    fn step(&mut self, window: &[u8; 2 * STEP], step: usize, out: &mut [u8; ROOM]) -> usize {
-        let (mut from, mut end) = (0, 0);
-        let mut specials = specials(window) & (u32::MAX >> (STEP - step));
-        while specials != 0 {
-            let special = specials.trailing_zeros() as usize;
-            specials &= specials - 1;
-            self.plain(window, from..special, out, &mut end);
-            self.special(window[special], out, &mut end);
-            from = special + 1;
-        }
-        self.plain(window, from..step, out, &mut end);
-        end
-    }
-
-    /// Writes plain bytes. A whole step is written whatever their number, which is faster than the exact number; what
-    /// lies behind them is overwritten next.
-    #[inline]
-    fn plain(&mut self, window: &[u8; 2 * STEP], at: Range<usize>, out: &mut [u8; ROOM], end: &mut usize) {
-        out[*end..*end + STEP].copy_from_slice(&window[at.start..at.start + STEP]);
-        *end += at.len();
-        self.after_cr &= at.is_empty();
-    }
-
-    /// Writes a byte that cannot stand in a JSON string as it is.
-    #[inline]
-    fn special(&mut self, byte: u8, out: &mut [u8; ROOM], end: &mut usize) {
-        if std::mem::take(&mut self.after_cr) && byte == b'\n' {
-            return;
-        }
-        let as_lf = byte == b'\r' && self.breaks == Breaks::AsLf;
-        self.after_cr = as_lf;
-        let escape = &ESCAPES[usize::from(if as_lf { b'\n' } else { byte })];
-        out[*end..*end + ESCAPE].copy_from_slice(escape);
-        *end += if escape[1] == b'u' { 6 } else { 2 };
+        let after_cr = std::mem::replace(&mut self.after_cr, stage[len - 1] == b'\r');
+        let mut joined: Stage = [b' '; _];
+        let len = join(stage, len, after_cr, &mut joined);
+        escape(pad(&mut joined, len), len, out).made
     }
 }
 
-/// Bytes of an entry of [`ESCAPES`].
-const ESCAPE: usize = 8;
+/// What became of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Escaped {
+    /// Bytes.
+    made: usize,
+    /// There was a `\r`.
+    has_cr: bool,
+}
 
-/// What stands for a byte that cannot stand as it is: 2 bytes, or 6 if the second is `u`; the rest is filled up.
-static ESCAPES: [[u8; ESCAPE]; 256] = {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    let mut escapes = [*b"\\u0000  "; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        escapes[byte][4] = HEX[byte >> 4];
-        escapes[byte][5] = HEX[byte & 15];
-        byte += 1;
+/// Writes the first `len` bytes of a stage to the front of `out` as the inside of a JSON string. `out` has room for the
+/// longest, and for [`OVERRUN`] bytes more.
+fn escape(stage: &Stage, len: usize, out: &mut [u8]) -> Escaped {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(escaped) = shuffle::escape(stage, len, out) {
+        return escaped;
     }
-    let short =
-        [(b'\n', b'n'), (b'\r', b'r'), (b'\t', b't'), (8, b'b'), (12, b'f'), (b'"', b'"'), (b'\\', b'\\')];
-    let mut at = 0;
-    while at < short.len() {
-        escapes[short[at].0 as usize] = [b'\\', short[at].1, b' ', b' ', b' ', b' ', b' ', b' '];
-        at += 1;
-    }
-    escapes
-};
+    portable::escape(stage, len, out)
+}
 
-/// One bit for each of the first [`STEP`] bytes that cannot stand as it is.
+/// Writes the first `len` bytes of a stage to `joined` with each break as one `\n`; returns how many bytes that made.
+/// `after_cr` says that a `\n` at the front belongs to the break before it.
+fn join(stage: &Stage, len: usize, after_cr: bool, joined: &mut Stage) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(made) = shuffle::join(stage, len, after_cr, joined) {
+        return made;
+    }
+    portable::join(stage, len, after_cr, joined)
+}
+
+/// Makes what lies behind the first `len` bytes plain, as far as a step looks.
+fn pad(stage: &mut Stage, len: usize) -> &Stage {
+    chunk_mut::<STEP>(stage, len).fill(b' ');
+    stage
+}
+
+/// Bytes of the last step that are not among the first `len`: each of them makes one.
+fn padding(len: usize) -> usize {
+    len.next_multiple_of(STEP) - len
+}
+
+/// The `LEN` bytes from `start` on.
 #[inline]
-fn specials(window: &[u8; 2 * STEP]) -> u32 {
-    let bytes = u8x32::new(std::array::from_fn(|at| window[at]));
-    let is = |byte: u8| bytes.simd_eq(u8x32::splat(byte));
-    let is_control = bytes.min(u8x32::splat(0x1F)).simd_eq(bytes);
-    (is_control | is(b'"') | is(b'\\')).to_bitmask()
+fn chunk<const LEN: usize>(bytes: &[u8], start: usize) -> &[u8; LEN] {
+    bytes[start..].first_chunk().expect("room behind the last step")
+}
+
+/// The `LEN` bytes from `start` on.
+#[inline]
+fn chunk_mut<const LEN: usize>(bytes: &mut [u8], start: usize) -> &mut [u8; LEN] {
+    bytes[start..].first_chunk_mut().expect("room behind the last step")
 }
 
 /// Where the last character starts, if its end is missing; else the end.
@@ -255,7 +245,49 @@ mod tests {
         }
     }
 
+    /// One stage of `bytes`, by each way that this processor has.
+    #[cfg(target_arch = "x86_64")]
+    fn both_ways(bytes: &[u8], after_cr: bool) {
+        let mut stage: Stage = [0xAA; _];
+        stage[..bytes.len()].copy_from_slice(bytes);
+        let stage = pad(&mut stage, bytes.len());
+        let mut outs = [vec![0; LONGEST * bytes.len() + OVERRUN], vec![1; LONGEST * bytes.len() + OVERRUN]];
+        let escaped = portable::escape(stage, bytes.len(), &mut outs[0]);
+        let mut stages = [[0; STAGE + 2 * STEP]; 2];
+        let joined = portable::join(stage, bytes.len(), after_cr, &mut stages[0]);
+        if let Some(shuffled) = shuffle::escape(stage, bytes.len(), &mut outs[1]) {
+            assert_eq!((shuffled, &outs[1][..shuffled.made]), (escaped, &outs[0][..escaped.made]));
+            assert_eq!(shuffle::join(stage, bytes.len(), after_cr, &mut stages[1]), Some(joined));
+            assert_eq!(stages[0][..joined], stages[1][..joined]);
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn every_byte_at_every_place_of_a_step_is_the_same_either_way() {
+        for len in (1..=2 * STEP).chain([STAGE - 1, STAGE]) {
+            for byte in 0..=255 {
+                let mut bytes = vec![b'a'; len];
+                bytes[(byte * 7) % len] = byte as u8;
+                bytes[(byte * 5 + 1) % len] = b'\r';
+                both_ways(&bytes, byte % 2 == 0);
+            }
+        }
+    }
+
     proptest! {
+        #[cfg(target_arch = "x86_64")]
+        #[test]
+        fn any_stage_is_the_same_either_way(
+            bytes in proptest::collection::vec(
+                prop_oneof![8 => proptest::sample::select(&b"ab \"\\\r\n\t\x1b\xC3"[..]), 1 => any::<u8>()],
+                1..=STAGE,
+            ),
+            after_cr: bool,
+        ) {
+            both_ways(&bytes, after_cr);
+        }
+
         #[test]
         fn any_text_in_blocks_of_any_size_reads_back_the_same(
             text in "([a-z \"\\\\]|\\PC|\\r\\n|\\r|\\n|[\\x00-\\x1f]){0,300}",
