@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::escape::{Breaks, Escaper, MIN_BLOCK};
 use crate::engine::Excerpt;
 
-/// Bytes of a block for a long answer.
+/// Bytes of a block of an answer.
 pub const BLOCK: usize = 64 * 1024;
 
 /// What follows an excerpt that turned out not to be true.
@@ -111,14 +111,14 @@ impl Answer {
         Answer { status: 200, parts: VecDeque::from([Part::Array { rest, first: true }]) }
     }
 
-    /// Bytes of a block that has room for what is left, at most [`BLOCK`] and not exactly: text may take more.
-    pub fn room(&self) -> usize {
+    /// Bytes of a block that has room for what is left, at most `most` and not exactly: text may take more.
+    pub fn room(&self, most: usize) -> usize {
         let left = self.parts.iter().map(|part| match part {
             Part::Ready { bytes, sent } => bytes.len() - sent,
             Part::Streamed(streamed) => streamed.room(),
             Part::Array { .. } => BLOCK,
         });
-        (left.sum::<usize>() + MIN_BLOCK).min(BLOCK)
+        (left.sum::<usize>() + MIN_BLOCK).min(most)
     }
 
     /// Puts what comes next at the front of `block`, of at least [`MIN_BLOCK`] bytes; returns how many bytes that are.
@@ -177,7 +177,7 @@ impl Answer {
         let mut out = Vec::new();
         loop {
             let start = out.len();
-            out.resize(start + self.room(), 0);
+            out.resize(start + self.room(BLOCK), 0);
             let (len, pulled) = self.pull(&mut out[start..]);
             out.truncate(start + len);
             match pulled {

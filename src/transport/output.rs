@@ -11,6 +11,12 @@ use rustix::io::Errno;
 
 use crate::protocol::{Answer, BLOCK, Pulled};
 
+/// Bytes of a long answer that go out at once: each time the reader has to be woken. What it reads is still in the cache.
+const LONG: usize = 4 * BLOCK;
+
+/// Bytes that the buffer grows to: less than a block of short answers, and then the first block of a long one.
+const MOST: usize = BLOCK + LONG;
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Output(Mutex<Buffer>);
@@ -78,7 +84,7 @@ impl Buffer {
             tracing::error!("an answer broke off");
         }
         // An answer may end exactly where the buffer does.
-        if self.len == 2 * BLOCK {
+        if self.len == MOST {
             self.flush();
         }
         self.make_room(1);
@@ -90,7 +96,7 @@ impl Buffer {
     }
 
     fn pull(&mut self, answer: &mut Answer) -> Pulled {
-        self.make_room(answer.room());
+        self.make_room(answer.room(LONG));
         let (len, pulled) = answer.pull(&mut self.bytes[self.len..]);
         self.len += len;
         pulled
@@ -100,7 +106,7 @@ impl Buffer {
     fn make_room(&mut self, bytes: usize) {
         let needed = self.len + bytes;
         if self.bytes.len() < needed {
-            self.bytes.resize(needed.max(2 * self.bytes.len()).min(2 * BLOCK), 0);
+            self.bytes.resize(needed.max(2 * self.bytes.len()).min(MOST), 0);
         }
     }
 
@@ -129,11 +135,12 @@ mod tests {
     #[test]
     fn answers_of_any_length_around_the_ends_of_blocks_leave_whole_lines() {
         let around = |blocks: usize| blocks * BLOCK - 2..=blocks * BLOCK + 2;
+        let lens = (1..=5).flat_map(around).chain((MOST - 2..=MOST + 2).chain(2 * LONG - 2..=2 * LONG + 2));
         for before in [0, 1, BLOCK - 2, BLOCK - 1] {
-            for len in (1..=5).flat_map(around) {
+            for len in lens.clone() {
                 let output = Output::closed();
                 // As large as it gets.
-                output.push(Answer::ready(200, vec![b'a'; 5 * BLOCK]));
+                output.push(Answer::ready(200, vec![b'a'; 3 * LONG]));
                 output.flush();
                 if before > 0 {
                     output.push(Answer::ready(200, vec![b'b'; before]));

@@ -11,9 +11,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
-use tokio::task::JoinHandle;
 
 use super::Shared;
+use super::deadlines::Deadlines;
 use super::output::Output;
 use super::workers::Workers;
 use crate::engine::{Control, Error, Workspace};
@@ -36,6 +36,7 @@ struct Inner {
     output: Arc<Output>,
     runtime: Handle,
     workers: Workers,
+    deadlines: Deadlines<Job>,
     state: Mutex<State>,
     finished: Condvar,
 }
@@ -45,6 +46,8 @@ struct State {
     in_work: usize,
     /// Jobs that run, also those that were answered as late, and late answers on their way.
     running: usize,
+    /// The thread that reads waits for something to finish.
+    waits: bool,
     /// Per file in work, the requests that wait for it.
     files: HashMap<String, VecDeque<Arc<Job>>>,
     by_id: HashMap<Id, Arc<Job>>,
@@ -79,8 +82,9 @@ impl Work {
     pub(super) fn new(shared: Shared, output: Arc<Output>, runtime: Handle) -> Work {
         // Some more than requests in work: for late answers.
         let workers = Workers::new(shared.max_in_flight + 8);
+        let deadlines = Deadlines::new(shared.timeout);
         let (state, finished) = (Mutex::default(), Condvar::new());
-        let inner = Inner { shared, output, runtime, workers, state, finished };
+        let inner = Inner { shared, output, runtime, workers, deadlines, state, finished };
         Work { inner: Arc::new(inner) }
     }
 
@@ -96,7 +100,7 @@ impl Work {
         if full(&mut inner.lock()) {
             // Nothing that is ready may wait for us meanwhile.
             inner.output.flush();
-            drop(inner.wait(inner.lock(), full));
+            inner.wait(full);
         }
     }
 
@@ -151,7 +155,7 @@ impl Work {
 
     /// Waits until nothing is in work.
     pub(super) fn drain(&self) {
-        drop(self.inner.wait(self.inner.lock(), |state| state.in_work > 0));
+        self.inner.wait(|state| state.in_work > 0);
     }
 
     /// Gives late answers the time to go out, and what they stand for the time to clear away after itself; what hangs in
@@ -159,7 +163,9 @@ impl Work {
     pub(super) fn settle(&self) {
         let inner = &self.inner;
         let still = |state: &mut State| state.running > 0;
-        drop(inner.finished.wait_timeout_while(inner.lock(), SETTLE, still));
+        let mut state = inner.lock();
+        state.waits = true;
+        drop(inner.finished.wait_timeout_while(state, SETTLE, still));
     }
 
     /// Runs a job and then those that waited for its file.
@@ -174,24 +180,28 @@ impl Work {
     }
 
     fn run(&self, job: &Arc<Job>) {
-        let control = job.start(self.inner.shared.timeout);
-        let timer = self.start_timer(job.clone(), control.overdue());
-        if let Some(answer) = run_to_answer(&job.pending, &self.inner.shared.workspace, control) {
-            self.inner.output.send(answer);
+        let inner = &self.inner;
+        let control = job.start(inner.shared.timeout);
+        if inner.deadlines.start(job.clone(), control.overdue()) {
+            inner.runtime.spawn(self.clone().look_out());
         }
-        timer.abort();
+        if let Some(answer) = run_to_answer(&job.pending, &inner.shared.workspace, control) {
+            inner.output.send(answer);
+        }
+        inner.deadlines.end(job);
     }
 
-    /// Sees to the job if its time is up while it hangs in the system.
-    fn start_timer(&self, job: Arc<Job>, overdue: Instant) -> JoinHandle<()> {
-        let (work, runtime) = (self.clone(), self.inner.runtime.clone());
-        self.inner.runtime.spawn(async move {
-            tokio::time::sleep_until(overdue.into()).await;
-            if job.control.get().is_some_and(Control::expire) {
-                // Not to be stopped with the timer, when the job comes to its end after all.
-                runtime.spawn(work.answer_late(job));
+    /// Sees to jobs whose time is up while they hang in the system.
+    async fn look_out(self) {
+        while let Some(next) = self.inner.deadlines.next(Instant::now()) {
+            tokio::time::sleep_until(next.into()).await;
+            for job in self.inner.deadlines.late(Instant::now()) {
+                if job.control.get().is_some_and(Control::expire) {
+                    // One that waits for a thread holds up no other.
+                    self.inner.runtime.spawn(self.clone().answer_late(job));
+                }
             }
-        })
+        }
     }
 
     /// Answers in the job's place, and lets the next of its file go on: what was called off changes nothing any more.
@@ -244,17 +254,25 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'s>(
-        &self,
-        state: MutexGuard<'s, State>,
-        mut while_so: impl FnMut(&mut State) -> bool,
-    ) -> MutexGuard<'s, State> {
-        self.finished.wait_while(state, |state| while_so(state)).unwrap_or_else(PoisonError::into_inner)
+    /// From the thread that reads.
+    fn wait(&self, mut while_so: impl FnMut(&mut State) -> bool) {
+        let mut state = self.lock();
+        state.waits = true;
+        let waited = self.finished.wait_while(state, |state| while_so(state));
+        waited.unwrap_or_else(PoisonError::into_inner).waits = false;
+    }
+
+    /// A call into the system, so only where somebody waits.
+    fn notify(&self, state: &State) {
+        if state.waits {
+            self.finished.notify_all();
+        }
     }
 
     fn stopped_running(&self) {
-        self.lock().running -= 1;
-        self.finished.notify_all();
+        let mut state = self.lock();
+        state.running -= 1;
+        self.notify(&state);
     }
 
     /// Takes a job that is done out of the books, once; returns the next for its file.
@@ -276,7 +294,7 @@ impl Inner {
             }
             next
         });
-        self.finished.notify_all();
+        self.notify(&state);
         next
     }
 }

@@ -10,7 +10,7 @@ use http_body::SizeHint;
 use tokio::sync::oneshot;
 
 use super::frame::Frame;
-use crate::protocol::{Answer, Pulled};
+use crate::protocol::{Answer, BLOCK, Pulled};
 use crate::transport::workers::Workers;
 
 /// Bytes of a short answer, which is not worth a frame.
@@ -38,7 +38,7 @@ pub(super) struct Block {
 impl Block {
     /// Pulls the next block; may wait for the disk.
     pub(super) fn pull(mut answer: Answer) -> Block {
-        let room = answer.room();
+        let room = answer.room(BLOCK);
         let (bytes, end) = match if room <= SHORT { None } else { Frame::new() } {
             None => {
                 let mut bytes = vec![0; room];
