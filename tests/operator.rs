@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Direct, Folder, Http, Mcp, PATIENCE, Stdio, mapped_memory, while_others};
+use crate::support::{
+    Direct, Folder, Http, Mcp, PATIENCE, Stdio, anonymous_memory, mapped_memory, post_bytes, while_others,
+};
 
 /// The lines of a JSON log whose message is `message`.
 fn lines(log: &str, message: &str) -> Vec<Value> {
@@ -110,6 +112,53 @@ fn a_server_at_rest_gives_its_pages_back_and_answers_as_before() {
         std::thread::sleep(Duration::from_millis(50));
     }
     read();
+}
+
+/// Waits until a process that has taken more than a megabyte for a burst is back within one of what it held before.
+fn gives_back(pid: u32, before: usize) {
+    let taken = anonymous_memory(pid).saturating_sub(before);
+    assert!(taken > 3 << 19, "too little to be worth it: {taken} bytes");
+    let since = Instant::now();
+    while anonymous_memory(pid) > before + (1 << 20) {
+        assert!(since.elapsed() < PATIENCE, "{} of {before} bytes", anonymous_memory(pid));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn after_many_requests_at_once_a_server_gives_its_memory_back() {
+    let (folder, text) = (Folder::new(), "a line of a file\n".repeat(20_000));
+    let names: Vec<String> = (0..60).map(|nth| format!("f{nth}")).collect();
+    names.iter().for_each(|name| folder.write(name, &text));
+    let edits = json!([{ "line": 7, "operation": "replace", "content": "another" }]);
+    let arguments = |name: &String| json!({ "name": name, "edits": edits });
+
+    let server = Stdio::start(&folder, &[]).ready();
+    let before = anonymous_memory(server.pid());
+    for (id, name) in names.iter().enumerate() {
+        let params = json!({ "name": "edit_file", "arguments": arguments(name) });
+        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    }
+    names.iter().for_each(|_| assert_ne!(server.recv()["result"]["isError"], true));
+    gives_back(server.pid(), before);
+    assert_eq!(
+        server.ok("read_file", json!({ "name": "f9", "start_line": 7, "end_line": 7 })).lines().last(),
+        Some("another")
+    );
+
+    let server = Http::start(&folder, &[]);
+    let before = anonymous_memory(server.pid());
+    let mut connections: Vec<_> = names.iter().map(|_| server.connect()).collect();
+    for (name, connection) in names.iter().zip(&mut connections) {
+        connection.write(&post_bytes("/edit_file", "", arguments(name).to_string().as_bytes()));
+    }
+    connections.iter_mut().for_each(|connection| assert_eq!(connection.read().status, 200));
+    drop(connections);
+    gives_back(server.pid(), before);
+    assert_eq!(
+        server.ok("read_file", json!({ "name": "f9", "start_line": 7, "end_line": 7 })).lines().last(),
+        Some("another")
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Moving bytes: stdio and HTTP. Never matches on engine errors; what an answer says is the protocol's.
 
 mod deadlines;
+mod heap;
 pub mod http;
 mod image;
 pub mod limits;

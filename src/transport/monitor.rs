@@ -1,10 +1,11 @@
 //! Watches the process itself: memory and processor, every few seconds, and SIGUSR1, which asks for a status. A server at
-//! rest lets go of the program's pages.
+//! rest gives back the memory that it does not need, and lets go of the program's pages.
 //!
 //! A warning comes once when a limit is passed, and again only after the figure was well below it. Knows no requests;
 //! what they came to is counted by the protocol.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -12,8 +13,8 @@ use rustix::time::{ClockId, clock_gettime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{MissedTickBehavior, interval_at};
 
-use super::image;
 use super::memory::{self, Memory};
+use super::{heap, image};
 use crate::protocol::{COUNTS, Category};
 
 /// The target of lines that somebody asked for: shown at every level.
@@ -43,15 +44,23 @@ const WELL_BELOW: u64 = 10;
 #[derive(Debug)]
 pub(super) struct Monitor {
     started: Instant,
+    asked: Signal,
 }
 
 impl Monitor {
-    /// Watches from now on; within a runtime. SIGUSR1 no longer kills from here.
+    /// Within a runtime. SIGUSR1 no longer kills from here.
     pub(super) fn start() -> io::Result<Monitor> {
-        let started = Instant::now();
-        let asked = signal(SignalKind::user_defined1())?;
-        tokio::spawn(watch(asked, started));
-        Ok(Monitor { started })
+        Ok(Monitor { started: Instant::now(), asked: signal(SignalKind::user_defined1())? })
+    }
+
+    /// Watches until `work` is done, and calls `at_rest` now and then while nothing is asked. For the main thread,
+    /// which alone can give back all that the allocator keeps.
+    pub(super) async fn beside<T>(&mut self, work: impl Future<Output = T>, at_rest: impl FnMut()) -> T {
+        tokio::select! {
+            biased;
+            done = work => done,
+            never = watch(&mut self.asked, self.started, at_rest) => match never {},
+        }
     }
 
     /// The last line of a server that ends in good order, and the failures that it had.
@@ -65,7 +74,7 @@ impl Monitor {
     }
 }
 
-async fn watch(mut asked: Signal, started: Instant) {
+async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl FnMut()) -> Infallible {
     let mut ticks = interval_at((started + EVERY).into(), EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut limit = None;
@@ -78,7 +87,11 @@ async fn watch(mut asked: Signal, started: Instant) {
                 let sample = Sample::now(started);
                 watch.observe(&sample, limit).iter().for_each(warn);
                 if rest.lasts(&sample, COUNTS.calls()) {
-                    image::let_go();
+                    at_rest();
+                    heap::give_back();
+                    if sample.mapped() > MAPPED_AT_REST {
+                        image::let_go();
+                    }
                 }
             }
         }
@@ -134,6 +147,11 @@ struct Sample {
 impl Sample {
     fn now(started: Instant) -> Sample {
         Sample { at: started.elapsed(), cpu: cpu_used(), memory: memory::used() }
+    }
+
+    /// Bytes of files, the program's among them, that are mapped and in memory.
+    fn mapped(&self) -> u64 {
+        self.memory.map_or(0, |memory| memory.resident - memory.anonymous)
     }
 }
 
@@ -215,7 +233,7 @@ impl Crossing {
     }
 }
 
-/// Whether the server was asked nothing since the last sample, and still holds pages as if it had been.
+/// Whether the server was asked nothing since the last sample.
 #[derive(Debug)]
 struct Rest {
     /// Processor time and calls at the last sample.
@@ -230,8 +248,7 @@ impl Rest {
 
     fn lasts(&mut self, sample: &Sample, calls: u64) -> bool {
         let before = std::mem::replace(self, Rest::new(sample.cpu, calls));
-        let mapped = sample.memory.map_or(0, |memory| memory.resident - memory.anonymous);
-        calls == before.calls && sample.cpu.saturating_sub(before.cpu) < RESTING && mapped > MAPPED_AT_REST
+        calls == before.calls && sample.cpu.saturating_sub(before.cpu) < RESTING
     }
 }
 
@@ -304,17 +321,14 @@ mod tests {
     }
 
     #[test]
-    fn a_server_rests_that_was_asked_nothing_and_still_holds_pages() {
+    fn a_server_rests_that_was_asked_nothing_and_does_nothing() {
         let mut rest = Rest::new(Duration::from_millis(500), 7);
-        let mut lasts = |cpu: f64, calls: u64, mapped: u64| {
-            let memory = Some(Memory { resident: (5 << 20) + mapped, anonymous: 5 << 20 });
-            rest.lasts(&Sample { memory, ..sample(0, cpu, 0) }, calls)
-        };
-        assert!(!lasts(0.9, 7, 3 << 20), "it still works");
-        assert!(lasts(0.901, 7, 3 << 20));
-        assert!(lasts(0.902, 7, 3 << 20), "still");
-        assert!(!lasts(0.902, 7, 1 << 20), "nothing to let go of");
-        assert!(!lasts(0.903, 8, 3 << 20), "it was asked something");
+        let mut lasts = |cpu: f64, calls: u64| rest.lasts(&sample(0, cpu, 0), calls);
+        assert!(!lasts(0.9, 7), "it still works");
+        assert!(lasts(0.901, 7));
+        assert!(lasts(0.902, 7), "still");
+        assert!(!lasts(0.903, 8), "it was asked something");
+        assert!(lasts(0.904, 8));
     }
 
     #[test]

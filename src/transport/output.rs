@@ -47,6 +47,15 @@ impl Output {
         self.lock().flush();
     }
 
+    /// Nothing is to be written for a while: the room for it is given back. Waits for nobody who still writes.
+    pub(super) fn rest(&self) {
+        if let Ok(mut buffer) = self.0.try_lock()
+            && buffer.len == 0
+        {
+            buffer.bytes = Vec::new();
+        }
+    }
+
     /// Whether nobody reads any more.
     pub(super) fn is_closed(&self) -> bool {
         self.lock().closed

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use tokio::runtime;
@@ -19,7 +19,7 @@ use super::message::Message;
 use super::monitor::Monitor;
 use super::output::Output;
 use super::work::{Work, run_batch};
-use super::{Shared, shutdown};
+use super::{Shared, heap, shutdown};
 use crate::engine::BOM;
 use crate::protocol::{ConnectionState, Id, Pending, Service, Session, Step, code, refusal};
 
@@ -30,18 +30,23 @@ const READ_BUFFER: usize = 64 * 1024;
 /// user may have together is limited, too (64 MB), so this is no more than helps.
 const PIPE: usize = 1 << 18;
 
+/// How long the thread that reads waits for input before it gives back what it does not need meanwhile.
+const PATIENCE: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
+
 /// Serves until the end of input, or until a signal.
 pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
+    heap::one_for_all();
     // No pipe, or none that may be larger: then it stays as it is.
     let _ = rustix::pipe::fcntl_setpipe_size(rustix::stdio::stdout(), PIPE);
     // One thread waits for signals and timers.
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-    let (signals, monitor) = {
+    let (signals, mut monitor) = {
         let _inside = runtime.enter();
         (shutdown::Signals::catch()?, Monitor::start()?)
     };
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
     let (finished, end) = oneshot::channel();
+    let workspace = shared.workspace.clone();
     let connection = Connection::new(shared, runtime.handle().clone());
     let reader_wake = wake.clone();
     ready();
@@ -49,7 +54,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
         connection.run(&reader_wake);
         let _ = finished.send(());
     })?;
-    runtime.block_on(async {
+    let until_the_end = async {
         tokio::pin!(end);
         tokio::select! {
             biased;
@@ -63,7 +68,8 @@ pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
             _ = &mut end => tracing::info!("end of input"),
         }
         io::Result::Ok(())
-    })?;
+    };
+    runtime.block_on(monitor.beside(until_the_end, || workspace.gather()))?;
     monitor.stopped();
     // A thread that hangs in the system must not hold us up.
     runtime.shutdown_background();
@@ -92,7 +98,7 @@ impl Connection {
         let mut lines = Lines::new(self.shared.max_bytes);
         let mut buffer = vec![0; READ_BUFFER];
         while !self.output.is_closed() {
-            match read(&mut buffer, wake) {
+            match read(&mut buffer, wake, || self.rest()) {
                 Read::Woken => break,
                 Read::Bytes(0) => {
                     lines.end(|line| self.line(line));
@@ -107,6 +113,12 @@ impl Connection {
         self.output.flush();
         self.work.settle();
         self.session.enter(ConnectionState::Closed);
+    }
+
+    /// Nothing has come for a while.
+    fn rest(&self) {
+        self.output.rest();
+        heap::give_back();
     }
 
     fn line(&mut self, line: Line) {
@@ -184,12 +196,17 @@ enum Read {
     Woken,
 }
 
-/// Reads what there is.
-fn read(buffer: &mut [u8], wake: &OwnedFd) -> Read {
+/// Reads what there is; calls `rest` once if nothing comes for a while.
+fn read(buffer: &mut [u8], wake: &OwnedFd, rest: impl FnOnce()) -> Read {
     let stdin = rustix::stdio::stdin();
+    let mut rest = Some(rest);
     loop {
         let mut ready = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(wake, PollFlags::IN)];
-        match poll(&mut ready, None) {
+        match poll(&mut ready, rest.is_some().then_some(&PATIENCE)) {
+            Ok(0) => {
+                rest.take().into_iter().for_each(|rest| rest());
+                continue;
+            }
             Ok(_) if !ready[1].revents().is_empty() => return Read::Woken,
             Ok(_) | Err(Errno::INTR) => {}
             // Not something that can be waited for: just read.

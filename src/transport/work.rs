@@ -132,14 +132,22 @@ impl Work {
     /// From the thread that reads: it does the work itself where there is no other thread for it.
     fn spawn(&self, job: Arc<Job>) {
         let work = self.clone();
-        if let Err(job) = self.inner.workers.run(Box::new(move || work.run_all(job))) {
+        let run = move || {
+            work.run_all(job);
+            None
+        };
+        if let Err(job) = self.inner.workers.run(Box::new(run)) {
             job();
         }
     }
 
     /// From the thread that waits for signals and timers: until there is a thread for it, it tries again.
     async fn hand_over(&self, job: impl FnOnce() + Send + 'static) {
-        let mut handed = self.inner.workers.run(Box::new(job));
+        let run = move || {
+            job();
+            None
+        };
+        let mut handed = self.inner.workers.run(Box::new(run));
         while let Err(job) = handed {
             tokio::time::sleep(RETRY).await;
             handed = self.inner.workers.run(job);

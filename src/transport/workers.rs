@@ -13,7 +13,11 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-type Job = Box<dyn FnOnce() + Send>;
+type Job = Box<dyn FnOnce() -> Last + Send>;
+
+/// What a job leaves to be done, without waiting, when its thread can already be given the next: to tell whoever waits for
+/// it. Who is told and has more to do finds the same thread again, and not a new one.
+pub(super) type Last = Option<Box<dyn FnOnce() + Send>>;
 
 const STACK: usize = 2 << 20;
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -71,7 +75,8 @@ impl Workers {
     ) -> oneshot::Receiver<T> {
         let (sender, receiver) = oneshot::channel();
         let _ = self.run(Box::new(move || {
-            let _ = sender.send(job());
+            let done = job();
+            Some(Box::new(move || drop(sender.send(done))))
         }));
         receiver
     }
@@ -100,23 +105,24 @@ impl Workers {
 
     /// What a thread does.
     fn work(&self, worker: &Arc<Worker>) {
-        while let Some(job) = self.next(worker) {
-            // The hook has logged the panic, and whoever waits for the job hears of it by the end of its channel. What
-            // was thrown is not dropped: that might panic, too.
-            if let Err(thrown) = catch_unwind(AssertUnwindSafe(job)) {
-                forget(thrown);
-            }
+        let mut last = None;
+        while let Some(job) = self.next(worker, last) {
+            last = caught(job).flatten();
         }
     }
 
     /// The next work for a thread; nothing if there was none for a while, and then none will be given to it any more.
-    fn next(&self, worker: &Arc<Worker>) -> Option<Job> {
+    fn next(&self, worker: &Arc<Worker>, last: Last) -> Option<Job> {
         let mut state = self.lock();
-        if let Some(job) = state.queue.pop_front() {
-            return Some(job);
+        let next = state.queue.pop_front();
+        if next.is_none() {
+            state.idle.push(worker.clone());
         }
-        state.idle.push(worker.clone());
         drop(state);
+        last.and_then(caught);
+        if next.is_some() {
+            return next;
+        }
         if let Some(job) = worker.wait(self.0.patience) {
             return Some(job);
         }
@@ -135,6 +141,12 @@ impl Workers {
         // Every critical section leaves the state whole at every step.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What comes of it, unless it panics. The hook has logged that, and whoever waits hears of it by the end of a channel. What
+/// was thrown is not dropped: that might panic, too.
+fn caught<T>(run: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(forget).ok()
 }
 
 impl Worker {
@@ -193,11 +205,8 @@ mod tests {
     fn one_job_after_the_other_is_done_by_one_thread() {
         let workers = Workers::with(8, STACK, HOUR);
         for nth in 0..100 {
+            // Who hears of the end of a job finds its thread idle.
             assert_eq!(workers.spawn(move || nth).blocking_recv(), Ok(nth));
-            // Idle again before the next comes.
-            while workers.lock().idle.is_empty() {
-                thread::yield_now();
-            }
         }
         assert_eq!(threads(&workers), 1);
     }
@@ -228,7 +237,11 @@ mod tests {
         let none = Workers::with(4, usize::MAX >> 2, HOUR);
         assert!(none.spawn(|| 7).blocking_recv().is_err());
         let (sender, receiver) = mpsc::channel();
-        let job = none.run(Box::new(move || sender.send(7).unwrap())).expect_err("no thread");
+        let send = move || {
+            sender.send(7).unwrap();
+            None
+        };
+        let job = none.run(Box::new(send)).expect_err("no thread");
         assert_eq!((threads(&none), none.lock().queue.len()), (0, 0));
         job();
         assert_eq!(receiver.recv(), Ok(7));

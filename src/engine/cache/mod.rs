@@ -41,6 +41,8 @@ pub struct IndexCache {
 struct Entries {
     table: Table<Entry>,
     bytes: usize,
+    /// Something was added since all was gathered.
+    scattered: bool,
     /// The next number drawn; never 0.
     random: u64,
 }
@@ -69,7 +71,10 @@ impl IndexCache {
     /// Keeps about `max_bytes` of indexes.
     pub fn new(max_bytes: usize) -> IndexCache {
         let random = RandomState::new().hash_one(max_bytes) | 1;
-        IndexCache { entries: Mutex::new(Entries { table: Table::new(), bytes: 0, random }), max_bytes }
+        IndexCache {
+            entries: Mutex::new(Entries { table: Table::new(), bytes: 0, scattered: false, random }),
+            max_bytes,
+        }
     }
 
     /// What is known of the file in this state.
@@ -129,7 +134,22 @@ impl IndexCache {
             entries.drop_one();
         }
         entries.bytes += bytes;
+        entries.scattered = true;
         entries.table.push(entry);
+    }
+
+    /// Copies what is kept into memory of this thread: what is small and long-lived keeps whole pages of the thread that
+    /// made it from being given back, long after that thread has ended.
+    pub fn gather(&self) {
+        let mut entries = self.lock();
+        if !std::mem::take(&mut entries.scattered) {
+            return;
+        }
+        for nth in 0..entries.table.len() {
+            if let Kept::Index(index) = &mut entries.table.entry(nth).kept {
+                *index = Arc::new(LineIndex::clone(index));
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {
@@ -303,6 +323,23 @@ mod tests {
         cache.put(&larger, known(&text.repeat(32)), SystemTime::now());
         assert!(cache.get(&large).is_none() && cache.get(&larger).is_none());
         assert_eq!(cache.lock().table.len(), others);
+        assert_bound(&cache);
+    }
+
+    #[test]
+    fn what_is_gathered_is_what_was_kept_and_who_holds_it_keeps_it() {
+        let cache = IndexCache::new(1 << 20);
+        let large = FileStamp { len: 200 * 1024, ..stamp(1, 1) };
+        cache.put(&large, known(&"a\n".repeat(100 * 1024)), SystemTime::now());
+        cache.put(&stamp(2, 1), known("a\nb"), SystemTime::now());
+        cache.put(&stamp(3, 1), Known::NotText(NotText::Nul), SystemTime::now());
+        let Some(Known::Text(held)) = cache.get(&large) else { panic!("not kept") };
+        cache.gather();
+        assert!(
+            matches!(cache.get(&large), Some(Known::Text(copy)) if copy == held && !Arc::ptr_eq(&copy, &held))
+        );
+        assert!(matches!(cache.get(&stamp(2, 1)), Some(Known::Text(index)) if index.len_lines() == 2));
+        assert!(matches!(cache.get(&stamp(3, 1)), Some(Known::NotText(NotText::Nul))));
         assert_bound(&cache);
     }
 

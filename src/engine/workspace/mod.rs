@@ -100,6 +100,11 @@ impl Workspace {
         &self.options
     }
 
+    /// For a thread that lasts, when nothing else is to do: holds what is known of files in its memory.
+    pub fn gather(&self) {
+        self.cache.gather();
+    }
+
     /// Admits a name under the workspace's policy.
     pub fn parse_name(&self, name: &str) -> Result<FileName> {
         FileName::parse(name, self.options.names)

@@ -43,6 +43,11 @@ impl Frame {
     }
 }
 
+/// Gives back the frames that are kept for the next.
+pub(super) fn give_back() {
+    SPARE.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
 impl AsRef<[u8]> for Frame {
     fn as_ref(&self) -> &[u8] {
         &self.map.as_deref().unwrap_or_default()[..self.len]

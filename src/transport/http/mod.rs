@@ -13,12 +13,14 @@ mod response;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime;
 use tokio::sync::{RwLock, Semaphore, watch};
 use tokio::task::JoinSet;
 
@@ -30,7 +32,8 @@ use super::patience::Patient;
 use super::seats::{Seat, Seated, Seats};
 use super::turns::Turns;
 use super::workers::Workers;
-use super::{Shared, seats, shutdown};
+use super::{Shared, heap, seats, shutdown};
+use crate::protocol::BLOCK;
 
 /// Longest time between two requests of a connection, and for the head of one.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
@@ -42,8 +45,12 @@ const TAKE_TIMEOUT: Duration = Duration::from_secs(30);
 /// so that those who send large ones are in each other's way only.
 const BODIES_HELD: usize = 8;
 
-/// Bytes of a request's head, and of what is read and written ahead, held for a connection.
-const BUFFER: usize = 64 * 1024;
+/// Bytes of a request's head, and of what is read and written ahead, held for a connection. A little less than a block,
+/// so that one of an answer waits to be written, and not two.
+const BUFFER: usize = BLOCK - 4 * 1024;
+
+/// How long one thread of the runtime waits for the others, which have nothing to do.
+const MOMENT: Duration = Duration::from_millis(5);
 
 /// Where and for whom to listen.
 #[derive(Debug)]
@@ -89,22 +96,43 @@ impl Server {
 
 /// Serves until a signal. `ready` is told the address.
 pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(std::thread::available_parallelism().map_or(1, usize::from).min(4))
-        .enable_all()
-        .build()?;
+    heap::one_for_all();
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
+    let runtime = runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
     let served = runtime.block_on(async {
         let listener = TcpListener::bind((options.host, options.port)).await?;
+        let workspace = shared.workspace.clone();
         let server = Arc::new(Server::new(shared, &options));
-        let (signals, monitor) = (shutdown::Signals::catch()?, Monitor::start()?);
+        let (signals, mut monitor) = (shutdown::Signals::catch()?, Monitor::start()?);
         ready(listener.local_addr()?);
-        accept(&server, &listener, signals.next()).await;
+        let at_rest = || {
+            workspace.gather();
+            frame::give_back();
+            give_back_on_all(threads);
+        };
+        monitor.beside(accept(&server, &listener, signals.next()), at_rest).await;
         monitor.stopped();
         Ok(())
     });
     // A thread that hangs in the system must not hold us up.
     runtime.shutdown_background();
     served
+}
+
+/// Has each of the runtime's `threads` give back what is free in its own share of the heap. None is left out because
+/// none goes on before all have come; one that hangs keeps the others for a moment only.
+fn give_back_on_all(threads: usize) {
+    let come = Arc::new((Mutex::new(0), Condvar::new()));
+    for _ in 0..threads {
+        let come = come.clone();
+        tokio::spawn(async move {
+            heap::give_back();
+            let mut count = come.0.lock().unwrap_or_else(PoisonError::into_inner);
+            *count += 1;
+            come.1.notify_all();
+            drop(come.1.wait_timeout_while(count, MOMENT, |count| *count < threads));
+        });
+    }
 }
 
 /// Accepts connections until the signal, then lets those in work finish.
