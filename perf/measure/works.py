@@ -15,7 +15,7 @@ class Works:
 
     def __init__(self, load, ours, unsynced, peers, folder, log):
         self.load, self.ours, self.unsynced, self.peers = load, ours, unsynced, peers
-        self.folder, self.log, self.rows = folder, log, []
+        self.folder, self.log, self.rows, self.depths = folder, log, [], {}
 
     def place(self, name):
         return os.path.join(self.folder, name)
@@ -91,6 +91,21 @@ class Works:
                   lambda subject, where: [subject.lines(where, name, first, count)], right,
                   lambda where: ["range", path, start, len(expected.encode())],
                   mode="warm" if again else "fresh", folder=lambda subject: folder)
+
+    def depth(self, sizes=("1 MB", "100 MB"), count=100):
+        """Lines of a small and of a large file, asked of one process of ours by turns: median nanoseconds by size. What is
+        measured minutes apart meets another machine."""
+        folder, calls = self.place("read"), []
+        for size in sizes:
+            name = f"{size}.txt".replace(" ", "")
+            texts.write(folder, name, texts.SIZES[size])
+            first = texts.text(texts.SIZES[size]).count("\n") // 2
+            calls.append(self.ours.lines(folder, name, first, count))
+        run = self.run(self.ours.name, self.ours.command(folder), "warm", calls, HANDSHAKE)
+        # The text itself is held against the file where each size is asked alone.
+        [found] = self.load.time([run], lambda name: bool(job.answer(run["first"]))).values()
+        self.depths = dict(zip(sizes, found["each_ns"]))
+        self.log(f"{count} lines by turns: {self.depths}")
 
     def list(self, size, again, count=1000):
         folder = self.place(f"list-{size}".replace(" ", ""))

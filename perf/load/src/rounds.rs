@@ -11,11 +11,12 @@ use crate::server::{Server, Wire};
 use crate::stdio::{Requests, Seen};
 use crate::{Outcome, hear, say};
 
-/// What a run came to: nanoseconds for each answer.
+/// What a run came to: nanoseconds for each answer, and which of the requests each was to, unless many were in flight.
 #[derive(Serialize)]
 struct Report<'a> {
     name: &'a str,
     samples: Vec<u64>,
+    asked: Vec<usize>,
     failed: Option<String>,
 }
 
@@ -39,6 +40,7 @@ pub(crate) fn run() -> Outcome<()> {
     let reports = states.into_iter().map(|state| Report {
         name: &state.run.name,
         samples: state.samples,
+        asked: state.asked,
         failed: state.failed,
     });
     say(&reports.collect::<Vec<_>>())
@@ -55,6 +57,7 @@ struct State<'a> {
     /// What the answer to each request looked like when it came first.
     seen: Vec<Option<Seen>>,
     samples: Vec<u64>,
+    asked: Vec<usize>,
     turns: usize,
     spent: Duration,
     failed: Option<String>,
@@ -72,6 +75,7 @@ impl<'a> State<'a> {
             next: 0,
             seen: vec![None; run.requests.len()],
             samples: Vec::new(),
+            asked: Vec::new(),
             turns: 0,
             spent: Duration::ZERO,
             failed: None,
@@ -144,6 +148,7 @@ impl<'a> State<'a> {
         if self.run.mode == Mode::Warm && last < time / 8 {
             self.sample()?;
             self.samples.pop();
+            self.asked.pop();
         }
         Ok(())
     }
@@ -160,6 +165,7 @@ impl<'a> State<'a> {
             (_, Some(server)) => ask(server, line)?,
             (_, None) => ask(&mut Server::start(&self.run.start)?, line)?,
         };
+        self.asked.push(self.next % self.lines.len());
         self.note(seen)?;
         self.samples.push(took.as_nanos() as u64);
         Ok(())
