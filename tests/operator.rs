@@ -162,6 +162,33 @@ fn after_many_requests_at_once_a_server_gives_its_memory_back() {
 }
 
 #[test]
+fn what_requests_took_that_waited_long_is_given_back_too() {
+    let (folder, content) = (Folder::new(), "a line of a request\n".repeat(30_000));
+    let names: Vec<String> = (0..8).map(|nth| format!("f{nth}")).collect();
+    let locked: Vec<_> = names
+        .iter()
+        .map(|name| {
+            folder.write(name, "text\n");
+            let file = std::fs::File::open(folder.path().join(name)).expect("a file");
+            rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).expect("a lock");
+            file
+        })
+        .collect();
+    let server = Stdio::start(&folder, &[]).ready();
+    let before = anonymous_memory(server.pid());
+    for (id, name) in names.iter().enumerate() {
+        let edits = json!([{ "line": 0, "operation": "replace", "content": content }]);
+        let params = json!({ "name": "edit_file", "arguments": { "name": name, "edits": edits } });
+        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    }
+    // Until the thread that reads has had its rest: nobody hears of that.
+    std::thread::sleep(Duration::from_secs(4));
+    drop(locked);
+    names.iter().for_each(|_| assert_ne!(server.recv()["result"]["isError"], true));
+    gives_back(server.pid(), before);
+}
+
+#[test]
 fn sigusr1_asks_for_a_status_at_any_level_and_harms_nothing() {
     let folder = Folder::new();
     let server = Stdio::start(&folder, &["--log-format=json", "--log-level=error"]);

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::unconstrained;
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::memory::{self, Memory};
@@ -55,11 +56,13 @@ impl Monitor {
 
     /// Watches until `work` is done, and calls `at_rest` now and then while nothing is asked. For the main thread,
     /// which alone can give back all that the allocator keeps.
-    pub(super) async fn beside<T>(&mut self, work: impl Future<Output = T>, at_rest: impl FnMut()) -> T {
+    pub(super) async fn beside<T>(&mut self, work: impl Future<Output = T>, at_rest: impl AsyncFnMut()) -> T {
+        // However busy the work is, it leaves something for the watch.
+        let watch = unconstrained(watch(&mut self.asked, self.started, at_rest));
         tokio::select! {
             biased;
             done = work => done,
-            never = watch(&mut self.asked, self.started, at_rest) => match never {},
+            never = watch => match never {},
         }
     }
 
@@ -74,7 +77,7 @@ impl Monitor {
     }
 }
 
-async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl FnMut()) -> Infallible {
+async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl AsyncFnMut()) -> Infallible {
     let mut ticks = interval_at((started + EVERY).into(), EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut limit = None;
@@ -87,7 +90,7 @@ async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl FnMut()) 
                 let sample = Sample::now(started);
                 watch.observe(&sample, limit).iter().for_each(warn);
                 if rest.lasts(&sample, COUNTS.calls()) {
-                    at_rest();
+                    at_rest().await;
                     heap::give_back();
                     if sample.mapped() > MAPPED_AT_REST {
                         image::let_go();

@@ -47,13 +47,14 @@ impl Output {
         self.lock().flush();
     }
 
-    /// Nothing is to be written for a while: the room for it is given back. Waits for nobody who still writes.
-    pub(super) fn rest(&self) {
-        if let Ok(mut buffer) = self.0.try_lock()
-            && buffer.len == 0
-        {
-            buffer.bytes = Vec::new();
+    /// Gives back the room for what is to be written; whether there was nothing. Waits for nobody who still writes.
+    pub(super) fn rest(&self) -> bool {
+        let Ok(mut buffer) = self.0.try_lock() else { return false };
+        if buffer.len > 0 {
+            return false;
         }
+        buffer.bytes = Vec::new();
+        true
     }
 
     /// Whether nobody reads any more.
@@ -140,6 +141,20 @@ impl Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn room_is_given_back_when_nothing_waits_to_be_written_and_nobody_writes() {
+        let output = Output::closed();
+        output.push(Answer::ready(200, b"short".to_vec()));
+        assert!(!output.rest());
+        assert_eq!(output.take(), "short\n");
+        let writing = output.lock();
+        assert!(!output.rest());
+        drop(writing);
+        assert!(output.rest() && output.lock().bytes.capacity() == 0);
+        output.push(Answer::ready(200, b"again".to_vec()));
+        assert_eq!(output.take(), "again\n");
+    }
 
     #[test]
     fn answers_of_any_length_around_the_ends_of_blocks_leave_whole_lines() {

@@ -7,6 +7,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fd::OwnedFd;
@@ -30,8 +31,9 @@ const READ_BUFFER: usize = 64 * 1024;
 /// user may have together is limited, too (64 MB), so this is no more than helps.
 const PIPE: usize = 1 << 18;
 
-/// How long the thread that reads waits for input before it gives back what it does not need meanwhile.
-const PATIENCE: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
+/// How often the thread that reads gives back what it does not need, at most: when nothing has come for as long, and
+/// under steady requests, too.
+const REST: Duration = Duration::from_secs(3);
 
 /// Serves until the end of input, or until a signal.
 pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
@@ -69,7 +71,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
         }
         io::Result::Ok(())
     };
-    runtime.block_on(monitor.beside(until_the_end, || workspace.gather()))?;
+    runtime.block_on(monitor.beside(until_the_end, async || workspace.gather()))?;
     monitor.stopped();
     // A thread that hangs in the system must not hold us up.
     runtime.shutdown_background();
@@ -83,6 +85,7 @@ struct Connection {
     output: Arc<Output>,
     work: Work,
     bucket: Option<TokenBucket>,
+    rested: Instant,
 }
 
 impl Connection {
@@ -90,7 +93,7 @@ impl Connection {
         let output = Arc::new(Output::default());
         let work = Work::new(shared.clone(), output.clone(), runtime);
         let bucket = shared.rate_limit.map(TokenBucket::new);
-        Connection { session: Session::stdio(), output, work, bucket, shared }
+        Connection { session: Session::stdio(), output, work, bucket, shared, rested: Instant::now() }
     }
 
     /// Reads until the end of input or until woken, then finishes what is in work.
@@ -107,6 +110,9 @@ impl Connection {
                 Read::Bytes(len) => lines.feed(&buffer[..len], |line| self.line(line)),
             }
             self.output.flush();
+            if self.rested.elapsed() > REST {
+                self.rest();
+            }
         }
         self.session.enter(ConnectionState::Shutting);
         self.work.drain();
@@ -115,10 +121,13 @@ impl Connection {
         self.session.enter(ConnectionState::Closed);
     }
 
-    /// Nothing has come for a while.
-    fn rest(&self) {
-        self.output.rest();
+    /// Gives back what is not needed: what this thread took for requests and others have done with, too. Whether that was
+    /// all, because nothing is in work.
+    fn rest(&mut self) -> bool {
+        self.rested = Instant::now();
+        let all = self.work.is_idle() && self.output.rest();
         heap::give_back();
+        all
     }
 
     fn line(&mut self, line: Line) {
@@ -196,19 +205,21 @@ enum Read {
     Woken,
 }
 
-/// Reads what there is; calls `rest` once if nothing comes for a while.
-fn read(buffer: &mut [u8], wake: &OwnedFd, rest: impl FnOnce()) -> Read {
+/// Reads what there is; as long as nothing comes, calls `rest` now and then until it says that it has given back all.
+fn read(buffer: &mut [u8], wake: &OwnedFd, mut rest: impl FnMut() -> bool) -> Read {
     let stdin = rustix::stdio::stdin();
-    let mut rest = Some(rest);
+    let patience = Timespec { tv_sec: REST.as_secs() as i64, tv_nsec: 0 };
+    let mut rested = false;
     loop {
         let mut ready = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(wake, PollFlags::IN)];
-        match poll(&mut ready, rest.is_some().then_some(&PATIENCE)) {
+        match poll(&mut ready, (!rested).then_some(&patience)) {
             Ok(0) => {
-                rest.take().into_iter().for_each(|rest| rest());
+                rested = rest();
                 continue;
             }
             Ok(_) if !ready[1].revents().is_empty() => return Read::Woken,
-            Ok(_) | Err(Errno::INTR) => {}
+            Err(Errno::INTR) => continue,
+            Ok(_) => {}
             // Not something that can be waited for: just read.
             Err(_) => {}
         }

@@ -161,6 +161,12 @@ impl Work {
         tracing::debug!(id = id.as_json(), cancelled, "cancel");
     }
 
+    /// Whether nothing is in work, nor runs on although it was answered as late.
+    pub(super) fn is_idle(&self) -> bool {
+        let state = self.inner.lock();
+        state.in_work == 0 && state.running == 0
+    }
+
     /// Waits until nothing is in work.
     pub(super) fn drain(&self) {
         self.inner.wait(|state| state.in_work > 0);
@@ -235,7 +241,10 @@ pub(super) fn run_to_answer(pending: &Pending, workspace: &Workspace, control: &
         Err(Error::Cancelled) => None,
         result => control.answer().then(|| pending.answer(result)),
     }));
-    answer.unwrap_or_else(|_| Some(pending.panicked()))
+    // Not where somebody else has answered already.
+    answer.unwrap_or_else(|_| {
+        (control.answer() || control.check_called_off().is_ok()).then(|| pending.panicked())
+    })
 }
 
 /// Carries a batch out in its order, each request when the answers before it have been taken; all of them together may
@@ -326,6 +335,9 @@ mod tests {
         let (status, text) = answer(&panicking::tool("\"seven\"", false));
         assert_eq!((status, text), (200, format!(r#"{{"jsonrpc":"2.0","id":"seven",{INTERNAL}"#)));
         assert_eq!(answer(&panicking::rest(false)), (500, format!("{{{INTERNAL}")));
+        let late = Control::new(shared.timeout);
+        assert!(late.expire());
+        assert!(run_to_answer(&panicking::rest(false), &shared.workspace, &late).is_none(), "twice");
     }
 
     #[test]

@@ -76,7 +76,9 @@ impl Workers {
         let (sender, receiver) = oneshot::channel();
         let _ = self.run(Box::new(move || {
             let done = job();
-            Some(Box::new(move || drop(sender.send(done))))
+            // What nobody waits for may take its time to be dropped: before the thread is given anything else.
+            let wanted = !sender.is_closed();
+            wanted.then(|| -> Box<dyn FnOnce() + Send> { Box::new(move || drop(sender.send(done))) })
         }));
         receiver
     }

@@ -57,6 +57,8 @@ struct Entry {
     len: u32,
     /// Read since it was last up for being dropped.
     used: bool,
+    /// The index lies in memory of whoever made it.
+    scattered: bool,
     kept: Kept,
 }
 
@@ -145,8 +147,12 @@ impl IndexCache {
         if !std::mem::take(&mut entries.scattered) {
             return;
         }
+        entries.table.gather();
         for nth in 0..entries.table.len() {
-            if let Kept::Index(index) = &mut entries.table.entry(nth).kept {
+            let entry = entries.table.entry(nth);
+            if std::mem::take(&mut entry.scattered)
+                && let Kept::Index(index) = &mut entry.kept
+            {
                 *index = Arc::new(LineIndex::clone(index));
             }
         }
@@ -206,6 +212,7 @@ impl Entry {
             ctime_ns: stamp.ctime_ns.try_into().ok()?,
             len: stamp.len.try_into().ok()?,
             used: false,
+            scattered: matches!(kept, Kept::Index(_)),
             kept,
         })
     }

@@ -95,6 +95,14 @@ impl<E: Keyed> Table<E> {
         removed
     }
 
+    /// Moves all of it into memory of this thread.
+    pub(super) fn gather(&mut self) {
+        let mut entries = Vec::with_capacity(self.entries.capacity());
+        entries.append(&mut self.entries);
+        self.entries = entries;
+        self.slots = self.slots.clone();
+    }
+
     /// Empties a slot, and moves what comes behind it up where its run would break otherwise.
     fn close_up(&mut self, mut hole: usize) {
         let mask = self.slots.len() - 1;
@@ -190,6 +198,8 @@ mod tests {
                 }
                 assert_holds(&mut table, &model);
             }
+            table.gather();
+            assert_holds(&mut table, &model);
         }
     }
 }

@@ -47,7 +47,7 @@ const BODIES_HELD: usize = 8;
 
 /// Bytes of a request's head, and of what is read and written ahead, held for a connection. A little less than a block,
 /// so that one of an answer waits to be written, and not two.
-const BUFFER: usize = BLOCK - 4 * 1024;
+const BUFFER: usize = BLOCK - 1024;
 
 /// How long one thread of the runtime waits for the others, which have nothing to do.
 const MOMENT: Duration = Duration::from_millis(5);
@@ -105,10 +105,10 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         let server = Arc::new(Server::new(shared, &options));
         let (signals, mut monitor) = (shutdown::Signals::catch()?, Monitor::start()?);
         ready(listener.local_addr()?);
-        let at_rest = || {
+        let at_rest = async || {
             workspace.gather();
             frame::give_back();
-            give_back_on_all(threads);
+            give_back_on_all(threads).await;
         };
         monitor.beside(accept(&server, &listener, signals.next()), at_rest).await;
         monitor.stopped();
@@ -119,13 +119,14 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
     served
 }
 
-/// Has each of the runtime's `threads` give back what is free in its own share of the heap. None is left out because
-/// none goes on before all have come; one that hangs keeps the others for a moment only.
-fn give_back_on_all(threads: usize) {
+/// Has each of the runtime's `threads` give back what is free in its own share of the heap. None is left out, because none
+/// goes on before all have come; only where one hangs, the others go on without it after a moment.
+async fn give_back_on_all(threads: usize) {
     let come = Arc::new((Mutex::new(0), Condvar::new()));
+    let mut tasks = JoinSet::new();
     for _ in 0..threads {
         let come = come.clone();
-        tokio::spawn(async move {
+        tasks.spawn(async move {
             heap::give_back();
             let mut count = come.0.lock().unwrap_or_else(PoisonError::into_inner);
             *count += 1;
@@ -133,6 +134,7 @@ fn give_back_on_all(threads: usize) {
             drop(come.1.wait_timeout_while(count, MOMENT, |count| *count < threads));
         });
     }
+    tasks.join_all().await;
 }
 
 /// Accepts connections until the signal, then lets those in work finish.
