@@ -90,6 +90,7 @@ impl AtomicFile {
             };
             let file = File::from(fd);
             let new = AtomicFile { dir: dir.clone(), name, file, written: 0, committed: false };
+            step::taken()?;
             // A start of another process may have taken the file for a leftover before it was locked.
             if lock::try_lock(&new.file)? && rustix::fs::fstat(&new.file)?.st_nlink > 0 {
                 step::taken()?;
@@ -388,5 +389,15 @@ mod tests {
         assert_eq!(dir.names(), [living.name.to_str().unwrap()]);
         drop(living);
         assert!(dir.names().is_empty());
+    }
+
+    #[test]
+    fn a_start_that_takes_a_temporary_away_before_it_is_locked_costs_its_writer_nothing_but_a_new_name() {
+        let dir = dir();
+        let other = dir.1.clone();
+        let meddle = move || assert_eq!(remove_leftovers(&other).unwrap(), 1);
+        let mut created = None;
+        assert!(step::meddle_at(1, meddle, || created = Some(AtomicFile::create(&dir.1).unwrap())));
+        assert_eq!(dir.names(), [created.unwrap().name.to_str().unwrap()]);
     }
 }
