@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 use super::Shared;
 use super::deadlines::Deadlines;
 use super::output::Output;
-use super::workers::Workers;
+use super::workers::{self, Workers};
 use crate::engine::{Control, Error, Workspace};
 use crate::protocol::{Answer, Id, Pending, Step};
 
@@ -132,22 +132,14 @@ impl Work {
     /// From the thread that reads: it does the work itself where there is no other thread for it.
     fn spawn(&self, job: Arc<Job>) {
         let work = self.clone();
-        let run = move || {
-            work.run_all(job);
-            None
-        };
-        if let Err(job) = self.inner.workers.run(Box::new(run)) {
+        if let Err(job) = self.inner.workers.run(workers::job(move || work.run_all(job))) {
             job();
         }
     }
 
     /// From the thread that waits for signals and timers: until there is a thread for it, it tries again.
     async fn hand_over(&self, job: impl FnOnce() + Send + 'static) {
-        let run = move || {
-            job();
-            None
-        };
-        let mut handed = self.inner.workers.run(Box::new(run));
+        let mut handed = self.inner.workers.run(workers::job(job));
         while let Err(job) = handed {
             tokio::time::sleep(RETRY).await;
             handed = self.inner.workers.run(job);

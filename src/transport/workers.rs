@@ -13,11 +13,19 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-type Job = Box<dyn FnOnce() -> Last + Send>;
+pub(super) type Job = Box<dyn FnOnce() -> Last + Send>;
 
 /// What a job leaves to be done, without waiting, when its thread can already be given the next: to tell whoever waits for
 /// it. Who is told and has more to do finds the same thread again, and not a new one.
 pub(super) type Last = Option<Box<dyn FnOnce() + Send>>;
+
+/// Work that nobody waits for.
+pub(super) fn job(work: impl FnOnce() + Send + 'static) -> Job {
+    Box::new(move || {
+        work();
+        None
+    })
+}
 
 const STACK: usize = 2 << 20;
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -239,11 +247,7 @@ mod tests {
         let none = Workers::with(4, usize::MAX >> 2, HOUR);
         assert!(none.spawn(|| 7).blocking_recv().is_err());
         let (sender, receiver) = mpsc::channel();
-        let send = move || {
-            sender.send(7).unwrap();
-            None
-        };
-        let job = none.run(Box::new(send)).expect_err("no thread");
+        let job = none.run(job(move || sender.send(7).unwrap())).expect_err("no thread");
         assert_eq!((threads(&none), none.lock().queue.len()), (0, 0));
         job();
         assert_eq!(receiver.recv(), Ok(7));
