@@ -7,10 +7,12 @@
 //! only, so its cost is bounded by the block however long or short the lines are, and the build only has to count.
 
 mod brief;
+mod builder;
 
 use std::ops::Range;
 
 pub(super) use brief::Brief;
+pub use builder::IndexBuilder;
 
 /// A block of the grid has `1 << BLOCK_SHIFT` bytes: 8 KiB, so 512 bytes of index for a file of 1 MiB.
 pub const BLOCK_SHIFT: u32 = 13;
@@ -276,112 +278,6 @@ impl LineIndex {
         }
         assert_eq!(self.line(lines.len(), bytes), None);
     }
-}
-
-/// Counts breaks as the bytes come by, cut anywhere: what a reader and a writer share.
-#[derive(Debug)]
-pub struct IndexBuilder {
-    shift: u32,
-    len: usize,
-    breaks: usize,
-    /// The byte before this one was a `\r` whose kind the next byte decides.
-    open_cr: bool,
-    last: Option<u8>,
-    head: [u8; 3],
-    kinds: BreakKinds,
-    breaks_before: Vec<u32>,
-}
-
-impl IndexBuilder {
-    /// Starts with no bytes; blocks of `1 << shift` bytes.
-    pub fn new(shift: u32) -> IndexBuilder {
-        IndexBuilder {
-            shift,
-            len: 0,
-            breaks: 0,
-            open_cr: false,
-            last: None,
-            head: [0; 3],
-            kinds: BreakKinds::default(),
-            breaks_before: vec![0],
-        }
-    }
-
-    /// Takes the next bytes of the text.
-    pub fn push(&mut self, mut bytes: &[u8]) {
-        for (at, byte) in bytes.iter().take(BOM.len().saturating_sub(self.len)).enumerate() {
-            self.head[self.len + at] = *byte;
-        }
-        while !bytes.is_empty() {
-            let room = (1 << self.shift) - (self.len & ((1 << self.shift) - 1));
-            let (part, rest) = bytes.split_at(room.min(bytes.len()));
-            self.push_within_block(part);
-            bytes = rest;
-        }
-    }
-
-    /// `part` is not empty and does not cross a block's border.
-    fn push_within_block(&mut self, part: &[u8]) {
-        if self.open_cr {
-            self.close_cr(part[0] == b'\n');
-        }
-        if self.len & ((1 << self.shift) - 1) == 0 && self.len > 0 {
-            // A file has at most 100 MiB (SPEC 2), so its breaks fit.
-            self.breaks_before.push(self.breaks as u32);
-        }
-        let lf = memchr::memchr_iter(b'\n', part).count();
-        let crlf_before = usize::from(part[0] == b'\n' && self.last == Some(b'\r'));
-        self.breaks += lf;
-        let mut crlf = crlf_before;
-        if memchr::memchr(b'\r', part).is_some() {
-            let (pairs, lone) = count_cr(part);
-            crlf += pairs;
-            self.breaks += lone;
-            self.kinds.cr |= lone > 0;
-        }
-        self.kinds.crlf |= crlf > 0;
-        self.kinds.lf |= lf > crlf;
-        self.last = part.last().copied();
-        self.open_cr = self.last == Some(b'\r');
-        self.len += part.len();
-    }
-
-    fn close_cr(&mut self, followed_by_lf: bool) {
-        self.open_cr = false;
-        if !followed_by_lf {
-            self.breaks += 1;
-            self.kinds.cr = true;
-        }
-    }
-
-    /// The index of all that was pushed.
-    pub fn finish(mut self) -> LineIndex {
-        if self.open_cr {
-            self.close_cr(false);
-        }
-        let bom = if self.len >= BOM.len() && self.head == BOM { BOM.len() } else { 0 };
-        LineIndex {
-            shift: self.shift,
-            len: self.len,
-            bom,
-            breaks: self.breaks,
-            ends_in_break: matches!(self.last, Some(b'\n' | b'\r')),
-            kinds: self.kinds,
-            breaks_before: self.breaks_before.into_boxed_slice(),
-        }
-    }
-}
-
-/// How many `\r\n` and how many lone `\r` there are, a final `\r` left out. The pairs are counted without a branch, so
-/// that the loop compiles to vector code.
-fn count_cr(part: &[u8]) -> (usize, usize) {
-    let (body, after) = (&part[..part.len() - 1], &part[1..]);
-    let mut pairs = 0;
-    for (left, right) in body.chunks(128).zip(after.chunks(128)) {
-        let found: u8 = left.iter().zip(right).map(|(&a, &b)| u8::from((a == b'\r') & (b == b'\n'))).sum();
-        pairs += usize::from(found);
-    }
-    (pairs, memchr::memchr_iter(b'\r', body).count() - pairs)
 }
 
 /// The end of the `nth` break (1-based) that ends within `range` of `bytes`; the byte after the range decides whether
