@@ -56,6 +56,11 @@ def edited(size, lines):
     return data.encode()
 
 
+def name(size):
+    """The file of a size: `10MB.txt` of `10 MB`."""
+    return f"{size}.txt".replace(" ", "")
+
+
 def write(folder, name, size):
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, name)

@@ -70,14 +70,14 @@ class Works:
 
     def read(self, size):
         folder = self.place("read")
-        texts.write(folder, f"{size}.txt".replace(" ", ""), texts.SIZES[size])
-        name, data = f"{size}.txt".replace(" ", ""), texts.text(texts.SIZES[size])
+        name, data = texts.name(size), texts.text(texts.SIZES[size])
+        texts.write(folder, name, texts.SIZES[size])
         self.work(f"read {size} whole", self.all(), lambda subject, where: [subject.read(where, name)],
                   lambda subject, where, answer: subject.matches(answer, data),
                   lambda where: ["answer"], folder=lambda subject: folder)
 
     def lines(self, size, again, count=100):
-        folder, name = self.place("read"), f"{size}.txt".replace(" ", "")
+        folder, name = self.place("read"), texts.name(size)
         path = texts.write(folder, name, texts.SIZES[size])
         data = texts.text(texts.SIZES[size]).split("\n")
         first = len(data) // 2
@@ -97,7 +97,7 @@ class Works:
         measured minutes apart meets another machine."""
         folder, calls = self.place("read"), []
         for size in sizes:
-            name = f"{size}.txt".replace(" ", "")
+            name = texts.name(size)
             texts.write(folder, name, texts.SIZES[size])
             first = texts.text(texts.SIZES[size]).count("\n") // 2
             calls.append(self.ours.lines(folder, name, first, count))
