@@ -188,6 +188,39 @@ fn what_requests_took_that_waited_long_is_given_back_too() {
     gives_back(server.pid(), before);
 }
 
+/// What the descriptors of a process lead to that has been deleted.
+fn deleted_but_open(pid: u32) -> usize {
+    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("a process").flatten();
+    let targets = descriptors.filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok());
+    targets.filter(|target| target.to_string_lossy().ends_with(" (deleted)")).count()
+}
+
+fn lets_go_of_deleted_files(server: &dyn Mcp, pid: u32, folder: &Folder) {
+    let names = ["deleted", "edited"];
+    names.iter().for_each(|name| folder.write(name, "text\n"));
+    for name in names {
+        server.ok("read_file", json!({ "name": name }));
+    }
+    server.ok("edit_file", json!({ "name": "edited", "append": "more" }));
+    assert_eq!(deleted_but_open(pid), 0, "what it replaces it lets go of at once");
+    std::fs::remove_file(folder.path().join("deleted")).expect("a file removed");
+    let since = Instant::now();
+    while deleted_but_open(pid) > 0 {
+        assert!(since.elapsed() < PATIENCE, "a deleted file is still open");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(server.refused("read_file", json!({ "name": "deleted" })).contains("not found"));
+}
+
+#[test]
+fn a_file_that_was_read_is_let_go_of_soon_after_it_is_deleted() {
+    let folder = Folder::new();
+    let server = Stdio::start(&folder, &[]);
+    lets_go_of_deleted_files(&server, server.pid(), &folder);
+    let server = Http::start(&folder, &[]);
+    lets_go_of_deleted_files(&server, server.pid(), &folder);
+}
+
 #[test]
 fn sigusr1_asks_for_a_status_at_any_level_and_harms_nothing() {
     let folder = Folder::new();

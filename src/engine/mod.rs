@@ -14,6 +14,7 @@ mod lines;
 mod list;
 mod lock;
 mod name;
+mod open_files;
 mod place;
 mod roll;
 mod splice;

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 use memmap2::{Mmap, MmapOptions};
 use rustix::fs::Stat;
@@ -104,14 +105,14 @@ impl OpenFile {
     }
 
     /// The bytes of `window` (clamped to the file): small ones copied, large ones mapped.
-    pub fn view(self, window: Range<usize>) -> io::Result<FileView> {
+    pub fn view(self: Arc<Self>, window: Range<usize>) -> io::Result<FileView> {
         let window = self.clamped(window);
         let bytes = Bytes::load(&self.file, &window)?;
         Ok(FileView { bytes, offset: window.start, file: self })
     }
 
     /// The bytes of `window` if they are in memory already; never waits for a disk.
-    pub fn view_at_once(self, window: Range<usize>) -> Option<FileView> {
+    pub fn view_at_once(self: Arc<Self>, window: Range<usize>) -> Option<FileView> {
         let window = self.clamped(window);
         let bytes = Bytes::Heap(read_cached(&self.file, &window)?);
         Some(FileView { bytes, offset: window.start, file: self })
@@ -123,7 +124,7 @@ impl OpenFile {
 pub struct FileView {
     bytes: Bytes,
     offset: usize,
-    file: OpenFile,
+    file: Arc<OpenFile>,
 }
 
 #[derive(Debug)]
@@ -205,11 +206,11 @@ mod tests {
     /// Held for writing by the test that fills the table of guarded maps, for reading by those that need room in it.
     static TABLE: RwLock<()> = RwLock::new(());
 
-    fn open(bytes: &[u8]) -> (File, OpenFile) {
+    fn open(bytes: &[u8]) -> (File, Arc<OpenFile>) {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
         let stat = rustix::fs::fstat(&file).unwrap();
-        (file.try_clone().unwrap(), OpenFile::new(file, stat))
+        (file.try_clone().unwrap(), Arc::new(OpenFile::new(file, stat)))
     }
 
     fn is_map(view: &FileView) -> bool {

@@ -54,11 +54,16 @@ impl Monitor {
         Ok(Monitor { started: Instant::now(), asked: signal(SignalKind::user_defined1())? })
     }
 
-    /// Watches until `work` is done, and calls `at_rest` now and then while nothing is asked. For the main thread,
-    /// which alone can give back all that the allocator keeps.
-    pub(super) async fn beside<T>(&mut self, work: impl Future<Output = T>, at_rest: impl AsyncFnMut()) -> T {
+    /// Watches until `work` is done. Calls `always` every few seconds, and `at_rest` if nothing was asked since. For the
+    /// main thread, which alone can give back all that the allocator keeps.
+    pub(super) async fn beside<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+        always: impl Fn(),
+        at_rest: impl AsyncFnMut(),
+    ) -> T {
         // However busy the work is, it leaves something for the watch.
-        let watch = unconstrained(watch(&mut self.asked, self.started, at_rest));
+        let watch = unconstrained(watch(&mut self.asked, self.started, always, at_rest));
         tokio::select! {
             biased;
             done = work => done,
@@ -77,7 +82,12 @@ impl Monitor {
     }
 }
 
-async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl AsyncFnMut()) -> Infallible {
+async fn watch(
+    asked: &mut Signal,
+    started: Instant,
+    always: impl Fn(),
+    mut at_rest: impl AsyncFnMut(),
+) -> Infallible {
     let mut ticks = interval_at((started + EVERY).into(), EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut limit = None;
@@ -89,6 +99,7 @@ async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl AsyncFnMu
                 let limit = *limit.get_or_insert_with(memory::limit);
                 let sample = Sample::now(started);
                 watch.observe(&sample, limit).iter().for_each(warn);
+                always();
                 if rest.lasts(&sample, COUNTS.calls()) {
                     at_rest().await;
                     heap::give_back();

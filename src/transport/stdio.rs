@@ -71,7 +71,8 @@ pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
         }
         io::Result::Ok(())
     };
-    runtime.block_on(monitor.beside(until_the_end, async || workspace.gather()))?;
+    let watched = monitor.beside(until_the_end, || workspace.close_files(), async || workspace.gather());
+    runtime.block_on(watched)?;
     monitor.stopped();
     // A thread that hangs in the system must not hold us up.
     runtime.shutdown_background();

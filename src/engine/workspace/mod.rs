@@ -12,6 +12,7 @@ use super::atomic::{self, Durability};
 use super::cache::IndexCache;
 use super::lock::Locks;
 use super::name::{FileName, NamePolicy};
+use super::open_files::OpenFiles;
 use super::place::{Place, Refusal};
 use super::view::{FileStamp, OpenFile};
 use super::{Control, Error, Result, list};
@@ -58,6 +59,7 @@ pub struct Workspace {
     options: WorkspaceOptions,
     new_file_mode: Mode,
     cache: IndexCache,
+    open_files: OpenFiles,
     locks: Locks,
 }
 
@@ -81,6 +83,7 @@ impl Workspace {
             options,
             new_file_mode: Mode::from_raw_mode(0o666).difference(umask),
             cache: IndexCache::new(CACHE_BYTES),
+            open_files: OpenFiles::new(),
             locks: Locks::default(),
         })
     }
@@ -103,6 +106,12 @@ impl Workspace {
     /// For a thread that lasts, when nothing else is to do: holds what is known of files in its memory.
     pub fn gather(&self) {
         self.cache.gather();
+    }
+
+    /// For every few seconds: lets go of files that stay open for the next read, and of the space of those that were
+    /// deleted.
+    pub fn close_files(&self) {
+        self.open_files.close_all();
     }
 
     /// Admits a name under the workspace's policy.
@@ -172,10 +181,10 @@ impl Workspace {
     }
 
     /// Opens the file if it is within the limit. Nothing if it is no longer what was found.
-    fn open_place(&self, place: &Place, name: &str) -> Result<Option<OpenFile>> {
+    fn open_place(&self, place: &Place, name: &str) -> Result<Option<Arc<OpenFile>>> {
         let Some(file) = place.open().map_err(|refusal| refused(name, refusal))? else { return Ok(None) };
         let (size, max) = (file.stamp().len, self.options.max_bytes);
-        if size > max { Err(Error::TooLarge { size, max }) } else { Ok(Some(file)) }
+        if size > max { Err(Error::TooLarge { size, max }) } else { Ok(Some(Arc::new(file))) }
     }
 
     /// The lines of a listed file; nothing if it is too large, not text or not readable. What is known is told even

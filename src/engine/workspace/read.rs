@@ -118,12 +118,29 @@ impl Workspace {
             return Some(Err(error));
         }
         let place = Place::find(&self.root(), OsStr::new(name.as_str())).ok()?;
-        let file = place.open_as_found().filter(|file| file.stamp().len <= self.options.max_bytes)?;
-        self.excerpt(file, name.as_str(), Part::Lines(range), Effort::AtOnce).transpose()
+        let found = FileStamp::of(&place.stat?);
+        if found.len > self.options.max_bytes {
+            return None;
+        }
+        let excerpt =
+            |file| self.excerpt(file, name.as_str(), Part::Lines(range), Effort::AtOnce).transpose();
+        if let Some(file) = self.open_files.get(&found) {
+            return excerpt(file);
+        }
+        let file = Arc::new(place.open_as_found()?);
+        let excerpt = excerpt(file.clone())?;
+        self.open_files.keep(file);
+        Some(excerpt)
     }
 
     /// A part of an open file. Nothing if the file changed under us, or if it takes more than `effort`.
-    fn excerpt(&self, file: OpenFile, name: &str, part: Part, effort: Effort) -> Result<Option<Excerpt>> {
+    fn excerpt(
+        &self,
+        file: Arc<OpenFile>,
+        name: &str,
+        part: Part,
+        effort: Effort,
+    ) -> Result<Option<Excerpt>> {
         let Some((view, index)) = self.view_of(file, name, part, effort)? else { return Ok(None) };
         let total = index.len_lines();
         let (lines, bytes) = match part {
@@ -153,7 +170,7 @@ impl Workspace {
     /// The stretch of a file that holds a part of it, and the file's index, from the cache or made now.
     fn view_of(
         &self,
-        file: OpenFile,
+        file: Arc<OpenFile>,
         name: &str,
         part: Part,
         effort: Effort,
@@ -178,7 +195,11 @@ impl Workspace {
     }
 
     /// The whole of an open file and its index. Nothing if the file changed under us.
-    pub(super) fn whole(&self, file: OpenFile, name: &str) -> Result<Option<(FileView, Arc<LineIndex>)>> {
+    pub(super) fn whole(
+        &self,
+        file: Arc<OpenFile>,
+        name: &str,
+    ) -> Result<Option<(FileView, Arc<LineIndex>)>> {
         self.view_of(file, name, Part::Bytes, Effort::Full)
     }
 
@@ -211,7 +232,7 @@ fn not_text(why: NotText, name: &str) -> Error {
 }
 
 /// The bytes of `window`. Nothing if the file has become shorter, or if they are not at hand and should be.
-fn load(file: OpenFile, window: Range<usize>, name: &str, effort: Effort) -> Result<Option<FileView>> {
+fn load(file: Arc<OpenFile>, window: Range<usize>, name: &str, effort: Effort) -> Result<Option<FileView>> {
     match effort {
         Effort::AtOnce if window.len() > MAP_CUTOFF => Ok(None),
         Effort::AtOnce => Ok(file.view_at_once(window)),

@@ -110,7 +110,8 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
             frame::give_back();
             give_back_on_all(threads).await;
         };
-        monitor.beside(accept(&server, &listener, signals.next()), at_rest).await;
+        let serving = accept(&server, &listener, signals.next());
+        monitor.beside(serving, || workspace.close_files(), at_rest).await;
         monitor.stopped();
         Ok(())
     });
