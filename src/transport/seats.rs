@@ -16,6 +16,9 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 /// Seats where descriptors are no matter.
 const MOST: usize = 2_000;
 
+/// The number of nobody who waits.
+const AT_WORK: u64 = 0;
+
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Seats {
@@ -41,6 +44,7 @@ pub(super) struct Seat {
 #[derive(Debug)]
 struct Place {
     seats: Arc<Seats>,
+    /// Among those that wait, or [`AT_WORK`].
     number: AtomicU64,
     leave: Arc<Notify>,
 }
@@ -89,7 +93,7 @@ impl Seats {
                 () = self.one_more_waits.notified() => {}
             }
         }
-        let place = Place { seats: self.clone(), number: AtomicU64::new(0), leave: Arc::default() };
+        let place = Place { seats: self.clone(), number: AtomicU64::new(AT_WORK), leave: Arc::default() };
         place.wait();
         Some(Seat { place: Arc::new(place), _permit: permit? })
     }
@@ -107,7 +111,12 @@ impl Seat {
         AtWork(self.place.clone())
     }
 
-    /// Waits until the seat is wanted by another.
+    /// Whether a request has come and is not done.
+    pub(super) fn is_at_work(&self) -> bool {
+        self.place.number.load(Ordering::Relaxed) == AT_WORK
+    }
+
+    /// Waits until the seat is wanted by another. A request may come in the same moment.
     pub(super) async fn wanted(&self) {
         self.place.leave.notified().await;
     }
@@ -125,7 +134,7 @@ impl Place {
     }
 
     fn stop_waiting(&self) {
-        self.seats.lock().by_age.remove(&self.number.load(Ordering::Relaxed));
+        self.seats.lock().by_age.remove(&self.number.swap(AT_WORK, Ordering::Relaxed));
     }
 }
 
@@ -199,6 +208,25 @@ mod tests {
             }
             drop(busy);
             assert!(seats.take().await.is_some());
+        });
+    }
+
+    #[test]
+    fn whose_seat_is_wanted_in_the_moment_when_a_request_comes_knows_that_it_is_at_work() {
+        run(async {
+            let seats = Seats::new(1);
+            let seat = seats.take().await.unwrap();
+            tokio::select! {
+                biased;
+                _ = seats.take() => unreachable!("nobody has left"),
+                () = std::future::ready(()) => {}
+            }
+            assert!(!seat.is_at_work());
+            let work = seat.work();
+            seat.wanted().await;
+            assert!(seat.is_at_work());
+            drop(work);
+            assert!(!seat.is_at_work());
         });
     }
 

@@ -201,7 +201,15 @@ async fn connection(server: Arc<Server>, stream: TcpStream, seat: Seat, mut stop
     let mut served = pin!(http.serve_connection(stream, service));
     let result = tokio::select! {
         result = &mut served => result,
-        () = seat.wanted() => return tracing::debug!("connection ended: another needs its place"),
+        () = seat.wanted() => {
+            tracing::debug!("connection ended: another needs its place");
+            if !seat.is_at_work() {
+                return;
+            }
+            // A request came in that moment: it gets its answer.
+            served.as_mut().graceful_shutdown();
+            served.await
+        }
         () = async { drop(stopping.wait_for(|stopping| *stopping).await) } => {
             served.as_mut().graceful_shutdown();
             served.await
