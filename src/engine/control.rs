@@ -10,16 +10,26 @@ use std::time::{Duration, Instant};
 use super::{Error, Result};
 
 const RUNNING: u8 = 0;
-const COMMITTING: u8 = 1;
-const ANSWERED: u8 = 2;
-const EXPIRED: u8 = 3;
-const CANCELLED: u8 = 4;
+const LOCKED_OUT: u8 = 1;
+const COMMITTING: u8 = 2;
+const ANSWERED: u8 = 3;
+const EXPIRED: u8 = 4;
+const CANCELLED: u8 = 5;
 
 /// What work that watches its deadline needs at most to notice it.
 const NOTICE: Duration = Duration::from_millis(250);
 
 /// No wait for a lock is longer (SPEC 2, `--timeout`).
 const LOCK_WAIT: Duration = Duration::from_secs(30);
+
+/// What an operation was at when its time was up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Late {
+    /// It worked, or hung in the system.
+    AtWork,
+    /// It waited for a lock.
+    LockedOut,
+}
 
 /// Shared between the thread that works and whoever may call it off.
 #[derive(Debug)]
@@ -56,7 +66,7 @@ impl Control {
     /// Whether the operation should go on: [`Error::TimedOut`] or [`Error::Cancelled`] if not.
     pub fn check(&self) -> Result<()> {
         self.check_called_off()?;
-        let running = self.state.load(Ordering::Acquire) == RUNNING;
+        let running = matches!(self.state.load(Ordering::Acquire), RUNNING | LOCKED_OUT);
         if running && Instant::now() >= self.deadline { Err(Error::TimedOut) } else { Ok(()) }
     }
 
@@ -78,19 +88,34 @@ impl Control {
         }
     }
 
+    /// Runs `wait`, which waits for a lock: what comes too late meanwhile is told so.
+    pub(crate) fn wait_for_lock<T>(&self, wait: impl FnOnce() -> T) -> T {
+        self.step(RUNNING, LOCKED_OUT);
+        let waited = wait();
+        self.step(LOCKED_OUT, RUNNING);
+        waited
+    }
+
     /// Takes the right to answer: true for the first who asks, false if the operation was answered or called off.
     pub fn answer(&self) -> bool {
         self.step(RUNNING, ANSWERED) || self.step(COMMITTING, ANSWERED)
     }
 
-    /// Calls the operation off because its time is up: true if that was still possible; then the caller answers.
-    pub fn expire(&self) -> bool {
-        self.step(RUNNING, EXPIRED)
+    /// Calls the operation off because its time is up: what it was at, if that was still possible; then the caller
+    /// answers.
+    pub fn expire(&self) -> Option<Late> {
+        self.call_off(EXPIRED).map(|from| if from == LOCKED_OUT { Late::LockedOut } else { Late::AtWork })
     }
 
     /// Calls the operation off at the caller's wish: true if that was still possible.
     pub fn cancel(&self) -> bool {
-        self.step(RUNNING, CANCELLED)
+        self.call_off(CANCELLED).is_some()
+    }
+
+    /// From which state, if it could still be called off.
+    fn call_off(&self, to: u8) -> Option<u8> {
+        let calls_off = |from| matches!(from, RUNNING | LOCKED_OUT).then_some(to);
+        self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, calls_off).ok()
     }
 
     fn step(&self, from: u8, to: u8) -> bool {
@@ -105,13 +130,26 @@ mod tests {
     #[test]
     fn what_was_called_off_never_commits_and_what_commits_is_never_called_off() {
         let late = Control::new(Duration::from_secs(60));
-        assert!(late.expire() && !late.cancel());
+        assert!(late.expire() == Some(Late::AtWork) && !late.cancel());
         assert!(matches!(late.begin_commit(), Err(Error::TimedOut)));
         assert!(!late.answer());
         let done = Control::new(Duration::from_secs(60));
         assert!(done.begin_commit().is_ok());
-        assert!(!done.expire() && !done.cancel());
+        assert!(done.expire().is_none() && !done.cancel());
         assert!(done.answer() && !done.answer());
+    }
+
+    #[test]
+    fn what_waits_for_a_lock_when_its_time_is_up_was_locked_out() {
+        let late = Control::new(Duration::from_secs(60));
+        assert_eq!(late.wait_for_lock(|| late.expire()), Some(Late::LockedOut));
+        assert!(matches!(late.check(), Err(Error::TimedOut)), "and stays called off");
+        let cancelled = Control::new(Duration::from_secs(60));
+        assert!(cancelled.wait_for_lock(|| cancelled.cancel()));
+        assert!(matches!(cancelled.check(), Err(Error::Cancelled)));
+        let in_time = Control::new(Duration::from_secs(60));
+        in_time.wait_for_lock(|| in_time.check().unwrap());
+        assert!(in_time.begin_commit().is_ok());
     }
 
     #[test]

@@ -25,7 +25,7 @@ mod workspace;
 
 pub use atomic::Durability;
 pub use cache::IndexCache;
-pub use control::Control;
+pub use control::{Control, Late};
 pub use diff::{Diff, unified};
 pub use error::{Error, Result};
 pub use line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};

@@ -16,7 +16,7 @@ use super::Shared;
 use super::deadlines::Deadlines;
 use super::output::Output;
 use super::workers::{self, Workers};
-use crate::engine::{Control, Error, Workspace};
+use crate::engine::{Control, Error, Late, Workspace};
 use crate::protocol::{Answer, Id, Pending, Step};
 
 /// How long the end waits for requests that were answered as late.
@@ -202,17 +202,17 @@ impl Work {
         while let Some(next) = self.inner.deadlines.next(Instant::now()) {
             tokio::time::sleep_until(next.into()).await;
             for job in self.inner.deadlines.late(Instant::now()) {
-                if job.control.get().is_some_and(Control::expire) {
+                if let Some(late) = job.control.get().and_then(Control::expire) {
                     // One that waits for a thread holds up no other.
-                    self.inner.runtime.spawn(self.clone().answer_late(job));
+                    self.inner.runtime.spawn(self.clone().answer_late(job, late));
                 }
             }
         }
     }
 
     /// Answers in the job's place, and lets the next of its file go on: what was called off changes nothing any more.
-    async fn answer_late(self, job: Arc<Job>) {
-        let answer = job.pending.answer(Err(Error::TimedOut));
+    async fn answer_late(self, job: Arc<Job>, late: Late) {
+        let answer = answer_late(&job.pending, late);
         let inner = self.inner.clone();
         inner.lock().running += 1;
         self.hand_over(move || {
@@ -224,6 +224,14 @@ impl Work {
             let others = self.clone();
             self.hand_over(move || others.run_all(next)).await;
         }
+    }
+}
+
+/// The answer to a request whose time was up.
+pub(super) fn answer_late(pending: &Pending, late: Late) -> Answer {
+    match late {
+        Late::AtWork => pending.answer(Err(Error::TimedOut)),
+        Late::LockedOut => pending.locked(),
     }
 }
 
@@ -328,7 +336,7 @@ mod tests {
         assert_eq!((status, text), (200, format!(r#"{{"jsonrpc":"2.0","id":"seven",{INTERNAL}"#)));
         assert_eq!(answer(&panicking::rest(false)), (500, format!("{{{INTERNAL}")));
         let late = Control::new(shared.timeout);
-        assert!(late.expire());
+        assert!(late.expire().is_some());
         assert!(run_to_answer(&panicking::rest(false), &shared.workspace, &late).is_none(), "twice");
     }
 

@@ -160,7 +160,7 @@ impl Workspace {
             return Err(Error::PermissionDenied { name: name.into() });
         }
         let id = (first.stamp().dev, first.stamp().ino);
-        let locked = self.locks.lock(first.file(), id, until, control)?;
+        let locked = control.wait_for_lock(|| self.locks.lock(first.file(), id, until, control))?;
         let _lock = match locked.map_err(|error| Error::write(name, error))? {
             Locked::Held(lock) => lock,
             Locked::StartOver => return Ok(Attempt::Replaced),
@@ -239,7 +239,7 @@ impl Workspace {
         if let Some(turn) = held.filter(|turn| *turn.key() == key) {
             return Ok(turn);
         }
-        match self.locks.turn(key, until, control)? {
+        match control.wait_for_lock(|| self.locks.turn(key, until, control))? {
             Some(turn) => Ok(turn),
             None => Err(Error::Locked { name: name.into() }),
         }

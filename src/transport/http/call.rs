@@ -5,14 +5,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use hyper::Response;
+use tokio::sync::OwnedRwLockReadGuard;
 use tokio::time::timeout_at;
 
 use super::Server;
 use super::body::{AnswerBody, Block};
 use super::response::{accepted, at_once, begin_with};
-use crate::engine::{Control, Error};
+use crate::engine::{Control, Late};
 use crate::protocol::{Pending, Step};
-use crate::transport::work::{run_batch, run_to_answer};
+use crate::transport::work::{answer_late, run_batch, run_to_answer};
 
 impl Server {
     pub(super) async fn carry_out(self: &Arc<Self>, step: Step) -> io::Result<Response<AnswerBody>> {
@@ -36,8 +37,10 @@ impl Server {
         }
         let (pending, control) = (Arc::new(pending), Arc::new(Control::new(self.shared.timeout)));
         let _hung_up = CancelOnDrop(pending.ends_with_its_client().then(|| control.clone()));
+        // From here on the end waits for it, also when its client has gone.
+        let working = self.working.clone().read_owned().await;
         // A task of its own: a client that hangs up takes only the waiting for the answer with it.
-        match tokio::spawn(self.clone().work(pending.clone(), control)).await {
+        match tokio::spawn(self.clone().work(pending.clone(), control, working)).await {
             Ok(Some(response)) => response,
             _ => at_once(pending.panicked()),
         }
@@ -48,18 +51,18 @@ impl Server {
         self: Arc<Self>,
         pending: Arc<Pending>,
         control: Arc<Control>,
+        working: OwnedRwLockReadGuard<()>,
     ) -> Option<io::Result<Response<AnswerBody>>> {
-        let working = self.working.clone().read_owned().await;
-        let timed_out = || at_once(pending.answer(Err(Error::TimedOut)));
+        let late = |late| at_once(answer_late(&pending, late));
         let _turn = match pending.file().filter(|_| pending.writes()) {
             None => None,
             Some(file) => match timeout_at(control.lock_deadline().into(), self.turns.turn(file)).await {
                 Ok(turn) => Some(turn),
-                Err(_) => return Some(at_once(pending.locked())),
+                Err(_) => return Some(late(Late::LockedOut)),
             },
         };
         let Ok(_place) = timeout_at(control.deadline().into(), self.in_work.acquire()).await else {
-            return Some(timed_out());
+            return Some(late(Late::AtWork));
         };
         let work = {
             let (pending, control) = (pending.clone(), control.clone());
@@ -72,10 +75,12 @@ impl Server {
         };
         let mut work = self.workers.spawn(work);
         let block = match timeout_at(control.overdue().into(), &mut work).await {
-            Err(_) if control.expire() => return Some(timed_out()),
-            // It is writing already: its answer will come.
-            Err(_) => work.await,
             Ok(block) => block,
+            Err(_) => match control.expire() {
+                Some(at) => return Some(late(at)),
+                // It is writing already: its answer will come.
+                None => work.await,
+            },
         };
         block.ok().flatten().map(|block| begin_with(block, &self.workers))
     }
