@@ -109,7 +109,7 @@ fn two_hundred_parallel_one_line_edits_in_one_process_all_count() {
 
     let folder = Folder::new();
     folder.write("f", &before);
-    let server = Stdio::start(&folder, &["--max-in-flight=256"]);
+    let server = Stdio::start(&folder, &["--max-in-flight=256", "--timeout=300"]);
     let mut input = String::new();
     for n in 0..200 {
         input +=
@@ -124,7 +124,8 @@ fn two_hundred_parallel_one_line_edits_in_one_process_all_count() {
 
     let folder = Folder::new();
     folder.write("f", &before);
-    let server = Http::start(&folder, &[]);
+    // Each is waited for by all behind it.
+    let server = Http::start(&folder, &["--timeout=300", "--sync=none"]);
     std::thread::scope(|scope| {
         for n in 0..200 {
             let (server, edit) = (&server, &edit);

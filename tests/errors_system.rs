@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::errors::Failure;
 use crate::support::{
-    Direct, Folder, Http, Mcp, Stdio, command, direct_on_both_with, on_both, on_both_as_nobody, on_both_with,
-    while_others,
+    Direct, Folder, Http, Mcp, PATIENCE, Stdio, command, direct_on_both_with, on_both, on_both_as_nobody,
+    on_both_with, while_others,
 };
 
 const MB: usize = 1_048_576;
@@ -35,14 +35,10 @@ fn a_file_that_somebody_else_has_locked_is_refused_when_the_time_is_up() {
     let failure = Failure::new("edit_file", append("f"), text, -32001, 409);
     let fill = |folder: &Folder| folder.write("f", "a\n");
     on_both_with(&["--timeout=1"], fill, |server, folder| {
-        let locked = lock(folder, "f");
+        let _locked = lock(folder, "f");
         let start = Instant::now();
         failure.over_mcp(server, folder);
-        let waited = start.elapsed();
-        assert!(Duration::from_millis(900) < waited && waited < Duration::from_secs(5), "{waited:?}");
-        drop(locked);
-        server.ok("edit_file", append("f"));
-        assert_eq!(folder.text("f"), "a\nx\n");
+        assert!(Duration::from_millis(900) < start.elapsed(), "{:?}", start.elapsed());
     });
     direct_on_both_with(&["--timeout=1"], fill, |server, folder| {
         let _locked = lock(folder, "f");
@@ -87,7 +83,7 @@ fn a_waiter_for_the_lock_of_a_file_that_was_replaced_meanwhile_edits_the_new_one
 #[test]
 fn reads_and_listings_need_no_lock() {
     on_both_with(
-        &["--timeout=1"],
+        &[],
         |folder| folder.write("f", "a\n"),
         |server, folder| {
             let _locked = lock(folder, "f");
@@ -254,7 +250,12 @@ fn stopped_in_the_middle(folder: &Folder, delay: Duration) -> Value {
     std::thread::sleep(Duration::from_millis(1300));
     server.signal(Signal::CONT);
     let answer = server.answer_to(&json!("edit"))["result"].clone();
-    // Not killed: what it is still at work on, it ends and clears away.
+    // The answer does not wait for work that hangs; what was written of the new file goes when it wakes up.
+    let patience = Instant::now() + PATIENCE;
+    while folder.names() != ["f"] {
+        assert!(Instant::now() < patience, "{:?}", folder.names());
+        std::thread::yield_now();
+    }
     assert_eq!(server.close().code(), Some(0));
     answer
 }
@@ -269,17 +270,10 @@ fn an_operation_that_takes_longer_than_the_timeout_says_so_and_changes_nothing()
         let text = result["content"][0]["text"].as_str().expect("a text");
         if result["isError"] == true {
             assert_eq!(text.split('\n').next(), Some("Error: Operation timed out after 1s"));
-            // The answer does not wait for work that hangs; what was written of the new file goes when it wakes up.
-            let patience = std::time::Instant::now() + Duration::from_secs(10);
-            while folder.names() != ["f"] {
-                assert!(std::time::Instant::now() < patience, "{:?}", folder.names());
-                std::thread::yield_now();
-            }
             assert!(folder.snapshot() == before, "a refused edit changed something");
             return;
         }
         assert!(text.starts_with("File edited successfully: f\n"), "{text}");
-        assert_eq!(folder.names(), ["f"]);
     }
     panic!("no edit was still at work when the server was stopped");
 }

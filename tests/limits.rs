@@ -1,11 +1,14 @@
 //! Bounds on what one client, one file or one flood of requests can do to the rest (SPEC 2, 6.4, 8).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::errors_system::lock;
-use crate::support::{Direct, Folder, Http, HttpResponse, Mcp, Stdio, post_bytes};
+use crate::support::{
+    Direct, Folder, Http, HttpResponse, Mcp, PATIENCE, Stdio, at_best_within, post_bytes,
+    until_a_lock_is_waited_for,
+};
 
 fn ping() -> Value {
     json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" })
@@ -15,10 +18,11 @@ fn ping() -> Value {
 fn past_the_rate_limit_requests_are_refused_until_there_is_room_again() {
     let folder = Folder::new();
     let server = Stdio::start(&folder, &["--rate-limit=1,3"]);
+    let since = Instant::now();
     let answers: Vec<Value> = (0..6).map(|_| server.request("ping", json!({}))).collect();
     assert!(answers[..3].iter().all(|answer| answer["result"] == json!({})), "{answers:?}");
     let refused = answers[3..].iter().filter(|answer| answer["error"]["code"] == -32003).count();
-    assert!(2 <= refused, "{answers:?}");
+    assert!(3 <= refused + since.elapsed().as_secs() as usize, "{answers:?}");
     std::thread::sleep(Duration::from_millis(1_200));
     assert_eq!(server.request("ping", json!({}))["result"], json!({}));
 }
@@ -28,19 +32,23 @@ fn past_the_rate_limit_a_connection_gets_429_and_is_told_when_to_come_back() {
     let folder = Folder::new();
     let server = Http::start(&folder, &["--rate-limit=1,3"]);
     let mut connection = server.connect();
+    let since = Instant::now();
     for path in ["/mcp", "/list_files", "/mcp"] {
         let body = if path == "/mcp" { ping() } else { json!({}) };
         assert_eq!(connection.post(path, &body).status, 200);
     }
     let refused: Vec<HttpResponse> = (0..3).map(|_| connection.post("/mcp", &ping())).collect();
     let refused: Vec<&HttpResponse> = refused.iter().filter(|response| response.status == 429).collect();
-    assert!(2 <= refused.len(), "a bucket of 3 that fills at 1 a second let too many pass");
+    let filled = since.elapsed().as_secs() as usize;
+    assert!(3 <= refused.len() + filled, "a bucket of 3 that fills at 1 a second let too many pass");
     for response in refused {
         assert_eq!(response.json()["error"]["code"], -32003);
         let seconds: u64 = response.header("retry-after").expect("Retry-After").parse().expect("seconds");
         assert!((1..=2).contains(&seconds), "{seconds}");
     }
-    let rest = connection.post("/list_files", &json!({}));
+    // Some may pass: the bucket fills while we ask.
+    let mut more = (0..20).map(|_| connection.post("/list_files", &json!({})));
+    let rest = more.find(|response| response.status != 200).expect("a refusal");
     assert_eq!((rest.status, &rest.json()["error"]["code"]), (429, &json!(-32003)));
     // Another connection has a bucket of its own.
     assert_eq!(server.connect().post("/mcp", &ping()).status, 200);
@@ -63,7 +71,7 @@ fn a_locked_file_holds_up_only_the_requests_for_it_on_stdio() {
     let folder = Folder::new();
     folder.write("locked", "a\n");
     folder.write("free", "a\n");
-    let server = Stdio::start(&folder, &[]);
+    let server = Stdio::start(&folder, &["--timeout=30"]);
     let locked = lock(&folder, "locked");
     for id in ["first", "second"] {
         server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
@@ -82,7 +90,7 @@ fn a_locked_file_holds_up_only_the_requests_for_it_on_stdio() {
 #[test]
 fn a_locked_file_holds_up_only_the_requests_for_it_over_http() {
     let folder = Folder::new();
-    let server = Http::start(&folder, &[]);
+    let server = Http::start(&folder, &["--timeout=30"]);
     folder.write("locked", "a\n");
     folder.write("free", "a\n");
     let locked = lock(&folder, "locked");
@@ -120,12 +128,13 @@ fn a_cancelled_edit_that_has_not_begun_to_write_is_not_answered_and_not_done() {
 fn sigterm_ends_a_server_that_waits_for_a_lock_within_2_seconds() {
     let folder = Folder::new();
     folder.write("f", "a\n");
-    let server = Stdio::start(&folder, &["--timeout=30"]);
     let _locked = lock(&folder, "f");
-    server.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": "edit_file", "arguments": { "name": "f", "append": "x" } } }));
-    server.send(&ping());
-    assert_eq!(server.recv(), json!({ "jsonrpc": "2.0", "id": "ping", "result": {} }));
-    assert_eq!(server.terminate(Duration::from_millis(2_500)).code(), Some(0));
+    at_best_within(Duration::from_millis(2_000), || {
+        let server = Stdio::start(&folder, &["--timeout=30"]);
+        server.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "name": "edit_file", "arguments": { "name": "f", "append": "x" } } }));
+        until_a_lock_is_waited_for(server.pid());
+        assert_eq!(server.terminate(PATIENCE).code(), Some(0));
+    });
     assert_eq!((folder.names(), folder.text("f")), (vec!["f".to_owned()], "a\n".to_owned()));
 }

@@ -6,7 +6,8 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Direct, Folder, Http, Mcp, PATIENCE, Stdio, anonymous_memory, mapped_memory, post_bytes, while_others,
+    Direct, Folder, Http, Mcp, PATIENCE, Stdio, anonymous_memory, mapped_memory, post_bytes,
+    until_a_lock_is_waited_for, while_others,
 };
 
 /// The lines of a JSON log whose message is `message`.
@@ -174,7 +175,7 @@ fn what_requests_took_that_waited_long_is_given_back_too() {
             file
         })
         .collect();
-    let server = Stdio::start(&folder, &[]).ready();
+    let server = Stdio::start(&folder, &["--timeout=30"]).ready();
     let before = anonymous_memory(server.pid());
     for (id, name) in names.iter().enumerate() {
         let edits = json!([{ "line": 0, "operation": "replace", "content": content }]);
@@ -325,12 +326,13 @@ fn an_answer_that_turned_untrue_on_its_way_is_a_failure_in_the_log() {
 fn a_call_that_took_over_a_second_is_warned_of() {
     let folder = Folder::new();
     folder.write("f", "a\n");
-    let server = Stdio::start(&folder, &["--log-format=json"]);
+    let server = Stdio::start(&folder, &["--log-format=json", "--timeout=30"]);
     let file = std::fs::File::open(folder.path().join("f")).expect("a file");
     rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).expect("a lock");
     std::thread::scope(|scope| {
         let server = &server;
         let edit = scope.spawn(|| server.ok("edit_file", json!({ "name": "f", "append": "b" })));
+        until_a_lock_is_waited_for(server.pid());
         // Not a wait for an event: the time itself is what is tested.
         std::thread::sleep(std::time::Duration::from_millis(1_200));
         drop(file);

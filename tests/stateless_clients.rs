@@ -6,7 +6,9 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::errors_system::lock;
-use crate::support::{Folder, Http, Mcp, PATIENCE, Stdio, headers, post_bytes, with_meta};
+use crate::support::{
+    Folder, Http, Mcp, PATIENCE, Stdio, headers, post_bytes, until_a_lock_is_waited_for, with_meta,
+};
 
 fn request(method: &str, params: &Value) -> Vec<u8> {
     json!({ "jsonrpc": "2.0", "id": "r", "method": method, "params": params }).to_string().into_bytes()
@@ -63,16 +65,6 @@ fn append(stateless: bool, text: &str) -> Vec<u8> {
     }
 }
 
-/// Returns when the server waits for a lock, as the system tells it.
-fn until_a_lock_is_waited_for(server: &Http) {
-    let deadline = Instant::now() + PATIENCE;
-    let waits = |line: &str| line.contains("-> FLOCK") && line.contains(&format!(" {} ", server.pid()));
-    while !std::fs::read_to_string("/proc/locks").expect("/proc").lines().any(waits) {
-        assert!(Instant::now() < deadline, "nobody waits; stderr: {}", server.stderr());
-        std::thread::yield_now();
-    }
-}
-
 #[test]
 fn a_client_that_goes_away_takes_its_request_back() {
     let folder = Folder::new();
@@ -81,7 +73,7 @@ fn a_client_that_goes_away_takes_its_request_back() {
     let locked = lock(&folder, "f");
     let mut gone = server.connect();
     gone.write(&append(true, "of a client that went away"));
-    until_a_lock_is_waited_for(&server);
+    until_a_lock_is_waited_for(server.pid());
     // The only place is taken: this waits for it, and gets it when the server has noticed that the other is gone.
     let mut waiting = server.connect();
     waiting.write(&post_bytes("/edit_file", "", br#"{"name":"g","append":"x","create_if_missing":true}"#));
@@ -102,11 +94,15 @@ fn a_client_with_a_handshake_that_loses_its_connection_has_its_edit_done() {
     let locked = lock(&folder, "f");
     let mut gone = server.connect();
     gone.write(&append(false, "b"));
-    until_a_lock_is_waited_for(&server);
+    until_a_lock_is_waited_for(server.pid());
     drop(gone);
     server.wait_for_stderr("connection ended");
     drop(locked);
-    // The end comes when what is in work is done, whoever has gone.
+    let deadline = Instant::now() + PATIENCE;
+    while folder.text("f") != "a\nb\n" {
+        assert!(Instant::now() < deadline, "the edit was not done: {:?}", folder.text("f"));
+        std::thread::yield_now();
+    }
     assert!(server.terminate().success());
     assert_eq!((folder.text("f").as_str(), folder.names()), ("a\nb\n", vec!["f".to_owned()]));
 }
@@ -125,6 +121,10 @@ fn an_edit_whose_client_goes_away_is_whole_or_undone() {
             assert_eq!(connection.read().json()["result"]["isError"], false);
         }
     }
+    // Behind all of them.
+    let mut last = server.connect();
+    last.write(&append(true, &format!("{} {}", EDITS + 1, "x".repeat(5_000))));
+    assert_eq!(last.read().json()["result"]["isError"], false);
     assert!(server.terminate().success());
     let text = folder.text("f");
     let mut seen = Vec::new();

@@ -104,7 +104,7 @@ mod tests {
     fn a_slow_client_that_takes_a_little_each_time_is_waited_for() {
         run(async {
             let (stream, mut other) = duplex(16);
-            let mut patient = Patient::new(stream, Duration::from_millis(500));
+            let mut patient = Patient::new(stream, Duration::from_secs(60));
             let reader = tokio::spawn(async move {
                 let mut all = Vec::new();
                 let mut few = [0; 3];

@@ -272,13 +272,13 @@ impl Http {
     /// Sends SIGTERM and waits for the end.
     pub(crate) fn terminate(mut self) -> ExitStatus {
         self.process.signal(rustix::process::Signal::TERM);
-        self.process.wait(Duration::from_secs(10))
+        self.process.wait(PATIENCE)
     }
 
     /// Sends SIGTERM and gives all that the server wrote to stdout and to stderr.
     pub(crate) fn terminate_with_output(mut self) -> (Vec<u8>, String) {
         self.process.signal(rustix::process::Signal::TERM);
-        self.process.wait(Duration::from_secs(10));
+        self.process.wait(PATIENCE);
         (self.stdout.join().expect("a thread"), self.process.stderr())
     }
 

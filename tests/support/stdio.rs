@@ -154,14 +154,14 @@ impl Stdio {
     pub(crate) fn close_with_log(mut self) -> String {
         self.close_stdin();
         self.rest_of_output();
-        assert_eq!(self.process.wait(Duration::from_secs(10)).code(), Some(0));
+        assert_eq!(self.process.wait(PATIENCE).code(), Some(0));
         self.process.stderr()
     }
 
     /// Closes stdin and waits for the server's end.
     pub(crate) fn close(mut self) -> ExitStatus {
         self.close_stdin();
-        self.process.wait(Duration::from_secs(10))
+        self.process.wait(PATIENCE)
     }
 
     /// All lines until the server closes stdout, which it must do in time. Call after [`Stdio::close_stdin`].
