@@ -1,14 +1,20 @@
 //! A connection whose other side must keep reading: a client that takes nothing for a while is hung up on, so that it
-//! cannot hold an answer in memory for ever (SPEC 8). Knows no HTTP.
+//! cannot hold an answer in memory for ever (SPEC 8). One that still sends what nobody will read is heard out for a moment
+//! at the end: hung up on at once, it would not see its answer. Knows no HTTP.
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
+
+/// How long a client that still sends is heard out.
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// See the module.
 #[derive(Debug)]
@@ -17,12 +23,17 @@ pub(super) struct Patient<T> {
     patience: Duration,
     /// Runs while a write makes no progress.
     waiting: Option<Pin<Box<Sleep>>>,
+    /// Whether the other side was left unheard.
+    unheard: Arc<AtomicBool>,
+    /// Runs while it is heard out at the end.
+    ending: Option<Pin<Box<Sleep>>>,
 }
 
 impl<T> Patient<T> {
-    /// Waits at most `patience` for the other side to take some bytes.
-    pub(super) fn new(stream: T, patience: Duration) -> Patient<T> {
-        Patient { stream, patience, waiting: None }
+    /// Waits at most `patience` for the other side to take some bytes. Whoever answers it before it has said all sets
+    /// `unheard`.
+    pub(super) fn new(stream: T, patience: Duration, unheard: Arc<AtomicBool>) -> Patient<T> {
+        Patient { stream, patience, waiting: None, unheard, ending: None }
     }
 
     /// Passes progress on; turns too long a wait into an error.
@@ -47,7 +58,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -76,7 +87,24 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        if self.ending.is_none() {
+            ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+            if !self.unheard.load(Ordering::Relaxed) {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        let ending = self.ending.get_or_insert_with(|| Box::pin(sleep(MOMENT)));
+        if ending.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        let mut ignored = [0; 16 * 1024];
+        loop {
+            let mut buffer = ReadBuf::new(&mut ignored);
+            match ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
+                Ok(()) if !buffer.filled().is_empty() => {}
+                _ => return Poll::Ready(Ok(())),
+            }
+        }
     }
 }
 
@@ -94,9 +122,36 @@ mod tests {
     fn a_client_that_takes_nothing_is_hung_up_on() {
         run(async {
             let (stream, _other) = duplex(16);
-            let mut patient = Patient::new(stream, Duration::from_millis(20));
+            let mut patient = Patient::new(stream, Duration::from_millis(20), Arc::default());
             let failed = patient.write_all(&[0; 100]).await.unwrap_err();
             assert_eq!(failed.kind(), io::ErrorKind::TimedOut);
+        });
+    }
+
+    #[test]
+    fn a_client_that_still_sends_when_it_has_its_answer_is_heard_out() {
+        run(async {
+            let (stream, mut other) = duplex(16);
+            let mut patient = Patient::new(stream, Duration::from_secs(60), Arc::new(AtomicBool::new(true)));
+            let client = tokio::spawn(async move {
+                other.write_all(&[1; 100_000]).await.expect("all sent");
+                other.shutdown().await.expect("said");
+                let mut answer = Vec::new();
+                other.read_to_end(&mut answer).await.map(|_| answer)
+            });
+            patient.write_all(b"too large").await.unwrap();
+            patient.shutdown().await.unwrap();
+            drop(patient);
+            assert_eq!(client.await.unwrap().unwrap(), b"too large");
+        });
+    }
+
+    #[test]
+    fn a_client_that_says_no_more_and_stays_is_left_after_a_moment() {
+        run(async {
+            let (stream, _other) = duplex(16);
+            let mut patient = Patient::new(stream, Duration::from_secs(60), Arc::new(AtomicBool::new(true)));
+            patient.shutdown().await.unwrap();
         });
     }
 
@@ -104,7 +159,7 @@ mod tests {
     fn a_slow_client_that_takes_a_little_each_time_is_waited_for() {
         run(async {
             let (stream, mut other) = duplex(16);
-            let mut patient = Patient::new(stream, Duration::from_secs(60));
+            let mut patient = Patient::new(stream, Duration::from_secs(60), Arc::default());
             let reader = tokio::spawn(async move {
                 let mut all = Vec::new();
                 let mut few = [0; 3];

@@ -13,6 +13,7 @@ mod response;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -25,7 +26,7 @@ use tokio::sync::{RwLock, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use self::checks::Checks;
-use self::response::over_rate;
+use self::response::{Unheard, over_rate};
 use super::limits::{Budget, TokenBucket};
 use super::monitor::Monitor;
 use super::patience::Patient;
@@ -183,21 +184,25 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Futur
 
 async fn connection(server: Arc<Server>, stream: TcpStream, seat: Seat, mut stopping: watch::Receiver<bool>) {
     let _ = stream.set_nodelay(true);
+    let unheard = Arc::new(AtomicBool::new(false));
     let bucket = Mutex::new(server.shared.rate_limit.map(TokenBucket::new));
     let service = service_fn(|request| {
         let limited = bucket.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(TokenBucket::take);
-        let (server, work) = (&server, seat.work());
+        let (server, work, unheard) = (&server, seat.work(), &unheard);
         async move {
             let response = match limited {
                 Some(Err(wait)) => over_rate(&request, wait)?,
                 _ => server.respond(request).await?,
             };
+            if response.extensions().get::<Unheard>().is_some() {
+                unheard.store(true, Ordering::Relaxed);
+            }
             Ok::<_, io::Error>(response.map(|body| Seated::new(body, work)))
         }
     });
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(BUFFER);
-    let stream = TokioIo::new(Patient::new(stream, TAKE_TIMEOUT));
+    let stream = TokioIo::new(Patient::new(stream, TAKE_TIMEOUT, unheard.clone()));
     let mut served = pin!(http.serve_connection(stream, service));
     let result = tokio::select! {
         result = &mut served => result,

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use super::Server;
 use super::body::AnswerBody;
 use super::checks::{Refused, Target, mcp_headers};
-use super::response::at_once;
+use super::response::{at_once, before_its_end};
 use crate::protocol::{Headers, Step, code, http_refusal};
 use crate::transport::limits::Share;
 use crate::transport::message::{Message, SHORT};
@@ -51,7 +51,7 @@ impl Server {
                 self.carry_out(step).await
             }
             Err(Refused { status, code, message, header }) => {
-                let mut response = at_once(http_refusal(rest, status, code, &message))?;
+                let mut response = before_its_end(at_once(http_refusal(rest, status, code, &message))?);
                 if let Some((name, value)) = header {
                     response.headers_mut().insert(name, HeaderValue::from_static(value));
                 }

@@ -11,10 +11,19 @@ use super::body::{AnswerBody, Block, Broken};
 use crate::protocol::{Answer, code, http_refusal};
 use crate::transport::workers::Workers;
 
+/// Marks a response that did not wait for the end of the request.
+#[derive(Debug, Clone)]
+pub(super) struct Unheard;
+
+pub(super) fn before_its_end(mut response: Response<AnswerBody>) -> Response<AnswerBody> {
+    response.extensions_mut().insert(Unheard);
+    response
+}
+
 pub(super) fn over_rate(request: &Request<Incoming>, wait: Duration) -> io::Result<Response<AnswerBody>> {
     let rest = !matches!(request.uri().path(), "/" | "/mcp");
     let answer = http_refusal(rest, 429, code::RATE_LIMIT, "Rate limit exceeded; send more slowly");
-    let mut response = at_once(answer)?;
+    let mut response = before_its_end(at_once(answer)?);
     let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     Ok(response)
