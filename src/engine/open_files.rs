@@ -5,6 +5,8 @@
 //! is new, so only files of this machine stay open. Knows no names and no bytes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::SystemTime;
 
 use rustix::process::{Resource, getrlimit};
 
@@ -30,7 +32,6 @@ pub(crate) struct OpenFiles {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The one asked for last comes last.
     files: Vec<Arc<OpenFile>>,
     /// The device asked about last, and whether it is of this machine.
     device: Option<(u64, bool)>,
@@ -45,59 +46,60 @@ impl OpenFiles {
 
     /// The file in this very state, if it is open.
     pub(crate) fn get(&self, stamp: &FileStamp) -> Option<Arc<OpenFile>> {
-        let mut state = self.lock();
-        let nth = state.files.iter().rposition(|file| file.stamp() == stamp)?;
-        state.files[nth..].rotate_left(1);
-        state.files.last().cloned()
+        self.lock().files.iter().find(|file| file.stamp() == stamp).cloned()
     }
 
-    /// Keeps a file open, perhaps instead of another, if it is of this machine.
+    /// Keeps open a file that was found to be in the state of its stamp, if it is of this machine, had rested, and there
+    /// is room. None makes room for another: to be the last to close a deleted file is to wait until its space is free.
     pub(crate) fn keep(&self, file: Arc<OpenFile>) {
-        let mut state = self.lock();
-        if self.most == 0 || !state.is_local(&file) {
+        if !file.stamp().had_rested(SystemTime::now()) || !self.is_local(&file) {
             return;
         }
+        let mut state = self.lock();
         // In another state, or by another who was as fast.
-        let old = state.files.iter().position(|other| other.stamp().same_file(file.stamp()));
-        let nth = old.or_else(|| (state.files.len() == self.most).then_some(0));
-        let closed = nth.map(|nth| state.files.remove(nth));
-        state.files.push(file);
-        drop(state);
-        // Outside the lock: the last to close a deleted file waits until its space is free.
-        drop(closed);
+        match state.files.iter().position(|other| other.stamp().same_file(file.stamp())) {
+            Some(nth) => state.files[nth] = file,
+            None if state.files.len() < self.most => state.files.push(file),
+            None => {}
+        }
     }
 
-    /// Closes a file, in whatever state.
+    /// Closes a file, in whatever state. May wait for the disk.
     pub(crate) fn close(&self, stamp: &FileStamp) {
         let mut state = self.lock();
         let nth = state.files.iter().position(|file| file.stamp().same_file(stamp));
-        let closed = nth.map(|nth| state.files.remove(nth));
+        let closed = nth.map(|nth| state.files.swap_remove(nth));
         drop(state);
         drop(closed);
     }
 
-    /// Closes all.
+    /// Closes all, on a thread that may wait for the disk.
     pub(crate) fn close_all(&self) {
         let files = std::mem::take(&mut self.lock().files);
-        drop(files);
+        if !files.is_empty() {
+            // Where there is no thread for it, it happens here.
+            let _ = thread::Builder::new().name("close".into()).stack_size(64 * 1024).spawn(|| drop(files));
+        }
+    }
+
+    fn is_local(&self, file: &OpenFile) -> bool {
+        let device = file.stamp().dev;
+        let known = self.lock().device.filter(|(known, _)| *known == device);
+        // Outside the lock: a file system that hangs holds up nobody else.
+        known.map_or_else(
+            || {
+                let system = rustix::fs::fstatfs(file.file());
+                let local = system.is_ok_and(|system| LOCAL.contains(&(system.f_type as u32)));
+                self.lock().device = Some((device, local));
+                local
+            },
+            |(_, local)| local,
+        )
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         // Every critical section leaves the list whole at every step, so a panic in one harms no other.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    fn is_local(&mut self, file: &OpenFile) -> bool {
-        let device = file.stamp().dev;
-        if let Some((_, local)) = self.device.filter(|(known, _)| *known == device) {
-            return local;
-        }
-        let local =
-            rustix::fs::fstatfs(file.file()).is_ok_and(|system| LOCAL.contains(&(system.f_type as u32)));
-        self.device = Some((device, local));
-        local
     }
 }
 
@@ -108,6 +110,14 @@ mod tests {
 
     use super::*;
 
+    fn open_files(most: usize) -> OpenFiles {
+        let open_files = OpenFiles { most, state: Mutex::default() };
+        // As if of this machine, wherever the tests run.
+        open_files.lock().device = Some((file().1.stamp().dev, true));
+        open_files
+    }
+
+    /// An old file.
     fn file() -> (File, Arc<OpenFile>) {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"text\n").unwrap();
@@ -116,13 +126,21 @@ mod tests {
     }
 
     fn open(file: &File) -> Arc<OpenFile> {
-        let stat = rustix::fs::fstat(file).unwrap();
+        let mut stat = rustix::fs::fstat(file).unwrap();
+        // Only the clock can set this time.
+        stat.st_ctime -= 10;
         Arc::new(OpenFile::new(file.try_clone().unwrap(), stat))
+    }
+
+    fn until_nobody_else_has(file: &Arc<OpenFile>) {
+        while Arc::strong_count(file) > 1 {
+            thread::yield_now();
+        }
     }
 
     #[test]
     fn a_file_is_found_in_the_very_state_in_which_it_was_kept() {
-        let (open_files, (mut writer, one), (_, other)) = (OpenFiles::new(), file(), file());
+        let (open_files, (mut writer, one), (_, other)) = (open_files(16), file(), file());
         open_files.keep(one.clone());
         open_files.keep(other.clone());
         assert!(Arc::ptr_eq(&open_files.get(one.stamp()).unwrap(), &one));
@@ -136,35 +154,43 @@ mod tests {
         assert!(open_files.get(now.stamp()).is_none(), "in whatever state");
         open_files.close_all();
         assert!(open_files.get(other.stamp()).is_none());
-        assert_eq!(Arc::strong_count(&other), 1);
+        until_nobody_else_has(&other);
     }
 
     #[test]
-    fn past_the_bound_the_file_that_nobody_asked_for_is_closed() {
-        let (open_files, (_, asked), (_, unasked)) = (OpenFiles::new(), file(), file());
-        assert_eq!(open_files.most, MOST as usize);
-        open_files.keep(asked.clone());
-        open_files.keep(unasked.clone());
-        for _ in 2..=open_files.most {
-            assert!(open_files.get(asked.stamp()).is_some());
-            open_files.keep(file().1);
-        }
-        assert!(open_files.get(asked.stamp()).is_some() && open_files.get(unasked.stamp()).is_none());
-        assert_eq!(open_files.lock().files.len(), open_files.most);
-        assert_eq!(Arc::strong_count(&unasked), 1);
+    fn past_the_bound_no_more_stay_open_until_all_are_closed() {
+        let (open_files, (_, first), (_, last)) = (open_files(2), file(), file());
+        open_files.keep(first.clone());
+        open_files.keep(file().1);
+        open_files.keep(last.clone());
+        assert!(open_files.get(first.stamp()).is_some() && open_files.get(last.stamp()).is_none());
+        open_files.close_all();
+        until_nobody_else_has(&first);
+        open_files.keep(last.clone());
+        assert!(open_files.get(last.stamp()).is_some());
+    }
+
+    #[test]
+    fn a_file_that_changed_a_moment_ago_does_not_stay_open_as_it_may_change_again_unseen() {
+        let (open_files, (writer, _)) = (open_files(16), file());
+        let mut stat = rustix::fs::fstat(&writer).unwrap();
+        // However long this test is held up.
+        stat.st_ctime += 1_000;
+        let young = Arc::new(OpenFile::new(writer.try_clone().unwrap(), stat));
+        open_files.keep(young.clone());
+        assert!(open_files.get(young.stamp()).is_none());
     }
 
     #[test]
     fn files_of_another_machine_and_of_a_process_with_few_descriptors_do_not_stay_open() {
-        let (open_files, (_, kept)) = (OpenFiles { most: 0, state: Mutex::default() }, file());
-        open_files.keep(kept.clone());
-        assert!(open_files.get(kept.stamp()).is_none());
+        let (none, (_, kept)) = (open_files(0), file());
+        none.keep(kept.clone());
+        assert!(none.get(kept.stamp()).is_none());
         // A file system that is none of those for files.
         let foreign = open(&File::open("/proc/self/status").unwrap());
-        let open_files = OpenFiles::new();
-        open_files.keep(foreign.clone());
-        assert!(open_files.get(foreign.stamp()).is_none());
-        open_files.keep(kept.clone());
-        assert!(open_files.get(kept.stamp()).is_some());
+        let some = open_files(16);
+        some.keep(foreign.clone());
+        assert!(some.get(foreign.stamp()).is_none());
+        assert!(OpenFiles::new().most <= MOST as usize);
     }
 }

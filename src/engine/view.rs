@@ -10,6 +10,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use memmap2::{Mmap, MmapOptions};
 use rustix::fs::Stat;
@@ -18,6 +19,12 @@ use super::fault::Guard;
 
 /// Up to this many bytes are read into the heap: there a copy is cheaper than a map, and cannot fault.
 pub const MAP_CUTOFF: usize = 64 * 1024;
+
+/// Longer than a tick of any kernel's coarse clock (10 ms at most).
+const TICK_NS: i128 = 20_000_000;
+
+/// Longer than a tick of file systems that keep whole or even seconds only.
+const COARSE_TICK_NS: i128 = 2_000_000_000;
 
 /// Identity and version of one state of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,6 +52,14 @@ impl FileStamp {
             mtime_ns: nanos(stat.st_mtime, stat.st_mtime_nsec),
             ctime_ns: nanos(stat.st_ctime, stat.st_ctime_nsec),
         }
+    }
+
+    /// Whether nothing about the file had changed for a while at that time: whatever changes it later gives it another
+    /// stamp.
+    pub(crate) fn had_rested(&self, at: SystemTime) -> bool {
+        let at = at.duration_since(UNIX_EPOCH).map_or(0, |at| at.as_nanos() as i128);
+        let tick = if self.ctime_ns % 1_000_000_000 == 0 { COARSE_TICK_NS } else { TICK_NS };
+        at - self.ctime_ns > tick
     }
 
     /// Whether both name the same file, in whatever state.

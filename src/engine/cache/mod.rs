@@ -8,18 +8,12 @@ mod table;
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use table::{Key, Keyed, Table};
 
 use super::lines::{Brief, LineIndex, NotText};
 use super::view::FileStamp;
-
-/// Longer than a tick of any kernel's coarse clock (10 ms at most).
-const TICK_NS: i128 = 20_000_000;
-
-/// Longer than a tick of file systems that keep whole or even seconds only.
-const COARSE_TICK_NS: i128 = 2_000_000_000;
 
 /// What is known of the lines of one state of a file.
 #[derive(Debug, Clone)]
@@ -105,9 +99,7 @@ impl IndexCache {
     /// Keeps what was found out about a file that had this stamp before and after it was indexed, which began at
     /// `began`: what was written since then has another stamp only if the file had rested by then.
     pub fn put(&self, stamp: &FileStamp, known: Known, began: SystemTime) {
-        let now = began.duration_since(UNIX_EPOCH).map_or(0, |began| began.as_nanos() as i128);
-        let tick = if stamp.ctime_ns % 1_000_000_000 == 0 { COARSE_TICK_NS } else { TICK_NS };
-        if now - stamp.ctime_ns > tick {
+        if stamp.had_rested(began) {
             self.put_unique(stamp, known);
         }
     }
@@ -240,6 +232,8 @@ impl Keyed for Entry {
 
 #[cfg(test)]
 mod tests {
+    use std::time::UNIX_EPOCH;
+
     use super::*;
 
     fn stamp(ino: u64, ctime_ns: i128) -> FileStamp {

@@ -129,7 +129,9 @@ impl Workspace {
         }
         let file = Arc::new(place.open_as_found()?);
         let excerpt = excerpt(file.clone())?;
-        self.open_files.keep(file);
+        if excerpt.is_ok() {
+            self.open_files.keep(file);
+        }
         Some(excerpt)
     }
 
