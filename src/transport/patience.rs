@@ -13,8 +13,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// How long a client that still sends is heard out.
+/// How long a client that still sends is heard out, and how many bytes of it.
 const MOMENT: Duration = Duration::from_secs(1);
+const HEARD: usize = 16 << 20;
 
 /// See the module.
 #[derive(Debug)]
@@ -25,8 +26,8 @@ pub(super) struct Patient<T> {
     waiting: Option<Pin<Box<Sleep>>>,
     /// Whether the other side was left unheard.
     unheard: Arc<AtomicBool>,
-    /// Runs while it is heard out at the end.
-    ending: Option<Pin<Box<Sleep>>>,
+    /// Runs while it is heard out at the end, with the bytes heard.
+    ending: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
 impl<T> Patient<T> {
@@ -93,18 +94,21 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<T> {
                 return Poll::Ready(Ok(()));
             }
         }
-        let ending = self.ending.get_or_insert_with(|| Box::pin(sleep(MOMENT)));
-        if ending.as_mut().poll(context).is_ready() {
+        let Patient { stream, ending, .. } = &mut *self;
+        let (moment, heard) = ending.get_or_insert_with(|| (Box::pin(sleep(MOMENT)), 0));
+        if moment.as_mut().poll(context).is_ready() {
             return Poll::Ready(Ok(()));
         }
         let mut ignored = [0; 16 * 1024];
-        loop {
+        while *heard < HEARD {
             let mut buffer = ReadBuf::new(&mut ignored);
-            match ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
-                Ok(()) if !buffer.filled().is_empty() => {}
-                _ => return Poll::Ready(Ok(())),
+            let read = ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer));
+            if read.is_err() || buffer.filled().is_empty() {
+                break;
             }
+            *heard += buffer.filled().len();
         }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -134,7 +138,7 @@ mod tests {
             let (stream, mut other) = duplex(16);
             let mut patient = Patient::new(stream, Duration::from_secs(60), Arc::new(AtomicBool::new(true)));
             let client = tokio::spawn(async move {
-                other.write_all(&[1; 100_000]).await.expect("all sent");
+                other.write_all(&[1; 500]).await.expect("all sent");
                 other.shutdown().await.expect("said");
                 let mut answer = Vec::new();
                 other.read_to_end(&mut answer).await.map(|_| answer)

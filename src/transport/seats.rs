@@ -25,6 +25,8 @@ pub(super) struct Seats {
     free: Arc<Semaphore>,
     waiting: Mutex<Waiting>,
     one_more_waits: Notify,
+    /// One whose seat was wanted keeps it.
+    one_stays: Notify,
 }
 
 /// Those between two requests, in the order in which they began to wait.
@@ -75,7 +77,8 @@ pub(super) fn most() -> usize {
 impl Seats {
     pub(super) fn new(most: usize) -> Arc<Seats> {
         let free = Arc::new(Semaphore::new(most));
-        Arc::new(Seats { free, waiting: Mutex::default(), one_more_waits: Notify::new() })
+        let (waiting, one_more_waits, one_stays) = (Mutex::default(), Notify::new(), Notify::new());
+        Arc::new(Seats { free, waiting, one_more_waits, one_stays })
     }
 
     /// A seat, if need be that of another. Nothing if there will never be one again.
@@ -83,14 +86,15 @@ impl Seats {
         let mut permit = self.free.clone().try_acquire_owned().ok();
         while permit.is_none() {
             let longest = self.lock().by_age.pop_first();
-            if let Some((_, leave)) = longest {
+            let look_again = if let Some((_, leave)) = longest {
                 leave.notify_one();
-                permit = Some(self.free.clone().acquire_owned().await.ok()?);
-                break;
-            }
+                &self.one_stays
+            } else {
+                &self.one_more_waits
+            };
             tokio::select! {
                 free = self.free.clone().acquire_owned() => permit = Some(free.ok()?),
-                () = self.one_more_waits.notified() => {}
+                () = look_again.notified() => {}
             }
         }
         let place = Place { seats: self.clone(), number: AtomicU64::new(AT_WORK), leave: Arc::default() };
@@ -111,9 +115,13 @@ impl Seat {
         AtWork(self.place.clone())
     }
 
-    /// Whether a request has come and is not done.
-    pub(super) fn is_at_work(&self) -> bool {
-        self.place.number.load(Ordering::Relaxed) == AT_WORK
+    /// For one whose seat is wanted: whether it keeps it, as a request has come meanwhile. Then another must leave.
+    pub(super) fn stays(&self) -> bool {
+        let at_work = self.place.number.load(Ordering::Relaxed) == AT_WORK;
+        if at_work {
+            self.place.seats.one_stays.notify_one();
+        }
+        at_work
     }
 
     /// Waits until the seat is wanted by another. A request may come in the same moment.
@@ -212,21 +220,26 @@ mod tests {
     }
 
     #[test]
-    fn whose_seat_is_wanted_in_the_moment_when_a_request_comes_knows_that_it_is_at_work() {
+    fn who_begins_to_work_in_the_moment_when_its_seat_is_wanted_stays_and_the_next_one_leaves() {
         run(async {
-            let seats = Seats::new(1);
-            let seat = seats.take().await.unwrap();
+            let seats = Seats::new(2);
+            let (longest, next) = (seats.take().await.unwrap(), seats.take().await.unwrap());
+            let taking = seats.take();
+            tokio::pin!(taking);
             tokio::select! {
                 biased;
-                _ = seats.take() => unreachable!("nobody has left"),
-                () = std::future::ready(()) => {}
+                _ = &mut taking => unreachable!("nobody has left"),
+                () = longest.wanted() => {}
             }
-            assert!(!seat.is_at_work());
-            let work = seat.work();
-            seat.wanted().await;
-            assert!(seat.is_at_work());
-            drop(work);
-            assert!(!seat.is_at_work());
+            let _work = longest.work();
+            assert!(longest.stays());
+            tokio::select! {
+                biased;
+                _ = &mut taking => unreachable!("nobody has left"),
+                () = next.wanted() => assert!(!next.stays()),
+            }
+            drop(next);
+            assert!(taking.await.is_some());
         });
     }
 

@@ -20,7 +20,10 @@ impl Server {
         match step {
             Step::Answer(answer) => at_once(answer),
             Step::Call(pending) => self.call(pending).await,
-            Step::Batch(steps) => tokio::spawn(self.clone().batch(steps)).await.map_err(io::Error::other)?,
+            Step::Batch(steps) => {
+                let working = self.working.clone().read_owned().await;
+                tokio::spawn(self.clone().batch(steps, working)).await.map_err(io::Error::other)?
+            }
             // A cancellation over HTTP names requests of nobody knows whom.
             Step::Silent | Step::Cancel(_) => Ok(accepted()),
         }
@@ -86,8 +89,11 @@ impl Server {
     }
 
     /// A batch is carried out in its order, as one piece of work.
-    async fn batch(self: Arc<Self>, steps: Vec<Step>) -> io::Result<Response<AnswerBody>> {
-        let _working = self.working.read().await;
+    async fn batch(
+        self: Arc<Self>,
+        steps: Vec<Step>,
+        _working: OwnedRwLockReadGuard<()>,
+    ) -> io::Result<Response<AnswerBody>> {
         let _place = self.in_work.acquire().await;
         let (workspace, timeout) = (self.shared.workspace.clone(), self.shared.timeout);
         let batch = move || run_batch(steps, workspace, timeout).map(Block::pull);

@@ -194,9 +194,7 @@ async fn connection(server: Arc<Server>, stream: TcpStream, seat: Seat, mut stop
                 Some(Err(wait)) => over_rate(&request, wait)?,
                 _ => server.respond(request).await?,
             };
-            if response.extensions().get::<Unheard>().is_some() {
-                unheard.store(true, Ordering::Relaxed);
-            }
+            unheard.store(response.extensions().get::<Unheard>().is_some(), Ordering::Relaxed);
             Ok::<_, io::Error>(response.map(|body| Seated::new(body, work)))
         }
     });
@@ -208,10 +206,10 @@ async fn connection(server: Arc<Server>, stream: TcpStream, seat: Seat, mut stop
         result = &mut served => result,
         () = seat.wanted() => {
             tracing::debug!("connection ended: another needs its place");
-            if !seat.is_at_work() {
+            // A request that came in that moment gets its answer.
+            if !seat.stays() {
                 return;
             }
-            // A request came in that moment: it gets its answer.
             served.as_mut().graceful_shutdown();
             served.await
         }

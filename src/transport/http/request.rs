@@ -41,6 +41,7 @@ impl Server {
     ) -> io::Result<Response<AnswerBody>> {
         let (head, body) = request.into_parts();
         let rest = !matches!(head.uri.path(), "/" | "/mcp");
+        let has_body = !body.is_end_stream();
         let message = async {
             let target = self.checks.check(&head, &self.shared.service)?;
             Ok::<_, Refused>((target, self.read(body).await?))
@@ -51,7 +52,10 @@ impl Server {
                 self.carry_out(step).await
             }
             Err(Refused { status, code, message, header }) => {
-                let mut response = before_its_end(at_once(http_refusal(rest, status, code, &message))?);
+                let mut response = at_once(http_refusal(rest, status, code, &message))?;
+                if has_body {
+                    response = before_its_end(response);
+                }
                 if let Some((name, value)) = header {
                     response.headers_mut().insert(name, HeaderValue::from_static(value));
                 }
