@@ -35,10 +35,15 @@ fn a_file_that_somebody_else_has_locked_is_refused_when_the_time_is_up() {
     let failure = Failure::new("edit_file", append("f"), text, -32001, 409);
     let fill = |folder: &Folder| folder.write("f", "a\n");
     on_both_with(&["--timeout=1"], fill, |server, folder| {
-        let _locked = lock(folder, "f");
+        let locked = lock(folder, "f");
         let start = Instant::now();
         failure.over_mcp(server, folder);
-        assert!(Duration::from_millis(900) < start.elapsed(), "{:?}", start.elapsed());
+        let waited = start.elapsed();
+        assert!(Duration::from_millis(900) < waited && waited < Duration::from_secs(10), "{waited:?}");
+        drop(locked);
+        // By one that has more time.
+        Stdio::start(folder, &[]).ok("edit_file", append("f"));
+        assert_eq!(folder.text("f"), "a\nx\n", "and not what was refused");
     });
     direct_on_both_with(&["--timeout=1"], fill, |server, folder| {
         let _locked = lock(folder, "f");

@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::errors_system::lock;
@@ -105,6 +106,30 @@ fn a_client_with_a_handshake_that_loses_its_connection_has_its_edit_done() {
     }
     assert!(server.terminate().success());
     assert_eq!((folder.text("f").as_str(), folder.names()), ("a\nb\n", vec!["f".to_owned()]));
+}
+
+/// Stops a server while an edit waits for a lock whose client has gone, and frees the lock then: whether it was done.
+fn is_done_before_the_end() -> bool {
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    let server = Http::start(&folder, &["--log-level=debug"]);
+    let locked = lock(&folder, "f");
+    let mut gone = server.connect();
+    gone.write(&append(false, "b"));
+    until_a_lock_is_waited_for(server.pid());
+    drop(gone);
+    server.wait_for_stderr("connection ended");
+    server.signal(Signal::TERM);
+    server.wait_for_stderr("stopping");
+    drop(locked);
+    assert!(server.wait(PATIENCE).success());
+    folder.text("f") == "a\nb\n"
+}
+
+#[test]
+fn the_end_waits_for_an_edit_in_work_though_its_client_has_gone() {
+    // Not for ever: on a busy machine its time may be over now and then.
+    assert!((0..5).any(|_| is_done_before_the_end()));
 }
 
 #[test]
