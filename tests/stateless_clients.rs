@@ -87,17 +87,31 @@ fn a_client_that_goes_away_takes_its_request_back() {
     assert_eq!(folder.text("f"), "a\nb\n");
 }
 
+/// An edit that waits for a lock, whose client has gone.
+struct Orphan {
+    folder: Folder,
+    server: Http,
+    locked: std::fs::File,
+}
+
+impl Orphan {
+    fn new() -> Orphan {
+        let folder = Folder::new();
+        folder.write("f", "a\n");
+        let server = Http::start(&folder, &["--log-level=debug"]);
+        let locked = lock(&folder, "f");
+        let mut gone = server.connect();
+        gone.write(&append(false, "b"));
+        until_a_lock_is_waited_for(server.pid());
+        drop(gone);
+        server.wait_for_stderr("connection ended");
+        Orphan { folder, server, locked }
+    }
+}
+
 #[test]
 fn a_client_with_a_handshake_that_loses_its_connection_has_its_edit_done() {
-    let folder = Folder::new();
-    folder.write("f", "a\n");
-    let server = Http::start(&folder, &["--log-level=debug"]);
-    let locked = lock(&folder, "f");
-    let mut gone = server.connect();
-    gone.write(&append(false, "b"));
-    until_a_lock_is_waited_for(server.pid());
-    drop(gone);
-    server.wait_for_stderr("connection ended");
+    let Orphan { folder, server, locked } = Orphan::new();
     drop(locked);
     let deadline = Instant::now() + PATIENCE;
     while folder.text("f") != "a\nb\n" {
@@ -105,20 +119,11 @@ fn a_client_with_a_handshake_that_loses_its_connection_has_its_edit_done() {
         std::thread::yield_now();
     }
     assert!(server.terminate().success());
-    assert_eq!((folder.text("f").as_str(), folder.names()), ("a\nb\n", vec!["f".to_owned()]));
+    assert_eq!(folder.names(), ["f"]);
 }
 
-/// Stops a server while an edit waits for a lock whose client has gone, and frees the lock then: whether it was done.
 fn is_done_before_the_end() -> bool {
-    let folder = Folder::new();
-    folder.write("f", "a\n");
-    let server = Http::start(&folder, &["--log-level=debug"]);
-    let locked = lock(&folder, "f");
-    let mut gone = server.connect();
-    gone.write(&append(false, "b"));
-    until_a_lock_is_waited_for(server.pid());
-    drop(gone);
-    server.wait_for_stderr("connection ended");
+    let Orphan { folder, server, locked } = Orphan::new();
     server.signal(Signal::TERM);
     server.wait_for_stderr("stopping");
     drop(locked);
