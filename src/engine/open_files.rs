@@ -85,16 +85,14 @@ impl OpenFiles {
     fn is_local(&self, file: &OpenFile) -> bool {
         let device = file.stamp().dev;
         let known = self.lock().device.filter(|(known, _)| *known == device);
+        if let Some((_, local)) = known {
+            return local;
+        }
         // Outside the lock: a file system that hangs holds up nobody else.
-        known.map_or_else(
-            || {
-                let system = rustix::fs::fstatfs(file.file());
-                let local = system.is_ok_and(|system| LOCAL.contains(&(system.f_type as u32)));
-                self.lock().device = Some((device, local));
-                local
-            },
-            |(_, local)| local,
-        )
+        let system = rustix::fs::fstatfs(file.file());
+        let local = system.is_ok_and(|system| LOCAL.contains(&(system.f_type as u32)));
+        self.lock().device = Some((device, local));
+        local
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

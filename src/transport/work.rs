@@ -212,7 +212,7 @@ impl Work {
 
     /// Answers in the job's place, and lets the next of its file go on: what was called off changes nothing any more.
     async fn answer_late(self, job: Arc<Job>, late: Late) {
-        let answer = answer_late(&job.pending, late);
+        let answer = late_answer(&job.pending, late);
         let inner = self.inner.clone();
         inner.lock().running += 1;
         self.hand_over(move || {
@@ -228,7 +228,7 @@ impl Work {
 }
 
 /// The answer to a request whose time was up.
-pub(super) fn answer_late(pending: &Pending, late: Late) -> Answer {
+pub(super) fn late_answer(pending: &Pending, late: Late) -> Answer {
     match late {
         Late::AtWork => pending.answer(Err(Error::TimedOut)),
         Late::LockedOut => pending.locked(),

@@ -13,7 +13,7 @@ use super::body::{AnswerBody, Block};
 use super::response::{accepted, at_once, begin_with};
 use crate::engine::{Control, Late};
 use crate::protocol::{Pending, Step};
-use crate::transport::work::{answer_late, run_batch, run_to_answer};
+use crate::transport::work::{late_answer, run_batch, run_to_answer};
 
 impl Server {
     pub(super) async fn carry_out(self: &Arc<Self>, step: Step) -> io::Result<Response<AnswerBody>> {
@@ -56,16 +56,16 @@ impl Server {
         control: Arc<Control>,
         working: OwnedRwLockReadGuard<()>,
     ) -> Option<io::Result<Response<AnswerBody>>> {
-        let late = |late| at_once(answer_late(&pending, late));
+        let too_late = |at| at_once(late_answer(&pending, at));
         let _turn = match pending.file().filter(|_| pending.writes()) {
             None => None,
             Some(file) => match timeout_at(control.lock_deadline().into(), self.turns.turn(file)).await {
                 Ok(turn) => Some(turn),
-                Err(_) => return Some(late(Late::LockedOut)),
+                Err(_) => return Some(too_late(Late::LockedOut)),
             },
         };
         let Ok(_place) = timeout_at(control.deadline().into(), self.in_work.acquire()).await else {
-            return Some(late(Late::AtWork));
+            return Some(too_late(Late::AtWork));
         };
         let work = {
             let (pending, control) = (pending.clone(), control.clone());
@@ -80,7 +80,7 @@ impl Server {
         let block = match timeout_at(control.overdue().into(), &mut work).await {
             Ok(block) => block,
             Err(_) => match control.expire() {
-                Some(at) => return Some(late(at)),
+                Some(at) => return Some(too_late(at)),
                 // It is writing already: its answer will come.
                 None => work.await,
             },

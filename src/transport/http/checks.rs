@@ -4,7 +4,9 @@
 
 use std::net::IpAddr;
 
-use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
+use hyper::header::{
+    AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+};
 use hyper::http::request::Parts;
 use hyper::{Method, Uri};
 
@@ -35,7 +37,7 @@ pub(super) struct Refused {
     pub(super) code: i32,
     pub(super) message: String,
     /// A header that goes with it.
-    pub(super) header: Option<(HeaderName, &'static str)>,
+    pub(super) header: Option<(HeaderName, HeaderValue)>,
 }
 
 fn refused(status: u16, code: i32, message: impl Into<String>) -> Refused {
@@ -62,7 +64,7 @@ impl Checks {
         };
         if head.method != Method::POST {
             let mut refusal = refused(405, code::INVALID_REQUEST, "Method not allowed; use POST");
-            refusal.header = Some((hyper::header::ALLOW, "POST"));
+            refusal.header = Some((hyper::header::ALLOW, HeaderValue::from_static("POST")));
             return Err(refusal);
         }
         let length =
@@ -109,7 +111,7 @@ impl Checks {
             return Ok(());
         }
         let mut refusal = refused(401, code::INVALID_REQUEST, "Unauthorized: a bearer token is required");
-        refusal.header = Some((hyper::header::WWW_AUTHENTICATE, "Bearer"));
+        refusal.header = Some((hyper::header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         Err(refusal)
     }
 }

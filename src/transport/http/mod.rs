@@ -26,7 +26,7 @@ use tokio::sync::{RwLock, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use self::checks::Checks;
-use self::response::{Unheard, over_rate};
+use self::response::Unheard;
 use super::limits::{Budget, TokenBucket};
 use super::monitor::Monitor;
 use super::patience::Patient;
@@ -187,13 +187,11 @@ async fn connection(server: Arc<Server>, stream: TcpStream, seat: Seat, mut stop
     let unheard = Arc::new(AtomicBool::new(false));
     let bucket = Mutex::new(server.shared.rate_limit.map(TokenBucket::new));
     let service = service_fn(|request| {
-        let limited = bucket.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(TokenBucket::take);
+        let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
+        let too_soon = bucket.as_mut().and_then(|bucket| bucket.take().err());
         let (server, work, unheard) = (&server, seat.work(), &unheard);
         async move {
-            let response = match limited {
-                Some(Err(wait)) => over_rate(&request, wait)?,
-                _ => server.respond(request).await?,
-            };
+            let response = server.respond(request, too_soon).await?;
             unheard.store(response.extensions().get::<Unheard>().is_some(), Ordering::Relaxed);
             Ok::<_, io::Error>(response.map(|body| Seated::new(body, work)))
         }

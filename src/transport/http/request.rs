@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use super::Server;
 use super::body::AnswerBody;
 use super::checks::{Refused, Target, mcp_headers};
-use super::response::{at_once, before_its_end};
+use super::response::{Unheard, at_once};
 use crate::protocol::{Headers, Step, code, http_refusal};
 use crate::transport::limits::Share;
 use crate::transport::message::{Message, SHORT};
@@ -34,15 +34,17 @@ const BODY_STALL: Duration = Duration::from_secs(10);
 type Body<'s> = (Message, Share<'s>);
 
 impl Server {
-    /// The response to one request; an error cuts the connection.
+    /// The response to one request, which may come too soon by `too_soon`; an error cuts the connection.
     pub(super) async fn respond(
         self: &Arc<Self>,
         request: Request<Incoming>,
+        too_soon: Option<Duration>,
     ) -> io::Result<Response<AnswerBody>> {
         let (head, body) = request.into_parts();
         let rest = !matches!(head.uri.path(), "/" | "/mcp");
         let has_body = !body.is_end_stream();
         let message = async {
+            too_soon.map_or(Ok(()), |wait| Err(over_rate(wait)))?;
             let target = self.checks.check(&head, &self.shared.service)?;
             Ok::<_, Refused>((target, self.read(body).await?))
         };
@@ -54,10 +56,10 @@ impl Server {
             Err(Refused { status, code, message, header }) => {
                 let mut response = at_once(http_refusal(rest, status, code, &message))?;
                 if has_body {
-                    response = before_its_end(response);
+                    response.extensions_mut().insert(Unheard);
                 }
                 if let Some((name, value)) = header {
-                    response.headers_mut().insert(name, HeaderValue::from_static(value));
+                    response.headers_mut().insert(name, value);
                 }
                 Ok(response)
             }
@@ -112,9 +114,16 @@ impl Server {
     }
 }
 
+fn over_rate(wait: Duration) -> Refused {
+    let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
+    let message = "Rate limit exceeded; send more slowly".into();
+    let header = Some((RETRY_AFTER, HeaderValue::from(seconds)));
+    Refused { status: 429, code: code::RATE_LIMIT, message, header }
+}
+
 fn busy() -> Refused {
     let message = "The server holds as many request bodies as it can; try again".into();
-    let header = Some((RETRY_AFTER, "1"));
+    let header = Some((RETRY_AFTER, HeaderValue::from_static("1")));
     Refused { status: 503, code: code::INTERNAL_ERROR, message, header }
 }
 

@@ -1,38 +1,17 @@
 //! Responses that are at hand.
 
 use std::io;
-use std::time::Duration;
 
-use http_body::Body as _;
-use hyper::body::Incoming;
-use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use hyper::{Request, Response, StatusCode};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{Response, StatusCode};
 
 use super::body::{AnswerBody, Block, Broken};
-use crate::protocol::{Answer, code, http_refusal};
+use crate::protocol::Answer;
 use crate::transport::workers::Workers;
 
 /// Marks a response that did not wait for the end of the request.
 #[derive(Debug, Clone)]
 pub(super) struct Unheard;
-
-/// Marks the response to a request of which there is more to come.
-pub(super) fn before_its_end(mut response: Response<AnswerBody>) -> Response<AnswerBody> {
-    response.extensions_mut().insert(Unheard);
-    response
-}
-
-pub(super) fn over_rate(request: &Request<Incoming>, wait: Duration) -> io::Result<Response<AnswerBody>> {
-    let rest = !matches!(request.uri().path(), "/" | "/mcp");
-    let answer = http_refusal(rest, 429, code::RATE_LIMIT, "Rate limit exceeded; send more slowly");
-    let mut response = at_once(answer)?;
-    if !request.body().is_end_stream() {
-        response = before_its_end(response);
-    }
-    let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
-    Ok(response)
-}
 
 /// To what wants no answer.
 pub(super) fn accepted() -> Response<AnswerBody> {
