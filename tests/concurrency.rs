@@ -125,7 +125,7 @@ fn two_hundred_parallel_one_line_edits_in_one_process_all_count() {
     let folder = Folder::new();
     folder.write("f", &before);
     // Each is waited for by all behind it.
-    let server = Http::start(&folder, &["--timeout=300", "--sync=none"]);
+    let server = Http::start(&folder, &["--timeout=300"]);
     std::thread::scope(|scope| {
         for n in 0..200 {
             let (server, edit) = (&server, &edit);
