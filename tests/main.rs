@@ -41,6 +41,7 @@ mod stdio; // framing, ids, order, the end of input
 mod system; // full and read-only disks, folders that go, no descriptors, permissions, strangers' locks, clocks
 mod tools; // tools/list, the form of tools/call, --tools, --structured
 mod truncate; // files cut, grown, rewritten, replaced and deleted under readers and editors
+mod truth; // writes that take long, through maps, or with times set back: nothing stale is ever answered
 mod wire; // buffers, back-pressure, order and states on stdio (S2)
 mod workflow; // S0's integration test and its list of test cases
 

@@ -19,7 +19,8 @@ use rustix::io::Errno;
 use super::lock;
 use super::place::Place;
 use super::step;
-use super::view::{FileStamp, OpenFile};
+use super::version::FileStamp;
+use super::view::OpenFile;
 
 /// How the names of temporary files begin: hidden, and admitted by no policy.
 pub(crate) const TEMPORARY_PREFIX: &str = ".file-editor-tmp-";
@@ -100,8 +101,9 @@ impl AtomicFile {
     }
 
     /// Puts the file in `place`, instead of what it replaces. `allow` is asked last, when only the rename is left:
-    /// if it refuses, nothing has happened. Returns the state of the new file, if it still holds what was written: a
-    /// program that does not lock may have written to it since the rename.
+    /// if it refuses, nothing has happened. Returns the state of the new file, if that names what was written and
+    /// nothing else: not where a program that does not lock may have written to it since the rename, nor where the
+    /// file system cannot hold the unique time.
     pub(crate) fn commit<E: From<Failure>>(
         mut self,
         place: &Place,
@@ -109,7 +111,7 @@ impl AtomicFile {
         durability: Durability,
         allow: impl FnOnce() -> Result<(), E>,
     ) -> Result<Option<FileStamp>, E> {
-        let written = self.finish_content(replaces, durability)?;
+        let (written, is_unique) = self.finish_content(replaces, durability)?;
         if let Replaces::File(old) = replaces {
             let now = place.restat().map_err(Failure::from)?;
             if now.is_none_or(|now| FileStamp::of(&now) != *old.stamp()) {
@@ -127,17 +129,22 @@ impl AtomicFile {
             step::taken().map_err(Failure::from)?;
         }
         let stat = rustix::fs::fstat(&self.file).map_err(Failure::from)?;
-        Ok(Some(FileStamp::of(&stat)).filter(|now| now.same_content(&written)))
+        Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
     }
 
-    /// Everything up to the rename: owner, attributes, mode, times, flush, length. Returns the state after it.
-    fn finish_content(&mut self, replaces: &Replaces, durability: Durability) -> Result<FileStamp, Failure> {
+    /// Everything up to the rename: owner, attributes, mode, times, flush, length. Returns the state after it, and
+    /// whether its time of last write is one that no other program's write can have.
+    fn finish_content(
+        &mut self,
+        replaces: &Replaces,
+        durability: Durability,
+    ) -> Result<(FileStamp, bool), Failure> {
         match replaces {
             Replaces::File(old) => copy_attributes(old, &self.file)?,
             Replaces::Nothing(mode) => rustix::fs::fchmod(&self.file, *mode)?,
         }
         step::taken()?;
-        make_time_unique(&self.file)?;
+        let unique_ns = set_unique_time(&self.file)?;
         step::taken()?;
         if durability == Durability::Full {
             rustix::fs::fdatasync(&self.file)?;
@@ -148,7 +155,8 @@ impl AtomicFile {
             let problem = format!("the new file has {} bytes instead of {}", stamp.len, self.written);
             return Err(Failure::Io(io::Error::other(problem)));
         }
-        Ok(stamp)
+        // A file system with coarser times has cut off what makes the time unique.
+        Ok((stamp, stamp.mtime_ns == unique_ns))
     }
 
     fn rename_to(&self, place: &Place, replaces: &Replaces) -> Result<(), Failure> {
@@ -249,12 +257,14 @@ fn copy_xattrs(from: &File, to: &File) {
 }
 
 /// Sets a time of last write that no other program's write can repeat: the kernel stamps writes with ticks of
-/// milliseconds, this one has nanoseconds. So the index made while writing may be trusted at once.
-fn make_time_unique(file: &File) -> Result<(), Failure> {
+/// milliseconds, this one has nanoseconds. So the index made while writing may be trusted at once. Returns the time,
+/// in nanoseconds since 1970.
+fn set_unique_time(file: &File) -> Result<i128, Failure> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let time = Timespec { tv_sec: now.as_secs() as i64, tv_nsec: now.subsec_nanos().into() };
     let keep = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
-    Ok(rustix::fs::futimens(file, &Timestamps { last_access: keep, last_modification: time })?)
+    rustix::fs::futimens(file, &Timestamps { last_access: keep, last_modification: time })?;
+    Ok(now.as_nanos() as i128)
 }
 
 /// Removes the temporary files in `dir` whose writers are dead. Returns how many.

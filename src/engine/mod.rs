@@ -9,6 +9,7 @@ mod control;
 mod diff;
 mod error;
 mod fault;
+mod file_system;
 mod line_edit;
 mod lines;
 mod list;
@@ -20,8 +21,10 @@ mod roll;
 mod splice;
 mod step;
 mod text_edit;
+mod version;
 mod view;
 mod workspace;
+mod writers;
 
 pub use atomic::Durability;
 pub use cache::IndexCache;
@@ -37,5 +40,6 @@ pub use text_edit::{
     Applied, Difference, DifferenceKind, Found, Miss, Mistake, Passage, Similar, TextEdit, TextEdits,
     TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
-pub use view::{FileStamp, FileView, MAP_CUTOFF, OpenFile};
+pub use version::FileStamp;
+pub use view::{FileView, MAP_CUTOFF, OpenFile};
 pub use workspace::{Edited, Excerpt, LineRange, OpenError, Workspace, WorkspaceOptions};

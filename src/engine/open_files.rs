@@ -10,7 +10,8 @@ use std::time::SystemTime;
 
 use rustix::process::{Resource, getrlimit};
 
-use super::view::{FileStamp, OpenFile};
+use super::version::FileStamp;
+use super::view::OpenFile;
 
 /// Few, as each keeps a deleted file's space: who pages through a file asks for the same one again and again.
 const MOST: u64 = 16;
@@ -18,86 +19,61 @@ const MOST: u64 = 16;
 /// Of the descriptors that the process may have, one in so many.
 const SHARE: u64 = 64;
 
-/// File systems whose every state the kernel itself knows, by their numbers for statfs(2): ext2 to 4, XFS, Btrfs, F2FS,
-/// ZFS, bcachefs, tmpfs, overlayfs.
-const LOCAL: [u32; 8] =
-    [0x0000_ef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x2fc1_2fc1, 0xca45_1a4e, 0x0102_1994, 0x794c_7630];
-
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct OpenFiles {
     most: usize,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    files: Vec<Arc<OpenFile>>,
-    /// The device asked about last, and whether it is of this machine.
-    device: Option<(u64, bool)>,
+    files: Mutex<Vec<Arc<OpenFile>>>,
 }
 
 impl OpenFiles {
     /// None yet, and never more than a small part of the descriptors that the process may have.
     pub(crate) fn new() -> OpenFiles {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        OpenFiles { most: (descriptors / SHARE).min(MOST) as usize, state: Mutex::default() }
+        OpenFiles { most: (descriptors / SHARE).min(MOST) as usize, files: Mutex::default() }
     }
 
     /// The file in this very state, if it is open.
     pub(crate) fn get(&self, stamp: &FileStamp) -> Option<Arc<OpenFile>> {
-        self.lock().files.iter().find(|file| file.stamp() == stamp).cloned()
+        self.lock().iter().find(|file| file.stamp() == stamp).cloned()
     }
 
-    /// Keeps open a file that was found to be in the state of its stamp, if it is of this machine, had rested, and there
-    /// is room. None makes room for another: to be the last to close a deleted file is to wait until its space is free.
+    /// Keeps open a file of a local file system that was found to be in the state of its stamp, if that is not racy and
+    /// there is room. None makes room for another: to be the last to close a deleted file is to wait until its space is free.
     pub(crate) fn keep(&self, file: Arc<OpenFile>) {
-        if !file.stamp().had_rested(SystemTime::now()) || !self.is_local(&file) {
+        if file.stamp().is_racy(SystemTime::now()) {
             return;
         }
-        let mut state = self.lock();
+        let mut files = self.lock();
         // In another state, or by another who was as fast.
-        match state.files.iter().position(|other| other.stamp().same_file(file.stamp())) {
-            Some(nth) => state.files[nth] = file,
-            None if state.files.len() < self.most => state.files.push(file),
+        match files.iter().position(|other| other.stamp().same_file(file.stamp())) {
+            Some(nth) => files[nth] = file,
+            None if files.len() < self.most => files.push(file),
             None => {}
         }
     }
 
     /// Closes a file, in whatever state. May wait for the disk.
     pub(crate) fn close(&self, stamp: &FileStamp) {
-        let mut state = self.lock();
-        let nth = state.files.iter().position(|file| file.stamp().same_file(stamp));
-        let closed = nth.map(|nth| state.files.swap_remove(nth));
-        drop(state);
+        let mut files = self.lock();
+        let nth = files.iter().position(|file| file.stamp().same_file(stamp));
+        let closed = nth.map(|nth| files.swap_remove(nth));
+        drop(files);
         drop(closed);
     }
 
     /// Closes all, on a thread that may wait for the disk.
     pub(crate) fn close_all(&self) {
-        let files = std::mem::take(&mut self.lock().files);
+        let files = std::mem::take(&mut *self.lock());
         if !files.is_empty() {
             // Where there is no thread for it, it happens here.
             let _ = thread::Builder::new().name("close".into()).stack_size(64 * 1024).spawn(|| drop(files));
         }
     }
 
-    fn is_local(&self, file: &OpenFile) -> bool {
-        let device = file.stamp().dev;
-        let known = self.lock().device.filter(|(known, _)| *known == device);
-        if let Some((_, local)) = known {
-            return local;
-        }
-        // Outside the lock: a file system that hangs holds up nobody else.
-        let system = rustix::fs::fstatfs(file.file());
-        let local = system.is_ok_and(|system| LOCAL.contains(&(system.f_type as u32)));
-        self.lock().device = Some((device, local));
-        local
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<OpenFile>>> {
         // Every critical section leaves the list whole at every step, so a panic in one harms no other.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -109,10 +85,7 @@ mod tests {
     use super::*;
 
     fn open_files(most: usize) -> OpenFiles {
-        let open_files = OpenFiles { most, state: Mutex::default() };
-        // As if of this machine, wherever the tests run.
-        open_files.lock().device = Some((file().1.stamp().dev, true));
-        open_files
+        OpenFiles { most, files: Mutex::default() }
     }
 
     /// An old file.
@@ -180,15 +153,10 @@ mod tests {
     }
 
     #[test]
-    fn files_of_another_machine_and_of_a_process_with_few_descriptors_do_not_stay_open() {
+    fn files_of_a_process_with_few_descriptors_do_not_stay_open() {
         let (none, (_, kept)) = (open_files(0), file());
         none.keep(kept.clone());
         assert!(none.get(kept.stamp()).is_none());
-        // A file system that is none of those for files.
-        let foreign = open(&File::open("/proc/self/status").unwrap());
-        let some = open_files(16);
-        some.keep(foreign.clone());
-        assert!(some.get(foreign.stamp()).is_none());
         assert!(OpenFiles::new().most <= MOST as usize);
     }
 }

@@ -10,69 +10,15 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use memmap2::{Mmap, MmapOptions};
 use rustix::fs::Stat;
 
 use super::fault::Guard;
+use super::version::FileStamp;
 
 /// Up to this many bytes are read into the heap: there a copy is cheaper than a map, and cannot fault.
 pub const MAP_CUTOFF: usize = 64 * 1024;
-
-/// Longer than a tick of any kernel's coarse clock (10 ms at most).
-const TICK_NS: i128 = 20_000_000;
-
-/// Longer than a tick of file systems that keep whole or even seconds only.
-const COARSE_TICK_NS: i128 = 2_000_000_000;
-
-/// Identity and version of one state of one file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct FileStamp {
-    /// Device.
-    pub dev: u64,
-    /// Inode.
-    pub ino: u64,
-    /// Bytes.
-    pub len: u64,
-    /// Last write, nanoseconds since 1970.
-    pub mtime_ns: i128,
-    /// Last change of content, mode, owner or links, nanoseconds since 1970.
-    pub ctime_ns: i128,
-}
-
-impl FileStamp {
-    pub(crate) fn of(stat: &Stat) -> FileStamp {
-        // The system's types differ from platform to platform; all of them fit.
-        let nanos = |secs, nanos| i128::from(secs) * 1_000_000_000 + nanos as i128;
-        FileStamp {
-            dev: stat.st_dev,
-            ino: stat.st_ino,
-            len: stat.st_size as u64,
-            mtime_ns: nanos(stat.st_mtime, stat.st_mtime_nsec),
-            ctime_ns: nanos(stat.st_ctime, stat.st_ctime_nsec),
-        }
-    }
-
-    /// Whether nothing about the file had changed for a while at that time: whatever changes it later gives it another
-    /// stamp.
-    pub(crate) fn had_rested(&self, at: SystemTime) -> bool {
-        let at = at.duration_since(UNIX_EPOCH).map_or(0, |at| at.as_nanos() as i128);
-        let tick = if self.ctime_ns % 1_000_000_000 == 0 { COARSE_TICK_NS } else { TICK_NS };
-        at - self.ctime_ns > tick
-    }
-
-    /// Whether both name the same file, in whatever state.
-    pub fn same_file(&self, other: &FileStamp) -> bool {
-        (self.dev, self.ino) == (other.dev, other.ino)
-    }
-
-    /// Whether both name the same bytes of the same file. The time of the last change of links and modes is left out:
-    /// it moves when the file is replaced or linked, which harms nobody who holds it open.
-    pub fn same_content(&self, other: &FileStamp) -> bool {
-        self.same_file(other) && (self.len, self.mtime_ns) == (other.len, other.mtime_ns)
-    }
-}
 
 /// An open regular file and its state when it was opened.
 #[derive(Debug)]
@@ -109,9 +55,14 @@ impl OpenFile {
         &self.file
     }
 
-    /// Whether the file's bytes are still those of the stamp.
+    /// Whether the file's bytes are still those of the stamp. The time of the last change counts, too, since a program
+    /// may set the time of the last write back; unless the file lost its name, as it does when an edit replaces it:
+    /// that harms nobody who has it open.
     pub fn unchanged(&self) -> bool {
-        rustix::fs::fstat(&self.file).is_ok_and(|stat| FileStamp::of(&stat).same_content(&self.stamp))
+        rustix::fs::fstat(&self.file).is_ok_and(|now| {
+            let stamp = FileStamp::of(&now);
+            stamp == self.stamp || (stamp.same_content(&self.stamp) && now.st_nlink < self.stat.st_nlink)
+        })
     }
 
     /// Whether nothing of the stamp has changed.

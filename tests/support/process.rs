@@ -77,6 +77,14 @@ fn memory(pid: u32, kind: &str) -> usize {
     line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
 }
 
+/// Whether a thread of the process waits in the system in a way that no signal ends, as for a lock of a file system.
+pub(crate) fn waits_in_the_system(pid: u32) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("/proc");
+    let states = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("stat")).ok());
+    // The state follows the name, which stands in brackets.
+    states.into_iter().any(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('D')))
+}
+
 /// The same command with this many descriptors and no more.
 pub(crate) fn with_descriptors(command: &Command, most: u32) -> Command {
     let mut shell = Command::new("/bin/sh");

@@ -1,19 +1,17 @@
 //! Indexes of files seen before, by file identity, valid by stamp; bounded in bytes.
 //!
-//! Knows nothing of how an index is made or a file opened. A stamp is only as good as the clock behind it: a file that
-//! is written twice within one tick keeps its stamp, so an entry counts only if the file had rested for a while when it
-//! was indexed (git calls the others racily clean), or if its stamp is one that we made unique ourselves.
+//! Knows nothing of how an index is made or a file opened. Whoever puts one in has made sure that no other content of
+//! the file can have the same stamp (`version.rs`, `writers.rs`).
 
 mod table;
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 use table::{Key, Keyed, Table};
 
 use super::lines::{Brief, LineIndex, NotText};
-use super::view::FileStamp;
+use super::version::FileStamp;
 
 /// What is known of the lines of one state of a file.
 #[derive(Debug, Clone)]
@@ -96,14 +94,6 @@ impl IndexCache {
         })
     }
 
-    /// Keeps what was found out about a file that had this stamp before and after it was indexed, which began at
-    /// `began`: what was written since then has another stamp only if the file had rested by then.
-    pub fn put(&self, stamp: &FileStamp, known: Known, began: SystemTime) {
-        if stamp.had_rested(began) {
-            self.put_unique(stamp, known);
-        }
-    }
-
     /// Drops what is known of a file, in whatever state.
     pub fn forget(&self, stamp: &FileStamp) {
         let mut entries = self.lock();
@@ -112,8 +102,8 @@ impl IndexCache {
         }
     }
 
-    /// As [`IndexCache::put`], for a stamp that no other writer can repeat.
-    pub fn put_unique(&self, stamp: &FileStamp, known: Known) {
+    /// Keeps what is known of the file in this state.
+    pub fn put(&self, stamp: &FileStamp, known: Known) {
         let mut entries = self.lock();
         if let Some(old) = entries.table.find((stamp.dev, stamp.ino)) {
             entries.remove(old);
@@ -232,8 +222,6 @@ impl Keyed for Entry {
 
 #[cfg(test)]
 mod tests {
-    use std::time::UNIX_EPOCH;
-
     use super::*;
 
     fn stamp(ino: u64, ctime_ns: i128) -> FileStamp {
@@ -244,14 +232,10 @@ mod tests {
         Known::Text(Arc::new(LineIndex::build(text.as_bytes()).unwrap()))
     }
 
-    fn now() -> i128 {
-        SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as i128
-    }
-
     #[test]
     fn an_index_is_found_by_the_very_stamp_it_was_made_for() {
         let cache = IndexCache::new(1 << 20);
-        cache.put(&stamp(7, 12_345), known("a\nb"), SystemTime::now());
+        cache.put(&stamp(7, 12_345), known("a\nb"));
         assert!(matches!(cache.get(&stamp(7, 12_345)), Some(Known::Text(index)) if index.len_lines() == 2));
         assert!(cache.get(&stamp(7, 12_346)).is_none());
         assert!(cache.get(&stamp(8, 12_345)).is_none());
@@ -263,27 +247,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_written_a_moment_ago_is_not_trusted_unless_its_stamp_is_ours() {
-        let cache = IndexCache::new(1 << 20);
-        // One moment for both: a test may sleep between two looks at the clock.
-        let (began, now) = (SystemTime::now(), now());
-        let young = stamp(7, now);
-        cache.put(&young, known("a\r\n"), began);
-        assert!(cache.get(&young).is_none());
-        cache.put_unique(&young, known("a\r\n"));
-        assert!(cache.get(&young).is_some());
-        let whole_seconds = stamp(8, (now / 1_000_000_000) * 1_000_000_000);
-        cache.put(&whole_seconds, known("a\r\n"), began);
-        assert!(cache.get(&whole_seconds).is_none());
-    }
-
-    #[test]
     fn past_its_bound_the_cache_keeps_what_is_read_time_and_again() {
         let cache = IndexCache::new(8 * 1024);
-        cache.put(&stamp(0, 1), known("a\r\n"), SystemTime::now());
+        cache.put(&stamp(0, 1), known("a\r\n"));
         for ino in 1..1000 {
             assert!(cache.get(&stamp(0, 1)).is_some(), "{ino}");
-            cache.put(&stamp(ino, 1), known("a\r\n"), SystemTime::now());
+            cache.put(&stamp(ino, 1), known("a\r\n"));
             // Not read: were all of them, any might go.
             assert_eq!(cache.lines(&stamp(ino, 1)), Some(Some(1)), "{ino}");
             assert_bound(&cache);
@@ -302,7 +271,7 @@ mod tests {
                         assert_eq!(lines, Some(1));
                         known_again += 1;
                     }
-                    None => cache.put(&stamp(ino, 1), known("a\r\n"), SystemTime::now()),
+                    None => cache.put(&stamp(ino, 1), known("a\r\n")),
                 }
             }
             assert_bound(&cache);
@@ -317,14 +286,14 @@ mod tests {
         let text = "a".repeat(200 * 1024);
         let large = FileStamp { len: text.len() as u64, ..stamp(1, 1) };
         for ino in 2..100 {
-            cache.put(&stamp(ino, 1), known("a\nb"), SystemTime::now());
+            cache.put(&stamp(ino, 1), known("a\nb"));
         }
-        cache.put(&large, known(&text), SystemTime::now());
+        cache.put(&large, known(&text));
         assert!(matches!(cache.get(&large), Some(Known::Text(index)) if index.len_bytes() == text.len()));
         assert_bound(&cache);
         let (larger, others) =
             (FileStamp { len: 32 * large.len, ..stamp(1, 1) }, cache.lock().table.len() - 1);
-        cache.put(&larger, known(&text.repeat(32)), SystemTime::now());
+        cache.put(&larger, known(&text.repeat(32)));
         assert!(cache.get(&large).is_none() && cache.get(&larger).is_none());
         assert_eq!(cache.lock().table.len(), others);
         assert_bound(&cache);
@@ -334,9 +303,9 @@ mod tests {
     fn what_is_gathered_is_what_was_kept_and_who_holds_it_keeps_it() {
         let cache = IndexCache::new(1 << 20);
         let large = FileStamp { len: 200 * 1024, ..stamp(1, 1) };
-        cache.put(&large, known(&"a\n".repeat(100 * 1024)), SystemTime::now());
-        cache.put(&stamp(2, 1), known("a\nb"), SystemTime::now());
-        cache.put(&stamp(3, 1), Known::NotText(NotText::Nul), SystemTime::now());
+        cache.put(&large, known(&"a\n".repeat(100 * 1024)));
+        cache.put(&stamp(2, 1), known("a\nb"));
+        cache.put(&stamp(3, 1), Known::NotText(NotText::Nul));
         let Some(Known::Text(held)) = cache.get(&large) else { panic!("not kept") };
         cache.gather();
         assert!(
@@ -353,7 +322,7 @@ mod tests {
         assert_eq!(Entry::new(&stamp(1, 1), known("a\nb")).unwrap().bytes(), Table::<Entry>::entry_bytes());
         let far = FileStamp { mtime_ns: i128::MAX, ..stamp(1, 1) };
         let cache = IndexCache::new(1 << 20);
-        cache.put(&far, known("a\nb"), SystemTime::now());
+        cache.put(&far, known("a\nb"));
         assert!(cache.get(&far).is_none());
     }
 

@@ -220,7 +220,7 @@ impl Workspace {
         let commit = || control.begin_commit().map_err(Stopped::Refused);
         let stamp = new.commit(place, replaces, self.options.durability, commit)?;
         if let Some(stamp) = stamp {
-            self.cache.put_unique(&stamp, Known::Text(Arc::new(index.finish())));
+            self.cache.put(&stamp, Known::Text(Arc::new(index.finish())));
         }
         tracing::trace!(file = name, bytes = size, "written");
         Ok(())

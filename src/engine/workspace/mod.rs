@@ -10,11 +10,13 @@ use rustix::fs::{Access, Mode, OFlags};
 
 use super::atomic::{self, Durability};
 use super::cache::IndexCache;
+use super::file_system::FileSystems;
 use super::lock::Locks;
 use super::name::{FileName, NamePolicy};
 use super::open_files::OpenFiles;
 use super::place::{Place, Refusal};
-use super::view::{FileStamp, OpenFile};
+use super::version::FileStamp;
+use super::view::OpenFile;
 use super::{Control, Error, Result, list};
 
 mod edit;
@@ -59,6 +61,7 @@ pub struct Workspace {
     options: WorkspaceOptions,
     new_file_mode: Mode,
     cache: IndexCache,
+    file_systems: FileSystems,
     open_files: OpenFiles,
     locks: Locks,
 }
@@ -77,12 +80,18 @@ impl Workspace {
         }
         let umask = rustix::process::umask(Mode::empty());
         rustix::process::umask(umask);
+        let file_systems = FileSystems::default();
+        // Known from the start, so that a first small read need not wait.
+        if let Ok(stat) = rustix::fs::fstat(&root) {
+            file_systems.of(&root, stat.st_dev);
+        }
         Ok(Workspace {
             path,
             root: Mutex::new(Arc::new(root)),
             options,
             new_file_mode: Mode::from_raw_mode(0o666).difference(umask),
             cache: IndexCache::new(CACHE_BYTES),
+            file_systems,
             open_files: OpenFiles::new(),
             locks: Locks::default(),
         })

@@ -11,8 +11,9 @@ use crate::engine::cache::Known;
 use crate::engine::lines::{LineIndex, NotText};
 use crate::engine::name::FileName;
 use crate::engine::place::Place;
-use crate::engine::view::{FileStamp, FileView, MAP_CUTOFF, OpenFile};
-use crate::engine::{Control, Error, Result};
+use crate::engine::version::FileStamp;
+use crate::engine::view::{FileView, MAP_CUTOFF, OpenFile};
+use crate::engine::{Control, Error, Result, writers};
 
 /// The lines asked for, 0-based, both ends inclusive, either end open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,13 +80,22 @@ enum Part {
     Bytes,
 }
 
-/// How far a read may go to get at bytes.
+/// Whether a read may wait for the disk and for other programs.
 #[derive(Clone, Copy, PartialEq)]
 enum Effort {
-    /// Only what is in memory and small.
+    /// It may not: only what is in memory and small is read.
     AtOnce,
-    /// Whatever it takes.
+    /// It may.
     Full,
+}
+
+/// Whether what is about to be read from a file belongs to its stamp for good.
+#[derive(Clone, Copy, PartialEq)]
+enum Keep {
+    /// Yes: every write from now on changes the stamp.
+    Yes,
+    /// Not for sure: another program may be writing, or write within the same tick of the clock.
+    No,
 }
 
 impl Workspace {
@@ -129,7 +139,8 @@ impl Workspace {
         }
         let file = Arc::new(place.open_as_found()?);
         let excerpt = excerpt(file.clone())?;
-        if excerpt.is_ok() {
+        let is_local = self.file_systems.known(found.dev).is_some_and(|system| system.is_local);
+        if excerpt.is_ok() && is_local {
             self.open_files.keep(file);
         }
         Some(excerpt)
@@ -189,9 +200,9 @@ impl Workspace {
                 Ok(load(file, window, name, effort)?.map(|view| (view, index)))
             }
             _ => {
-                let began = SystemTime::now();
+                let Some(keep) = self.before_reading(&file, effort) else { return Ok(None) };
                 let Some(view) = load(file, whole, name, effort)? else { return Ok(None) };
-                Ok(self.index(&view, name, began)?.map(|index| (view, index)))
+                Ok(self.index(&view, name, keep)?.map(|index| (view, index)))
             }
         }
     }
@@ -205,24 +216,41 @@ impl Workspace {
         self.view_of(file, name, Part::Bytes, Effort::Full)
     }
 
-    /// Indexes a view of a whole file and remembers it. Nothing if the file changed meanwhile.
-    fn index(&self, view: &FileView, name: &str, began: SystemTime) -> Result<Option<Arc<LineIndex>>> {
-        let built = LineIndex::build(view.bytes());
+    /// Looks at who else uses a file of which nothing is known, before it is read: whether what is found may be kept.
+    /// With [`Effort::Full`] waits for the end of a write that is running. Nothing if the file is no longer as it was
+    /// opened, or if it takes more than `effort`.
+    fn before_reading(&self, file: &OpenFile, effort: Effort) -> Option<Keep> {
+        let device = file.stamp().dev;
+        let system = match effort {
+            Effort::AtOnce => self.file_systems.known(device)?,
+            Effort::Full => self.file_systems.of(file.file(), device),
+        };
+        let every_write_shows = if system.is_local && writers::none_has_it_open(file.file()) {
+            true
+        } else if effort == Effort::AtOnce {
+            return None;
+        } else {
+            writers::wait_for_running_write(file.file(), system);
+            if !file.is_as_found() {
+                return None;
+            }
+            writers::every_write_would_show(file.file(), system)
+        };
+        let keep = every_write_shows && !file.stamp().is_racy(SystemTime::now());
+        Some(if keep { Keep::Yes } else { Keep::No })
+    }
+
+    /// Indexes a view of a whole file, and keeps the index if it may be kept. Nothing if the file changed meanwhile.
+    fn index(&self, view: &FileView, name: &str, keep: Keep) -> Result<Option<Arc<LineIndex>>> {
+        let built = LineIndex::build(view.bytes()).map(Arc::new);
         if !view.unchanged() {
             return Ok(None);
         }
-        let stamp: &FileStamp = view.file().stamp();
-        match built {
-            Ok(index) => {
-                let index = Arc::new(index);
-                self.cache.put(stamp, Known::Text(index.clone()), began);
-                Ok(Some(index))
-            }
-            Err(why) => {
-                self.cache.put(stamp, Known::NotText(why), began);
-                Err(not_text(why, name))
-            }
+        if keep == Keep::Yes {
+            let known = built.clone().map_or_else(Known::NotText, Known::Text);
+            self.cache.put(view.file().stamp(), known);
         }
+        built.map(Some).map_err(|why| not_text(why, name))
     }
 }
 

@@ -1,0 +1,151 @@
+//! Whether another program may be writing to an open file at this moment (SPEC 8).
+//!
+//! The system sets a file's times at the start of a write(2) and not again at its end. What was learned from the bytes
+//! of a file while such a write is running is wrong afterwards, under a stamp that still looks right. So it is kept
+//! only if one of these was shown *before* the bytes were read:
+//!
+//! - No program has the file open for writing: a read lease is granted only then. It is given back at once.
+//! - Somebody has (a log, say), or a lease is not for us to ask for (a file of another user): no write(2) is running,
+//!   since a call that waits for its end has returned; and no page of the file is dirty, so that a program that writes
+//!   through a map cannot do so without changing the file's times.
+//!
+//! Every later write then changes the stamp, unless the clock is too coarse ([`FileStamp::is_racy`]).
+//!
+//! [`FileStamp::is_racy`]: super::version::FileStamp::is_racy
+#![allow(unsafe_code)] // Two system calls that rustix does not have.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+
+use super::file_system::{FileSystem, WriteBarrier};
+
+/// Whether no program has `file` open for writing, or mapped for writing. False also where the system does not say:
+/// the file is another user's, or the file system has no leases. Never waits.
+///
+/// While the lease is held, for about a microsecond, another program that opens the file for writing waits (or, if it
+/// opens it with O_NONBLOCK, is refused).
+pub(super) fn none_has_it_open(file: &File) -> bool {
+    /// Chooses the signal that tells of the end of a lease (include/uapi/asm-generic/fcntl.h).
+    const F_SETSIG: libc::c_int = 10;
+    let fd = file.as_raw_fd();
+    // SAFETY: `fd` is open for the time of the calls, and they take plain numbers. A program that opens the file
+    // meanwhile makes the kernel send us a signal; SIGURG is one that is ignored unless somebody handles it.
+    unsafe {
+        if libc::fcntl(fd, F_SETSIG, libc::SIGURG) != 0
+            || libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK) != 0
+        {
+            return false;
+        }
+        libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK);
+    }
+    true
+}
+
+/// Waits for the end of a write(2) that is running on `file`, for as long as it takes.
+pub(super) fn wait_for_running_write(file: &File, system: FileSystem) {
+    // Only that the calls return matters, not what they find.
+    match system.write_barrier {
+        WriteBarrier::Seek => drop(rustix::fs::seek(file, rustix::fs::SeekFrom::Data(0))),
+        WriteBarrier::Read => drop(rustix::io::pread(file, &mut [0; 1], 0)),
+        WriteBarrier::None => {}
+    }
+}
+
+/// Whether a write to `file` from now on is sure to change its times, given that no write(2) was running a moment ago.
+pub(super) fn every_write_would_show(file: &File, system: FileSystem) -> bool {
+    system.write_barrier != WriteBarrier::None && system.tracks_dirty_pages && has_no_dirty_page(file)
+}
+
+/// cachestat(2), since Linux 6.5.
+fn has_no_dirty_page(file: &File) -> bool {
+    /// The system call's number: the same on every architecture.
+    const SYS_CACHESTAT: libc::c_long = 451;
+    /// Bytes from `offset` on; a length of 0 means to the end.
+    #[repr(C)]
+    struct Range {
+        offset: u64,
+        len: u64,
+    }
+    #[repr(C)]
+    #[derive(Default)]
+    struct Pages {
+        cached: u64,
+        dirty: u64,
+        written_back: u64,
+        evicted: u64,
+        recently_evicted: u64,
+    }
+    let (range, mut pages) = (Range { offset: 0, len: 0 }, Pages::default());
+    // SAFETY: both structs are laid out as the kernel has them (include/uapi/linux/mman.h) and live during the call,
+    // which writes only to `pages`.
+    let done = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut pages, 0) };
+    done == 0 && pages.dirty == 0 && pages.written_back == 0
+}
+
+#[cfg(test)]
+#[allow(clippy::print_stdout)] // What a test cannot show here, it says.
+mod tests {
+    use std::io::Write;
+    use std::os::fd::AsFd;
+
+    use super::super::file_system::FileSystems;
+    use super::*;
+
+    fn file() -> (tempfile::NamedTempFile, File, FileSystem) {
+        let mut named = tempfile::NamedTempFile::new().unwrap();
+        named.write_all(b"text\n").unwrap();
+        let file = File::open(named.path()).unwrap();
+        let system = FileSystems::default().of(&file, rustix::fs::fstat(&file).unwrap().st_dev);
+        (named, file, system)
+    }
+
+    #[test]
+    fn a_file_that_somebody_has_open_or_mapped_for_writing_is_told_from_one_that_nobody_has() {
+        let (named, file, system) = file();
+        if !system.is_local {
+            return println!("skipped: no leases are believed on this file system");
+        }
+        assert!(!none_has_it_open(&file), "it is open");
+        let (_, path) = named.into_parts();
+        assert!(none_has_it_open(&file));
+        assert!(none_has_it_open(&file), "the lease was given back");
+        let writer = File::options().read(true).write(true).open(&path).unwrap();
+        assert!(!none_has_it_open(&file));
+        // SAFETY: nobody changes the file's length.
+        let map = unsafe { memmap2::MmapMut::map_mut(&writer).unwrap() };
+        drop(writer);
+        assert!(!none_has_it_open(&file), "it is mapped");
+        drop(map);
+        assert!(none_has_it_open(&file));
+    }
+
+    #[test]
+    fn programs_that_open_the_file_while_we_ask_do_not_harm_us_nor_we_them() {
+        let (named, file, _) = file();
+        let (_, path) = named.into_parts();
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..2)
+                .map(|_| scope.spawn(|| (0..20_000).all(|_| File::options().write(true).open(&path).is_ok())))
+                .collect();
+            while !writers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+                none_has_it_open(&file);
+            }
+            assert!(writers.into_iter().all(|writer| writer.join().unwrap()));
+        });
+    }
+
+    #[test]
+    fn a_file_with_dirty_pages_may_be_written_to_unseen_and_a_clean_one_may_not() {
+        let (named, file, system) = file();
+        if !system.tracks_dirty_pages {
+            return println!("skipped: this file system does not track dirty pages");
+        }
+        rustix::fs::fsync(named.as_file().as_fd()).unwrap();
+        wait_for_running_write(&file, system);
+        if !every_write_would_show(&file, system) {
+            return println!("skipped: the kernel has no cachestat(2), or refuses it");
+        }
+        named.as_file().write_all(b"more\n").unwrap();
+        assert!(!every_write_would_show(&file, system));
+    }
+}
