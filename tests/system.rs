@@ -3,7 +3,6 @@
 //!
 //! Where a test needs to mount a file system and may not, it says so and ends.
 
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -13,48 +12,12 @@ use serde_json::{Value, json};
 
 use crate::errors_system::lock;
 use crate::support::{
-    Direct, Folder, Http, Mcp, Stdio, command, on_both, on_both_as_nobody, on_both_with, with_descriptors,
+    Direct, Folder, Http, Mcp, Mount, Stdio, command, on_both, on_both_as_nobody, on_both_with,
+    with_descriptors,
 };
 
 fn append(name: &str, text: &str) -> Value {
     json!({ "name": name, "append": text })
-}
-
-/// A small file system of its own, in the place of a folder; gone on drop.
-struct Mount(PathBuf);
-
-impl Mount {
-    /// Nothing where mounting is impossible, which is said.
-    fn on(folder: &Folder, options: &str) -> Option<Mount> {
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", options, "file-editor-test"]).arg(folder.path());
-        match mount.output() {
-            Ok(done) if done.status.success() => Some(Mount(folder.path().to_owned())),
-            Ok(done) => {
-                let why = String::from_utf8_lossy(&done.stderr).into_owned();
-                assert!(!rustix::process::geteuid().is_root() || why.contains("denied"), "mount: {why}");
-                println!("SKIPPED: cannot mount a small file system here: {why}");
-                None
-            }
-            Err(error) => {
-                println!("SKIPPED: cannot mount a small file system here: {error}");
-                None
-            }
-        }
-    }
-
-    fn again(&self, options: &str) {
-        let done = Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(&self.0).output();
-        let done = done.expect("mount runs");
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        // Lazily: a server that is still there holds it.
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
 }
 
 /// Runs `test` with a server on each transport, on a small file system that `options` describe.
@@ -145,13 +108,7 @@ fn a_disk_that_becomes_read_only_refuses_edits_and_works_again_when_it_is_writab
 fn a_file_on_another_disk_below_the_folder_is_edited_whole_through_a_link() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("sub")).expect("a directory");
-    let mut mount = Command::new("mount");
-    mount.args(["-t", "tmpfs", "-o", "size=1m", "file-editor-test"]).arg(folder.path().join("sub"));
-    if !mount.output().is_ok_and(|done| done.status.success()) {
-        println!("SKIPPED: cannot mount a small file system here");
-        return;
-    }
-    let _mount = Mount(folder.path().join("sub"));
+    let Some(_mount) = Mount::at(&folder.path().join("sub"), "size=1m") else { return };
     std::fs::write(folder.path().join("sub/deep"), "a\n").expect("a file");
     folder.link("link", "sub/deep");
     let server = Stdio::start(&folder, &[]);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::json;
 
-use crate::support::{Folder, HeldWrite, Mcp, PATIENCE, Stdio, map_mut, waits_in_the_system};
+use crate::support::{Folder, HeldWrite, Mcp, Mount, PATIENCE, Stdio, map_mut, waits_in_the_system};
 
 /// Bytes of the large file: 4 MiB, well over what is read at once.
 const LEN: usize = 4 << 20;
@@ -23,6 +23,60 @@ fn until_not_racy(folder: &Folder, name: &str) {
     let old_enough = |changed| SystemTime::now().duration_since(changed).unwrap_or_default();
     while old_enough(changed()) <= Duration::from_millis(25) {
         std::thread::yield_now();
+    }
+}
+
+/// Asserts that `server` reads and edits the lines that the small file `a.txt` has.
+fn assert_small_served_as_it_is(server: &Stdio, folder: &Folder, round: usize) {
+    let lines: Vec<String> = folder.text("a.txt").lines().map(str::to_owned).collect();
+    let last = lines.len() - 1;
+    assert_eq!(line(server, "a.txt", last), lines[last], "round {round}");
+    let edit = json!({ "line": last, "operation": "replace", "content": "edited" });
+    server.ok("edit_file", json!({ "name": "a.txt", "edits": [edit] }));
+    let mut expected = lines.clone();
+    expected[last] = "edited".into();
+    assert_eq!(folder.text("a.txt").lines().collect::<Vec<_>>(), expected, "round {round}");
+}
+
+/// After each edit, another program at once writes as many bytes in place, with more lines, and then with fewer.
+fn writes_of_the_same_length_right_after_edits(folder: &Folder) {
+    folder.write("a.txt", "1\n2\n3\n4\nedited\n");
+    let server = Stdio::start(folder, &[]).ready();
+    for round in 0..20 {
+        let edit = json!({ "line": 0, "operation": "replace", "content": format!("round {round:2}") });
+        server.ok("edit_file", json!({ "name": "a.txt", "edits": [edit] }));
+        let old = folder.read("a.txt");
+        let new = match round % 2 {
+            0 => [b"\n".repeat(old.len() - 9), b"the last\n".to_vec()].concat(),
+            _ => [b"x".repeat(old.len() - 9), b"\ntwo: it\n"[..9].to_vec()].concat(),
+        };
+        assert_eq!(new.len(), old.len());
+        let file = File::options().write(true).open(folder.path().join("a.txt")).expect("a file");
+        file.write_all_at(&new, 0).expect("written");
+        drop(file);
+        assert_small_served_as_it_is(&server, folder, round);
+        folder.write("a.txt", "1\n2\n3\n4\nedited\n");
+    }
+}
+
+#[test]
+fn a_write_right_after_an_edit_is_seen_where_times_are_whole_seconds() {
+    let folder = Folder::new();
+    let Some(_mount) = Mount::made_by("ext4", &["-q", "-I", "128"], &folder) else { return };
+    folder.write("probe", "");
+    let modified = folder.snapshot()["probe"].modified;
+    assert_eq!(modified.1, 0, "this file system should keep whole seconds only");
+    writes_of_the_same_length_right_after_edits(&folder);
+}
+
+#[test]
+fn a_write_right_after_an_edit_is_seen() {
+    let folder = Folder::new();
+    writes_of_the_same_length_right_after_edits(&folder);
+    for kind in ["xfs", "btrfs"] {
+        let folder = Folder::new();
+        let Some(_mount) = Mount::made_by(kind, &["-q"], &folder) else { continue };
+        writes_of_the_same_length_right_after_edits(&folder);
     }
 }
 

@@ -231,6 +231,26 @@ mod tests {
     }
 
     #[test]
+    fn a_write_whose_time_is_set_back_is_a_change_and_the_loss_of_the_name_is_none() {
+        let named = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(named.path(), "old").unwrap();
+        let open = || {
+            let file = File::open(named.path()).unwrap();
+            let stat = rustix::fs::fstat(&file).unwrap();
+            OpenFile::new(file, stat)
+        };
+        let (before, changed_at) = (open(), named.as_file().metadata().unwrap().modified().unwrap());
+        assert!(before.unchanged());
+        while !before.is_as_found() || open().stamp().is_racy(std::time::SystemTime::now()) {}
+        std::fs::write(named.path(), "new").unwrap();
+        named.as_file().set_modified(changed_at).unwrap();
+        assert!(!before.unchanged());
+        let after = open();
+        drop(named);
+        assert!(after.unchanged() && !after.is_as_found());
+    }
+
+    #[test]
     fn a_read_short_of_the_window_is_an_error_not_zeros() {
         let (writer, file) = open(&[b'x'; 1000]);
         writer.set_len(10).unwrap();

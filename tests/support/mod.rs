@@ -5,6 +5,7 @@
 //! - [`Mcp`]: tools over MCP, on either transport. [`on_both`] runs one test body over each, in fresh folders.
 //! - [`in_every_revision`]: the same in each revision of MCP; [`Stateless`] speaks the one without a handshake.
 //! - [`Direct`]: S3's interface, `POST /{operation}` or the direct JSON-RPC method. [`direct_on_both`] likewise.
+//! - [`Mount`]: a file system of its own.
 //! - [`HeldWrite`]: another program's write that stops in the middle.
 //! - [`while_others`]: something that goes on in the background meanwhile.
 //! - [`command`], [`as_nobody`], [`with_umask`]: a server process in unusual circumstances, for `Stdio::run` and
@@ -19,6 +20,7 @@ mod client;
 mod folder;
 mod held_write;
 mod http;
+mod mount;
 mod process;
 mod random;
 mod revisions;
@@ -34,6 +36,7 @@ pub(crate) use client::{
 pub(crate) use folder::Folder;
 pub(crate) use held_write::{HeldWrite, map_mut};
 pub(crate) use http::{Connection, Http, HttpResponse, post_bytes};
+pub(crate) use mount::Mount;
 pub(crate) use process::{
     Ended, anonymous_memory, as_nobody, command, mapped_memory, run_command_to_end, run_to_end,
     waits_in_the_system, with_descriptors, with_umask,

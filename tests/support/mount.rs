@@ -1,0 +1,62 @@
+//! File systems of their own for single tests.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::Folder;
+
+/// A small file system in the place of a folder; gone on drop.
+pub(crate) struct Mount(PathBuf);
+
+impl Mount {
+    /// A tmpfs. Nothing where mounting is impossible, which is said.
+    pub(crate) fn on(folder: &Folder, options: &str) -> Option<Mount> {
+        Mount::at(folder.path(), options)
+    }
+
+    /// A tmpfs in the place of any folder.
+    pub(crate) fn at(path: &Path, options: &str) -> Option<Mount> {
+        Mount::run(path, &["-t", "tmpfs", "-o", options, "file-editor-test"])
+    }
+
+    /// A file system of 64 MiB in a file beside the folder, made by `mkfs.{kind}` with these arguments. Nothing where that
+    /// is impossible, which is said.
+    pub(crate) fn made_by(kind: &str, arguments: &[&str], folder: &Folder) -> Option<Mount> {
+        let image = folder.outside("image");
+        std::fs::File::create(&image).and_then(|file| file.set_len(64 << 20)).expect("an image");
+        let made = Command::new(format!("mkfs.{kind}")).args(arguments).arg(&image).output();
+        if !made.is_ok_and(|made| made.status.success()) {
+            println!("SKIPPED: no mkfs.{kind} here");
+            return None;
+        }
+        Mount::run(folder.path(), &["-o", "loop", image.to_str().expect("a plain path")])
+    }
+
+    fn run(path: &Path, arguments: &[&str]) -> Option<Mount> {
+        match Command::new("mount").args(arguments).arg(path).output() {
+            Ok(done) if done.status.success() => Some(Mount(path.to_owned())),
+            Ok(done) => {
+                println!("SKIPPED: cannot mount here: {}", String::from_utf8_lossy(&done.stderr));
+                None
+            }
+            Err(error) => {
+                println!("SKIPPED: cannot mount here: {error}");
+                None
+            }
+        }
+    }
+
+    /// Mounts it again with other options.
+    pub(crate) fn again(&self, options: &str) {
+        let done = Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(&self.0).output();
+        let done = done.expect("mount runs");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        // Lazily: a server that is still there holds it.
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
