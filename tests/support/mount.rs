@@ -19,11 +19,11 @@ impl Mount {
         Mount::run(path, &["-t", "tmpfs", "-o", options, "file-editor-test"])
     }
 
-    /// A file system of 64 MiB in a file beside the folder, made by `mkfs.{kind}` with these arguments. Nothing where that
+    /// A file system of 512 MiB in a sparse file beside the folder, made by `mkfs.{kind}` with these arguments. Nothing where that
     /// is impossible, which is said.
     pub(crate) fn made_by(kind: &str, arguments: &[&str], folder: &Folder) -> Option<Mount> {
         let image = folder.outside("image");
-        std::fs::File::create(&image).and_then(|file| file.set_len(64 << 20)).expect("an image");
+        std::fs::File::create(&image).and_then(|file| file.set_len(512 << 20)).expect("an image");
         let made = Command::new(format!("mkfs.{kind}")).args(arguments).arg(&image).output();
         if !made.is_ok_and(|made| made.status.success()) {
             println!("SKIPPED: no mkfs.{kind} here");
