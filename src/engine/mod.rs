@@ -18,6 +18,7 @@ mod name;
 mod open_files;
 mod place;
 mod roll;
+mod root;
 mod splice;
 mod step;
 mod text_edit;

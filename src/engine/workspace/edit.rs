@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rustix::fs::Access;
 
-use super::{ATTEMPTS, Workspace};
+use super::{ATTEMPTS, Found, Workspace};
 use crate::engine::atomic::{AtomicFile, Failure, Replaces};
 use crate::engine::cache::Known;
 use crate::engine::line_edit::{self, LineEdits};
@@ -69,12 +69,12 @@ impl Workspace {
         let mut turn = None;
         let mut changed = 0;
         while changed < ATTEMPTS {
-            let place = self.find_or_missing(name)?;
-            turn = Some(self.take_turn(turn, &place, name, until, control)?);
-            let outcome = match place.restat() {
-                Ok(None) if create => self.change_missing(&place, name, control, &mut plan),
-                Ok(None) => return Err(self.not_found(name)),
-                Ok(Some(_)) => self.change_existing(&place, name, until, control, &mut plan),
+            let found = self.find_or_missing(self.root.folder_now()?, name)?;
+            turn = Some(self.take_turn(turn, &found.place, name, until, control)?);
+            let outcome = match found.place.restat() {
+                Ok(None) if create => self.change_missing(&found, name, control, &mut plan),
+                Ok(None) => return Err(self.not_found(&found.folder, name)),
+                Ok(Some(_)) => self.change_existing(&found, name, until, control, &mut plan),
                 Err(errno) => return Err(Error::read(name, errno)),
             };
             match outcome? {
@@ -97,18 +97,18 @@ impl Workspace {
         let name = name.as_str();
         for _ in 0..ATTEMPTS {
             control.check()?;
-            let place = self.find_or_missing(name)?;
-            if place.stat.is_none() && create {
+            let found = self.find_or_missing(self.root.folder_now()?, name)?;
+            if found.place.stat.is_none() && create {
                 let index = IndexBuilder::new(BLOCK_SHIFT).finish();
                 let Some((edit, report)) = plan(&index, b"")? else { continue };
                 self.check_size(&edit, 0)?;
                 return Ok((report, true));
             }
-            if place.stat.is_none() {
-                return Err(self.not_found(name));
+            if found.place.stat.is_none() {
+                return Err(self.not_found(&found.folder, name));
             }
-            let Some(file) = self.open_place(&place, name)? else { continue };
-            if !place.allows(Access::WRITE_OK) {
+            let Some(file) = self.open_place(&found.place, name)? else { continue };
+            if !found.place.allows(Access::WRITE_OK) {
                 return Err(Error::PermissionDenied { name: name.into() });
             }
             let Some((view, index)) = self.whole(file, name)? else { continue };
@@ -132,14 +132,14 @@ impl Workspace {
 
     fn change_missing<'p, T>(
         &self,
-        place: &Place,
+        found: &Found,
         name: &str,
         control: &Control,
         plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Attempt<T>> {
         let index = IndexBuilder::new(BLOCK_SHIFT).finish();
         let Some((edit, report)) = plan(&index, b"")? else { return Ok(Attempt::Changed) };
-        let written = self.write(place, name, &edit, b"", &Replaces::Nothing(self.new_file_mode), control);
+        let written = self.write(found, name, &edit, b"", &Replaces::Nothing(self.new_file_mode), control);
         match written {
             Ok(()) => Ok(Attempt::Done((report, true))),
             Err(Stopped::Failed(Failure::Exists)) => Ok(Attempt::Replaced),
@@ -149,14 +149,14 @@ impl Workspace {
 
     fn change_existing<'p, T>(
         &self,
-        place: &Place,
+        found: &Found,
         name: &str,
         until: Instant,
         control: &Control,
         plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Attempt<T>> {
-        let Some(first) = self.open_place(place, name)? else { return Ok(Attempt::Replaced) };
-        if !place.allows(Access::WRITE_OK) {
+        let Some(first) = self.open_place(&found.place, name)? else { return Ok(Attempt::Replaced) };
+        if !found.place.allows(Access::WRITE_OK) {
             return Err(Error::PermissionDenied { name: name.into() });
         }
         let id = (first.stamp().dev, first.stamp().ino);
@@ -167,7 +167,7 @@ impl Workspace {
             Locked::TooLate => return Err(Error::Locked { name: name.into() }),
         };
         // Whoever had the lock before may have replaced the file: then ours is the lock of a file without a name.
-        let Some(file) = self.open_place(place, name)? else { return Ok(Attempt::Replaced) };
+        let Some(file) = self.open_place(&found.place, name)? else { return Ok(Attempt::Replaced) };
         if !file.stamp().same_file(first.stamp()) {
             return Ok(Attempt::Replaced);
         }
@@ -183,7 +183,7 @@ impl Workspace {
         if edit.changes_nothing() {
             return Ok(Attempt::Done((report, false)));
         }
-        let written = self.write(place, name, &edit, view.bytes(), &Replaces::File(view.file()), control);
+        let written = self.write(found, name, &edit, view.bytes(), &Replaces::File(view.file()), control);
         match written {
             Ok(()) => {
                 // The old file has lost this name, most often its only one; kept, what is known of all such files
@@ -200,7 +200,7 @@ impl Workspace {
     /// Writes the result of `edit` beside the old file and puts it in its place.
     fn write(
         &self,
-        place: &Place,
+        found: &Found,
         name: &str,
         edit: &EditPlan,
         old: &[u8],
@@ -209,15 +209,20 @@ impl Workspace {
     ) -> Result<(), Stopped> {
         let size = self.check_size(edit, old.len()).map_err(Stopped::Refused)?;
         control.check().map_err(Stopped::Refused)?;
-        let root = self.root();
-        let dir = if same_device(&root, &place.dir) { &root } else { &place.dir };
+        let (folder, place) = (&found.folder, &found.place);
+        let dir = if same_device(folder.handle(), &place.dir) { folder.handle() } else { &place.dir };
         let new = AtomicFile::create(dir).map_err(Failure::from)?;
         let mut out =
             BufWriter::with_capacity(64 * 1024, Indexing { out: new, index: IndexBuilder::new(BLOCK_SHIFT) });
         edit.write_to(old, &mut out).map_err(Failure::from)?;
         let Indexing { out: new, index } =
             out.into_inner().map_err(|error| Failure::from(error.into_error()))?;
-        let commit = || control.begin_commit().map_err(Stopped::Refused);
+        let commit = || {
+            if !self.root.names(folder) {
+                return Err(Stopped::Refused(Error::Changed { name: name.into() }));
+            }
+            control.begin_commit().map_err(Stopped::Refused)
+        };
         let stamp = new.commit(place, replaces, self.options.durability, commit)?;
         if let Some(stamp) = stamp {
             self.cache.put(&stamp, Known::Text(Arc::new(index.finish())));

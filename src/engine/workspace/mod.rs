@@ -2,11 +2,11 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 
-use rustix::fs::{Access, Mode, OFlags};
+use rustix::fs::{Access, Mode};
+use rustix::io::Errno;
 
 use super::atomic::{self, Durability};
 use super::cache::IndexCache;
@@ -15,6 +15,7 @@ use super::lock::Locks;
 use super::name::{FileName, NamePolicy};
 use super::open_files::OpenFiles;
 use super::place::{Place, Refusal};
+use super::root::{Folder, Root};
 use super::version::FileStamp;
 use super::view::OpenFile;
 use super::{Control, Error, Result, list};
@@ -56,8 +57,7 @@ pub enum OpenError {
 /// One served folder.
 #[derive(Debug)]
 pub struct Workspace {
-    path: PathBuf,
-    root: Mutex<Arc<OwnedFd>>,
+    root: Root,
     options: WorkspaceOptions,
     new_file_mode: Mode,
     cache: IndexCache,
@@ -66,28 +66,33 @@ pub struct Workspace {
     locks: Locks,
 }
 
+/// Where a file is, or would be.
+struct Found {
+    /// The served folder at that time.
+    folder: Folder,
+    place: Place,
+}
+
 impl Workspace {
     /// Opens the folder at `path` and removes what dead processes left in it.
     pub fn open(path: &Path, options: WorkspaceOptions) -> Result<Workspace, OpenError> {
         let path = path.canonicalize().map_err(OpenError::Unusable)?;
-        let root = open_folder(&path).map_err(OpenError::Unusable)?;
+        let root = Root::open(path).map_err(OpenError::Unusable)?;
+        let folder = root.folder().map_err(|_| OpenError::Unusable(io::ErrorKind::NotFound.into()))?;
         if !options.read_only {
             let access = Access::WRITE_OK | Access::EXEC_OK;
-            rustix::fs::accessat(&root, ".", access, rustix::fs::AtFlags::EACCESS)
+            rustix::fs::accessat(&folder, ".", access, rustix::fs::AtFlags::EACCESS)
                 .map_err(|_| OpenError::NotWritable)?;
             // A leftover that cannot be removed harms nobody: it is hidden and has no name.
-            let _ = atomic::remove_leftovers(&root);
+            let _ = atomic::remove_leftovers(&folder);
         }
         let umask = rustix::process::umask(Mode::empty());
         rustix::process::umask(umask);
         let file_systems = FileSystems::default();
         // Known from the start, so that a first small read need not wait.
-        if let Ok(stat) = rustix::fs::fstat(&root) {
-            file_systems.of(&root, stat.st_dev);
-        }
+        file_systems.of(&folder, folder.dev());
         Ok(Workspace {
-            path,
-            root: Mutex::new(Arc::new(root)),
+            root,
             options,
             new_file_mode: Mode::from_raw_mode(0o666).difference(umask),
             cache: IndexCache::new(CACHE_BYTES),
@@ -99,12 +104,12 @@ impl Workspace {
 
     /// The folder's canonical path.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.root.path()
     }
 
     /// Whether `folder` is a path of the folder.
     pub fn is_at(&self, folder: &Path) -> bool {
-        folder == self.path || folder.canonicalize().is_ok_and(|folder| folder == self.path)
+        folder == self.path() || folder.canonicalize().is_ok_and(|folder| folder == self.path())
     }
 
     /// What the workspace may do.
@@ -139,53 +144,47 @@ impl Workspace {
     }
 
     fn list_some(&self, wish: list::Wish, control: &Control) -> Result<list::Listing> {
-        let list = || {
-            list::list(&self.root(), &self.path, self.options.names, wish, |seen| {
+        let list = |folder: Folder| {
+            list::list(folder.handle(), self.path(), self.options.names, wish, |seen| {
                 self.count_lines(seen, control)
             })
         };
-        match list() {
-            Ok(listing) if !listing.files.is_empty() => Ok(listing),
-            nothing => {
-                if self.renew_root()? {
-                    list()
-                } else {
-                    nothing
-                }
-            }
+        let folder = self.root.folder()?;
+        match list(folder.clone()) {
+            Ok(listing) if listing.files.is_empty() => match self.root.other_than(&folder)? {
+                Some(other) => list(other),
+                None => Ok(listing),
+            },
+            Err(Error::FolderGone | Error::ListingFailed { .. }) => list(self.root.reopen()?),
+            listing => listing,
         }
-    }
-
-    /// The folder's handle.
-    fn root(&self) -> Arc<OwnedFd> {
-        self.root.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Opens a folder that was removed and made again anew; whether it did. For when something is missing: in a folder
-    /// that was removed, everything is.
-    fn renew_root(&self) -> Result<bool> {
-        let mut root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
-        let gone = rustix::fs::fstat(&*root).map_or(true, |stat| stat.st_nlink == 0);
-        if gone {
-            *root = Arc::new(open_folder(&self.path).map_err(|_| Error::FolderGone)?);
-        }
-        Ok(gone)
     }
 
     /// The place of an existing file.
     fn find(&self, name: &str) -> Result<Place> {
-        let place = self.find_or_missing(name)?;
-        if place.stat.is_none() { Err(self.not_found(name)) } else { Ok(place) }
+        let found = self.find_or_missing(self.root.folder()?, name)?;
+        if found.place.stat.is_none() { Err(self.not_found(&found.folder, name)) } else { Ok(found.place) }
     }
 
-    fn find_or_missing(&self, name: &str) -> Result<Place> {
-        let find = || Place::find(&self.root(), OsStr::new(name)).map_err(|refusal| refused(name, refusal));
-        let place = find()?;
-        if place.stat.is_none() && self.renew_root()? { find() } else { Ok(place) }
+    /// The place of a file in `folder`, or in the folder that the path names if that has become another one.
+    fn find_or_missing(&self, folder: Folder, name: &str) -> Result<Found> {
+        let find = |folder: Folder| {
+            Place::find(folder.handle(), OsStr::new(name)).map(|place| Found { folder, place })
+        };
+        let retried = match find(folder) {
+            Ok(found) if found.place.stat.is_none() => match self.root.other_than(&found.folder)? {
+                Some(other) => find(other),
+                None => Ok(found),
+            },
+            // The file system is gone from under the handle.
+            Err(Refusal::System(Errno::NOTCONN | Errno::STALE)) => find(self.root.reopen()?),
+            found => found,
+        };
+        retried.map_err(|refusal| refused(name, refusal))
     }
 
-    fn not_found(&self, name: &str) -> Error {
-        let similar = list::similar_names(&self.root(), name, self.options.names);
+    fn not_found(&self, folder: &Folder, name: &str) -> Error {
+        let similar = list::similar_names(folder.handle(), name, self.options.names);
         Error::NotFound { name: name.into(), similar }
     }
 
@@ -211,11 +210,6 @@ impl Workspace {
         let whole = self.whole(file, "").ok().flatten();
         Ok(whole.map(|(_, index)| index.len_lines()))
     }
-}
-
-fn open_folder(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?)
 }
 
 fn refused(name: &str, refusal: Refusal) -> Error {

@@ -127,7 +127,7 @@ impl Workspace {
         if let Err(error) = range.check() {
             return Some(Err(error));
         }
-        let place = Place::find(&self.root(), OsStr::new(name.as_str())).ok()?;
+        let place = Place::find(self.root.folder().ok()?.handle(), OsStr::new(name.as_str())).ok()?;
         let found = FileStamp::of(&place.stat?);
         if found.len > self.options.max_bytes {
             return None;
