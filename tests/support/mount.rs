@@ -32,6 +32,11 @@ impl Mount {
         Mount::run(folder.path(), &["-o", "loop", image.to_str().expect("a plain path")])
     }
 
+    /// What is mounted at `path` already.
+    pub(crate) fn adopt(path: &Path) -> Mount {
+        Mount(path.to_owned())
+    }
+
     fn run(path: &Path, arguments: &[&str]) -> Option<Mount> {
         match Command::new("mount").args(arguments).arg(path).output() {
             Ok(done) if done.status.success() => Some(Mount(path.to_owned())),

@@ -233,3 +233,55 @@ fn of_a_file_that_an_edit_replaced_nothing_is_kept() {
     workspace.edit_lines(&name, &append("two"), true, &control()).unwrap();
     assert!(!first(&workspace) && known()(&workspace));
 }
+
+/// Whether something is known of the lines of the file at `path`, in the state that it has now.
+fn is_known(workspace: &Workspace, path: &Path) -> bool {
+    workspace.cache.get(&FileStamp::of(&rustix::fs::stat(path).unwrap())).is_some()
+}
+
+#[test]
+fn what_is_found_is_kept_unless_a_write_could_go_unseen() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    std::fs::write(&path, "text\n").unwrap();
+    let workspace = open(dir.path());
+    let name = workspace.parse_name("a").unwrap();
+    let read = || {
+        while FileStamp::of(&rustix::fs::stat(&path).unwrap()).is_racy(std::time::SystemTime::now()) {}
+        workspace.read(&name, LineRange::default(), &control()).unwrap();
+        is_known(&workspace, &path)
+    };
+    let stat = rustix::fs::stat(&path).unwrap();
+    let system = workspace.file_systems.known(stat.st_dev).unwrap();
+    assert_eq!(read(), system.is_local, "nobody has it open for writing");
+    let log = std::fs::File::options().append(true).open(&path).unwrap();
+    std::io::Write::write_all(&mut &log, b"more\n").unwrap();
+    assert!(!read(), "it is open for writing, and a page is dirty");
+    log.sync_all().unwrap();
+    // Older kernels do not tell whether pages are dirty.
+    let tells = system.tracks_dirty_pages && crate::engine::writers::every_write_would_show(&log, system);
+    assert_eq!(read(), tells, "it is open for writing, but nothing is written");
+    drop(log);
+    assert_eq!(read(), system.is_local);
+}
+
+#[test]
+fn of_a_file_that_changed_a_moment_ago_nothing_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    let workspace = open(dir.path());
+    let name = workspace.parse_name("a").unwrap();
+    std::fs::write(&path, "text\n").unwrap();
+    // Again where this test was held up.
+    loop {
+        let file = std::fs::File::options().append(true).open(&path).unwrap();
+        std::io::Write::write_all(&mut &file, b"more\n").unwrap();
+        drop(file);
+        let stamp = FileStamp::of(&rustix::fs::stat(&path).unwrap());
+        workspace.read(&name, LineRange::default(), &control()).unwrap();
+        let known = is_known(&workspace, &path);
+        if stamp.is_racy(std::time::SystemTime::now()) {
+            return assert!(!known);
+        }
+    }
+}
