@@ -14,6 +14,8 @@ class Lacks(Exception):
 class Subject:
     """A server with its arguments; `path` names a file as its tools want it."""
     durable = False
+    # Stands for another subject where edits are not flushed, and takes part in nothing else.
+    only_unflushed = False
 
     def __init__(self, name, program, version):
         self.name, self.program, self.version = name, program, version

@@ -63,6 +63,19 @@ def compared(rows, ours, floor, peers):
     return markdown(titles, lines) + "\n" + notes.text()
 
 
+def against(rows, new, old):
+    """One line a work with the medians of two binaries; and the works in which the new one takes over a tenth longer."""
+    lines, slower = [], []
+    for row in rows:
+        times = [median(row, name) or median(row, f"{name} --sync=none") for name in (old, new)]
+        if not all(times):
+            raise SystemExit(f"{row['work']}: {row['results']}")
+        shown = rate if row["work"].endswith("per answer") else time
+        lines.append([row["work"], *map(shown, times), f"{short(times[1] / times[0])} ×"])
+        slower += [row["work"]] if times[1] > 1.1 * times[0] else []
+    return markdown(["work (median)", "old", "new", "new / old"], lines), slower
+
+
 def failed(row, name, notes):
     result = row["results"].get(name) or row["results"].get(f"{name} --sync=none") or {}
     if "lacks" in result:

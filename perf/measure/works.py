@@ -59,7 +59,7 @@ class Works:
         self.log(f"{title}: " + ", ".join(cells))
 
     def all(self):
-        return [self.ours, *self.peers]
+        return [self.ours, *(peer for peer in self.peers if not peer.only_unflushed)]
 
     def start(self):
         folder = self.place("start")
@@ -137,7 +137,9 @@ class Works:
     def edits(self, title, size, lines, flushed, one):
         """Each subject edits a file of its own, there and back."""
         after = texts.edited(texts.SIZES[size], lines)
-        asked = [self.ours] if flushed else [self.unsynced, *self.peers]
+        flushing = [peer for peer in self.peers if peer.durable]
+        others = [peer for peer in self.peers if not peer.durable]
+        asked = [self.ours, *flushing] if flushed else [self.unsynced, *others]
 
         def folder(subject):
             where = self.place(f"edit-{subject.name if subject else FLOOR}".replace(" ", ""))
@@ -152,7 +154,7 @@ class Works:
                   lambda where: ["edit", os.path.join(where, "edited.txt"), "full" if flushed else "none"],
                   folder=folder)
         if flushed:
-            self.rows[-1]["results"].update({peer.name: {"lacks": UNFLUSHED} for peer in self.peers})
+            self.rows[-1]["results"].update({peer.name: {"lacks": UNFLUSHED} for peer in others})
 
     def pipelined(self, window=128):
         folder = self.place("read")
@@ -165,10 +167,12 @@ class Works:
     def http(self, connections=64):
         folder, ours = self.place("read"), self.ours
         texts.write(folder, "1KB.txt", texts.KB)
-        run = self.run(ours.name, ours.http(folder), {"window": connections}, [ours.read(folder, "1KB.txt")], [])
-        right = lambda name: ours.matches(job.answer(run["first"]), texts.text(texts.KB))
-        results = self.load.time([{**run, "http": True}], right, turn_ms=250)
-        results |= {peer.name: {"lacks": "no HTTP"} for peer in self.peers}
+        asked = [subject for subject in self.all() if isinstance(subject, subjects.Ours)]
+        runs = {subject.name: self.run(subject.name, subject.http(folder), {"window": connections},
+                                       [subject.read(folder, "1KB.txt")], []) for subject in asked}
+        right = lambda name: ours.matches(job.answer(runs[name]["first"]), texts.text(texts.KB))
+        results = self.load.time([{**run, "http": True} for run in runs.values()], right, turn_ms=250)
+        results |= {peer.name: {"lacks": "no HTTP"} for peer in self.all() if peer.name not in runs}
         self.note(f"read 1 KB over HTTP, {connections} connections, per answer", results)
 
     def clear(self):
