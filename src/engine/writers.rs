@@ -9,6 +9,8 @@
 //!   since a call that waits for its end has returned; and no page of the file is dirty, so that a program that writes
 //!   through a map cannot do so without changing the file's times.
 //!
+//! A write with O_DIRECT to a place inside the file takes no such lock; one that is running is not seen.
+//!
 //! Every later write then changes the stamp, unless the clock is too coarse ([`FileStamp::is_racy`]).
 //!
 //! [`FileStamp::is_racy`]: super::version::FileStamp::is_racy
