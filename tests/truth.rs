@@ -168,6 +168,8 @@ fn a_write_that_never_ends_holds_up_only_the_requests_for_its_file() {
     let began = Instant::now();
     server.tool("read_file", json!({ "name": "a.txt" }));
     assert_eq!(line(&server, "b.txt", 0), "other");
+    let list = server.ok("list_files", json!({}));
+    assert!(list.contains("name: b.txt, ") && list.ends_with("lines: 1\n\nTotal files: 2"), "{list}");
     assert!(began.elapsed() < PATIENCE);
     write.finish();
     assert_served_as_it_is(&server, &folder, "a.txt", 128);

@@ -21,26 +21,38 @@ use std::os::fd::AsRawFd;
 
 use super::file_system::{FileSystem, WriteBarrier};
 
-/// Whether no program has `file` open for writing, or mapped for writing. False also where the system does not say:
-/// the file is another user's, or the file system has no leases. Never waits.
+/// Which programs have a file open for writing, or mapped for writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Writers {
+    /// None.
+    None,
+    /// At least one.
+    Some,
+    /// The system does not say: the file is another user's, or the file system has no leases.
+    Unknown,
+}
+
+/// Which programs have `file` open for writing now. Never waits.
 ///
 /// While the lease is held, for about a microsecond, another program that opens the file for writing waits (or, if it
 /// opens it with O_NONBLOCK, is refused).
-pub(super) fn none_has_it_open(file: &File) -> bool {
+pub(super) fn of(file: &File) -> Writers {
     /// Chooses the signal that tells of the end of a lease (include/uapi/asm-generic/fcntl.h).
     const F_SETSIG: libc::c_int = 10;
     let fd = file.as_raw_fd();
     // SAFETY: `fd` is open for the time of the calls, and they take plain numbers. A program that opens the file
     // meanwhile makes the kernel send us a signal; SIGURG is one that is ignored unless somebody handles it.
     unsafe {
-        if libc::fcntl(fd, F_SETSIG, libc::SIGURG) != 0
-            || libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK) != 0
-        {
-            return false;
+        if libc::fcntl(fd, F_SETSIG, libc::SIGURG) != 0 {
+            return Writers::Unknown;
+        }
+        if libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK) != 0 {
+            let refused = std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock;
+            return if refused { Writers::Some } else { Writers::Unknown };
         }
         libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK);
     }
-    true
+    Writers::None
 }
 
 /// Waits for the end of a write(2) that is running on `file`, for as long as it takes.
@@ -107,18 +119,18 @@ mod tests {
         if !system.is_local {
             return println!("skipped: no leases are believed on this file system");
         }
-        assert!(!none_has_it_open(&file), "it is open");
+        assert_eq!(of(&file), Writers::Some, "it is open");
         let (_, path) = named.into_parts();
-        assert!(none_has_it_open(&file));
-        assert!(none_has_it_open(&file), "the lease was given back");
+        assert_eq!(of(&file), Writers::None);
+        assert_eq!(of(&file), Writers::None, "the lease was given back");
         let writer = File::options().read(true).write(true).open(&path).unwrap();
-        assert!(!none_has_it_open(&file));
+        assert_eq!(of(&file), Writers::Some);
         // SAFETY: nobody changes the file's length.
         let map = unsafe { memmap2::MmapMut::map_mut(&writer).unwrap() };
         drop(writer);
-        assert!(!none_has_it_open(&file), "it is mapped");
+        assert_eq!(of(&file), Writers::Some, "it is mapped");
         drop(map);
-        assert!(none_has_it_open(&file));
+        assert_eq!(of(&file), Writers::None);
     }
 
     #[test]
@@ -130,7 +142,7 @@ mod tests {
                 .map(|_| scope.spawn(|| (0..20_000).all(|_| File::options().write(true).open(&path).is_ok())))
                 .collect();
             while !writers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
-                none_has_it_open(&file);
+                of(&file);
             }
             assert!(writers.into_iter().all(|writer| writer.join().unwrap()));
         });

@@ -207,8 +207,7 @@ impl Workspace {
         }
         control.check()?;
         let Ok(Some(file)) = self.open_place(&seen.place(), "") else { return Ok(None) };
-        let whole = self.whole(file, "").ok().flatten();
-        Ok(whole.map(|(_, index)| index.len_lines()))
+        Ok(self.lines_of(file))
     }
 }
 

@@ -13,7 +13,8 @@ use crate::engine::name::FileName;
 use crate::engine::place::Place;
 use crate::engine::version::FileStamp;
 use crate::engine::view::{FileView, MAP_CUTOFF, OpenFile};
-use crate::engine::{Control, Error, Result, writers};
+use crate::engine::writers::{self, Writers};
+use crate::engine::{Control, Error, Result};
 
 /// The lines asked for, 0-based, both ends inclusive, either end open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -80,12 +81,15 @@ enum Part {
     Bytes,
 }
 
-/// Whether a read may wait for the disk and for other programs.
+/// What a read may wait for.
 #[derive(Clone, Copy, PartialEq)]
 enum Effort {
-    /// It may not: only what is in memory and small is read.
+    /// Nothing: only what is in memory and small is read.
     AtOnce,
-    /// It may.
+    /// The disk, but not another program's write to a file of which only the lines are counted: one write that never
+    /// ends must not hold up the list of all files.
+    Count,
+    /// The disk, and the end of another program's write.
     Full,
 }
 
@@ -169,7 +173,7 @@ impl Workspace {
         let unchanged = || match effort {
             // Opened in the belief that it is what was found: nothing at all may differ.
             Effort::AtOnce => view.file().is_as_found(),
-            Effort::Full => view.unchanged(),
+            Effort::Count | Effort::Full => view.unchanged(),
         };
         if settled && !unchanged() {
             return Ok(None);
@@ -216,25 +220,33 @@ impl Workspace {
         self.view_of(file, name, Part::Bytes, Effort::Full)
     }
 
+    /// How many lines an open file has. Nothing if it is not text, not readable, or changed under us.
+    pub(super) fn lines_of(&self, file: Arc<OpenFile>) -> Option<usize> {
+        let counted = self.view_of(file, "", Part::Bytes, Effort::Count).ok()?;
+        counted.map(|(_, index)| index.len_lines())
+    }
+
     /// Looks at who else uses a file of which nothing is known, before it is read: whether what is found may be kept.
-    /// With [`Effort::Full`] waits for the end of a write that is running. Nothing if the file is no longer as it was
+    /// If `effort` admits it, waits for the end of a write that is running. Nothing if the file is no longer as it was
     /// opened, or if it takes more than `effort`.
     fn before_reading(&self, file: &OpenFile, effort: Effort) -> Option<Keep> {
         let device = file.stamp().dev;
         let system = match effort {
             Effort::AtOnce => self.file_systems.known(device)?,
-            Effort::Full => self.file_systems.of(file.file(), device),
+            Effort::Count | Effort::Full => self.file_systems.of(file.file(), device),
         };
-        let every_write_shows = if system.is_local && writers::none_has_it_open(file.file()) {
-            true
-        } else if effort == Effort::AtOnce {
-            return None;
-        } else {
-            writers::wait_for_running_write(file.file(), system);
-            if !file.is_as_found() {
-                return None;
+        let writers = if system.is_local { writers::of(file.file()) } else { Writers::Unknown };
+        let every_write_shows = match (writers, effort) {
+            (Writers::None, _) => true,
+            (_, Effort::AtOnce) => return None,
+            (Writers::Some, Effort::Count) => false,
+            _ => {
+                writers::wait_for_running_write(file.file(), system);
+                if !file.is_as_found() {
+                    return None;
+                }
+                writers::every_write_would_show(file.file(), system)
             }
-            writers::every_write_would_show(file.file(), system)
         };
         let keep = every_write_shows && !file.stamp().is_racy(SystemTime::now());
         Some(if keep { Keep::Yes } else { Keep::No })
@@ -266,7 +278,7 @@ fn load(file: Arc<OpenFile>, window: Range<usize>, name: &str, effort: Effort) -
     match effort {
         Effort::AtOnce if window.len() > MAP_CUTOFF => Ok(None),
         Effort::AtOnce => Ok(file.view_at_once(window)),
-        Effort::Full => match file.view(window) {
+        Effort::Count | Effort::Full => match file.view(window) {
             Ok(view) => Ok(Some(view)),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(Error::read(name, error)),
