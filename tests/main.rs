@@ -24,6 +24,7 @@ mod file_edit_model; // exact-text edits against the naive model
 mod hostile; // clients that lie, hang, flood and vanish: bounded memory, others served, an end in time
 mod http; // paths, statuses, connections, the end
 mod http_access; // Host, Origin, token, and the order of all checks
+mod http_half_close; // clients that end their sending and wait for the answer
 mod http_wire; // Expect, HEAD, pipelines, streams, IPv6
 mod kill; // kill -9 at random moments of real edits
 mod limits; // rate, requests in flight, locked files, cancelling: what harms only its own request

@@ -70,7 +70,8 @@ fn append(stateless: bool, text: &str) -> Vec<u8> {
 fn a_client_that_goes_away_takes_its_request_back() {
     let folder = Folder::new();
     folder.write("f", "a\n");
-    let server = Http::start(&folder, &["--max-in-flight=1"]);
+    // Its time is not up before the test has lost its patience.
+    let server = Http::start(&folder, &["--max-in-flight=1", "--timeout=30"]);
     let locked = lock(&folder, "f");
     let mut gone = server.connect();
     gone.write(&append(true, "of a client that went away"));

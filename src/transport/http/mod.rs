@@ -9,6 +9,7 @@ mod checks;
 mod frame;
 mod request;
 mod response;
+mod wire;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -27,6 +28,7 @@ use tokio::task::JoinSet;
 
 use self::checks::Checks;
 use self::response::Unheard;
+use self::wire::Wire;
 use super::limits::{Budget, TokenBucket};
 use super::monitor::Monitor;
 use super::patience::Patient;
@@ -186,19 +188,22 @@ async fn connection(server: Arc<Server>, stream: TcpStream, seat: Seat, mut stop
     let _ = stream.set_nodelay(true);
     let unheard = Arc::new(AtomicBool::new(false));
     let bucket = Mutex::new(server.shared.rate_limit.map(TokenBucket::new));
+    let (wire, client) = Wire::new(stream);
     let service = service_fn(|request| {
         let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
         let too_soon = bucket.as_mut().and_then(|bucket| bucket.take().err());
-        let (server, work, unheard) = (&server, seat.work(), &unheard);
+        let (server, client, work, unheard) = (&server, &client, seat.work(), &unheard);
         async move {
-            let response = server.respond(request, too_soon).await?;
+            let response = server.respond(request, too_soon, client).await?;
             unheard.store(response.extensions().get::<Unheard>().is_some(), Ordering::Relaxed);
             Ok::<_, io::Error>(response.map(|body| Seated::new(body, work)))
         }
     });
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(BUFFER);
-    let stream = TokioIo::new(Patient::new(stream, TAKE_TIMEOUT, unheard.clone()));
+    // The end of what a client sends is not the end of the client: that is seen by `Client::gone`.
+    http.half_close(true);
+    let stream = TokioIo::new(Patient::new(wire, TAKE_TIMEOUT, unheard.clone()));
     let mut served = pin!(http.serve_connection(stream, service));
     let result = tokio::select! {
         result = &mut served => result,

@@ -17,6 +17,7 @@ use super::Server;
 use super::body::AnswerBody;
 use super::checks::{Refused, Target, mcp_headers};
 use super::response::{Unheard, at_once};
+use super::wire::Client;
 use crate::protocol::{Headers, Step, code, http_refusal};
 use crate::transport::limits::Share;
 use crate::transport::message::{Message, SHORT};
@@ -34,11 +35,13 @@ const BODY_STALL: Duration = Duration::from_secs(10);
 type Body<'s> = (Message, Share<'s>);
 
 impl Server {
-    /// The response to one request, which may come too soon by `too_soon`; an error cuts the connection.
+    /// The response to one request, which may come too soon by `too_soon`; an error cuts the connection, also where
+    /// `client` has gone.
     pub(super) async fn respond(
         self: &Arc<Self>,
         request: Request<Incoming>,
         too_soon: Option<Duration>,
+        client: &Client,
     ) -> io::Result<Response<AnswerBody>> {
         let (head, body) = request.into_parts();
         let rest = !matches!(head.uri.path(), "/" | "/mcp");
@@ -51,7 +54,11 @@ impl Server {
         match message.await {
             Ok((target, (body, _share))) => {
                 let step = self.understand(target, mcp_headers(&head.headers), body).await;
-                self.carry_out(step).await
+                tokio::select! {
+                    biased;
+                    response = self.carry_out(step) => response,
+                    () = client.gone() => Err(io::Error::other("the client has gone")),
+                }
             }
             Err(Refused { status, code, message, header }) => {
                 let mut response = at_once(http_refusal(rest, status, code, &message))?;

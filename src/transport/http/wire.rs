@@ -1,0 +1,253 @@
+//! The socket of one connection, as hyper reads and writes it, and as a request in work watches it.
+//!
+//! A client may end its sending after its request and still wait for the answer (a half-closed connection). The system
+//! shows that in the same way as a client that has closed all: the difference is how it takes what we send. So the watch
+//! sends the first byte of the answer early, which is the same for all answers; a client that has closed all resets the
+//! connection, any other takes the byte and waits for the rest. Knows no requests.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+
+/// With which every answer begins: `HTTP/1.1 200 OK`.
+const FIRST_BYTE: &[u8] = b"H";
+
+/// The socket for hyper.
+#[derive(Debug)]
+pub(super) struct Wire {
+    client: Arc<Client>,
+    out: OwnedWriteHalf,
+}
+
+/// The other side of the connection. Only the task of the connection uses it, so that no order of accesses is needed.
+#[derive(Debug)]
+pub(super) struct Client {
+    stream: OwnedReadHalf,
+    /// All that hyper has for the client is written: what comes next is the beginning of an answer.
+    all_written: AtomicBool,
+    /// The first byte of the next answer has been sent.
+    first_byte_sent: AtomicBool,
+}
+
+impl Wire {
+    pub(super) fn new(stream: TcpStream) -> (Wire, Arc<Client>) {
+        let (stream, out) = stream.into_split();
+        let (all_written, first_byte_sent) = (AtomicBool::new(true), AtomicBool::new(false));
+        let client = Arc::new(Client { stream, all_written, first_byte_sent });
+        (Wire { client: client.clone(), out }, client)
+    }
+
+    /// Writes without the first byte, which has been sent already.
+    fn poll_write_rest(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let Some(rest) = bytes.strip_prefix(FIRST_BYTE) else {
+            return Poll::Ready(Err(io::Error::other("not the beginning of an answer")));
+        };
+        let written = match rest {
+            [] => 0,
+            rest => ready!(Pin::new(&mut self.out).poll_write(context, rest))?,
+        };
+        self.client.first_byte_sent.store(false, Ordering::Relaxed);
+        Poll::Ready(Ok(FIRST_BYTE.len() + written))
+    }
+}
+
+impl Client {
+    /// Waits until the client has gone. For a request that is read to its end and whose answer has not begun.
+    pub(super) async fn gone(&self) {
+        let stream: &TcpStream = self.stream.as_ref();
+        match stream.peek(&mut [0]).await {
+            Ok(0) => self.send_first_byte(),
+            // Its next request. What comes behind that cannot be seen before it is read.
+            Ok(_) => {}
+            Err(_) => return,
+        }
+        // Also if it cannot be waited for: then nothing is known.
+        if stream.ready(Interest::ERROR).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    fn send_first_byte(&self) {
+        if self.all_written.load(Ordering::Relaxed) && !self.first_byte_sent.load(Ordering::Relaxed) {
+            let stream: &TcpStream = self.stream.as_ref();
+            let sent = stream.try_write(FIRST_BYTE).is_ok_and(|sent| sent > 0);
+            self.first_byte_sent.store(sent, Ordering::Relaxed);
+        }
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let stream: &TcpStream = self.client.stream.as_ref();
+        loop {
+            ready!(stream.poll_read_ready(context))?;
+            match stream.try_read_buf(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return Poll::Ready(read.map(drop)),
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.client.all_written.store(false, Ordering::Relaxed);
+        if self.client.first_byte_sent.load(Ordering::Relaxed) {
+            return self.poll_write_rest(context, bytes);
+        }
+        Pin::new(&mut self.out).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.client.all_written.store(false, Ordering::Relaxed);
+        if self.client.first_byte_sent.load(Ordering::Relaxed) {
+            let first = bytes.iter().find(|bytes| !bytes.is_empty());
+            return self.poll_write_rest(context, first.map_or(&[], |first| &first[..]));
+        }
+        Pin::new(&mut self.out).poll_write_vectored(context, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.out.is_write_vectored()
+    }
+
+    /// hyper calls this when it has written all that it had.
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.client.all_written.store(true, Ordering::Relaxed);
+        Pin::new(&mut self.out).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.out).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{Shutdown, TcpListener};
+    use std::time::Duration;
+
+    use tokio::io::AsyncWriteExt;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_millis(50);
+    const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\n\r\n";
+
+    fn run(test: impl Future<Output = ()>) {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
+    }
+
+    /// Both sides of a connection: ours, and a client's.
+    fn pair() -> (Wire, Arc<Client>, std::net::TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let theirs = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let ours = listener.accept().unwrap().0;
+        ours.set_nonblocking(true).unwrap();
+        let (wire, client) = Wire::new(TcpStream::from_std(ours).unwrap());
+        (wire, client, theirs)
+    }
+
+    fn all(mut theirs: std::net::TcpStream) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        theirs.read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn one_that_only_ends_its_sending_is_there_and_gets_each_byte_of_its_answer_once() {
+        for pieces in [1, 2, 5, ANSWER.len()] {
+            run(async {
+                let (mut wire, client, theirs) = pair();
+                theirs.shutdown(Shutdown::Write).unwrap();
+                // Twice: a request may be watched again.
+                assert!(timeout(SOON, client.gone()).await.is_err());
+                assert!(timeout(SOON, client.gone()).await.is_err());
+                for piece in ANSWER.chunks(pieces) {
+                    wire.write_all(piece).await.unwrap();
+                }
+                wire.flush().await.unwrap();
+                wire.write_all(ANSWER).await.unwrap();
+                drop((wire, client));
+                assert_eq!(all(theirs), [ANSWER, ANSWER].concat());
+            });
+        }
+    }
+
+    #[test]
+    fn an_answer_in_several_slices_is_sent_without_the_byte_that_is_out_already() {
+        run(async {
+            let (mut wire, client, theirs) = pair();
+            theirs.shutdown(Shutdown::Write).unwrap();
+            assert!(timeout(SOON, client.gone()).await.is_err());
+            let slices = [IoSlice::new(b""), IoSlice::new(b"H"), IoSlice::new(b"TTP")];
+            assert_eq!(wire.write_vectored(&slices).await.unwrap(), 1);
+            assert_eq!(wire.write_vectored(&slices[2..]).await.unwrap(), 3);
+            drop((wire, client));
+            assert_eq!(all(theirs), b"HTTP");
+        });
+    }
+
+    #[test]
+    fn one_that_has_closed_all_is_gone_and_one_that_sends_more_is_not() {
+        run(async {
+            let (_wire, client, theirs) = pair();
+            assert!(timeout(SOON, client.gone()).await.is_err());
+            drop(theirs);
+            assert!(timeout(Duration::from_secs(20), client.gone()).await.is_ok());
+
+            let (wire, client, mut theirs) = pair();
+            theirs.write_all(b"POST").unwrap();
+            theirs.shutdown(Shutdown::Write).unwrap();
+            assert!(timeout(SOON, client.gone()).await.is_err());
+            drop((wire, client));
+            // Reset, as what it sent was not read; but nothing was sent to it.
+            assert!(!theirs.read(&mut [0]).is_ok_and(|read| read > 0));
+        });
+    }
+
+    #[test]
+    fn nothing_is_sent_early_while_an_earlier_answer_is_not_written() {
+        run(async {
+            let (mut wire, client, theirs) = pair();
+            wire.write_all(b"HTTP/1.1 ").await.unwrap();
+            theirs.shutdown(Shutdown::Write).unwrap();
+            assert!(timeout(SOON, client.gone()).await.is_err());
+            wire.write_all(b"200 OK").await.unwrap();
+            drop((wire, client));
+            assert_eq!(all(theirs), b"HTTP/1.1 200 OK");
+        });
+    }
+
+    #[test]
+    fn what_cannot_follow_the_byte_that_is_out_is_never_sent() {
+        run(async {
+            let (mut wire, client, theirs) = pair();
+            theirs.shutdown(Shutdown::Write).unwrap();
+            assert!(timeout(SOON, client.gone()).await.is_err());
+            assert!(wire.write_all(b"the rest of something else").await.is_err());
+            drop((wire, client));
+            assert_eq!(all(theirs), b"H");
+        });
+    }
+}
