@@ -279,6 +279,21 @@ fn requests_that_two_readers_could_read_differently_smuggle_nothing() {
         ),
         ("an encoding that is not chunked", shaped("Transfer-Encoding: xchunked\r\n", &chunk)),
         ("chunked and something else", shaped("Transfer-Encoding: chunked, identity\r\n", &chunk)),
+        ("compressed and chunked", shaped("Transfer-Encoding: gzip, chunked\r\n", &chunk)),
+        (
+            "the same in two headers",
+            shaped("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", &chunk),
+        ),
+        ("chunked by two names", shaped("Transfer-Encoding: identity, chunked\r\n", &chunk)),
+        ("twice chunked", shaped("Transfer-Encoding: chunked, chunked\r\n", &chunk)),
+        (
+            "compressed and chunked, and a request behind it",
+            shaped("Transfer-Encoding: gzip, chunked\r\n", &format!("0\r\n\r\n{inner}")),
+        ),
+        (
+            "a compressed body",
+            shaped(&format!("Content-Encoding: gzip\r\nContent-Length: {len}\r\n"), smuggled),
+        ),
         ("chunked twice", shaped("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", &chunk)),
         (
             "a chunk size that is no number",

@@ -128,7 +128,8 @@ fn checks_come_in_the_order_host_and_origin_token_path_method_length_type_json()
     let (host, token) = ("Host: localhost\r\n", "Authorization: Bearer good\r\n");
     let (too_long, plain) = ("Content-Length: 99999999\r\n", "Content-Type: text/plain\r\n");
     let json = "Content-Type: application/json\r\nContent-Length: 1\r\n";
-    let all_wrong = format!("{too_long}{plain}");
+    let coded = "Content-Encoding: gzip\r\n";
+    let all_wrong = format!("{too_long}{plain}{coded}");
 
     let foreign = format!("Host: evil.example\r\n{all_wrong}");
     assert_eq!(status(&server, "PUT", "/nowhere", &foreign, ""), 403);
@@ -139,9 +140,10 @@ fn checks_come_in_the_order_host_and_origin_token_path_method_length_type_json()
     assert_eq!(status(&server, "PUT", "/mcp", &format!("{host}{token}{all_wrong}"), ""), 405);
     assert_eq!(status(&server, "POST", "/mcp", &format!("{host}{token}{all_wrong}"), ""), 413);
     assert_eq!(
-        status(&server, "POST", "/mcp", &format!("{host}{token}{plain}Content-Length: 1\r\n"), "{"),
+        status(&server, "POST", "/mcp", &format!("{host}{token}{plain}{coded}Content-Length: 1\r\n"), "{"),
         400
     );
+    assert_eq!(status(&server, "POST", "/mcp", &format!("{host}{token}{coded}{json}"), "{"), 415);
     assert_eq!(status(&server, "POST", "/mcp", &format!("{host}{token}{json}"), "{"), 400);
     assert_eq!(status(&server, "GET", "/mcp", &format!("{host}{token}"), ""), 405);
 }

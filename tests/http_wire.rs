@@ -5,7 +5,9 @@ use std::net::{Ipv6Addr, TcpListener, TcpStream};
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Http, Mcp, PATIENCE, headers, post_bytes, while_others, with_meta};
+use crate::support::{
+    Folder, Http, HttpResponse, Mcp, PATIENCE, headers, post_bytes, while_others, with_meta,
+};
 
 const MB: usize = 1_048_576;
 
@@ -56,6 +58,66 @@ fn a_client_that_asks_before_it_sends_too_much_is_refused_at_once() {
         stream.get_mut().write_all(ask.as_bytes()).expect("sent");
         let head = head(&mut stream);
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
+    }
+}
+
+/// A POST with these header lines; its body is a good request, in chunks where the headers say so.
+fn coded(server: &Http, path: &str, headers: &str) -> HttpResponse {
+    let mut body = if path == "/mcp" { ping(1).to_string() } else { "{}".to_owned() };
+    let mut headers = headers.to_owned();
+    if headers.contains("Transfer-Encoding") {
+        body = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    } else {
+        headers += &format!("Content-Length: {}\r\n", body.len());
+    }
+    let head = "Host: localhost\r\nContent-Type: application/json\r\n";
+    server.raw(format!("POST {path} HTTP/1.1\r\n{head}{headers}\r\n{body}").as_bytes())
+}
+
+#[test]
+fn a_body_that_is_coded_is_refused_and_never_read_as_plain_json() {
+    let folder = Folder::new();
+    let server = Http::start(&folder, &[]);
+    let check = |path: &str, headers: &str, status: u16, header: (&str, &str)| {
+        let response = coded(&server, path, headers);
+        assert_eq!((response.status, response.header(header.0)), (status, Some(header.1)), "{headers}");
+        let (json, id) = (response.json(), json!(null));
+        assert_eq!(json["error"]["code"], -32600, "{headers}");
+        // Each interface by its own form.
+        assert_eq!(json.get("id"), (path == "/mcp").then_some(&id), "{headers}");
+        assert_eq!(json["error"]["data"].is_object(), path != "/mcp", "{headers}");
+    };
+    for path in ["/mcp", "/list_files"] {
+        for value in [
+            "gzip",
+            "GZIP",
+            "x-gzip",
+            "br",
+            "deflate",
+            "zstd",
+            "identity, gzip",
+            "gzip,identity",
+            "nonsense",
+            "\u{e9}",
+        ] {
+            check(path, &format!("Content-Encoding: {value}\r\n"), 415, ("accept-encoding", "identity"));
+        }
+        let two = "content-encoding: identity\r\nCONTENT-ENCODING: gzip\r\n";
+        check(path, two, 415, ("accept-encoding", "identity"));
+        for value in
+            ["gzip, chunked", "chunked, chunked", "identity, chunked", "gzip\r\nTransfer-Encoding: chunked"]
+        {
+            check(path, &format!("Transfer-Encoding: {value}\r\n"), 501, ("connection", "close"));
+        }
+        for headers in [
+            "Content-Encoding: identity\r\n",
+            "Content-Encoding: Identity\r\nContent-Encoding: identity\r\n",
+            "Content-Encoding:\r\n",
+            "Transfer-Encoding: Chunked\r\n",
+            "Content-Encoding: identity\r\nTransfer-Encoding: chunked\r\n",
+        ] {
+            assert_eq!(coded(&server, path, headers).status, 200, "{path} {headers}");
+        }
     }
 }
 

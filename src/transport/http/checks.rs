@@ -5,7 +5,8 @@
 use std::net::IpAddr;
 
 use hyper::header::{
-    AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST,
+    HeaderMap, HeaderName, HeaderValue, ORIGIN, TRANSFER_ENCODING,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Uri};
@@ -45,7 +46,8 @@ fn refused(status: u16, code: i32, message: impl Into<String>) -> Refused {
 }
 
 impl Checks {
-    /// In SPEC 6.3's order: Host and Origin 403, token 401, path 404, method 405, length 413, content type 400.
+    /// In SPEC 6.3's order: Host and Origin 403, token 401, path 404, method 405, length 413, content type 400; then the
+    /// codings that are not undone here: of the content 415, of the transfer 501.
     pub(super) fn check(&self, head: &Parts, service: &Service) -> Result<Target, Refused> {
         self.check_source(&head.headers, &head.uri)?;
         self.check_token(&head.headers)?;
@@ -75,6 +77,7 @@ impl Checks {
         if !is_json(&head.headers) {
             return Err(refused(400, code::INVALID_REQUEST, "Content-Type must be application/json"));
         }
+        check_codings(&head.headers)?;
         Ok(target)
     }
 
@@ -129,6 +132,34 @@ fn is_json(headers: &HeaderMap) -> bool {
     let essence = |value: &str| value.split(';').next().map(|essence| essence.trim().to_ascii_lowercase());
     let value = headers.get(CONTENT_TYPE).and_then(|value| essence(value.to_str().ok()?));
     value.as_deref() == Some("application/json")
+}
+
+/// A body must come as it is. hyper undoes `chunked` and looks at no other coding.
+fn check_codings(headers: &HeaderMap) -> Result<(), Refused> {
+    if codings(headers, CONTENT_ENCODING).any(|coding| !coding.is_empty() && !is(coding, b"identity")) {
+        let why = "Content-Encoding is not supported; send the body as it is";
+        let mut refusal = refused(415, code::INVALID_REQUEST, why);
+        refusal.header = Some((ACCEPT_ENCODING, HeaderValue::from_static("identity")));
+        return Err(refusal);
+    }
+    let mut transfer = codings(headers, TRANSFER_ENCODING);
+    if transfer.next().is_some_and(|coding| !is(coding, b"chunked")) || transfer.next().is_some() {
+        let mut refusal = refused(501, code::INVALID_REQUEST, "Transfer-Encoding must be chunked, or none");
+        // Where the body ends may be read differently by others.
+        refusal.header = Some((CONNECTION, HeaderValue::from_static("close")));
+        return Err(refusal);
+    }
+    Ok(())
+}
+
+/// The elements of all headers of this name, in their order.
+fn codings(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &[u8]> {
+    let values = headers.get_all(name).into_iter();
+    values.flat_map(|value| value.as_bytes().split(|byte| *byte == b',')).map(<[u8]>::trim_ascii)
+}
+
+fn is(coding: &[u8], name: &[u8]) -> bool {
+    coding.eq_ignore_ascii_case(name)
 }
 
 fn is_local_origin(origin: &str) -> bool {
