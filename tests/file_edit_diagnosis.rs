@@ -95,9 +95,35 @@ fixtures! {
     indentation_of_every_line: FILE, "  pub x: i32,\n  pub y: i32," => (5, 1), ["the indentation is shifted as a whole: every line is 2 columns further in, in the file"];
     a_blank_at_the_end: "one line\nanother line \nlast\n", "another line\nlast" => (2, 1), ["the file has 1 space"];
     a_break_too_many_at_the_end: "one line\nlast", "one line\nlast\n" => (1, 1), ["ends with blanks or line breaks"];
+    a_break_before_that_the_file_does_not_have: "first line\nx = one(2)\n", "\none(2)" => (2, 5), ["old_text begins with line breaks that the file does not have there"];
+    breaks_on_both_sides_that_the_file_does_not_have: "a one(2) b\n", "\none(2)\n" => (1, 3), ["begins with line breaks and ends with blanks or line breaks"];
+    an_indentation_between_a_break_and_the_text: "first {\n    one(2);\n}\n", "\none(2);\n" => (1, 8), ["old_text has nothing there, the file has 4 spaces"];
+    an_indentation_behind_a_break_that_is_deeper: "first {\n    one(2);\n}\n", "{\n  one(2);\n" => (1, 7), ["old_text has 2 spaces, the file has 4 spaces"];
+    a_deeper_indentation_behind_a_leading_break: "first {\n    one(2);\n}\n", "\n  one(2);" => (1, 8), ["Difference (whitespace): old_text has 2 spaces, the file has 4 spaces"];
+    a_blank_between_the_text_and_a_break: "first\none(2); \nthird\n", "one(2);\n" => (2, 1), ["old_text has nothing there, the file has 1 space"];
+    a_blank_in_the_text_after_a_break_that_is_there: "first\none( 2);\nthird\n", "\none(2);\n" => (1, 6), ["old_text has nothing there, the file has 1 space"];
+    a_word_between_breaks_that_are_there: "first\n\nlet usr = one(2);\n\nthird\n", "\n\nlet user = one(2);\n\n" => (1, 6), ["old_text has `user`, the file has `usr`"];
+    one_break_less_than_given_at_the_start: "first\nlet user = one(2);\nthird\n", "\n\nlet user = one(2);" => (1, 6), ["begins with line breaks that the file does not have"];
+    a_blank_on_the_empty_line_before: "first\n  \nlet user = one(2);\n", "\n\nlet user = one(2);" => (1, 6), ["old_text has nothing there, the file has 2 spaces"];
+    a_break_of_another_kind_before_a_blank: "first\r\n  let user = one(2);\r\n", "\nlet user = one(2);\n" => (1, 6), ["(whitespace): old_text has nothing there, the file has 2 spaces"];
     a_line_left_out: FILE, "pub struct Point {\n    pub y: i32,\n}" => (4, 1), ["nothing there"];
     a_misspelt_word: FILE, "println!(\"{}\\n{}\", usr_name, caf\u{e9});" => (18, 5), ["old_text has `usr_name`, the file has `user_name`"];
     another_argument: FILE, "fn fmt(&self, f: &mut Formatter) -> fmt::Result {" => (10, 5), ["Difference (content)"];
+}
+
+#[test]
+fn a_break_that_the_file_has_is_not_blamed() {
+    for (content, old_text) in [
+        ("first {\n    one(2);\n}\n", "\none(2);\n"),
+        ("first {\n    one(2);\n}\n", "\n  one(2);"),
+        ("first\none(2); \nthird\n", "one(2);\n"),
+        ("first\none( 2);\nthird\n", "\none(2);\n"),
+        ("first\r\none( 2);\r\nthird\r\n", "\none(2);\n"),
+        ("first\n\nlet usr = one(2);\n\nthird\n", "\n\nlet user = one(2);\n\n"),
+    ] {
+        let result = miss(content, old_text, "something else entirely");
+        assert!(!result.text.contains("that the file does not have there"), "{old_text:?}: {}", result.text);
+    }
 }
 
 #[test]

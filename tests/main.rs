@@ -14,6 +14,7 @@ mod edit; // edit_file: which lines change, and what is refused
 mod edit_bytes; // edit_file byte for byte: breaks, BOM, the end of the file, modes
 mod errors; // SPEC 7 row by row, over MCP, REST and the direct methods
 mod errors_arguments; // wrong arguments, and which of several errors is reported
+mod errors_hints; // the lines behind the first one of an error, in each interface's numbers
 mod errors_system; // locks, other programs, full disks, a folder that goes, time
 mod escape_attempts; // every way out of the folder that was thought of, on every tool and interface
 mod file_edit; // file_edit: S1's test list by name, and its fixtures

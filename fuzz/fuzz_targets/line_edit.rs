@@ -123,7 +123,7 @@ fn is(error: &Error, expected: &ModelError) -> bool {
             Error::LineOutOfRange { line, operation, .. },
             ModelError::OutOfRange { line: other, operation: name },
         ) => same(*line, *other) && operation == name,
-        (Error::NotAsExpected { line, actual }, ModelError::NotExpected { line: other, now }) => {
+        (Error::NotAsExpected { line, actual, .. }, ModelError::NotExpected { line: other, now }) => {
             same(*line, *other) && actual == now
         }
         (Error::Conflict { line }, ModelError::Conflict { lines }) => {

@@ -73,6 +73,8 @@ pub enum Error {
         operation: &'static str,
         /// Lines in the file.
         total: usize,
+        /// Set where there is no such file: an edit that would have created it.
+        missing: Option<MissingFile>,
     },
     /// The line's text is not what the caller expects.
     NotAsExpected {
@@ -80,6 +82,8 @@ pub enum Error {
         line: u64,
         /// What the line holds now.
         actual: String,
+        /// The line that holds the expected text, if exactly one does.
+        stands_at: Option<u64>,
     },
     /// Two edits replace or delete the same line.
     Conflict {
@@ -126,6 +130,15 @@ pub enum Error {
         /// What is wrong and what is expected.
         problem: String,
     },
+}
+
+/// A file that is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingFile {
+    /// The name asked for.
+    pub name: String,
+    /// Names in the folder that look like it, best first.
+    pub similar: Vec<String>,
 }
 
 impl Error {

@@ -134,17 +134,33 @@ fn check_ranges(text: &Text, edits: &[LineEdit]) -> Result<()> {
         let valid = inside || matches!(edit.operation, Operation::Insert { .. }) && reached.contains(&at);
         if !valid {
             let operation = edit.operation.name();
-            return Err(Error::LineOutOfRange { line: edit.line, operation, total });
+            return Err(Error::LineOutOfRange { line: edit.line, operation, total, missing: None });
         }
         let Some(expected) = edit.operation.expect() else { continue };
         let found =
             text.line(edit.line as usize).and_then(|line| text.old.get(line.text)).unwrap_or_default();
         if found != expected.as_bytes() {
             let actual = String::from_utf8_lossy(found).into_owned();
-            return Err(Error::NotAsExpected { line: edit.line, actual });
+            let stands_at = only_line_with(text, expected.as_bytes());
+            return Err(Error::NotAsExpected { line: edit.line, actual, stands_at });
         }
     }
     Ok(())
+}
+
+/// The line whose whole text is `expected`, if there is exactly one. Empty lines have no text to know them by.
+fn only_line_with(text: &Text, expected: &[u8]) -> Option<u64> {
+    if expected.is_empty() || memchr::memchr2(b'\n', b'\r', expected).is_some() {
+        return None;
+    }
+    let body = text.old.get(text.index.first_byte()..)?;
+    let is_break = |byte: Option<&u8>| matches!(byte, None | Some(b'\n' | b'\r'));
+    // No match of a text without breaks reaches into the next line, so none hides one that starts there.
+    let mut lines = memchr::memmem::find_iter(body, expected).filter(|&at| {
+        is_break(at.checked_sub(1).map(|before| &body[before])) && is_break(body.get(at + expected.len()))
+    });
+    let at = lines.next().filter(|_| lines.next().is_none())?;
+    Some(text.index.line_at(text.index.first_byte() + at, text.old) as u64)
 }
 
 /// The inserts at or past the end that are valid: taken in ascending order, each at most at the number of lines so far.

@@ -31,7 +31,7 @@ pub use atomic::Durability;
 pub use cache::IndexCache;
 pub use control::{Control, Late};
 pub use diff::{Diff, unified};
-pub use error::{Error, Result};
+pub use error::{Error, MissingFile, Result};
 pub use line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};
 pub use lines::{BLOCK_SHIFT, BOM, Break, BreakKinds, IndexBuilder, Line, LineIndex, NotText, char_boundary};
 pub use list::{FileEntry, Listing};

@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(for_the_log(&error, "whatever"), "Invalid arguments: edits[3].content");
         let error = Error::UnknownOperation { operation: "a secret".into() };
         assert_eq!(for_the_log(&error, "whatever"), "Invalid edit operation");
-        let error = Error::NotAsExpected { line: 1, actual: "a secret".into() };
+        let error = Error::NotAsExpected { line: 1, actual: "a secret".into(), stands_at: None };
         assert_eq!(for_the_log(&error, "Line 1 is not as expected\na secret"), "Line 1 is not as expected");
     }
 
@@ -135,7 +135,10 @@ mod tests {
         let name = || "f".to_owned();
         assert_eq!(category(Error::InvalidName), Category::Client);
         assert_eq!(category(Error::NotFound { name: name(), similar: Vec::new() }), Category::Client);
-        assert_eq!(category(Error::NotAsExpected { line: 1, actual: name() }), Category::Client);
+        assert_eq!(
+            category(Error::NotAsExpected { line: 1, actual: name(), stands_at: None }),
+            Category::Client
+        );
         assert_eq!(category(Error::Cancelled), Category::Client);
         assert_eq!(category(Error::PermissionDenied { name: name() }), Category::System);
         assert_eq!(category(Error::Locked { name: name() }), Category::System);

@@ -3,7 +3,7 @@
 //! Knows no codes and statuses; those belong to the interfaces.
 
 use super::LineBase;
-use crate::engine::{Error, Found, Unmatched};
+use crate::engine::{Error, Found, MissingFile, Unmatched};
 
 /// Characters of a line that an error quotes.
 const QUOTED: usize = 500;
@@ -20,7 +20,9 @@ pub struct Failure {
 impl Failure {
     /// Words for `error` where the first line has the number `base`; `timeout` is `--timeout` in seconds.
     pub fn of(error: &Error, base: LineBase, timeout: u64) -> Failure {
-        Failure { message: message(error, base, timeout), hint: hint(error, base) }
+        let hints: Vec<String> = hint(error, base).into_iter().chain(first_line(error, base)).collect();
+        let hint = (!hints.is_empty()).then(|| hints.join("\n"));
+        Failure { message: message(error, base, timeout), hint }
     }
 
     /// All of it as a model sees it.
@@ -80,22 +82,46 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
     }
 }
 
+/// Which number the first line has, where callers are likely to take it for another: it is not 0, and a line is wrong.
+fn first_line(error: &Error, base: LineBase) -> Option<String> {
+    let names_a_line = matches!(
+        error,
+        Error::NegativeLine
+            | Error::InvalidRange { .. }
+            | Error::StartPastEnd { .. }
+            | Error::LineOutOfRange { .. }
+            | Error::NotAsExpected { .. }
+    );
+    (names_a_line && base == LineBase::One).then(|| "Lines count from 1.".into())
+}
+
 fn hint(error: &Error, base: LineBase) -> Option<String> {
     match error {
+        Error::LineOutOfRange { missing: Some(MissingFile { name, similar }), .. } => {
+            Some(format!("There is no file '{name}'. {}", near_names(similar)))
+        }
         Error::StartPastEnd { total, .. } | Error::LineOutOfRange { total, .. } => {
             Some(lines_there_are(*total, base))
         }
-        Error::NotFound { similar, .. } if !similar.is_empty() => {
-            Some(format!("Files with a similar name: {}", similar.join(", ")))
+        Error::NotFound { similar, .. } => Some(near_names(similar)),
+        Error::NotAsExpected { actual, stands_at, .. } => {
+            let now = format!("It is now: {}", quoted(actual));
+            let elsewhere = |at: &u64| format!("{now}\nThe expected text is line {}.", at + base.first());
+            Some(stands_at.as_ref().map_or(now.clone(), elsewhere))
         }
-        Error::NotFound { .. } => Some("Use list_files to see which files there are.".into()),
-        Error::NotAsExpected { actual, .. } => Some(format!("It is now: {}", quoted(actual))),
         Error::Conflict { .. } => {
             Some("Give one edit for the line; its content may hold several lines.".into())
         }
         Error::UnknownOperation { .. } => Some("Use replace, insert or delete.".into()),
         Error::TimedOut => Some("Nothing was changed.".into()),
         _ => None,
+    }
+}
+
+fn near_names(similar: &[String]) -> String {
+    match similar {
+        [] => "Use list_files to see which files there are.".into(),
+        similar => format!("Files with a similar name: {}", similar.join(", ")),
     }
 }
 
@@ -139,17 +165,17 @@ mod tests {
 
     #[test]
     fn numbers_count_from_the_first_line_of_the_interface() {
-        let error = Error::LineOutOfRange { line: 9, operation: "delete", total: 9 };
+        let error = Error::LineOutOfRange { line: 9, operation: "delete", total: 9, missing: None };
         let zero = Failure::of(&error, LineBase::Zero, 10).text();
         assert_eq!(zero, "Error: Line 9 out of range for delete operation\nThe file has 9 lines, 0-8.");
         let one = Failure::of(&error, LineBase::One, 10);
         assert_eq!(one.message, "Line 10 out of range for delete operation");
-        assert_eq!(one.hint.as_deref(), Some("The file has 9 lines, 1-9."));
+        assert_eq!(one.hint.as_deref(), Some("The file has 9 lines, 1-9.\nLines count from 1."));
     }
 
     #[test]
     fn a_long_line_is_quoted_in_part() {
-        let error = Error::NotAsExpected { line: 0, actual: "é".repeat(600) };
+        let error = Error::NotAsExpected { line: 0, actual: "é".repeat(600), stands_at: None };
         assert!(Failure::of(&error, LineBase::Zero, 10).text().ends_with("\" and 100 characters more"));
     }
 }

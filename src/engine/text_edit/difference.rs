@@ -42,9 +42,10 @@ const PAIRS: usize = 1 << 20;
 /// What differs between the two, in their order, and how many differences there are beyond those told.
 pub(super) fn differences(expected: &str, found: &str) -> (Vec<Difference>, usize) {
     let (old, new) = (words(expected), words(found));
-    let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let head = old.iter().zip(&new).take_while(|(old, new)| same(old, new)).count();
     let most = old.len().min(new.len()) - head;
-    let tail = old.iter().rev().zip(new.iter().rev()).take(most).take_while(|(old, new)| old == new).count();
+    let tail =
+        old.iter().rev().zip(new.iter().rev()).take(most).take_while(|(old, new)| same(old, new)).count();
     let (old, new) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
     let mut told = Vec::new();
     let mut more = 0;
@@ -131,6 +132,11 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
+/// Whether the word `new` is found by `old`: a `\n` or `\r\n` finds a break of any kind.
+fn same(old: &str, new: &str) -> bool {
+    old == new || matches!(old, "\n" | "\r\n") && matches!(new, "\n" | "\r\n" | "\r")
+}
+
 /// The stretches of both that are not part of their longest common subsequence.
 fn apart<'w, 't>(old: &'w [&'t str], new: &'w [&'t str]) -> Vec<(&'w [&'t str], &'w [&'t str])> {
     if old.is_empty() && new.is_empty() {
@@ -144,7 +150,7 @@ fn apart<'w, 't>(old: &'w [&'t str], new: &'w [&'t str]) -> Vec<(&'w [&'t str], 
     let mut common = vec![0u16; (old.len() + 1) * width];
     for at in (0..old.len()).rev() {
         for to in (0..new.len()).rev() {
-            common[at * width + to] = match old[at] == new[to] {
+            common[at * width + to] = match same(old[at], new[to]) {
                 true => common[(at + 1) * width + to + 1] + 1,
                 false => common[(at + 1) * width + to].max(common[at * width + to + 1]),
             };
@@ -153,7 +159,7 @@ fn apart<'w, 't>(old: &'w [&'t str], new: &'w [&'t str]) -> Vec<(&'w [&'t str], 
     let (mut stretches, mut from) = (Vec::new(), (0, 0));
     let (mut at, mut to) = (0, 0);
     while at < old.len() || to < new.len() {
-        if at < old.len() && to < new.len() && old[at] == new[to] {
+        if at < old.len() && to < new.len() && same(old[at], new[to]) {
             if from != (at, to) {
                 stretches.push((&old[from.0..at], &new[from.1..to]));
             }
@@ -189,7 +195,7 @@ mod tests {
             ("const foo", "const  foo", Whitespace, " ", "  "),
             ("a\tb", "a    b", Whitespace, "\t", "    "),
             ("a b", "a\u{A0}b", Whitespace, " ", "\u{A0}"),
-            ("a\nb", "a\r\nb", Whitespace, "\n", "\r\n"),
+            ("a\rb", "a\nb", Whitespace, "\r", "\n"),
             ("say Hello now", "say hello now", Case, "Hello", "hello"),
             ("x = 'y'", "x = ’y'", Punctuation, "'", "’"),
             ("foo(bar)", "foo(baz)", Content, "bar", "baz"),
@@ -197,6 +203,7 @@ mod tests {
             assert_eq!(told(expected, found), [(kind, old.to_owned(), new.to_owned())]);
         }
         assert!(told("same", "same").is_empty());
+        assert!(told("a\nb\r\nc", "a\r\nb\rc").is_empty(), "a break finds any break");
     }
 
     #[test]

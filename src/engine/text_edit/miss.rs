@@ -6,9 +6,10 @@ use std::ops::Range;
 
 use super::TextEdit;
 use super::addresses::Window;
+use super::around::{too_much_around, with_ends};
 use super::difference::{Difference, differences, shift};
 use super::distance::distances;
-use super::mistake::{Mistake, undone};
+use super::mistake::{AROUND, Mistake, undone};
 use super::near::{body, near_spots, widened};
 use super::passage::{Lines, Passage};
 use super::pattern::{Pattern, Sought};
@@ -128,10 +129,11 @@ fn explained(
             pattern.find(Some(&anchors_in(&pattern, regions, lines)), lines.pieces, TOLD, control)?
         };
         if !sought.matches.is_empty() {
-            let found = sought.matches.iter();
-            return Ok(found
-                .map(|&(start, end)| described(lines, needle, start, end, Some(*mistake)))
-                .collect());
+            let place = |&(start, end): &(Spot, Spot)| match *mistake {
+                AROUND => described_with_ends(lines, needle, text, start, end),
+                mistake => described(lines, needle, start, end, Some(mistake)),
+            };
+            return Ok(sought.matches.iter().map(place).collect());
         }
     }
     Ok(Vec::new())
@@ -166,6 +168,14 @@ fn described(lines: &Lines, needle: &str, start: Spot, end: Spot, mistake: Optio
     let (score, shift) = (score(shown, &exact), shift(shown, &exact));
     let passage = lines.passage(start, end);
     Place { start, end, similar: Similar { passage, exact, score, differences, more, shift, mistake } }
+}
+
+/// The passage from `start` to `end`, which is `inner`: the needle without the blanks and breaks around it.
+fn described_with_ends(lines: &Lines, needle: &str, inner: &str, start: Spot, end: Spot) -> Place {
+    let (from, to) = with_ends(lines, start, end, needle);
+    let found = (lines.exact(from, start, COMPARED), lines.exact(end, to, COMPARED));
+    let given = needle.split_once(inner).unwrap_or_default();
+    described(lines, needle, from, to, too_much_around(given, (&found.0, &found.1)))
 }
 
 /// How much of both is the same, from 0 to 1.

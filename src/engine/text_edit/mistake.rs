@@ -17,9 +17,17 @@ pub enum Mistake {
     DiffMarks,
     /// It stands between code fences.
     Fenced,
-    /// Breaks around it, or blanks behind it, are not in the file.
-    BlanksAround,
+    /// Breaks before it, or blanks or breaks behind it, are not in the file.
+    BlanksAround {
+        /// Before it.
+        before: bool,
+        /// Behind it.
+        after: bool,
+    },
 }
+
+/// Something around the text, before it is known what.
+pub(super) const AROUND: Mistake = Mistake::BlanksAround { before: true, after: true };
 
 /// What `text` may have been before a mistake was made.
 pub(super) fn undone(text: &str) -> Vec<(Mistake, String)> {
@@ -34,7 +42,7 @@ pub(super) fn undone(text: &str) -> Vec<(Mistake, String)> {
             Mistake::DiffMarks,
             each_line(text, |line| line.strip_prefix(['+', '-', ' ']).or(line.is_empty().then_some(""))),
         ),
-        (Mistake::BlanksAround, Some(text.trim_end().trim_start_matches(['\n', '\r']).to_owned())),
+        (AROUND, Some(text.trim_end().trim_start_matches(['\n', '\r']).to_owned())),
     ];
     let changed = |(mistake, undone): (Mistake, Option<String>)| Some((mistake, undone?));
     all.into_iter().filter_map(changed).filter(|(_, undone)| undone != text && !undone.is_empty()).collect()
@@ -119,7 +127,7 @@ mod tests {
             ("12: foo", Mistake::LineNumbers, "foo"),
             ("-foo\n-bar", Mistake::DiffMarks, "foo\nbar"),
             ("```rust\nfoo\n```", Mistake::Fenced, "foo"),
-            ("foo\n", Mistake::BlanksAround, "foo"),
+            ("foo\n", AROUND, "foo"),
         ] {
             assert!(super::undone(text).contains(&(mistake, undone.to_owned())), "{text:?}");
         }

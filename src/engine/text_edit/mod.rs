@@ -5,6 +5,7 @@
 //! decided in [`search`].
 
 mod addresses;
+mod around;
 mod difference;
 mod distance;
 mod fold;

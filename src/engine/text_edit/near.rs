@@ -3,6 +3,7 @@
 //! Joins the search in the old text with what edits put in.
 
 use super::addresses::Window;
+use super::around::with_ends;
 use super::miss::COMPARED;
 use super::passage::{Lines, break_after};
 use super::pieces::Spot;
@@ -61,24 +62,11 @@ pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<
     (found, early)
 }
 
-/// A passage with as much blank around it as the needle has, and to where a long needle ends.
-pub(super) fn widened(lines: &Lines, mut start: Spot, mut end: Spot, needle: &str) -> Option<(Spot, Spot)> {
+/// A passage with the blanks and breaks around it that the needle has, too, and to where a long needle ends.
+pub(super) fn widened(lines: &Lines, start: Spot, mut end: Spot, needle: &str) -> Option<(Spot, Spot)> {
     end = to_end_of_long(lines, start, end, needle).unwrap_or(end);
-    let blank = |byte: Option<u8>| matches!(byte, Some(b' ' | b'\t'));
-    if needle.starts_with([' ', '\t']) {
-        while blank(lines.pieces.byte_before(start)) {
-            start = lines.pieces.retreat(start, 1).0;
-        }
-    }
-    if needle.ends_with([' ', '\t', '\n']) {
-        while blank(lines.pieces.byte_after(end)) {
-            end = lines.pieces.advance(end, 1);
-        }
-    }
-    if needle.ends_with('\n') {
-        end = break_after(lines.pieces, end).unwrap_or(end);
-    }
-    let end = to_last_line(lines, end, needle).unwrap_or(end);
+    end = to_last_line(lines, end, needle).unwrap_or(end);
+    let (start, end) = with_ends(lines, start, end, needle);
     (lines.pieces.order(start) < lines.pieces.order(end)).then_some((start, end))
 }
 

@@ -15,8 +15,9 @@ use crate::engine::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use crate::engine::lock::{Locked, PathKey, Turn};
 use crate::engine::name::FileName;
 use crate::engine::place::Place;
+use crate::engine::root::Folder;
 use crate::engine::splice::EditPlan;
-use crate::engine::{Control, Error, Result};
+use crate::engine::{Control, Error, MissingFile, Result};
 
 /// What an edit did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,12 +139,24 @@ impl Workspace {
         plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Attempt<T>> {
         let index = IndexBuilder::new(BLOCK_SHIFT).finish();
-        let Some((edit, report)) = plan(&index, b"")? else { return Ok(Attempt::Changed) };
+        let planned = plan(&index, b"").map_err(|error| self.of_missing(&found.folder, name, error))?;
+        let Some((edit, report)) = planned else { return Ok(Attempt::Changed) };
         let written = self.write(found, name, &edit, b"", &Replaces::Nothing(self.new_file_mode), control);
         match written {
             Ok(()) => Ok(Attempt::Done((report, true))),
             Err(Stopped::Failed(Failure::Exists)) => Ok(Attempt::Replaced),
             Err(stopped) => Err(stopped.into_error(name)),
+        }
+    }
+
+    /// The error of a plan for a file that is not there: it says so.
+    fn of_missing(&self, folder: &Folder, name: &str, error: Error) -> Error {
+        match error {
+            Error::LineOutOfRange { line, operation, total, .. } => {
+                let missing = MissingFile { name: name.into(), similar: self.similar_names(folder, name) };
+                Error::LineOutOfRange { line, operation, total, missing: Some(missing) }
+            }
+            error => error,
         }
     }
 

@@ -184,8 +184,11 @@ impl Workspace {
     }
 
     fn not_found(&self, folder: &Folder, name: &str) -> Error {
-        let similar = list::similar_names(folder.handle(), name, self.options.names);
-        Error::NotFound { name: name.into(), similar }
+        Error::NotFound { name: name.into(), similar: self.similar_names(folder, name) }
+    }
+
+    fn similar_names(&self, folder: &Folder, name: &str) -> Vec<String> {
+        list::similar_names(folder.handle(), name, self.options.names)
     }
 
     /// Opens the file if it is within the limit. Nothing if it is no longer what was found.

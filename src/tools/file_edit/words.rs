@@ -134,8 +134,14 @@ fn mistake(mistake: Mistake) -> &'static str {
             "old_text has the + and - of a diff at the start of its lines; they are no part of the file"
         }
         Mistake::Fenced => "old_text stands between ``` fences; they are no part of the file",
-        Mistake::BlanksAround => {
-            "old_text begins with line breaks, or ends with blanks or line breaks, that the file does not have there"
+        Mistake::BlanksAround { before: true, after: false } => {
+            "old_text begins with line breaks that the file does not have there"
+        }
+        Mistake::BlanksAround { before: false, .. } => {
+            "old_text ends with blanks or line breaks that the file does not have there"
+        }
+        Mistake::BlanksAround { before: true, after: true } => {
+            "old_text begins with line breaks and ends with blanks or line breaks that the file does not have there"
         }
     }
 }
