@@ -9,6 +9,7 @@ mod acceptance; // the acceptance criteria of S0 and S3, one test each
 mod cli; // flags and their ranges, exit codes, what a start says and what is logged
 mod concurrency; // threads, connections and processes on one file; kills and files cut while they are read
 mod confine; // names, links and special files: no way out of the folder; --read-only
+mod durability; // system calls of an edit: flushes and the rename, in their order
 mod each_revision; // what holds in every revision of MCP on both transports
 mod edit; // edit_file: which lines change, and what is refused
 mod edit_bytes; // edit_file byte for byte: breaks, BOM, the end of the file, modes

@@ -147,7 +147,7 @@ impl AtomicFile {
         let unique_ns = set_unique_time(&self.file)?;
         step::taken()?;
         if durability == Durability::Full {
-            rustix::fs::fdatasync(&self.file)?;
+            step::fdatasync(&self.file)?;
             step::taken()?;
         }
         let stamp = FileStamp::of(&rustix::fs::fstat(&self.file)?);
@@ -215,7 +215,7 @@ fn open_to_flush(place: &Place) -> Result<OwnedFd, Failure> {
 
 /// Flushes the directory, so that the rename survives a loss of power.
 fn flush_directory(folder: &OwnedFd) -> Result<(), Failure> {
-    rustix::fs::fsync(folder).map_err(|errno| {
+    step::fsync(folder).map_err(|errno| {
         let reason = io::Error::from(errno);
         let problem = format!("{reason} (the change is in place, but may not survive a loss of power)");
         Failure::Io(io::Error::new(reason.kind(), problem))

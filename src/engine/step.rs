@@ -1,8 +1,8 @@
-//! The steps of a write, as places where a test can stop the world.
+//! Failpoints: the steps of a write, as places where a test can stop it or look at it.
 //!
-//! Outside unit tests [`taken`] is nothing. In them a thread may arrange to crash at its n-th step: from then on every
-//! step fails and nothing is cleaned up any more, as if the process had died there. Or it lets another program act
-//! after that step.
+//! Outside unit tests [`taken`] does nothing, and the flushes are those of the system. In a unit test a thread may arrange
+//! a crash at its n-th step: from then on every step fails and nothing is cleaned up any more, as if the process had died
+//! there. Or it lets another program act after that step, or watches all steps and flushes.
 
 /// Passes a step; in tests, crashes there if it was arranged.
 #[cfg(not(test))]
@@ -18,15 +18,28 @@ pub(super) fn crashed() -> bool {
     false
 }
 
+#[cfg(not(test))]
+pub(super) use rustix::fs::{fdatasync, fsync};
+
 #[cfg(test)]
-pub(super) use hook::{crash_at, crashed, meddle_at, taken};
+pub(super) use hook::{Event, crash_at, crashed, fdatasync, fsync, meddle_at, taken, watch};
 
 #[cfg(test)]
 mod hook {
     use std::cell::{Cell, RefCell};
     use std::io;
+    use std::os::fd::AsFd;
 
     type Act = Box<dyn FnOnce()>;
+    type Watcher = Box<dyn FnMut(Event)>;
+
+    /// What a watcher is told, right after it happened. Files and folders go by their inode.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Event {
+        Step,
+        FileFlushed(u64),
+        FolderFlushed(u64),
+    }
 
     thread_local! {
         /// Steps left until the crash; nothing if none is arranged.
@@ -34,9 +47,12 @@ mod hook {
 
         /// Steps left until another program acts, and what it does.
         static MEDDLER: RefCell<Option<(usize, Act)>> = const { RefCell::new(None) };
+
+        static WATCHER: RefCell<Option<Watcher>> = const { RefCell::new(None) };
     }
 
     pub(crate) fn taken() -> io::Result<()> {
+        tell(Event::Step);
         let meddler = MEDDLER.take();
         match meddler {
             Some((1, act)) => act(),
@@ -51,6 +67,29 @@ mod hook {
                 if left == 1 { Err(io::Error::other("crashed")) } else { Ok(()) }
             }
         }
+    }
+
+    pub(crate) fn fdatasync(file: impl AsFd) -> rustix::io::Result<()> {
+        rustix::fs::fdatasync(&file)?;
+        tell(Event::FileFlushed(rustix::fs::fstat(&file)?.st_ino));
+        Ok(())
+    }
+
+    pub(crate) fn fsync(folder: impl AsFd) -> rustix::io::Result<()> {
+        rustix::fs::fsync(&folder)?;
+        tell(Event::FolderFlushed(rustix::fs::fstat(&folder)?.st_ino));
+        Ok(())
+    }
+
+    fn tell(event: Event) {
+        WATCHER.with_borrow_mut(|watcher| watcher.as_mut().map(|watcher| watcher(event)));
+    }
+
+    /// Runs `work`, and tells `watcher` of each of its steps and flushes.
+    pub(crate) fn watch(watcher: impl FnMut(Event) + 'static, work: impl FnOnce()) {
+        WATCHER.set(Some(Box::new(watcher)));
+        work();
+        WATCHER.set(None);
     }
 
     pub(crate) fn crashed() -> bool {

@@ -8,6 +8,7 @@
 //! - [`Mount`]: a file system of its own.
 //! - [`HeldWrite`]: another program's write that stops in the middle.
 //! - [`while_others`]: something that goes on in the background meanwhile.
+//! - [`traced`]: a command under strace, to see its system calls.
 //! - [`command`], [`as_nobody`], [`with_umask`]: a server process in unusual circumstances, for `Stdio::run` and
 //!   `Http::run`. [`run_to_end`]: a process that is to end by itself.
 //!
@@ -26,6 +27,7 @@ mod random;
 mod revisions;
 mod schema;
 mod stdio;
+mod trace;
 
 use std::time::{Duration, Instant};
 
@@ -44,6 +46,7 @@ pub(crate) use process::{
 pub(crate) use random::Random;
 pub(crate) use revisions::{HANDSHAKE, STATELESS, Stateless, headers, in_every_revision, meta, with_meta};
 pub(crate) use stdio::Stdio;
+pub(crate) use trace::{Call, calls, traced};
 
 /// How long anything is waited for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);

@@ -7,13 +7,15 @@ use super::*;
 use crate::engine::step;
 use crate::engine::{LineEdit, LineEdits, Operation};
 
+mod power_loss;
+
 fn open(dir: &Path) -> Workspace {
-    let options = WorkspaceOptions {
-        names: NamePolicy::Portable,
-        max_bytes: 10 << 20,
-        read_only: false,
-        durability: Durability::Full,
-    };
+    open_with(dir, Durability::Full)
+}
+
+fn open_with(dir: &Path, durability: Durability) -> Workspace {
+    let options =
+        WorkspaceOptions { names: NamePolicy::Portable, max_bytes: 10 << 20, read_only: false, durability };
     Workspace::open(dir, options).unwrap()
 }
 
