@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::support::{Folder, PATIENCE, Stdio, mostly_within};
+use crate::errors_system::lock;
+use crate::support::{Folder, Mcp, PATIENCE, Stdio, mostly_within, until_a_lock_is_waited_for};
 
 const MB: usize = 1_048_576;
 const PING: &str = r#"{"jsonrpc":"2.0","id":"ping","method":"ping"}"#;
@@ -295,23 +296,31 @@ fn a_closed_stdin_ends_the_server_at_once() {
 #[test]
 fn pipelined_edits_and_reads_of_one_file_are_carried_out_in_the_order_in_which_they_came() {
     let folder = Folder::new();
-    let server = Stdio::start(&folder, &["--sync=none"]);
-    let mut input = String::new();
+    folder.write("f", "start\n");
+    let server = Stdio::start(&folder, &["--sync=none", "--timeout=30"]);
+    // The file is there, and known: a read that does not wait for its turn has its answer at once.
+    server.ok("read_file", json!({ "name": "f" }));
     let call = |id: String, tool: &str, arguments: Value| {
         let params = json!({ "name": tool, "arguments": arguments });
-        format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))
+        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
     };
+    // The first edit waits, and with it all that comes after it for the same file.
+    let locked = lock(&folder, "f");
     for n in 0..50 {
-        input += &call(format!("edit {n}"), "edit_file", json!({ "name": "f", "append": n.to_string() }));
-        input += &call(format!("read {n}"), "read_file", json!({ "name": "f" }));
+        call(format!("edit {n}"), "edit_file", json!({ "name": "f", "append": n.to_string() }));
+        call(format!("read {n}"), "read_file", json!({ "name": "f" }));
     }
-    server.send_raw(input.as_bytes());
+    until_a_lock_is_waited_for(server.pid());
+    only_a_ping_is_answered(&server);
+    drop(locked);
+    let mut lines = vec!["start".to_owned()];
     for n in 0..50 {
-        let edit = server.answer_to(&json!(format!("edit {n}")));
-        assert_eq!(edit["result"]["isError"], false, "{edit}");
-        let read = server.answer_to(&json!(format!("read {n}")));
-        let lines: Vec<String> = (0..=n).map(|n| n.to_string()).collect();
-        let wanted = format!("File: f ({} lines)\n\n{}", n + 1, lines.join("\n"));
+        let edit = server.recv();
+        assert_eq!((&edit["id"], &edit["result"]["isError"]), (&json!(format!("edit {n}")), &json!(false)));
+        lines.push(n.to_string());
+        let read = server.recv();
+        assert_eq!(read["id"], json!(format!("read {n}")));
+        let wanted = format!("File: f ({} lines)\n\n{}", lines.len(), lines.join("\n"));
         assert_eq!(read["result"]["content"][0]["text"], wanted);
     }
 }
