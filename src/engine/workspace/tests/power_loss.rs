@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::rc::Rc;
 
+use std::path::PathBuf;
+
 use super::*;
 use crate::engine::step::Event;
 
