@@ -6,6 +6,7 @@
 mod support; // folders, server processes, clients: the one place that starts anything
 
 mod acceptance; // the acceptance criteria of S0 and S3, one test each
+mod batches; // batches: order, locks, limits, cancelling, what they hold
 mod cli; // flags and their ranges, exit codes, what a start says and what is logged
 mod concurrency; // threads, connections and processes on one file; kills and files cut while they are read
 mod confine; // names, links and special files: no way out of the folder; --read-only

@@ -111,6 +111,24 @@ impl Answer {
         Answer { status: 200, parts: VecDeque::from([Part::Array { rest, first: true }]) }
     }
 
+    /// Bytes that the answer holds itself, and the number of files that it keeps open.
+    pub fn holds(&self) -> (usize, usize) {
+        self.parts.iter().fold((0, 0), |(bytes, files), part| match part {
+            Part::Ready { bytes: ready, .. } => (bytes + ready.len(), files),
+            Part::Streamed(_) => (bytes, files + 1),
+            Part::Array { .. } => (bytes, files),
+        })
+    }
+
+    /// The same without an open file, if it is about `most` bytes or fewer. Nothing if it cannot be told truthfully.
+    pub fn settled(self, most: usize) -> Option<Answer> {
+        if self.holds().1 == 0 || self.room(usize::MAX) > most {
+            return Some(self);
+        }
+        let status = self.status;
+        self.collect().map(|bytes| Answer::ready(status, bytes))
+    }
+
     /// Bytes of a block that has room for what is left, at most `most` and not exactly: text may take more.
     pub fn room(&self, most: usize) -> usize {
         let left = self.parts.iter().map(|part| match part {

@@ -9,6 +9,9 @@ use super::stateless::{self, Headers};
 use super::{ConnectionState, Revision, Service, Session, Step, catalog, handshake, prompts, resources};
 use crate::tools::shortened;
 
+/// Asked once for each message that wants an answer: false where it is over the limit (`--rate-limit`).
+pub type Admit<'a> = &'a mut dyn FnMut() -> bool;
+
 /// A method, and the revisions that have it.
 struct Method {
     name: &'static str,
@@ -39,19 +42,30 @@ static METHODS: [Method; 10] = [
 impl Service {
     /// One line of a stdio connection.
     pub fn mcp(&self, session: &mut Session, input: &[u8]) -> Step {
-        self.input(session, None, input)
+        self.mcp_within(session, &mut || true, input)
+    }
+
+    /// The same under a limit of messages.
+    pub fn mcp_within(&self, session: &mut Session, admit: Admit, input: &[u8]) -> Step {
+        self.input(session, None, admit, input)
     }
 
     /// The body of an HTTP request with these headers; nothing is remembered.
-    pub fn mcp_over_http(&self, headers: &Headers, body: &[u8]) -> Step {
+    pub fn mcp_over_http(&self, headers: &Headers, admit: Admit, body: &[u8]) -> Step {
         let revision = headers.version.as_deref().map_or(Some(Revision::UNSAID), Revision::by_handshake);
         let mut session = Session::http(revision.unwrap_or(Revision::V2026_07_28));
-        self.input(&mut session, Some(headers), body)
+        self.input(&mut session, Some(headers), admit, body)
     }
 
-    fn input(&self, session: &mut Session, headers: Option<&Headers>, input: &[u8]) -> Step {
+    fn input(&self, session: &mut Session, headers: Option<&Headers>, admit: Admit, input: &[u8]) -> Step {
         match rpc::parse(input) {
-            Input::One(message) => self.message(session, headers, message),
+            Input::One(message) => {
+                over_rate(&message, admit).unwrap_or_else(|| self.message(session, headers, message))
+            }
+            // What is refused as a whole counts as one message.
+            Input::Batch(items) if (items.is_empty() || !session.revision().has_batches()) && !admit() => {
+                refuse(Id::null(), Problem::over_rate())
+            }
             Input::Batch(_) if !session.revision().has_batches() => {
                 let why = "Invalid request: arrays of messages exist in revision 2025-03-26 only";
                 refuse(Id::null(), Problem::new(code::INVALID_REQUEST, why))
@@ -60,8 +74,9 @@ impl Service {
                 refuse(Id::null(), Problem::new(code::INVALID_REQUEST, "Invalid request: an empty array"))
             }
             Input::Batch(items) => {
-                let steps = items.into_iter().map(|item| self.batched(session, headers, item));
-                Step::Batch(steps.collect())
+                let step =
+                    |item| over_rate(&item, admit).unwrap_or_else(|| self.batched(session, headers, item));
+                Step::Batch(items.into_iter().map(step).collect())
             }
         }
     }
@@ -134,6 +149,16 @@ fn unknown(session: &Session, revision: Revision, method: &str) -> Problem {
     }
     let problem = Problem::new(code::METHOD_NOT_FOUND, format!("Method not found: {}", shortened(method)));
     if revision.is_stateless() { problem.with_status(404) } else { problem }
+}
+
+/// The refusal of a message that is not admitted; only those that want an answer are asked about.
+fn over_rate(message: &Message, admit: Admit) -> Option<Step> {
+    let id = match message {
+        Message::Request { id, .. } => id,
+        Message::Invalid(refusal) => &refusal.id,
+        Message::Notification { .. } | Message::Response => return None,
+    };
+    (!admit()).then(|| refuse(id.clone(), Problem::over_rate()))
 }
 
 /// The answer to a message that is refused, which is logged.

@@ -9,6 +9,9 @@ use super::rpc::code;
 /// The capabilities that go with the methods; nothing here changes while the server runs.
 pub(super) const CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{}}"#;
 
+/// What is said to a message over `--rate-limit`.
+pub const OVER_RATE: &str = "Rate limit exceeded; send more slowly";
+
 /// What a method came to.
 pub(super) enum Outcome {
     /// The members of a result.
@@ -34,6 +37,11 @@ impl Problem {
             _ => 200,
         };
         Problem { code, message: message.into(), data: None, status }
+    }
+
+    /// A message too many for `--rate-limit`.
+    pub(super) fn over_rate() -> Problem {
+        Problem::new(code::RATE_LIMIT, OVER_RATE)
     }
 
     /// Parameters that are not what the method takes.

@@ -1,6 +1,6 @@
 //! A call between its request and its answer: what to run, and how to say what came of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use super::answer::{Answer, Otherwise, Witness};
@@ -9,7 +9,7 @@ use super::failure::{Category, Kind, error_data, for_the_log, kind, resource_ref
 use super::record::Subject;
 use super::result::{self, Asked, Keep};
 use super::rpc::{self, Id, Refusal, code};
-use crate::engine::{Control, Error, Excerpt, Result, Workspace};
+use crate::engine::{Control, Error, Excerpt, FileStamp, Result, Workspace};
 use crate::tools::{self, Call, Failure, LineBase, Reply, Wanted};
 
 /// The interface that a call came by, and with it the form of the answer.
@@ -29,12 +29,17 @@ pub(super) enum Form {
     Rest { received: Instant },
 }
 
+/// What is said where the answers of batches hold as much as they may.
+pub const NO_ROOM: &str = "The server holds as many answers of batches as it can; try again";
+
 /// See the module.
 #[derive(Debug)]
 pub struct Pending {
     call: Box<dyn Call>,
     /// Shared with an answer that is still on its way.
     about: Arc<About>,
+    /// The state of the file that was read, if one was.
+    read: OnceLock<FileStamp>,
 }
 
 /// What an answer needs to know of its call.
@@ -51,7 +56,7 @@ pub(super) struct About {
 
 impl Pending {
     pub(super) fn new(call: Box<dyn Call>, about: About) -> Pending {
-        Pending { call, about: Arc::new(about) }
+        Pending { call, about: Arc::new(about), read: OnceLock::new() }
     }
 
     /// The file that the call works on: calls on one file are carried out in the order in which they came.
@@ -80,7 +85,26 @@ impl Pending {
 
     /// Carries the call out; may wait for disks and locks.
     pub fn run(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
-        self.call.run(workspace, self.about.wanted(), control)
+        let reply = self.call.run(workspace, self.about.wanted(), control)?;
+        if let Some(excerpt) = &reply.excerpt {
+            // The first time counts.
+            let _ = self.read.set(*excerpt.stamp());
+        }
+        Ok(reply)
+    }
+
+    /// The answer to a call that changes nothing, carried out once more because its first answer could not be kept. If
+    /// its file is no longer as it was then, the answer says so.
+    pub fn answer_again(&self, workspace: &Workspace, control: &Control) -> Answer {
+        let reply = match self.run(workspace, control) {
+            Ok(reply) => reply,
+            Err(error) => return self.about.failure(&error),
+        };
+        let same = |excerpt: &Excerpt| self.read.get().is_some_and(|read| read.same_content(excerpt.stamp()));
+        match &reply.excerpt {
+            Some(excerpt) if !same(excerpt) => self.about.failure(&self.about.changed()),
+            _ => self.about.success(reply),
+        }
     }
 
     /// Carries the call out if that takes no waiting.
@@ -108,9 +132,18 @@ impl Pending {
 
     /// The answer to a call that ran into a fault of ours.
     pub fn panicked(&self) -> Answer {
-        self.about.subject().failed(code::INTERNAL_ERROR, Category::Server, "Internal error");
+        self.refused("Internal error")
+    }
+
+    /// The answer to a call that was not carried out, as there would be no room for its answer.
+    pub fn no_room(&self) -> Answer {
+        self.refused(NO_ROOM)
+    }
+
+    fn refused(&self, why: &str) -> Answer {
+        self.about.subject().failed(code::INTERNAL_ERROR, Category::Server, why);
         let id = self.id().cloned().unwrap_or_else(Id::null);
-        let refusal = Refusal::new(id, code::INTERNAL_ERROR, "Internal error");
+        let refusal = Refusal::new(id, code::INTERNAL_ERROR, why);
         match self.about.form {
             Form::Rest { .. } => Answer::ready(500, rest_error(&refusal)),
             _ => Answer::ready(200, refusal.to_json()),

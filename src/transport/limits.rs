@@ -1,6 +1,7 @@
 //! How many requests a connection may send (`--rate-limit`, S2), and how many bytes all may hold. Knows no protocol.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A rate of requests.
@@ -12,9 +13,26 @@ pub struct Rate {
     pub burst: u32,
 }
 
+/// The requests that one connection has left, if they are limited.
+#[derive(Debug, Clone)]
+pub struct RateLimit(Option<Arc<Mutex<TokenBucket>>>);
+
+impl RateLimit {
+    /// For a new connection.
+    pub fn new(rate: Option<Rate>) -> RateLimit {
+        RateLimit(rate.map(|rate| Arc::new(Mutex::new(TokenBucket::new(rate)))))
+    }
+
+    /// Takes one request, or says how long to wait for the next.
+    pub fn take(&self) -> Result<(), Duration> {
+        let Some(bucket) = &self.0 else { return Ok(()) };
+        bucket.lock().unwrap_or_else(PoisonError::into_inner).take_at(Instant::now())
+    }
+}
+
 /// The requests that one connection has left.
 #[derive(Debug)]
-pub struct TokenBucket {
+struct TokenBucket {
     rate: Rate,
     tokens: f64,
     filled: Instant,
@@ -22,13 +40,8 @@ pub struct TokenBucket {
 
 impl TokenBucket {
     /// A full bucket.
-    pub fn new(rate: Rate) -> TokenBucket {
+    fn new(rate: Rate) -> TokenBucket {
         TokenBucket { rate, tokens: rate.burst.into(), filled: Instant::now() }
-    }
-
-    /// Takes one request, or says how long to wait for the next.
-    pub fn take(&mut self) -> Result<(), Duration> {
-        self.take_at(Instant::now())
     }
 
     fn take_at(&mut self, now: Instant) -> Result<(), Duration> {
@@ -44,46 +57,59 @@ impl TokenBucket {
     }
 }
 
-/// Bytes that all requests may hold together.
+/// Bytes, or something else, that all requests may hold together.
 #[derive(Debug)]
 pub struct Budget {
-    left: AtomicUsize,
+    left: Arc<AtomicUsize>,
 }
 
 /// One request's part of a [`Budget`], given back on drop.
 #[derive(Debug)]
-pub struct Share<'b> {
-    budget: &'b Budget,
+pub struct Share {
+    left: Arc<AtomicUsize>,
     taken: usize,
 }
 
 impl Budget {
     /// All of it.
     pub fn new(bytes: usize) -> Budget {
-        Budget { left: AtomicUsize::new(bytes) }
+        Budget { left: Arc::new(AtomicUsize::new(bytes)) }
     }
 
     /// A share of nothing yet.
-    pub fn share(&self) -> Share<'_> {
-        Share { budget: self, taken: 0 }
+    pub fn share(&self) -> Share {
+        Share { left: self.left.clone(), taken: 0 }
     }
 }
 
-impl Share<'_> {
+impl Share {
     /// Takes so many bytes more; false if they are not there.
     pub fn grow(&mut self, bytes: usize) -> bool {
         let order = Ordering::Relaxed;
-        let taken = self.budget.left.fetch_update(order, order, |left| left.checked_sub(bytes)).is_ok();
+        let taken = self.left.fetch_update(order, order, |left| left.checked_sub(bytes)).is_ok();
         if taken {
             self.taken += bytes;
         }
         taken
     }
+
+    /// Takes so many bytes more, or all that are left.
+    pub fn grow_as_far(&mut self, bytes: usize) {
+        let order = Ordering::Relaxed;
+        let less = |left: usize| Some(left.saturating_sub(bytes));
+        let before = self.left.fetch_update(order, order, less).unwrap_or(0);
+        self.taken += bytes.min(before);
+    }
+
+    /// All that was taken; what is left here is a share of nothing.
+    pub fn take(&mut self) -> Share {
+        Share { left: self.left.clone(), taken: std::mem::take(&mut self.taken) }
+    }
 }
 
-impl Drop for Share<'_> {
+impl Drop for Share {
     fn drop(&mut self) {
-        self.budget.left.fetch_add(self.taken, Ordering::Relaxed);
+        self.left.fetch_add(self.taken, Ordering::Relaxed);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Moving bytes: stdio and HTTP. Never matches on engine errors; what an answer says is the protocol's.
 
+mod batch;
 mod deadlines;
 mod heap;
 pub mod http;

@@ -27,6 +27,9 @@ struct Buffer {
     bytes: Vec<u8>,
     len: usize,
     closed: bool,
+    /// All that was flushed.
+    #[cfg(test)]
+    flushed: Vec<u8>,
 }
 
 impl Output {
@@ -68,6 +71,12 @@ impl Output {
         let mut buffer = self.lock();
         let len = std::mem::take(&mut buffer.len);
         String::from_utf8(buffer.bytes[..len].to_vec()).unwrap()
+    }
+
+    /// What was flushed since the last time.
+    #[cfg(test)]
+    pub(super) fn take_flushed(&self) -> String {
+        String::from_utf8(std::mem::take(&mut self.lock().flushed)).unwrap()
     }
 
     /// An output whose reader went away.
@@ -122,6 +131,8 @@ impl Buffer {
 
     fn flush(&mut self) {
         let mut rest = &self.bytes[..self.len];
+        #[cfg(test)]
+        self.flushed.extend_from_slice(rest);
         let stdout = rustix::stdio::stdout();
         while !rest.is_empty() && !self.closed {
             match rustix::io::write(stdout, rest) {

@@ -15,11 +15,11 @@ use rustix::io::Errno;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-use super::limits::TokenBucket;
+use super::limits::RateLimit;
 use super::message::Message;
 use super::monitor::Monitor;
 use super::output::Output;
-use super::work::{Work, run_batch};
+use super::work::Work;
 use super::{Shared, heap, shutdown};
 use crate::engine::BOM;
 use crate::protocol::{ConnectionState, Id, Pending, Service, Session, Step, code, refusal};
@@ -85,7 +85,7 @@ struct Connection {
     session: Session,
     output: Arc<Output>,
     work: Work,
-    bucket: Option<TokenBucket>,
+    limit: RateLimit,
     rested: Instant,
 }
 
@@ -93,8 +93,8 @@ impl Connection {
     fn new(shared: Shared, runtime: runtime::Handle) -> Connection {
         let output = Arc::new(Output::default());
         let work = Work::new(shared.clone(), output.clone(), runtime);
-        let bucket = shared.rate_limit.map(TokenBucket::new);
-        Connection { session: Session::stdio(), output, work, bucket, shared, rested: Instant::now() }
+        let limit = RateLimit::new(shared.rate_limit);
+        Connection { session: Session::stdio(), output, work, limit, shared, rested: Instant::now() }
     }
 
     /// Reads until the end of input or until woken, then finishes what is in work.
@@ -143,17 +143,10 @@ impl Connection {
         if line.trim_ascii().is_empty() {
             return;
         }
-        // What wants no answer gets none, not even this one, and is not held back.
-        if let Some(bucket) = &mut self.bucket
-            && Service::wants_an_answer(line)
-            && bucket.take().is_err()
-        {
-            let id = Service::id_of(line);
-            return self.refuse(code::RATE_LIMIT, "Rate limit exceeded; send more slowly", id);
-        }
         self.session.receive();
-        self.work.wait_for_room();
-        let step = catch_unwind(AssertUnwindSafe(|| self.shared.service.mcp(&mut self.session, line)));
+        let admit = &mut || self.limit.take().is_ok();
+        let service = &self.shared.service;
+        let step = catch_unwind(AssertUnwindSafe(|| service.mcp_within(&mut self.session, admit, line)));
         match step {
             Ok(step) => self.carry_out(step),
             Err(_) => self.refuse(code::INTERNAL_ERROR, "Internal error", Service::id_of(line)),
@@ -161,12 +154,16 @@ impl Connection {
     }
 
     fn carry_out(&mut self, step: Step) {
+        // A cancellation takes no room, it makes some.
+        if !matches!(step, Step::Silent | Step::Cancel(_)) {
+            self.work.wait_for_room();
+        }
         match step {
             Step::Silent => {}
-            Step::Answer(answer) => self.output.push(answer),
             Step::Cancel(id) => self.work.cancel(&id),
+            Step::Answer(answer) => self.output.push(answer),
             Step::Call(pending) => self.call(pending),
-            Step::Batch(steps) => self.batch(steps),
+            Step::Batch(steps) => self.work.take_batch(steps),
         }
     }
 
@@ -181,15 +178,6 @@ impl Connection {
             Ok(Some(answer)) => self.output.push(answer),
             Ok(None) => self.work.take(pending),
             Err(_) => self.output.push(pending.panicked()),
-        }
-    }
-
-    /// A batch runs alone and in its order: its requests may name any files.
-    fn batch(&mut self, steps: Vec<Step>) {
-        self.output.flush();
-        self.work.drain();
-        if let Some(answer) = run_batch(steps, self.shared.workspace.clone(), self.shared.timeout) {
-            self.output.push(answer);
         }
     }
 

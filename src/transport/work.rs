@@ -2,7 +2,8 @@
 //!
 //! Each is run by a worker; the number in work is bounded, and who brings one more waits. A request's time starts
 //! when it runs, not while it waits for others of its file; one that hangs in the system is answered as late, and those
-//! behind it go on.
+//! behind it go on. The requests of a batch are requests like any other: they wait here for their turn, and not the
+//! thread that brings them, and their answers are kept until all are done.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,11 +14,12 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::Shared;
+use super::batch::{Asked, Batch, Room};
 use super::deadlines::Deadlines;
 use super::output::Output;
 use super::workers::{self, Workers};
 use crate::engine::{Control, Error, Late, Workspace};
-use crate::protocol::{Answer, Id, Pending, Step};
+use crate::protocol::{Answer, Id, NO_ROOM, Pending, Step, code, refusal};
 
 /// How long the end waits for requests that were answered as late.
 const SETTLE: Duration = Duration::from_secs(1);
@@ -37,6 +39,8 @@ struct Inner {
     runtime: Handle,
     workers: Workers,
     deadlines: Deadlines<Job>,
+    /// For the answers of batches.
+    room: Room,
     state: Mutex<State>,
     finished: Condvar,
 }
@@ -50,11 +54,16 @@ struct State {
     waits: bool,
     /// Per file in work, the requests that wait for it.
     files: HashMap<String, VecDeque<Arc<Job>>>,
+    /// Requests of batches that wait for nothing but for others to finish, because as many are in work as may be. Those
+    /// that wait for their file are not in work either.
+    due: VecDeque<Arc<Job>>,
     by_id: HashMap<Id, Arc<Job>>,
 }
 
 struct Job {
-    pending: Pending,
+    pending: Arc<Pending>,
+    /// The batch that it belongs to, and its place there.
+    batch: Option<(Arc<Batch>, usize)>,
     /// From when it runs.
     control: OnceLock<Control>,
     called_off: AtomicBool,
@@ -62,6 +71,11 @@ struct Job {
 }
 
 impl Job {
+    fn new(pending: Pending, batch: Option<(Arc<Batch>, usize)>) -> Arc<Job> {
+        let (called_off, finished) = (AtomicBool::new(false), AtomicBool::new(false));
+        Arc::new(Job { pending: Arc::new(pending), batch, control: OnceLock::new(), called_off, finished })
+    }
+
     /// Starts its time; called off before, it stays so.
     fn start(&self, timeout: Duration) -> &Control {
         let control = self.control.get_or_init(|| Control::new(timeout));
@@ -69,6 +83,15 @@ impl Job {
             control.cancel();
         }
         control
+    }
+
+    /// What goes out when it is answered, or will have no answer: for one of a batch nothing before the last of them.
+    fn answered(&self, answer: Option<Answer>) -> Option<Answer> {
+        let Some((batch, place)) = &self.batch else { return answer };
+        if let Some(answer) = answer {
+            batch.keep(*place, &self.pending, answer);
+        }
+        batch.done()
     }
 
     /// Calls it off, whether it runs already or not: true if that was still possible.
@@ -83,8 +106,9 @@ impl Work {
         // Some more than requests in work: for late answers.
         let workers = Workers::new(shared.max_in_flight + 8);
         let deadlines = Deadlines::new(shared.timeout);
+        let room = Room::new(shared.max_bytes);
         let (state, finished) = (Mutex::default(), Condvar::new());
-        let inner = Inner { shared, output, runtime, workers, deadlines, state, finished };
+        let inner = Inner { shared, output, runtime, workers, deadlines, room, state, finished };
         Work { inner: Arc::new(inner) }
     }
 
@@ -104,17 +128,37 @@ impl Work {
         }
     }
 
-    /// Takes a request in.
+    /// Takes a request in. The caller has waited for room.
     pub(super) fn take(&self, pending: Pending) {
+        self.enter(Job::new(pending, None));
+    }
+
+    /// Takes the requests of a batch in.
+    pub(super) fn take_batch(&self, steps: Vec<Step>) {
         let inner = &self.inner;
-        let job = Arc::new(Job {
-            pending,
-            control: OnceLock::new(),
-            called_off: AtomicBool::new(false),
-            finished: AtomicBool::new(false),
-        });
-        let mut state = inner.lock();
-        state.in_work += 1;
+        let Some((batch, asked)) = Batch::new(&inner.shared, &inner.room, steps) else {
+            return inner.output.push(refusal(Id::null(), code::INTERNAL_ERROR, NO_ROOM));
+        };
+        let batch = Arc::new(batch);
+        let calls = asked.iter().any(|asked| matches!(asked, Asked::Call(..)));
+        for asked in asked {
+            match asked {
+                Asked::Call(place, pending) => self.enter(Job::new(pending, Some((batch.clone(), place)))),
+                Asked::Other(Step::Cancel(id)) => self.cancel(&id),
+                Asked::Other(_) => {}
+            }
+        }
+        if !calls && let Some(answer) = batch.take() {
+            inner.output.push(answer);
+        }
+    }
+
+    /// Enters a request in the books, and runs it if it is its turn.
+    fn enter(&self, job: Arc<Job>) {
+        let mut state = self.inner.lock();
+        if job.batch.is_none() {
+            state.in_work += 1;
+        }
         if let Some(id) = job.pending.id() {
             state.by_id.insert(id.clone(), job.clone());
         }
@@ -125,11 +169,15 @@ impl Work {
             }
             state.files.insert(file.to_owned(), VecDeque::new());
         }
+        let job = self.inner.admit(&mut state, job);
         drop(state);
-        self.spawn(job);
+        if let Some(job) = job {
+            self.spawn(job);
+        }
     }
 
-    /// From the thread that reads: it does the work itself where there is no other thread for it.
+    /// From the thread that reads, and from those that work: they do the work themselves where there is no other thread
+    /// for it.
     fn spawn(&self, job: Arc<Job>) {
         let work = self.clone();
         if let Err(job) = self.inner.workers.run(workers::job(move || work.run_all(job))) {
@@ -181,7 +229,9 @@ impl Work {
             self.inner.lock().running += 1;
             self.run(&job);
             self.inner.stopped_running();
-            next = self.inner.finish(&job);
+            let mut others = self.inner.finish(&job);
+            next = others.next();
+            others.for_each(|job| self.spawn(job));
         }
     }
 
@@ -191,10 +241,23 @@ impl Work {
         if inner.deadlines.start(job.clone(), control.overdue()) {
             inner.runtime.spawn(self.clone().look_out());
         }
-        if let Some(answer) = run_to_answer(&job.pending, &inner.shared.workspace, control) {
+        if let Some(answer) = self.answer(job, control).and_then(|answer| job.answered(answer)) {
             inner.output.send(answer);
         }
         inner.deadlines.end(job);
+    }
+
+    /// Carries a job out: what there is to say then. Nothing if somebody else says it.
+    fn answer(&self, job: &Job, control: &Control) -> Option<Option<Answer>> {
+        let workspace = &self.inner.shared.workspace;
+        let no_room = job.batch.as_ref().is_some_and(|(batch, _)| !batch.has_room_for(&job.pending));
+        let answer = match no_room {
+            true => control.answer().then(|| job.pending.no_room()),
+            false => run_to_answer(&job.pending, workspace, control),
+        };
+        // What was cancelled ends here, without an answer; what was late has been answered.
+        let cancelled = || matches!(control.check_called_off(), Err(Error::Cancelled));
+        (answer.is_some() || cancelled()).then_some(answer)
     }
 
     /// Sees to jobs whose time is up while they hang in the system.
@@ -213,14 +276,16 @@ impl Work {
     /// Answers in the job's place, and lets the next of its file go on: what was called off changes nothing any more.
     async fn answer_late(self, job: Arc<Job>, late: Late) {
         let answer = late_answer(&job.pending, late);
-        let inner = self.inner.clone();
-        inner.lock().running += 1;
-        self.hand_over(move || {
-            inner.output.send(answer);
-            inner.stopped_running();
-        })
-        .await;
-        if let Some(next) = self.inner.finish(&job) {
+        if let Some(answer) = job.answered(Some(answer)) {
+            let inner = self.inner.clone();
+            inner.lock().running += 1;
+            self.hand_over(move || {
+                inner.output.send(answer);
+                inner.stopped_running();
+            })
+            .await;
+        }
+        for next in self.inner.finish(&job) {
             let others = self.clone();
             self.hand_over(move || others.run_all(next)).await;
         }
@@ -247,24 +312,6 @@ pub(super) fn run_to_answer(pending: &Pending, workspace: &Workspace, control: &
     })
 }
 
-/// Carries a batch out in its order, each request when the answers before it have been taken; all of them together may
-/// work as long as one. Nothing if none wants an answer.
-pub(super) fn run_batch(steps: Vec<Step>, workspace: Arc<Workspace>, timeout: Duration) -> Option<Answer> {
-    let any = steps.iter().any(|step| matches!(step, Step::Answer(_) | Step::Call(_)));
-    let mut left = timeout;
-    let answers = steps.into_iter().filter_map(move |step| match step {
-        Step::Answer(answer) => Some(answer),
-        Step::Call(pending) => {
-            let start = Instant::now();
-            let answer = run_to_answer(&pending, &workspace, &Control::new(left));
-            left = left.saturating_sub(start.elapsed());
-            answer
-        }
-        Step::Silent | Step::Cancel(_) | Step::Batch(_) => None,
-    });
-    any.then(|| Answer::array(answers))
-}
-
 impl Inner {
     fn lock(&self) -> MutexGuard<'_, State> {
         // Every critical section leaves the state whole at every step.
@@ -286,16 +333,35 @@ impl Inner {
         }
     }
 
+    /// A request whose turn at its file has come. Returns what may run now: one of a batch waits for room.
+    fn admit(&self, state: &mut State, job: Arc<Job>) -> Option<Arc<Job>> {
+        if job.batch.is_none() {
+            return Some(job);
+        }
+        state.due.push_back(job);
+        self.first_due(state)
+    }
+
+    fn first_due(&self, state: &mut State) -> Option<Arc<Job>> {
+        if state.in_work >= self.shared.max_in_flight {
+            return None;
+        }
+        let due = state.due.pop_front()?;
+        state.in_work += 1;
+        Some(due)
+    }
+
     fn stopped_running(&self) {
         let mut state = self.lock();
         state.running -= 1;
         self.notify(&state);
     }
 
-    /// Takes a job that is done out of the books, once; returns the next for its file.
-    fn finish(&self, job: &Arc<Job>) -> Option<Arc<Job>> {
+    /// Takes a job that is done out of the books, once. Returns what may run now: the next for its file, and one that
+    /// waited for room.
+    fn finish(&self, job: &Arc<Job>) -> impl Iterator<Item = Arc<Job>> + use<> {
         if job.finished.swap(true, Ordering::SeqCst) {
-            return None;
+            return None.into_iter().chain(None);
         }
         let mut state = self.lock();
         state.in_work -= 1;
@@ -311,61 +377,12 @@ impl Inner {
             }
             next
         });
+        let next = next.and_then(|next| self.admit(&mut state, next));
+        let due = self.first_due(&mut state);
         self.notify(&state);
-        next
+        next.into_iter().chain(due)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::protocol::panicking;
-    use crate::transport::testing;
-
-    const INTERNAL: &str = r#""error":{"code":-32603,"message":"Internal error"}}"#;
-
-    #[test]
-    fn a_panic_in_a_call_is_an_answer() {
-        let (_folder, shared) = testing::shared();
-        let answer = |pending: &Pending| {
-            let control = Control::new(shared.timeout);
-            let answer = run_to_answer(pending, &shared.workspace, &control).unwrap();
-            (answer.status, String::from_utf8(answer.collect().unwrap()).unwrap())
-        };
-        let (status, text) = answer(&panicking::tool("\"seven\"", false));
-        assert_eq!((status, text), (200, format!(r#"{{"jsonrpc":"2.0","id":"seven",{INTERNAL}"#)));
-        assert_eq!(answer(&panicking::rest(false)), (500, format!("{{{INTERNAL}")));
-        let late = Control::new(shared.timeout);
-        assert!(late.expire().is_some());
-        assert!(run_to_answer(&panicking::rest(false), &shared.workspace, &late).is_none(), "twice");
-    }
-
-    #[test]
-    fn one_that_hangs_is_answered_as_late_and_those_behind_it_go_on() {
-        let (_folder, mut shared) = testing::shared();
-        shared.timeout = Duration::from_millis(20);
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
-        let output = Arc::new(Output::closed());
-        let work = Work::new(shared, output, runtime.handle().clone());
-        let (release, hung) = std::sync::mpsc::channel::<()>();
-        work.take(panicking::hanging("1", hung));
-        work.take(panicking::tool("2", false));
-        work.take(panicking::tool("3", false));
-        work.drain();
-        assert!(!work.is_busy(Some("f")), "all are answered while the first still hangs");
-        drop(release);
-    }
-
-    #[test]
-    fn a_panic_holds_up_neither_its_file_nor_the_end() {
-        let (_folder, shared) = testing::shared();
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
-        let work = Work::new(shared, Arc::new(Output::closed()), runtime.handle().clone());
-        for id in ["1", "2", "3", "4", "5", "6", "7", "8"] {
-            work.wait_for_room();
-            work.take(panicking::tool(id, false));
-        }
-        work.drain();
-        assert!(!work.is_busy(Some("f")));
-    }
-}
+mod tests;

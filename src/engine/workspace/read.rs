@@ -68,6 +68,11 @@ impl Excerpt {
         &self.view.bytes()[self.bytes.clone()]
     }
 
+    /// The state of the file that was read.
+    pub fn stamp(&self) -> &FileStamp {
+        self.view.file().stamp()
+    }
+
     /// Whether all that was read so far is what the file held when it was opened.
     pub fn unchanged(&self) -> bool {
         self.settled || self.view.unchanged()

@@ -150,11 +150,6 @@ impl<'a> Envelope<'a> {
 }
 
 impl Service {
-    /// Whether `input` is more than a notification or the client's own answer.
-    pub fn wants_an_answer(input: &[u8]) -> bool {
-        !matches!(parse(input), Input::One(Message::Notification { .. } | Message::Response))
-    }
-
     /// The id of the request in `input`, null if there is none to read: for refusals that look no further.
     pub fn id_of(input: &[u8]) -> Id {
         match parse(input) {

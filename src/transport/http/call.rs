@@ -5,15 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use hyper::Response;
-use tokio::sync::OwnedRwLockReadGuard;
 use tokio::time::timeout_at;
 
 use super::Server;
 use super::body::{AnswerBody, Block};
 use super::response::{accepted, at_once, begin_with};
 use crate::engine::{Control, Late};
-use crate::protocol::{Pending, Step};
-use crate::transport::work::{late_answer, run_batch, run_to_answer};
+use crate::protocol::{Answer, Pending, Step};
+use crate::transport::work::{late_answer, run_to_answer};
 
 impl Server {
     pub(super) async fn carry_out(self: &Arc<Self>, step: Step) -> io::Result<Response<AnswerBody>> {
@@ -43,20 +42,22 @@ impl Server {
         // From here on the end waits for it, also when its client has gone.
         let working = self.working.clone().read_owned().await;
         // A task of its own: a client that hangs up takes only the waiting for the answer with it.
-        match tokio::spawn(self.clone().work(pending.clone(), control, working)).await {
-            Ok(Some(response)) => response,
+        match tokio::spawn(self.clone().work(pending.clone(), control, working, Block::pull)).await {
+            Ok(Some(block)) => begin_with(block, &self.workers),
             _ => at_once(pending.panicked()),
         }
     }
 
-    /// Carries a call out in its turn. Nothing if it ran into a fault of ours, or was called off.
-    async fn work(
+    /// Carries a call out in its turn, and does `then` with its answer, which may wait for the disk. Nothing if it ran
+    /// into a fault of ours, or was called off. `working` lasts as long as the work.
+    pub(super) async fn work<T: Send + 'static>(
         self: Arc<Self>,
         pending: Arc<Pending>,
         control: Arc<Control>,
-        working: OwnedRwLockReadGuard<()>,
-    ) -> Option<io::Result<Response<AnswerBody>>> {
-        let too_late = |at| at_once(late_answer(&pending, at));
+        working: impl Send + 'static,
+        then: impl Fn(Answer) -> T + Clone + Send + 'static,
+    ) -> Option<T> {
+        let too_late = |at| then(late_answer(&pending, at));
         let _turn = match pending.file().filter(|_| pending.writes()) {
             None => None,
             Some(file) => match timeout_at(control.lock_deadline().into(), self.turns.turn(file)).await {
@@ -68,40 +69,24 @@ impl Server {
             return Some(too_late(Late::AtWork));
         };
         let work = {
-            let (pending, control) = (pending.clone(), control.clone());
+            let (pending, control, then) = (pending.clone(), control.clone(), then.clone());
             let workspace = self.shared.workspace.clone();
             move || {
                 // Also when it was answered as late: it has something to clear away.
                 let _working = working;
-                run_to_answer(&pending, &workspace, &control).map(Block::pull)
+                run_to_answer(&pending, &workspace, &control).map(then)
             }
         };
         let mut work = self.workers.spawn(work);
-        let block = match timeout_at(control.overdue().into(), &mut work).await {
-            Ok(block) => block,
+        let done = match timeout_at(control.overdue().into(), &mut work).await {
+            Ok(done) => done,
             Err(_) => match control.expire() {
                 Some(at) => return Some(too_late(at)),
                 // It is writing already: its answer will come.
                 None => work.await,
             },
         };
-        block.ok().flatten().map(|block| begin_with(block, &self.workers))
-    }
-
-    /// A batch is carried out in its order, as one piece of work.
-    async fn batch(
-        self: Arc<Self>,
-        steps: Vec<Step>,
-        _working: OwnedRwLockReadGuard<()>,
-    ) -> io::Result<Response<AnswerBody>> {
-        let _place = self.in_work.acquire().await;
-        let (workspace, timeout) = (self.shared.workspace.clone(), self.shared.timeout);
-        let batch = move || run_batch(steps, workspace, timeout).map(Block::pull);
-        let block = self.workers.spawn(batch).await;
-        match block.map_err(io::Error::other)? {
-            Some(block) => begin_with(block, &self.workers),
-            None => Ok(accepted()),
-        }
+        done.ok().flatten()
     }
 }
 

@@ -3,6 +3,7 @@
 //! What takes no waiting is answered in place, all else by workers, of which as many may be busy as requests
 //! may be in work; hyper handles one request of a connection at a time, so that bound is the server's.
 
+mod batch;
 mod body;
 mod call;
 mod checks;
@@ -29,7 +30,8 @@ use tokio::task::JoinSet;
 use self::checks::Checks;
 use self::response::Unheard;
 use self::wire::Wire;
-use super::limits::{Budget, TokenBucket};
+use super::batch::Room;
+use super::limits::{Budget, RateLimit};
 use super::monitor::Monitor;
 use super::patience::Patient;
 use super::seats::{Seat, Seated, Seats};
@@ -75,6 +77,8 @@ struct Server {
     /// Read by all work, also that which waits and that whose client has gone: who may write knows that there is none.
     working: Arc<RwLock<()>>,
     bodies: Budget,
+    /// For the answers of batches.
+    room: Room,
 }
 
 impl Server {
@@ -87,6 +91,7 @@ impl Server {
         Server {
             in_work: Semaphore::new(shared.max_in_flight),
             bodies: Budget::new(BODIES_HELD * shared.max_bytes),
+            room: Room::new(shared.max_bytes),
             turns: Turns::default(),
             // Some more than calls in work: for long requests, and for the rest of long answers.
             workers: Workers::new(shared.max_in_flight + 64),
@@ -187,14 +192,13 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Futur
 async fn connection(server: Arc<Server>, stream: TcpStream, seat: Seat, mut stopping: watch::Receiver<bool>) {
     let _ = stream.set_nodelay(true);
     let unheard = Arc::new(AtomicBool::new(false));
-    let bucket = Mutex::new(server.shared.rate_limit.map(TokenBucket::new));
+    let limit = RateLimit::new(server.shared.rate_limit);
     let (wire, client) = Wire::new(stream);
     let service = service_fn(|request| {
-        let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
-        let too_soon = bucket.as_mut().and_then(|bucket| bucket.take().err());
         let (server, client, work, unheard) = (&server, &client, seat.work(), &unheard);
+        let limit = limit.clone();
         async move {
-            let response = server.respond(request, too_soon, client).await?;
+            let response = server.respond(request, limit, client).await?;
             unheard.store(response.extensions().get::<Unheard>().is_some(), Ordering::Relaxed);
             Ok::<_, io::Error>(response.map(|body| Seated::new(body, work)))
         }

@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
@@ -18,8 +19,8 @@ use super::body::AnswerBody;
 use super::checks::{Refused, Target, mcp_headers};
 use super::response::{Unheard, at_once};
 use super::wire::Client;
-use crate::protocol::{Headers, Step, code, http_refusal};
-use crate::transport::limits::Share;
+use crate::protocol::{Headers, OVER_RATE, Step, code, http_refusal};
+use crate::transport::limits::{RateLimit, Share};
 use crate::transport::message::{Message, SHORT};
 
 /// Longest time for a body, beside a second for every [`BODY_SECOND`] bytes.
@@ -32,28 +33,28 @@ const BODY_SECOND: u64 = 64 * 1024;
 const BODY_STALL: Duration = Duration::from_secs(10);
 
 /// A request's body, and its share of what may be held.
-type Body<'s> = (Message, Share<'s>);
+type Body = (Message, Share);
 
 impl Server {
-    /// The response to one request, which may come too soon by `too_soon`; an error cuts the connection, also where
-    /// `client` has gone.
+    /// The response to one request, which may be over `limit`; an error cuts the connection, also where `client` has
+    /// gone.
     pub(super) async fn respond(
         self: &Arc<Self>,
         request: Request<Incoming>,
-        too_soon: Option<Duration>,
+        limit: RateLimit,
         client: &Client,
     ) -> io::Result<Response<AnswerBody>> {
         let (head, body) = request.into_parts();
         let rest = !matches!(head.uri.path(), "/" | "/mcp");
         let has_body = !body.is_end_stream();
         let message = async {
-            too_soon.map_or(Ok(()), |wait| Err(over_rate(wait)))?;
+            limit.take().map_err(over_rate)?;
             let target = self.checks.check(&head, &self.shared.service)?;
             Ok::<_, Refused>((target, self.read(body).await?))
         };
         match message.await {
             Ok((target, (body, _share))) => {
-                let step = self.understand(target, mcp_headers(&head.headers), body).await;
+                let step = self.understand(target, mcp_headers(&head.headers), limit, body).await;
                 tokio::select! {
                     biased;
                     response = self.carry_out(step) => response,
@@ -74,7 +75,7 @@ impl Server {
     }
 
     /// The body, if it is not too large and comes fast enough.
-    async fn read(&self, body: Incoming) -> Result<Body<'_>, Refused> {
+    async fn read(&self, body: Incoming) -> Result<Body, Refused> {
         let mut body = pin!(body);
         let mut share = self.bodies.share();
         let mut message = Message::new(self.checks.max_bytes);
@@ -103,14 +104,17 @@ impl Server {
         }
     }
 
-    async fn understand(&self, target: Target, headers: Headers, body: Message) -> Step {
+    async fn understand(&self, target: Target, headers: Headers, limit: RateLimit, body: Message) -> Step {
         let service = self.shared.service.clone();
         // What is long is taken apart by one of the workers.
         let in_place = body.len() <= SHORT;
         let rest = matches!(target, Target::Rest(_));
         let parse = move || {
+            // The first message of a batch has been counted as the request.
+            let mut counted = true;
+            let mut admit = || take(&mut counted) || limit.take().is_ok();
             let understood = catch_unwind(AssertUnwindSafe(|| match &target {
-                Target::Mcp => service.mcp_over_http(&headers, &body),
+                Target::Mcp => service.mcp_over_http(&headers, &mut admit, &body),
                 Target::Rest(operation) => service.rest(operation, &body),
             }));
             understood.ok()
@@ -123,7 +127,7 @@ impl Server {
 
 fn over_rate(wait: Duration) -> Refused {
     let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
-    let message = "Rate limit exceeded; send more slowly".into();
+    let message = OVER_RATE.into();
     let header = Some((RETRY_AFTER, HeaderValue::from(seconds)));
     Refused { status: 429, code: code::RATE_LIMIT, message, header }
 }

@@ -1,0 +1,98 @@
+//! Panics, calls that hang, and batches of them.
+
+use super::*;
+use crate::protocol::panicking;
+use crate::transport::testing;
+
+const INTERNAL: &str = r#""error":{"code":-32603,"message":"Internal error"}}"#;
+
+#[test]
+fn a_panic_in_a_call_is_an_answer() {
+    let (_folder, shared) = testing::shared();
+    let answer = |pending: &Pending| {
+        let control = Control::new(shared.timeout);
+        let answer = run_to_answer(pending, &shared.workspace, &control).unwrap();
+        (answer.status, String::from_utf8(answer.collect().unwrap()).unwrap())
+    };
+    let (status, text) = answer(&panicking::tool("\"seven\"", false));
+    assert_eq!((status, text), (200, format!(r#"{{"jsonrpc":"2.0","id":"seven",{INTERNAL}"#)));
+    assert_eq!(answer(&panicking::rest(false)), (500, format!("{{{INTERNAL}")));
+    let late = Control::new(shared.timeout);
+    assert!(late.expire().is_some());
+    assert!(run_to_answer(&panicking::rest(false), &shared.workspace, &late).is_none(), "twice");
+}
+
+#[test]
+fn one_that_hangs_is_answered_as_late_and_those_behind_it_go_on() {
+    let (_folder, mut shared) = testing::shared();
+    shared.timeout = Duration::from_millis(20);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+    let output = Arc::new(Output::closed());
+    let work = Work::new(shared, output, runtime.handle().clone());
+    let (release, hung) = std::sync::mpsc::channel::<()>();
+    work.take(panicking::hanging("1", hung));
+    work.take(panicking::tool("2", false));
+    work.take(panicking::tool("3", false));
+    work.drain();
+    assert!(!work.is_busy(Some("f")), "all are answered while the first still hangs");
+    drop(release);
+}
+
+/// The array that goes out, when it does.
+fn array(output: &Output) -> Vec<serde_json::Value> {
+    let sent = std::iter::repeat_with(|| {
+        std::thread::yield_now();
+        output.take_flushed()
+    });
+    serde_json::from_str(&sent.into_iter().find(|sent| !sent.is_empty()).unwrap()).unwrap()
+}
+
+#[test]
+fn a_batch_waits_for_none_that_hangs_and_for_none_that_panics() {
+    let (_folder, mut shared) = testing::shared();
+    shared.timeout = Duration::from_millis(20);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+    let output = Arc::new(Output::closed());
+    let work = Work::new(shared, output.clone(), runtime.handle().clone());
+    let (release, hung) = std::sync::mpsc::channel::<()>();
+    let calls = [panicking::hanging("1", hung), panicking::tool("2", false), panicking::tool("3", false)];
+    work.take_batch(calls.map(Step::Call).into());
+    let answers = array(&output);
+    let ids: Vec<_> = answers.iter().map(|answer| answer["id"].as_u64()).collect();
+    assert_eq!(ids, [Some(1), Some(2), Some(3)], "in the order of the requests");
+    assert!(answers[0]["result"]["isError"] == true && answers[1]["error"]["code"] == -32603);
+    drop(release);
+    work.drain();
+    assert_eq!(output.take_flushed(), "", "twice");
+}
+
+#[test]
+fn of_a_batch_no_more_are_in_work_than_may_be_and_who_has_waited_longest_is_next() {
+    let (_folder, mut shared) = testing::shared();
+    shared.max_in_flight = 1;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+    let output = Arc::new(Output::closed());
+    let work = Work::new(shared, output.clone(), runtime.handle().clone());
+    let (release, hung) = std::sync::mpsc::channel::<()>();
+    let others = (2..50).map(|id| panicking::tool(&id.to_string(), false));
+    let calls = std::iter::once(panicking::hanging("1", hung)).chain(others);
+    work.take_batch(calls.map(Step::Call).collect());
+    assert_eq!(work.inner.lock().in_work, 1);
+    drop(release);
+    work.drain();
+    assert_eq!(array(&output).len(), 49);
+    assert!(!work.is_busy(Some("f")) && work.inner.lock().due.is_empty());
+}
+
+#[test]
+fn a_panic_holds_up_neither_its_file_nor_the_end() {
+    let (_folder, shared) = testing::shared();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+    let work = Work::new(shared, Arc::new(Output::closed()), runtime.handle().clone());
+    for id in ["1", "2", "3", "4", "5", "6", "7", "8"] {
+        work.wait_for_room();
+        work.take(panicking::tool(id, false));
+    }
+    work.drain();
+    assert!(!work.is_busy(Some("f")));
+}
