@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Mcp, PATIENCE, Random, Stdio};
+use crate::support::{Folder, Mcp, PATIENCE, Random, Stdio, as_nobody, command};
 
 const ROUNDS: usize = 200;
 const TEMPORARY: &str = ".file-editor-tmp-";
@@ -216,15 +216,48 @@ fn what_only_looks_like_a_leftover_is_left_alone() {
     folder.fifo(".file-editor-tmp-fifo");
     folder.link(".file-editor-tmp-link", "f");
     std::fs::create_dir(folder.path().join(".file-editor-tmp-dir")).expect("a directory");
+    let users =
+        [".file-editor-tmp-0123456789ABCDEF", ".file-editor-tmp-0123456789abcdef0", ".file-editor-tmp-notes"];
+    for name in users {
+        folder.write(name, "a user's\n");
+    }
+    // To the letter like ours, but in another folder, too, and no file.
+    let (linked, fifo) = (".file-editor-tmp-00000000000000aa", ".file-editor-tmp-00000000000000bb");
+    folder.write(linked, "a user's\n");
+    std::fs::hard_link(folder.path().join(linked), folder.outside("linked")).expect("a hard link");
+    folder.fifo(fifo);
+    let before = folder.names();
     let read_only = Stdio::start(&folder, &["--read-only"]);
     read_only.request("ping", json!({}));
-    assert_eq!(folder.names().len(), 6, "--read-only changes nothing on disk");
+    assert_eq!(folder.names(), before, "--read-only changes nothing on disk");
     let server = Stdio::start(&folder, &[]);
     server.request("ping", json!({}));
-    let left =
-        [".file-editor-tm", ".file-editor-tmp-dir", ".file-editor-tmp-fifo", ".file-editor-tmp-link", "f"];
+    let left: Vec<_> =
+        before.into_iter().filter(|name| name != ".file-editor-tmp-0123456789abcdef").collect();
     assert_eq!(folder.names(), left);
-    for name in left.iter().filter(|name| name.starts_with(TEMPORARY)) {
+    // Names of ours are no names; a user's is a hidden name like any other.
+    for name in [linked, fifo, ".file-editor-tmp-0123456789abcdef"] {
         assert_eq!(server.refused("read_file", json!({ "name": name })), "Error: Invalid filename format");
     }
+    for name in users {
+        server.ok("edit_file", json!({ "name": name, "append": "more" }));
+        let read = server.ok("read_file", json!({ "name": name }));
+        assert_eq!(read, format!("File: {name} (2 lines)\n\na user's\nmore"));
+    }
+    assert!(server.ok("list_files", json!({})).ends_with("Total files: 1"));
+}
+
+#[test]
+fn a_file_of_somebody_else_is_no_leftover_of_ours_whatever_its_name() {
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED: only root can give files away");
+        return;
+    }
+    let folder = Folder::new();
+    folder.write(".file-editor-tmp-0123456789abcdef", "left by the dead");
+    let command = as_nobody(command(&folder, "stdio", &[]), &folder);
+    folder.write(".file-editor-tmp-fedcba9876543210", "root's");
+    folder.set_mode(".file-editor-tmp-fedcba9876543210", 0o666);
+    Stdio::run(command).request("ping", json!({}));
+    assert_eq!(folder.names(), [".file-editor-tmp-fedcba9876543210"]);
 }

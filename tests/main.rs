@@ -32,6 +32,7 @@ mod http_wire; // Expect, HEAD, pipelines, streams, IPv6
 mod kill; // kill -9 at random moments of real edits
 mod limits; // rate, requests in flight, locked files, cancelling: what harms only its own request
 mod list; // list_files to the letter
+mod mounts; // links into file systems mounted below the folder
 mod operator; // the lines of the log, SIGUSR1, and what is never logged
 mod read; // read_file: ranges, breaks, names
 mod readme; // what the README names: tests and flags

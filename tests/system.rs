@@ -24,7 +24,7 @@ fn append(name: &str, text: &str) -> Value {
 fn on_small_disks(options: &str, test: impl Fn(&dyn Mcp, &dyn Direct, &Folder, &Mount)) {
     for http in [false, true] {
         let folder = Folder::new();
-        let Some(mount) = Mount::on(&folder, options) else { return };
+        let Some(mount) = Mount::at(folder.path(), options) else { return };
         if http {
             let server = Http::start(&folder, &[]);
             test(&server, &server, &folder, &mount);
@@ -102,20 +102,6 @@ fn a_disk_that_becomes_read_only_refuses_edits_and_works_again_when_it_is_writab
         mcp.ok("edit_file", append("f", "b"));
         assert_eq!(folder.text("f"), "a\nb\n");
     });
-}
-
-#[test]
-fn a_file_on_another_disk_below_the_folder_is_edited_whole_through_a_link() {
-    let folder = Folder::new();
-    std::fs::create_dir(folder.path().join("sub")).expect("a directory");
-    let Some(_mount) = Mount::at(&folder.path().join("sub"), "size=1m") else { return };
-    std::fs::write(folder.path().join("sub/deep"), "a\n").expect("a file");
-    folder.link("link", "sub/deep");
-    let server = Stdio::start(&folder, &[]);
-    server.ok("edit_file", append("link", "b"));
-    assert_eq!(std::fs::read(folder.path().join("sub/deep")).expect("the file"), b"a\nb\n");
-    assert_eq!(std::fs::read_dir(folder.path().join("sub")).expect("the directory").count(), 1);
-    assert_eq!(folder.names(), ["link", "sub"]);
 }
 
 #[test]
@@ -424,7 +410,7 @@ fn clocks_that_jump_and_files_from_the_past_and_the_future_change_no_answer() {
     let mount = Mutex::new(None);
     on_both_with(
         &[],
-        |folder| *mount.lock().expect("no panic") = Mount::on(folder, "size=1m,mode=755"),
+        |folder| *mount.lock().expect("no panic") = Mount::at(folder.path(), "size=1m,mode=755"),
         |server, folder| {
             let set = |name: &str, seconds| {
                 let time = Timespec { tv_sec: seconds, tv_nsec: 0 };

@@ -78,7 +78,7 @@ fn a_write_right_after_an_edit_is_seen() {
 fn on_each_file_system(test: impl Fn(&Folder)) {
     test(&Folder::new());
     let folder = Folder::new();
-    if let Some(_mount) = Mount::on(&folder, "size=64m,mode=755") {
+    if let Some(_mount) = Mount::at(folder.path(), "size=64m,mode=755") {
         test(&folder);
     }
     for kind in ["xfs", "btrfs"] {

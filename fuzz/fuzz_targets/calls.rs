@@ -27,7 +27,7 @@ const NAMES: [&str; 10] = [
     "new.txt",
     "b.txt",
     "../a.txt",
-    ".file-editor-tmp-1",
+    ".file-editor-tmp-0123456789abcdef",
     "ä b",
 ];
 const NUMBERS: [&str; 16] = [

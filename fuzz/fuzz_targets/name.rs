@@ -42,7 +42,7 @@ fn admitted(name: &str, policy: NamePolicy) -> bool {
     if name.is_empty() || name.len() > 255 || name == "." || name == ".." {
         return false;
     }
-    if name.starts_with(".file-editor-tmp-") {
+    if file_editor_fuzz::is_temporary(name) {
         return false;
     }
     name.chars().all(|c| match policy {

@@ -28,6 +28,12 @@ const FILES: [(&str, &[u8]); 5] = [
 /// The members of a JSON object as they are written.
 pub type Members<'j> = BTreeMap<String, &'j RawValue>;
 
+/// Whether `name` is one that the server's temporary files have.
+pub fn is_temporary(name: &str) -> bool {
+    let digits = name.strip_prefix(".file-editor-tmp-").unwrap_or_default();
+    digits.len() == 16 && digits.chars().all(|c| "0123456789abcdef".contains(c))
+}
+
 /// A folder and the services over it.
 pub struct Served {
     folder: TempDir,
@@ -81,7 +87,7 @@ impl Served {
         let read = |entry: std::io::Result<std::fs::DirEntry>| {
             let path = entry.expect("an entry").path();
             let name = path.file_name().and_then(|name| name.to_str()).expect("a name in UTF-8").to_owned();
-            assert!(!name.starts_with(".file-editor-tmp-"), "{name} was left behind");
+            assert!(!is_temporary(&name), "{name} was left behind");
             (name, std::fs::read(&path).expect("a file"))
         };
         std::fs::read_dir(self.folder.path()).expect("the folder").map(read).collect()

@@ -1,34 +1,24 @@
 //! A file that appears whole or not at all (SPEC 8).
 //!
-//! New content goes to a temporary file in the folder, is flushed, gets the old file's mode and owner, and takes the
+//! New content goes to a temporary file in the same folder, is flushed, gets the old file's mode and owner, and takes the
 //! old file's place by a rename. Dropped before that, it leaves nothing behind. A temporary is locked for as long as
-//! its writer lives, so that the next start can tell a leftover from work in progress. Knows no lines and no plan.
+//! its writer lives, so that others can tell a leftover from work in progress. Knows no lines and no plan.
 
-use std::ffi::{CStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
-use super::lock;
 use super::place::Place;
-use super::step;
 use super::version::FileStamp;
 use super::view::OpenFile;
-
-/// How the names of temporary files begin: hidden, and admitted by no policy.
-pub(crate) const TEMPORARY_PREFIX: &str = ".file-editor-tmp-";
-
-/// Whether `name` is one of our temporary files.
-pub(crate) fn is_temporary(name: &[u8]) -> bool {
-    name.starts_with(TEMPORARY_PREFIX.as_bytes())
-}
+use super::{lock, step, temporary};
 
 /// When an edit counts as done (`--sync`, SPEC 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,8 +71,7 @@ impl AtomicFile {
     /// Creates an empty temporary file in `dir`, for its owner only.
     pub(crate) fn create(dir: &Arc<OwnedFd>) -> io::Result<AtomicFile> {
         loop {
-            let random = RandomState::new().hash_one(std::process::id());
-            let name = OsString::from(format!("{TEMPORARY_PREFIX}{random:016x}"));
+            let name = temporary::new_name();
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let fd = match rustix::fs::openat(dir, &name, flags, Mode::RUSR | Mode::WUSR) {
                 Ok(fd) => fd,
@@ -267,33 +256,6 @@ fn set_unique_time(file: &File) -> Result<i128, Failure> {
     Ok(now.as_nanos() as i128)
 }
 
-/// Removes the temporary files in `dir` whose writers are dead. Returns how many.
-pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
-    let mut removed = 0;
-    for entry in rustix::fs::Dir::read_from(&dir)? {
-        let entry = entry?;
-        if !is_temporary(entry.file_name().to_bytes()) || !is_regular(&dir, entry.file_name()) {
-            continue;
-        }
-        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(fd) = rustix::fs::openat(&dir, entry.file_name(), flags, Mode::empty()) else { continue };
-        // Held until the file is gone: whoever creates one looks whether it still has a name after locking it.
-        let file = File::from(fd);
-        if lock::try_lock(&file).unwrap_or(false)
-            && rustix::fs::unlinkat(&dir, entry.file_name(), AtFlags::empty()).is_ok()
-        {
-            removed += 1;
-        }
-    }
-    Ok(removed)
-}
-
-/// Whether there is a regular file of this name: nothing else is ours, and opening it might do something.
-fn is_regular(dir: impl AsFd, name: &CStr) -> bool {
-    let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
-    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -393,9 +355,9 @@ mod tests {
     #[test]
     fn leftovers_of_the_dead_are_removed_and_those_of_the_living_stay() {
         let dir = dir();
-        std::fs::write(dir.0.path().join(format!("{TEMPORARY_PREFIX}dead")), "x").unwrap();
+        std::fs::write(dir.0.path().join(temporary::new_name()), "x").unwrap();
         let living = AtomicFile::create(&dir.1).unwrap();
-        assert_eq!(remove_leftovers(&dir.1).unwrap(), 1);
+        assert_eq!(temporary::remove_leftovers(&dir.1).unwrap(), 1);
         assert_eq!(dir.names(), [living.name.to_str().unwrap()]);
         drop(living);
         assert!(dir.names().is_empty());
@@ -405,7 +367,7 @@ mod tests {
     fn a_start_that_takes_a_temporary_away_before_it_is_locked_costs_its_writer_nothing_but_a_new_name() {
         let dir = dir();
         let other = dir.1.clone();
-        let meddle = move || assert_eq!(remove_leftovers(&other).unwrap(), 1);
+        let meddle = move || assert_eq!(temporary::remove_leftovers(&other).unwrap(), 1);
         let mut created = None;
         assert!(step::meddle_at(1, meddle, || created = Some(AtomicFile::create(&dir.1).unwrap())));
         assert_eq!(dir.names(), [created.unwrap().name.to_str().unwrap()]);

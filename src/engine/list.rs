@@ -12,7 +12,6 @@ use std::sync::Arc;
 use rustix::fs::{Access, Dir, FileType, Stat};
 use rustix::io::Errno;
 
-use super::atomic;
 use super::name::{FileName, NamePolicy};
 use super::place::{self, Place, Refusal};
 use super::roll::Roll;
@@ -188,8 +187,7 @@ pub(crate) fn similar_names(root: &OwnedFd, name: &str, names: NamePolicy) -> Ve
         .take(SIMILAR_SEARCHED)
         .filter_map(|entry| entry.ok().filter(|entry| entry.file_type() != FileType::Directory))
         .filter_map(|entry| String::from_utf8(entry.file_name().to_bytes().to_vec()).ok())
-        .filter(|other| !other.starts_with('.') && !atomic::is_temporary(other.as_bytes()))
-        .filter(|other| FileName::admits(other, names))
+        .filter(|other| !other.starts_with('.') && FileName::admits(other, names))
         .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))
         .filter(|(score, _)| *score >= SIMILAR_ENOUGH)
         .collect();

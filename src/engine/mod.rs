@@ -21,6 +21,7 @@ mod roll;
 mod root;
 mod splice;
 mod step;
+mod temporary;
 mod text_edit;
 mod version;
 mod view;

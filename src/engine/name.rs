@@ -1,6 +1,6 @@
 //! File names: parsed once, so that no later function checks a path (SPEC 3, 8).
 
-use super::{Error, Result, atomic};
+use super::{Error, Result, temporary};
 
 /// Which names are admitted (`--names`, SPEC 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl FileName {
         !name.is_empty()
             && name.len() <= MAX_NAME
             && !matches!(name, "." | "..")
-            && !atomic::is_temporary(name.as_bytes())
+            && !temporary::is_temporary(name.as_bytes())
             && match policy {
                 NamePolicy::Portable => name.bytes().all(portable),
                 NamePolicy::Any => !name.contains(|c: char| c == '/' || c.is_control()),
@@ -78,7 +78,8 @@ mod tests {
     #[test]
     fn our_temporary_files_have_no_name() {
         for policy in [NamePolicy::Portable, NamePolicy::Any] {
-            assert!(!admits(&format!("{}0123", atomic::TEMPORARY_PREFIX), policy));
+            assert!(!admits(temporary::new_name().to_str().unwrap(), policy));
+            assert!(admits(".file-editor-tmp-notes", policy), "a user's");
         }
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::atomic;
+use super::temporary;
 use super::view::OpenFile;
 
 /// Links followed before the walk gives up, as in the kernel.
@@ -132,7 +132,7 @@ fn walk(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Place, Refusal> {
                 continue;
             }
             // Unfinished work of another has no name, by a link neither.
-            name if atomic::is_temporary(name) => return Err(Refusal::Forbidden),
+            name if temporary::is_temporary(name) => return Err(Refusal::Forbidden),
             _ => {}
         }
         let stat = match stat_entry(here, &step) {
@@ -278,10 +278,13 @@ mod tests {
 
     #[test]
     fn a_link_to_a_temporary_file_of_ours_is_refused() {
-        let temporary = format!("{}1", atomic::TEMPORARY_PREFIX);
-        let dir = tree(&[("link", &temporary)]);
-        std::fs::write(dir.path().join("root").join(&temporary), "unfinished").unwrap();
+        let temporary = temporary::new_name();
+        let dir = tree(&[("link", temporary.to_str().unwrap()), ("other", ".file-editor-tmp-notes")]);
+        for name in [temporary.as_os_str(), ".file-editor-tmp-notes".as_ref()] {
+            std::fs::write(dir.path().join("root").join(name), "text").unwrap();
+        }
         assert_eq!(read(&dir, "link"), Err(Refusal::Forbidden));
+        assert_eq!(read(&dir, "other").as_deref(), Ok("text"), "a user's file");
     }
 
     #[test]

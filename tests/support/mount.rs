@@ -9,14 +9,14 @@ use super::Folder;
 pub(crate) struct Mount(PathBuf);
 
 impl Mount {
-    /// A tmpfs. Nothing where mounting is impossible, which is said.
-    pub(crate) fn on(folder: &Folder, options: &str) -> Option<Mount> {
-        Mount::at(folder.path(), options)
-    }
-
-    /// A tmpfs in the place of any folder.
+    /// A tmpfs in the place of a folder. Nothing where mounting is impossible, which is said; so with all others.
     pub(crate) fn at(path: &Path, options: &str) -> Option<Mount> {
         Mount::run(path, &["-t", "tmpfs", "-o", options, "file-editor-test"])
+    }
+
+    /// The directory `what` at another place.
+    pub(crate) fn bind(what: &Path, path: &Path) -> Option<Mount> {
+        Mount::run(path, &["--bind", what.to_str().expect("a plain path")])
     }
 
     /// A file system of 512 MiB in a sparse file beside the folder, made by `mkfs.{kind}` with these arguments. Nothing where that

@@ -1,7 +1,6 @@
 //! Edits: one change of one file, whole or not at all (SPEC 8): turn, lock, view, plan, write, rename.
 
 use std::io::{self, BufWriter, Write};
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -223,8 +222,9 @@ impl Workspace {
         let size = self.check_size(edit, old.len()).map_err(Stopped::Refused)?;
         control.check().map_err(Stopped::Refused)?;
         let (folder, place) = (&found.folder, &found.place);
-        let dir = if same_device(folder.handle(), &place.dir) { folder.handle() } else { &place.dir };
-        let new = AtomicFile::create(dir).map_err(Failure::from)?;
+        // In the file's own folder: a rename from another may lead to another mount.
+        self.cleared.clear_once(&place.dir);
+        let new = AtomicFile::create(&place.dir).map_err(Failure::from)?;
         let mut out =
             BufWriter::with_capacity(64 * 1024, Indexing { out: new, index: IndexBuilder::new(BLOCK_SHIFT) });
         edit.write_to(old, &mut out).map_err(Failure::from)?;
@@ -314,9 +314,4 @@ impl Write for Indexing {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
-}
-
-fn same_device(one: &OwnedFd, other: &OwnedFd) -> bool {
-    let device = |fd| rustix::fs::fstat(fd).map(|stat| stat.st_dev);
-    matches!((device(one), device(other)), (Ok(one), Ok(other)) if one == other)
 }

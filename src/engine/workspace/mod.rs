@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustix::fs::{Access, Mode};
 use rustix::io::Errno;
 
-use super::atomic::{self, Durability};
+use super::atomic::Durability;
 use super::cache::IndexCache;
 use super::file_system::FileSystems;
 use super::lock::Locks;
@@ -16,6 +16,7 @@ use super::name::{FileName, NamePolicy};
 use super::open_files::OpenFiles;
 use super::place::{Place, Refusal};
 use super::root::{Folder, Root};
+use super::temporary::Cleared;
 use super::version::FileStamp;
 use super::view::OpenFile;
 use super::{Control, Error, Result, list};
@@ -64,6 +65,7 @@ pub struct Workspace {
     file_systems: FileSystems,
     open_files: OpenFiles,
     locks: Locks,
+    cleared: Cleared,
 }
 
 /// Where a file is, or would be.
@@ -79,12 +81,12 @@ impl Workspace {
         let path = path.canonicalize().map_err(OpenError::Unusable)?;
         let root = Root::open(path).map_err(OpenError::Unusable)?;
         let folder = root.folder().map_err(|_| OpenError::Unusable(io::ErrorKind::NotFound.into()))?;
+        let cleared = Cleared::default();
         if !options.read_only {
             let access = Access::WRITE_OK | Access::EXEC_OK;
             rustix::fs::accessat(&folder, ".", access, rustix::fs::AtFlags::EACCESS)
                 .map_err(|_| OpenError::NotWritable)?;
-            // A leftover that cannot be removed harms nobody: it is hidden and has no name.
-            let _ = atomic::remove_leftovers(&folder);
+            cleared.clear_once(folder.handle());
         }
         let umask = rustix::process::umask(Mode::empty());
         rustix::process::umask(umask);
@@ -99,6 +101,7 @@ impl Workspace {
             file_systems,
             open_files: OpenFiles::new(),
             locks: Locks::default(),
+            cleared,
         })
     }
 

@@ -133,6 +133,49 @@ fn an_edit_through_a_link_replaces_what_the_link_points_at() {
 }
 
 #[test]
+fn a_crash_after_any_step_of_an_edit_through_a_link_leaves_nothing_that_the_next_edit_there_does_not_clear() {
+    for step in 1.. {
+        let dir = tempfile::tempdir().unwrap();
+        let sub = dir.path().join("sub");
+        std::fs::create_dir(&sub).unwrap();
+        std::fs::write(sub.join("b.txt"), "old\n").unwrap();
+        symlink("sub/b.txt", dir.path().join("a")).unwrap();
+        let workspace = open(dir.path());
+        let name = workspace.parse_name("a").unwrap();
+        let crashed = step::crash_at(step, || {
+            let _ = workspace.edit_lines(&name, &replace_line(0, "new"), false, &control());
+        });
+        assert_eq!(
+            names(dir.path()),
+            ["a", "sub"],
+            "step {step}: a rename from here might lead to another mount"
+        );
+        let found = std::fs::read_to_string(sub.join("b.txt")).unwrap();
+        assert!(found == "old\n" || found == "new\n", "step {step}: {found:?}");
+        open(dir.path()).edit_lines(&name, &append("works"), false, &control()).unwrap();
+        assert_eq!(names(&sub), ["b.txt"], "step {step}");
+        if !crashed {
+            return assert!(step > 7, "{step}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_was_made_again_is_cleared_of_leftovers_by_the_first_edit_in_it() {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = parent.path().join("folder");
+    let left = dir.join(crate::engine::temporary::new_name());
+    std::fs::create_dir(&dir).unwrap();
+    let workspace = open(&dir);
+    std::fs::remove_dir(&dir).unwrap();
+    std::fs::create_dir(&dir).unwrap();
+    std::fs::write(&left, "left by the dead").unwrap();
+    let name = workspace.parse_name("a").unwrap();
+    workspace.edit_lines(&name, &append("x"), true, &control()).unwrap();
+    assert_eq!(names(&dir), ["a"]);
+}
+
+#[test]
 fn an_edit_that_was_called_off_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a"), "old\n").unwrap();

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::engine::step::Event;
+use crate::engine::temporary;
 
 /// Names in one folder, and the inode of each.
 type Names = BTreeMap<String, u64>;
@@ -192,7 +193,7 @@ impl Case {
             let found = found.as_deref().map(|text| format!("{} bytes {text:.20?}", text.len()));
             return Err(format!("{found:?} is left, answered: {answered}"));
         }
-        assert!(!names(dir.path()).iter().any(|name| atomic::is_temporary(name.as_bytes())), "a leftover");
+        assert!(!names(dir.path()).iter().any(|name| temporary::is_temporary(name.as_bytes())), "a leftover");
         self.edit(&workspace).map(|_| ()).map_err(|error| format!("{error:?}"))
     }
 }
