@@ -1,24 +1,23 @@
 //! A file that appears whole or not at all (SPEC 8).
 //!
-//! New content goes to a temporary file in the same folder, is flushed, gets the old file's mode and owner, and takes the
-//! old file's place by a rename. Dropped before that, it leaves nothing behind. A temporary is locked for as long as
+//! New content goes to a temporary file in the same folder, gets the old file's mode and owner, is flushed, and takes
+//! the old file's place by a rename. Dropped before that, it leaves nothing behind. A temporary is locked for as long as
 //! its writer lives, so that others can tell a leftover from work in progress. Knows no lines and no plan.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 
 use super::place::Place;
 use super::version::FileStamp;
 use super::view::OpenFile;
-use super::{lock, step, temporary};
+use super::{attributes, lock, step, temporary};
 
 /// When an edit counts as done (`--sync`, SPEC 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +51,7 @@ impl<E: Into<io::Error>> From<E> for Failure {
 pub(crate) enum Replaces<'f> {
     /// This file, in this very state.
     File(&'f OpenFile),
-    /// Nothing; the new file has this mode.
+    /// Nothing; the new file has this mode, if its folder says nothing else.
     Nothing(Mode),
 }
 
@@ -129,8 +128,8 @@ impl AtomicFile {
         durability: Durability,
     ) -> Result<(FileStamp, bool), Failure> {
         match replaces {
-            Replaces::File(old) => copy_attributes(old, &self.file)?,
-            Replaces::Nothing(mode) => rustix::fs::fchmod(&self.file, *mode)?,
+            Replaces::File(old) => attributes::copy(old, &self.file)?,
+            Replaces::Nothing(mode) => attributes::give_to_new_file(&self.dir, &self.file, *mode)?,
         }
         step::taken()?;
         let unique_ns = set_unique_time(&self.file)?;
@@ -209,40 +208,6 @@ fn flush_directory(folder: &OwnedFd) -> Result<(), Failure> {
         let problem = format!("{reason} (the change is in place, but may not survive a loss of power)");
         Failure::Io(io::Error::new(reason.kind(), problem))
     })
-}
-
-/// Gives `new` what a rename would lose: owner, extended attributes and ACLs where the system lets us, then the mode.
-fn copy_attributes(old: &OpenFile, new: &File) -> Result<(), Failure> {
-    let (from, to) = (old.stat(), rustix::fs::fstat(new)?);
-    copy_owner(from, &to, new);
-    copy_xattrs(old.file(), new);
-    // Last, because changing the owner clears bits of the mode, and an ACL sets some.
-    rustix::fs::fchmod(new, Mode::from_raw_mode(from.st_mode))?;
-    Ok(())
-}
-
-fn copy_owner(from: &Stat, to: &Stat, new: &File) {
-    let owner = (from.st_uid != to.st_uid).then(|| rustix::fs::Uid::from_raw(from.st_uid));
-    let group = (from.st_gid != to.st_gid).then(|| rustix::fs::Gid::from_raw(from.st_gid));
-    if (owner.is_some() || group.is_some()) && rustix::fs::fchown(new, owner, group).is_err() {
-        // Giving files away is for the superuser; a group that we are in may still be kept.
-        let _ = rustix::fs::fchown(new, None, group);
-    }
-}
-
-fn copy_xattrs(from: &File, to: &File) {
-    // The kernel's own bound for the names of one file.
-    let mut names = Vec::with_capacity(64 * 1024);
-    if rustix::fs::flistxattr(from, rustix::buffer::spare_capacity(&mut names)).is_err() {
-        return;
-    }
-    for name in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-        let name = std::ffi::OsStr::from_bytes(name);
-        let mut value = Vec::with_capacity(64 * 1024);
-        if rustix::fs::fgetxattr(from, name, rustix::buffer::spare_capacity(&mut value)).is_ok() {
-            let _ = rustix::fs::fsetxattr(to, name, &value, rustix::fs::XattrFlags::empty());
-        }
-    }
 }
 
 /// Sets a time of last write that no other program's write can repeat: the kernel stamps writes with ticks of

@@ -3,7 +3,9 @@
 //! What the engine promises (SPEC 8): no half-written file, no lost edit, no way out of the folder, no answer that
 //! claims what the file never held. [`Workspace`] is the way in; the rest is small parts that it joins.
 
+mod acl;
 mod atomic;
+mod attributes;
 mod cache;
 mod control;
 mod diff;
