@@ -30,6 +30,7 @@ mod http_access; // Host, Origin, token, and the order of all checks
 mod http_half_close; // clients that end their sending and wait for the answer
 mod http_wire; // Expect, HEAD, pipelines, streams, IPv6
 mod kill; // kill -9 at random moments of real edits
+mod leases; // leases of other programs: waited for, by those alone who want the file
 mod limits; // rate, requests in flight, locked files, cancelling: what harms only its own request
 mod list; // list_files to the letter
 mod mounts; // links into file systems mounted below the folder

@@ -16,6 +16,10 @@ const ANSWERED: u8 = 3;
 const EXPIRED: u8 = 4;
 const CANCELLED: u8 = 5;
 
+const MAY_WAIT: u8 = 0;
+const MAY_NOT_WAIT: u8 = 1;
+const BROKE_OFF: u8 = 2;
+
 /// What work that watches its deadline needs at most to notice it.
 const NOTICE: Duration = Duration::from_millis(250);
 
@@ -37,6 +41,7 @@ pub struct Control {
     deadline: Instant,
     lock_deadline: Instant,
     state: AtomicU8,
+    waiting: AtomicU8,
 }
 
 impl Control {
@@ -44,7 +49,29 @@ impl Control {
     pub fn new(timeout: Duration) -> Control {
         let now = Instant::now();
         let (deadline, lock_deadline) = (now + timeout, now + timeout.min(LOCK_WAIT));
-        Control { deadline, lock_deadline, state: AtomicU8::new(RUNNING) }
+        Control { deadline, lock_deadline, state: AtomicU8::new(RUNNING), waiting: AtomicU8::new(MAY_WAIT) }
+    }
+
+    /// The same operation, but it breaks off where it may have to wait for another program's lease or write: for a caller that wants to give up
+    /// first what others need meanwhile.
+    pub fn without_waiting(self) -> Control {
+        Control { waiting: AtomicU8::new(MAY_NOT_WAIT), ..self }
+    }
+
+    /// Whether the operation broke off; then nothing that it returned counts.
+    pub fn broke_off(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) == BROKE_OFF
+    }
+
+    /// From now on the operation waits.
+    pub fn allow_waiting(&self) {
+        self.waiting.store(MAY_WAIT, Ordering::Release);
+    }
+
+    /// Whether the operation may wait for another program's lease or write; if not, it breaks off.
+    pub(crate) fn may_wait(&self) -> bool {
+        let broken_off = |waiting| (waiting != MAY_WAIT).then_some(BROKE_OFF);
+        self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, broken_off).is_err()
     }
 
     /// When whoever waits for the answer should stop waiting: a little after the deadline, so that work which notices

@@ -101,22 +101,30 @@ impl<'s> Seen<'s> {
         self.linked.clone().unwrap_or_else(here)
     }
 
+    fn entry(&self, name: Range<usize>, lines: Option<usize>, wish: Wish) -> FileEntry {
+        let (readable, writable) = if wish.with_access { self.allows() } else { (false, false) };
+        let (size, modified) = (self.stat.st_size as u64, self.stat.st_mtime);
+        FileEntry { name, size, modified, readable, writable, lines }
+    }
+
     fn allows(&self) -> (bool, bool) {
         let place = self.place();
         (place.allows(Access::READ_OK), place.allows(Access::WRITE_OK))
     }
 }
 
-/// Lists `root`, which is `directory`; `count` gives a file's lines, or an error when the time is up.
+/// Lists `root`, which is `directory`; `count` gives a file's lines, or an error when the time is up or another program
+/// has a lease on the file. `wait` waits for the end of that.
 pub(crate) fn list(
     root: &Arc<OwnedFd>,
     directory: &Path,
     names: NamePolicy,
     wish: Wish,
     count: impl Fn(&Seen) -> Result<Option<usize>>,
+    wait: impl Fn(&Seen) -> Result<()>,
 ) -> Result<Listing> {
     let (roll, unlisted) = roll(root, names)?;
-    let (mut uncounted, mut more) = (0, false);
+    let (mut uncounted, mut more, mut leased) = (0, false, Vec::new());
     let candidates = roll.behind(wish.after);
     let mut files = Vec::with_capacity(candidates.len().min(wish.limit));
     for name in candidates {
@@ -126,19 +134,37 @@ pub(crate) fn list(
             break;
         }
         let lines = match count(&seen) {
-            Ok(lines) => lines,
-            Err(Error::TimedOut) => {
-                uncounted += 1;
+            Err(Error::Locked { .. }) => {
+                leased.push(files.len());
                 None
             }
-            Err(error) => return Err(error),
+            counted => in_time(counted, &mut uncounted)?,
         };
-        let (readable, writable) = if wish.with_access { seen.allows() } else { (false, false) };
-        let (size, modified) = (seen.stat.st_size as u64, seen.stat.st_mtime);
-        files.push(FileEntry { name, size, modified, readable, writable, lines });
+        files.push(seen.entry(name, lines, wish));
+    }
+    // Whoever has a lease was asked above to give it up, so these waits together are no longer than the longest.
+    for nth in leased {
+        let entry: &mut FileEntry = &mut files[nth];
+        let look = || Seen::look(root, &roll.text()[entry.name.clone()]);
+        let waited = look()?.map_or(Ok(()), |seen| wait(&seen));
+        // Whoever had the lease may have changed the file at the end of it.
+        let Some(seen) = look()? else { continue };
+        let lines = in_time(waited.and_then(|()| count(&seen)), &mut uncounted)?;
+        *entry = seen.entry(entry.name.clone(), lines, wish);
     }
     let directory = directory.into();
     Ok(Listing { names: roll.into_text(), files, unlisted, uncounted, more, directory })
+}
+
+/// The lines of a file; nothing if it was not counted in time, which is counted.
+fn in_time(counted: Result<Option<usize>>, uncounted: &mut usize) -> Result<Option<usize>> {
+    match counted {
+        Err(Error::TimedOut | Error::Locked { .. }) => {
+            *uncounted += 1;
+            Ok(None)
+        }
+        counted => counted,
+    }
 }
 
 /// The admitted names of what may be a visible regular file, sorted, and how many such files have another name.

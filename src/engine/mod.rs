@@ -12,6 +12,7 @@ mod diff;
 mod error;
 mod fault;
 mod file_system;
+mod lease;
 mod line_edit;
 mod lines;
 mod list;

@@ -124,10 +124,10 @@ impl Pending {
         }
     }
 
-    /// The answer to a call that did not get its turn at its file in time.
+    /// The answer to a call that did not get at its file in time.
     pub fn locked(&self) -> Answer {
-        let name = self.file().unwrap_or_default().to_owned();
-        self.answer(Err(Error::Locked { name }))
+        let locked = |name: &str| Error::Locked { name: name.to_owned() };
+        self.answer(Err(self.file().map_or(Error::TimedOut, locked)))
     }
 
     /// The answer to a call that ran into a fault of ours.

@@ -300,10 +300,11 @@ pub(super) fn late_answer(pending: &Pending, late: Late) -> Answer {
     }
 }
 
-/// Carries a request out. Nothing if it was called off, or answered as late, meanwhile.
+/// Carries a request out. Nothing if it was called off, or answered as late, meanwhile, or if it broke off.
 pub(super) fn run_to_answer(pending: &Pending, workspace: &Workspace, control: &Control) -> Option<Answer> {
     let answer = catch_unwind(AssertUnwindSafe(|| match pending.run(workspace, control) {
         Err(Error::Cancelled) => None,
+        _ if control.broke_off() => None,
         result => control.answer().then(|| pending.answer(result)),
     }));
     // Not where somebody else has answered already.

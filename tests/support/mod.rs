@@ -9,6 +9,7 @@
 //! - [`HeldWrite`]: another program's write that stops in the middle.
 //! - [`while_others`]: something that goes on in the background meanwhile.
 //! - [`traced`]: a command under strace, to see its system calls.
+//! - [`Lease`]: another program's lease on a file.
 //! - [`command`], [`as_nobody`], [`with_umask`]: a server process in unusual circumstances, for `Stdio::run` and
 //!   `Http::run`. [`run_to_end`]: a process that is to end by itself.
 //!
@@ -21,6 +22,7 @@ mod client;
 mod folder;
 mod held_write;
 mod http;
+mod lease;
 mod mount;
 mod process;
 mod random;
@@ -38,6 +40,7 @@ pub(crate) use client::{
 pub(crate) use folder::Folder;
 pub(crate) use held_write::{HeldWrite, map_mut};
 pub(crate) use http::{Connection, Http, HttpResponse, post_bytes};
+pub(crate) use lease::Lease;
 pub(crate) use mount::Mount;
 pub(crate) use process::{
     Ended, anonymous_memory, as_nobody, command, mapped_memory, run_command_to_end, run_to_end,

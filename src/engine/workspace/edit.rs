@@ -107,11 +107,11 @@ impl Workspace {
             if found.place.stat.is_none() {
                 return Err(self.not_found(&found.folder, name));
             }
-            let Some(file) = self.open_place(&found.place, name)? else { continue };
+            let Some(file) = self.open_place(&found.place, name, control)? else { continue };
             if !found.place.allows(Access::WRITE_OK) {
                 return Err(Error::PermissionDenied { name: name.into() });
             }
-            let Some((view, index)) = self.whole(file, name)? else { continue };
+            let Some((view, index)) = self.whole(file, name, control)? else { continue };
             let planned = plan(&index, view.bytes());
             // What was read, a refusal too, holds only if the bytes were true.
             if view.unchanged() {
@@ -167,7 +167,7 @@ impl Workspace {
         control: &Control,
         plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Attempt<T>> {
-        let Some(first) = self.open_place(&found.place, name)? else { return Ok(Attempt::Replaced) };
+        let Some(first) = self.open_place(&found.place, name, control)? else { return Ok(Attempt::Replaced) };
         if !found.place.allows(Access::WRITE_OK) {
             return Err(Error::PermissionDenied { name: name.into() });
         }
@@ -179,11 +179,11 @@ impl Workspace {
             Locked::TooLate => return Err(Error::Locked { name: name.into() }),
         };
         // Whoever had the lock before may have replaced the file: then ours is the lock of a file without a name.
-        let Some(file) = self.open_place(&found.place, name)? else { return Ok(Attempt::Replaced) };
+        let Some(file) = self.open_place(&found.place, name, control)? else { return Ok(Attempt::Replaced) };
         if !file.stamp().same_file(first.stamp()) {
             return Ok(Attempt::Replaced);
         }
-        let Some((view, index)) = self.whole(file, name)? else { return Ok(Attempt::Changed) };
+        let Some((view, index)) = self.whole(file, name, control)? else { return Ok(Attempt::Changed) };
         let planned = plan(&index, view.bytes());
         // A refusal, or that there is nothing to do, was read from these bytes: it holds only if they were true.
         if planned.as_ref().map_or(true, |plan| plan.as_ref().is_none_or(|(edit, _)| edit.changes_nothing()))

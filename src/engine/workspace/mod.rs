@@ -19,7 +19,7 @@ use super::root::{Folder, Root};
 use super::temporary::Cleared;
 use super::version::FileStamp;
 use super::view::OpenFile;
-use super::{Control, Error, Result, list};
+use super::{Control, Error, Result, lease, list};
 
 mod edit;
 mod read;
@@ -147,11 +147,13 @@ impl Workspace {
     }
 
     fn list_some(&self, wish: list::Wish, control: &Control) -> Result<list::Listing> {
-        let list = |folder: Folder| {
-            list::list(folder.handle(), self.path(), self.options.names, wish, |seen| {
-                self.count_lines(seen, control)
-            })
+        let count = |seen: &list::Seen| self.count_lines(seen, control);
+        let wait = |seen: &list::Seen| {
+            let opened = lease::wait_out(control, || seen.place().open())?;
+            opened.map(drop).map_err(|refusal| refused("", refusal))
         };
+        let list =
+            |folder: Folder| list::list(folder.handle(), self.path(), self.options.names, wish, count, wait);
         let folder = self.root.folder()?;
         match list(folder.clone()) {
             Ok(listing) if listing.files.is_empty() => match self.root.other_than(&folder)? {
@@ -194,15 +196,19 @@ impl Workspace {
         list::similar_names(folder.handle(), name, self.options.names)
     }
 
-    /// Opens the file if it is within the limit. Nothing if it is no longer what was found.
-    fn open_place(&self, place: &Place, name: &str) -> Result<Option<Arc<OpenFile>>> {
-        let Some(file) = place.open().map_err(|refusal| refused(name, refusal))? else { return Ok(None) };
+    /// Opens the file if it is within the limit; waits for the end of a lease. Nothing if it is no longer what was found.
+    fn open_place(&self, place: &Place, name: &str, control: &Control) -> Result<Option<Arc<OpenFile>>> {
+        self.admit(name, lease::wait_out(control, || place.open())?)
+    }
+
+    fn admit(&self, name: &str, opened: Result<Option<OpenFile>, Refusal>) -> Result<Option<Arc<OpenFile>>> {
+        let Some(file) = opened.map_err(|refusal| refused(name, refusal))? else { return Ok(None) };
         let (size, max) = (file.stamp().len, self.options.max_bytes);
         if size > max { Err(Error::TooLarge { size, max }) } else { Ok(Some(Arc::new(file))) }
     }
 
     /// The lines of a listed file; nothing if it is too large, not text or not readable. What is known is told even
-    /// when the time is up.
+    /// when the time is up. [`Error::Locked`] if another program has a lease on it.
     fn count_lines(&self, seen: &list::Seen, control: &Control) -> Result<Option<usize>> {
         let stamp = FileStamp::of(&seen.stat);
         if stamp.len > self.options.max_bytes {
@@ -212,7 +218,11 @@ impl Workspace {
             return Ok(lines);
         }
         control.check()?;
-        let Ok(Some(file)) = self.open_place(&seen.place(), "") else { return Ok(None) };
+        let file = match self.admit("", seen.place().open()) {
+            Ok(Some(file)) => file,
+            Err(Error::Locked { name }) => return Err(Error::Locked { name }),
+            _ => return Ok(None),
+        };
         Ok(self.lines_of(file))
     }
 }
@@ -220,6 +230,8 @@ impl Workspace {
 fn refused(name: &str, refusal: Refusal) -> Error {
     match refusal {
         Refusal::Forbidden => Error::PermissionDenied { name: name.into() },
+        // Another program has a lease on it.
+        Refusal::System(Errno::AGAIN) => Error::Locked { name: name.into() },
         Refusal::System(errno) => Error::read(name, errno),
     }
 }

@@ -87,15 +87,15 @@ enum Part {
 }
 
 /// What a read may wait for.
-#[derive(Clone, Copy, PartialEq)]
-enum Effort {
+#[derive(Clone, Copy)]
+enum Effort<'c> {
     /// Nothing: only what is in memory and small is read.
     AtOnce,
     /// The disk, but not another program's write to a file of which only the lines are counted: one write that never
     /// ends must not hold up the list of all files.
     Count,
-    /// The disk, and the end of another program's write.
-    Full,
+    /// The disk, and the end of another program's write if the operation admits that.
+    Full(&'c Control),
 }
 
 /// Whether what is about to be read from a file belongs to its stamp for good.
@@ -123,8 +123,8 @@ impl Workspace {
         for _ in 0..ATTEMPTS {
             control.check()?;
             let place = self.find(name)?;
-            let Some(file) = self.open_place(&place, name)? else { continue };
-            if let Some(excerpt) = self.excerpt(file, name, part, Effort::Full)? {
+            let Some(file) = self.open_place(&place, name, control)? else { continue };
+            if let Some(excerpt) = self.excerpt(file, name, part, Effort::Full(control))? {
                 return Ok(excerpt);
             }
         }
@@ -178,7 +178,7 @@ impl Workspace {
         let unchanged = || match effort {
             // Opened in the belief that it is what was found: nothing at all may differ.
             Effort::AtOnce => view.file().is_as_found(),
-            Effort::Count | Effort::Full => view.unchanged(),
+            Effort::Count | Effort::Full(_) => view.unchanged(),
         };
         if settled && !unchanged() {
             return Ok(None);
@@ -221,8 +221,9 @@ impl Workspace {
         &self,
         file: Arc<OpenFile>,
         name: &str,
+        control: &Control,
     ) -> Result<Option<(FileView, Arc<LineIndex>)>> {
-        self.view_of(file, name, Part::Bytes, Effort::Full)
+        self.view_of(file, name, Part::Bytes, Effort::Full(control))
     }
 
     /// How many lines an open file has. Nothing if it is not text, not readable, or changed under us.
@@ -238,13 +239,14 @@ impl Workspace {
         let device = file.stamp().dev;
         let system = match effort {
             Effort::AtOnce => self.file_systems.known(device)?,
-            Effort::Count | Effort::Full => self.file_systems.of(file.file(), device),
+            Effort::Count | Effort::Full(_) => self.file_systems.of(file.file(), device),
         };
         let writers = if system.is_local { writers::of(file.file()) } else { Writers::Unknown };
         let every_write_shows = match (writers, effort) {
             (Writers::None, _) => true,
             (_, Effort::AtOnce) => return None,
             (Writers::Some, Effort::Count) => false,
+            (_, Effort::Full(control)) if !control.may_wait() => return None,
             _ => {
                 writers::wait_for_running_write(file.file(), system);
                 if !file.is_as_found() {
@@ -283,7 +285,7 @@ fn load(file: Arc<OpenFile>, window: Range<usize>, name: &str, effort: Effort) -
     match effort {
         Effort::AtOnce if window.len() > MAP_CUTOFF => Ok(None),
         Effort::AtOnce => Ok(file.view_at_once(window)),
-        Effort::Count | Effort::Full => match file.view(window) {
+        Effort::Count | Effort::Full(_) => match file.view(window) {
             Ok(view) => Ok(Some(view)),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(Error::read(name, error)),

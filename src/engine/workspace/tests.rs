@@ -269,7 +269,7 @@ fn of_a_file_that_an_edit_replaced_nothing_is_kept() {
     let name = workspace.parse_name("a").unwrap();
     let known = || {
         let place = workspace.find("a").unwrap();
-        let file = workspace.open_place(&place, "a").unwrap().unwrap();
+        let file = workspace.open_place(&place, "a", &control()).unwrap().unwrap();
         move |workspace: &Workspace| workspace.cache.get(file.stamp()).is_some()
     };
     workspace.edit_lines(&name, &append("one"), true, &control()).unwrap();

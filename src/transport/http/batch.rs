@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 
 use super::Server;
 use super::body::{AnswerBody, Block};
+use super::call::Working;
 use super::response::{accepted, at_once, begin_with};
 use crate::engine::Control;
 use crate::protocol::{NO_ROOM, Pending, Step, code, http_refusal};
@@ -26,7 +27,7 @@ impl Server {
         let Some((batch, asked)) = Batch::new(&self.shared, &self.room, steps) else {
             return at_once(http_refusal(false, 503, code::INTERNAL_ERROR, NO_ROOM));
         };
-        let (batch, working) = (Arc::new(batch), Arc::new(working));
+        let (batch, working): (_, Working) = (Arc::new(batch), Arc::new(working));
         let places = Arc::new(Semaphore::new((self.shared.max_in_flight / 2).max(1)));
         let mut all = JoinSet::new();
         for calls in by_file(asked) {
@@ -49,13 +50,7 @@ impl Server {
     }
 
     /// Carries one request of a batch out. Its time starts now.
-    async fn batched(
-        self: Arc<Self>,
-        batch: &Arc<Batch>,
-        place: usize,
-        pending: Pending,
-        working: impl Send + 'static,
-    ) {
+    async fn batched(self: Arc<Self>, batch: &Arc<Batch>, place: usize, pending: Pending, working: Working) {
         let (batch, pending) = (batch.clone(), Arc::new(pending));
         if !batch.has_room_for(&pending) {
             return batch.keep(place, &pending, pending.no_room());

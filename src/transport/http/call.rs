@@ -3,6 +3,7 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Instant;
 
 use hyper::Response;
 use tokio::time::timeout_at;
@@ -13,6 +14,9 @@ use super::response::{accepted, at_once, begin_with};
 use crate::engine::{Control, Late};
 use crate::protocol::{Answer, Pending, Step};
 use crate::transport::work::{late_answer, run_to_answer};
+
+/// Held by all work, also that whose client has gone, so that the end of the server can wait for it.
+pub(super) type Working = Arc<dyn Send + Sync>;
 
 impl Server {
     pub(super) async fn carry_out(self: &Arc<Self>, step: Step) -> io::Result<Response<AnswerBody>> {
@@ -37,10 +41,14 @@ impl Server {
             Ok(None) => {}
             Err(_) => return at_once(pending.panicked()),
         }
-        let (pending, control) = (Arc::new(pending), Arc::new(Control::new(self.shared.timeout)));
+        let mut control = Control::new(self.shared.timeout);
+        if !pending.writes() {
+            control = control.without_waiting();
+        }
+        let (pending, control) = (Arc::new(pending), Arc::new(control));
         let _hung_up = CancelOnDrop(pending.ends_with_its_client().then(|| control.clone()));
         // From here on the end waits for it, also when its client has gone.
-        let working = self.working.clone().read_owned().await;
+        let working = Arc::new(self.working.clone().read_owned().await);
         // A task of its own: a client that hangs up takes only the waiting for the answer with it.
         match tokio::spawn(self.clone().work(pending.clone(), control, working, Block::pull)).await {
             Ok(Some(block)) => begin_with(block, &self.workers),
@@ -54,18 +62,43 @@ impl Server {
         self: Arc<Self>,
         pending: Arc<Pending>,
         control: Arc<Control>,
-        working: impl Send + 'static,
+        working: Working,
         then: impl Fn(Answer) -> T + Clone + Send + 'static,
     ) -> Option<T> {
-        let too_late = |at| then(late_answer(&pending, at));
         let _turn = match pending.file().filter(|_| pending.writes()) {
             None => None,
             Some(file) => match timeout_at(control.lock_deadline().into(), self.turns.turn(file)).await {
                 Ok(turn) => Some(turn),
-                Err(_) => return Some(too_late(Late::LockedOut)),
+                Err(_) => return Some(then(late_answer(&pending, Late::LockedOut))),
             },
         };
-        let Ok(_place) = timeout_at(control.deadline().into(), self.in_work.acquire()).await else {
+        let done = self.run(&pending, &control, control.deadline(), working.clone(), &then).await;
+        if done.is_some() || !control.broke_off() {
+            return done;
+        }
+        // It has to wait for another program's lease or write: of those that wait for one file's, one takes a place. No file
+        // has such a name, and changes of the file do not stand in the same line.
+        let waits = format!("{}/", pending.file().unwrap_or_default());
+        let turn = timeout_at(control.deadline().into(), self.turns.turn(&waits)).await;
+        if turn.is_err() && pending.file().is_some() {
+            return Some(then(late_answer(&pending, Late::LockedOut)));
+        }
+        // A listing tells what it knows, if need be without the rest, also when the time is up.
+        control.allow_waiting();
+        self.run(&pending, &control, control.overdue(), working, &then).await
+    }
+
+    /// Carries a call out, if there is a place for it before `until`. Nothing also if it broke off.
+    async fn run<T: Send + 'static>(
+        &self,
+        pending: &Arc<Pending>,
+        control: &Arc<Control>,
+        until: Instant,
+        working: Working,
+        then: &(impl Fn(Answer) -> T + Clone + Send + 'static),
+    ) -> Option<T> {
+        let too_late = |at| then(late_answer(pending, at));
+        let Ok(_place) = timeout_at(until.into(), self.in_work.acquire()).await else {
             return Some(too_late(Late::AtWork));
         };
         let work = {

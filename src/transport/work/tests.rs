@@ -1,7 +1,7 @@
 //! Panics, calls that hang, and batches of them.
 
 use super::*;
-use crate::protocol::panicking;
+use crate::protocol::{Session, panicking};
 use crate::transport::testing;
 
 const INTERNAL: &str = r#""error":{"code":-32603,"message":"Internal error"}}"#;
@@ -20,6 +20,21 @@ fn a_panic_in_a_call_is_an_answer() {
     let late = Control::new(shared.timeout);
     assert!(late.expire().is_some());
     assert!(run_to_answer(&panicking::rest(false), &shared.workspace, &late).is_none(), "twice");
+}
+
+#[test]
+fn what_waits_too_long_names_the_locked_file_if_it_wants_but_one() {
+    let (_folder, shared) = testing::shared();
+    let late = |call: &str| {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{call}}}"#);
+        let step = shared.service.mcp(&mut Session::stdio(), line.as_bytes());
+        let Step::Call(pending) = step else { panic!("no call") };
+        String::from_utf8(late_answer(&pending, Late::LockedOut).collect().unwrap()).unwrap()
+    };
+    let read = late(r#"{"name":"read_file","arguments":{"name":"f"}}"#);
+    assert!(read.contains("Error: File 'f' is locked by another process"), "{read}");
+    let list = late(r#"{"name":"list_files","arguments":{}}"#);
+    assert!(list.contains("Error: Operation timed out after 10s"), "{list}");
 }
 
 #[test]

@@ -1,0 +1,67 @@
+//! A lease on a file (fcntl(2), F_SETLEASE), as a file server takes one for its client.
+#![allow(unsafe_code)] // rustix has no call for leases.
+
+use std::fs::File;
+use std::io::{Error, ErrorKind};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Instant;
+
+use super::PATIENCE;
+
+/// A lease for reading and writing: whoever else opens the file must wait until it is given up.
+pub(crate) struct Lease {
+    file: File,
+}
+
+impl Lease {
+    /// Takes the lease, which is possible as long as nobody else has the file open. Nothing where the file system knows
+    /// no leases, which is said.
+    pub(crate) fn take(path: &Path) -> Option<Lease> {
+        let file = File::options().read(true).write(true).open(path).expect("the file");
+        match fcntl(&file, libc::F_SETLEASE, libc::F_WRLCK) {
+            Ok(()) => {}
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::PermissionDenied) => {
+                println!("SKIPPED: no leases at {}: {error}", path.display());
+                return None;
+            }
+            Err(error) => panic!("{}: {error}", path.display()),
+        }
+        // The signal that says that somebody waits would kill us; `until_somebody_waits` looks for itself.
+        fcntl(&file, libc::F_SETOWN, 0).expect("no owner");
+        Some(Lease { file })
+    }
+
+    /// The file, for what its holder still has to write.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Returns when somebody waits for the lease, as the system tells it.
+    pub(crate) fn until_somebody_waits(&self) {
+        let inode = format!(":{} ", self.file.metadata().expect("a file").ino());
+        let breaking =
+            |line: &str| line.contains("LEASE") && line.contains("BREAKING") && line.contains(&inode);
+        let deadline = Instant::now() + PATIENCE;
+        while !std::fs::read_to_string("/proc/locks").expect("/proc").lines().any(breaking) {
+            assert!(Instant::now() < deadline, "nobody waits");
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // Closing might not do: a child that another test just starts may still have the descriptor.
+        let _ = fcntl(&self.file, libc::F_SETLEASE, libc::F_UNLCK);
+    }
+}
+
+fn fcntl(file: &File, command: i32, argument: i32) -> Result<(), Error> {
+    // SAFETY: the descriptor is open for as long as `file` lives, and these commands take an int.
+    match unsafe { libc::fcntl(file.as_raw_fd(), command, argument) } {
+        -1 => Err(Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
