@@ -1,11 +1,12 @@
-//! What an edit asks of the disk and in which order, by a trace of the server's system calls: with `--sync=full` it is on
-//! the disk before it is answered (SPEC 2, 8). What a loss of power leaves: the unit tests of `engine/workspace`.
+//! What the server asks of the disk and in which order, by a trace of its system calls: with `--sync=full` an edit is on
+//! the disk before it is answered (SPEC 2, 8), and a small read waits for nothing on the thread that reads requests. What
+//! a loss of power leaves: the unit tests of `engine/workspace`.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{Call, Folder, Stdio, calls, command, traced};
+use crate::support::{Call, Folder, Mcp, Stdio, calls, command, traced};
 
 const FLUSHES: [&str; 7] =
     ["fdatasync", "fsync", "sync", "syncfs", "sync_file_range", "sync_file_range2", "msync"];
@@ -117,4 +118,29 @@ fn without_durability_nothing_is_flushed() {
     assert!(flushes.is_empty(), "{flushes:?}");
     assert!(!calls.iter().any(|call| call.arguments.contains("SYNC")), "{calls:?}");
     assert_eq!(calls.iter().filter(|call| call.is_one_of(&RENAMES)).count(), 4, "{calls:?}");
+}
+
+#[test]
+fn a_small_read_takes_only_what_is_in_memory_where_it_would_hold_up_other_requests() {
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    let trace = folder.outside("trace");
+    let names = "?preadv2,?pread64,?preadv,?read,?readv,?mmap";
+    let Some(command) = traced(&command(&folder, "stdio", &[]), names, &trace) else { return };
+    let server = Stdio::run(command);
+    for _ in 0..20 {
+        assert_eq!(server.ok("read_file", json!({ "name": "f" })), "File: f (1 lines)\n\na");
+    }
+    assert!(server.close().success());
+    let calls = calls(&trace);
+    let reader = &only(&calls, "a read of requests", |call| {
+        call.name == "read" && call.arguments.starts_with("0<") && call.result == "0"
+    })
+    .thread;
+    let of_file: Vec<&Call> = calls.iter().filter(|call| is_of(call, &folder.path().join("f"))).collect();
+    let waits: Vec<&&Call> = of_file
+        .iter()
+        .filter(|call| call.thread == *reader && !call.arguments.contains("RWF_NOWAIT"))
+        .collect();
+    assert!(!of_file.is_empty() && waits.is_empty(), "{waits:?}");
 }

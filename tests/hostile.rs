@@ -439,6 +439,49 @@ fn senders_that_stop_in_the_middle_of_large_bodies_hold_up_only_each_other() {
 }
 
 #[test]
+fn past_the_memory_for_bodies_a_large_one_is_told_to_come_again_and_small_ones_are_taken() {
+    let (_folder, server) = start(&["--max-size=2"]);
+    let mut senders: Vec<Connection> = Vec::new();
+    let busy = (0..200).find_map(|_| {
+        let mut sender = server.connect();
+        sender.write(head("/edit_file", 2 * MB).as_bytes());
+        let _ = sender.try_write(&vec![b' '; 2 * MB - 10]);
+        // One that is taken is not answered before its end has come.
+        let answer = sender.has_bytes_within(Duration::from_millis(20)).then(|| sender.read());
+        senders.push(sender);
+        answer
+    });
+    let busy = busy.expect("200 bodies of 2 MB are held at once");
+    assert_eq!((busy.status, busy.header("retry-after")), (503, Some("1")));
+    others_are_served(&server);
+    drop(senders);
+    let whole =
+        json!({ "name": "f", "edits": [{ "line": 1, "operation": "replace", "content": "x".repeat(MB) }] });
+    let since = std::time::Instant::now();
+    while server.post("/edit_file", &whole).status != 200 {
+        assert!(since.elapsed() < PATIENCE, "the memory for bodies is not given back");
+    }
+}
+
+#[test]
+fn a_connection_whose_answer_is_on_its_way_keeps_its_seat_however_many_come() {
+    let folder = Folder::new();
+    folder.write("large", "some text in a line\n".repeat(20 * MB / 20));
+    let binary = crate::support::command(&folder, "http", &["--port=0", "--max-size=100"]);
+    let server = Http::run(crate::support::with_descriptors(&binary, 64));
+    let mut reader = server.connect();
+    reader.write(&post_bytes("/read_file", "", br#"{"name":"large"}"#));
+    reader.wait_for_bytes();
+    let mut newcomers = Vec::new();
+    for _ in 0..200 {
+        let mut newcomer = server.connect();
+        assert_eq!(newcomer.post("/mcp", &ping()).status, 200);
+        newcomers.push(newcomer);
+    }
+    assert_eq!(reader.read().json()["content"].as_str().map(str::len), Some(20 * MB / 20 * 20 - 1));
+}
+
+#[test]
 fn a_head_that_never_ends_is_refused_before_it_holds_much() {
     let (_folder, server) = start(&[]);
     let mut connection = server.connect();

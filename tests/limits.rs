@@ -124,6 +124,76 @@ fn a_cancelled_edit_that_has_not_begun_to_write_is_not_answered_and_not_done() {
     assert_eq!(folder.text("f"), "a\nb\n");
 }
 
+/// An edit over stdio that appends its id.
+fn edit(server: &Stdio, id: &str, file: &str) {
+    server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": { "name": "edit_file", "arguments": { "name": file, "append": id } } }));
+}
+
+#[test]
+fn a_request_that_is_cancelled_while_it_waits_for_another_of_its_file_is_not_answered_and_not_done() {
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    let server = Stdio::start(&folder, &["--timeout=30"]);
+    let locked = lock(&folder, "f");
+    for id in ["first", "cancelled", "last"] {
+        edit(&server, id, "f");
+    }
+    server.notify("notifications/cancelled", json!({ "requestId": "cancelled" }));
+    assert_eq!(server.request("ping", json!({}))["result"], json!({}));
+    drop(locked);
+    assert_eq!((&server.recv()["id"], &server.recv()["id"]), (&json!("first"), &json!("last")));
+    server.close_stdin();
+    assert_eq!(server.rest_of_output(), [""; 0]);
+    assert_eq!(folder.text("f"), "a\nfirst\nlast\n");
+}
+
+#[test]
+fn a_cancelled_edit_gives_its_place_back_at_once_whatever_it_waits_for() {
+    let folder = Folder::new();
+    for name in ["f", "g"] {
+        folder.write(name, "a\n");
+    }
+    folder.link("also-f", "f");
+    let _locks = [lock(&folder, "f"), lock(&folder, "g")];
+    // The first waits for the lock; under another name of the file, the second waits for the first.
+    for (names, places) in [(vec!["f"], 2), (vec!["f", "also-f"], 3)] {
+        let in_flight = format!("--max-in-flight={places}");
+        let server = Stdio::start(&folder, &[&in_flight, "--timeout=60"]);
+        for (id, name) in names.iter().enumerate() {
+            edit(&server, &id.to_string(), name);
+        }
+        until_a_lock_is_waited_for(server.pid());
+        server.notify("notifications/cancelled", json!({ "requestId": (names.len() - 1).to_string() }));
+        // This takes the last place, or the one before it if one was given back.
+        edit(&server, "more", "g");
+        server.send(&ping());
+        assert_eq!(server.recv(), json!({ "jsonrpc": "2.0", "id": "ping", "result": {} }));
+    }
+}
+
+#[test]
+fn over_http_no_more_requests_are_in_work_than_max_in_flight_says() {
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    let server = Http::start(&folder, &["--max-in-flight=1", "--timeout=30"]);
+    let locked = lock(&folder, "f");
+    let mut first = server.connect();
+    first.write(&post_bytes("/edit_file", "", br#"{"name":"f","append":"x"}"#));
+    until_a_lock_is_waited_for(server.pid());
+    let mut second = server.connect();
+    second.write(&post_bytes("/edit_file", "", br#"{"name":"g","append":"x","create_if_missing":true}"#));
+    // Long enough to make a file, if nothing held that up.
+    let mut other = server.connect();
+    for _ in 0..300 {
+        assert_eq!(other.post("/mcp", &ping()).status, 200);
+    }
+    assert_eq!(folder.names(), ["f"], "two are in work at once");
+    drop(locked);
+    assert_eq!((first.read().status, second.read().status), (200, 200));
+    assert_eq!(folder.text("g"), "x\n");
+}
+
 #[test]
 fn sigterm_ends_a_server_that_waits_for_a_lock_within_2_seconds() {
     let folder = Folder::new();

@@ -19,6 +19,7 @@ mod errors_arguments; // wrong arguments, and which of several errors is reporte
 mod errors_hints; // the lines behind the first one of an error, in each interface's numbers
 mod errors_system; // locks, other programs, full disks, a folder that goes, time
 mod escape_attempts; // every way out of the folder that was thought of, on every tool and interface
+mod faults; // system calls that fail or hang: errors, late answers, the end
 mod file_edit; // file_edit: S1's test list by name, and its fixtures
 mod file_edit_answers; // what it answers: dry runs, errors, one retry from the error alone
 mod file_edit_diagnosis; // what a miss says: the mistakes that models make
@@ -35,6 +36,8 @@ mod limits; // rate, requests in flight, locked files, cancelling: what harms on
 mod list; // list_files to the letter
 mod mounts; // links into file systems mounted below the folder
 mod operator; // the lines of the log, SIGUSR1, and what is never logged
+mod patience; // clients that stop half way, and those that still send when they are refused
+mod racy; // files written twice within one tick of the clock
 mod read; // read_file: ranges, breaks, names
 mod readme; // what the README names: tests and flags
 mod resources; // resources, prompts, cursors
@@ -49,6 +52,7 @@ mod system; // full and read-only disks, folders that go, no descriptors, permis
 mod tools; // tools/list, the form of tools/call, --tools, --structured
 mod truncate; // files cut, grown, rewritten, replaced and deleted under readers and editors
 mod truth; // writes that take long, through maps, or with times set back: nothing stale is ever answered
+mod turns; // edits of one file under several names
 mod wire; // buffers, back-pressure, order and states on stdio (S2)
 mod workflow; // S0's integration test and its list of test cases
 

@@ -1,9 +1,11 @@
 //! The wire on stdio as S2 describes it: the read buffer, back-pressure, the order of answers, connection states.
 
+use std::io::{Read, Write};
+
 use serde_json::{Value, json};
 
 use crate::errors_system::lock;
-use crate::support::{Folder, Mcp, Stdio};
+use crate::support::{Folder, Mcp, PATIENCE, Stdio, command};
 
 const READ_BUFFER: usize = 64 * 1024;
 
@@ -143,4 +145,61 @@ fn other_answers_wait_for_the_end_of_a_long_one() {
         }
     }
     assert_eq!(long, 4);
+}
+
+/// A server whose stdout is this, and its stdin.
+fn with_stdout(
+    folder: &Folder,
+    stdout: std::process::Stdio,
+) -> (std::process::Child, std::process::ChildStdin) {
+    let mut server = command(folder, "stdio", &[]);
+    let server =
+        server.stdin(std::process::Stdio::piped()).stdout(stdout).stderr(std::process::Stdio::null());
+    let mut server = server.spawn().expect("a server");
+    let stdin = server.stdin.take().expect("a pipe");
+    (server, stdin)
+}
+
+#[test]
+fn a_pipe_that_does_not_block_is_waited_for_when_it_is_full() {
+    let folder = Folder::new();
+    let text = "some words in a line\n".repeat(200_000);
+    folder.write("large", &text);
+    let (mut ours, theirs) = std::io::pipe().expect("a pipe");
+    rustix::io::ioctl_fionbio(&theirs, true).expect("a pipe that does not block");
+    let (mut server, mut stdin) = with_stdout(&folder, theirs.into());
+    let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "read_file", "arguments": { "name": "large" } } });
+    stdin.write_all(format!("{read}\n{}\n", ping("next")).as_bytes()).expect("sent");
+    drop(stdin);
+    // Nothing is taken until the pipe is full.
+    let mut first = [0; 1];
+    ours.read_exact(&mut first).expect("an answer");
+    let mut all = String::from_utf8(first.to_vec()).expect("UTF-8");
+    ours.read_to_string(&mut all).expect("the rest");
+    let answers: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let large = answers.iter().find(|answer| answer["id"] == 1).expect("an answer");
+    let found = large["result"]["content"][0]["text"].as_str().expect("a text");
+    assert!(found.len() > text.len() && found.ends_with("in a line"));
+    assert!(answers.len() == 2 && answers.iter().any(|answer| answer["id"] == "next"));
+    assert!(server.wait().expect("its end").success());
+}
+
+#[test]
+fn a_server_whose_answers_nobody_reads_any_more_ends() {
+    let folder = Folder::new();
+    let (ours, theirs) = std::io::pipe().expect("a pipe");
+    let (mut server, mut stdin) = with_stdout(&folder, theirs.into());
+    drop(ours);
+    let end = std::time::Instant::now() + PATIENCE;
+    while server.try_wait().expect("a status").is_none() {
+        // Its stdin stays open.
+        let _ = stdin.write_all(format!("{}\n", ping("nobody hears")).as_bytes());
+        if std::time::Instant::now() > end {
+            let _ = server.kill();
+            panic!("it goes on for nobody");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(server.wait().expect("its end").success());
 }

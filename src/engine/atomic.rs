@@ -305,6 +305,42 @@ mod tests {
     }
 
     #[test]
+    fn a_temporary_that_another_program_cuts_or_extends_does_not_take_the_files_place() {
+        for len in [1, 1_000] {
+            let dir = dir();
+            std::fs::write(dir.0.path().join("a"), "old").unwrap();
+            let path = dir.0.path().to_owned();
+            let meddle = move || {
+                let names = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());
+                let temporary = names.into_iter().find(|path| !path.ends_with("a")).unwrap();
+                File::options().write(true).open(temporary).unwrap().set_len(len).unwrap();
+            };
+            let mut replaced = None;
+            // After it was created, locked and written.
+            assert!(step::meddle_at(3, meddle, || replaced = Some(dir.replace("a", "new"))));
+            assert!(matches!(replaced, Some(Err(Failure::Io(_)))), "{replaced:?}");
+            assert_eq!(
+                (dir.names(), std::fs::read(dir.0.path().join("a")).unwrap()),
+                (vec!["a".into()], b"old".into())
+            );
+        }
+    }
+
+    #[test]
+    fn a_replaced_file_keeps_its_owner_and_group() {
+        let dir = dir();
+        let path = dir.0.path().join("a");
+        std::fs::write(&path, "old").unwrap();
+        if std::os::unix::fs::chown(&path, Some(12), Some(34)).is_err() {
+            // Only the superuser gives files away.
+            return;
+        }
+        dir.replace("a", "new").unwrap();
+        let meta = std::fs::metadata(&path).unwrap();
+        assert_eq!((meta.uid(), meta.gid(), std::fs::read(&path).unwrap()), (12, 34, b"new".to_vec()));
+    }
+
+    #[test]
     fn a_commit_that_is_not_allowed_leaves_nothing_behind() {
         let dir = dir();
         let mut new = AtomicFile::create(&dir.1).unwrap();

@@ -180,6 +180,15 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_for_a_lock_is_never_over_30_s_and_never_over_the_timeout() {
+        for (timeout, wait) in [(1, 1), (30, 30), (31, 30), (300, 30)] {
+            let control = Control::new(Duration::from_secs(timeout));
+            let over = control.deadline() - control.lock_deadline();
+            assert_eq!(over.as_secs(), timeout - wait, "{timeout}");
+        }
+    }
+
+    #[test]
     fn a_passed_deadline_stops_the_work_by_itself() {
         let control = Control::new(Duration::ZERO);
         assert!(matches!(control.check(), Err(Error::TimedOut)));

@@ -325,6 +325,37 @@ mod tests {
     }
 
     #[test]
+    fn whoever_comes_after_an_abandoned_wait_waits_anew() {
+        let locks = Locks::default();
+        let (file, id) = file();
+        let stranger = file.reopen().unwrap();
+        for _ in 0..3 {
+            assert!(try_lock(&stranger).unwrap());
+            let own = file.reopen().unwrap();
+            assert!(locks.lock(&own, id, soon(10), &control()).unwrap().unwrap().is_too_late());
+            fs4::FileExt::unlock(&stranger).unwrap();
+            // The thread that waited has had the lock, and released it.
+            while !held(&locks.helpers).is_empty() {
+                thread::yield_now();
+            }
+            assert!(locks.lock(&own, id, soon(10_000), &control()).unwrap().unwrap().is_held());
+        }
+    }
+
+    #[test]
+    fn a_lock_is_released_though_its_descriptor_is_shared() {
+        let locks = Locks::default();
+        let (file, id) = file();
+        let shared = file.reopen().unwrap();
+        let lock = locks.lock(&shared, id, soon(10_000), &control()).unwrap().unwrap();
+        let stranger = file.reopen().unwrap();
+        assert!(lock.is_held() && !try_lock(&stranger).unwrap());
+        drop(lock);
+        assert!(try_lock(&stranger).unwrap());
+        drop(shared);
+    }
+
+    #[test]
     fn waiters_of_one_file_under_several_names_have_the_lock_one_after_another() {
         let locks = Locks::default();
         let (file, id) = file();

@@ -288,6 +288,26 @@ mod tests {
     }
 
     #[test]
+    fn a_fifo_swapped_in_for_a_file_is_neither_waited_for_nor_opened() {
+        let dir = tree(&[]);
+        let place = Place::find(&root(&dir), "a.txt".as_ref()).unwrap();
+        let path = dir.path().join("root/a.txt");
+        std::fs::remove_file(&path).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let (said, heard) = std::sync::mpsc::channel();
+        std::thread::spawn(move || said.send(place.open().map(|file| file.is_none())));
+        let none = heard.recv_timeout(std::time::Duration::from_secs(20)).expect("nobody waits for a writer");
+        assert_eq!(none, Ok(true));
+    }
+
+    #[test]
+    fn a_folder_swapped_for_a_link_after_it_was_found_is_not_entered() {
+        let dir = tree(&[("way_out", "..")]);
+        assert!(matches!(open_directory(root(&dir).as_fd(), "way_out".as_ref()), Err(Refusal::Forbidden)));
+        assert!(open_directory(root(&dir).as_fd(), "sub".as_ref()).is_ok());
+    }
+
+    #[test]
     fn an_entry_swapped_after_it_was_found_is_not_opened() {
         let dir = tree(&[]);
         let place = Place::find(&root(&dir), "a.txt".as_ref()).unwrap();

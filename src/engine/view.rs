@@ -211,6 +211,20 @@ mod tests {
     }
 
     #[test]
+    fn a_hole_that_was_read_is_told_though_the_file_looks_as_before_again() {
+        let _shared = TABLE.read().unwrap();
+        let bytes = vec![b'x'; 1 << 20];
+        let (writer, file) = open(&bytes);
+        let modified = writer.metadata().unwrap().modified().unwrap();
+        let view = file.view(0..bytes.len()).unwrap();
+        writer.set_len(0).unwrap();
+        assert_eq!(view.bytes().iter().filter(|&&byte| byte == 0).count(), bytes.len());
+        writer.write_all_at(&bytes, 0).unwrap();
+        writer.set_modified(modified).unwrap();
+        assert!(view.file().unchanged() && !view.unchanged());
+    }
+
+    #[test]
     fn maps_on_many_threads_fault_without_harm_to_each_other() {
         let _shared = TABLE.read().unwrap();
         let whole = open(&vec![b'y'; 300_000]).1.view(0..300_000).unwrap();

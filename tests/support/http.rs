@@ -67,6 +67,14 @@ impl Connection {
         self.stream.fill_buf().expect("an answer");
     }
 
+    /// Whether something arrives within this time.
+    pub(crate) fn has_bytes_within(&mut self, patience: Duration) -> bool {
+        self.stream.get_ref().set_read_timeout(Some(patience)).expect("a timeout");
+        let any = self.stream.fill_buf().is_ok_and(|bytes| !bytes.is_empty());
+        self.stream.get_ref().set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        any
+    }
+
     /// All that comes until the other side hangs up, or until nothing comes for this long.
     pub(crate) fn read_what_comes(&mut self, patience: Duration) -> Vec<u8> {
         self.stream.get_ref().set_read_timeout(Some(patience)).expect("a timeout");

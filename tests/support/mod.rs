@@ -8,7 +8,7 @@
 //! - [`Mount`]: a file system of its own.
 //! - [`HeldWrite`]: another program's write that stops in the middle.
 //! - [`while_others`]: something that goes on in the background meanwhile.
-//! - [`traced`]: a command under strace, to see its system calls.
+//! - [`traced`], [`with_injected`]: a command under strace, to see its system calls or to have some of them fail.
 //! - [`Lease`]: another program's lease on a file.
 //! - [`command`], [`as_nobody`], [`with_umask`]: a server process in unusual circumstances, for `Stdio::run` and
 //!   `Http::run`. [`run_to_end`]: a process that is to end by itself.
@@ -49,7 +49,7 @@ pub(crate) use process::{
 pub(crate) use random::Random;
 pub(crate) use revisions::{HANDSHAKE, STATELESS, Stateless, headers, in_every_revision, meta, with_meta};
 pub(crate) use stdio::Stdio;
-pub(crate) use trace::{Call, calls, traced};
+pub(crate) use trace::{Call, calls, traced, with_injected};
 
 /// How long anything is waited for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);

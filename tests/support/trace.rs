@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 /// One system call of a trace.
 #[derive(Debug)]
 pub(crate) struct Call {
+    pub(crate) thread: String,
     pub(crate) name: String,
     /// With the path of each descriptor behind it.
     pub(crate) arguments: String,
@@ -50,6 +51,11 @@ pub(crate) fn traced(command: &Command, names: &str, into: &Path) -> Option<Comm
     under_strace(command, &["-y", "-s", "300", "-o", into, "-e", &format!("trace={names}")])
 }
 
+/// As [`under_strace`]: tampers with calls as `strace -e inject=` has it.
+pub(crate) fn with_injected(command: &Command, what: &str) -> Option<Command> {
+    under_strace(command, &["-o", "/dev/null", "-e", &format!("inject={what}")])
+}
+
 /// The calls of a trace, in the order in which they began.
 pub(crate) fn calls(trace: &Path) -> Vec<Call> {
     const UNFINISHED: &str = " <unfinished ...>";
@@ -75,7 +81,14 @@ pub(crate) fn calls(trace: &Path) -> Vec<Call> {
                 unfinished.insert(thread.to_owned(), calls.len());
             }
             let ended = if whole.is_some() { usize::MAX } else { number };
-            calls.push(Call { name: name.to_owned(), arguments, result, began: number, ended });
+            calls.push(Call {
+                thread: thread.to_owned(),
+                name: name.to_owned(),
+                arguments,
+                result,
+                began: number,
+                ended,
+            });
         }
     }
     calls

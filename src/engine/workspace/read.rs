@@ -292,3 +292,36 @@ fn load(file: Arc<OpenFile>, window: Range<usize>, name: &str, effort: Effort) -
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::engine::{Durability, NamePolicy, WorkspaceOptions};
+
+    fn open(dir: &Path) -> Workspace {
+        let (names, durability) = (NamePolicy::Portable, Durability::None);
+        Workspace::open(dir, WorkspaceOptions { names, max_bytes: 1 << 20, read_only: false, durability })
+            .unwrap()
+    }
+
+    #[test]
+    fn a_file_that_is_swapped_between_the_look_and_the_opening_is_not_read_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        // The other is as long, and has more lines.
+        std::fs::write(&path, "1234\n").unwrap();
+        std::fs::write(dir.path().join("b"), "1\n\n\n\n").unwrap();
+        let workspace = open(dir.path());
+        let at_once =
+            |file| workspace.excerpt(Arc::new(file), "a", Part::Lines(LineRange::default()), Effort::AtOnce);
+        let place = workspace.find("a").unwrap();
+        if at_once(place.open_as_found().unwrap()).unwrap().is_none() {
+            // A file system that does not tell what is in memory.
+            return;
+        }
+        std::fs::rename(dir.path().join("b"), &path).unwrap();
+        assert!(at_once(place.open_as_found().unwrap()).unwrap().is_none());
+    }
+}

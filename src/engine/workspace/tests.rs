@@ -1,11 +1,12 @@
 //! What the workspace promises, at every step of the way.
 
+use std::fs::File;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::Duration;
 
 use super::*;
-use crate::engine::step;
-use crate::engine::{LineEdit, LineEdits, Operation};
+use crate::engine::cache::Known;
+use crate::engine::{LineEdit, LineEdits, LineIndex, Operation, line_edit, step};
 
 mod power_loss;
 
@@ -184,8 +185,11 @@ fn an_edit_that_was_called_off_changes_nothing() {
     let cancelled = control();
     assert!(cancelled.cancel());
     for control in [cancelled, Control::new(Duration::ZERO)] {
-        let refused = workspace.edit_lines(&name, &append("x"), false, &control).unwrap_err();
-        assert!(matches!(refused, Error::Cancelled | Error::TimedOut), "{refused:?}");
+        let never = |event| panic!("not even beside it: {event:?}");
+        step::watch(never, || {
+            let refused = workspace.edit_lines(&name, &append("x"), false, &control).unwrap_err();
+            assert!(matches!(refused, Error::Cancelled | Error::TimedOut), "{refused:?}");
+        });
     }
     assert_eq!(std::fs::read(dir.path().join("a")).unwrap(), b"old\n");
     assert_eq!(names(dir.path()), ["a"]);
@@ -260,6 +264,117 @@ fn a_file_that_stays_open_is_read_again_only_in_the_state_that_its_name_shows() 
     assert!(!is_open(), "whether it may still be read is for the system to say");
     std::fs::remove_file(&path).unwrap();
     assert!(read_at_once().is_none());
+}
+
+#[test]
+fn a_workspace_that_is_read_only_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a"), "old\n").unwrap();
+    let options = open(dir.path()).options().clone();
+    let workspace = Workspace::open(dir.path(), WorkspaceOptions { read_only: true, ..options }).unwrap();
+    for name in ["a", "new"] {
+        let name = workspace.parse_name(name).unwrap();
+        let refused = workspace.edit_lines(&name, &append("x"), true, &control()).unwrap_err();
+        assert!(matches!(refused, Error::PermissionDenied { .. }), "{refused:?}");
+    }
+    assert_eq!(
+        (names(dir.path()), std::fs::read(dir.path().join("a")).unwrap()),
+        (vec!["a".into()], b"old\n".into())
+    );
+}
+
+/// Runs `plan` over the file `a`, dry or not; each time right after it has been read, `meddle` happens.
+fn plan_while_meddled_with(
+    workspace: &Workspace,
+    dry: bool,
+    mut meddle: impl FnMut(usize),
+    plan: impl Fn(&[u8]) -> Result<LineEdits>,
+) -> (Result<usize>, usize) {
+    let name = workspace.parse_name("a").unwrap();
+    let mut times = 0;
+    let mut planned = |index: &LineIndex, old: &[u8]| {
+        let edits = plan(old);
+        times += 1;
+        meddle(times);
+        // A plan borrows its text.
+        let planned = line_edit::plan(index, old, Box::leak(Box::new(edits?)))?;
+        Ok(planned.map(|planned| (planned.plan, planned.total_lines)))
+    };
+    let outcome = match dry {
+        true => workspace.rehearse(&name, false, &control(), &mut planned),
+        false => workspace.change(&name, false, &control(), &mut planned),
+    };
+    (outcome.map(|(lines, _)| lines), times)
+}
+
+#[test]
+fn a_refusal_and_a_dry_run_tell_of_a_state_that_the_file_had_when_they_were_planned() {
+    for dry in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        std::fs::write(&path, "old\n").unwrap();
+        let workspace = open(dir.path());
+        let meddle = |time| {
+            if time == 1 {
+                std::fs::write(&path, "new text\n").unwrap();
+            }
+        };
+        let plan = |old: &[u8]| match old {
+            b"old\n" => Err(Error::InvalidName),
+            _ => Ok(append("more")),
+        };
+        let (outcome, times) = plan_while_meddled_with(&workspace, dry, meddle, plan);
+        assert_eq!((outcome.unwrap(), times), (2, 2), "dry: {dry}");
+        // One that changes nothing says so only of what is there.
+        std::fs::write(&path, "old\n").unwrap();
+        let plan = |old: &[u8]| Ok(if old == b"old\n" { append("") } else { append("more") });
+        let (outcome, times) = plan_while_meddled_with(&workspace, dry, meddle, plan);
+        assert_eq!((outcome.unwrap(), times), (2, 2), "dry: {dry}");
+    }
+}
+
+#[test]
+fn a_file_that_changes_each_time_that_it_is_read_is_given_up_on() {
+    for dry in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        std::fs::write(&path, "old\n").unwrap();
+        let meddle = |time: usize| {
+            assert!(time < 1_000, "it goes on for ever");
+            std::fs::write(&path, "x".repeat(time + 10)).unwrap();
+        };
+        let plan = |_: &[u8]| Err(Error::InvalidName);
+        let (outcome, times) = plan_while_meddled_with(&open(dir.path()), dry, meddle, plan);
+        assert!(matches!(outcome, Err(Error::Changed { .. })), "dry: {dry}: {outcome:?}");
+        assert_eq!(times, ATTEMPTS);
+    }
+}
+
+#[test]
+fn an_edit_that_fails_because_the_file_is_cut_meanwhile_says_that_it_was_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    // Mapped: what is cut off can no longer be copied.
+    std::fs::write(&path, "line\n".repeat(100_000)).unwrap();
+    let meddle = |_| File::options().write(true).open(&path).unwrap().set_len(10).unwrap();
+    let (outcome, times) = plan_while_meddled_with(&open(dir.path()), false, meddle, |_| Ok(append("end")));
+    assert!(matches!(outcome, Err(Error::Changed { .. })), "{outcome:?}");
+    assert_eq!((times, names(dir.path())), (1, vec!["a".into()]));
+}
+
+#[test]
+fn an_index_of_another_length_is_not_believed() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a"), "1\n2\n3\n").unwrap();
+    let workspace = open(dir.path());
+    let name = workspace.parse_name("a").unwrap();
+    let file = workspace.open_place(&workspace.find("a").unwrap(), "a").unwrap().unwrap();
+    for other in ["", "1\n", "1\n2\n3\n4\n"] {
+        let index = Arc::new(LineIndex::build(other.as_bytes()).unwrap());
+        workspace.cache.put_unique(file.stamp(), Known::Text(index));
+        let excerpt = workspace.read(&name, LineRange::default(), &control()).unwrap();
+        assert_eq!((excerpt.bytes(), excerpt.total), (&b"1\n2\n3"[..], 3), "{other:?}");
+    }
 }
 
 #[test]

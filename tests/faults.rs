@@ -1,0 +1,226 @@
+//! System calls of a real server that fail or hang, one at a time (SPEC 7, 8): a clear error or a late answer, nothing
+//! lost, nobody else held up. strace does the tampering; where there is none, these tests say so and end.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{Direct, Folder, Http, Mcp, PATIENCE, Stdio, command, post_bytes, with_injected};
+
+fn append(name: &str, text: &str) -> Value {
+    json!({ "name": name, "append": text })
+}
+
+/// Runs `test` with a server on each transport that has system calls of its tampered with, on a folder with the file `f`.
+fn with_faults(inject: &str, flags: &[&str], test: impl Fn(&dyn Mcp, &dyn Direct, &Folder)) {
+    let folder = || {
+        let folder = Folder::new();
+        folder.write("f", "a\n");
+        folder
+    };
+    let stdio = folder();
+    let Some(server) = with_injected(&command(&stdio, "stdio", flags), inject).map(Stdio::run) else {
+        return;
+    };
+    test(&server, &server, &stdio);
+    let http = folder();
+    let server = with_injected(&command(&http, "http", &[flags, &["--port=0"]].concat()), inject);
+    let server = Http::run(server.expect("strace works"));
+    test(&server, &server, &http);
+}
+
+#[test]
+fn an_edit_whose_data_cannot_be_flushed_is_refused_and_changes_nothing() {
+    with_faults("fdatasync:error=EIO", &[], |mcp, direct, folder| {
+        for name in ["f", "new"] {
+            let before = folder.snapshot();
+            let text = "Failed to write file: Input/output error (os error 5)";
+            assert_eq!(mcp.refused("edit_file", append(name, "b")), format!("Error: {text}"));
+            let create = json!({ "name": name, "append": "b", "create_if_missing": true });
+            assert_eq!(direct.direct_error("edit_file", create).message, text);
+            assert_eq!(folder.snapshot(), before, "{name}");
+        }
+    });
+}
+
+#[test]
+fn an_edit_whose_folder_cannot_be_flushed_says_that_it_is_in_place_but_may_not_last() {
+    with_faults("fsync:error=EIO", &[], |mcp, _, folder| {
+        for (name, text) in [("f", "a\nb\n"), ("new", "b\n")] {
+            let error = mcp.refused("edit_file", append(name, "b"));
+            let words =
+                "Error: Failed to write file: Input/output error (os error 5) (the change is in place";
+            assert!(error.starts_with(words), "{error}");
+            assert_eq!(folder.text(name), text);
+        }
+        assert_eq!(folder.names(), ["f", "new"]);
+    });
+}
+
+#[test]
+fn a_file_is_created_where_a_rename_cannot_refuse_to_replace() {
+    for error in ["EINVAL", "ENOSYS"] {
+        with_faults(&format!("renameat2:error={error}"), &[], |mcp, _, folder| {
+            assert!(mcp.ok("edit_file", append("new", "b")).ends_with("File created: true"));
+            assert!(mcp.ok("edit_file", append("new", "c")).ends_with("File created: false"));
+            assert_eq!(
+                (folder.text("new"), folder.names()),
+                ("b\nc\n".into(), vec!["f".into(), "new".into()])
+            );
+        });
+    }
+}
+
+/// Long after all that is waited for meanwhile: what is delayed by that hangs. (strace holds up the end of a process until
+/// the delay is over, too.)
+const HANGS: &str = "fdatasync:delay_enter=8000000";
+
+/// An edit that hangs keeps its temporary file.
+#[track_caller]
+fn still_hangs(folder: &Folder) {
+    let names = folder.names();
+    assert!(names.iter().any(|name| name.starts_with(".file-editor-tmp-")), "it hangs no longer: {names:?}");
+}
+
+#[test]
+fn an_edit_that_hangs_is_answered_as_late_changes_nothing_and_holds_up_nobody() {
+    with_faults(HANGS, &["--timeout=1"], |mcp, direct, folder| {
+        let late = "Error: Operation timed out after 1s";
+        assert_eq!(mcp.refused("edit_file", append("f", "b")), late);
+        // What comes for the same file afterwards goes on.
+        assert_eq!(mcp.ok("read_file", json!({ "name": "f" })), "File: f (1 lines)\n\na");
+        let create = json!({ "name": "new", "append": "b", "create_if_missing": true });
+        assert_eq!(format!("Error: {}", direct.direct_error("edit_file", create).message), late);
+        assert!(mcp.ok("list_files", json!({})).ends_with("Total files: 1"));
+        still_hangs(folder);
+        assert_eq!(folder.text("f"), "a\n");
+        // Nor when it goes on at last.
+        let since = Instant::now();
+        while folder.names() != ["f"] {
+            assert!(since.elapsed() < PATIENCE, "{:?}", folder.names());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(folder.text("f"), "a\n");
+    });
+}
+
+#[test]
+fn requests_that_wait_for_one_that_hangs_go_on_when_it_is_answered_as_late_and_the_end_does_not_wait_for_it()
+{
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    let command = command(&folder, "stdio", &["--timeout=1"]);
+    let Some(server) = with_injected(&command, HANGS).map(Stdio::run) else { return };
+    let call = |id: &str, tool: &str, arguments: Value| {
+        let params = json!({ "name": tool, "arguments": arguments });
+        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    };
+    call("hangs", "edit_file", append("f", "b"));
+    call("waits", "read_file", json!({ "name": "f" }));
+    call("other", "read_file", json!({ "name": "missing" }));
+    assert_eq!(server.recv()["id"], "other");
+    let text = |id: &str| {
+        let text = server.answer_to(&json!(id))["result"]["content"][0]["text"].clone();
+        text.as_str().expect("a text").to_owned()
+    };
+    assert!(text("hangs").starts_with("Error: Operation timed out after 1s"));
+    assert_eq!(text("waits"), "File: f (1 lines)\n\na");
+    server.close_stdin();
+    server.wait_for_stderr("stopped");
+    still_hangs(&folder);
+    assert_eq!(folder.text("f"), "a\n");
+}
+
+#[test]
+fn a_signal_ends_a_server_in_which_an_edit_hangs() {
+    let folder = Folder::new();
+    let binary = command(&folder, "http", &["--timeout=60", "--port=0"]);
+    let Some(http) = with_injected(&binary, HANGS).map(Http::run) else { return };
+    let mut waiting = http.connect();
+    waiting.write(&post_bytes("/mcp", "", &edit_new("b")));
+    until_a_temporary_file_is_there(&folder);
+    http.signal(Signal::TERM);
+    http.wait_for_stderr("stopped uptime");
+    still_hangs(&folder);
+
+    let folder = Folder::new();
+    let binary = command(&folder, "stdio", &["--timeout=60"]);
+    let stdio = Stdio::run(with_injected(&binary, HANGS).expect("strace works"));
+    stdio.send_raw(&[&edit_new("b")[..], b"\n"].concat());
+    until_a_temporary_file_is_there(&folder);
+    stdio.signal(Signal::TERM);
+    stdio.wait_for_stderr("stopped uptime");
+    still_hangs(&folder);
+}
+
+fn edit_new(text: &str) -> Vec<u8> {
+    let call = json!({ "name": "edit_file", "arguments": append("new", text) });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call }).to_string().into_bytes()
+}
+
+fn until_a_temporary_file_is_there(folder: &Folder) {
+    let since = Instant::now();
+    while folder.names().is_empty() {
+        assert!(since.elapsed() < PATIENCE, "no edit is at work");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn an_edit_that_is_being_put_in_place_when_its_time_is_up_is_answered_as_done() {
+    for call in ["renameat", "fsync"] {
+        with_faults(&format!("{call}:delay_enter=1800000"), &["--timeout=1"], |mcp, _, folder| {
+            assert!(mcp.ok("edit_file", append("f", "b")).contains("Total lines: 2"));
+            assert_eq!((folder.text("f"), folder.names()), ("a\nb\n".into(), vec!["f".into()]));
+        });
+    }
+}
+
+/// An edit that is answered as late a moment before it comes back from the disk; whether it has cleared away after itself
+/// when the server has ended.
+fn clears_away_at_the_end() -> Option<bool> {
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    let command = command(&folder, "stdio", &["--timeout=1"]);
+    let server = Stdio::run(with_injected(&command, "fdatasync:delay_enter=1500000")?);
+    server.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "edit_file", "params": append("f", "b") }));
+    server.close_stdin();
+    let answers = server.rest_of_output();
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert!(answers[0].contains("Operation timed out after 1s"), "{answers:?}");
+    assert_eq!(server.wait(PATIENCE).code(), Some(0));
+    assert_eq!(folder.text("f"), "a\n");
+    Some(folder.names() == ["f"])
+}
+
+#[test]
+fn at_the_end_of_input_what_was_answered_as_late_has_a_moment_to_clear_away_after_itself() {
+    // A machine that is busy may take longer than the moment, but not each time.
+    let mut tries = (0..5).map(|_| clears_away_at_the_end());
+    assert!(tries.any(|clear| clear != Some(false)), "a temporary file is left each time");
+}
+
+/// A listing of files each of which takes a while to count; what it says of those that it had no time for.
+fn late_listing() -> Option<String> {
+    const FILES: usize = 12;
+    let folder = Folder::new();
+    (0..FILES).for_each(|n| folder.write(&format!("f{n:02}"), "a\n"));
+    let command = command(&folder, "stdio", &["--timeout=1"]);
+    let server = Stdio::run(with_injected(&command, "pread64,preadv,preadv2:delay_enter=150000")?);
+    let list = server.tool("list_files", json!({}));
+    let counted = list.text.matches("lines: 1\n").count();
+    let as_told = list.text.matches("lines: -1\n").count() == FILES - counted && counted < FILES;
+    Some(if !list.is_error && as_told { list.text } else { String::new() })
+}
+
+#[test]
+fn a_listing_that_is_late_shows_what_was_counted_and_says_so() {
+    // A machine that is busy may be so late that only that can be said, but not each time.
+    let text = (0..5).map(|_| late_listing()).find(|text| text.as_deref() != Some(""));
+    let Some(text) = text.expect("no listing was late and complete") else { return };
+    assert!(
+        text.contains("Total files: 12\n") && text.lines().last().is_some_and(|last| last.contains("time")),
+        "{text}"
+    );
+}

@@ -1,0 +1,131 @@
+//! How long a server waits for a client over HTTP: not for ever for one that stops half way, and long enough for one that
+//! still sends when it has been refused (SPEC 6.3, 8).
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Connection, Folder, Http, PATIENCE, post_bytes};
+
+const MB: usize = 1_048_576;
+
+/// Longer than any of the server's own times, the longest of which is a minute.
+const LONG: Duration = Duration::from_secs(100);
+
+fn ping() -> serde_json::Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })
+}
+
+/// The head of a request whose body has this length.
+fn head(path: &str, length: usize) -> Vec<u8> {
+    let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n");
+    format!("{head}Content-Length: {length}\r\n\r\n").into_bytes()
+}
+
+/// All that comes until the server hangs up, which it must do.
+fn until_the_end(mut connection: Connection, what: &str) -> String {
+    let since = Instant::now();
+    let came = connection.read_what_comes(LONG);
+    assert!(since.elapsed() < LONG, "{what}: nobody hangs up");
+    String::from_utf8_lossy(&came).into_owned()
+}
+
+/// Open sockets of a process.
+fn sockets(pid: u32) -> usize {
+    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("a process").flatten();
+    let targets = descriptors.filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok());
+    targets.filter(|target| target.to_string_lossy().starts_with("socket:")).count()
+}
+
+/// A client that takes nothing of a long answer is hung up on, and the rest of the answer is dropped.
+fn a_reader_that_takes_nothing() {
+    let folder = Folder::new();
+    folder.write("large", "some text in a line\n".repeat(50 * MB / 20));
+    let server = Http::start(&folder, &["--max-size=100"]);
+    let before = sockets(server.pid());
+    let mut reader = server.connect();
+    reader.write(&post_bytes("/read_file", "", br#"{"name":"large"}"#));
+    reader.wait_for_bytes();
+    assert_eq!(sockets(server.pid()), before + 1);
+    let since = Instant::now();
+    while sockets(server.pid()) > before {
+        assert!(since.elapsed() < LONG, "a reader that takes nothing is not hung up on");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(reader.try_read().is_err(), "all of the answer was held for it");
+}
+
+/// A body that comes byte by byte is refused at last.
+fn a_body_that_trickles(server: &Http) {
+    let mut slow = TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
+    slow.write_all(&head("/mcp", 10_000)).expect("sent");
+    slow.set_read_timeout(Some(Duration::from_secs(1))).expect("a timeout");
+    let since = Instant::now();
+    let mut answer = [0; 12];
+    while slow.read_exact(&mut answer).is_err() {
+        assert!(since.elapsed() < LONG, "a body that trickles is waited for");
+        if slow.write_all(b" ").is_err() {
+            return;
+        }
+    }
+    assert_eq!(&answer, b"HTTP/1.1 408");
+}
+
+#[test]
+fn clients_that_stop_half_way_are_hung_up_on_each_in_its_time() {
+    let folder = Folder::new();
+    let server = Http::start(&folder, &[]);
+    std::thread::scope(|scope| {
+        let server = &server;
+        scope.spawn(|| {
+            let mut connection = server.connect();
+            connection.write(b"POST /mcp HTTP/1.1\r\nHost:");
+            let came = until_the_end(connection, "half a head");
+            assert!(came.is_empty() || came.starts_with("HTTP/1.1 408"), "{came}");
+        });
+        scope.spawn(|| {
+            let mut connection = server.connect();
+            assert_eq!(connection.post("/mcp", &ping()).status, 200);
+            let came = until_the_end(connection, "no next request");
+            assert!(came.is_empty() || came.starts_with("HTTP/1.1 408"), "{came}");
+        });
+        scope.spawn(|| {
+            let mut connection = server.connect();
+            connection.write(&[&head("/mcp", 100)[..], b"{"].concat());
+            // Long before a body has had its whole time.
+            let came = String::from_utf8_lossy(&connection.read_what_comes(PATIENCE)).into_owned();
+            assert!(came.starts_with("HTTP/1.1 408"), "half a body: {came:?}");
+        });
+        scope.spawn(|| a_body_that_trickles(server));
+        scope.spawn(a_reader_that_takes_nothing);
+    });
+}
+
+/// What a client gets that sends all of a request before it reads the answer; nothing if the connection broke.
+fn answer_behind(server: &Http, request: &[u8]) -> Option<String> {
+    let mut client = TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
+    client.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    client.write_all(request).ok()?;
+    client.shutdown(Shutdown::Write).ok()?;
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).ok()?;
+    Some(answer)
+}
+
+#[test]
+fn a_client_that_sends_all_of_what_is_refused_half_way_gets_its_answer() {
+    let folder = Folder::new();
+    let server = Http::start(&folder, &["--max-size=1"]);
+    let body = vec![b' '; 8 * MB];
+    let too_large = [&head("/edit_file", body.len())[..], &body].concat();
+    let not_found = [&head("/nowhere", MB)[..], &body[..MB]].concat();
+    for (request, status) in [(too_large, "HTTP/1.1 413"), (not_found, "HTTP/1.1 404")] {
+        let got =
+            |_: &usize| answer_behind(&server, &request).is_some_and(|answer| answer.starts_with(status));
+        // The server listens for a moment only: a machine that is busy may be late now and then.
+        let had = (0..10).filter(got).count();
+        assert!(had >= 7, "{had} of 10 got their {status}");
+    }
+}
