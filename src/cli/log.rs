@@ -11,14 +11,12 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::layer;
 use tracing_subscriber::prelude::*;
 
+use super::line::Lines;
 use super::{LogFormat, LogLevel};
 use crate::transport::monitor::ASKED;
 
 /// The target of the line that says what is served: shown at every level (SPEC 2).
 const READY: &str = "ready";
-
-/// Bytes of a line that is written: a pipe that is ready takes as many without blocking.
-const LONGEST: usize = 4096;
 
 /// A start that takes longer is warned of.
 const SLOW_START: Duration = Duration::from_millis(100);
@@ -35,11 +33,7 @@ pub fn init(level: LogLevel, format: LogFormat) {
     let shown = level.max(Level::INFO);
     let levels =
         Targets::new().with_target("file_editor", level).with_target(READY, shown).with_target(ASKED, shown);
-    let layer = layer().with_writer(|| Stderr).with_target(false).log_internal_errors(false);
-    let log = match format {
-        LogFormat::Text => layer.with_ansi(false).boxed(),
-        LogFormat::Json => layer.json().flatten_event(true).boxed(),
-    };
+    let log = layer().with_writer(|| Stderr).event_format(Lines(format)).log_internal_errors(false);
     tracing_subscriber::registry().with(log.with_filter(levels)).init();
     std::panic::set_hook(Box::new(|panic| {
         let at = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -76,10 +70,8 @@ impl Write for Stderr {
         let mut ready = [PollFd::new(&stderr, PollFlags::OUT)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         if matches!(poll(&mut ready, Some(&now)), Ok(1)) {
-            let _ = match line.get(..LONGEST - 1).filter(|_| line.len() > LONGEST) {
-                Some(beginning) => rustix::io::write(stderr, &[beginning, b"\n"].concat()),
-                None => rustix::io::write(stderr, line),
-            };
+            // Not longer than what it takes now (`line::LONGEST`).
+            let _ = rustix::io::write(stderr, line);
         }
         Ok(line.len())
     }

@@ -1,5 +1,6 @@
 //! The command line (SPEC 2): every flag and limit in one struct, checked before anything starts.
 
+mod line;
 mod log;
 
 use std::ffi::OsString;

@@ -1,6 +1,6 @@
 //! What an operator hears of requests (S0 5.4): a line for each failure, a warning for each slow one, and counts.
 //!
-//! A line carries names, codes and times, never a file's text; what a client sent is cut, so that a line stays a line.
+//! A line carries names, codes and times, never a file's text.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,9 +15,6 @@ const SLOW: Duration = Duration::from_secs(1);
 
 /// The operation of what is refused before it is known to be one.
 const NO_OPERATION: &str = "request";
-
-/// Bytes of a message or a name that a line shows; of an id, a fifth of it. All in all less than a pipe takes at once.
-const SHOWN: usize = 1_000;
 
 /// What this process has done since its start.
 pub static COUNTS: Counts = Counts::new();
@@ -86,11 +83,11 @@ impl Subject<'_> {
         log_failure!(
             category,
             operation = self.operation,
-            filename = cut(self.file.unwrap_or(""), SHOWN),
-            request_id = cut(self.id, SHOWN / 5),
+            filename = self.file.unwrap_or(""),
+            request_id = self.id,
             error_code = code,
             error_category = category.as_str(),
-            error_message = cut(message, SHOWN),
+            error_message = message,
             duration_ms = millis(self.took),
             "failed"
         );
@@ -101,8 +98,8 @@ impl Subject<'_> {
         if self.took > SLOW {
             tracing::warn!(
                 operation = self.operation,
-                filename = cut(self.file.unwrap_or(""), SHOWN),
-                request_id = cut(self.id, SHOWN / 5),
+                filename = self.file.unwrap_or(""),
+                request_id = self.id,
                 duration_ms = millis(self.took),
                 "slow"
             );
@@ -118,25 +115,12 @@ pub(super) fn refused(operation: &str, id: &str, code: i32, message: &str) {
     log_failure!(
         category,
         operation = known,
-        request_id = cut(id, SHOWN / 5),
+        request_id = id,
         error_code = code,
         error_category = category.as_str(),
-        error_message = cut(message, SHOWN),
+        error_message = message,
         "refused"
     );
-}
-
-/// The beginning of `text` that takes at most `most` bytes however the log escapes it.
-fn cut(text: &str, most: usize) -> &str {
-    if text.len() * 10 <= most {
-        return text;
-    }
-    let mut bytes = 0;
-    let end = text.char_indices().find(|(_, char)| {
-        bytes += char.escape_debug().map(char::len_utf8).sum::<usize>();
-        bytes > most
-    });
-    &text[..end.map_or(text.len(), |(at, _)| at)]
 }
 
 /// Milliseconds, to the microsecond.
@@ -158,16 +142,6 @@ mod tests {
         assert_eq!(counts.calls(), 1);
         let expected = [("edit_file", Category::Client, 2), ("read_file", Category::System, 1)];
         assert_eq!(counts.failures(), expected);
-    }
-
-    #[test]
-    fn what_a_client_sent_is_cut_by_what_the_log_makes_of_it() {
-        assert_eq!(cut("short", 1_000), "short");
-        assert_eq!(cut("exactly ten", 11), "exactly ten");
-        assert_eq!(cut("one too many", 11), "one too man");
-        assert_eq!(cut("\n\n\n\n", 6), "\n\n\n");
-        assert_eq!(cut("éé", 3), "é");
-        assert_eq!(cut("\u{10FFFF}", 3), "");
     }
 
     #[test]

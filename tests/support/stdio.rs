@@ -79,6 +79,18 @@ impl Stdio {
         write_all(self.stdin.lock().expect("no panic").as_mut().expect("stdin is open"), bytes);
     }
 
+    /// Sends a message that no schema admits, and to which the answer may be any JSON.
+    pub(crate) fn send_unchecked(&self, message: &Value) {
+        let line = format!("{message}\n");
+        write_all(self.stdin.lock().expect("no panic").as_mut().expect("stdin is open"), line.as_bytes());
+    }
+
+    /// The next message, which is JSON.
+    pub(crate) fn recv_unchecked(&self) -> Value {
+        let line = self.next_line();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:.400}"))
+    }
+
     /// The next line as it came, without its line break.
     pub(crate) fn recv_line(&self) -> String {
         let line = self.next_line();
