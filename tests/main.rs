@@ -34,8 +34,8 @@ mod kill; // kill -9 at random moments of real edits
 mod leases; // leases of other programs: waited for, by those alone who want the file
 mod limits; // rate, requests in flight, locked files, cancelling: what harms only its own request
 mod list; // list_files to the letter
-mod mounts; // links into file systems mounted below the folder
 mod log_lines; // one record of the log is one line, and JSON where that was asked for
+mod mounts; // links into file systems mounted below the folder
 mod operator; // the lines of the log, SIGUSR1, and what is never logged
 mod patience; // clients that stop half way, and those that still send when they are refused
 mod racy; // files written twice within one tick of the clock
