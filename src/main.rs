@@ -1,6 +1,6 @@
 //! The binary: parse, log, open the folder, run a transport, exit code.
 
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,13 +8,15 @@ use std::time::{Duration, Instant};
 use file_editor::cli::{self, Config, Stop, Transport};
 use file_editor::engine::{OpenError, Workspace, WorkspaceOptions};
 use file_editor::protocol::{Service, ServiceOptions};
+use file_editor::transport::heap::Heap;
 use file_editor::transport::{Shared, http, stdio};
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: Heap = Heap;
 
 fn main() -> ExitCode {
     let start = Instant::now();
+    cli::catch_panics();
     match Config::parse_from_args(std::env::args_os()).and_then(|config| run(config, start)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Asked(answer)) => {
@@ -23,7 +25,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(Stop::Wrong(line)) => {
-            let _ = writeln!(io::stderr(), "file-editor: {line}");
+            cli::say_wrong(&line);
             ExitCode::FAILURE
         }
     }
@@ -56,8 +58,8 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
         rate_limit: config.rate_limit,
     };
     match config.transport {
-        Transport::Stdio => stdio::serve(shared, || cli::ready(&folder, "stdio", start))
-            .map_err(|error| Stop::Wrong(format!("--transport=stdio: {error}"))),
+        Transport::Stdio => stdio::serve(shared, move || cli::ready(&folder, "stdio", start))
+            .map_err(|error| wrong(&error, format!("--transport=stdio: {error}"))),
         Transport::Http => {
             if config.allow_remote && !config.host.is_loopback() && token.is_none() {
                 cli::warn_open(config.host);
@@ -65,9 +67,8 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
             let (host, port) = (config.host, config.port);
             let ready = |address| cli::ready(&folder, &format!("http://{address}"), start);
             http::serve(shared, http::HttpOptions { host, port, token }, ready).map_err(|error| {
-                Stop::Wrong(format!(
-                    "cannot listen on {host} port {port}: {error}; choose another --port or --host"
-                ))
+                let listen = format!("cannot listen on {host} port {port}: {error}");
+                wrong(&error, format!("{listen}; choose another --port or --host"))
             })
         }
     }
@@ -75,12 +76,17 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
 
 fn cannot_open(config: &Config, error: &OpenError) -> Stop {
     let dir = config.dir.display();
-    Stop::Wrong(match error {
+    match error {
         OpenError::Unusable(error) => {
-            format!("--dir={dir} cannot be used: {error}; give a folder that exists")
+            wrong(error, format!("--dir={dir} cannot be used: {error}; give a folder that exists"))
         }
-        OpenError::NotWritable => {
-            format!("--dir={dir} is not writable; give one that is, or serve it with --read-only")
-        }
-    })
+        OpenError::NotWritable => Stop::Wrong(format!(
+            "--dir={dir} is not writable; give one that is, or serve it with --read-only"
+        )),
+    }
+}
+
+/// What to say of an error: `line`, unless the system has too little of something, which no other flag mends.
+fn wrong(error: &io::Error, line: String) -> Stop {
+    Stop::Wrong(if cli::is_shortage(error) { cli::cannot_start(error) } else { line })
 }

@@ -46,6 +46,7 @@ mod rest; // S3's interface: results that count from 1
 mod revisions; // negotiation, batches, the stateless revision beside the others
 mod rights; // ACLs, owner, group, mode: an edit gives nobody more rights
 mod schemas; // the tools' schemas: valid, plain, small, true
+mod shortage; // too few descriptors, too little memory, no threads at start
 mod stateless; // the revision without a handshake, to the letter
 mod stateless_clients; // the same between its requests: nothing remembered, clients that go away
 mod stdio; // framing, ids, order, the end of input

@@ -1,6 +1,7 @@
 //! The log: to stderr, as text or JSON. Never blocks: where nobody reads stderr, lines are dropped instead. A panic is a
 //! line like any other, and tells where it was but not what it said: that could be a file's text.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use tracing_subscriber::prelude::*;
 
 use super::line::Lines;
 use super::{LogFormat, LogLevel};
+use crate::transport::heap;
 use crate::transport::monitor::ASKED;
 
 /// The target of the line that says what is served: shown at every level (SPEC 2).
@@ -35,17 +37,55 @@ pub fn init(level: LogLevel, format: LogFormat) {
         Targets::new().with_target("file_editor", level).with_target(READY, shown).with_target(ASKED, shown);
     let log = layer().with_writer(|| Stderr).event_format(Lines(format)).log_internal_errors(false);
     tracing_subscriber::registry().with(log.with_filter(levels)).init();
+}
+
+/// From the first moment on: a panic is a line of the log, and where it comes before the server is ready, its end. What
+/// it says then is shown, as no file has been read: the runtime panics where the system has no threads left.
+pub fn catch_panics() {
     std::panic::set_hook(Box::new(|panic| {
+        if heap::is_starting() {
+            heap::only_one_ends();
+            let said = panic.payload();
+            let said =
+                said.downcast_ref::<String>().map(String::as_str).or(said.downcast_ref::<&str>().copied());
+            say_wrong(&cannot_start(said.unwrap_or("panic")));
+            std::process::exit(1);
+        }
         let at = panic.location().map(ToString::to_string).unwrap_or_default();
         let thread = std::thread::current();
         tracing::error!(at, thread = thread.name().unwrap_or(""), "panic");
     }));
 }
 
+/// The line about a start that the system has not enough for.
+pub fn cannot_start(why: impl Display) -> String {
+    format!(
+        "cannot start: {why}; see the limits of file descriptors (ulimit -n), threads (ulimit -u) and memory (ulimit -v)"
+    )
+}
+
+/// Whether the system has not enough of something, whatever was asked of it.
+pub fn is_shortage(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let short = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::AGAIN, Errno::NOBUFS];
+    short.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+/// Why there is no server, in one line on stderr.
+pub fn say_wrong(line: &str) {
+    let escaped = |char: char| match char.is_control() {
+        true => char.escape_default().to_string(),
+        false => char.to_string(),
+    };
+    let line: String = line.chars().map(escaped).collect();
+    let _ = io::stderr().write_all(format!("file-editor: {line}\n").as_bytes());
+}
+
 /// Says what is started, what is served and where, and how long the start took (SPEC 2).
 pub fn ready(folder: &str, place: &str, start: Instant) {
     let took = start.elapsed();
     let start_ms = (took.as_secs_f64() * 10_000.0).round() / 10.0;
+    heap::started();
     tracing::info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), "start");
     tracing::info!(target: READY, folder, at = place, start_ms, "ready");
     if took > SLOW_START {

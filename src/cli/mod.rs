@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Parser, ValueEnum};
 
-pub use log::{init as init_log, ready, warn_open};
+pub use log::{cannot_start, catch_panics, init as init_log, is_shortage, ready, say_wrong, warn_open};
 
 use crate::engine::{Durability, NamePolicy};
 use crate::tools::{TOOLS, Tool, find};

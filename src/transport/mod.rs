@@ -2,7 +2,7 @@
 
 mod batch;
 mod deadlines;
-mod heap;
+pub mod heap;
 pub mod http;
 mod image;
 pub mod limits;
@@ -18,6 +18,7 @@ mod turns;
 mod work;
 mod workers;
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +40,15 @@ pub struct Shared {
     pub max_in_flight: usize,
     /// Requests a connection may send.
     pub rate_limit: Option<limits::Rate>,
+}
+
+/// Descriptors that a start needs.
+const DESCRIPTORS: usize = 7;
+
+/// An error if there are too few descriptors. To be asked before the runtime is built, which panics without them.
+fn check_descriptors() -> io::Result<()> {
+    let stderr = rustix::stdio::stderr();
+    (0..DESCRIPTORS).map(|_| stderr.try_clone_to_owned()).collect::<io::Result<Vec<_>>>().map(drop)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use super::message::Message;
 use super::monitor::Monitor;
 use super::output::Output;
 use super::work::Work;
-use super::{Shared, heap, shutdown};
+use super::{Shared, check_descriptors, heap, shutdown};
 use crate::engine::BOM;
 use crate::protocol::{ConnectionState, Id, Pending, Service, Session, Step, code, refusal};
 
@@ -35,9 +35,10 @@ const PIPE: usize = 1 << 18;
 /// under steady requests, too.
 const REST: Duration = Duration::from_secs(3);
 
-/// Serves until the end of input, or until a signal.
-pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
+/// Serves until the end of input, or until a signal. `ready` is called when nothing is left that could fail.
+pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Result<()> {
     heap::one_for_all();
+    check_descriptors()?;
     // No pipe, or none that may be larger: then it stays as it is.
     let _ = rustix::pipe::fcntl_setpipe_size(rustix::stdio::stdout(), PIPE);
     // One thread waits for signals and timers.
@@ -51,9 +52,8 @@ pub fn serve(shared: Shared, ready: impl FnOnce()) -> io::Result<()> {
     let workspace = shared.workspace.clone();
     let connection = Connection::new(shared, runtime.handle().clone());
     let reader_wake = wake.clone();
-    ready();
     thread::Builder::new().name("stdio".into()).spawn(move || {
-        connection.run(&reader_wake);
+        connection.run(&reader_wake, ready);
         let _ = finished.send(());
     })?;
     let until_the_end = async {
@@ -98,9 +98,10 @@ impl Connection {
     }
 
     /// Reads until the end of input or until woken, then finishes what is in work.
-    fn run(mut self, wake: &OwnedFd) {
+    fn run(mut self, wake: &OwnedFd, ready: impl FnOnce()) {
         let mut lines = Lines::new(self.shared.max_bytes);
         let mut buffer = vec![0; READ_BUFFER];
+        ready();
         while !self.output.is_closed() {
             match read(&mut buffer, wake, || self.rest()) {
                 Read::Woken => break,

@@ -87,8 +87,13 @@ pub(crate) fn waits_in_the_system(pid: u32) -> bool {
 
 /// The same command with this many descriptors and no more.
 pub(crate) fn with_descriptors(command: &Command, most: u32) -> Command {
+    with_limit(command, &format!("-n {most}"))
+}
+
+/// The same command under a limit of `ulimit`.
+pub(crate) fn with_limit(command: &Command, limit: &str) -> Command {
     let mut shell = Command::new("/bin/sh");
-    shell.arg("-c").arg(format!("ulimit -n {most} && exec \"$0\" \"$@\""));
+    shell.arg("-c").arg(format!("ulimit {limit} && exec \"$0\" \"$@\""));
     shell.arg(command.get_program()).args(command.get_args());
     shell
 }
@@ -108,7 +113,28 @@ pub(crate) fn run_to_end(arguments: &[&str]) -> Ended {
 }
 
 /// Runs a command of [`command`] and the like with no input, and waits for its end.
-pub(crate) fn run_command_to_end(mut command: Command) -> Ended {
+pub(crate) fn run_command_to_end(command: Command) -> Ended {
+    run_until(command, |process| process.wait(PATIENCE))
+}
+
+/// The same for a server that may start after all: then it is told to end.
+pub(crate) fn start_and_end(command: Command) -> Ended {
+    run_until(command, |process| {
+        let lines = process.lines.get_mut().expect("no panic");
+        while let Ok(line) = lines.recv_timeout(PATIENCE) {
+            if line.contains(" ready ") {
+                break;
+            }
+        }
+        // It may have ended by itself.
+        if matches!(process.child.try_wait(), Ok(None)) {
+            process.signal(rustix::process::Signal::TERM);
+        }
+        process.wait(PATIENCE)
+    })
+}
+
+fn run_until(mut command: Command, end: impl FnOnce(&mut Process) -> ExitStatus) -> Ended {
     command.stdin(Pipe::null());
     let mut process = Process::spawn(command);
     let mut out = process.child.stdout.take().expect("a pipe");
@@ -116,7 +142,7 @@ pub(crate) fn run_command_to_end(mut command: Command) -> Ended {
         let mut text = String::new();
         out.read_to_string(&mut text).map(|_| text)
     });
-    let code = process.wait(PATIENCE).code();
+    let code = end(&mut process).code();
     let stdout = stdout.join().expect("a thread").expect("UTF-8 on stdout");
     Ended { code, stdout, stderr: process.stderr() }
 }

@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::io::Errno;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
 use tokio::sync::{RwLock, Semaphore, watch};
@@ -37,7 +38,7 @@ use super::patience::Patient;
 use super::seats::{Seat, Seated, Seats};
 use super::turns::Turns;
 use super::workers::Workers;
-use super::{Shared, heap, seats, shutdown};
+use super::{Shared, check_descriptors, heap, seats, shutdown};
 use crate::protocol::BLOCK;
 
 /// Longest time between two requests of a connection, and for the head of one.
@@ -56,6 +57,9 @@ const BUFFER: usize = BLOCK - 1024;
 
 /// How long one thread of the runtime waits for the others, which have nothing to do.
 const MOMENT: Duration = Duration::from_millis(5);
+
+/// How long a start waits for all threads of the runtime.
+const START: Duration = Duration::from_secs(2);
 
 /// Where and for whom to listen.
 #[derive(Debug)]
@@ -105,6 +109,7 @@ impl Server {
 /// Serves until a signal. `ready` is told the address.
 pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
     heap::one_for_all();
+    check_descriptors()?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
     let runtime = runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
     let served = runtime.block_on(async {
@@ -112,11 +117,16 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         let workspace = shared.workspace.clone();
         let server = Arc::new(Server::new(shared, &options));
         let (signals, mut monitor) = (shutdown::Signals::catch()?, Monitor::start()?);
-        ready(listener.local_addr()?);
+        let address = listener.local_addr()?;
+        // Each thread must be there and have memory of its own.
+        if !give_back_on_all(threads, START).await {
+            return Err(Errno::AGAIN.into());
+        }
+        ready(address);
         let at_rest = async || {
             workspace.gather();
             frame::give_back();
-            give_back_on_all(threads).await;
+            give_back_on_all(threads, MOMENT).await;
         };
         let serving = accept(&server, &listener, signals.next());
         monitor.beside(serving, || workspace.close_files(), at_rest).await;
@@ -129,8 +139,8 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
 }
 
 /// Has each of the runtime's `threads` give back what is free in its own share of the heap. None is left out, because none
-/// goes on before all have come; only where one hangs, the others go on without it after a moment.
-async fn give_back_on_all(threads: usize) {
+/// goes on before all have come; only where one hangs, the others go on without it after `patience`. Whether all came.
+async fn give_back_on_all(threads: usize, patience: Duration) -> bool {
     let come = Arc::new((Mutex::new(0), Condvar::new()));
     let mut tasks = JoinSet::new();
     for _ in 0..threads {
@@ -140,10 +150,11 @@ async fn give_back_on_all(threads: usize) {
             let mut count = come.0.lock().unwrap_or_else(PoisonError::into_inner);
             *count += 1;
             come.1.notify_all();
-            drop(come.1.wait_timeout_while(count, MOMENT, |count| *count < threads));
+            let waited = come.1.wait_timeout_while(count, patience, |count| *count < threads);
+            !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
         });
     }
-    tasks.join_all().await;
+    tasks.join_all().await.into_iter().all(|in_time| in_time)
 }
 
 /// Accepts connections until the signal, then lets those in work finish.

@@ -1,0 +1,81 @@
+//! Starts with too few descriptors, too little memory, or no threads: one clear line and exit code 1, or a server (SPEC 2).
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use crate::support::{Ended, Folder, command, start_and_end, with_limit};
+
+/// A server that ended in good order after it was ready, or one line and exit code 1. Whether it started.
+#[track_caller]
+fn check(what: &str, ended: &Ended) -> bool {
+    let Ended { code, stdout, stderr } = ended;
+    assert_eq!(stdout, "", "{what}");
+    assert!(!stderr.contains("panic") && !stderr.contains("memory allocation"), "{what}: {stderr}");
+    if *code == Some(0) {
+        assert!(stderr.contains(" ready "), "{what}: {stderr}");
+        return true;
+    }
+    assert_eq!((*code, stderr.lines().count()), (Some(1), 1), "{what}: {stderr}");
+    assert!(stderr.starts_with("file-editor: cannot start: ") && stderr.ends_with('\n'), "{what}: {stderr}");
+    assert!(stderr.contains("ulimit"), "it does not say what to look at: {stderr}");
+    false
+}
+
+/// Starts both transports under each of these limits. How many of the starts came to a server.
+fn starts(limits: impl Iterator<Item = String> + Clone) -> [usize; 2] {
+    let folder = Folder::new();
+    let outcome = ["stdio", "http"].map(|transport| {
+        let flags: &[&str] = if transport == "http" { &["--port=0"] } else { &[] };
+        let server = command(&folder, transport, flags);
+        let start = |limit: &String| {
+            check(&format!("{transport}, {limit}"), &start_and_end(with_limit(&server, limit)))
+        };
+        limits.clone().filter(start).count()
+    });
+    assert_eq!(folder.names(), [""; 0]);
+    outcome
+}
+
+#[test]
+fn with_too_few_descriptors_a_start_ends_in_one_line() {
+    const LIMITS: std::ops::RangeInclusive<u32> = 3..=40;
+    for started in starts(LIMITS.map(|most| format!("-n {most}"))) {
+        // Neither all nor none: the border is among them.
+        assert!((1..LIMITS.count()).contains(&started), "{started}");
+    }
+}
+
+#[test]
+fn with_too_little_memory_a_start_ends_in_one_line() {
+    // From where the program itself can be loaded.
+    for started in starts((16..=256).step_by(8).map(|most| format!("-v {}", most * 1024))) {
+        assert!((1..=30).contains(&started), "{started}");
+    }
+}
+
+#[test]
+fn without_a_thread_to_be_had_a_start_ends_in_one_line() {
+    if !rustix::process::geteuid().is_root() {
+        println!("not root: a user of its own cannot be had, threads are not limited");
+        return;
+    }
+    let folder = Folder::new();
+    // A user whom nobody else is: the limit is on all that one user runs.
+    let user = 1_000_000 + std::process::id();
+    for transport in ["stdio", "http"] {
+        let server = command(&folder, transport, &["--port=0", "--read-only"]);
+        let copy = folder.outside("file-editor");
+        let copied = Command::new("cp").arg(server.get_program()).arg(&copy).status().expect("cp");
+        assert!(copied.success());
+        let mut own = Command::new(&copy);
+        own.args(server.get_args());
+        // By the one name or the other, as the shell has it.
+        let mut limited = with_limit(&own, "-p 1 2>/dev/null || ulimit -u 1");
+        limited.uid(user).gid(user);
+        if std::env::var_os("LLVM_PROFILE_FILE").is_some() {
+            limited.env("LLVM_PROFILE_FILE", "/dev/null");
+        }
+        let ended = start_and_end(limited);
+        assert!(!check(transport, &ended), "{transport}: it has no thread and starts");
+    }
+}
