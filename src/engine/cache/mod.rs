@@ -239,6 +239,15 @@ mod tests {
         assert!(matches!(cache.get(&stamp(7, 12_345)), Some(Known::Text(index)) if index.len_lines() == 2));
         assert!(cache.get(&stamp(7, 12_346)).is_none());
         assert!(cache.get(&stamp(8, 12_345)).is_none());
+        let known_as = stamp(7, 12_345);
+        for other in [
+            FileStamp { mtime_ns: 12_346, ..known_as },
+            FileStamp { ctime_ns: 12_346, ..known_as },
+            FileStamp { len: 4, ..known_as },
+            FileStamp { dev: 2, ..known_as },
+        ] {
+            assert!(cache.get(&other).is_none(), "{other:?}");
+        }
         cache.forget(&stamp(8, 12_345));
         assert!(cache.get(&stamp(7, 12_345)).is_some());
         cache.forget(&stamp(7, 12_346));

@@ -296,6 +296,7 @@ fn load(file: Arc<OpenFile>, window: Range<usize>, name: &str, effort: Effort) -
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::time::Duration;
 
     use super::*;
     use crate::engine::{Durability, NamePolicy, WorkspaceOptions};
@@ -306,6 +307,23 @@ mod tests {
             .unwrap()
     }
 
+    fn control() -> Control {
+        Control::new(Duration::from_secs(60))
+    }
+
+    /// A file whose index is known, as found and as open.
+    fn known(workspace: &Workspace, text: &str) -> (Place, Arc<OpenFile>) {
+        let place = workspace.find("a").unwrap();
+        let file = workspace.open_place(&place, "a", &control()).unwrap().unwrap();
+        let index = LineIndex::build(text.as_bytes()).unwrap();
+        workspace.cache.put(file.stamp(), Known::Text(Arc::new(index)));
+        (place, file)
+    }
+
+    fn whole(workspace: &Workspace, file: Arc<OpenFile>, effort: Effort) -> Option<Excerpt> {
+        workspace.excerpt(file, "a", Part::Lines(LineRange::default()), effort).unwrap()
+    }
+
     #[test]
     fn a_file_that_is_swapped_between_the_look_and_the_opening_is_not_read_at_once() {
         let dir = tempfile::tempdir().unwrap();
@@ -314,14 +332,29 @@ mod tests {
         std::fs::write(&path, "1234\n").unwrap();
         std::fs::write(dir.path().join("b"), "1\n\n\n\n").unwrap();
         let workspace = open(dir.path());
-        let at_once =
-            |file| workspace.excerpt(Arc::new(file), "a", Part::Lines(LineRange::default()), Effort::AtOnce);
-        let place = workspace.find("a").unwrap();
-        if at_once(place.open_as_found().unwrap()).unwrap().is_none() {
+        let (place, file) = known(&workspace, "1234\n");
+        if whole(&workspace, file, Effort::AtOnce).is_none() {
             // A file system that does not tell what is in memory.
             return;
         }
         std::fs::rename(dir.path().join("b"), &path).unwrap();
-        assert!(at_once(place.open_as_found().unwrap()).unwrap().is_none());
+        let swapped = Arc::new(place.open_as_found().unwrap());
+        assert!(whole(&workspace, swapped, Effort::AtOnce).is_none());
+    }
+
+    #[test]
+    fn a_file_that_changed_since_it_was_opened_is_neither_told_nor_remembered() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        std::fs::write(&path, "1234\n").unwrap();
+        let workspace = open(dir.path());
+        let (_, file) = known(&workspace, "1234\n");
+        let view = file.clone().view(0..file.len_bytes()).unwrap();
+        // In place, of the same length, at another time.
+        std::fs::write(&path, "1\n\n\n\n").unwrap();
+        let writer = std::fs::File::options().write(true).open(&path).unwrap();
+        writer.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(whole(&workspace, file, Effort::Full(&control())).is_none());
+        assert!(workspace.index(&view, "a", Keep::Yes).unwrap().is_none());
     }
 }
