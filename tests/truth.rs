@@ -81,6 +81,10 @@ fn on_each_file_system(test: impl Fn(&Folder)) {
     if let Some(_mount) = Mount::at(folder.path(), "size=64m,mode=755") {
         test(&folder);
     }
+    let folder = Folder::new();
+    if let Some(_mount) = Mount::overlay(&folder) {
+        test(&folder);
+    }
     for kind in ["xfs", "btrfs"] {
         let folder = Folder::new();
         if let Some(_mount) = Mount::made_by(kind, &["-q"], &folder) {
@@ -93,7 +97,7 @@ fn on_each_file_system(test: impl Fn(&Folder)) {
 /// Whether the folder is on a file system whose writes hold a lock that can be waited for: ext4, XFS, Btrfs, tmpfs.
 fn locks_writes(folder: &Folder) -> bool {
     let system = rustix::fs::statfs(folder.path()).expect("a file system");
-    [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994].contains(&(system.f_type as u32))
+    [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630].contains(&(system.f_type as u32))
 }
 
 fn to_disk(folder: &Folder, name: &str) {
@@ -185,6 +189,8 @@ fn writes_through_a_map_that_is_held(folder: &Folder) {
     let server = Stdio::start(folder, &[]).ready();
     let file = File::options().read(true).write(true).open(folder.path().join("a.txt")).expect("a file");
     let mut map = map_mut(&file);
+    // The map alone keeps the file open for writing.
+    drop(file);
     for at in [100, 200, 300] {
         // The page is dirty from the first time on: later, the system sets no time.
         map[at] = b'\n';
@@ -193,6 +199,27 @@ fn writes_through_a_map_that_is_held(folder: &Folder) {
         let head = server.ok("read_file", json!({ "name": "a.txt", "start_line": 0, "end_line": 0 }));
         assert!(head.starts_with(&format!("File: a.txt (lines 0-0 of {total} total)\n")), "{head}");
     }
+}
+
+#[test]
+fn what_a_program_writes_through_a_map_that_it_makes_after_a_read_is_read() {
+    on_each_file_system(|folder| {
+        folder.write("a.txt", numbered(64));
+        until_not_racy(folder, "a.txt");
+        let server = Stdio::start(folder, &[]).ready();
+        assert_eq!(line(&server, "a.txt", 7), "7");
+        let path = folder.path().join("a.txt");
+        let file = File::options().read(true).write(true).open(path).expect("a file");
+        let mut map = map_mut(&file);
+        // Read before it is written to: on some file systems the write is not noticed then.
+        assert_eq!(map[7 * 64], b'7');
+        map[100] = b'\n';
+        drop((map, file));
+        assert_eq!(line(&server, "a.txt", 8), "7");
+        let edit =
+            json!({ "line": 8, "operation": "replace", "content": "edited", "expect": format!("{:<63}", 7) });
+        server.ok("edit_file", json!({ "name": "a.txt", "edits": [edit] }));
+    });
 }
 
 #[test]

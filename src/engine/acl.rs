@@ -98,8 +98,10 @@ impl Acl {
     /// For a file that gets another owner: the old one may not do more than before.
     pub(super) fn for_another_owner(mut self) -> Acl {
         let owner = self.of(OWNER);
-        self.limit(GROUP, owner);
-        self.limit(OTHERS, owner);
+        // The owner's own entry came first; now one that names the old owner or a group of it would count.
+        for tag in [NAMED_USER, GROUP, NAMED_GROUP, OTHERS] {
+            self.limit(tag, owner);
+        }
         self
     }
 

@@ -44,7 +44,7 @@ impl Kept {
 pub(super) fn copy(old: &OpenFile, new: &File) -> io::Result<()> {
     let from = old.stat();
     let names = Names::of(old.file());
-    let acl = if names.have(ACCESS) { acl_of(old.file(), ACCESS) } else { Some(Acl::of_mode(mode_of(from))) };
+    let acl = access_acl(old);
     let keeps_acl = acl.as_ref().is_some_and(|acl| !acl.is_mode());
     let cleared = drop_inherited(new, &names, keeps_acl);
     step::taken()?;
@@ -65,6 +65,17 @@ pub(super) fn give_to_new_file(dir: impl AsFd, new: &File, mode: Mode) -> io::Re
         step::taken()?;
     }
     Ok(rustix::fs::fchmod(new, acl.mode())?)
+}
+
+/// The access ACL of a file, which its mode may be; nothing if the system does not say.
+fn access_acl(old: &OpenFile) -> Option<Acl> {
+    // Asked for by its name: a list of names may be too long to be told, and a mode alone says less than an ACL.
+    let mut nothing = [0; 0];
+    match rustix::fs::fgetxattr(old.file(), ACCESS, &mut nothing) {
+        Ok(_) => acl_of(old.file(), ACCESS),
+        Err(Errno::NODATA | Errno::NOTSUP) => Some(Acl::of_mode(mode_of(old.stat()))),
+        Err(_) => None,
+    }
 }
 
 /// Takes from `new` what its folder gave it and the old file does not have. Whether no foreign ACL is left.

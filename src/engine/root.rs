@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags, Stat};
 
+use super::file_system::{self, FileSystem};
 use super::{Error, Result};
 
 /// How long a handle is used for reads without a look at the path.
@@ -38,6 +39,7 @@ pub(crate) struct Folder {
     handle: Arc<OwnedFd>,
     dev: u64,
     ino: u64,
+    file_system: FileSystem,
 }
 
 impl Folder {
@@ -45,7 +47,8 @@ impl Folder {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = rustix::fs::open(path, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&handle)?;
-        Ok(Folder { handle: Arc::new(handle), dev: stat.st_dev, ino: stat.st_ino })
+        let file_system = file_system::of(&handle);
+        Ok(Folder { handle: Arc::new(handle), dev: stat.st_dev, ino: stat.st_ino, file_system })
     }
 
     fn is(&self, stat: &Stat) -> bool {
@@ -57,9 +60,9 @@ impl Folder {
         &self.handle
     }
 
-    /// The device that it is on.
-    pub(crate) fn dev(&self) -> u64 {
-        self.dev
+    /// The file system of a file on the device `dev`, if that is the folder's own.
+    pub(crate) fn file_system(&self, dev: u64) -> Option<FileSystem> {
+        (dev == self.dev).then_some(self.file_system)
     }
 }
 

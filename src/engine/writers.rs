@@ -67,7 +67,7 @@ pub(super) fn wait_for_running_write(file: &File, system: FileSystem) {
 
 /// Whether a write to `file` from now on is sure to change its times, given that no write(2) was running a moment ago.
 pub(super) fn every_write_would_show(file: &File, system: FileSystem) -> bool {
-    system.write_barrier != WriteBarrier::None && system.tracks_dirty_pages && has_no_dirty_page(file)
+    system.shows_writers && has_no_dirty_page(file)
 }
 
 /// cachestat(2), since Linux 6.5.
@@ -102,21 +102,21 @@ mod tests {
     use std::io::Write;
     use std::os::fd::AsFd;
 
-    use super::super::file_system::FileSystems;
+    use super::super::file_system;
     use super::*;
 
     fn file() -> (tempfile::NamedTempFile, File, FileSystem) {
         let mut named = tempfile::NamedTempFile::new().unwrap();
         named.write_all(b"text\n").unwrap();
         let file = File::open(named.path()).unwrap();
-        let system = FileSystems::default().of(&file, rustix::fs::fstat(&file).unwrap().st_dev);
+        let system = file_system::of(&file);
         (named, file, system)
     }
 
     #[test]
     fn a_file_that_somebody_has_open_or_mapped_for_writing_is_told_from_one_that_nobody_has() {
         let (named, file, system) = file();
-        if !system.is_local {
+        if !system.shows_writers {
             return println!("skipped: no leases are believed on this file system");
         }
         assert_eq!(of(&file), Writers::Some, "it is open");
@@ -151,8 +151,8 @@ mod tests {
     #[test]
     fn a_file_with_dirty_pages_may_be_written_to_unseen_and_a_clean_one_may_not() {
         let (named, file, system) = file();
-        if !system.tracks_dirty_pages {
-            return println!("skipped: this file system does not track dirty pages");
+        if !system.shows_writers {
+            return println!("skipped: this file system does not show writers");
         }
         rustix::fs::fsync(named.as_file().as_fd()).unwrap();
         wait_for_running_write(&file, system);

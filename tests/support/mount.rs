@@ -32,6 +32,15 @@ impl Mount {
         Mount::run(folder.path(), &["-o", "loop", image.to_str().expect("a plain path")])
     }
 
+    /// An overlayfs whose files lie beside the folder.
+    pub(crate) fn overlay(folder: &Folder) -> Option<Mount> {
+        let layers = ["lower", "upper", "work"].map(|name| folder.outside(name));
+        layers.iter().for_each(|layer| std::fs::create_dir(layer).expect("a folder"));
+        let [lower, upper, work] = layers.map(|layer| layer.to_str().expect("a plain path").to_owned());
+        let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+        Mount::run(folder.path(), &["-t", "overlay", "-o", &options, "file-editor-test"])
+    }
+
     /// What is mounted at `path` already.
     pub(crate) fn adopt(path: &Path) -> Mount {
         Mount(path.to_owned())

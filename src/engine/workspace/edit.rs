@@ -9,6 +9,7 @@ use rustix::fs::Access;
 use super::{ATTEMPTS, Found, Workspace};
 use crate::engine::atomic::{AtomicFile, Failure, Replaces};
 use crate::engine::cache::Known;
+use crate::engine::file_system;
 use crate::engine::line_edit::{self, LineEdits};
 use crate::engine::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use crate::engine::lock::{Locked, PathKey, Turn};
@@ -237,7 +238,9 @@ impl Workspace {
             control.begin_commit().map_err(Stopped::Refused)
         };
         let stamp = new.commit(place, replaces, self.options.durability, commit)?;
-        if let Some(stamp) = stamp {
+        if let Some(stamp) = stamp
+            && file_system::of(&place.dir).shows_writers
+        {
             self.cache.put(&stamp, Known::Text(Arc::new(index.finish())));
         }
         tracing::trace!(file = name, bytes = size, "written");

@@ -10,7 +10,6 @@ use rustix::io::Errno;
 
 use super::atomic::Durability;
 use super::cache::IndexCache;
-use super::file_system::FileSystems;
 use super::lock::Locks;
 use super::name::{FileName, NamePolicy};
 use super::open_files::OpenFiles;
@@ -62,7 +61,6 @@ pub struct Workspace {
     options: WorkspaceOptions,
     new_file_mode: Mode,
     cache: IndexCache,
-    file_systems: FileSystems,
     open_files: OpenFiles,
     locks: Locks,
     cleared: Cleared,
@@ -90,15 +88,11 @@ impl Workspace {
         }
         let umask = rustix::process::umask(Mode::empty());
         rustix::process::umask(umask);
-        let file_systems = FileSystems::default();
-        // Known from the start, so that a first small read need not wait.
-        file_systems.of(&folder, folder.dev());
         Ok(Workspace {
             root,
             options,
             new_file_mode: Mode::from_raw_mode(0o666).difference(umask),
             cache: IndexCache::new(CACHE_BYTES),
-            file_systems,
             open_files: OpenFiles::new(),
             locks: Locks::default(),
             cleared,

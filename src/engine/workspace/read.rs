@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::Known;
+use crate::engine::file_system::{self, FileSystem, WriteBarrier};
 use crate::engine::lines::{LineIndex, NotText};
 use crate::engine::name::FileName;
 use crate::engine::place::Place;
@@ -89,8 +90,8 @@ enum Part {
 /// What a read may wait for.
 #[derive(Clone, Copy)]
 enum Effort<'c> {
-    /// Nothing: only what is in memory and small is read.
-    AtOnce,
+    /// Nothing: only what is in memory and small is read. With the file's file system, as to ask for that may wait.
+    AtOnce(FileSystem),
     /// The disk, but not another program's write to a file of which only the lines are counted: one write that never
     /// ends must not hold up the list of all files.
     Count,
@@ -136,20 +137,21 @@ impl Workspace {
         if let Err(error) = range.check() {
             return Some(Err(error));
         }
-        let place = Place::find(self.root.folder().ok()?.handle(), OsStr::new(name.as_str())).ok()?;
+        let folder = self.root.folder().ok()?;
+        let place = Place::find(folder.handle(), OsStr::new(name.as_str())).ok()?;
         let found = FileStamp::of(&place.stat?);
         if found.len > self.options.max_bytes {
             return None;
         }
-        let excerpt =
-            |file| self.excerpt(file, name.as_str(), Part::Lines(range), Effort::AtOnce).transpose();
+        let system = folder.file_system(found.dev)?;
+        let effort = Effort::AtOnce(system);
+        let excerpt = |file| self.excerpt(file, name.as_str(), Part::Lines(range), effort).transpose();
         if let Some(file) = self.open_files.get(&found) {
             return excerpt(file);
         }
         let file = Arc::new(place.open_as_found()?);
         let excerpt = excerpt(file.clone())?;
-        let is_local = self.file_systems.known(found.dev).is_some_and(|system| system.is_local);
-        if excerpt.is_ok() && is_local {
+        if excerpt.is_ok() && system.shows_writers {
             self.open_files.keep(file);
         }
         Some(excerpt)
@@ -177,7 +179,7 @@ impl Workspace {
         let settled = view.bytes().len() <= MAP_CUTOFF;
         let unchanged = || match effort {
             // Opened in the belief that it is what was found: nothing at all may differ.
-            Effort::AtOnce => view.file().is_as_found(),
+            Effort::AtOnce(_) => view.file().is_as_found(),
             Effort::Count | Effort::Full(_) => view.unchanged(),
         };
         if settled && !unchanged() {
@@ -236,18 +238,18 @@ impl Workspace {
     /// If `effort` admits it, waits for the end of a write that is running. Nothing if the file is no longer as it was
     /// opened, or if it takes more than `effort`.
     fn before_reading(&self, file: &OpenFile, effort: Effort) -> Option<Keep> {
-        let device = file.stamp().dev;
         let system = match effort {
-            Effort::AtOnce => self.file_systems.known(device)?,
-            Effort::Count | Effort::Full(_) => self.file_systems.of(file.file(), device),
+            Effort::AtOnce(system) => system,
+            Effort::Count | Effort::Full(_) => file_system::of(file.file()),
         };
-        let writers = if system.is_local { writers::of(file.file()) } else { Writers::Unknown };
+        let writers = if system.shows_writers { writers::of(file.file()) } else { Writers::Unknown };
         let every_write_shows = match (writers, effort) {
             (Writers::None, _) => true,
-            (_, Effort::AtOnce) => return None,
-            (Writers::Some, Effort::Count) => false,
+            (_, Effort::AtOnce(_)) => return None,
+            (_, Effort::Count) => false,
+            (_, Effort::Full(_)) if system.write_barrier == WriteBarrier::None => false,
             (_, Effort::Full(control)) if !control.may_wait() => return None,
-            _ => {
+            (_, Effort::Full(_)) => {
                 writers::wait_for_running_write(file.file(), system);
                 if !file.is_as_found() {
                     return None;
@@ -283,8 +285,8 @@ fn not_text(why: NotText, name: &str) -> Error {
 /// The bytes of `window`. Nothing if the file has become shorter, or if they are not at hand and should be.
 fn load(file: Arc<OpenFile>, window: Range<usize>, name: &str, effort: Effort) -> Result<Option<FileView>> {
     match effort {
-        Effort::AtOnce if window.len() > MAP_CUTOFF => Ok(None),
-        Effort::AtOnce => Ok(file.view_at_once(window)),
+        Effort::AtOnce(_) if window.len() > MAP_CUTOFF => Ok(None),
+        Effort::AtOnce(_) => Ok(file.view_at_once(window)),
         Effort::Count | Effort::Full(_) => match file.view(window) {
             Ok(view) => Ok(Some(view)),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
@@ -333,13 +335,14 @@ mod tests {
         std::fs::write(dir.path().join("b"), "1\n\n\n\n").unwrap();
         let workspace = open(dir.path());
         let (place, file) = known(&workspace, "1234\n");
-        if whole(&workspace, file, Effort::AtOnce).is_none() {
+        let system = file_system::of(file.file());
+        if whole(&workspace, file, Effort::AtOnce(system)).is_none() {
             // A file system that does not tell what is in memory.
             return;
         }
         std::fs::rename(dir.path().join("b"), &path).unwrap();
         let swapped = Arc::new(place.open_as_found().unwrap());
-        assert!(whole(&workspace, swapped, Effort::AtOnce).is_none());
+        assert!(whole(&workspace, swapped, Effort::AtOnce(system)).is_none());
     }
 
     #[test]
