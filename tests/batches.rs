@@ -298,6 +298,25 @@ fn members_that_take_all_places_can_be_cancelled() {
 }
 
 #[test]
+fn members_that_wait_for_their_file_hold_up_what_comes_and_can_be_cancelled() {
+    let folder = Folder::new();
+    let locks = locked(&folder, &["f"]);
+    let server = stdio(&folder, &["--max-in-flight=4", "--timeout=30"]);
+    // One is in work and five wait: more than may be in work.
+    let batch: Vec<Value> = (0..6).map(|n| append(n, "f", "x")).collect();
+    server.send(&json!(batch));
+    until_locks_are_waited_for(server.pid(), 1);
+    server.send(&cancelled(5));
+    server.send(&json!([append("behind", "g", "x")]));
+    assert!(is_idle(server.pid()) || is_idle(server.pid()));
+    assert!(!folder.path().join("g").exists(), "taken in although there is no room");
+    drop(locks);
+    let answers = [server.recv(), server.recv()].map(|answers| ids(&answers));
+    assert!(answers.contains(&vec![json!("behind")]), "{answers:?}");
+    assert!(answers.contains(&(0..5).map(Value::from).collect()), "{answers:?}");
+}
+
+#[test]
 fn each_message_counts_for_the_rate_limit() {
     let folder = Folder::new();
     let batch: Vec<Value> = (0..10).map(ping).collect();

@@ -159,7 +159,14 @@ impl Held {
     /// Makes room for an answer, if there is.
     fn grow(&mut self, answer: &Answer) -> bool {
         let (bytes, files) = answer.holds();
-        self.bytes.grow(bytes) && self.files.grow(files)
+        if !self.files.grow(files) {
+            return false;
+        }
+        let room = self.bytes.grow(bytes);
+        if !room {
+            self.files.shrink(files);
+        }
+        room
     }
 
     /// All of it; nothing is left here.
@@ -169,14 +176,15 @@ impl Held {
 }
 
 impl Kept {
-    /// May take as long as a request.
+    /// Waits for no other program: whoever sends the answer holds up others meanwhile.
     fn into_answer(self, shared: &Shared) -> Answer {
         match self {
             Kept::Answer(answer) => answer,
             Kept::Call(pending) => {
-                let control = Control::new(shared.timeout);
+                let control = Control::new(shared.timeout).without_waiting();
                 let again = || pending.answer_again(&shared.workspace, &control);
-                catch_unwind(AssertUnwindSafe(again)).unwrap_or_else(|_| pending.panicked())
+                let answer = catch_unwind(AssertUnwindSafe(again)).unwrap_or_else(|_| pending.panicked());
+                if control.broke_off() { pending.no_room() } else { answer }
             }
         }
     }

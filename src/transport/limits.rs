@@ -93,6 +93,13 @@ impl Share {
         taken
     }
 
+    /// Gives back so many of the bytes that it took.
+    pub fn shrink(&mut self, bytes: usize) {
+        let bytes = bytes.min(self.taken);
+        self.taken -= bytes;
+        self.left.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// Takes so many bytes more, or all that are left.
     pub fn grow_as_far(&mut self, bytes: usize) {
         let order = Ordering::Relaxed;

@@ -57,6 +57,8 @@ struct State {
     /// Requests of batches that wait for nothing but for others to finish, because as many are in work as may be. Those
     /// that wait for their file are not in work either.
     due: VecDeque<Arc<Job>>,
+    /// Requests of batches that are not in work yet: those that are due, and those that wait for their file.
+    queued: usize,
     by_id: HashMap<Id, Arc<Job>>,
 }
 
@@ -67,13 +69,20 @@ struct Job {
     /// From when it runs.
     control: OnceLock<Control>,
     called_off: AtomicBool,
+    answered: AtomicBool,
     finished: AtomicBool,
 }
 
 impl Job {
     fn new(pending: Pending, batch: Option<(Arc<Batch>, usize)>) -> Arc<Job> {
-        let (called_off, finished) = (AtomicBool::new(false), AtomicBool::new(false));
-        Arc::new(Job { pending: Arc::new(pending), batch, control: OnceLock::new(), called_off, finished })
+        Arc::new(Job {
+            pending: Arc::new(pending),
+            batch,
+            control: OnceLock::new(),
+            called_off: AtomicBool::new(false),
+            answered: AtomicBool::new(false),
+            finished: AtomicBool::new(false),
+        })
     }
 
     /// Starts its time; called off before, it stays so.
@@ -86,7 +95,11 @@ impl Job {
     }
 
     /// What goes out when it is answered, or will have no answer: for one of a batch nothing before the last of them.
+    /// Counts once: one that was cancelled may be ended by its worker and, if it is late, by the look-out.
     fn answered(&self, answer: Option<Answer>) -> Option<Answer> {
+        if self.answered.swap(true, Ordering::SeqCst) {
+            return None;
+        }
         let Some((batch, place)) = &self.batch else { return answer };
         if let Some(answer) = answer {
             batch.keep(*place, &self.pending, answer);
@@ -117,10 +130,11 @@ impl Work {
         file.is_some_and(|file| self.inner.lock().files.contains_key(file))
     }
 
-    /// Waits while as many requests are in work as may be.
+    /// Waits while as many requests are in work as may be, or as many of batches wait: what comes is held by us.
     pub(super) fn wait_for_room(&self) {
         let inner = &self.inner;
-        let full = |state: &mut State| state.in_work >= inner.shared.max_in_flight;
+        let most = inner.shared.max_in_flight;
+        let full = |state: &mut State| state.in_work >= most || state.queued >= most;
         if full(&mut inner.lock()) {
             // Nothing that is ready may wait for us meanwhile.
             inner.output.flush();
@@ -156,8 +170,9 @@ impl Work {
     /// Enters a request in the books, and runs it if it is its turn.
     fn enter(&self, job: Arc<Job>) {
         let mut state = self.inner.lock();
-        if job.batch.is_none() {
-            state.in_work += 1;
+        match job.batch {
+            None => state.in_work += 1,
+            Some(_) => state.queued += 1,
         }
         if let Some(id) = job.pending.id() {
             state.by_id.insert(id.clone(), job.clone());
@@ -256,8 +271,7 @@ impl Work {
             false => run_to_answer(&job.pending, workspace, control),
         };
         // What was cancelled ends here, without an answer; what was late has been answered.
-        let cancelled = || matches!(control.check_called_off(), Err(Error::Cancelled));
-        (answer.is_some() || cancelled()).then_some(answer)
+        (answer.is_some() || is_cancelled(control)).then_some(answer)
     }
 
     /// Sees to jobs whose time is up while they hang in the system.
@@ -265,7 +279,10 @@ impl Work {
         while let Some(next) = self.inner.deadlines.next(Instant::now()) {
             tokio::time::sleep_until(next.into()).await;
             for job in self.inner.deadlines.late(Instant::now()) {
-                if let Some(late) = job.control.get().and_then(Control::expire) {
+                let Some(control) = job.control.get() else { continue };
+                let late = control.expire();
+                // One that was cancelled, and hangs, has no answer; but others wait for its end.
+                if late.is_some() || is_cancelled(control) {
                     // One that waits for a thread holds up no other.
                     self.inner.runtime.spawn(self.clone().answer_late(job, late));
                 }
@@ -273,10 +290,11 @@ impl Work {
         }
     }
 
-    /// Answers in the job's place, and lets the next of its file go on: what was called off changes nothing any more.
-    async fn answer_late(self, job: Arc<Job>, late: Late) {
-        let answer = late_answer(&job.pending, late);
-        if let Some(answer) = job.answered(Some(answer)) {
+    /// Answers in the job's place, if it has an answer, and lets the next of its file go on: what was called off changes
+    /// nothing any more.
+    async fn answer_late(self, job: Arc<Job>, late: Option<Late>) {
+        let answer = late.map(|late| late_answer(&job.pending, late));
+        if let Some(answer) = job.answered(answer) {
             let inner = self.inner.clone();
             inner.lock().running += 1;
             self.hand_over(move || {
@@ -290,6 +308,10 @@ impl Work {
             self.hand_over(move || others.run_all(next)).await;
         }
     }
+}
+
+fn is_cancelled(control: &Control) -> bool {
+    matches!(control.check_called_off(), Err(Error::Cancelled))
 }
 
 /// The answer to a request whose time was up.
@@ -348,6 +370,7 @@ impl Inner {
             return None;
         }
         let due = state.due.pop_front()?;
+        state.queued -= 1;
         state.in_work += 1;
         Some(due)
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use hyper::Response;
-use tokio::sync::{OwnedRwLockReadGuard, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::Server;
@@ -22,12 +22,12 @@ impl Server {
     pub(super) async fn batch(
         self: Arc<Self>,
         steps: Vec<Step>,
-        working: OwnedRwLockReadGuard<()>,
+        working: Working,
     ) -> io::Result<Response<AnswerBody>> {
         let Some((batch, asked)) = Batch::new(&self.shared, &self.room, steps) else {
             return at_once(http_refusal(false, 503, code::INTERNAL_ERROR, NO_ROOM));
         };
-        let (batch, working): (_, Working) = (Arc::new(batch), Arc::new(working));
+        let batch = Arc::new(batch);
         let places = Arc::new(Semaphore::new((self.shared.max_in_flight / 2).max(1)));
         let mut all = JoinSet::new();
         for calls in by_file(asked) {
@@ -59,8 +59,11 @@ impl Server {
             let (batch, pending) = (batch.clone(), pending.clone());
             move |answer| batch.keep(place, &pending, answer)
         };
-        let control = Arc::new(Control::new(self.shared.timeout));
-        if self.work(pending.clone(), control, working, keep).await.is_none() {
+        let mut control = Control::new(self.shared.timeout);
+        if !pending.writes() {
+            control = control.without_waiting();
+        }
+        if self.work(pending.clone(), Arc::new(control), working, keep).await.is_none() {
             batch.keep(place, &pending, pending.panicked());
         }
     }

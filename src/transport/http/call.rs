@@ -13,18 +13,25 @@ use super::body::{AnswerBody, Block};
 use super::response::{accepted, at_once, begin_with};
 use crate::engine::{Control, Late};
 use crate::protocol::{Answer, Pending, Step};
+use crate::transport::limits::Share;
 use crate::transport::work::{late_answer, run_to_answer};
 
-/// Held by all work, also that whose client has gone, so that the end of the server can wait for it.
+/// Held by all work, also that whose client has gone, so that the end of the server can wait for it, and what its body
+/// holds stays counted.
 pub(super) type Working = Arc<dyn Send + Sync>;
 
 impl Server {
-    pub(super) async fn carry_out(self: &Arc<Self>, step: Step) -> io::Result<Response<AnswerBody>> {
+    /// `share` is that of the body.
+    pub(super) async fn carry_out(
+        self: &Arc<Self>,
+        step: Step,
+        share: Share,
+    ) -> io::Result<Response<AnswerBody>> {
         match step {
             Step::Answer(answer) => at_once(answer),
-            Step::Call(pending) => self.call(pending).await,
+            Step::Call(pending) => self.call(pending, share).await,
             Step::Batch(steps) => {
-                let working = self.working.clone().read_owned().await;
+                let working = Arc::new((self.working.clone().read_owned().await, share));
                 tokio::spawn(self.clone().batch(steps, working)).await.map_err(io::Error::other)?
             }
             // A cancellation over HTTP names requests of nobody knows whom.
@@ -32,7 +39,7 @@ impl Server {
         }
     }
 
-    async fn call(self: &Arc<Self>, pending: Pending) -> io::Result<Response<AnswerBody>> {
+    async fn call(self: &Arc<Self>, pending: Pending, share: Share) -> io::Result<Response<AnswerBody>> {
         let workspace = &self.shared.workspace;
         match catch_unwind(AssertUnwindSafe(|| {
             pending.run_at_once(workspace).map(|result| pending.answer(result))
@@ -48,7 +55,7 @@ impl Server {
         let (pending, control) = (Arc::new(pending), Arc::new(control));
         let _hung_up = CancelOnDrop(pending.ends_with_its_client().then(|| control.clone()));
         // From here on the end waits for it, also when its client has gone.
-        let working = Arc::new(self.working.clone().read_owned().await);
+        let working = Arc::new((self.working.clone().read_owned().await, share));
         // A task of its own: a client that hangs up takes only the waiting for the answer with it.
         match tokio::spawn(self.clone().work(pending.clone(), control, working, Block::pull)).await {
             Ok(Some(block)) => begin_with(block, &self.workers),
@@ -154,7 +161,7 @@ mod tests {
         let server = Arc::new(Server::new(shared, &options));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         for at_once in [true, false] {
-            let answer = |pending| runtime.block_on(server.call(pending)).unwrap();
+            let answer = |pending| runtime.block_on(server.call(pending, server.bodies.share())).unwrap();
             assert_eq!(answer(panicking::tool("1", at_once)).status(), StatusCode::OK);
             assert_eq!(answer(panicking::rest(at_once)).status(), StatusCode::INTERNAL_SERVER_ERROR);
         }

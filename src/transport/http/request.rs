@@ -53,11 +53,11 @@ impl Server {
             Ok::<_, Refused>((target, self.read(body).await?))
         };
         match message.await {
-            Ok((target, (body, _share))) => {
+            Ok((target, (body, share))) => {
                 let step = self.understand(target, mcp_headers(&head.headers), limit, body).await;
                 tokio::select! {
                     biased;
-                    response = self.carry_out(step) => response,
+                    response = self.carry_out(step, share) => response,
                     () = client.gone() => Err(io::Error::other("the client has gone")),
                 }
             }
