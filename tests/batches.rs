@@ -213,12 +213,33 @@ fn several_files_are_worked_on_at_once_and_each_request_has_its_own_time() {
     let mut waiting = post(&server, &json!(batch));
     until_locks_are_waited_for(server.pid(), names.len());
     check(&waiting.read().json());
+}
 
-    // One behind the other: the second has all of its time when the first has used up its own.
-    let answers = post(&server, &json!([append(1, "f0", "x"), append(2, "f0", "y")])).read().json();
-    for answer in answers.as_array().expect("an array") {
-        assert_eq!(text(answer), "Error: File 'f0' is locked by another process");
-    }
+#[test]
+fn the_time_of_a_request_begins_when_those_for_its_file_before_it_are_done() {
+    // The lock goes when the time of the first is up: the second has all of its own.
+    let batch = json!([append("late", "f", "x"), append("in time", "f", "y")]);
+    let check = |folder: &Folder, answers: &Value| {
+        assert_eq!(ids(answers), ["late", "in time"]);
+        assert_eq!(text(&answers[0]), "Error: File 'f' is locked by another process");
+        assert_eq!(answers[1]["result"]["isError"], false, "{answers}");
+        assert_eq!(folder.text("f"), "a\ny\n");
+    };
+    let folder = Folder::new();
+    let locks = locked(&folder, &["f"]);
+    let server = stdio(&folder, &["--timeout=3"]);
+    server.send(&batch);
+    server.wait_for_stderr("is locked by another process");
+    drop(locks);
+    check(&folder, &server.recv());
+
+    let folder = Folder::new();
+    let locks = locked(&folder, &["f"]);
+    let server = Http::start(&folder, &["--timeout=3"]);
+    let mut waiting = post(&server, &batch);
+    server.wait_for_stderr("is locked by another process");
+    drop(locks);
+    check(&folder, &waiting.read().json());
 }
 
 #[test]
