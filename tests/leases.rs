@@ -135,13 +135,9 @@ fn a_lease_that_does_not_end_is_told_when_the_time_is_up_and_nothing_has_changed
     );
 }
 
-#[test]
-fn many_that_wait_for_a_lease_that_does_not_end_are_all_told_so() {
-    let folder = Folder::new();
-    folder.write("leased", "a\n");
-    folder.write("other", "a\nb\n");
-    let Some(_lease) = Lease::take(&folder.path().join("leased")) else { return };
-    let server = Http::start(&folder, &["--timeout=1", "--max-in-flight=2"]);
+/// Ten requests at once that want a leased file, reads and listings in turn, till the time is up. How many listings told
+/// what they know.
+fn listings_told(server: &Http) -> usize {
     let mut waiting: Vec<_> = (0..10).map(|_| server.connect()).collect();
     for (nth, connection) in waiting.iter_mut().enumerate() {
         let request = match nth % 2 {
@@ -150,7 +146,7 @@ fn many_that_wait_for_a_lease_that_does_not_end_are_all_told_so() {
         };
         connection.write(&request);
     }
-    for (nth, connection) in waiting.iter_mut().enumerate() {
+    let told = waiting.iter_mut().enumerate().filter_map(|(nth, connection)| {
         let answer = connection.read();
         let json = answer.json();
         match (nth % 2, answer.status) {
@@ -160,12 +156,24 @@ fn many_that_wait_for_a_lease_that_does_not_end_are_all_told_so() {
             (1, 200) => {
                 let first = &json["files"][0];
                 assert_eq!((&first["name"], &first["lines"]), (&json!("leased"), &json!(-1)));
+                return Some(nth);
             }
-            // On a machine so busy that it found no moment in which to tell what it knows.
+            // On a machine so busy that there was no moment for it.
             (_, 500) => assert_eq!(json["error"]["message"], "Operation timed out after 1s"),
             _ => panic!("{nth}: {}", answer.text()),
         }
-    }
+        None
+    });
+    told.count()
+}
+
+#[test]
+fn many_that_wait_for_a_lease_that_does_not_end_are_all_told_so() {
+    let folder = Folder::new();
+    folder.write("leased", "a\n");
+    let Some(_lease) = Lease::take(&folder.path().join("leased")) else { return };
+    let server = Http::start(&folder, &["--timeout=1", "--max-in-flight=2"]);
+    assert!((0..10).any(|_| listings_told(&server) == 5), "listings gave up with those that read");
 }
 
 #[test]
@@ -208,6 +216,8 @@ fn a_read_that_waits_for_a_lease_is_called_off_when_asked() {
     server.send(&call("read", "read_file", json!({ "name": "leased" })));
     lease.until_somebody_waits();
     server.notify("notifications/cancelled", json!({ "requestId": "read" }));
+    // Behind it, so that it was heard of.
+    assert_eq!(server.request("ping", json!({}))["result"], json!({}));
     // The next for the same file takes its turn.
     server.send(&call("next", "read_file", json!({ "name": "leased" })));
     drop(lease);

@@ -15,6 +15,10 @@ fn check(what: &str, ended: &Ended) -> bool {
         assert!(stderr.contains(" ready "), "{what}: {stderr}");
         return true;
     }
+    // A build that is not static (for the line coverage) may end before it comes to the program.
+    if *code == Some(127) && stderr.contains("error while loading shared libraries") {
+        return false;
+    }
     assert_eq!((*code, stderr.lines().count()), (Some(1), 1), "{what}: {stderr}");
     assert!(stderr.starts_with("file-editor: cannot start: ") && stderr.ends_with('\n'), "{what}: {stderr}");
     assert!(stderr.contains("ulimit"), "it does not say what to look at: {stderr}");
