@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use file_editor::engine::{
-    Control, LineEdit, LineEdits, LineIndex, Operation, TextEdit, TextEdits, TextLimits, plan_line_edits,
-    plan_text_edits,
+    Budget, Control, LineEdit, LineEdits, LineIndex, Operation, TextEdit, TextEdits, TextLimits,
+    plan_line_edits, plan_text_edits,
 };
 use file_editor::protocol::{BLOCK, Breaks, Escaper};
 
@@ -163,12 +163,13 @@ fn spread(total: usize, count: usize) -> LineEdits {
 /// Exact-text edits to a plan: what 1,000 cost beside one (SPEC 9).
 fn text_edits(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("text_edit_plan");
+    let memory = Budget::new(usize::MAX);
     for (size_name, size) in SIZES {
         let lines: Vec<String> = (0..size / 64).map(|nth| format!("{nth:08} {:.<54}\n", "a line")).collect();
         let text = lines.concat();
         let index = index_of(&text);
         let control = Control::new(Duration::from_secs(3_600));
-        let limits = TextLimits { passages: 0, max_bytes: u64::MAX };
+        let limits = TextLimits { passages: 0, max_bytes: u64::MAX, memory: &memory };
         for count in [1, 1_000].into_iter().filter(|count| *count <= lines.len()) {
             let edit = |nth: usize| TextEdit {
                 old_text: lines[lines.len() * (2 * nth + 1) / (2 * count)].clone(),

@@ -4,7 +4,9 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use file_editor::engine::{Control, LineIndex, TextEdit, TextEdits, TextLimits, plan_text_edits, unified};
+use file_editor::engine::{
+    Budget, Control, LineIndex, TextEdit, TextEdits, TextLimits, plan_text_edits, unified,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -14,7 +16,7 @@ use crate::support::{self, Folder, Mcp};
 
 const PLENTY: usize = 1 << 20;
 
-const LIMITS: TextLimits = TextLimits { passages: 50, max_bytes: 1 << 20 };
+static MEMORY: std::sync::LazyLock<Budget> = std::sync::LazyLock::new(|| Budget::new(usize::MAX));
 
 /// The text after the edits, and their diff.
 fn edit(
@@ -31,7 +33,8 @@ fn edit(
     });
     let edits = TextEdits::new(edits.collect());
     let control = Control::new(Duration::from_secs(60));
-    let planned = plan_text_edits(&index, text.as_bytes(), &edits, LIMITS, &control).ok()??;
+    let limits = TextLimits { passages: 50, max_bytes: 1 << 20, memory: &MEMORY };
+    let planned = plan_text_edits(&index, text.as_bytes(), &edits, limits, &control).ok()??;
     let mut out = Vec::new();
     planned.plan.write_to(text.as_bytes(), &mut out).expect("a vector takes all");
     Some((String::from_utf8(out).expect("text"), unified(&index, text.as_bytes(), &planned.plan, name, most)))
@@ -124,4 +127,18 @@ fn the_diff_of_a_call_is_what_patch_needs_also_for_a_new_file() {
         assert!(result.text.contains(diff.trim_end()), "{}", result.text);
         assert_eq!(patched(&other, "f", diff), Ok(folder.text("f")), "{diff}");
     }
+}
+
+#[test]
+fn changes_of_a_line_that_undo_one_another_are_no_hunk() {
+    let lines: String = (0..20).map(|nth| format!("line {nth}\n")).collect();
+    let text = format!("{lines}N aaaaa Z\n{lines}other\n");
+    let edits = [("N aa", "N a"), ("aa Z", "aaa Z"), ("other", "changed")];
+    let edits = edits.map(|(old, new)| (old.to_owned(), new.to_owned()));
+    let (now, diff) = edit("f", &text, &edits, PLENTY).expect("found");
+    assert_eq!((now, diff.hunks, diff.more), (text.replace("other", "changed"), 1, 0));
+    assert!(diff.text.contains("-other\n+changed\n") && !diff.text.contains("aaaaa"), "{}", diff.text);
+    let folder = Folder::new();
+    folder.write("f", &text);
+    assert_eq!(patched(&folder, "f", &diff.text), Ok(text.replace("other", "changed")));
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use file_editor::engine::{
-    Control, Error, Found, LineIndex, TextEdit, TextEdits, TextLimits, plan_text_edits,
+    Budget, Control, Error, Found, LineIndex, TextEdit, TextEdits, TextLimits, plan_text_edits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,7 +11,11 @@ use proptest::sample::select;
 
 use crate::text_model::{self, Edit};
 
-const LIMITS: TextLimits = TextLimits { passages: 50, max_bytes: 1 << 20 };
+static MEMORY: std::sync::LazyLock<Budget> = std::sync::LazyLock::new(|| Budget::new(usize::MAX));
+
+fn limits() -> TextLimits<'static> {
+    TextLimits { passages: 50, max_bytes: 1 << 20, memory: &MEMORY }
+}
 
 /// What the engine makes of a call, in the model's terms.
 fn engine(text: &str, edits: &[Edit]) -> Result<(String, Vec<u64>), (usize, u64)> {
@@ -23,7 +27,7 @@ fn engine(text: &str, edits: &[Edit]) -> Result<(String, Vec<u64>), (usize, u64)
     });
     let edits = TextEdits::new(edits.collect());
     let control = Control::new(Duration::from_secs(60));
-    match plan_text_edits(&index, text.as_bytes(), &edits, LIMITS, &control) {
+    match plan_text_edits(&index, text.as_bytes(), &edits, limits(), &control) {
         Ok(planned) => {
             let planned = planned.expect("the index fits");
             let mut out = Vec::new();
@@ -119,6 +123,27 @@ proptest! {
     ) {
         let text = text.concat();
         let edits = with_right_counts(&text, edits);
+        prop_assert_eq!(engine(&text, &edits), text_model::edit(&text, &edits));
+    }
+
+    #[test]
+    fn texts_that_repeat_themselves_do_what_the_model_does(
+        unit in vec(select(vec!["a", "b", "=", "\n", "\r\n", "\r"]), 1..5),
+        times in 20..150_usize,
+        others in vec((any::<u16>(), select(vec!["b", "\n", "\r", "x\n"])), 0..4),
+        edits in vec((any::<u16>(), 1..200_usize, select(vec!["", "x", "\n", "a"]), select(vec!["", "a", "\r\n", "yy"])), 1..6),
+    ) {
+        let mut text = unit.concat().repeat(times);
+        for (at, other) in others {
+            text.insert_str(usize::from(at) % text.len(), other);
+        }
+        let edits = edits.into_iter().map(|(at, len, end, new_text)| {
+            let from = usize::from(at) % text.len();
+            let old_text = text[from..text.len().min(from + len)].to_owned() + end;
+            let lf_only = old_text.replace("\r\n", "\n");
+            Edit { old_text: if len % 2 == 0 { lf_only } else { old_text }, new_text: new_text.into(), occurrences: 1 }
+        });
+        let edits = with_right_counts(&text, edits.collect());
         prop_assert_eq!(engine(&text, &edits), text_model::edit(&text, &edits));
     }
 }

@@ -24,6 +24,7 @@ mod file_edit; // file_edit: S1's test list by name, and its fixtures
 mod file_edit_answers; // what it answers: dry runs, errors, one retry from the error alone
 mod file_edit_diagnosis; // what a miss says: the mistakes that models make
 mod file_edit_diff; // the diff, fed to GNU patch
+mod file_edit_memory; // the memory of exact-text edits with very many replacements
 mod file_edit_model; // exact-text edits against the naive model
 mod hostile; // clients that lie, hang, flood and vanish: bounded memory, others served, an end in time
 mod http; // paths, statuses, connections, the end

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use file_editor::engine::{
-    Control, Diff, Error, Found, LineIndex, Passage, TextEdit, TextEdits, TextLimits, TextPlanned, Unmatched,
+    Budget, Control, Diff, Error, Found, LineIndex, Passage, TextEdit, TextEdits, TextLimits, TextPlanned, Unmatched,
     plan_text_edits, unified,
 };
 use libfuzzer_sys::fuzz_target;
@@ -25,7 +25,9 @@ mod model;
 use model::Edit;
 
 const PLENTY: usize = 1 << 20;
-const LIMITS: TextLimits = TextLimits { passages: 30, max_bytes: PLENTY as u64 };
+const PASSAGES: usize = 30;
+
+static MEMORY: std::sync::LazyLock<Budget> = std::sync::LazyLock::new(|| Budget::new(usize::MAX));
 
 /// Bytes of a text that the model is given.
 const MODELLED: usize = 64 * 1024;
@@ -61,6 +63,9 @@ enum Word {
     Name,
     Long,
     Longer,
+    Letters,
+    Lines,
+    Breaks,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -97,7 +102,8 @@ fuzz_target!(|input: Input| {
     });
     let given = TextEdits::new(given.collect());
     let control = Control::new(Duration::from_secs(60));
-    let planned = plan_text_edits(&index, file.as_bytes(), &given, LIMITS, &control);
+    let limits = TextLimits { passages: PASSAGES, max_bytes: PLENTY as u64, memory: &MEMORY };
+    let planned = plan_text_edits(&index, file.as_bytes(), &given, limits, &control);
     match (planned, model::edit(&file, &edits)) {
         (Ok(planned), Ok((text, counts))) => {
             let planned = planned.expect("the index fits");
@@ -106,7 +112,8 @@ fuzz_target!(|input: Input| {
             assert_eq!(patched(&file, &whole), text, "{file:?}\n{edits:?}\n{}", whole.text);
             let cut = unified(&index, file.as_bytes(), &planned.plan, "f", usize::from(input.room));
             assert!(cut.text.len() <= usize::from(input.room) && whole.text.starts_with(&cut.text));
-            assert_eq!((whole.more, cut.hunks + cut.more), (0, whole.hunks));
+            // Hunks that are not shown may turn out to change nothing.
+            assert!(whole.more == 0 && whole.hunks <= cut.hunks + cut.more);
             patched(&file, &cut);
         }
         (Err(Error::Unmatched(unmatched)), Err((edit, count))) => {
@@ -127,7 +134,7 @@ fn compare(file: &str, planned: &TextPlanned, text: &str, counts: &[u64]) {
     let replaced: Vec<u64> = planned.applied.iter().map(|applied| applied.replaced).collect();
     assert_eq!(replaced, counts, "of {file:?}");
     let passages = planned.applied.iter().flat_map(|applied| &applied.passages);
-    assert!(passages.clone().count() <= LIMITS.passages);
+    assert!(passages.clone().count() <= PASSAGES);
     passages.for_each(assert_bounded);
 }
 
@@ -226,6 +233,10 @@ fn text(words: &[Word]) -> String {
         Word::Name => "some_name",
         Word::Long => "a stretch that is longer than a gram",
         Word::Longer => "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+        // By these a text is searched in another way, for they stand everywhere.
+        Word::Letters => "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        Word::Lines => "=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n",
+        Word::Breaks => "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n",
     };
     words.iter().map(word).collect()
 }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::lines::LineIndex;
-use super::splice::{EditPlan, Splice};
+use super::splice::{EditPlan, Splice, Splices};
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
@@ -28,14 +28,14 @@ pub fn unified(index: &LineIndex, old: &[u8], plan: &EditPlan, name: &str, most:
     let lines = Lines { old, index: (!index.break_kinds().cr).then_some(index) };
     let (mut at, mut number) = (0, 0);
     let mut moved = 0i64;
-    let mut hunks = lines.hunks(plan.splices()).peekable();
+    let mut hunks = lines.hunks(plan.splices(), most).peekable();
     if hunks.peek().is_some() {
         // A tab ends a name with spaces; without one, patch takes the name to end at the first space.
         let tab = if name.contains(' ') { "\t" } else { "" };
         diff.text = format!("--- a/{name}{tab}\n+++ b/{name}{tab}\n");
     }
     for hunk in hunks {
-        if diff.more > 0 || hunk.len() > most {
+        if diff.more > 0 || hunk.groups.is_none() || hunk.len() > most {
             diff.more += 1;
             continue;
         }
@@ -46,6 +46,10 @@ pub fn unified(index: &LineIndex, old: &[u8], plan: &EditPlan, name: &str, most:
         number += lines.count(at..hunk.at.start);
         at = hunk.at.start;
         let mut body = hunk.body(old);
+        if body.added + body.removed == 0 {
+            // Its changes undo one another.
+            continue;
+        }
         let cut = body.cut_context() as i64;
         let added = body.added as i64 - body.removed as i64;
         let start = |first: i64, len: usize| first + i64::from(len > 0);
@@ -81,8 +85,14 @@ struct Lines<'o> {
 struct Hunk<'p> {
     /// Whole lines of the old text.
     at: Range<usize>,
-    /// Groups of changes that share lines, and the lines that they share.
-    changes: Vec<(Range<usize>, &'p [Splice<'p>])>,
+    /// The lines that the last change touches, with those before it that share lines with it.
+    last: Range<usize>,
+    /// Bytes that are put in.
+    put_in: usize,
+    /// From its first change on.
+    splices: Splices<'p>,
+    /// Lines that changes share, and how many changes that are; nothing if there is no room for the hunk.
+    groups: Option<Vec<(Range<usize>, usize)>>,
 }
 
 /// What a hunk says.
@@ -140,31 +150,24 @@ impl Lines<'_> {
         start..end
     }
 
-    fn hunks<'p>(&self, splices: &'p [Splice<'p>]) -> impl Iterator<Item = Hunk<'p>> {
-        let mut at = 0;
+    /// The hunks, of which those that take more than `most` bytes are only told as such.
+    fn hunks<'p>(&self, mut splices: Splices<'p>, most: usize) -> impl Iterator<Item = Hunk<'p>> {
         std::iter::from_fn(move || {
-            let mut hunk: Option<Hunk> = None;
-            while let Some(splice) = splices.get(at) {
-                let known = hunk.as_ref().and_then(|hunk| hunk.changes.last()).map(|(lines, _)| lines);
-                let lines = self.touched(splice, known);
-                match &mut hunk {
-                    None => {
-                        hunk = Some(Hunk { at: lines.clone(), changes: vec![(lines, &splices[at..at + 1])] })
-                    }
-                    Some(hunk)
-                        if hunk.at.end <= lines.start
-                            && self.back(lines.start, CONTEXT) > self.forth(hunk.at.end, CONTEXT) =>
-                    {
-                        break;
-                    }
-                    Some(hunk) => {
-                        hunk.at.end = lines.end.max(hunk.at.end);
-                        hunk.add(lines, splices, at);
-                    }
+            let mut rest = splices;
+            let first = rest.next()?;
+            let mut hunk = Hunk::of(self.touched(&first, None), splices);
+            hunk.add(hunk.last.clone(), first.text.len(), most);
+            splices = rest;
+            while let Some(splice) = rest.next() {
+                let lines = self.touched(&splice, Some(&hunk.last));
+                if hunk.at.end < lines.start
+                    && self.back(lines.start, CONTEXT) > self.forth(hunk.at.end, CONTEXT)
+                {
+                    break;
                 }
-                at += 1;
+                hunk.add(lines, splice.text.len(), most);
+                splices = rest;
             }
-            let mut hunk = hunk?;
             hunk.at = self.back(hunk.at.start, CONTEXT)..self.forth(hunk.at.end, CONTEXT);
             Some(hunk)
         })
@@ -172,29 +175,40 @@ impl Lines<'_> {
 }
 
 impl<'p> Hunk<'p> {
-    fn add(&mut self, lines: Range<usize>, splices: &'p [Splice<'p>], at: usize) {
-        match self.changes.last_mut() {
-            Some((shared, group)) if lines.start < shared.end => {
-                shared.end = shared.end.max(lines.end);
-                *group = &splices[at - group.len()..at + 1];
-            }
-            _ => self.changes.push((lines, &splices[at..at + 1])),
+    /// A hunk of the first of `splices`, a change of `lines`, which is not in it yet.
+    fn of(lines: Range<usize>, splices: Splices<'p>) -> Hunk<'p> {
+        Hunk { at: lines.clone(), last: lines, put_in: 0, splices, groups: Some(Vec::new()) }
+    }
+
+    /// Takes the next change, which is one of `lines` and puts in so many bytes.
+    fn add(&mut self, lines: Range<usize>, put_in: usize, most: usize) {
+        self.put_in += put_in;
+        self.at.end = self.at.end.max(lines.end);
+        let is_first = self.groups.as_ref().is_some_and(Vec::is_empty);
+        let shares = !is_first && lines.start < self.last.end;
+        self.last = if shares { self.last.start..self.last.end.max(lines.end) } else { lines };
+        let Some(groups) = &mut self.groups else { return };
+        match groups.last_mut().filter(|_| shares) {
+            Some((lines, count)) => (lines.end, *count) = (self.last.end, *count + 1),
+            None => groups.push((self.last.clone(), 1)),
+        }
+        if self.len() > most {
+            self.groups = None;
         }
     }
 
-    /// Bytes of it, at least.
+    /// Bytes of it, at least: each group has a line with a mark in front.
     fn len(&self) -> usize {
-        let new = self.changes.iter().flat_map(|(_, splices)| splices.iter().map(|splice| splice.text.len()));
-        self.at.len() + new.sum::<usize>()
+        self.at.len() + self.put_in + self.groups.as_ref().map_or(0, Vec::len)
     }
 
     fn body(&self, old: &[u8]) -> Body {
         let mut body = Body::default();
-        let mut done = self.at.start;
-        for (lines, splices) in &self.changes {
+        let (mut done, mut splices) = (self.at.start, self.splices);
+        for (lines, count) in self.groups.iter().flatten() {
             body.kept += body.put(' ', &old[done..lines.start]);
             let (mut new, mut copied) = (Vec::new(), lines.start);
-            for splice in *splices {
+            for splice in splices.by_ref().take(*count) {
                 new.extend_from_slice(&old[copied..splice.at.start]);
                 new.extend_from_slice(&splice.text);
                 copied = splice.at.end;

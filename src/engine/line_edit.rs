@@ -93,7 +93,7 @@ pub fn plan<'t>(index: &LineIndex, old: &[u8], edits: &'t LineEdits) -> Result<O
     if composed.total == 1 && plan.as_ref().is_some_and(|plan| leaves_only_a_bom(plan, old)) {
         // Text that would become a byte order mark and so no line: a break keeps it one.
         let end = Splice { at: old.len()..old.len(), text: Cow::Borrowed(composed.last.as_bytes()) };
-        plan = plan.and_then(|plan| EditPlan::new([plan.splices(), &[end]].concat(), old));
+        plan = plan.and_then(|plan| plan.and(end, old));
     }
     Ok(plan.map(|plan| Planned { plan, lines_modified: composed.modified, total_lines: composed.total }))
 }

@@ -6,6 +6,7 @@
 mod acl;
 mod atomic;
 mod attributes;
+mod budget;
 mod cache;
 mod control;
 mod diff;
@@ -19,6 +20,7 @@ mod list;
 mod lock;
 mod name;
 mod open_files;
+mod packed;
 mod place;
 mod roll;
 mod root;
@@ -32,6 +34,7 @@ mod workspace;
 mod writers;
 
 pub use atomic::Durability;
+pub use budget::{Budget, Share};
 pub use cache::IndexCache;
 pub use control::{Control, Late};
 pub use diff::{Diff, unified};
@@ -40,7 +43,7 @@ pub use line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_e
 pub use lines::{BLOCK_SHIFT, BOM, Break, BreakKinds, IndexBuilder, Line, LineIndex, NotText, char_boundary};
 pub use list::{FileEntry, Listing};
 pub use name::{FileName, MAX_NAME, NamePolicy};
-pub use splice::{EditPlan, Splice};
+pub use splice::{EditPlan, Splice, Splices};
 pub use text_edit::{
     Applied, Difference, DifferenceKind, Found, Miss, Mistake, Passage, Similar, TextEdit, TextEdits,
     TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,

@@ -4,8 +4,11 @@
 //! can be carried out in one forward pass.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
+
+use super::packed::{Packed, Reader};
 
 /// One replaced stretch: the old bytes `at` give way to `text`. An empty range inserts, an empty text deletes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,34 +19,118 @@ pub struct Splice<'t> {
     pub text: Cow<'t, [u8]>,
 }
 
-/// All changes of one call. Invariant: sorted, disjoint, not touching, within the old text.
+/// One replaced stretch, by the number of the text that stands there instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Bytes of the old text.
+    pub(crate) at: Range<usize>,
+    /// The text's number.
+    pub(crate) text: usize,
+    /// The part of it that stands there.
+    pub(crate) part: Range<usize>,
+}
+
+/// What a change does, wherever it does that: the bytes that go, the number of the text that is put in, and where and how
+/// long the part of it is.
+type Kind = [usize; 4];
+
+/// Kinds of changes that are held, so that what does the same is said in a byte or two.
+const KINDS: usize = 4 * 1024;
+
+// What the three lowest bits of a change's first number say.
+const HELD: u64 = 6; // a kind from this number on; then follows how far on. Below it: that kind
+const SAID: u64 = 7; // the kind follows
+const BITS: u32 = 3;
+
+/// All changes of one call: a few bytes each, however many there are. Invariant: sorted, disjoint, within the old text;
+/// none by the same text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EditPlan<'t> {
-    splices: Vec<Splice<'t>>,
+    /// What the changes put in.
+    texts: Vec<Cow<'t, [u8]>>,
+    /// Of each change the bytes that are kept before it, and its kind.
+    changes: Packed,
+    kinds: Vec<Kind>,
+    count: usize,
+    /// Where in the old text the last change ends.
+    end: usize,
+    removed: usize,
+    added: usize,
 }
 
 impl<'t> EditPlan<'t> {
-    /// Takes `splices` of a text of `len` bytes in order; touching ones become one, and those that would leave the
-    /// text as it is are dropped. Nothing if they overlap, are out of order, or reach past the end.
+    /// Takes `splices` of the text `old` in order; those that would leave it as it is are dropped. Nothing if they
+    /// overlap, are out of order, or reach past the end.
     pub fn new(splices: Vec<Splice<'t>>, old: &[u8]) -> Option<EditPlan<'t>> {
-        let mut plan: Vec<Splice<'t>> = Vec::with_capacity(splices.len());
-        for splice in splices {
-            if splice.at.start > splice.at.end || splice.at.end > old.len() {
-                return None;
+        let (mut plan, mut held) = (EditPlan::default(), HashMap::new());
+        splices.into_iter().try_for_each(|splice| plan.add_splice(splice, old, &mut held))?;
+        Some(plan.finish(old))
+    }
+
+    /// As [`EditPlan::new`], where the changes put in parts of few `texts`.
+    pub(crate) fn of_parts(
+        mut changes: impl Iterator<Item = Change>,
+        texts: impl IntoIterator<Item = &'t [u8]>,
+        old: &[u8],
+    ) -> Option<EditPlan<'t>> {
+        let texts = texts.into_iter().map(Cow::Borrowed).collect();
+        let (mut plan, mut held) = (EditPlan { texts, ..EditPlan::default() }, HashMap::new());
+        changes.try_for_each(|change| plan.add(&change, old, &mut held))?;
+        Some(plan.finish(old))
+    }
+
+    /// The plan with one more splice behind its last one.
+    pub(crate) fn and(mut self, splice: Splice<'t>, old: &[u8]) -> Option<EditPlan<'t>> {
+        self.add_splice(splice, old, &mut HashMap::new())?;
+        Some(self.finish(old))
+    }
+
+    fn add_splice(&mut self, splice: Splice<'t>, old: &[u8], held: &mut HashMap<Kind, usize>) -> Option<()> {
+        let change = Change { at: splice.at, text: self.texts.len(), part: 0..splice.text.len() };
+        self.texts.push(splice.text);
+        self.add(&change, old, held)
+    }
+
+    /// Adds a change behind the others; `held` are the kinds that are held, with their numbers.
+    fn add(&mut self, change: &Change, old: &[u8], held: &mut HashMap<Kind, usize>) -> Option<()> {
+        let Change { at, text, part } = change;
+        let gone = old.get(at.clone()).filter(|_| self.end <= at.start)?;
+        let put_in = self.texts.get(*text)?.get(part.clone())?;
+        if gone == put_in {
+            return Some(());
+        }
+        let kept = (at.start - self.end) as u64;
+        let kind = [gone.len(), *text, part.start, part.len()];
+        let kinds = &mut self.kinds;
+        let full = kinds.len() == KINDS;
+        let number = held.get(&kind).copied().or_else(|| {
+            (!full).then(|| {
+                held.insert(kind, kinds.len());
+                kinds.push(kind);
+                kinds.len() - 1
+            })
+        });
+        match number.map(|number| number as u64) {
+            Some(number) if number < HELD => self.changes.push(kept << BITS | number),
+            Some(number) => {
+                self.changes.push(kept << BITS | HELD);
+                self.changes.push(number - HELD);
             }
-            match plan.last_mut() {
-                Some(last) if last.at.end > splice.at.start => return None,
-                Some(last) if last.at.end == splice.at.start => {
-                    last.at.end = splice.at.end;
-                    last.text.to_mut().extend_from_slice(&splice.text);
-                }
-                _ => plan.push(splice),
+            None => {
+                self.changes.push(kept << BITS | SAID);
+                kind.iter().for_each(|&number| self.changes.push(number as u64));
             }
         }
-        plan.retain(|splice| old[splice.at.clone()] != *splice.text);
-        let plan = EditPlan { splices: plan };
-        // Splices that do something each may still undo one another.
-        Some(if plan.composes(old) { EditPlan::default() } else { plan })
+        self.count += 1;
+        self.end = at.end;
+        self.removed += gone.len();
+        self.added += put_in.len();
+        Some(())
+    }
+
+    /// Changes that do something each may still undo one another.
+    fn finish(self, old: &[u8]) -> EditPlan<'t> {
+        if self.composes(old) { EditPlan::default() } else { self }
     }
 
     /// Whether the result is the old text after all. Looks no further than the first difference.
@@ -51,41 +138,83 @@ impl<'t> EditPlan<'t> {
         if self.len_after(old.len()) != old.len() {
             return false;
         }
-        let mut at = self.splices.first().map_or(0, |first| first.at.start);
+        let mut splices = self.splices().peekable();
+        let mut at = splices.peek().map_or(0, |first| first.at.start);
         let mut is_next = |part: &[u8]| {
             at += part.len();
             old.get(at - part.len()..at) == Some(part)
         };
-        self.splices.iter().enumerate().all(|(number, splice)| {
-            let kept_to = self.splices.get(number + 1).map_or(old.len(), |next| next.at.start);
-            is_next(&splice.text) && is_next(&old[splice.at.end..kept_to])
-        })
+        while let Some(splice) = splices.next() {
+            let kept_to = splices.peek().map_or(old.len(), |next| next.at.start);
+            if !is_next(&splice.text) || !is_next(&old[splice.at.end..kept_to]) {
+                return false;
+            }
+        }
+        true
     }
 
     /// The changes, in order.
-    pub fn splices(&self) -> &[Splice<'t>] {
-        &self.splices
+    pub fn splices(&self) -> Splices<'_> {
+        Splices { texts: &self.texts, kinds: &self.kinds, changes: self.changes.read(), end: 0 }
     }
 
     /// Whether the result is the old text.
     pub fn changes_nothing(&self) -> bool {
-        self.splices.is_empty()
+        self.count == 0
     }
 
     /// Bytes of the result, for an old text of `len` bytes.
     pub fn len_after(&self, len: usize) -> usize {
-        self.splices.iter().fold(len, |len, splice| len - splice.at.len() + splice.text.len())
+        len - self.removed + self.added
+    }
+
+    /// Bytes of memory, without the texts.
+    pub(crate) fn memory(&self) -> usize {
+        self.changes.memory()
+            + self.texts.capacity() * size_of::<Cow<[u8]>>()
+            + self.kinds.capacity() * size_of::<Kind>()
     }
 
     /// Writes the result in one forward pass.
     pub fn write_to(&self, old: &[u8], out: &mut impl Write) -> io::Result<()> {
         let mut done = 0;
-        for splice in &self.splices {
+        for splice in self.splices() {
             out.write_all(&old[done..splice.at.start])?;
             out.write_all(&splice.text)?;
             done = splice.at.end;
         }
         out.write_all(&old[done..])
+    }
+}
+
+/// The changes of a plan; a copy goes on where the original was.
+#[derive(Debug, Clone, Copy)]
+pub struct Splices<'p> {
+    texts: &'p [Cow<'p, [u8]>],
+    kinds: &'p [Kind],
+    changes: Reader<'p>,
+    end: usize,
+}
+
+impl<'p> Iterator for Splices<'p> {
+    type Item = Splice<'p>;
+
+    fn next(&mut self) -> Option<Splice<'p>> {
+        let head = self.changes.next()?;
+        let [gone, text, from, len] = match head & ((1 << BITS) - 1) {
+            SAID => {
+                let mut kind = [0; 4];
+                for number in &mut kind {
+                    *number = self.changes.next()? as usize;
+                }
+                kind
+            }
+            HELD => self.kinds[(HELD + self.changes.next()?) as usize],
+            number => self.kinds[number as usize],
+        };
+        let start = self.end + (head >> BITS) as usize;
+        self.end = start + gone;
+        Some(Splice { at: start..self.end, text: Cow::Borrowed(&self.texts[text][from..from + len]) })
     }
 }
 
@@ -99,6 +228,7 @@ mod tests {
 
     fn apply(old: &str, splices: Vec<Splice>) -> Option<String> {
         let plan = EditPlan::new(splices, old.as_bytes())?;
+        assert!(plan.splices().is_sorted_by(|one, other| one.at.end <= other.at.start));
         let mut out = Vec::new();
         plan.write_to(old.as_bytes(), &mut out).unwrap();
         assert_eq!(out.len(), plan.len_after(old.len()));
@@ -113,9 +243,32 @@ mod tests {
     }
 
     #[test]
-    fn touching_splices_become_one() {
-        let plan = EditPlan::new(vec![splice(1..1, "x"), splice(1..2, "y"), splice(2..2, "z")], b"abc");
-        assert_eq!(plan.unwrap().splices(), [splice(1..2, "xyz")]);
+    fn splices_may_touch() {
+        let splices = vec![splice(1..1, "x"), splice(1..2, "y"), splice(2..2, "z")];
+        assert!(EditPlan::new(splices.clone(), b"abc").unwrap().splices().eq(splices.clone()));
+        assert_eq!(apply("abc", splices).as_deref(), Some("axyzc"));
+    }
+
+    #[test]
+    fn changes_of_many_kinds_come_back_as_they_were_put() {
+        let old = "x".repeat(300_000);
+        let texts: Vec<String> = (0..30_000).map(|nth| format!("{}", nth % 10_000)).collect();
+        let splices: Vec<Splice> =
+            texts.iter().enumerate().map(|(nth, text)| splice(10 * nth..10 * nth + nth % 7, text)).collect();
+        let plan = EditPlan::new(splices.clone(), old.as_bytes()).unwrap();
+        assert!(plan.splices().eq(splices));
+    }
+
+    #[test]
+    fn a_million_like_changes_take_a_byte_each() {
+        let old = "ab".repeat(1_000_000);
+        let change = |nth: usize| Change { at: 2 * nth..2 * nth + 1, text: 0, part: 0..4 };
+        let texts = [&b"long"[..]];
+        let plan = EditPlan::of_parts((0..1_000_000).map(change), texts, old.as_bytes()).unwrap();
+        assert!(plan.memory() < 1_100_000, "{}", plan.memory());
+        let mut out = Vec::new();
+        plan.write_to(old.as_bytes(), &mut out).unwrap();
+        assert!(out == "longb".repeat(1_000_000).as_bytes());
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! How many requests a connection may send (`--rate-limit`, S2), and how many bytes all may hold. Knows no protocol.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+pub use crate::engine::{Budget, Share};
 
 /// A rate of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,69 +58,6 @@ impl TokenBucket {
     }
 }
 
-/// Bytes, or something else, that all requests may hold together.
-#[derive(Debug)]
-pub struct Budget {
-    left: Arc<AtomicUsize>,
-}
-
-/// One request's part of a [`Budget`], given back on drop.
-#[derive(Debug)]
-pub struct Share {
-    left: Arc<AtomicUsize>,
-    taken: usize,
-}
-
-impl Budget {
-    /// All of it.
-    pub fn new(bytes: usize) -> Budget {
-        Budget { left: Arc::new(AtomicUsize::new(bytes)) }
-    }
-
-    /// A share of nothing yet.
-    pub fn share(&self) -> Share {
-        Share { left: self.left.clone(), taken: 0 }
-    }
-}
-
-impl Share {
-    /// Takes so many bytes more; false if they are not there.
-    pub fn grow(&mut self, bytes: usize) -> bool {
-        let order = Ordering::Relaxed;
-        let taken = self.left.fetch_update(order, order, |left| left.checked_sub(bytes)).is_ok();
-        if taken {
-            self.taken += bytes;
-        }
-        taken
-    }
-
-    /// Gives back so many of the bytes that it took.
-    pub fn shrink(&mut self, bytes: usize) {
-        let bytes = bytes.min(self.taken);
-        self.taken -= bytes;
-        self.left.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    /// Takes so many bytes more, or all that are left.
-    pub fn grow_as_far(&mut self, bytes: usize) {
-        let order = Ordering::Relaxed;
-        let less = |left: usize| Some(left.saturating_sub(bytes));
-        let before = self.left.fetch_update(order, order, less).unwrap_or(0);
-        self.taken += bytes.min(before);
-    }
-
-    /// All that was taken; what is left here is a share of nothing.
-    pub fn take(&mut self) -> Share {
-        Share { left: self.left.clone(), taken: std::mem::take(&mut self.taken) }
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        self.left.fetch_add(self.taken, Ordering::Relaxed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,14 +75,5 @@ mod tests {
         assert!(bucket.take_at(start + wait + Duration::from_millis(1)).is_ok());
         let later = start + Duration::from_secs(60);
         assert_eq!((0..9).filter(|_| bucket.take_at(later).is_ok()).count(), 3);
-    }
-
-    #[test]
-    fn a_budget_is_shared_and_given_back() {
-        let budget = Budget::new(10);
-        let (mut one, mut other) = (budget.share(), budget.share());
-        assert!(one.grow(6) && other.grow(4) && !one.grow(1));
-        drop(other);
-        assert!(one.grow(4) && !one.grow(1));
     }
 }

@@ -71,6 +71,11 @@ pub(crate) fn mapped_memory(pid: u32) -> usize {
     memory(pid, "RssFile:")
 }
 
+/// The memory that a process has resident, and the most that it ever had, in bytes; both with pages of mapped files.
+pub(crate) fn resident_memory(pid: u32) -> (usize, usize) {
+    (memory(pid, "VmRSS:"), memory(pid, "VmHWM:"))
+}
+
 fn memory(pid: u32, kind: &str) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a running process");
     let line = status.lines().find_map(|line| line.strip_prefix(kind)).expect("a line of its kind");

@@ -4,14 +4,31 @@
 //! kept, and it is no longer searched for.
 
 use super::needles::{MAX_NEEDLE, Needles};
-use super::pieces::{Pieces, Spot};
+use super::pieces::{Pieces, Spot, Stretch};
+use super::work;
+use crate::engine::packed::Packed;
 use crate::engine::{Control, Result};
 
-/// Addresses kept for all stretches together.
-pub(super) const ALL_KEPT: usize = 1 << 20;
+/// Addresses kept for all stretches together, at most, and one for so many bytes of the text.
+const ALL_KEPT: usize = 1 << 20;
+const BYTES_EACH: usize = 4;
+
+/// Addresses that are kept of a short text, too.
+const FEW: usize = 4 * 1024;
+
+/// Comparisons in vain that are made in any text, and one more for so many bytes. Where more are needed, stretches are
+/// like each other and like the text almost everywhere: then each edit searches for itself.
+const LOOKS: usize = 16 * 1024;
+const BYTES_A_LOOK: usize = 32;
+
+/// Bytes searched between two looks at what is to be given up.
+const BLOCK: usize = 8 * 1024;
 
 /// Bytes searched between two looks at the clock.
-const BLOCK: usize = 256 * 1024;
+const UNTIL_CHECK: usize = 256 * 1024;
+
+/// Bytes searched at once around what an edit put in.
+const AROUND: usize = 4 * 1024;
 
 /// Finds of stretches that were given up, until the search is prepared anew without them.
 const IN_VAIN: usize = 16 * 1024;
@@ -24,7 +41,10 @@ pub(super) struct Kept<'e> {
     pub(super) wanted: bool,
     /// Addresses kept at most.
     pub(super) most: usize,
-    addresses: Vec<u32>,
+    /// How many are kept, and of each how far it is from the one before it, back or forth.
+    len: usize,
+    addresses: Packed,
+    last: u32,
     given_up: bool,
 }
 
@@ -33,28 +53,71 @@ pub(super) struct Kept<'e> {
 pub(super) struct Addresses<'e> {
     kept: Vec<Kept<'e>>,
     needles: Needles<'e>,
+    /// Addresses for which there is room, at first and now.
+    all_room: usize,
     room: usize,
     in_vain: usize,
+    /// How often a needle was compared that was not there, and how often that may be.
+    looks: usize,
+    most_looks: usize,
+    /// Room for what is searched around.
+    around: Around,
+    seams: Vec<(Spot, usize)>,
 }
 
 impl<'e> Kept<'e> {
     pub(super) fn new(needle: &'e [u8], most: usize) -> Kept<'e> {
-        Kept { needle, wanted: true, most, addresses: Vec::new(), given_up: false }
+        let addresses = Packed::default();
+        Kept { needle, wanted: true, most, len: 0, addresses, last: 0, given_up: false }
+    }
+
+    fn is_kept(&self) -> bool {
+        self.wanted && !self.given_up
     }
 
     /// How many addresses there are; nothing if not all of them were kept.
     pub(super) fn len(&self) -> Option<usize> {
-        (!self.given_up).then_some(self.addresses.len())
+        (!self.given_up).then_some(self.len)
+    }
+
+    fn push(&mut self, address: u32) {
+        let by = i64::from(address) - i64::from(self.last);
+        self.addresses.push((by << 1 ^ by >> 63) as u64);
+        (self.last, self.len) = (address, self.len + 1);
+    }
+
+    fn addresses(&self) -> impl Iterator<Item = u32> {
+        self.addresses.read().scan(0, |last, number| {
+            *last += (number >> 1) as i64 ^ -((number & 1) as i64);
+            Some(*last as u32)
+        })
+    }
+
+    /// Lets go of all addresses. Returns how many.
+    fn clear(&mut self) -> usize {
+        self.addresses = Packed::default();
+        std::mem::take(&mut self.len)
     }
 }
 
 impl<'e> Addresses<'e> {
-    /// Takes stretches, which are all different.
-    pub(super) fn new(kept: Vec<Kept<'e>>) -> Addresses<'e> {
-        let mut all =
-            Addresses { kept, needles: Needles::new(std::iter::empty()), room: ALL_KEPT, in_vain: 0 };
+    /// Takes stretches, which are all different, for a text of `len` bytes.
+    pub(super) fn new(kept: Vec<Kept<'e>>, len: usize) -> Addresses<'e> {
+        let room = (len / BYTES_EACH).clamp(FEW, ALL_KEPT);
+        let needles = Needles::new(std::iter::empty());
+        let most_looks = len / BYTES_A_LOOK + LOOKS;
+        let (around, seams) = (Around::default(), Vec::new());
+        let (all_room, in_vain, looks) = (room, 0, 0);
+        let mut all = Addresses { kept, needles, all_room, room, in_vain, looks, most_looks, around, seams };
         all.prepare();
         all
+    }
+
+    /// Bytes of memory, about.
+    pub(super) fn memory(&self) -> usize {
+        // Of one address: how far it is from the one before it.
+        const ADDRESS: usize = 3;
+        (self.all_room - self.room) * ADDRESS + self.kept.len() * size_of::<Kept>() + self.needles.memory()
     }
 
     pub(super) fn of(&self, stretch: usize) -> &Kept<'e> {
@@ -66,11 +129,20 @@ impl<'e> Addresses<'e> {
         for (number, kept) in self.kept.iter_mut().enumerate() {
             kept.wanted &= wanted(number);
             if !kept.wanted {
-                self.room += kept.addresses.len();
-                kept.addresses = Vec::new();
+                self.room += kept.clear();
             }
         }
         self.prepare();
+    }
+
+    /// Gives up what is looked for in vain, once that is worth while.
+    fn give_up_more(&mut self) {
+        if self.most_looks < self.looks {
+            self.kept.iter_mut().for_each(|kept| give_up(kept, &mut self.room));
+            self.prepare();
+        } else if IN_VAIN < self.in_vain {
+            self.prepare();
+        }
     }
 
     /// Prepares the search for what was not given up.
@@ -80,151 +152,169 @@ impl<'e> Addresses<'e> {
         self.in_vain = 0;
     }
 
-    /// Searches the whole text.
+    /// Searches the whole text, which no edit has changed yet.
     pub(super) fn search(&mut self, pieces: &Pieces, control: &Control) -> Result<()> {
-        let (mut at, mut left) = (pieces.start(), pieces.len());
-        let mut window = Window::default();
-        while 0 < left {
-            control.check()?;
-            if IN_VAIN < self.in_vain {
-                self.prepare();
+        let Some(Stretch { bytes: text, address, .. }) = pieces.stretch(pieces.start()) else {
+            return Ok(());
+        };
+        let first = address.unwrap_or_default();
+        for at in (0..text.len()).step_by(BLOCK) {
+            if at % UNTIL_CHECK == 0 {
+                control.check()?;
             }
+            self.give_up_more();
             if self.needles.is_empty() {
                 break;
             }
-            self.search_window(window.of(pieces, at, BLOCK + MAX_NEEDLE - 1), 0..BLOCK, |_| true);
-            at = pieces.advance(at, BLOCK.min(left));
-            left -= BLOCK.min(left);
+            let block = &text[at..text.len().min(at + BLOCK + MAX_NEEDLE - 1)];
+            work::count(block.len());
+            let Addresses { kept, needles, room, in_vain, looks, .. } = self;
+            *looks += needles.find(block, &mut |number, start| {
+                if !kept[number as usize].is_kept() {
+                    *in_vain += 1;
+                } else if start < BLOCK {
+                    keep(kept, number as usize, first + (at + start) as u32, room);
+                }
+            });
         }
         Ok(())
     }
 
-    /// Searches what an edit put in at the `seams`, `len` bytes each, with what stands around it.
+    /// Searches what `edit` put into the `leaves`, with what stands around it.
     pub(super) fn search_around(
         &mut self,
+        edit: u32,
         pieces: &Pieces,
-        seams: &[Spot],
-        len: usize,
+        leaves: &[u32],
         control: &Control,
     ) -> Result<()> {
-        let (mut window, mut searched) = (Window::default(), 0);
-        if self.needles.is_empty() {
-            return Ok(());
-        }
-        for &seam in seams {
-            let (from, before) = pieces.retreat(seam, MAX_NEEDLE - 1);
-            let bytes = before + len + MAX_NEEDLE - 1;
-            let touched = 0..before + len;
-            self.search_window(window.of(pieces, from, bytes), touched, |end| before < end);
-            searched += bytes;
-            if BLOCK < searched {
-                control.check()?;
-                searched = 0;
+        for (number, &leaf) in leaves.iter().enumerate() {
+            if self.needles.is_empty() {
+                break;
             }
-        }
-        if IN_VAIN < self.in_vain {
-            self.prepare();
+            if number % 256 == 255 {
+                control.check()?;
+            }
+            let mut seams = std::mem::take(&mut self.seams);
+            pieces.seams(edit, leaf, &mut seams);
+            let mut touched: Option<(Spot, usize)> = None;
+            for &(start, len) in &seams {
+                let apart = |(from, len): &(Spot, usize)| (start.offset - from.offset) as usize - len;
+                match &mut touched {
+                    // What is around both is searched once.
+                    Some(touched) if apart(touched) < MAX_NEEDLE => touched.1 += apart(touched) + len,
+                    _ => {
+                        let before = touched.replace((start, len));
+                        before.into_iter().for_each(|before| self.search_touched(edit, pieces, before));
+                    }
+                }
+            }
+            touched.into_iter().for_each(|touched| self.search_touched(edit, pieces, touched));
+            self.seams = seams;
+            self.give_up_more();
         }
         Ok(())
     }
 
-    /// Keeps what starts in `starts` and has an end that will do.
-    fn search_window(
-        &mut self,
-        window: &Window,
-        starts: std::ops::Range<usize>,
-        end: impl Fn(usize) -> bool,
-    ) {
-        let Addresses { kept, needles, room, in_vain } = self;
-        needles.find(window.bytes(), &mut |number, at| {
-            let found = &kept[number as usize];
-            if found.given_up {
-                *in_vain += 1;
-            } else if starts.contains(&at) && end(at + found.needle.len()) {
-                keep(kept, number as usize, window.address(at), room);
-            }
-        });
+    /// Searches the `len` bytes from a spot on, with what stands around them.
+    fn search_touched(&mut self, edit: u32, pieces: &Pieces, (start, len): (Spot, usize)) {
+        let (mut from, before) = pieces.retreat(start, MAX_NEEDLE - 1);
+        for at in (0..before + len).step_by(AROUND) {
+            let starts = AROUND.min(before + len - at);
+            self.around.read(edit, pieces, from, starts + MAX_NEEDLE - 1);
+            work::count(self.around.bytes.len());
+            let Addresses { kept, needles, room, in_vain, looks, around: window, .. } = self;
+            *looks += needles.find(&window.bytes, &mut |number, found| {
+                let len = kept[number as usize].needle.len();
+                if !kept[number as usize].is_kept() {
+                    *in_vain += 1;
+                } else if found < starts && before < at + found + len && !window.was_there(found, len) {
+                    match window.address(found) {
+                        Some(address) => keep(kept, number as usize, address, room),
+                        None => give_up(&mut kept[number as usize], room),
+                    }
+                }
+            });
+            from = pieces.advance(from, starts);
+        }
     }
 
     /// Where the stretch stands now, in the order of the text; nothing if it was given up.
-    pub(super) fn spots(&mut self, stretch: usize, pieces: &Pieces) -> Option<Vec<Spot>> {
-        let kept = &mut self.kept[stretch];
+    pub(super) fn spots(&self, stretch: usize, pieces: &Pieces) -> Option<Vec<Spot>> {
+        let kept = &self.kept[stretch];
         if kept.given_up || !kept.wanted {
             return None;
         }
-        let before = kept.addresses.len();
         // What has left the text never comes back.
-        kept.addresses.retain(|&address| pieces.spot(address).is_some());
-        self.room += before - kept.addresses.len();
-        let mut spots: Vec<Spot> =
-            kept.addresses.iter().filter_map(|&address| pieces.spot(address)).collect();
+        let mut spots: Vec<Spot> = kept.addresses().filter_map(|address| pieces.spot(address)).collect();
         if !spots.is_sorted_by_key(|&spot| pieces.order(spot)) {
             spots.sort_unstable_by_key(|&spot| pieces.order(spot));
         }
         spots.dedup();
         Some(spots)
     }
+
+    /// Lets go of a stretch that nobody will ask for again.
+    pub(super) fn forget(&mut self, stretch: usize) {
+        let kept = &mut self.kept[stretch];
+        kept.wanted = false;
+        self.room += kept.clear();
+    }
 }
 
 /// Keeps one more address of a stretch. Where there is no room, the most frequent stretch is given up for it.
 fn keep(kept: &mut [Kept], stretch: usize, address: u32, room: &mut usize) {
-    let give_up = |kept: &mut Kept, room: &mut usize| {
-        *room += kept.addresses.len();
-        kept.addresses = Vec::new();
-        kept.given_up = true;
-    };
     if *room == 0 {
-        kept.iter_mut()
-            .max_by_key(|kept| kept.addresses.len())
-            .into_iter()
-            .for_each(|most| give_up(most, room));
+        kept.iter_mut().max_by_key(|kept| kept.len).into_iter().for_each(|most| give_up(most, room));
     }
     let kept = &mut kept[stretch];
-    if kept.addresses.len() == kept.most {
+    if kept.len == kept.most {
         give_up(kept, room);
     } else if !kept.given_up && 0 < *room {
-        kept.addresses.push(address);
+        kept.push(address);
         *room -= 1;
     }
 }
 
-/// Some bytes that may stand in several pieces, and their addresses. Copied only where they do.
-#[derive(Debug, Default)]
-pub(super) struct Window<'t> {
-    whole: &'t [u8],
-    copied: Vec<u8>,
-    /// For each stretch, where it starts and its address.
-    addresses: Vec<(usize, u32)>,
+fn give_up(kept: &mut Kept, room: &mut usize) {
+    *room += kept.clear();
+    kept.given_up = true;
 }
 
-impl<'t> Window<'t> {
-    /// The `len` bytes from `from` on, or as many as there are.
-    pub(super) fn of(&mut self, pieces: &Pieces<'t>, from: Spot, mut len: usize) -> &Window<'t> {
-        self.whole = b"";
-        self.copied.clear();
-        self.addresses.clear();
+/// Some bytes around what an edit put in, and of each segment where it starts, its address, and whether that edit put it
+/// in.
+#[derive(Debug, Default)]
+struct Around {
+    bytes: Vec<u8>,
+    segments: Vec<(usize, Option<u32>, bool)>,
+}
+
+impl Around {
+    fn read(&mut self, edit: u32, pieces: &Pieces, from: Spot, len: usize) {
+        self.bytes.clear();
+        self.segments.clear();
         let mut at = from;
-        while let Some((rest, next)) = pieces.forward(at).filter(|_| 0 < len) {
-            self.addresses.push((self.copied.len(), pieces.address(pieces.advance(at, 0))));
-            let taken = &rest[..rest.len().min(len)];
-            if self.copied.is_empty() && taken.len() == len {
-                self.whole = taken;
-                break;
-            }
-            self.copied.extend_from_slice(taken);
-            len -= taken.len();
-            at = next;
+        while let Some(stretch) = pieces.stretch(at).filter(|_| self.bytes.len() < len) {
+            self.segments.push((self.bytes.len(), stretch.address, stretch.edit == Some(edit)));
+            let room = len - self.bytes.len();
+            self.bytes.extend_from_slice(&stretch.bytes[..stretch.bytes.len().min(room)]);
+            at = stretch.next;
         }
-        self
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
-        if self.copied.is_empty() { self.whole } else { &self.copied }
+    fn segment(&self, at: usize) -> (usize, (usize, Option<u32>, bool)) {
+        let segment = self.segments.partition_point(|(start, ..)| *start <= at).saturating_sub(1);
+        (segment, self.segments[segment])
     }
 
-    pub(super) fn address(&self, at: usize) -> u32 {
-        let stretch = self.addresses.partition_point(|(start, _)| *start <= at).saturating_sub(1);
-        let (start, address) = self.addresses[stretch];
-        address + (at - start) as u32
+    /// Whether these bytes stood together before the edit.
+    fn was_there(&self, at: usize, len: usize) -> bool {
+        let (segment, (.., put_in)) = self.segment(at);
+        !put_in && self.segments.get(segment + 1).is_none_or(|(next, ..)| at + len <= *next)
+    }
+
+    fn address(&self, at: usize) -> Option<u32> {
+        let (_, (start, address, _)) = self.segment(at);
+        Some(address? + (at - start) as u32)
     }
 }

@@ -4,6 +4,8 @@
 
 use std::collections::HashMap;
 
+use super::work;
+
 /// One column of the matrix: for each block, where the distance rises and where it falls.
 struct Column {
     rises: Vec<u64>,
@@ -34,6 +36,7 @@ pub(super) fn distances(needle: &[char], text: impl Iterator<Item = char>, ancho
             false => others.get(&c).map_or(&nowhere[..], Vec::as_slice),
         };
         let mut carry = i64::from(anchored);
+        work::count(blocks);
         for (block, &places) in places.iter().enumerate() {
             let bit = if block + 1 == blocks { last_bit } else { 63 };
             carry = column.advance(block, places, carry, bit);

@@ -5,7 +5,6 @@
 use std::ops::Range;
 
 use super::TextEdit;
-use super::addresses::Window;
 use super::around::{too_much_around, with_ends};
 use super::difference::{Difference, differences, shift};
 use super::distance::distances;
@@ -16,6 +15,7 @@ use super::pattern::{Pattern, Sought};
 use super::pieces::{Pieces, Spot};
 use super::search::occurrences;
 use super::similar::{Regions, regions};
+use super::window::Window;
 use crate::engine::{Control, Result};
 
 /// Passages told of each kind.
@@ -129,7 +129,7 @@ fn explained(
             pattern.find(Some(&anchors_in(&pattern, regions, lines)), lines.pieces, TOLD, control)?
         };
         if !sought.matches.is_empty() {
-            let place = |&(start, end): &(Spot, Spot)| match *mistake {
+            let place = |(start, end)| match *mistake {
                 AROUND => described_with_ends(lines, needle, text, start, end),
                 mistake => described(lines, needle, start, end, Some(mistake)),
             };
@@ -158,7 +158,7 @@ fn before_edits(needle: &str, lines: &Lines, control: &Control) -> Result<Option
     let Some(old) = Pieces::new(lines.old, lines.index.first_byte()) else { return Ok(None) };
     let sought = occurrences(&[needle], &old, 1, control)?;
     let first = sought.first().and_then(|sought| sought.matches.first());
-    Ok(first.map(|&(start, _)| Lines::new(&old, lines.index, lines.old).line(start).0))
+    Ok(first.map(|(start, _)| Lines::new(&old, lines.index, lines.old).line(start).0))
 }
 
 fn described(lines: &Lines, needle: &str, start: Spot, end: Spot, mistake: Option<Mistake>) -> Place {
@@ -213,18 +213,17 @@ fn already_applied(
     for place in places.iter().filter(|place| place.similar.score < score(new_text, &place.similar.exact)) {
         let (from, before) = lines.pieces.retreat(place.start, new_text.len().min(COMPARED));
         let len = before + place.similar.exact.len() + new_text.len().min(COMPARED);
-        let mut window = Window::default();
-        let window = window.of(lines.pieces, from, len);
+        let window = Window::of(lines.pieces, from, len);
         let anchors = memchr::memmem::find_iter(window.bytes(), pattern.anchor()).take(ANCHORS);
-        let spots: Vec<Spot> = anchors.filter_map(|at| lines.pieces.spot(window.address(at))).collect();
-        let mut sought = pattern.find(Some(&spots), lines.pieces, ANCHORS, control)?;
-        sought.matches.retain(|&(start, end)| overlap(lines, place, start, end));
-        passages.append(&mut told(&sought, lines));
+        let spots: Vec<Spot> = anchors.map(|at| window.spot(at)).collect();
+        let sought = pattern.find(Some(&spots), lines.pieces, ANCHORS, control)?;
+        let here = sought.matches.iter().filter(|&(start, end)| overlap(lines, place, start, end));
+        passages.extend(here.take(TOLD).map(|(start, end)| lines.passage(start, end)));
     }
     passages.truncate(TOLD);
     Ok(passages)
 }
 
 fn told(sought: &Sought, lines: &Lines) -> Vec<Passage> {
-    sought.matches.iter().take(TOLD).map(|&(start, end)| lines.passage(start, end)).collect()
+    sought.matches.iter().take(TOLD).map(|(start, end)| lines.passage(start, end)).collect()
 }

@@ -9,6 +9,10 @@ mod around;
 mod difference;
 mod distance;
 mod fold;
+mod haystack;
+mod linear;
+mod matches;
+mod memory;
 mod miss;
 mod mistake;
 mod near;
@@ -18,9 +22,13 @@ mod pattern;
 mod pieces;
 mod search;
 mod similar;
+mod window;
+mod work;
 
+use std::io;
 use std::sync::OnceLock;
 
+use self::memory::{Full, Memory};
 use self::miss::miss;
 use self::passage::Lines;
 use self::pattern::Sought;
@@ -28,14 +36,14 @@ use self::pieces::Pieces;
 use self::search::Search;
 use super::lines::{Break, BreakKinds, LineIndex};
 use super::splice::EditPlan;
-use super::{Control, Error, Result};
+use super::{Budget, Control, Error, Result, Share};
 
 pub use self::difference::{Difference, DifferenceKind};
 pub use self::miss::{Miss, Similar};
 pub use self::mistake::Mistake;
 pub use self::passage::Passage;
 
-/// Replacements that one call may make: each takes some three hundred bytes of memory until it is written.
+/// Replacements that one call may make.
 const MAX_REPLACEMENTS: u64 = 1_000_000;
 
 /// Passages that a refusal tells.
@@ -67,18 +75,22 @@ pub struct TextPlanned<'t> {
     pub plan: EditPlan<'t>,
     /// What each edit did, in their order.
     pub applied: Vec<Applied>,
+    /// The memory that the plan takes.
+    pub held: Share,
 }
 
 /// What a plan may take, and what it is to tell.
 #[derive(Debug, Clone, Copy)]
-pub struct TextLimits {
+pub struct TextLimits<'b> {
     /// Passages that are told of all edits together, at most [`TextLimits::EACH`] of one.
     pub passages: usize,
     /// Bytes that the result may have.
     pub max_bytes: u64,
+    /// The memory that all plans at once may take.
+    pub memory: &'b Budget,
 }
 
-impl TextLimits {
+impl TextLimits<'_> {
     /// Passages that are told of one edit.
     pub const EACH: usize = 20;
 }
@@ -182,44 +194,96 @@ pub fn plan<'t>(
     index: &LineIndex,
     old: &[u8],
     edits: &'t TextEdits,
-    limits: TextLimits,
+    limits: TextLimits<'_>,
     control: &Control,
 ) -> Result<Option<TextPlanned<'t>>> {
     let first = index.first_byte();
-    let Some(mut pieces) = Pieces::new(old, first) else { return Ok(None) };
+    let Some(pieces) = Pieces::new(old, first) else { return Ok(None) };
+    let search = Search::new(&edits.edits, &pieces, control)?;
     let texts = edits.new_texts(index.break_kinds());
-    let mut search = Search::new(&edits.edits, &pieces, control)?;
-    let mut applied = Vec::with_capacity(edits.edits.len());
-    let (mut total, mut untold) = (0u64, limits.passages);
-    for (number, edit) in edits.edits.iter().enumerate() {
+    let memory = Memory::new(limits.memory, old.len());
+    let applied = Vec::with_capacity(edits.edits.len());
+    let mut planner =
+        Planner { index, old, edits, texts: &texts, pieces, search, memory, applied, replaced: 0 };
+    let mut untold = limits.passages;
+    for number in 0..edits.edits.len() {
         control.check()?;
-        let keep = edit.occurrences.min(MAX_REPLACEMENTS).max(TOLD as u64) as usize;
-        let sought = search.find(number, &pieces, keep, control)?;
-        let lines = Lines::new(&pieces, index, old);
-        if sought.count != edit.occurrences {
-            return Err(unmatched(number, edits, &lines, &sought, control)?);
-        }
-        total += sought.count;
-        if total > MAX_REPLACEMENTS {
-            return Err(too_many(number, "makes more than 1,000,000 replacements with those before it"));
-        }
-        let told = sought.matches.iter().take(untold.min(TextLimits::EACH));
-        let passages: Vec<Passage> = told.map(|&(start, end)| lines.passage(start, end)).collect();
-        untold -= passages.len();
-        let line = sought.matches.first().map_or(0, |&(start, _)| lines.line(start).0);
-        applied.push(Applied { replaced: sought.count, line, passages });
-        let seams = pieces
-            .replace_all(&sought.matches, texts[number], number as u32)
-            .ok_or_else(|| too_many(number, "makes the text longer than 4 GB, with those before it"))?;
-        search.search_around(number, &pieces, &seams, texts[number].len(), control)?;
+        planner.apply(number, &mut untold, control)?;
     }
+    let Planner { pieces, mut memory, applied, .. } = planner;
     // Looked at here, too, for the result may be far too large to be held as a plan.
     let size = (first + pieces.len()) as u64;
     if limits.max_bytes.max(old.len() as u64) < size {
         return Err(Error::TooLarge { size, max: limits.max_bytes });
     }
-    let plan = EditPlan::new(pieces.splices(old, first, &texts), old);
-    Ok(plan.map(|plan| TextPlanned { plan, applied }))
+    let changes = pieces.into_changes();
+    let Some(plan) = EditPlan::of_parts(changes, texts.iter().copied(), old) else { return Ok(None) };
+    memory.hold(plan.memory()).map_err(|full| refused(edits.edits.len().saturating_sub(1), full))?;
+    Ok(Some(TextPlanned { plan, applied, held: memory.into_share() }))
+}
+
+/// A plan that is made.
+struct Planner<'p, 't> {
+    index: &'p LineIndex,
+    old: &'p [u8],
+    edits: &'t TextEdits,
+    texts: &'p [&'t [u8]],
+    pieces: Pieces<'p>,
+    search: Search<'t>,
+    memory: Memory,
+    applied: Vec<Applied>,
+    /// Replacements of all of these.
+    replaced: u64,
+}
+
+impl Planner<'_, '_> {
+    /// Applies an edit to the text as those before it have left it. Of all edits `untold` passages are still told.
+    fn apply(&mut self, number: usize, untold: &mut usize, control: &Control) -> Result<()> {
+        let edit = &self.edits.edits[number];
+        let keep = edit.occurrences.min(MAX_REPLACEMENTS).max(TOLD as u64) as usize;
+        let sought = self.search.find(number, &self.pieces, keep, control)?;
+        let lines = Lines::new(&self.pieces, self.index, self.old);
+        if sought.count != edit.occurrences {
+            return Err(unmatched(number, self.edits, &lines, &sought, control)?);
+        }
+        self.replaced += sought.count;
+        if self.replaced > MAX_REPLACEMENTS {
+            return Err(too_many(number, "makes more than 1,000,000 replacements with those before it"));
+        }
+        let told = sought.matches.iter().take((*untold).min(TextLimits::EACH));
+        let passages: Vec<Passage> = told.map(|(start, end)| lines.passage(start, end)).collect();
+        *untold -= passages.len();
+        let line = sought.matches.first().map_or(0, |(start, _)| lines.line(start).0);
+        self.applied.push(Applied { replaced: sought.count, line, passages });
+        let leaves = self.replace(number, sought).map_err(|full| refused(number, full))?;
+        self.search.search_around(number, &self.pieces, &leaves, control)
+    }
+
+    fn replace(&mut self, number: usize, sought: Sought) -> Result<Vec<u32>, Full> {
+        let Planner { pieces, memory, .. } = self;
+        let beside = self.search.memory() + sought.matches.memory();
+        memory.hold(pieces.memory() + beside)?;
+        // What is put in takes about as much as where that is, a few times over.
+        memory.expect(pieces.memory() + beside + 3 * sought.matches.memory())?;
+        let most = memory.most().saturating_sub(beside);
+        let leaves = pieces.replace_all(&sought.matches, self.texts[number], number as u32, most)?;
+        memory.hold(pieces.memory() + beside)?;
+        Ok(leaves)
+    }
+}
+
+fn refused(number: usize, full: Full) -> Error {
+    match full {
+        Full::Text => too_many(number, "makes the text longer than 4 GB, with those before it"),
+        Full::Memory => too_many(
+            number,
+            "makes more replacements, with those before it, than memory allows for a file of this size",
+        ),
+        Full::Busy => {
+            let busy = "other edits with many replacements take all memory for them; try again";
+            Error::WriteFailed { source: io::Error::other(busy) }
+        }
+    }
 }
 
 fn too_many(number: usize, problem: &str) -> Error {
@@ -239,7 +303,7 @@ fn unmatched(
         0 => Found::Nothing(miss(edit, number, lines, control)?),
         actual => {
             let told = sought.matches.iter().take(TOLD);
-            Found::Count { actual, passages: told.map(|&(start, end)| lines.passage(start, end)).collect() }
+            Found::Count { actual, passages: told.map(|(start, end)| lines.passage(start, end)).collect() }
         }
     };
     Ok(Error::Unmatched(Box::new(Unmatched {

@@ -2,12 +2,12 @@
 //!
 //! Joins the search in the old text with what edits put in.
 
-use super::addresses::Window;
 use super::around::with_ends;
 use super::miss::COMPARED;
 use super::passage::{Lines, break_after};
 use super::pieces::Spot;
-use super::similar::{Regions, nearest, regions};
+use super::similar::{Near, Regions, nearest, regions};
+use super::window::Window;
 
 /// Lines that an edit may have left out at most, so that its last line is still found.
 const LEFT_OUT: usize = 8;
@@ -29,35 +29,36 @@ pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<
     let (near, mut early) = (nearest(body(lines), within, needle), within.early);
     let spot = |address: usize| lines.pieces.spot(address as u32);
     // The last byte, for what is behind it may be gone.
-    let spots = |from: usize, last: usize| Some((spot(from)?, lines.pieces.advance(spot(last)?, 1)));
-    let mut found: Vec<_> =
-        near.iter().filter_map(|near| spots(first + near.at.start, first + near.at.end.max(1) - 1)).collect();
+    let behind = |last: Spot| lines.pieces.advance(last, 1);
+    let old = |near: &Near| {
+        let (from, last) = (first + near.at.start, first + near.at.end.max(1) - 1);
+        Some((spot(from)?, behind(spot(last)?)))
+    };
+    let mut found: Vec<_> = near.iter().filter_map(old).collect();
     let around = needle.len().min(PUT_IN / 8) * 2 + 64;
-    let (mut window, mut left, mut done) = (Window::default(), PUT_IN, lines.pieces.start());
-    for (bytes, start) in lines.pieces.iter() {
-        let end = lines.pieces.advance(start, bytes.len());
-        let put_in = lines.pieces.origin(start).1.is_some();
-        if !put_in || lines.pieces.order(end) <= lines.pieces.order(done) {
+    let (mut left, mut done) = (PUT_IN, lines.pieces.start());
+    for (start, put_in) in lines.pieces.put_in() {
+        let end = lines.pieces.advance(start, put_in);
+        if lines.pieces.order(end) <= lines.pieces.order(done) {
             continue;
         }
         let (from, before) = lines.pieces.retreat(start, around);
-        let len = before + bytes.len() + around;
+        let len = before + put_in + around;
         if left < len {
             early = true;
             break;
         }
         left -= len;
         done = lines.pieces.advance(from, len);
-        let window = window.of(lines.pieces, from, len);
+        let window = Window::of(lines.pieces, from, len);
         // A window may begin or end inside a character.
         let is_inner = |byte: &&u8| **byte & 0xC0 == 0x80;
         let head = window.bytes().iter().take_while(is_inner).count();
         let text = whole_characters(&window.bytes()[head..]);
-        let address = |at: usize| window.address(head + at) as usize;
-        let near = nearest(text, &regions(text, needle), needle);
-        found.extend(
-            near.iter().filter_map(|near| spots(address(near.at.start), address(near.at.end.max(1) - 1))),
-        );
+        for near in nearest(text, &regions(text, needle), needle) {
+            let last = head + near.at.end.max(1) - 1;
+            found.push((window.spot(head + near.at.start), behind(window.spot(last))));
+        }
     }
     (found, early)
 }
@@ -76,13 +77,12 @@ fn to_end_of_long(lines: &Lines, start: Spot, end: Spot, needle: &str) -> Option
     if needle.chars().nth(super::similar::COMPARED).is_none() || COMPARED < needle.len() {
         return None;
     }
-    let mut window = Window::default();
-    let window = window.of(lines.pieces, start, needle.len() * 3 / 2 + TAIL);
+    let window = Window::of(lines.pieces, start, needle.len() * 3 / 2 + TAIL);
     let text = whole_characters(window.bytes());
     let tail = &needle[tail_from..];
     let near = nearest(text, &regions(text, tail), tail);
-    let last = window.address(near.first()?.at.end.checked_sub(1)?);
-    let tail_end = lines.pieces.advance(lines.pieces.spot(last)?, 1);
+    let last = window.spot(near.first()?.at.end.checked_sub(1)?);
+    let tail_end = lines.pieces.advance(last, 1);
     (lines.pieces.order(end) < lines.pieces.order(tail_end)).then_some(tail_end)
 }
 

@@ -7,6 +7,8 @@
 //! through is held against a hash of the needles' common shortest length, and what passes that is looked up in the
 //! sorted needles, where all needles that begin at one place form one chain.
 
+use super::work;
+
 /// Needles are at most this long; longer ones are found by a stretch of them.
 pub(super) const MAX_NEEDLE: usize = 64;
 
@@ -51,8 +53,9 @@ struct Class<'n> {
     shift: u32,
     /// By hash of a gram: at which places of needles it stands, as bits.
     places: Box<[u8]>,
-    /// By hash of the first `shortest` bytes of needles: whether there is one.
+    /// By hash of the first `shortest` bytes of needles: whether there is one; and of the last gram of these.
     heads: Box<[u64]>,
+    tails: Box<[u64]>,
 }
 
 impl<'n> Needles<'n> {
@@ -76,20 +79,33 @@ impl<'n> Needles<'n> {
         Needles { short, classes }
     }
 
+    /// Bytes of memory.
+    pub(super) fn memory(&self) -> usize {
+        let class = |class: &Class| {
+            let needle = size_of::<(&[u8], u32)>() + size_of::<Option<u32>>();
+            class.sorted.capacity() * needle
+                + class.places.len()
+                + (2 * class.heads.len() + class.firsts.len()) * 8
+        };
+        let short = self.short.as_ref().map_or(0, |short| short.pairs.len() * 8);
+        self.classes.iter().map(class).sum::<usize>() + short
+    }
+
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.short.is_none() && self.classes.is_empty()
     }
 
     /// Tells `found` the number and the place of every occurrence in `text`, overlapping ones too. The occurrences of one
-    /// needle come in order.
-    pub(super) fn find(&self, text: &[u8], found: &mut impl FnMut(u32, usize)) {
+    /// needle come in order. Returns how many needles of three bytes or more were compared that were not there.
+    pub(super) fn find(&self, text: &[u8], found: &mut impl FnMut(u32, usize)) -> usize {
         self.short.iter().for_each(|short| short.find(text, found));
-        self.classes.iter().for_each(|class| match class.gram {
+        let classes = self.classes.iter().map(|class| match class.gram {
             8 => class.find(text, |text, at| u64::from_le_bytes(load(text, at)), found),
             4 => class.find(text, |text, at| u32::from_le_bytes(load(text, at)).into(), found),
             _ => class.find(text, |text, at| u16::from_le_bytes(load(text, at)).into(), found),
         });
+        classes.sum()
     }
 }
 
@@ -156,36 +172,55 @@ impl<'n> Class<'n> {
         let shift = 64 - bits;
         let mut places = vec![0u8; 1 << bits].into_boxed_slice();
         let mut heads = vec![0u64; (1 << bits) / 64].into_boxed_slice();
+        let mut tails = heads.clone();
         let mut firsts = vec![0u64; (1 << 16) / 64].into_boxed_slice();
         for (needle, _) in &sorted {
             let first = u16::from_le_bytes([needle[0], needle[1]]);
             firsts[usize::from(first) / 64] |= 1 << (first % 64);
-            for at in 0..gram {
+            let slot_at = |at: usize| {
                 let mut bytes = [0; 8];
                 bytes[..gram].copy_from_slice(&needle[at..at + gram]);
-                places[slot(u64::from_le_bytes(bytes), shift)] |= 1 << at;
-            }
+                slot(u64::from_le_bytes(bytes), shift)
+            };
+            (0..gram).for_each(|at| places[slot_at(at)] |= 1 << at);
+            let tail = slot_at(shortest - gram);
+            tails[tail / 64] |= 1 << (tail % 64);
             let head = slot_of_head(&needle[..shortest], shift);
             heads[head / 64] |= 1 << (head % 64);
         }
         let shorter = chains(&sorted);
-        Class { gram, shortest, sorted, shorter, firsts, shift, places, heads }
+        Class { gram, shortest, sorted, shorter, firsts, shift, places, heads, tails }
     }
 
     #[inline]
-    fn find(&self, text: &[u8], load: impl Fn(&[u8], usize) -> u64, found: &mut impl FnMut(u32, usize)) {
-        let Some(last) = text.len().checked_sub(self.gram) else { return };
+    fn find(
+        &self,
+        text: &[u8],
+        load: impl Fn(&[u8], usize) -> u64,
+        found: &mut impl FnMut(u32, usize),
+    ) -> usize {
+        let Some(last) = text.len().checked_sub(self.gram) else { return 0 };
+        let mut looks = 0;
         for at in (0..=last).step_by(self.gram) {
             let places = self.places[slot(load(text, at), self.shift)];
             if places != 0 {
-                self.look_closer(text, at, places, found);
+                looks += self.look_closer(text, at, places, &load, found);
             }
         }
+        looks
     }
 
     /// Tells which needles have the gram at `at` at one of the `places`. The places are taken from the last on, so that
     /// what is found comes in the order of the text.
-    fn look_closer(&self, text: &[u8], at: usize, places: u8, found: &mut impl FnMut(u32, usize)) {
+    fn look_closer(
+        &self,
+        text: &[u8],
+        at: usize,
+        places: u8,
+        load: &impl Fn(&[u8], usize) -> u64,
+        found: &mut impl FnMut(u32, usize),
+    ) -> usize {
+        let mut looks = 0;
         for place in (0..self.gram.min(at + 1)).rev().filter(|place| places >> place & 1 == 1) {
             let start = at - place;
             let Some(head) = text.get(start..start + self.shortest) else { continue };
@@ -193,25 +228,38 @@ impl<'n> Class<'n> {
             if self.firsts[usize::from(first) / 64] >> (first % 64) & 1 == 0 {
                 continue;
             }
+            let tail = slot(load(text, start + self.shortest - self.gram), self.shift);
+            if self.tails[tail / 64] >> (tail % 64) & 1 == 0 {
+                continue;
+            }
+            work::count(head.len());
             let head = slot_of_head(head, self.shift);
             if self.heads[head / 64] >> (head % 64) & 1 == 1 {
-                self.tell(text, start, found);
+                looks += self.tell(text, start, found);
             }
         }
+        looks
     }
 
-    fn tell(&self, text: &[u8], start: usize, found: &mut impl FnMut(u32, usize)) {
+    fn tell(&self, text: &[u8], start: usize, found: &mut impl FnMut(u32, usize)) -> usize {
+        // The needles that are compared while the place among them is looked for.
+        work::count(self.shortest * (1 + self.sorted.len().ilog2() as usize));
         let here = &text[start..text.len().min(start + MAX_NEEDLE)];
+        let mut in_vain = 0;
         // Every needle that the text goes on with is the last one that is not greater, or one that it begins with.
         let after = self.sorted.partition_point(|(needle, _)| *needle <= here);
         let mut next = after.checked_sub(1);
         while let Some(at) = next {
             let (needle, number) = self.sorted[at];
+            work::count(needle.len());
             if here.starts_with(needle) {
                 found(number, start);
+            } else {
+                in_vain += 1;
             }
             next = self.shorter[at].map(|at| at as usize);
         }
+        in_vain + usize::from(after == 0)
     }
 }
 

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use super::pieces::{Pieces, Spot};
+use super::work;
 use crate::engine::lines::LineIndex;
 
 /// Bytes of one line that are quoted.
@@ -173,17 +174,15 @@ impl<'s, 't> Lines<'s, 't> {
 
     /// The text from `from` to `to`, without what is beyond `most` bytes.
     pub(super) fn exact(&self, from: Spot, to: Spot, most: usize) -> String {
-        let mut bytes = Vec::new();
-        let mut at = from;
-        let more = loop {
-            let Some((rest, next)) = self.stretch(at, to) else { break false };
+        let (mut bytes, mut more) = (Vec::new(), false);
+        for part in self.pieces.between(from, to) {
             let room = most - bytes.len();
-            bytes.extend_from_slice(&rest[..rest.len().min(room)]);
-            if rest.len() > room {
-                break true;
+            bytes.extend_from_slice(&part[..part.len().min(room)]);
+            if room < part.len() {
+                more = true;
+                break;
             }
-            at = next;
-        };
+        }
         if more {
             bytes.truncate(crate::engine::char_boundary(&bytes, bytes.len().saturating_sub(3)));
         }
@@ -211,67 +210,39 @@ impl<'s, 't> Lines<'s, 't> {
 
     /// Where the line starts in which the spot is.
     pub(super) fn line_start(&self, spot: Spot) -> Spot {
-        let mut at = spot;
-        while let Some((before, start)) = self.pieces.backward(at) {
-            if let Some(brk) = memchr::memrchr2(b'\n', b'\r', before) {
-                return self.pieces.advance(start, brk + 1);
-            }
-            at = start;
-        }
-        self.pieces.start()
+        let brk = self.pieces.find_back(spot, |bytes| memchr::memrchr2(b'\n', b'\r', bytes));
+        brk.map_or(self.pieces.start(), |brk| self.pieces.advance(brk, 1))
     }
 
     /// Where the line ends in which the spot is: before its break.
     pub(super) fn line_end(&self, spot: Spot) -> Spot {
-        let mut at = spot;
-        while let Some((rest, next)) = self.pieces.forward(at) {
-            if let Some(brk) = memchr::memchr2(b'\n', b'\r', rest) {
-                return self.pieces.advance(at, brk);
-            }
-            at = next;
-        }
-        self.pieces.end()
-    }
-
-    /// The bytes from `at` to the end of its piece or to `to`, and where they go on. Nothing if there are none.
-    fn stretch(&self, at: Spot, to: Spot) -> Option<(&[u8], Spot)> {
-        let (rest, next) = self.pieces.forward(at)?;
-        let here = self.pieces.advance(at, 0);
-        let (from, until) = (self.pieces.order(here), self.pieces.order(to));
-        if from >= until {
-            return None;
-        }
-        // Spots in one piece have one label.
-        let len = if from.0 == until.0 { (until.1 - from.1) as usize } else { rest.len() };
-        Some((&rest[..len.min(rest.len())], if len < rest.len() { to } else { next }))
-    }
-
-    fn stretches(&self, from: Spot, to: Spot) -> impl Iterator<Item = &[u8]> {
-        let mut at = from;
-        std::iter::from_fn(move || {
-            let (bytes, next) = self.stretch(at, to)?;
-            at = next;
-            Some(bytes)
-        })
+        let brk = self.pieces.find(spot, |bytes| memchr::memchr2(b'\n', b'\r', bytes));
+        brk.unwrap_or(self.pieces.end())
     }
 
     /// Characters and bytes from one spot to another.
     fn measure(&self, from: Spot, to: Spot) -> (usize, usize) {
-        self.stretches(from, to)
-            .fold((0, 0), |(count, len), bytes| (count + characters(bytes), len + bytes.len()))
+        self.pieces.between(from, to).fold((0, 0), |(count, len), bytes| {
+            work::count(bytes.len());
+            (count + characters(bytes), len + bytes.len())
+        })
     }
 
+    /// The breaks from one spot to another, neither of which is inside one.
     fn breaks(&self, from: Spot, to: Spot) -> usize {
-        let (mut at, mut count) = (from, 0);
-        loop {
-            let end = self.line_end(at);
-            let Some(next) = break_after(self.pieces, end) else { return count };
-            if self.pieces.order(next) > self.pieces.order(to) {
-                return count;
-            }
-            count += 1;
-            at = next;
+        let count = |byte: u8, bytes: &[u8]| memchr::memchr_iter(byte, bytes).count();
+        let (mut breaks, mut open) = (0, false);
+        for bytes in self.pieces.between(from, to) {
+            work::count(bytes.len());
+            let carriage_returns = count(b'\r', bytes);
+            // Those of a `\r\n` are counted with the `\n`.
+            let in_both =
+                if carriage_returns == 0 { 0 } else { memchr::memmem::find_iter(bytes, b"\r\n").count() };
+            breaks += count(b'\n', bytes) + carriage_returns - in_both;
+            breaks -= usize::from(open && bytes.starts_with(b"\n"));
+            open = bytes.ends_with(b"\r");
         }
+        breaks
     }
 }
 

@@ -1,21 +1,39 @@
 //! One old_text: by which stretches it may be found, and what counts as a match of it.
 //!
-//! Pure; knows pieces, and what a break is. A break is one thing: no match begins or ends inside a `\r\n`.
+//! Pure; knows pieces, and what a break is. A break is one thing: no match begins or ends inside a `\r\n`. A match is looked
+//! for around an anchor, the stretch of the text that is likely to stand least often. Where anchors stand so often that
+//! this costs more than a few passes over the text, the search starts over in one that does not depend on them:
+//! [`linear`](super::linear).
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use super::haystack::Haystacks;
+use super::linear;
+use super::matches::Matches;
 use super::needles::MAX_NEEDLE;
 use super::passage::{break_after, break_before};
 use super::pieces::{Pieces, Spot};
+use super::work;
 use crate::engine::{Control, Result};
 
-/// Bytes that may be compared between two looks at the clock, and what an anchor costs beside its comparison.
-const UNTIL_CHECK: usize = 16 << 20;
-const EACH: usize = 4_096;
+/// Bytes that may be compared between two looks at the clock.
+const UNTIL_CHECK: u64 = 16 << 20;
 
-/// Bytes of an old_text in which stretches are sought, and how many there may be.
-const LOOKED_AT: usize = 4_096;
+/// Passes over the text and the old_text that comparing around anchors may cost in vain, and what each anchor costs, in
+/// bytes compared.
+const PASSES: u64 = 4;
+const EACH: u64 = 128;
+
+/// Anchors in vain that any text may have.
+const ANCHORS: u64 = 8;
+
+/// How often it takes to get at bytes to see what break there is.
+const BREAK: usize = 4;
+
+/// How many stretches of an old_text there may be, of how many different ones they are chosen.
 const STRETCHES: usize = 32;
+const DIFFERENT: usize = 1_024;
 
 /// A stretch that stands more often in a sample is like any other that does.
 const MANY: usize = 1_000;
@@ -29,7 +47,17 @@ pub(super) struct Sought {
     /// How often, counted from the left without overlap.
     pub(super) count: u64,
     /// Start and end of the first of them.
-    pub(super) matches: Vec<(Spot, Spot)>,
+    pub(super) matches: Matches,
+}
+
+impl Sought {
+    /// Takes one more match, of which at most `keep` are told.
+    pub(super) fn add(&mut self, start: Spot, end: Spot, keep: usize) {
+        self.count += 1;
+        if self.matches.len() < keep as u64 {
+            self.matches.push(start, end);
+        }
+    }
 }
 
 /// One old_text, and the stretch of it by which it is found.
@@ -41,7 +69,7 @@ pub(super) struct Pattern<'e> {
 
 /// How a pattern's breaks are to be understood.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Breaks {
+pub(super) enum Breaks {
     AsGiven,
     /// Each `\n` or `\r\n` is any break.
     Any,
@@ -88,7 +116,7 @@ impl<'e> Pattern<'e> {
         self.find_up_to(u64::MAX, known, pieces, keep, control)
     }
 
-    /// As [`Pattern::find`], but a search of the whole text ends when there are more than `enough`.
+    /// As [`Pattern::find`], but a search of the whole text ends when there are more matches than `enough`.
     pub(super) fn find_up_to(
         &self,
         enough: u64,
@@ -97,34 +125,45 @@ impl<'e> Pattern<'e> {
         keep: usize,
         control: &Control,
     ) -> Result<Sought> {
-        let mut sought = Sought::default();
-        for breaks in [Breaks::AsGiven, Breaks::Any] {
-            if breaks == Breaks::AsGiven || self.text.contains(&b'\n') {
-                let mut greedy = Greedy {
-                    pattern: self,
-                    breaks,
-                    pieces,
-                    keep,
-                    sought: Sought::default(),
-                    end: None,
-                    compared: 0,
-                };
-                match known {
-                    Some(spots) => {
-                        for &anchor in spots {
-                            greedy.offer(anchor);
-                            greedy.check(control)?;
-                        }
-                    }
-                    None => greedy.search_whole(enough, control)?,
-                }
-                sought = greedy.sought;
-            }
-            if sought.count > 0 {
-                break;
-            }
+        let sought = self.find_with(Breaks::AsGiven, enough, known, pieces, keep, control)?;
+        if sought.count > 0 || !self.text.contains(&b'\n') {
+            return Ok(sought);
         }
-        Ok(sought)
+        self.find_with(Breaks::Any, enough, known, pieces, keep, control)
+    }
+
+    fn find_with(
+        &self,
+        breaks: Breaks,
+        enough: u64,
+        known: Option<&[Spot]>,
+        pieces: &Pieces,
+        keep: usize,
+        control: &Control,
+    ) -> Result<Sought> {
+        let wanted = linear::Wanted { enough, keep };
+        let is_anchor = self.anchor.len() == self.text.len() && !self.text.is_empty();
+        if is_anchor && known.is_none() {
+            return linear::search_bytes(self.text, pieces, wanted, control);
+        }
+        let mut greedy = Greedy {
+            pattern: self,
+            breaks,
+            pieces,
+            keep,
+            sought: Sought::default(),
+            end: None,
+            in_vain: 0,
+            unchecked: 0,
+        };
+        let found = match known {
+            Some(spots) => greedy.offer_all(spots, control)?,
+            None => greedy.search_whole(enough, control)?,
+        };
+        if found {
+            return Ok(greedy.sought);
+        }
+        linear::search(self.text, breaks, pieces, wanted, control)
     }
 
     /// Start and end of the match that has its anchor at `anchor`, if it is one.
@@ -140,28 +179,42 @@ impl<'e> Pattern<'e> {
     }
 }
 
-/// Stretches of `text` without a break in them, by any of which it can be found, the longest first; of equals the first.
-/// The blanks that a line starts with are left out: they are everywhere. None if the text is nothing but breaks.
+/// Stretches of `text` without a break in them, by any of which it can be found: those that stand least often in it first,
+/// of these the longest, of equals the first. The blanks that a line starts with are left out: they are everywhere. None
+/// if the text is nothing but breaks.
 pub(super) fn stretches(text: &[u8]) -> Vec<Range<usize>> {
-    let mut all = Vec::new();
+    let mut all: Vec<(u32, Range<usize>)> = Vec::new();
+    let mut known: HashMap<&[u8], usize> = HashMap::new();
+    each_stretch(text, |stretch| match known.get(&text[stretch.clone()]) {
+        Some(&at) => all[at].0 += 1,
+        None if all.len() < DIFFERENT => {
+            known.insert(&text[stretch.clone()], all.len());
+            all.push((1, stretch));
+        }
+        None => {}
+    });
+    all.sort_by_key(|(count, stretch)| (*count, std::cmp::Reverse(stretch.len())));
+    all.truncate(STRETCHES);
+    all.into_iter().map(|(_, stretch)| stretch).collect()
+}
+
+/// Tells `each` the stretches of `text`, line by line.
+fn each_stretch(text: &[u8], mut each: impl FnMut(Range<usize>)) {
     let mut start = 0;
-    for line in text[..text.len().min(LOOKED_AT)].split(|byte| matches!(byte, b'\n' | b'\r')) {
+    for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
         let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let from = start + if blanks < line.len() { blanks } else { 0 };
         let end = start + line.len();
         start = end + 1;
         match end - from {
             0 => {}
-            1..=MAX_NEEDLE => all.push(from..end),
+            1..=MAX_NEEDLE => each(from..end),
             _ => {
-                all.extend((from..=end - MAX_NEEDLE).step_by(STRIDE).map(|at| at..at + MAX_NEEDLE));
-                all.push(end - MAX_NEEDLE..end);
+                (from..=end - MAX_NEEDLE).step_by(STRIDE).for_each(|at| each(at..at + MAX_NEEDLE));
+                each(end - MAX_NEEDLE..end);
             }
         }
     }
-    all.sort_by_key(|stretch| std::cmp::Reverse(stretch.len()));
-    all.truncate(STRETCHES);
-    all
 }
 
 /// The lines of `text`, between breaks that are `\n` or `\r\n`.
@@ -176,14 +229,20 @@ fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
 fn after_any(spot: Spot, text: &[u8], pieces: &Pieces) -> Option<Spot> {
     let mut lines = lines(text);
     let first = pieces.after(spot, lines.next()?)?;
-    lines.try_fold(first, |at, line| pieces.after(break_after(pieces, at)?, line))
+    lines.try_fold(first, |at, line| {
+        pieces.count(BREAK);
+        pieces.after(break_after(pieces, at)?, line)
+    })
 }
 
 /// As [`Pieces::before`], each `\n` or `\r\n` in `text` taken for any break.
 fn before_any(spot: Spot, text: &[u8], pieces: &Pieces) -> Option<Spot> {
     let mut lines = lines(text).rev();
     let last = pieces.before(spot, lines.next()?)?;
-    lines.try_fold(last, |at, line| pieces.before(break_before(pieces, at)?, line))
+    lines.try_fold(last, |at, line| {
+        pieces.count(BREAK);
+        pieces.before(break_before(pieces, at)?, line)
+    })
 }
 
 /// Takes matches from the left, without overlap.
@@ -195,64 +254,99 @@ struct Greedy<'g, 'e> {
     sought: Sought,
     /// Where the last match ends.
     end: Option<Spot>,
-    /// Bytes that may have been compared since the deadline was looked at.
-    compared: usize,
+    /// What anchors have cost that are in no match.
+    in_vain: u64,
+    /// The same for all anchors since the deadline was looked at.
+    unchecked: u64,
 }
 
 impl Greedy<'_, '_> {
-    /// Looks at the deadline every now and then, however many or long the comparisons are.
-    fn check(&mut self, control: &Control) -> Result<()> {
-        self.compared += self.pattern.text.len() + EACH;
-        if self.compared < UNTIL_CHECK {
-            return Ok(());
+    /// Whether the search may go on by anchors. Looks at the deadline every now and then.
+    fn go_on(&mut self, control: &Control) -> Result<bool> {
+        if UNTIL_CHECK < self.unchecked {
+            self.unchecked = 0;
+            control.check()?;
         }
-        self.compared = 0;
-        control.check()
+        let pass = (self.pieces.len() + self.pattern.text.len()) as u64;
+        Ok(self.in_vain <= PASSES * pass + ANCHORS * EACH)
     }
 
     /// Takes the match that has its anchor here, if it is one. The anchors come in order.
     fn offer(&mut self, anchor: Spot) -> bool {
         let order = |spot| self.pieces.order(spot);
-        let found = self.pattern.matches(self.breaks, anchor, self.pieces);
-        let Some((start, end)) =
-            found.filter(|(start, _)| self.end.is_none_or(|end| order(end) <= order(*start)))
-        else {
-            return false;
+        let before = self.pieces.compared();
+        let behind_last = |start| self.end.is_none_or(|end| order(end) <= order(start));
+        let found = match behind_last(anchor) {
+            true => self.pattern.matches(self.breaks, anchor, self.pieces),
+            false => None,
         };
-        self.sought.count += 1;
-        if self.sought.matches.len() < self.keep {
-            self.sought.matches.push((start, end));
-        }
+        let found = found.filter(|&(start, _)| behind_last(start));
+        let cost = self.pieces.compared() - before + EACH;
+        self.unchecked += cost;
+        // What is in a match is in no other.
+        let own = if found.is_some() { self.pattern.text.len() as u64 + EACH } else { 0 };
+        self.in_vain += cost.saturating_sub(own);
+        let Some((start, end)) = found else { return false };
+        self.sought.add(start, end, self.keep);
         self.end = Some(end);
         true
     }
 
-    /// Offers every anchor in the text, until there are more matches than `enough`.
-    fn search_whole(&mut self, enough: u64, control: &Control) -> Result<()> {
-        let anchor = self.pattern.anchor();
-        let finder = memchr::memmem::Finder::new(anchor);
-        for (bytes, start) in self.pieces.iter() {
-            let mut at = 0;
-            while at < bytes.len() {
-                let next = match anchor {
-                    b"" => memchr::memchr2(b'\n', b'\r', &bytes[at..]),
-                    anchor => finder.find(&bytes[at..]).or_else(|| {
-                        // One that begins here and ends in a later piece.
-                        let from = (bytes.len() + 1).saturating_sub(anchor.len()).max(at);
-                        let crosses =
-                            |&at: &usize| self.pieces.after(self.pieces.advance(start, at), anchor).is_some();
-                        (from..bytes.len()).find(crosses).map(|place| place - at)
-                    }),
-                };
-                let Some(skipped) = next else { break };
-                let taken = self.offer(self.pieces.advance(start, at + skipped));
-                at += skipped + if taken { anchor.len().max(1) } else { 1 };
-                if enough < self.sought.count {
-                    return Ok(());
-                }
-                self.check(control)?;
+    /// Offers these anchors. Whether these were all.
+    fn offer_all(&mut self, anchors: &[Spot], control: &Control) -> Result<bool> {
+        for &anchor in anchors {
+            self.offer(anchor);
+            if !self.go_on(control)? {
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Offers every anchor in the text, until there are more matches than `enough`. Whether these were all.
+    fn search_whole(&mut self, enough: u64, control: &Control) -> Result<bool> {
+        let anchor = self.pattern.anchor();
+        let finder = memchr::memmem::Finder::new(anchor);
+        let mut haystacks = Haystacks::new(self.pieces, anchor.len().max(1));
+        while let Some(mut haystack) = haystacks.next() {
+            let mut at = 0;
+            while at < haystack.starts {
+                let rest = &haystack.bytes[at..];
+                let next = match anchor {
+                    b"" => memchr::memchr2(b'\n', b'\r', rest),
+                    _ => finder.find(rest),
+                };
+                work::count(next.map_or(rest.len(), |skipped| skipped + anchor.len()));
+                let Some(place) = next.map(|skipped| at + skipped).filter(|&at| at < haystack.starts) else {
+                    break;
+                };
+                let taken = self.offer(haystack.spot(place));
+                at = place + if taken { anchor.len().max(1) } else { 1 };
+                if enough < self.sought.count {
+                    return Ok(true);
+                }
+                if !self.go_on(control)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_least_often_in_a_text_comes_first_and_of_that_the_longest() {
+        let text = format!(
+            "{}    short\n{}the only long line\n",
+            "====\n".repeat(2_000),
+            "===========\n".repeat(2_000)
+        );
+        let all: Vec<&str> = stretches(text.as_bytes()).into_iter().map(|at| &text[at]).collect();
+        assert_eq!(all, ["the only long line", "short", "===========", "===="]);
+        assert!(stretches(b"\n\r\n").is_empty());
     }
 }

@@ -9,9 +9,10 @@
 use std::collections::HashMap;
 
 use super::TextEdit;
-use super::addresses::{ALL_KEPT, Addresses, Kept};
+use super::addresses::{Addresses, Kept};
+use super::matches::Matches;
 use super::pattern::{Pattern, Sought, stretches};
-use super::pieces::{Pieces, Spot};
+use super::pieces::Pieces;
 use crate::engine::{Control, Result};
 
 /// With fewer edits, each searches the whole text.
@@ -23,8 +24,10 @@ const TRIED: usize = 3;
 /// A stretch that is shorter is tried only where there is no other.
 const SHORT: usize = 3;
 
-/// Addresses kept for one stretch beyond twice what its edits are to find.
+/// Addresses kept for one stretch beyond twice what its edits are to find, and in all: with more, the text is searched as
+/// quickly.
 const KEPT: usize = 1_000;
+const MOST: usize = 16 * 1024;
 
 /// Bytes of a text by which the anchor of a single edit is chosen.
 const SAMPLE: usize = 64 * 1024;
@@ -55,7 +58,7 @@ pub(super) fn occurrences(
 
 /// What is in the middle of the text's first piece.
 fn sample<'t>(pieces: &Pieces<'t>) -> &'t [u8] {
-    let first = pieces.iter().next().map_or(&b""[..], |(bytes, _)| bytes);
+    let first = pieces.forward(pieces.start()).map_or(&b""[..], |(bytes, _)| bytes);
     let from = first.len().saturating_sub(SAMPLE) / 2;
     &first[from..first.len().min(from + SAMPLE)]
 }
@@ -76,7 +79,7 @@ impl<'e> Search<'e> {
             patterns: wishes.iter().map(|(text, _)| Pattern::new(text)).collect(),
             anchors: vec![None; wishes.len()],
             last: Vec::new(),
-            addresses: Addresses::new(Vec::new()),
+            addresses: Addresses::new(Vec::new(), 0),
         };
         if FEW <= wishes.len() {
             search.choose(&wishes, pieces, control)?;
@@ -108,13 +111,13 @@ impl<'e> Search<'e> {
                     kept.push(Kept::new(needle, KEPT));
                 }
                 let most = &mut kept[number].most;
-                *most = most.saturating_add((*occurrences).min(ALL_KEPT as u64) as usize * 2);
+                *most = (*most + (*occurrences).min(MOST as u64) as usize * 2).min(MOST);
                 (number, at)
             });
             tried.push(numbered.collect::<Vec<_>>());
         }
         self.last = vec![0; kept.len()];
-        self.addresses = Addresses::new(kept);
+        self.addresses = Addresses::new(kept, pieces.len());
         self.addresses.search(pieces, control)?;
         let mut chosen = vec![false; self.last.len()];
         for (edit, tried) in tried.into_iter().enumerate() {
@@ -142,25 +145,33 @@ impl<'e> Search<'e> {
     ) -> Result<Sought> {
         let pattern = &self.patterns[number];
         if pattern.text().is_empty() {
-            let matches = vec![(pieces.start(), pieces.end())];
+            let matches = Matches::from_iter([(pieces.start(), pieces.end())]);
             return Ok(if pieces.len() == 0 { Sought { count: 1, matches } } else { Sought::default() });
         }
-        let known = self.anchors[number].and_then(|anchor| self.addresses.spots(anchor, pieces));
+        let anchor = self.anchors[number];
+        let known = anchor.and_then(|anchor| self.addresses.spots(anchor, pieces));
+        if let Some(anchor) = anchor.filter(|&anchor| self.last[anchor] == number) {
+            self.addresses.forget(anchor);
+        }
         pattern.find(known.as_deref(), pieces, keep, control)
     }
 
-    /// Searches what the edit `number` put in at the `seams`, `len` bytes each, for the anchors of later edits.
+    /// Searches what the edit `number` put into the `leaves` for the anchors of later edits.
     pub(super) fn search_around(
         &mut self,
         number: usize,
         pieces: &Pieces,
-        seams: &[Spot],
-        len: usize,
+        leaves: &[u32],
         control: &Control,
     ) -> Result<()> {
         if self.last.iter().all(|&last| last <= number) {
             return Ok(());
         }
-        self.addresses.search_around(pieces, seams, len, control)
+        self.addresses.search_around(number as u32, pieces, leaves, control)
+    }
+
+    /// Bytes of memory.
+    pub(super) fn memory(&self) -> usize {
+        self.patterns.capacity() * size_of::<Pattern>() + self.addresses.memory()
     }
 }

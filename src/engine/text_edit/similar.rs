@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::distance::distances;
 use super::fold::Folded;
+use super::work;
 
 /// Passages told.
 const TOLD: usize = 3;
@@ -58,6 +59,7 @@ pub(super) fn regions(text: &[u8], needle: &str) -> Regions {
     let (mut least, mut before) = (2, 0u64);
     for (number, bytes) in text[..searched].chunks(block).enumerate() {
         let here = grams.held(bytes, step);
+        work::count(bytes.len());
         let count = (here | before).count_ones();
         before = here;
         if count < least {

@@ -18,7 +18,7 @@ use super::root::{Folder, Root};
 use super::temporary::Cleared;
 use super::version::FileStamp;
 use super::view::OpenFile;
-use super::{Control, Error, Result, lease, list};
+use super::{Budget, Control, Error, Result, lease, list};
 
 mod edit;
 mod read;
@@ -31,6 +31,9 @@ const ATTEMPTS: usize = 8;
 
 /// Memory for indexes of files seen before.
 const CACHE_BYTES: usize = 16 << 20;
+
+/// Memory that the plans of edits may take at once, in the largest files.
+const PLANS_HELD: usize = 8;
 
 /// What a workspace may do (SPEC 2).
 #[derive(Debug, Clone)]
@@ -64,6 +67,7 @@ pub struct Workspace {
     open_files: OpenFiles,
     locks: Locks,
     cleared: Cleared,
+    plans: Budget,
 }
 
 /// Where a file is, or would be.
@@ -90,6 +94,7 @@ impl Workspace {
         rustix::process::umask(umask);
         Ok(Workspace {
             root,
+            plans: Budget::new(PLANS_HELD * options.max_bytes as usize),
             options,
             new_file_mode: Mode::from_raw_mode(0o666).difference(umask),
             cache: IndexCache::new(CACHE_BYTES),
@@ -112,6 +117,11 @@ impl Workspace {
     /// What the workspace may do.
     pub fn options(&self) -> &WorkspaceOptions {
         &self.options
+    }
+
+    /// The memory that plans of edits may take.
+    pub fn plan_memory(&self) -> &Budget {
+        &self.plans
     }
 
     /// For a thread that lasts, when nothing else is to do: holds what is known of files in its memory.

@@ -162,16 +162,17 @@ impl FileEdit {
         }
         let (name, create) = (&self.name, self.edits.create());
         let passages = if self.dry_run { PREVIEWS } else { 0 };
-        let limits = TextLimits { passages, max_bytes: workspace.options().max_bytes };
+        let memory = workspace.plan_memory();
+        let limits = TextLimits { passages, max_bytes: workspace.options().max_bytes, memory };
         let plan = |index: &_, old: &[u8]| {
             let Some(planned) = plan_text_edits(index, old, &self.edits, limits, control)? else {
                 return Ok(None);
             };
             let diff = unified(index, old, &planned.plan, name.as_str(), MAX_DIFF);
             let changed = !planned.plan.changes_nothing();
-            Ok(Some((planned.plan, (planned.applied, diff, changed))))
+            Ok(Some((planned.plan, (planned.applied, diff, changed, planned.held))))
         };
-        let ((applied, diff, changed), created) = match self.dry_run {
+        let ((applied, diff, changed, _held), created) = match self.dry_run {
             true => workspace.rehearse(name, create, control, plan)?,
             false => workspace.change(name, create, control, plan)?,
         };

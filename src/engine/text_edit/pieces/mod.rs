@@ -1,91 +1,124 @@
-//! A text under edit as a sequence of pieces of texts that never move: the old text, and what edits put in.
+//! A text under edit: a sequence of segments of texts that never move, the old text and what edits put in.
 //!
-//! Pure; knows neither lines nor what is searched for. Nothing is copied per edit: a replacement cuts at most two
-//! pieces and puts one between them. Every byte that was ever in the text has an address of its own for good: an old
-//! byte its place in the old text, an inserted one a number past its end. So a place that was found before an edit can
-//! be looked up after it, and it is known whether it is still there.
+//! Pure; knows neither lines nor what is searched for. No text is copied, and a segment takes a few bytes: the
+//! sequence is cut into leaves, each of which holds the next few dozen segments in a row; a replacement writes the
+//! leaves anew that it touches. Bytes have addresses of their own for good: an old byte its place in the old text, one of
+//! an edit with few matches a number past its end. So a place that was found before an edit can be looked up after it,
+//! and it is known whether it is still there.
 
+mod rebuild;
+mod segment;
 mod walk;
 
-use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use crate::engine::Splice;
+use self::segment::{NOWHERE, Reader, Segment, Writer};
+pub(super) use self::walk::Stretch;
+use super::matches::Matches;
+use super::memory::Full;
+use super::work;
+use crate::engine::splice::Change;
 
-/// A byte of the text, or the end of a piece.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A byte of the text, or the end of a leaf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Spot {
-    piece: u32,
-    offset: u32,
+    pub(super) leaf: u32,
+    pub(super) offset: u32,
 }
 
-/// Bytes of one text that stand together.
+/// Some segments in a row.
 #[derive(Debug)]
-struct Piece<'t> {
-    bytes: &'t [u8],
-    /// The address of the first byte.
-    address: u32,
-    /// Which edit put it in; none for the old text.
-    edit: Option<u32>,
-    /// Where it starts in the text that the edit put in.
-    skipped: u32,
-    /// Where in the old text the edit put it in.
-    put_in_at: u32,
+struct Leaf {
+    segments: Box<[u8]>,
+    /// Where in the old text its first segment is.
+    old: u32,
+    /// The address of its first byte of the old text, or [`NOWHERE`].
+    first_old: u32,
+    /// Bytes of its text.
+    len: u32,
     previous: u32,
     next: u32,
     /// Rises along the text.
     label: u64,
 }
 
-/// Where a piece comes from.
-#[derive(Debug, Clone, Copy)]
-struct Source {
-    edit: Option<u32>,
-    skipped: u32,
-    put_in_at: u32,
-}
-
-impl Source {
-    const OLD: Source = Source { edit: None, skipped: 0, put_in_at: 0 };
-}
-
-/// The pieces before the first and behind the last; both empty.
+/// The leaves before the first and behind the last; both empty.
 const HEAD: u32 = 0;
 const TAIL: u32 = 1;
+
+/// The segments of the leaf that was looked at last, and where in it each ends.
+#[derive(Debug, Default)]
+struct Unfolded {
+    leaf: u32,
+    segments: Vec<Segment>,
+    ends: Vec<u32>,
+}
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Pieces<'t> {
-    /// Invariant: linked both ways from [`HEAD`] to [`TAIL`], labels rising; none but these two is empty; the old
-    /// text's pieces stand in its order.
-    pieces: Vec<Piece<'t>>,
-    /// The piece that starts at an address, for those that are in the text.
-    starts: BTreeMap<u32, u32>,
+    old: &'t [u8],
+    /// What each edit put in.
+    texts: Vec<&'t [u8]>,
+    /// Where the text starts in the old one.
+    first: u32,
+    /// Invariant: linked both ways from [`HEAD`] to [`TAIL`], labels rising; none but these two is empty; the places in
+    /// the old text never fall.
+    leaves: Vec<Leaf>,
+    /// Leaves that are not in the text.
+    free: Vec<u32>,
+    /// The leaf that holds the first old byte at or behind an address, for each leaf that holds one.
+    old_starts: BTreeMap<u32, u32>,
+    /// The leaf in which the segment is that starts at an address of an edit's. What is gone may still be in it.
+    new_starts: BTreeMap<u32, u32>,
     next_address: u32,
     len: usize,
+    /// Bytes that all leaves' segments take.
+    folded: usize,
+    edited: bool,
+    /// Room for what a leaf is written with.
+    tokens: Vec<u8>,
+    ready: rebuild::Ready,
+    unfolded: RefCell<Unfolded>,
+    compared: Cell<u64>,
 }
 
 impl<'t> Pieces<'t> {
     /// The text `old` from `first` on. Nothing if it is too long for addresses of 32 bits.
     pub(super) fn new(old: &'t [u8], first: usize) -> Option<Pieces<'t>> {
-        let next_address = u32::try_from(old.len()).ok()?;
-        let end = |label, previous, next| Piece {
-            bytes: b"",
-            address: first as u32,
-            edit: None,
-            skipped: 0,
-            put_in_at: 0,
+        let next_address = u32::try_from(old.len()).ok().filter(|&len| len < NOWHERE / 2)?;
+        let (first, len) = (first as u32, old.get(first..)?.len());
+        let end = |label, previous, next| Leaf {
+            segments: Box::default(),
+            old: first,
+            first_old: NOWHERE,
+            len: 0,
             previous,
             next,
             label,
         };
         let mut pieces = Pieces {
-            pieces: vec![end(0, HEAD, TAIL), end(u64::MAX, HEAD, TAIL)],
-            starts: BTreeMap::new(),
+            old,
+            texts: Vec::new(),
+            first,
+            leaves: vec![end(0, HEAD, TAIL), end(u64::MAX, HEAD, TAIL)],
+            free: Vec::new(),
+            old_starts: BTreeMap::new(),
+            new_starts: BTreeMap::new(),
             next_address,
-            len: 0,
+            len,
+            folded: 0,
+            edited: false,
+            tokens: Vec::new(),
+            ready: rebuild::Ready::default(),
+            unfolded: RefCell::default(),
+            compared: Cell::default(),
         };
-        pieces.link(HEAD, old.get(first..)?, first as u32, Source::OLD, 0);
+        if 0 < len {
+            pieces.add_leaf(HEAD, &[Segment::old(first, len as u32)]);
+            pieces.label_between(HEAD, TAIL, 1);
+        }
         Some(pieces)
     }
 
@@ -94,208 +127,179 @@ impl<'t> Pieces<'t> {
         self.len
     }
 
-    fn piece(&self, piece: u32) -> &Piece<'t> {
-        &self.pieces[piece as usize]
+    /// Bytes of memory.
+    pub(super) fn memory(&self) -> usize {
+        // Of trees of small keys and values, with what allocators add.
+        const ENTRY: usize = 20;
+        const ALLOCATED: usize = 16;
+        self.folded
+            + self.leaves.capacity() * (size_of::<Leaf>() + ALLOCATED)
+            + (self.old_starts.len() + self.new_starts.len()) * ENTRY
     }
 
-    /// Puts `text` of `edit` in the place of each of `matches`, which stand in order and do not overlap. Returns where the
-    /// new text starts each time; nothing if there are no addresses left for it.
+    fn leaf(&self, leaf: u32) -> &Leaf {
+        &self.leaves[leaf as usize]
+    }
+
+    fn bytes(&self, segment: &Segment) -> &'t [u8] {
+        let source = segment.edit().map_or(self.old, |edit| self.texts[edit as usize]);
+        &source[segment.from as usize..(segment.from + segment.len) as usize]
+    }
+
+    fn segments(&self, leaf: u32) -> impl Iterator<Item = Segment> {
+        let leaf = self.leaf(leaf);
+        Reader::new(&leaf.segments, leaf.old)
+    }
+
+    /// Looks at the segments of a leaf, and where in it each ends.
+    fn unfold<R>(&self, leaf: u32, look: impl FnOnce(&[Segment], &[u32]) -> R) -> R {
+        let mut unfolded = self.unfolded.borrow_mut();
+        let Unfolded { leaf: last, segments, ends } = &mut *unfolded;
+        if *last != leaf || segments.is_empty() {
+            *last = leaf;
+            segments.clear();
+            ends.clear();
+            let mut end = 0;
+            for segment in self.segments(leaf) {
+                end += segment.len;
+                segments.push(segment);
+                ends.push(end);
+                work::count(1);
+            }
+        }
+        look(segments, ends)
+    }
+
+    /// Puts `text` of `edit` in the place of each of `matches`, which stand in order and do not overlap. Returns the leaves
+    /// that hold it, in order. If the text grows too long, or what is held takes more than `most` bytes of memory, the
+    /// pieces are of no use any more.
     pub(super) fn replace_all(
         &mut self,
-        matches: &[(Spot, Spot)],
+        matches: &Matches,
         text: &'t [u8],
         edit: u32,
-    ) -> Option<Vec<Spot>> {
-        // From the last on: what is replaced leaves the spots before it as they are.
-        let places = matches.iter().enumerate().rev();
-        places.map(|(before, &(from, to))| self.replace(from, to, text, edit, before as u64)).collect()
+        most: usize,
+    ) -> Result<Vec<u32>, Full> {
+        let put_in = (text.len() as u64).saturating_mul(matches.len());
+        if u64::from(NOWHERE) < put_in.saturating_add(self.len as u64) {
+            return Err(Full::Text);
+        }
+        self.texts.resize(self.texts.len().max(edit as usize + 1), b"");
+        self.texts[edit as usize] = text;
+        self.edited = true;
+        *self.unfolded.get_mut() = Unfolded::default();
+        rebuild::replace_all(self, matches, edit, most)
     }
 
-    /// One replacement, before which as many as `ahead` will follow.
-    fn replace(&mut self, from: Spot, to: Spot, text: &'t [u8], edit: u32, ahead: u64) -> Option<Spot> {
-        let address = self.next_address;
-        self.next_address = address.checked_add(u32::try_from(text.len()).ok()?)?;
-        // Each adds two pieces at most.
-        let after = self.cut(to, 2 * ahead + 2);
-        let mut piece = self.cut(from, 2 * ahead + 1);
-        let before = self.piece(piece).previous;
-        while piece != after {
-            let gone = self.piece(piece);
-            let (start, len, next) = (gone.address, gone.bytes.len(), gone.next);
-            self.starts.remove(&start);
-            self.len -= len;
-            piece = next;
-        }
-        self.pieces[before as usize].next = after;
-        self.pieces[after as usize].previous = before;
-        let put_in_at = match self.piece(before) {
-            Piece { edit: Some(_), put_in_at, .. } => *put_in_at,
-            Piece { address, bytes, .. } => address + bytes.len() as u32,
+    /// Puts a leaf with these segments behind `before`, still without a label. Returns its number.
+    fn add_leaf(&mut self, before: u32, segments: &[Segment]) -> u32 {
+        let old = segments.first().map_or(0, |first| first.old_at);
+        let mut writer = Writer::new(std::mem::take(&mut self.tokens), old);
+        segments.iter().for_each(|segment| writer.push(segment));
+        let tokens = writer.finish();
+        let first_old = segments.iter().find(|segment| segment.edit().is_none());
+        let (previous, next) = (before, self.leaf(before).next);
+        let leaf = Leaf {
+            segments: tokens.as_slice().into(),
+            old,
+            first_old: first_old.map_or(NOWHERE, |first| first.address),
+            len: segments.iter().map(|segment| segment.len).sum(),
+            previous,
+            next,
+            label: 0,
         };
-        self.link(before, text, address, Source { edit: Some(edit), skipped: 0, put_in_at }, 2 * ahead);
-        Some(Spot { piece: self.piece(before).next, offset: 0 })
+        self.tokens = tokens;
+        self.folded += leaf.segments.len();
+        let first_old = leaf.first_old;
+        // There are at most as many as replacements, whose number is limited far below 2^31.
+        let number = self.free.pop().unwrap_or(self.leaves.len() as u32);
+        match self.leaves.get_mut(number as usize) {
+            Some(free) => *free = leaf,
+            None => self.leaves.push(leaf),
+        }
+        self.leaves[previous as usize].next = number;
+        self.leaves[next as usize].previous = number;
+        if first_old != NOWHERE {
+            self.old_starts.insert(first_old, number);
+        }
+        number
     }
 
-    /// The piece that starts at the spot, after cutting the one that it is in.
-    fn cut(&mut self, spot: Spot, ahead: u64) -> u32 {
-        let piece = self.piece(spot.piece);
-        let (bytes, address, next) = (piece.bytes, piece.address, piece.next);
-        let (edit, put_in_at) = (piece.edit, piece.put_in_at);
-        let source = Source { edit, skipped: piece.skipped + spot.offset, put_in_at };
-        if spot.offset == 0 {
-            return spot.piece;
-        }
-        let (left, right) = bytes.split_at(spot.offset as usize);
-        if right.is_empty() {
-            return next;
-        }
-        self.pieces[spot.piece as usize].bytes = left;
-        self.len -= right.len();
-        self.link(spot.piece, right, address + spot.offset, source, ahead);
-        self.piece(spot.piece).next
+    /// Takes a leaf out of the text. Returns what reads its segments.
+    fn take_leaf(&mut self, leaf: u32) -> Reader<Box<[u8]>> {
+        let Leaf { previous, next, first_old, old, .. } = *self.leaf(leaf);
+        self.leaves[previous as usize].next = next;
+        self.leaves[next as usize].previous = previous;
+        self.old_starts.remove(&first_old);
+        self.free.push(leaf);
+        let segments = std::mem::take(&mut self.leaves[leaf as usize].segments);
+        self.folded -= segments.len();
+        Reader::new(segments, old)
     }
 
-    /// Puts a piece behind `before`, between which two as many as `ahead` may follow.
-    fn link(&mut self, before: u32, bytes: &'t [u8], address: u32, source: Source, ahead: u64) {
-        if bytes.is_empty() {
-            return;
+    /// Labels the `count` leaves between two that have labels.
+    fn label_between(&mut self, before: u32, after: u32, count: u64) {
+        let (low, high) = (self.leaf(before).label, self.leaf(after).label);
+        let step = (high - low) / (count + 1);
+        if step == 0 {
+            return self.label_anew();
         }
-        let next = self.piece(before).next;
-        if self.piece(next).label - self.piece(before).label < ahead + 2 {
-            self.number_anew();
-        }
-        let (low, high) = (self.piece(before).label, self.piece(next).label);
-        let label = high - ((high - low) / (ahead + 2)).max(1);
-        // Each replacement adds at most two pieces, and their number is limited far below 2^31.
-        let new = self.pieces.len() as u32;
-        let Source { edit, skipped, put_in_at } = source;
-        self.pieces.push(Piece { bytes, address, edit, skipped, put_in_at, previous: before, next, label });
-        self.pieces[before as usize].next = new;
-        self.pieces[next as usize].previous = new;
-        self.starts.insert(address, new);
-        self.len += bytes.len();
-    }
-
-    /// Gives all pieces labels that leave as much room everywhere.
-    fn number_anew(&mut self) {
-        let step = u64::MAX / (self.pieces.len() as u64 + 1);
-        let (mut piece, mut label) = (self.piece(HEAD).next, 0);
-        while piece != TAIL {
+        let (mut leaf, mut label) = (self.leaf(before).next, low);
+        while leaf != after {
             label += step;
-            self.pieces[piece as usize].label = label;
-            piece = self.piece(piece).next;
+            self.leaves[leaf as usize].label = label;
+            leaf = self.leaf(leaf).next;
         }
     }
 
-    /// The text as changes of the old one, of which it has left out the bytes before `first`. `texts` are what the
-    /// edits put in.
-    pub(super) fn splices<'e>(&self, old: &[u8], first: usize, texts: &[&'e [u8]]) -> Vec<Splice<'e>> {
-        let mut splices = Vec::new();
-        let (mut done, mut new) = (first, Cow::Borrowed(&b""[..]));
-        let mut piece = self.piece(HEAD).next;
-        loop {
-            let here = self.piece(piece);
-            if let Some(edit) = here.edit {
-                let skipped = here.skipped as usize;
-                let bytes = &texts[edit as usize][skipped..skipped + here.bytes.len()];
-                match new.is_empty() {
-                    true => new = Cow::Borrowed(bytes),
-                    false => new.to_mut().extend_from_slice(bytes),
+    /// Gives all leaves labels that leave as much room everywhere.
+    fn label_anew(&mut self) {
+        self.label_between(HEAD, TAIL, self.leaves.len() as u64);
+    }
+
+    /// The text as changes of the old one, by the numbers of the edits. Each leaf is let go of when it has been read.
+    pub(super) fn into_changes(self) -> impl Iterator<Item = Change> {
+        let end = (self.old.len() as u32, None);
+        let mut done = self.first;
+        let segments = self.into_segments().map(|segment| (segment.old_at, Some(segment))).chain([end]);
+        let mut segments = segments.peekable();
+        std::iter::from_fn(move || {
+            loop {
+                let (old_at, segment) = segments.next()?;
+                let change = |at: std::ops::Range<u32>, text: u32, part: std::ops::Range<u32>| {
+                    let range = |range: std::ops::Range<u32>| range.start as usize..range.end as usize;
+                    Change { at: range(at), text: text as usize, part: range(part) }
+                };
+                match segment.and_then(|segment| Some((segment.edit()?, segment))) {
+                    // What was put in takes the place of all that is gone before the next segment.
+                    Some((edit, segment)) => {
+                        let next = segments.peek().map_or(old_at, |(next, _)| *next);
+                        let from = done.min(old_at);
+                        done = next.max(from);
+                        return Some(change(from..done, edit, segment.from..segment.from + segment.len));
+                    }
+                    None => {
+                        let gone = done..old_at.max(done);
+                        done = old_at + segment.map_or(0, |segment| segment.len);
+                        if !gone.is_empty() {
+                            return Some(change(gone, 0, 0..0));
+                        }
+                    }
                 }
-            } else {
-                let at = if piece == TAIL { old.len() } else { here.address as usize };
-                if done < at || !new.is_empty() {
-                    splices.push(Splice { at: done..at, text: std::mem::take(&mut new) });
-                }
-                done = at + here.bytes.len();
             }
-            if piece == TAIL {
-                return splices;
-            }
-            piece = here.next;
-        }
+        })
+    }
+
+    fn into_segments(self) -> impl Iterator<Item = Segment> {
+        let (mut leaves, mut leaf) = (self.leaves, HEAD);
+        std::iter::from_fn(move || {
+            leaf = leaves[leaf as usize].next;
+            let here = &mut leaves[leaf as usize];
+            (leaf != TAIL).then(|| Reader::new(std::mem::take(&mut here.segments), here.old))
+        })
+        .flatten()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn text(pieces: &Pieces) -> String {
-        let bytes: Vec<u8> = pieces.iter().flat_map(|(bytes, _)| bytes.to_vec()).collect();
-        assert_eq!(bytes.len(), pieces.len());
-        String::from_utf8(bytes).unwrap()
-    }
-
-    #[test]
-    fn an_address_names_the_same_byte_for_good() {
-        let mut pieces = Pieces::new(b"0123456789", 0).unwrap();
-        let (from, to) = (pieces.spot(3).unwrap(), pieces.spot(5).unwrap());
-        pieces.replace(from, to, b"abc", 0, 0).unwrap();
-        assert_eq!(text(&pieces), "012abc56789");
-        assert_eq!((pieces.spot(3), pieces.spot(4)), (None, None));
-        for (address, byte) in [(2, b'2'), (5, b'5'), (10, b'a'), (12, b'c')] {
-            assert_eq!(pieces.byte_after(pieces.spot(address).unwrap()), Some(byte));
-        }
-        let inner = pieces.spot(11).unwrap();
-        assert_eq!(pieces.origin(inner), (3, Some(0)));
-        let after = pieces.after(pieces.spot(1).unwrap(), b"12abc5").unwrap();
-        assert_eq!(pieces.byte_after(after), Some(b'6'));
-        assert_eq!(pieces.before(after, b"2abc5"), pieces.spot(2));
-    }
-
-    #[test]
-    fn a_thousand_changes_at_one_spot_stay_in_order() {
-        let mut pieces = Pieces::new(b"END", 0).unwrap();
-        for _ in 0..1000 {
-            let to = pieces.end();
-            let from = pieces.before(to, b"END").unwrap();
-            pieces.replace(from, to, b"xEND", 0, 0).unwrap();
-        }
-        assert_eq!(text(&pieces), format!("{}END", "x".repeat(1000)));
-        let labels: Vec<_> = pieces.iter().map(|(_, spot)| pieces.order(spot)).collect();
-        assert!(labels.is_sorted());
-    }
-
-    #[test]
-    fn many_replacements_at_once_stay_in_order() {
-        let old = "ab".repeat(100_000);
-        let mut pieces = Pieces::new(old.as_bytes(), 0).unwrap();
-        let spots = |at: u32, to: u32| (pieces.spot(at).unwrap(), pieces.spot(to).unwrap());
-        let matches: Vec<_> = (0..100_000).map(|n| spots(2 * n, 2 * n + 1)).collect();
-        pieces.replace_all(&matches, b"x", 0).unwrap();
-        assert_eq!(text(&pieces), "xb".repeat(100_000));
-        let labels: Vec<_> = pieces.iter().map(|(_, spot)| pieces.order(spot)).collect();
-        assert!(labels.is_sorted_by(|one, other| one < other));
-    }
-
-    proptest! {
-        #[test]
-        fn any_replacements_give_what_they_give_in_a_string(
-            old in "[a-z]{0,40}",
-            edits in prop::collection::vec((any::<u16>(), any::<u16>(), "[A-Z]{0,5}"), 0..30),
-        ) {
-            let mut expected = old.clone();
-            let mut pieces = Pieces::new(old.as_bytes(), 0).unwrap();
-            let texts: Vec<&[u8]> = edits.iter().map(|(.., new)| new.as_bytes()).collect();
-            for (number, (at, len, new)) in edits.iter().enumerate() {
-                let from = *at as usize % (expected.len() + 1);
-                let to = from + *len as usize % (expected.len() - from + 1).min(6);
-                let (start, end) =
-                    (pieces.advance(pieces.start(), from), pieces.advance(pieces.start(), to));
-                prop_assert_eq!(pieces.after(start, &expected.as_bytes()[from..to]).is_some(), true);
-                prop_assert_eq!(pieces.before(end, &expected.as_bytes()[from..to]).is_some(), true);
-                pieces.replace(start, end, new.as_bytes(), number as u32, 0).unwrap();
-                expected.replace_range(from..to, new);
-                prop_assert_eq!(&text(&pieces), &expected);
-            }
-            let splices = pieces.splices(old.as_bytes(), 0, &texts);
-            let plan = crate::engine::EditPlan::new(splices, old.as_bytes()).unwrap();
-            let mut out = Vec::new();
-            plan.write_to(old.as_bytes(), &mut out).unwrap();
-            prop_assert_eq!(String::from_utf8(out).unwrap(), expected);
-        }
-    }
-}
+mod tests;

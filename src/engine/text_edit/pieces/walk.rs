@@ -1,89 +1,124 @@
 //! Ways about in the text: from a spot to others, to bytes, to addresses, and back.
 
-use super::{HEAD, Piece, Pieces, Spot, TAIL};
+use super::segment::{NOWHERE, Segment};
+use super::{HEAD, Leaf, Pieces, Spot, TAIL};
+use crate::engine::text_edit::work;
+
+/// What it takes to get at bytes, in bytes compared.
+const GET_AT: usize = 16;
+
+/// Bytes that are compared at once, so that a difference at the start of a long text is seen at the start.
+const BLOCK: usize = 1024;
+
+/// What is from a spot to the end of its segment.
+pub(in crate::engine::text_edit) struct Stretch<'t> {
+    pub(in crate::engine::text_edit) bytes: &'t [u8],
+    /// The start of the next segment.
+    pub(in crate::engine::text_edit) next: Spot,
+    /// The address of the first byte, if it has one.
+    pub(in crate::engine::text_edit) address: Option<u32>,
+    /// Which edit put it in; none for the old text.
+    pub(in crate::engine::text_edit) edit: Option<u32>,
+}
 
 impl<'t> Pieces<'t> {
-    /// Whether the text is the old one, as one piece.
+    /// Whether no edit has changed the text yet.
     pub(in crate::engine::text_edit) fn is_untouched(&self) -> bool {
-        let first = self.piece(self.piece(HEAD).next);
-        first.edit.is_none() && first.next == TAIL && self.pieces.len() == 3
+        !self.edited
     }
 
     /// The start of the text.
     pub(in crate::engine::text_edit) fn start(&self) -> Spot {
-        Spot { piece: self.piece(HEAD).next, offset: 0 }
+        Spot { leaf: self.leaf(HEAD).next, offset: 0 }
     }
 
     /// The end of the text.
     pub(in crate::engine::text_edit) fn end(&self) -> Spot {
-        Spot { piece: TAIL, offset: 0 }
+        Spot { leaf: TAIL, offset: 0 }
     }
 
     /// Where the byte with this address is, if it is still in the text.
     pub(in crate::engine::text_edit) fn spot(&self, address: u32) -> Option<Spot> {
-        let (&start, &piece) = self.starts.range(..=address).next_back()?;
-        let offset = address - start;
-        ((offset as usize) < self.piece(piece).bytes.len()).then_some(Spot { piece, offset })
-    }
-
-    /// The address of the byte at a spot.
-    pub(in crate::engine::text_edit) fn address(&self, spot: Spot) -> u32 {
-        self.piece(spot.piece).address + spot.offset
+        let starts = if (address as usize) < self.old.len() { &self.old_starts } else { &self.new_starts };
+        let (_, &leaf) = starts.range(..=address).next_back()?;
+        let offset = self.unfold(leaf, |segments, ends| {
+            let at = segments.iter().position(|segment| segment.holds(address))?;
+            Some(ends[at] - segments[at].len + (address - segments[at].address))
+        })?;
+        Some(Spot { leaf, offset })
     }
 
     /// What sorts spots as they stand in the text.
     pub(in crate::engine::text_edit) fn order(&self, spot: Spot) -> (u64, u32) {
-        (self.piece(spot.piece).label, spot.offset)
+        (self.leaf(spot.leaf).label, spot.offset)
     }
 
     /// The place in the old text of a spot; where the spot is in text that an edit put in, the place where it did that,
     /// and the edit.
     pub(in crate::engine::text_edit) fn origin(&self, spot: Spot) -> (usize, Option<u32>) {
-        let piece = self.piece(spot.piece);
-        let put_in = piece.edit;
-        if spot.piece != TAIL && put_in.is_none() {
-            return (piece.address as usize + spot.offset as usize, None);
+        if let Some((segment, start)) = self.segment_after(spot) {
+            return match segment.edit() {
+                None => ((segment.old_at + spot.offset - start) as usize, None),
+                put_in => (segment.old_at as usize, put_in),
+            };
         }
-        // What ends the text stands behind the last piece, whatever that is.
-        let put_in_at = |piece: &Piece| match piece.edit {
-            Some(_) => piece.put_in_at as usize,
-            None => piece.address as usize + piece.bytes.len(),
-        };
-        match put_in {
-            Some(_) => (put_in_at(piece), put_in),
-            None => (put_in_at(self.piece(piece.previous)), None),
-        }
+        // What ends the text stands behind the last segment, whatever that is.
+        let last = self.segment_before(spot).map(|(segment, _)| match segment.edit() {
+            None => segment.old_at + segment.len,
+            Some(_) => segment.old_at,
+        });
+        (last.unwrap_or(self.first) as usize, None)
     }
 
-    /// The bytes from a spot to the end of its piece, and the start of the next piece. Nothing at the end.
+    /// The segment with the byte at a spot, and where in its leaf it starts. Nothing at the end of a leaf.
+    fn segment_after(&self, spot: Spot) -> Option<(Segment, u32)> {
+        self.unfold(spot.leaf, |segments, ends| {
+            let at = ends.partition_point(|&end| end <= spot.offset);
+            segments.get(at).map(|segment| (*segment, ends[at] - segment.len))
+        })
+    }
+
+    /// The segment with the byte before a spot, and where in its leaf it starts; at the start of a leaf that in the leaf
+    /// before it.
+    fn segment_before(&self, spot: Spot) -> Option<(Segment, u32)> {
+        let spot = self.behind(spot);
+        let byte = Spot { offset: spot.offset.checked_sub(1)?, ..spot };
+        self.segment_after(byte)
+    }
+
+    /// The bytes from a spot to the end of its segment, and the start of the next one. Nothing at the end.
     pub(in crate::engine::text_edit) fn forward(&self, spot: Spot) -> Option<(&'t [u8], Spot)> {
+        self.stretch(spot).map(|stretch| (stretch.bytes, stretch.next))
+    }
+
+    /// What is from a spot to the end of its segment. Nothing at the end.
+    pub(in crate::engine::text_edit) fn stretch(&self, spot: Spot) -> Option<Stretch<'t>> {
         let mut at = spot;
         loop {
-            let piece = self.piece(at.piece);
-            if at.piece == TAIL {
+            if at.leaf == TAIL {
                 return None;
             }
-            let next = Spot { piece: piece.next, offset: 0 };
-            match &piece.bytes[at.offset as usize..] {
-                b"" => at = next,
-                rest => return Some((rest, next)),
+            if let Some((segment, start)) = self.segment_after(at) {
+                let rest = segment.behind(at.offset - start);
+                let end = start + segment.len;
+                let leaf = self.leaf(at.leaf);
+                let next = match end == leaf.len {
+                    true => Spot { leaf: leaf.next, offset: 0 },
+                    false => Spot { offset: end, ..at },
+                };
+                let address = (rest.address != NOWHERE).then_some(rest.address);
+                return Some(Stretch { bytes: self.bytes(&rest), next, address, edit: rest.edit() });
             }
+            at = Spot { leaf: self.leaf(at.leaf).next, offset: 0 };
         }
     }
 
-    /// The bytes from the start of a spot's piece to the spot, or if these are none, the piece before it; and where
+    /// The bytes from the start of a spot's segment to the spot, or if these are none, the segment before it; and where
     /// they start. Nothing at the start.
     pub(in crate::engine::text_edit) fn backward(&self, spot: Spot) -> Option<(&'t [u8], Spot)> {
-        let mut at = spot;
-        while at.offset == 0 {
-            at.piece = self.piece(at.piece).previous;
-            at.offset = self.piece(at.piece).bytes.len() as u32;
-            if at.piece == HEAD {
-                return None;
-            }
-        }
-        let before = &self.piece(at.piece).bytes[..at.offset as usize];
-        Some((before, Spot { piece: at.piece, offset: 0 }))
+        let spot = self.behind(spot);
+        let (segment, start) = self.segment_before(spot)?;
+        Some((&self.bytes(&segment)[..(spot.offset - start) as usize], Spot { offset: start, ..spot }))
     }
 
     /// The byte behind a spot.
@@ -98,35 +133,81 @@ impl<'t> Pieces<'t> {
 
     /// The spot `skipped` bytes into `rest`, which [`Pieces::forward`] gave with `next`.
     fn inside(&self, rest: &[u8], next: Spot, skipped: usize) -> Spot {
-        let piece = self.piece(next.piece).previous;
-        let offset = self.piece(piece).bytes.len() - rest.len() + skipped;
-        Spot { piece, offset: offset as u32 }
+        let end = match next.offset {
+            0 => {
+                let leaf = self.leaf(next.leaf).previous;
+                Spot { leaf, offset: self.leaf(leaf).len }
+            }
+            _ => next,
+        };
+        Spot { offset: end.offset - (rest.len() - skipped) as u32, ..end }
     }
 
     /// The spot `bytes` further on, or the end.
-    pub(in crate::engine::text_edit) fn advance(&self, spot: Spot, mut bytes: usize) -> Spot {
-        let mut at = spot;
-        while let Some((rest, next)) = self.forward(at) {
-            if bytes < rest.len() {
-                return self.inside(rest, next, bytes);
+    pub(in crate::engine::text_edit) fn advance(&self, spot: Spot, bytes: usize) -> Spot {
+        let (mut leaf, mut offset) = (spot.leaf, spot.offset as usize + bytes);
+        while leaf != TAIL {
+            let Leaf { len, next, .. } = self.leaf(leaf);
+            if offset < *len as usize {
+                return Spot { leaf, offset: offset as u32 };
             }
-            bytes -= rest.len();
-            at = next;
+            (leaf, offset) = (*next, offset - *len as usize);
         }
         self.end()
     }
 
     /// The spot `bytes` further back, or the start; and how far back that is.
     pub(in crate::engine::text_edit) fn retreat(&self, spot: Spot, bytes: usize) -> (Spot, usize) {
-        let (mut at, mut left) = (spot, bytes);
-        while let Some((before, start)) = self.backward(at) {
-            if left <= before.len() {
-                return (Spot { offset: (before.len() - left) as u32, ..start }, bytes);
+        let (mut leaf, mut offset, mut left) = (spot.leaf, spot.offset as usize, bytes);
+        while offset < left {
+            left -= offset;
+            leaf = self.leaf(leaf).previous;
+            if leaf == HEAD {
+                return (self.start(), bytes - left);
             }
-            left -= before.len();
-            at = start;
+            offset = self.leaf(leaf).len as usize;
         }
-        (self.start(), bytes - left)
+        (Spot { leaf, offset: (offset - left) as u32 }, bytes)
+    }
+
+    /// Puts the text from a spot on behind `out`, segment by segment, up to the first of which `room` admits only a part.
+    pub(in crate::engine::text_edit) fn copy(
+        &self,
+        from: Spot,
+        out: &mut Vec<u8>,
+        mut room: impl FnMut(&Vec<u8>, usize) -> usize,
+    ) {
+        let (mut leaf, mut skip) = (from.leaf, from.offset);
+        while leaf != TAIL {
+            for segment in self.segments(leaf) {
+                let skipped = skip.min(segment.len);
+                skip -= skipped;
+                let rest = &self.bytes(&segment)[skipped as usize..];
+                if rest.is_empty() {
+                    continue;
+                }
+                let taken = room(out, rest.len()).min(rest.len());
+                out.extend_from_slice(&rest[..taken]);
+                if taken < rest.len() {
+                    return;
+                }
+            }
+            leaf = self.leaf(leaf).next;
+        }
+    }
+
+    /// Whether all blocks are the same. Counts the bytes compared, and what it takes to get at them.
+    fn same<'b>(&self, mut blocks: impl Iterator<Item = (&'b [u8], &'b [u8])>) -> bool {
+        blocks.all(|(one, other)| {
+            self.compared.set(self.compared.get() + (one.len() + GET_AT) as u64);
+            work::count(one.len() + GET_AT);
+            one == other
+        })
+    }
+
+    /// Bytes that were compared so far.
+    pub(in crate::engine::text_edit) fn compared(&self) -> u64 {
+        self.compared.get()
     }
 
     /// The end of `text`, if the text goes on with it at `spot`.
@@ -135,7 +216,7 @@ impl<'t> Pieces<'t> {
         while !text.is_empty() {
             let (rest, next) = self.forward(at)?;
             let common = rest.len().min(text.len());
-            if rest[..common] != text[..common] {
+            if !self.same(rest[..common].chunks(BLOCK).zip(text[..common].chunks(BLOCK))) {
                 return None;
             }
             if text.len() == common {
@@ -154,31 +235,118 @@ impl<'t> Pieces<'t> {
             let (before, start) = self.backward(at)?;
             let common = before.len().min(text.len());
             let rest = text.len() - common;
-            if before[before.len() - common..] != text[rest..] {
+            if !self.same(before[before.len() - common..].rchunks(BLOCK).zip(text[rest..].rchunks(BLOCK))) {
                 return None;
             }
-            at = Spot { offset: (before.len() - common) as u32, ..start };
+            at = Spot { offset: start.offset + (before.len() - common) as u32, ..start };
             text = &text[..rest];
         }
         Some(at)
     }
 
-    /// The same place, said by the byte before it: so it outlives a replacement of what is behind it.
+    /// The same place, said by the byte before it: at the end of a leaf, not at the start of the next one.
     pub(in crate::engine::text_edit) fn behind(&self, spot: Spot) -> Spot {
-        let previous = self.piece(spot.piece).previous;
+        let previous = self.leaf(spot.leaf).previous;
         if spot.offset > 0 || previous == HEAD {
             return spot;
         }
-        Spot { piece: previous, offset: self.piece(previous).bytes.len() as u32 }
+        Spot { leaf: previous, offset: self.leaf(previous).len }
     }
 
-    /// All pieces from the start on: their bytes, and where they start.
-    pub(in crate::engine::text_edit) fn iter(&self) -> impl Iterator<Item = (&'t [u8], Spot)> {
-        let mut piece = self.piece(HEAD).next;
-        std::iter::from_fn(move || {
-            let here = (piece != TAIL).then_some((self.piece(piece).bytes, Spot { piece, offset: 0 }))?;
-            piece = self.piece(piece).next;
-            Some(here)
+    /// The text from one spot to another, segment by segment.
+    pub(in crate::engine::text_edit) fn between(
+        &self,
+        from: Spot,
+        to: Spot,
+    ) -> impl Iterator<Item = &'t [u8]> {
+        self.segments_from(from).map_while(move |(segment, start)| {
+            let room = if start.leaf == to.leaf { to.offset.saturating_sub(start.offset) } else { u32::MAX };
+            let is_before = start.leaf != TAIL && self.order(start) < self.order(to);
+            is_before.then(|| self.bytes(&segment.first(segment.len.min(room))))
         })
+    }
+
+    /// The next place from a spot on that `find` finds in a segment.
+    pub(in crate::engine::text_edit) fn find(
+        &self,
+        from: Spot,
+        find: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Option<Spot> {
+        self.segments_from(from).find_map(|(segment, start)| {
+            let at = find(self.bytes(&segment));
+            work::count(at.unwrap_or(segment.len as usize));
+            Some(Spot { offset: start.offset + at? as u32, ..start })
+        })
+    }
+
+    /// The last place before a spot that `find` finds in a segment.
+    pub(in crate::engine::text_edit) fn find_back(
+        &self,
+        from: Spot,
+        find: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Option<Spot> {
+        let (mut leaf, mut end) = (from.leaf, from.offset);
+        while leaf != HEAD {
+            let found = self.unfold(leaf, |segments, ends| {
+                let last = ends.partition_point(|&before| before < end);
+                let before = segments.iter().zip(ends).take(last + 1).rev();
+                before.into_iter().find_map(|(segment, segment_end)| {
+                    let start = segment_end - segment.len;
+                    let bytes =
+                        &self.bytes(segment)[..(end.min(*segment_end).saturating_sub(start)) as usize];
+                    find(bytes).map(|at| start + at as u32)
+                })
+            });
+            if let Some(offset) = found {
+                return Some(Spot { leaf, offset });
+            }
+            leaf = self.leaf(leaf).previous;
+            end = self.leaf(leaf).len;
+        }
+        None
+    }
+
+    /// The segments from a spot on, the first without what is before it, and where they start.
+    fn segments_from(&self, from: Spot) -> impl Iterator<Item = (Segment, Spot)> {
+        let leaves = std::iter::successors(Some(from.leaf), |&leaf| Some(self.leaf(leaf).next));
+        leaves.take_while(|&leaf| leaf != TAIL).flat_map(move |leaf| {
+            let skip = if leaf == from.leaf { from.offset } else { 0 };
+            let mut end = 0;
+            self.segments(leaf).filter_map(move |segment| {
+                let start = end;
+                end += segment.len;
+                let skipped = skip.saturating_sub(start);
+                (skipped < segment.len)
+                    .then(|| (segment.behind(skipped), Spot { leaf, offset: start + skipped }))
+            })
+        })
+    }
+
+    /// What edits put in: where each segment starts, and its length.
+    pub(in crate::engine::text_edit) fn put_in(&self) -> impl Iterator<Item = (Spot, usize)> {
+        self.segments_from(self.start())
+            .filter_map(|(segment, start)| segment.edit().map(|_| (start, segment.len as usize)))
+    }
+
+    /// Puts into `seams` where `edit` has changed one of the leaves that its replacements returned, and how many bytes it put
+    /// in there. Of an edit that put in nothing, all places where what stood apart may have come together.
+    pub(in crate::engine::text_edit) fn seams(&self, edit: u32, leaf: u32, seams: &mut Vec<(Spot, usize)>) {
+        let deletes = self.texts[edit as usize].is_empty();
+        seams.clear();
+        self.unfold(leaf, |segments, ends| {
+            for (segment, end) in segments.iter().zip(ends) {
+                let put_in = segment.edit() == Some(edit);
+                if put_in || deletes {
+                    let len = if put_in { segment.len as usize } else { 0 };
+                    seams.push((Spot { leaf, offset: end - segment.len }, len));
+                }
+            }
+        });
+    }
+
+    /// Counts what it took to get at bytes so many times.
+    pub(in crate::engine::text_edit) fn count(&self, times: usize) {
+        self.compared.set(self.compared.get() + (times * GET_AT) as u64);
+        work::count(times * GET_AT);
     }
 }

@@ -1,0 +1,91 @@
+//! How much memory one call may take, and all of them together (SPEC 9).
+
+use crate::engine::{Budget, Share};
+
+/// Bytes that a call may take whatever the size of its text, and those that it may take beside others.
+const FREE: usize = 384 * 1024;
+const UNCOUNTED: usize = 256 * 1024;
+
+/// Why an edit cannot be planned.
+#[derive(Debug)]
+pub(super) enum Full {
+    /// The text would have more bytes than there are addresses.
+    Text,
+    /// The call would take too much memory.
+    Memory,
+    /// Others take the memory that it needs.
+    Busy,
+}
+
+/// The memory that a call takes: two and a half times that of its text and [`FREE`] bytes at most, and from
+/// [`UNCOUNTED`] bytes on no more than is left beside others.
+#[derive(Debug)]
+pub(super) struct Memory {
+    share: Share,
+    most: usize,
+}
+
+impl Memory {
+    /// For a text of `len` bytes.
+    pub(super) fn new(budget: &Budget, len: usize) -> Memory {
+        Memory { share: budget.share(), most: len * 5 / 2 + FREE }
+    }
+
+    /// Bytes that it may be.
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Holds so many bytes.
+    pub(super) fn hold(&mut self, bytes: usize) -> Result<(), Full> {
+        if bytes <= self.most { self.expect(bytes) } else { Err(Full::Memory) }
+    }
+
+    /// Holds so many bytes, or as many as it may.
+    pub(super) fn expect(&mut self, bytes: usize) -> Result<(), Full> {
+        let counted = bytes.min(self.most).saturating_sub(UNCOUNTED);
+        if self.share.resize(counted) { Ok(()) } else { Err(Full::Busy) }
+    }
+
+    /// What is held, to be given back.
+    pub(super) fn into_share(self) -> Share {
+        self.share
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_holds_no_more_than_it_may_and_all_calls_no_more_than_there_is() {
+        let budget = Budget::new(3_000_000);
+        let (mut one, mut other) = (Memory::new(&budget, 1_000_000), Memory::new(&budget, 1_000_000));
+        assert!(matches!(one.hold(one.most() + 1), Err(Full::Memory)));
+        assert!(one.hold(one.most()).is_ok() && one.expect(usize::MAX).is_ok());
+        assert!(other.hold(UNCOUNTED).is_ok(), "a little is always there");
+        assert!(matches!(other.hold(other.most()), Err(Full::Busy)));
+        assert!(one.hold(1_000_000).is_ok() && other.hold(1_000_000).is_ok());
+        drop(one.into_share());
+        assert!(other.hold(other.most()).is_ok());
+    }
+
+    #[test]
+    fn a_plan_that_finds_no_memory_left_is_refused_and_gives_back_what_it_had() {
+        use crate::engine::{Control, Error, LineIndex, TextEdit, TextEdits, TextLimits, plan_text_edits};
+        let (budget, text) = (Budget::new(100_000), "a.".repeat(500_000));
+        let index = LineIndex::build(text.as_bytes()).unwrap();
+        let control = Control::new(std::time::Duration::from_secs(60));
+        let limits = TextLimits { passages: 0, max_bytes: u64::MAX, memory: &budget };
+        let plan = |old: &str, occurrences| {
+            let edit = TextEdit { old_text: old.into(), new_text: "b".into(), occurrences };
+            plan_text_edits(&index, text.as_bytes(), &TextEdits::new(vec![edit]), limits, &control)
+                .map(|_| ())
+        };
+        let many = plan("a", 500_000);
+        assert!(matches!(many, Err(Error::WriteFailed { .. })), "{many:?}");
+        assert!(budget.share().grow(100_000));
+        let long = &text[..999_990];
+        assert!(plan(long, 1).is_ok());
+    }
+}

@@ -1,0 +1,241 @@
+//! Replacements: the leaves that they touch, read segment by segment and written anew.
+
+use super::segment::{NOWHERE, Reader, Segment};
+use super::{Full, HEAD, Matches, Pieces, Spot, TAIL};
+
+/// Segments of a leaf that replacements made many of, and of one with a few here and there, which may be written anew soon:
+/// a small one while there are few.
+const DENSE: usize = 256;
+const SPARSE: usize = 96;
+const SMALL: usize = 16;
+const FEW: usize = 4096;
+
+/// Replacements of one edit that get addresses, and of all edits.
+const ADDRESSED: u64 = 64;
+const ALL_ADDRESSED: usize = 64 * 1024;
+
+/// See the module.
+struct Rebuild<'p, 't> {
+    pieces: &'p mut Pieces<'t>,
+    edit: u32,
+    /// Bytes of what is put in.
+    len: u32,
+    /// What is put in gets addresses.
+    addressed: bool,
+    /// The leaf that is being read.
+    open: Option<Open>,
+    /// What was read and put in, and is not yet in a leaf.
+    ready: Ready,
+    /// How many of these were put in.
+    put_in: usize,
+    /// The last leaf before those that are written, with its label, and the last of these.
+    before: u32,
+    last: u32,
+    written: u64,
+    changed: Vec<u32>,
+}
+
+/// Segments, each with the leaf that it was in, if it was as long there.
+#[derive(Debug, Default)]
+pub(super) struct Ready {
+    segments: Vec<Segment>,
+    homes: Vec<u32>,
+}
+
+struct Open {
+    leaf: u32,
+    next: u32,
+    reader: Reader<Box<[u8]>>,
+    /// What is left of the segment that was read last, and whether it is all of it.
+    rest: Option<Segment>,
+    whole: bool,
+    /// Bytes of the leaf before that.
+    offset: u32,
+}
+
+/// Puts the text of `edit` in the place of the matches. Returns the leaves that hold it, if it is empty those in which it
+/// has left what was around the matches.
+pub(super) fn replace_all(
+    pieces: &mut Pieces,
+    matches: &Matches,
+    edit: u32,
+    most: usize,
+) -> Result<Vec<u32>, Full> {
+    let len = pieces.texts[edit as usize].len() as u32;
+    let last_address = u64::from(pieces.next_address) + u64::from(len) * matches.len();
+    let addressed = matches.len() <= ADDRESSED
+        && pieces.new_starts.len() < ALL_ADDRESSED
+        && last_address < u64::from(NOWHERE);
+    let ready = std::mem::take(&mut pieces.ready);
+    let mut rebuild = Rebuild {
+        pieces,
+        edit,
+        len,
+        addressed,
+        open: None,
+        ready,
+        put_in: 0,
+        before: HEAD,
+        last: HEAD,
+        written: 0,
+        changed: Vec::new(),
+    };
+    for (number, (start, end)) in matches.iter().enumerate() {
+        rebuild.replace(start, end);
+        if number % DENSE == 0 && most < rebuild.pieces.memory() {
+            return Err(Full::Memory);
+        }
+    }
+    rebuild.close();
+    let Rebuild { pieces, ready, changed, .. } = rebuild;
+    pieces.ready = ready;
+    Ok(changed)
+}
+
+impl Rebuild<'_, '_> {
+    fn replace(&mut self, start: Spot, end: Spot) {
+        if start.leaf == TAIL {
+            // Only an empty text is replaced there.
+            if self.pieces.len == 0 && self.open.is_none() {
+                self.begin_behind(HEAD);
+                self.put(self.pieces.first);
+            }
+            return;
+        }
+        self.open(start.leaf);
+        self.move_to(start.offset, true);
+        let Some(rest) = self.open.as_ref().and_then(|open| open.rest) else { return };
+        self.put(rest.old_at);
+        while let Some(next) = self.open.as_ref().filter(|open| open.leaf != end.leaf).map(|open| open.next) {
+            if next == TAIL {
+                break;
+            }
+            self.move_to(u32::MAX, false);
+            self.read_leaf(next);
+        }
+        self.move_to(end.offset, false);
+    }
+
+    /// Puts the new text here, where the old text has the place `old_at`.
+    fn put(&mut self, old_at: u32) {
+        if self.len == 0 {
+            return;
+        }
+        let address = if self.addressed { self.pieces.next_address } else { NOWHERE };
+        if self.addressed {
+            self.pieces.next_address += self.len;
+        }
+        self.pieces.len += self.len as usize;
+        self.put_in += 1;
+        self.push(Segment::new(self.edit, old_at, self.len, address), NOWHERE);
+    }
+
+    fn push(&mut self, segment: Segment, home: u32) {
+        self.ready.segments.push(segment);
+        self.ready.homes.push(home);
+        if self.ready.segments.len() == 2 * DENSE {
+            self.write(DENSE);
+        }
+    }
+
+    /// Makes `leaf` the one that is read.
+    fn open(&mut self, leaf: u32) {
+        match &self.open {
+            Some(open) if open.leaf == leaf => {}
+            Some(open) if open.next == leaf => {
+                self.move_to(u32::MAX, true);
+                self.read_leaf(leaf);
+            }
+            _ => {
+                self.close();
+                self.begin_behind(self.pieces.leaf(leaf).previous);
+                self.read_leaf(leaf);
+            }
+        }
+    }
+
+    fn begin_behind(&mut self, before: u32) {
+        (self.before, self.last, self.written) = (before, before, 0);
+    }
+
+    fn read_leaf(&mut self, leaf: u32) {
+        let next = self.pieces.leaf(leaf).next;
+        let reader = self.pieces.take_leaf(leaf);
+        self.open = Some(Open { leaf, next, reader, rest: None, whole: true, offset: 0 });
+        self.read_segment();
+    }
+
+    fn read_segment(&mut self) {
+        if let Some(open) = &mut self.open {
+            (open.rest, open.whole) = (open.reader.next(), true);
+        }
+    }
+
+    /// Reads on to `offset` or the end of the leaf; what is read is kept, or goes.
+    fn move_to(&mut self, offset: u32, keep: bool) {
+        while let Some(open) = &mut self.open
+            && let Some(rest) = open.rest
+            && open.offset < offset
+        {
+            let len = rest.len.min(offset - open.offset);
+            let home = if open.whole && len == rest.len { open.leaf } else { NOWHERE };
+            open.offset += len;
+            if len < rest.len {
+                (open.rest, open.whole) = (Some(rest.behind(len)), false);
+            } else {
+                self.read_segment();
+            }
+            match keep {
+                true => self.push(rest.first(len), home),
+                false => self.pieces.len -= len as usize,
+            }
+        }
+    }
+
+    /// Keeps the rest of the leaf that is read, and writes all that is ready.
+    fn close(&mut self) {
+        self.move_to(u32::MAX, true);
+        if self.open.take().is_none() && self.ready.segments.is_empty() {
+            return;
+        }
+        let count = self.ready.segments.len();
+        let most = match self.put_in * 4 < count {
+            true if self.pieces.leaves.len() < FEW => SMALL,
+            true => SPARSE,
+            false => DENSE,
+        };
+        let leaves = count.div_ceil(most);
+        for left in (1..=leaves).rev() {
+            self.write(self.ready.segments.len().div_ceil(left));
+        }
+        let after = self.pieces.leaf(self.last).next;
+        if 0 < self.written {
+            self.pieces.label_between(self.before, after, self.written);
+        }
+        if self.len == 0 {
+            // Its first byte stands behind another one now.
+            self.changed.push(after);
+        }
+        self.begin_behind(self.last);
+    }
+
+    /// Writes a leaf of the first `count` segments that are ready.
+    fn write(&mut self, count: usize) {
+        let Ready { segments, homes } = &mut self.ready;
+        let leaf = self.pieces.add_leaf(self.last, &segments[..count]);
+        let (mut put_in, edit) = (0, Some(self.edit));
+        for (segment, home) in segments.drain(..count).zip(homes.drain(..count)) {
+            if segment.edit() == edit && home == NOWHERE {
+                put_in += 1;
+            }
+            if segment.edit().is_some() && segment.address != NOWHERE && home != leaf {
+                self.pieces.new_starts.insert(segment.address, leaf);
+            }
+        }
+        if 0 < put_in || self.len == 0 {
+            self.changed.push(leaf);
+        }
+        self.put_in -= put_in;
+        (self.last, self.written) = (leaf, self.written + 1);
+    }
+}
