@@ -3,6 +3,7 @@
 import functools
 import os
 import random
+import time
 
 KB, MB = 1 << 10, 1 << 20
 # The largest file that `--max-size=100` admits, less room for an edit.
@@ -66,6 +67,8 @@ def write(folder, name, size):
     path = os.path.join(folder, name)
     with open(path, "wb") as file:
         file.write(text(size).encode())
+    # Nothing is kept of a file within a tick of the clock after its last change.
+    time.sleep(0.03)
     return path
 
 

@@ -164,7 +164,7 @@ mod tests {
     fn whatever_is_not_as_we_make_it_stays() {
         let folder = folder();
         let outside = tempfile::tempdir().unwrap();
-        let kept = [nth('1'), nth('2'), nth('3'), nth('4'), format!("{PREFIX}notes"), nth('F')];
+        let kept = [nth('1'), nth('2'), nth('3'), nth('4'), format!("{PREFIX}notes"), nth('F'), nth('6')];
         std::fs::create_dir(folder.0.path().join(&kept[0])).unwrap();
         std::os::unix::fs::symlink("elsewhere", folder.0.path().join(&kept[1])).unwrap();
         // A user's, as it is in another folder, too.
@@ -173,6 +173,8 @@ mod tests {
         assert!(lock::try_lock(&locked).unwrap());
         folder.file(&kept[4]);
         folder.file(&kept[5]);
+        let fifo = folder.0.path().join(&kept[6]);
+        rustix::fs::mknodat(rustix::fs::CWD, fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         folder.file(&nth('5'));
         assert_eq!(remove_leftovers(&folder.1).unwrap(), 1);
         let mut expected = kept.to_vec();

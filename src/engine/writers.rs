@@ -4,7 +4,8 @@
 //! of a file while such a write is running is wrong afterwards, under a stamp that still looks right. So it is kept
 //! only if one of these was shown *before* the bytes were read:
 //!
-//! - No program has the file open for writing: a read lease is granted only then. It is given back at once.
+//! - No program has the file open for writing: a read lease is granted only then. It is given back at once, or with
+//!   a small file that is closed after its lines were counted.
 //! - Somebody has (a log, say), or a lease is not for us to ask for (a file of another user): no write(2) is running,
 //!   since a call that waits for its end has returned; and no page of the file is dirty, so that a program that writes
 //!   through a map cannot do so without changing the file's times.
@@ -14,7 +15,7 @@
 //! Every later write then changes the stamp, unless the clock is too coarse ([`FileStamp::is_racy`]).
 //!
 //! [`FileStamp::is_racy`]: super::version::FileStamp::is_racy
-#![allow(unsafe_code)] // Two system calls that rustix does not have.
+#![allow(unsafe_code)] // Three system calls that rustix does not have.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -34,25 +35,33 @@ pub(super) enum Writers {
 
 /// Which programs have `file` open for writing now. Never waits.
 ///
-/// While the lease is held, for about a microsecond, another program that opens the file for writing waits (or, if it
-/// opens it with O_NONBLOCK, is refused).
-pub(super) fn of(file: &File) -> Writers {
-    /// Chooses the signal that tells of the end of a lease (include/uapi/asm-generic/fcntl.h).
-    const F_SETSIG: libc::c_int = 10;
+/// While the lease is held, for about a microsecond or `until_closed`, another program that opens the file for writing
+/// waits (or, if it opens it with O_NONBLOCK, is refused).
+pub(super) fn of(file: &File, until_closed: bool) -> Writers {
+    ignore_lease_breaks();
     let fd = file.as_raw_fd();
-    // SAFETY: `fd` is open for the time of the calls, and they take plain numbers. A program that opens the file
-    // meanwhile makes the kernel send us a signal; SIGURG is one that is ignored unless somebody handles it.
+    // SAFETY: `fd` is open for the time of the calls, and they take plain numbers. The signal that the kernel sends
+    // when a program opens the file meanwhile is ignored.
     unsafe {
-        if libc::fcntl(fd, F_SETSIG, libc::SIGURG) != 0 {
-            return Writers::Unknown;
-        }
         if libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK) != 0 {
             let refused = std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock;
             return if refused { Writers::Some } else { Writers::Unknown };
         }
-        libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK);
+        if !until_closed {
+            libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK);
+        }
     }
     Writers::None
+}
+
+/// Ignores SIGIO, which the kernel sends when a program wants to open a file on which we have a lease: unless it is
+/// ignored, it ends the process.
+fn ignore_lease_breaks() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    // SAFETY: no code of the process runs when a signal comes that is ignored.
+    ONCE.call_once(|| unsafe {
+        libc::signal(libc::SIGIO, libc::SIG_IGN);
+    });
 }
 
 /// Waits for the end of a write(2) that is running on `file`, for as long as it takes.
@@ -119,18 +128,18 @@ mod tests {
         if !system.shows_writers {
             return println!("skipped: no leases are believed on this file system");
         }
-        assert_eq!(of(&file), Writers::Some, "it is open");
+        assert_eq!(of(&file, false), Writers::Some, "it is open");
         let (_, path) = named.into_parts();
-        assert_eq!(of(&file), Writers::None);
-        assert_eq!(of(&file), Writers::None, "the lease was given back");
+        assert_eq!(of(&file, false), Writers::None);
+        assert_eq!(of(&file, false), Writers::None, "the lease was given back");
         let writer = File::options().read(true).write(true).open(&path).unwrap();
-        assert_eq!(of(&file), Writers::Some);
+        assert_eq!(of(&file, false), Writers::Some);
         // SAFETY: nobody changes the file's length.
         let map = unsafe { memmap2::MmapMut::map_mut(&writer).unwrap() };
         drop(writer);
-        assert_eq!(of(&file), Writers::Some, "it is mapped");
+        assert_eq!(of(&file, false), Writers::Some, "it is mapped");
         drop(map);
-        assert_eq!(of(&file), Writers::None);
+        assert_eq!(of(&file, false), Writers::None);
     }
 
     #[test]
@@ -142,7 +151,7 @@ mod tests {
                 .map(|_| scope.spawn(|| (0..20_000).all(|_| File::options().write(true).open(&path).is_ok())))
                 .collect();
             while !writers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
-                of(&file);
+                of(&file, false);
             }
             assert!(writers.into_iter().all(|writer| writer.join().unwrap()));
         });

@@ -151,13 +151,14 @@ impl Workspace {
     }
 
     fn list_some(&self, wish: list::Wish, control: &Control) -> Result<list::Listing> {
-        let count = |seen: &list::Seen| self.count_lines(seen, control);
         let wait = |seen: &list::Seen| {
             let opened = lease::wait_out(control, || seen.place().open())?;
             opened.map(drop).map_err(|refusal| refused("", refusal))
         };
-        let list =
-            |folder: Folder| list::list(folder.handle(), self.path(), self.options.names, wish, count, wait);
+        let list = |folder: Folder| {
+            let count = |seen: &list::Seen| self.count_lines(&folder, seen, control);
+            list::list(folder.handle(), self.path(), self.options.names, wish, count, wait)
+        };
         let folder = self.root.folder()?;
         match list(folder.clone()) {
             Ok(listing) if listing.files.is_empty() => match self.root.other_than(&folder)? {
@@ -213,7 +214,7 @@ impl Workspace {
 
     /// The lines of a listed file; nothing if it is too large, not text or not readable. What is known is told even
     /// when the time is up. [`Error::Locked`] if another program has a lease on it.
-    fn count_lines(&self, seen: &list::Seen, control: &Control) -> Result<Option<usize>> {
+    fn count_lines(&self, folder: &Folder, seen: &list::Seen, control: &Control) -> Result<Option<usize>> {
         let stamp = FileStamp::of(&seen.stat);
         if stamp.len > self.options.max_bytes {
             return Ok(None);
@@ -222,12 +223,21 @@ impl Workspace {
             return Ok(lines);
         }
         control.check()?;
-        let file = match self.admit("", seen.place().open()) {
-            Ok(Some(file)) => file,
-            Err(Error::Locked { name }) => return Err(Error::Locked { name }),
-            _ => return Ok(None),
+        let place = seen.place();
+        // Most files are still as they were found; whether that is so shows after the reading.
+        let found = place.open_as_found().map_or(Ok(None), |file| self.lines_of(Arc::new(file), folder));
+        let counted = match found {
+            Ok(None) => match self.admit("", place.open()) {
+                Ok(Some(file)) => self.lines_of(file, folder),
+                Ok(None) => Ok(None),
+                Err(error) => Err(error),
+            },
+            found => found,
         };
-        Ok(self.lines_of(file))
+        match counted {
+            Err(Error::Locked { name }) => Err(Error::Locked { name }),
+            counted => Ok(counted.unwrap_or(None)),
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::engine::file_system::{self, FileSystem, WriteBarrier};
 use crate::engine::lines::{LineIndex, NotText};
 use crate::engine::name::FileName;
 use crate::engine::place::Place;
+use crate::engine::root::Folder;
 use crate::engine::version::FileStamp;
 use crate::engine::view::{FileView, MAP_CUTOFF, OpenFile};
 use crate::engine::writers::{self, Writers};
@@ -93,8 +94,8 @@ enum Effort<'c> {
     /// Nothing: only what is in memory and small is read. With the file's file system, as to ask for that may wait.
     AtOnce(FileSystem),
     /// The disk, but not another program's write to a file of which only the lines are counted: one write that never
-    /// ends must not hold up the list of all files.
-    Count,
+    /// ends must not hold up the list of all files. With the file system, which thousands of files share.
+    Count(FileSystem),
     /// The disk, and the end of another program's write if the operation admits that.
     Full(&'c Control),
 }
@@ -180,7 +181,7 @@ impl Workspace {
         let unchanged = || match effort {
             // Opened in the belief that it is what was found: nothing at all may differ.
             Effort::AtOnce(_) => view.file().is_as_found(),
-            Effort::Count | Effort::Full(_) => view.unchanged(),
+            Effort::Count(_) | Effort::Full(_) => view.unchanged(),
         };
         if settled && !unchanged() {
             return Ok(None);
@@ -228,10 +229,12 @@ impl Workspace {
         self.view_of(file, name, Part::Bytes, Effort::Full(control))
     }
 
-    /// How many lines an open file has. Nothing if it is not text, not readable, or changed under us.
-    pub(super) fn lines_of(&self, file: Arc<OpenFile>) -> Option<usize> {
-        let counted = self.view_of(file, "", Part::Bytes, Effort::Count).ok()?;
-        counted.map(|(_, index)| index.len_lines())
+    /// How many lines an open file has, that was found in `folder` and is let go of after that. Nothing if it changed
+    /// under us; errors as for any read.
+    pub(super) fn lines_of(&self, file: Arc<OpenFile>, folder: &Folder) -> Result<Option<usize>> {
+        let system = folder.file_system(file.stamp().dev).unwrap_or_else(|| file_system::of(file.file()));
+        let counted = self.view_of(file, "", Part::Bytes, Effort::Count(system))?;
+        Ok(counted.map(|(_, index)| index.len_lines()))
     }
 
     /// Looks at who else uses a file of which nothing is known, before it is read: whether what is found may be kept.
@@ -239,14 +242,17 @@ impl Workspace {
     /// opened, or if it takes more than `effort`.
     fn before_reading(&self, file: &OpenFile, effort: Effort) -> Option<Keep> {
         let system = match effort {
-            Effort::AtOnce(system) => system,
-            Effort::Count | Effort::Full(_) => file_system::of(file.file()),
+            Effort::AtOnce(system) | Effort::Count(system) => system,
+            Effort::Full(_) => file_system::of(file.file()),
         };
-        let writers = if system.shows_writers { writers::of(file.file()) } else { Writers::Unknown };
+        // A small file that is closed at once gives its lease back with that.
+        let until_closed = matches!(effort, Effort::Count(_)) && file.len_bytes() <= MAP_CUTOFF;
+        let writers =
+            if system.shows_writers { writers::of(file.file(), until_closed) } else { Writers::Unknown };
         let every_write_shows = match (writers, effort) {
             (Writers::None, _) => true,
             (_, Effort::AtOnce(_)) => return None,
-            (_, Effort::Count) => false,
+            (_, Effort::Count(_)) => false,
             (_, Effort::Full(_)) if system.write_barrier == WriteBarrier::None => false,
             (_, Effort::Full(control)) if !control.may_wait() => return None,
             (_, Effort::Full(_)) => {
@@ -287,7 +293,7 @@ fn load(file: Arc<OpenFile>, window: Range<usize>, name: &str, effort: Effort) -
     match effort {
         Effort::AtOnce(_) if window.len() > MAP_CUTOFF => Ok(None),
         Effort::AtOnce(_) => Ok(file.view_at_once(window)),
-        Effort::Count | Effort::Full(_) => match file.view(window) {
+        Effort::Count(_) | Effort::Full(_) => match file.view(window) {
             Ok(view) => Ok(Some(view)),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(Error::read(name, error)),
