@@ -170,7 +170,16 @@ fn a_write_that_never_ends_holds_up_only_the_requests_for_its_file() {
     let Some(write) = HeldWrite::begin(file, numbered(128).as_bytes()) else { return };
     until_not_racy(&folder, "a.txt");
     let began = Instant::now();
-    server.tool("read_file", json!({ "name": "a.txt" }));
+    // More than there are threads.
+    for id in 0..40 {
+        let params = json!({ "name": "read_file", "arguments": { "name": "a.txt" } });
+        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    }
+    for id in 0..40 {
+        let answer = server.answer_to(&json!(id));
+        let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
+        assert_eq!(text, "Error: Operation timed out after 1s\nNothing was changed.");
+    }
     assert_eq!(line(&server, "b.txt", 0), "other");
     let list = server.ok("list_files", json!({}));
     assert!(list.contains("name: b.txt, ") && list.ends_with("lines: 1\n\nTotal files: 2"), "{list}");

@@ -31,6 +31,7 @@ mod text_edit;
 mod version;
 mod view;
 mod workspace;
+mod write_wait;
 mod writers;
 
 pub use atomic::Durability;

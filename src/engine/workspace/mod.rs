@@ -18,6 +18,7 @@ use super::root::{Folder, Root};
 use super::temporary::Cleared;
 use super::version::FileStamp;
 use super::view::OpenFile;
+use super::write_wait::WriteWaits;
 use super::{Budget, Control, Error, Result, lease, list};
 
 mod edit;
@@ -68,6 +69,7 @@ pub struct Workspace {
     locks: Locks,
     cleared: Cleared,
     plans: Budget,
+    write_waits: WriteWaits,
 }
 
 /// Where a file is, or would be.
@@ -95,6 +97,7 @@ impl Workspace {
         Ok(Workspace {
             root,
             plans: Budget::new(PLANS_HELD * options.max_bytes as usize),
+            write_waits: WriteWaits::default(),
             options,
             new_file_mode: Mode::from_raw_mode(0o666).difference(umask),
             cache: IndexCache::new(CACHE_BYTES),

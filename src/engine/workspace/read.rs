@@ -212,7 +212,7 @@ impl Workspace {
                 Ok(load(file, window, name, effort)?.map(|view| (view, index)))
             }
             _ => {
-                let Some(keep) = self.before_reading(&file, effort) else { return Ok(None) };
+                let Some(keep) = self.before_reading(&file, effort)? else { return Ok(None) };
                 let Some(view) = load(file, whole, name, effort)? else { return Ok(None) };
                 Ok(self.index(&view, name, keep)?.map(|index| (view, index)))
             }
@@ -240,7 +240,7 @@ impl Workspace {
     /// Looks at who else uses a file of which nothing is known, before it is read: whether what is found may be kept.
     /// If `effort` admits it, waits for the end of a write that is running. Nothing if the file is no longer as it was
     /// opened, or if it takes more than `effort`.
-    fn before_reading(&self, file: &OpenFile, effort: Effort) -> Option<Keep> {
+    fn before_reading(&self, file: &OpenFile, effort: Effort) -> Result<Option<Keep>> {
         let system = match effort {
             Effort::AtOnce(system) | Effort::Count(system) => system,
             Effort::Full(_) => file_system::of(file.file()),
@@ -251,20 +251,20 @@ impl Workspace {
             if system.shows_writers { writers::of(file.file(), until_closed) } else { Writers::Unknown };
         let every_write_shows = match (writers, effort) {
             (Writers::None, _) => true,
-            (_, Effort::AtOnce(_)) => return None,
+            (_, Effort::AtOnce(_)) => return Ok(None),
             (_, Effort::Count(_)) => false,
             (_, Effort::Full(_)) if system.write_barrier == WriteBarrier::None => false,
-            (_, Effort::Full(control)) if !control.may_wait() => return None,
-            (_, Effort::Full(_)) => {
-                writers::wait_for_running_write(file.file(), system);
+            (_, Effort::Full(control)) if !control.may_wait() => return Ok(None),
+            (_, Effort::Full(control)) => {
+                self.write_waits.wait(file, system, control)?;
                 if !file.is_as_found() {
-                    return None;
+                    return Ok(None);
                 }
                 writers::every_write_would_show(file.file(), system)
             }
         };
         let keep = every_write_shows && !file.stamp().is_racy(SystemTime::now());
-        Some(if keep { Keep::Yes } else { Keep::No })
+        Ok(Some(if keep { Keep::Yes } else { Keep::No }))
     }
 
     /// Indexes a view of a whole file, and keeps the index if it may be kept. Nothing if the file changed meanwhile.
