@@ -216,30 +216,31 @@ fn several_files_are_worked_on_at_once_and_each_request_has_its_own_time() {
 }
 
 #[test]
-fn the_time_of_a_request_begins_when_those_for_its_file_before_it_are_done() {
-    // The lock goes when the time of the first is up: the second has all of its own.
-    let batch = json!([append("late", "f", "x"), append("in time", "f", "y")]);
-    let check = |folder: &Folder, answers: &Value| {
-        assert_eq!(ids(answers), ["late", "in time"]);
-        assert_eq!(text(&answers[0]), "Error: File 'f' is locked by another process");
-        assert_eq!(answers[1]["result"]["isError"], false, "{answers}");
-        assert_eq!(folder.text("f"), "a\ny\n");
+fn however_many_wait_for_a_locked_file_they_wait_no_longer_than_one() {
+    // One after the other, they would wait for longer than the test does.
+    let many = 40;
+    let requests: Vec<Value> = (0..many).map(|nth| append(nth, "f", "x")).chain([read(many, "f")]).collect();
+    let check = |answers: &[Value]| {
+        assert_eq!(answers.len(), many + 1);
+        for answer in answers {
+            let expected = match answer["id"].as_u64() {
+                Some(id) if id == many as u64 => "File: f (1 lines)\n\na",
+                _ => "Error: File 'f' is locked by another process",
+            };
+            assert_eq!(text(answer), expected);
+        }
     };
     let folder = Folder::new();
-    let locks = locked(&folder, &["f"]);
-    let server = stdio(&folder, &["--timeout=3"]);
-    server.send(&batch);
-    server.wait_for_stderr("is locked by another process");
-    drop(locks);
-    check(&folder, &server.recv());
+    let _locks = locked(&folder, &["f"]);
+    let server = stdio(&folder, &["--timeout=2"]);
+    server.send(&json!(requests));
+    check(server.recv().as_array().expect("an array"));
 
-    let folder = Folder::new();
-    let locks = locked(&folder, &["f"]);
-    let server = Http::start(&folder, &["--timeout=3"]);
-    let mut waiting = post(&server, &batch);
-    server.wait_for_stderr("is locked by another process");
-    drop(locks);
-    check(&folder, &waiting.read().json());
+    requests.iter().for_each(|request| server.send(request));
+    check(&requests.iter().map(|_| server.recv()).collect::<Vec<_>>());
+
+    let server = Http::start(&folder, &["--timeout=2"]);
+    check(post(&server, &json!(requests)).read().json().as_array().expect("an array"));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! that has begun to commit can no longer be refused as late; one that was refused never commits (SPEC 7, "nothing was
 //! changed"). Knows no clock but the deadline, and no protocol.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{Error, Result};
@@ -18,7 +18,8 @@ const CANCELLED: u8 = 5;
 
 const MAY_WAIT: u8 = 0;
 const MAY_NOT_WAIT: u8 = 1;
-const BROKE_OFF: u8 = 2;
+const BROKE_OFF_AT_LEASE: u8 = 2;
+const BROKE_OFF_AT_WRITE: u8 = 3;
 
 /// What work that watches its deadline needs at most to notice it.
 const NOTICE: Duration = Duration::from_millis(250);
@@ -40,8 +41,10 @@ pub enum Late {
 pub struct Control {
     deadline: Instant,
     lock_deadline: Instant,
+    wait_deadline: Instant,
     state: AtomicU8,
     waiting: AtomicU8,
+    late: AtomicBool,
 }
 
 impl Control {
@@ -49,7 +52,29 @@ impl Control {
     pub fn new(timeout: Duration) -> Control {
         let now = Instant::now();
         let (deadline, lock_deadline) = (now + timeout, now + timeout.min(LOCK_WAIT));
-        Control { deadline, lock_deadline, state: AtomicU8::new(RUNNING), waiting: AtomicU8::new(MAY_WAIT) }
+        let (state, waiting) = (AtomicU8::new(RUNNING), AtomicU8::new(MAY_WAIT));
+        let late = AtomicBool::new(false);
+        Control { deadline, lock_deadline, wait_deadline: deadline, state, waiting, late }
+    }
+
+    /// The same operation, but its waits for other programs count from `arrived`: for one that waited behind another whose
+    /// time was up. However many want a file that is locked, they wait no longer than one.
+    pub fn waiting_since(self, arrived: Instant) -> Control {
+        let (now, waited) = (Instant::now(), arrived.elapsed());
+        let earlier = |deadline: Instant| deadline.checked_sub(waited).unwrap_or(now);
+        let (lock_deadline, wait_deadline) = (earlier(self.lock_deadline), earlier(self.wait_deadline));
+        Control { lock_deadline, wait_deadline, ..self }
+    }
+
+    /// Whether the operation ended because its time, or that for a lock, was up.
+    pub fn was_late(&self) -> bool {
+        self.late.load(Ordering::Acquire)
+    }
+
+    /// The error for whoever did not get the lock of the file `name` until [`Control::lock_deadline`].
+    pub(crate) fn locked_out(&self, name: &str) -> Error {
+        self.late.store(true, Ordering::Release);
+        Error::Locked { name: name.into() }
     }
 
     /// The same operation, but it breaks off where it may have to wait for another program's lease or write: for a caller that wants to give up
@@ -58,9 +83,13 @@ impl Control {
         Control { waiting: AtomicU8::new(MAY_NOT_WAIT), ..self }
     }
 
-    /// Whether the operation broke off; then nothing that it returned counts.
-    pub fn broke_off(&self) -> bool {
-        self.waiting.load(Ordering::Acquire) == BROKE_OFF
+    /// Whether the operation broke off, and before which wait; then nothing that it returned counts.
+    pub fn broke_off(&self) -> Option<Late> {
+        match self.waiting.load(Ordering::Acquire) {
+            BROKE_OFF_AT_LEASE => Some(Late::LockedOut),
+            BROKE_OFF_AT_WRITE => Some(Late::AtWork),
+            _ => None,
+        }
     }
 
     /// From now on the operation waits.
@@ -68,9 +97,18 @@ impl Control {
         self.waiting.store(MAY_WAIT, Ordering::Release);
     }
 
-    /// Whether the operation may wait for another program's lease or write; if not, it breaks off.
-    pub(crate) fn may_wait(&self) -> bool {
-        let broken_off = |waiting| (waiting != MAY_WAIT).then_some(BROKE_OFF);
+    /// Whether the operation may wait for another program's lease; if not, it breaks off.
+    pub(crate) fn may_wait_for_lease(&self) -> bool {
+        self.may_wait(BROKE_OFF_AT_LEASE)
+    }
+
+    /// Whether the operation may wait for another program's write; if not, it breaks off.
+    pub(crate) fn may_wait_for_write(&self) -> bool {
+        self.may_wait(BROKE_OFF_AT_WRITE)
+    }
+
+    fn may_wait(&self, broken_off: u8) -> bool {
+        let broken_off = |waiting| (waiting != MAY_WAIT).then_some(broken_off);
         self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, broken_off).is_err()
     }
 
@@ -85,6 +123,17 @@ impl Control {
         self.deadline
     }
 
+    /// When a wait for another program's lease or write is over.
+    pub(crate) fn wait_deadline(&self) -> Instant {
+        self.wait_deadline
+    }
+
+    /// The error for whoever waited for another program's write until [`Control::wait_deadline`].
+    pub(crate) fn waited_out(&self) -> Error {
+        self.late.store(true, Ordering::Release);
+        Error::TimedOut
+    }
+
     /// When a wait for a lock is over.
     pub fn lock_deadline(&self) -> Instant {
         self.lock_deadline
@@ -94,7 +143,11 @@ impl Control {
     pub fn check(&self) -> Result<()> {
         self.check_called_off()?;
         let running = matches!(self.state.load(Ordering::Acquire), RUNNING | LOCKED_OUT);
-        if running && Instant::now() >= self.deadline { Err(Error::TimedOut) } else { Ok(()) }
+        if !running || Instant::now() < self.deadline {
+            return Ok(());
+        }
+        self.late.store(true, Ordering::Release);
+        Err(Error::TimedOut)
     }
 
     /// As [`Control::check`], but for waits that end by themselves at the deadline and know what to say then.
@@ -131,7 +184,9 @@ impl Control {
     /// Calls the operation off because its time is up: what it was at, if that was still possible; then the caller
     /// answers.
     pub fn expire(&self) -> Option<Late> {
-        self.call_off(EXPIRED).map(|from| if from == LOCKED_OUT { Late::LockedOut } else { Late::AtWork })
+        let from = self.call_off(EXPIRED)?;
+        self.late.store(true, Ordering::Release);
+        Some(if from == LOCKED_OUT { Late::LockedOut } else { Late::AtWork })
     }
 
     /// Calls the operation off at the caller's wish: true if that was still possible.
@@ -169,7 +224,9 @@ mod tests {
     #[test]
     fn what_waits_for_a_lock_when_its_time_is_up_was_locked_out() {
         let late = Control::new(Duration::from_secs(60));
+        assert!(!late.was_late());
         assert_eq!(late.wait_for_lock(|| late.expire()), Some(Late::LockedOut));
+        assert!(late.was_late());
         assert!(matches!(late.check(), Err(Error::TimedOut)), "and stays called off");
         let cancelled = Control::new(Duration::from_secs(60));
         assert!(cancelled.wait_for_lock(|| cancelled.cancel()));
@@ -189,9 +246,18 @@ mod tests {
     }
 
     #[test]
+    fn who_waited_behind_one_that_was_late_has_its_time_for_work_but_not_for_waits() {
+        let arrived = Instant::now().checked_sub(Duration::from_secs(20)).unwrap();
+        let control = Control::new(Duration::from_secs(15)).waiting_since(arrived);
+        assert!(control.check().is_ok() && !control.was_late());
+        let now = Instant::now();
+        assert!(control.lock_deadline() < now && control.wait_deadline() < now && now < control.deadline());
+    }
+
+    #[test]
     fn a_passed_deadline_stops_the_work_by_itself() {
         let control = Control::new(Duration::ZERO);
-        assert!(matches!(control.check(), Err(Error::TimedOut)));
+        assert!(matches!(control.check(), Err(Error::TimedOut)) && control.was_late());
         assert!(matches!(control.begin_commit(), Err(Error::TimedOut)));
         let cancelled = Control::new(Duration::from_secs(60));
         assert!(cancelled.cancel());

@@ -102,6 +102,8 @@ pub enum Error {
         /// The name asked for.
         name: String,
     },
+    /// Other requests hold the memory that this one needs; nothing was changed.
+    Busy,
     /// The time for the operation was up; nothing was changed.
     TimedOut,
     /// The caller took the request back; nothing was changed.

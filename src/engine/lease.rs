@@ -24,14 +24,14 @@ pub(super) fn wait_out<T>(
     open: impl Fn() -> Result<T, Refusal>,
 ) -> Result<Result<T, Refusal>> {
     let first = open();
-    if !is_leased(&first) || !control.may_wait() {
+    if !is_leased(&first) || !control.may_wait_for_lease() {
         return Ok(first);
     }
     control.wait_for_lock(|| {
         let mut pause = FIRST_PAUSE;
         loop {
             control.check_called_off()?;
-            let left = control.deadline().saturating_duration_since(Instant::now());
+            let left = control.wait_deadline().saturating_duration_since(Instant::now());
             thread::sleep(pause.min(left));
             let opened = open();
             if !is_leased(&opened) || left.is_zero() {
@@ -51,7 +51,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::engine::Error;
+    use crate::engine::{Error, Late};
 
     const LEASED: Refusal = Refusal::System(Errno::AGAIN);
 
@@ -88,16 +88,16 @@ mod tests {
     fn who_may_not_wait_tries_once_and_is_known_to_have_broken_off() {
         let control = Control::new(Duration::from_secs(60)).without_waiting();
         assert_eq!(wait_out(&control, || Ok::<_, Refusal>(1)).unwrap(), Ok(1));
-        assert!(!control.broke_off());
+        assert_eq!(control.broke_off(), None);
         let tries = Cell::new(0);
         let open = || {
             tries.set(tries.get() + 1);
             if tries.get() < 3 { Err(LEASED) } else { Ok(()) }
         };
         assert_eq!(wait_out(&control, open).unwrap(), Err(LEASED));
-        assert!(control.broke_off() && tries.get() == 1);
+        assert_eq!((control.broke_off(), tries.get()), (Some(Late::LockedOut), 1));
         control.allow_waiting();
-        assert!(!control.broke_off());
+        assert_eq!(control.broke_off(), None);
         assert_eq!(wait_out(&control, open).unwrap(), Ok(()));
     }
 }

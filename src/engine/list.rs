@@ -23,6 +23,9 @@ const SIMILAR_SEARCHED: usize = 2_000;
 /// How much alike two names must be to be named together (Jaro-Winkler, 0 to 1).
 const SIMILAR_ENOUGH: f64 = 0.85;
 
+/// How often a file is counted that changes meanwhile.
+const ATTEMPTS: usize = 8;
+
 /// One listed file.
 #[derive(Debug, Clone)]
 pub struct FileEntry {
@@ -36,8 +39,10 @@ pub struct FileEntry {
     pub readable: bool,
     /// Whether this process may write it; false where the caller did not ask.
     pub writable: bool,
-    /// Its lines; nothing if it is over the limit, not text, not readable, or not counted in time.
+    /// Its lines; nothing if it is over the limit, not text, not readable, or not counted.
     pub lines: Option<usize>,
+    /// Its lines were not counted because it changed each time while that was done.
+    pub changing: bool,
 }
 
 /// The folder's files.
@@ -104,7 +109,7 @@ impl<'s> Seen<'s> {
     fn entry(&self, name: Range<usize>, lines: Option<usize>, wish: Wish) -> FileEntry {
         let (readable, writable) = if wish.with_access { self.allows() } else { (false, false) };
         let (size, modified) = (self.stat.st_size as u64, self.stat.st_mtime);
-        FileEntry { name, size, modified, readable, writable, lines }
+        FileEntry { name, size, modified, readable, writable, lines, changing: false }
     }
 
     fn allows(&self) -> (bool, bool) {
@@ -128,15 +133,21 @@ pub(crate) fn list(
     let candidates = roll.behind(wish.after);
     let mut files = Vec::with_capacity(candidates.len().min(wish.limit));
     for name in candidates {
-        let Some(seen) = Seen::look(root, &roll.text()[name.clone()])? else { continue };
+        let Some((seen, counted)) = look_and_count(root, &roll.text()[name.clone()], &count)? else {
+            continue;
+        };
         if files.len() == wish.limit {
             more = true;
             break;
         }
-        let lines = match count(&seen) {
+        let lines = match counted {
             Err(Error::Locked { .. }) => {
                 leased.push(files.len());
                 None
+            }
+            Err(Error::Changed { .. }) => {
+                files.push(FileEntry { changing: true, ..seen.entry(name, None, wish) });
+                continue;
             }
             counted => in_time(counted, &mut uncounted)?,
         };
@@ -145,15 +156,36 @@ pub(crate) fn list(
     // Whoever has a lease was asked above to give it up, so these waits together are no longer than the longest.
     for nth in leased {
         let entry: &mut FileEntry = &mut files[nth];
-        let look = || Seen::look(root, &roll.text()[entry.name.clone()]);
-        let waited = look()?.map_or(Ok(()), |seen| wait(&seen));
+        let name = &roll.text()[entry.name.clone()];
+        let waited = Seen::look(root, name)?.map_or(Ok(()), |seen| wait(&seen));
         // Whoever had the lease may have changed the file at the end of it.
-        let Some(seen) = look()? else { continue };
-        let lines = in_time(waited.and_then(|()| count(&seen)), &mut uncounted)?;
-        *entry = seen.entry(entry.name.clone(), lines, wish);
+        let Some((seen, counted)) = look_and_count(root, name, &count)? else { continue };
+        let changing = matches!(counted, Err(Error::Changed { .. }));
+        let lines = if changing { None } else { in_time(waited.and(counted), &mut uncounted)? };
+        *entry = FileEntry { changing, ..seen.entry(entry.name.clone(), lines, wish) };
     }
     let directory = directory.into();
     Ok(Listing { names: roll.into_text(), files, unlisted, uncounted, more, directory })
+}
+
+/// Looks at `name` and counts its lines, again if it changes meanwhile: an entry is of one state of the file. Nothing as
+/// for [`Seen::look`].
+fn look_and_count<'s>(
+    root: &'s Arc<OwnedFd>,
+    name: &'s str,
+    count: &impl Fn(&Seen) -> Result<Option<usize>>,
+) -> Result<Option<(Seen<'s>, Result<Option<usize>>)>> {
+    let mut last = None;
+    for _ in 0..ATTEMPTS {
+        let Some(seen) = Seen::look(root, name)? else { return Ok(None) };
+        let counted = count(&seen);
+        let changed = matches!(counted, Err(Error::Changed { .. }));
+        last = Some((seen, counted));
+        if !changed {
+            break;
+        }
+    }
+    Ok(last)
 }
 
 /// The lines of a file; nothing if it was not counted in time, which is counted.

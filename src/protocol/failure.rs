@@ -63,6 +63,7 @@ pub(super) fn kind(error: &Error) -> Kind {
         Error::InvalidUtf8 | Error::NotText { .. } => (code::FILE_SYSTEM, 400, Client),
         Error::NotAsExpected { .. } | Error::Unmatched(_) => (code::FILE_SYSTEM, 409, Client),
         Error::Changed { .. } | Error::Locked { .. } => (code::FILE_SYSTEM, 409, System),
+        Error::Busy => (code::FILE_SYSTEM, 503, System),
         Error::Cancelled => (code::FILE_SYSTEM, 500, Client),
         Error::TimedOut
         | Error::ReadFailed { .. }

@@ -109,7 +109,7 @@ impl Call for ListResources {
             // A file of which nobody knows whether it is text is neither listed nor left out.
             return Err(Error::TimedOut);
         }
-        let texts = page.files.iter().filter(|file| file.lines.is_some());
+        let texts = page.files.iter().filter(|file| file.lines.is_some() || file.changing);
         let resources: Vec<Value> =
             texts.map(|file| describe(page.name(file), file, workspace.path(), self.dated)).collect();
         let mut result = Map::from_iter([("resources".to_owned(), Value::from(resources))]);

@@ -72,6 +72,7 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         }
         Error::Changed { name } => format!("File '{name}' was changed by another program; read it again"),
         Error::Locked { name } => format!("File '{name}' is locked by another process"),
+        Error::Busy => "The edits in work hold all memory that there is for them".into(),
         Error::TimedOut => format!("Operation timed out after {timeout}s"),
         Error::Cancelled => "Operation cancelled".into(),
         Error::ReadFailed { source } => format!("Failed to read file: {source}"),
@@ -113,6 +114,7 @@ fn hint(error: &Error, base: LineBase) -> Option<String> {
             Some("Give one edit for the line; its content may hold several lines.".into())
         }
         Error::UnknownOperation { .. } => Some("Use replace, insert or delete.".into()),
+        Error::Busy => Some("Nothing was changed. Send the same call again in a moment.".into()),
         Error::TimedOut => Some("Nothing was changed.".into()),
         _ => None,
     }

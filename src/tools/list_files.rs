@@ -81,6 +81,11 @@ fn text(listing: &Listing, names: NamePolicy) -> String {
         let files = listing.uncounted;
         let _ = write!(text, "\nNot counted: {files} (the time was up; call again to count on)");
     }
+    let changing = listing.files.iter().filter(|file| file.changing).count();
+    if changing > 0 {
+        let _ =
+            write!(text, "\nNot counted: {changing} (written to while the lines were counted; call again)");
+    }
     text
 }
 

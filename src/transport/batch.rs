@@ -184,7 +184,7 @@ impl Kept {
                 let control = Control::new(shared.timeout).without_waiting();
                 let again = || pending.answer_again(&shared.workspace, &control);
                 let answer = catch_unwind(AssertUnwindSafe(again)).unwrap_or_else(|_| pending.panicked());
-                if control.broke_off() { pending.no_room() } else { answer }
+                if control.broke_off().is_some() { pending.no_room() } else { answer }
             }
         }
     }

@@ -69,6 +69,9 @@ struct Job {
     /// From when it runs.
     control: OnceLock<Control>,
     called_off: AtomicBool,
+    arrived: Instant,
+    /// The time of a request was up for whose end it waited.
+    behind_late: AtomicBool,
     answered: AtomicBool,
     finished: AtomicBool,
 }
@@ -80,6 +83,8 @@ impl Job {
             batch,
             control: OnceLock::new(),
             called_off: AtomicBool::new(false),
+            arrived: Instant::now(),
+            behind_late: AtomicBool::new(false),
             answered: AtomicBool::new(false),
             finished: AtomicBool::new(false),
         })
@@ -87,7 +92,10 @@ impl Job {
 
     /// Starts its time; called off before, it stays so.
     fn start(&self, timeout: Duration) -> &Control {
-        let control = self.control.get_or_init(|| Control::new(timeout));
+        let control = self.control.get_or_init(|| match self.behind_late.load(Ordering::SeqCst) {
+            true => Control::new(timeout).waiting_since(self.arrived),
+            false => Control::new(timeout),
+        });
         if self.called_off.load(Ordering::SeqCst) {
             control.cancel();
         }
@@ -326,7 +334,7 @@ pub(super) fn late_answer(pending: &Pending, late: Late) -> Answer {
 pub(super) fn run_to_answer(pending: &Pending, workspace: &Workspace, control: &Control) -> Option<Answer> {
     let answer = catch_unwind(AssertUnwindSafe(|| match pending.run(workspace, control) {
         Err(Error::Cancelled) => None,
-        _ if control.broke_off() => None,
+        _ if control.broke_off().is_some() => None,
         result => control.answer().then(|| pending.answer(result)),
     }));
     // Not where somebody else has answered already.
@@ -395,7 +403,11 @@ impl Inner {
             state.by_id.remove(id);
         }
         let next = job.pending.file().and_then(|file| {
-            let next = state.files.get_mut(file)?.pop_front();
+            let waiting = state.files.get_mut(file)?;
+            if job.control.get().is_some_and(Control::was_late) {
+                waiting.iter().for_each(|other| other.behind_late.store(true, Ordering::SeqCst));
+            }
+            let next = waiting.pop_front();
             if next.is_none() {
                 state.files.remove(file);
             }

@@ -115,8 +115,8 @@ impl<'e> Addresses<'e> {
 
     /// Bytes of memory, about.
     pub(super) fn memory(&self) -> usize {
-        // Of one address: how far it is from the one before it.
-        const ADDRESS: usize = 3;
+        // Of one address: how far it is from the one before it, with room that is not used yet.
+        const ADDRESS: usize = 4;
         (self.all_room - self.room) * ADDRESS + self.kept.len() * size_of::<Kept>() + self.needles.memory()
     }
 

@@ -18,8 +18,10 @@ const CRLF: u8 = 0;
 /// Symbols of starts that are looked at at once, if the old_text is no longer.
 const BLOCK: usize = 64 * 1024;
 
-/// Passes over the text and the old_text that may be spent on places where only the kind of a break differs.
+/// Passes over the text and the old_text that may be spent on places where only the kind of a break differs, and bytes
+/// that may be compared there in any text.
 const PASSES: usize = 64;
+const LEAST: usize = 64 << 20;
 
 /// How many matches are wanted.
 #[derive(Debug, Clone, Copy)]
@@ -134,7 +136,7 @@ impl<'s, 't> Symbols<'s, 't> {
         };
         let (needle, kinds) = (symbols(code), symbols(KINDS));
         let kinds = (breaks == Breaks::Any && kinds.contains(&b'\r')).then_some(kinds);
-        Symbols { pieces, code, left: PASSES * (pieces.len() + needle.len()), needle, kinds }
+        Symbols { pieces, code, left: LEAST.max(PASSES * (pieces.len() + needle.len())), needle, kinds }
     }
 
     fn search(mut self, wanted: Wanted, control: &Control) -> Result<Sought> {
@@ -195,9 +197,8 @@ impl<'s, 't> Symbols<'s, 't> {
         let Some(wanted) = &self.kinds else { return Ok(None) };
         let differs = |(wanted, found): (&u8, &u8)| *wanted == b'\r' && *found != b'\r';
         let Some(place) = wanted.iter().zip(kinds).position(differs) else { return Ok(None) };
-        // To find this place took all of the old_text.
-        work::count(wanted.len());
-        self.left = self.left.checked_sub(wanted.len()).ok_or_else(too_costly)?;
+        work::count(place + 1);
+        self.left = self.left.checked_sub(place + 1).ok_or_else(too_costly)?;
         // That break is wrong for all that have a `\r` there.
         let other = wanted[..place].iter().rposition(|&symbol| symbol != b'\r');
         Ok(Some(at + other.map_or(place + 1, |other| place - other)))

@@ -2,8 +2,9 @@
 
 use crate::engine::{Budget, Share};
 
-/// Bytes that a call may take whatever the size of its text, and those that it may take beside others.
-const FREE: usize = 384 * 1024;
+/// Bytes that a call may take whatever the size of its text, for each of its edits, and beside others.
+const FREE: usize = 640 * 1024;
+const EACH_EDIT: usize = 4 * 1024;
 const UNCOUNTED: usize = 256 * 1024;
 
 /// Why an edit cannot be planned.
@@ -17,7 +18,7 @@ pub(super) enum Full {
     Busy,
 }
 
-/// The memory that a call takes: two and a half times that of its text and [`FREE`] bytes at most, and from
+/// The memory that a call takes: at most two and a half times that of its text, [`FREE`] bytes and [`EACH_EDIT`]; from
 /// [`UNCOUNTED`] bytes on no more than is left beside others.
 #[derive(Debug)]
 pub(super) struct Memory {
@@ -26,9 +27,9 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// For a text of `len` bytes.
-    pub(super) fn new(budget: &Budget, len: usize) -> Memory {
-        Memory { share: budget.share(), most: len * 5 / 2 + FREE }
+    /// For so many edits of a text of `len` bytes.
+    pub(super) fn new(budget: &Budget, len: usize, edits: usize) -> Memory {
+        Memory { share: budget.share(), most: len * 5 / 2 + FREE + edits * EACH_EDIT }
     }
 
     /// Bytes that it may be.
@@ -59,8 +60,8 @@ mod tests {
 
     #[test]
     fn a_call_holds_no_more_than_it_may_and_all_calls_no_more_than_there_is() {
-        let budget = Budget::new(3_000_000);
-        let (mut one, mut other) = (Memory::new(&budget, 1_000_000), Memory::new(&budget, 1_000_000));
+        let budget = Budget::new(3_200_000);
+        let (mut one, mut other) = (Memory::new(&budget, 1_000_000, 1), Memory::new(&budget, 1_000_000, 1));
         assert!(matches!(one.hold(one.most() + 1), Err(Full::Memory)));
         assert!(one.hold(one.most()).is_ok() && one.expect(usize::MAX).is_ok());
         assert!(other.hold(UNCOUNTED).is_ok(), "a little is always there");
@@ -83,7 +84,7 @@ mod tests {
                 .map(|_| ())
         };
         let many = plan("a", 500_000);
-        assert!(matches!(many, Err(Error::WriteFailed { .. })), "{many:?}");
+        assert!(matches!(many, Err(Error::Busy)), "{many:?}");
         assert!(budget.share().grow(100_000));
         let long = &text[..999_990];
         assert!(plan(long, 1).is_ok());

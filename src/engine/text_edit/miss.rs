@@ -13,7 +13,7 @@ use super::near::{body, near_spots, widened};
 use super::passage::{Lines, Passage};
 use super::pattern::{Pattern, Sought};
 use super::pieces::{Pieces, Spot};
-use super::search::occurrences;
+use super::search::{occurrences, unless_too_costly};
 use super::similar::{Regions, regions};
 use super::window::Window;
 use crate::engine::{Control, Result};
@@ -122,7 +122,7 @@ fn explained(
 ) -> Result<Vec<Place>> {
     for (mistake, text) in undone {
         let sought = if lines.pieces.len() <= SEARCHED_WHOLE {
-            occurrences(&[text], lines.pieces, TOLD, control)?.pop().unwrap_or_default()
+            occurrences(text, lines.pieces, TOLD, control)?
         } else {
             // What is the needle but for a mistake stands where the text is like the needle.
             let pattern = Pattern::new(text.as_bytes());
@@ -156,8 +156,8 @@ fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &Lines) -> Vec<Spot> 
 /// The line of the old text in which the needle stood before any edit.
 fn before_edits(needle: &str, lines: &Lines, control: &Control) -> Result<Option<usize>> {
     let Some(old) = Pieces::new(lines.old, lines.index.first_byte()) else { return Ok(None) };
-    let sought = occurrences(&[needle], &old, 1, control)?;
-    let first = sought.first().and_then(|sought| sought.matches.first());
+    let sought = occurrences(needle, &old, 1, control)?;
+    let first = sought.matches.first();
     Ok(first.map(|(start, _)| Lines::new(&old, lines.index, lines.old).line(start).0))
 }
 
@@ -204,7 +204,8 @@ fn already_applied(
     let pattern = Pattern::new(new_text.as_bytes());
     let meant = |place: &Place| place.similar.mistake.is_some() || MEANT <= place.similar.score;
     if !places.iter().any(meant) && new_text.trim().chars().nth(2).is_some() {
-        let sought = pattern.find_up_to(edit.occurrences, None, lines.pieces, TOLD, control)?;
+        let sought = pattern.find_up_to(edit.occurrences, None, lines.pieces, TOLD, control);
+        let sought = unless_too_costly(sought)?;
         if sought.count == edit.occurrences {
             return Ok(told(&sought, lines));
         }
@@ -216,7 +217,7 @@ fn already_applied(
         let window = Window::of(lines.pieces, from, len);
         let anchors = memchr::memmem::find_iter(window.bytes(), pattern.anchor()).take(ANCHORS);
         let spots: Vec<Spot> = anchors.map(|at| window.spot(at)).collect();
-        let sought = pattern.find(Some(&spots), lines.pieces, ANCHORS, control)?;
+        let sought = unless_too_costly(pattern.find(Some(&spots), lines.pieces, ANCHORS, control))?;
         let here = sought.matches.iter().filter(|&(start, end)| overlap(lines, place, start, end));
         passages.extend(here.take(TOLD).map(|(start, end)| lines.passage(start, end)));
     }

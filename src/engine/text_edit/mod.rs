@@ -25,7 +25,6 @@ mod similar;
 mod window;
 mod work;
 
-use std::io;
 use std::sync::OnceLock;
 
 use self::memory::{Full, Memory};
@@ -201,7 +200,8 @@ pub fn plan<'t>(
     let Some(pieces) = Pieces::new(old, first) else { return Ok(None) };
     let search = Search::new(&edits.edits, &pieces, control)?;
     let texts = edits.new_texts(index.break_kinds());
-    let memory = Memory::new(limits.memory, old.len());
+    let mut memory = Memory::new(limits.memory, old.len(), edits.edits.len());
+    memory.hold(search.memory()).map_err(|full| refused(0, full))?;
     let applied = Vec::with_capacity(edits.edits.len());
     let mut planner =
         Planner { index, old, edits, texts: &texts, pieces, search, memory, applied, replaced: 0 };
@@ -241,7 +241,8 @@ impl Planner<'_, '_> {
     fn apply(&mut self, number: usize, untold: &mut usize, control: &Control) -> Result<()> {
         let edit = &self.edits.edits[number];
         let keep = edit.occurrences.min(MAX_REPLACEMENTS).max(TOLD as u64) as usize;
-        let sought = self.search.find(number, &self.pieces, keep, control)?;
+        let sought = self.search.find(number, &self.pieces, keep, control);
+        let sought = sought.map_err(|error| in_edit(number, error))?;
         let lines = Lines::new(&self.pieces, self.index, self.old);
         if sought.count != edit.occurrences {
             return Err(unmatched(number, self.edits, &lines, &sought, control)?);
@@ -279,10 +280,17 @@ fn refused(number: usize, full: Full) -> Error {
             number,
             "makes more replacements, with those before it, than memory allows for a file of this size",
         ),
-        Full::Busy => {
-            let busy = "other edits with many replacements take all memory for them; try again";
-            Error::WriteFailed { source: io::Error::other(busy) }
+        Full::Busy => Error::Busy,
+    }
+}
+
+/// Says in which edit it is that an argument is wrong.
+fn in_edit(number: usize, error: Error) -> Error {
+    match error {
+        Error::InvalidArguments { at, problem } => {
+            Error::InvalidArguments { at: format!("edits[{number}].{at}"), problem }
         }
+        error => error,
     }
 }
 

@@ -309,6 +309,7 @@ impl Greedy<'_, '_> {
         let finder = memchr::memmem::Finder::new(anchor);
         let mut haystacks = Haystacks::new(self.pieces, anchor.len().max(1));
         while let Some(mut haystack) = haystacks.next() {
+            control.check()?;
             let mut at = 0;
             while at < haystack.starts {
                 let rest = &haystack.bytes[at..];

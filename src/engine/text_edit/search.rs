@@ -13,7 +13,7 @@ use super::addresses::{Addresses, Kept};
 use super::matches::Matches;
 use super::pattern::{Pattern, Sought, stretches};
 use super::pieces::Pieces;
-use crate::engine::{Control, Result};
+use crate::engine::{Control, Error, Result};
 
 /// With fewer edits, each searches the whole text.
 const FEW: usize = 3;
@@ -43,17 +43,19 @@ pub(super) struct Search<'e> {
     addresses: Addresses<'e>,
 }
 
-/// What is found of each of `texts`, which are not empty; at most `keep` matches of each are told. Searches once for
-/// all.
-pub(super) fn occurrences(
-    texts: &[&str],
-    pieces: &Pieces,
-    keep: usize,
-    control: &Control,
-) -> Result<Vec<Sought>> {
-    let wishes = texts.iter().map(|text| (text.as_bytes(), keep as u64)).collect();
-    let mut search = Search::of(wishes, pieces, control)?;
-    (0..texts.len()).map(|number| search.find(number, pieces, keep, control)).collect()
+/// What is found of `text`, which is not empty, at most `keep` matches. Nothing if the search would take too long: for
+/// what is only said to help.
+pub(super) fn occurrences(text: &str, pieces: &Pieces, keep: usize, control: &Control) -> Result<Sought> {
+    let mut search = Search::of(vec![(text.as_bytes(), keep as u64)], pieces, control)?;
+    unless_too_costly(search.find(0, pieces, keep, control))
+}
+
+/// Nothing where a search was given up because it would take too long.
+pub(super) fn unless_too_costly(sought: Result<Sought>) -> Result<Sought> {
+    match sought {
+        Err(Error::InvalidArguments { .. }) => Ok(Sought::default()),
+        sought => sought,
+    }
 }
 
 /// What is in the middle of the text's first piece.

@@ -177,7 +177,7 @@ impl Workspace {
         let _lock = match locked.map_err(|error| Error::write(name, error))? {
             Locked::Held(lock) => lock,
             Locked::StartOver => return Ok(Attempt::Replaced),
-            Locked::TooLate => return Err(Error::Locked { name: name.into() }),
+            Locked::TooLate => return Err(control.locked_out(name)),
         };
         // Whoever had the lock before may have replaced the file: then ours is the lock of a file without a name.
         let Some(file) = self.open_place(&found.place, name, control)? else { return Ok(Attempt::Replaced) };
@@ -262,7 +262,7 @@ impl Workspace {
         }
         match control.wait_for_lock(|| self.locks.turn(key, until, control))? {
             Some(turn) => Ok(turn),
-            None => Err(Error::Locked { name: name.into() }),
+            None => Err(control.locked_out(name)),
         }
     }
 }

@@ -206,7 +206,11 @@ impl Workspace {
 
     /// Opens the file if it is within the limit; waits for the end of a lease. Nothing if it is no longer what was found.
     fn open_place(&self, place: &Place, name: &str, control: &Control) -> Result<Option<Arc<OpenFile>>> {
-        self.admit(name, lease::wait_out(control, || place.open())?)
+        let opened = lease::wait_out(control, || place.open())?;
+        if matches!(opened, Err(Refusal::System(Errno::AGAIN))) && control.broke_off().is_none() {
+            return Err(control.locked_out(name));
+        }
+        self.admit(name, opened)
     }
 
     fn admit(&self, name: &str, opened: Result<Option<OpenFile>, Refusal>) -> Result<Option<Arc<OpenFile>>> {
@@ -216,7 +220,8 @@ impl Workspace {
     }
 
     /// The lines of a listed file; nothing if it is too large, not text or not readable. What is known is told even
-    /// when the time is up. [`Error::Locked`] if another program has a lease on it.
+    /// when the time is up. [`Error::Locked`] if another program has a lease on it, [`Error::Changed`] if it is no longer
+    /// what was found.
     fn count_lines(&self, folder: &Folder, seen: &list::Seen, control: &Control) -> Result<Option<usize>> {
         let stamp = FileStamp::of(&seen.stat);
         if stamp.len > self.options.max_bytes {
@@ -227,19 +232,19 @@ impl Workspace {
         }
         control.check()?;
         let place = seen.place();
-        // Most files are still as they were found; whether that is so shows after the reading.
-        let found = place.open_as_found().map_or(Ok(None), |file| self.lines_of(Arc::new(file), folder));
-        let counted = match found {
-            Ok(None) => match self.admit("", place.open()) {
-                Ok(Some(file)) => self.lines_of(file, folder),
-                Ok(None) => Ok(None),
-                Err(error) => Err(error),
-            },
-            found => found,
+        let changed = || Error::Changed { name: String::new() };
+        let Some(file) = place.open_as_found() else {
+            return match place.open().map_err(|refusal| refused("", refusal)) {
+                Err(Error::Locked { name }) => Err(Error::Locked { name }),
+                Err(_) => Ok(None),
+                Ok(_) => Err(changed()),
+            };
         };
-        match counted {
-            Err(Error::Locked { name }) => Err(Error::Locked { name }),
-            counted => Ok(counted.unwrap_or(None)),
+        let file = Arc::new(file);
+        match self.lines_of(file.clone(), folder) {
+            Ok(Some(lines)) => Ok(Some(lines)),
+            Err(_) if file.is_as_found() => Ok(None),
+            Ok(None) | Err(_) => Err(changed()),
         }
     }
 }

@@ -254,7 +254,7 @@ impl Workspace {
             (_, Effort::AtOnce(_)) => return Ok(None),
             (_, Effort::Count(_)) => false,
             (_, Effort::Full(_)) if system.write_barrier == WriteBarrier::None => false,
-            (_, Effort::Full(control)) if !control.may_wait() => return Ok(None),
+            (_, Effort::Full(control)) if !control.may_wait_for_write() => return Ok(None),
             (_, Effort::Full(control)) => {
                 self.write_waits.wait(file, system, control)?;
                 if !file.is_as_found() {

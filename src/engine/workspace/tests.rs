@@ -266,6 +266,54 @@ fn a_file_that_stays_open_is_read_again_only_in_the_state_that_its_name_shows() 
     assert!(read_at_once().is_none());
 }
 
+/// Lists the folder; each time when a file has been looked at and is to be counted, `meddle` happens.
+fn list_while_meddled_with(workspace: &Workspace, mut meddle: impl FnMut(usize)) -> list::Listing {
+    let folder = workspace.root.folder().unwrap();
+    let times = std::cell::Cell::new(0);
+    let meddle = std::cell::RefCell::new(&mut meddle);
+    let count = |seen: &list::Seen| {
+        times.set(times.get() + 1);
+        (meddle.borrow_mut())(times.get());
+        workspace.count_lines(&folder, seen, &control())
+    };
+    let wish = list::Wish { after: None, limit: usize::MAX, with_access: false };
+    list::list(folder.handle(), workspace.path(), NamePolicy::Portable, wish, count, |_| Ok(())).unwrap()
+}
+
+#[test]
+fn a_listed_entry_is_of_one_state_of_its_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, other) = (dir.path().join("a"), dir.path().join(".other"));
+    std::fs::write(&path, "1\n2\n").unwrap();
+    let workspace = open(dir.path());
+    let listing = list_while_meddled_with(&workspace, |times| {
+        if times == 1 {
+            std::fs::write(&other, "one\ntwo\nthree\n").unwrap();
+            std::fs::rename(&other, &path).unwrap();
+        }
+    });
+    let entry = &listing.files[0];
+    assert_eq!((entry.size, entry.lines, entry.changing), (14, Some(3), false));
+    let listing = list_while_meddled_with(&workspace, |times| {
+        if times == 1 {
+            std::fs::remove_file(&path).unwrap();
+            symlink("elsewhere", &path).unwrap();
+        }
+    });
+    assert!(listing.files.is_empty(), "{listing:?}");
+}
+
+#[test]
+fn a_file_that_changes_each_time_it_is_counted_is_listed_as_such() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a"), "").unwrap();
+    let workspace = open(dir.path());
+    let grow = |times: usize| std::fs::write(dir.path().join("a"), "a\n".repeat(times)).unwrap();
+    let listing = list_while_meddled_with(&workspace, grow);
+    let entry = &listing.files[0];
+    assert_eq!((entry.lines, entry.changing, listing.uncounted), (None, true, 0));
+}
+
 #[test]
 fn a_workspace_that_is_read_only_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hyper::Response;
 use tokio::sync::Semaphore;
@@ -34,9 +35,19 @@ impl Server {
             let (server, batch, working) = (self.clone(), batch.clone(), working.clone());
             let places = places.clone();
             all.spawn(async move {
+                let (arrived, mut behind_late) = (Instant::now(), false);
                 for (place, pending) in calls {
                     let _one = places.acquire().await;
-                    server.clone().batched(&batch, place, pending, working.clone()).await;
+                    let mut control = Control::new(server.shared.timeout);
+                    if behind_late {
+                        control = control.waiting_since(arrived);
+                    }
+                    if !pending.writes() {
+                        control = control.without_waiting();
+                    }
+                    let control = Arc::new(control);
+                    server.clone().batched(&batch, place, pending, control.clone(), working.clone()).await;
+                    behind_late |= control.was_late();
                 }
             });
         }
@@ -49,8 +60,15 @@ impl Server {
         }
     }
 
-    /// Carries one request of a batch out. Its time starts now.
-    async fn batched(self: Arc<Self>, batch: &Arc<Batch>, place: usize, pending: Pending, working: Working) {
+    /// Carries one request of a batch out.
+    async fn batched(
+        self: Arc<Self>,
+        batch: &Arc<Batch>,
+        place: usize,
+        pending: Pending,
+        control: Arc<Control>,
+        working: Working,
+    ) {
         let (batch, pending) = (batch.clone(), Arc::new(pending));
         if !batch.has_room_for(&pending) {
             return batch.keep(place, &pending, pending.no_room());
@@ -59,11 +77,7 @@ impl Server {
             let (batch, pending) = (batch.clone(), pending.clone());
             move |answer| batch.keep(place, &pending, answer)
         };
-        let mut control = Control::new(self.shared.timeout);
-        if !pending.writes() {
-            control = control.without_waiting();
-        }
-        if self.work(pending.clone(), Arc::new(control), working, keep).await.is_none() {
+        if self.work(pending.clone(), control, working, keep).await.is_none() {
             batch.keep(place, &pending, pending.panicked());
         }
     }

@@ -80,15 +80,13 @@ impl Server {
             },
         };
         let done = self.run(&pending, &control, control.deadline(), working.clone(), &then).await;
-        if done.is_some() || !control.broke_off() {
-            return done;
-        }
+        let Some(waits_for) = control.broke_off().filter(|_| done.is_none()) else { return done };
         // It has to wait for another program's lease or write: of those that wait for one file's, one takes a place. No file
         // has such a name, and changes of the file do not stand in the same line.
         let waits = format!("{}/", pending.file().unwrap_or_default());
         let turn = timeout_at(control.deadline().into(), self.turns.turn(&waits)).await;
         if turn.is_err() && pending.file().is_some() {
-            return Some(then(late_answer(&pending, Late::LockedOut)));
+            return Some(then(late_answer(&pending, waits_for)));
         }
         // A listing tells what it knows, if need be without the rest, also when the time is up.
         control.allow_waiting();

@@ -105,6 +105,14 @@ fn breaks_of_all_kinds() {
 }
 
 #[test]
+fn carriage_returns_among_other_breaks() {
+    let text = format!("{}{}", "=\r\n".repeat(1_000), "=\r=\r\n".repeat(100));
+    check(&text, vec![edit("=\r=\n".repeat(100), 1)], 1);
+    let text = "=\r\n".repeat(1_000);
+    check(&text, vec![TextEdit { new_text: "=\r=\n".repeat(100), ..edit("zq", 1) }], 0);
+}
+
+#[test]
 fn lines_of_two_kinds_in_no_order() {
     let mut state = 1_u64;
     let mut line = || {
