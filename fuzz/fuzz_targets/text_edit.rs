@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use file_editor::engine::{
-    Budget, Control, Diff, Error, Found, LineIndex, Passage, TextEdit, TextEdits, TextLimits, TextPlanned, Unmatched,
-    plan_text_edits, unified,
+    Budget, Control, Diff, Error, Found, LineIndex, Passage, TextEdit, TextEdits, TextLimits, TextPlanned,
+    Unmatched, plan_text_edits, unified,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -234,9 +234,15 @@ fn text(words: &[Word]) -> String {
         Word::Long => "a stretch that is longer than a gram",
         Word::Longer => "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
         // By these a text is searched in another way, for they stand everywhere.
-        Word::Letters => "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-        Word::Lines => "=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n",
-        Word::Breaks => "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n",
+        Word::Letters => {
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        }
+        Word::Lines => {
+            "=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n=\n"
+        }
+        Word::Breaks => {
+            "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n"
+        }
     };
     words.iter().map(word).collect()
 }

@@ -3,7 +3,7 @@
 //! Pure; knows pieces, and what a break is. A break is one thing: no match begins or ends inside a `\r\n`. A match is looked
 //! for around an anchor, the stretch of the text that is likely to stand least often. Where anchors stand so often that
 //! this costs more than a few passes over the text, the search starts over in one that does not depend on them:
-//! [`linear`](super::linear).
+//! [`linear`].
 
 use std::collections::HashMap;
 use std::ops::Range;
