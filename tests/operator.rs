@@ -6,8 +6,8 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Direct, Folder, Http, Mcp, PATIENCE, Stdio, anonymous_memory, mapped_memory, post_bytes,
-    until_a_lock_is_waited_for, while_others,
+    Direct, Folder, Http, Mcp, PATIENCE, Stdio, anonymous_memory, post_bytes, until_a_lock_is_waited_for,
+    while_others,
 };
 
 /// The lines of a JSON log whose message is `message`.
@@ -99,22 +99,6 @@ fn what_is_refused_before_it_is_a_call_is_logged_and_counted_too() {
     assert_eq!(lines(&log, "stopped")[0]["failures"], 1);
 }
 
-#[test]
-fn a_server_at_rest_gives_its_pages_back_and_answers_as_before() {
-    let folder = Folder::new();
-    folder.write("f", "a\n");
-    let server = Stdio::start(&folder, &[]).ready();
-    let read = || assert_eq!(server.ok("read_file", json!({ "name": "f" })), "File: f (1 lines)\n\na");
-    let at_work = mapped_memory(server.pid());
-    assert!(at_work > 3 << 20, "too little to be worth it: {at_work} bytes");
-    let since = Instant::now();
-    while mapped_memory(server.pid()) > at_work * 3 / 4 {
-        assert!(since.elapsed() < PATIENCE, "{} of {at_work} bytes", mapped_memory(server.pid()));
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    read();
-}
-
 /// Waits until a process that has taken more than a megabyte for a burst is back within one of what it held before.
 fn gives_back(pid: u32, before: usize) {
     let taken = anonymous_memory(pid).saturating_sub(before);
@@ -189,61 +173,30 @@ fn what_requests_took_that_waited_long_is_given_back_too() {
     gives_back(server.pid(), before);
 }
 
-/// Whether a process has a file open: the one of this name, or one that had it when it was deleted.
-fn has_open(pid: u32, folder: &Folder, name: &str, deleted: bool) -> bool {
-    let path = format!("{}{}", folder.path().join(name).display(), if deleted { " (deleted)" } else { "" });
+/// Whether a process has a file of the folder open.
+fn has_open(pid: u32, folder: &Folder, name: &str) -> bool {
+    let path = folder.path().join(name);
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("a process").flatten();
     let mut targets = descriptors.filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok());
-    targets.any(|target| target.to_string_lossy() == path)
-}
-
-/// Writes a file and reads it until the server keeps it open for the next read. False where it never does, which is said.
-fn read_until_it_stays_open(server: &dyn Mcp, pid: u32, folder: &Folder, name: &str) -> bool {
-    // ext2 to 4, XFS, Btrfs, tmpfs.
-    const LOCAL: [i64; 4] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994];
-    folder.write(name, "text\n");
-    let since = Instant::now();
-    while !has_open(pid, folder, name, false) {
-        server.ok("read_file", json!({ "name": name }));
-        if since.elapsed() > PATIENCE {
-            let system = rustix::fs::statfs(folder.path()).expect("a file system").f_type as i64;
-            assert!(!LOCAL.contains(&system), "a file that is read again and again is not kept open");
-            println!("SKIPPED: no file of a file system like this one is kept open");
-            return false;
-        }
-    }
-    true
-}
-
-fn lets_go_of_deleted_files(server: &dyn Mcp, pid: u32, folder: &Folder) {
-    if !read_until_it_stays_open(server, pid, folder, "edited") {
-        return;
-    }
-    server.ok("edit_file", json!({ "name": "edited", "append": "more" }));
-    assert!(!has_open(pid, folder, "edited", true), "what it replaces it lets go of at once");
-    // Every few seconds all are closed, maybe just now.
-    let kept = (0..5).find(|n| {
-        let name = format!("deleted-{n}");
-        read_until_it_stays_open(server, pid, folder, &name);
-        std::fs::remove_file(folder.path().join(&name)).expect("a file removed");
-        has_open(pid, folder, &name, true)
-    });
-    let name = format!("deleted-{}", kept.expect("one that is open when it is deleted"));
-    let since = Instant::now();
-    while has_open(pid, folder, &name, true) {
-        assert!(since.elapsed() < PATIENCE, "a deleted file is still open");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    assert!(server.refused("read_file", json!({ "name": name })).contains("not found"));
+    targets.any(|target| target == path)
 }
 
 #[test]
-fn a_file_that_was_read_is_let_go_of_soon_after_it_is_deleted() {
+fn no_file_stays_open_after_a_read() {
     let folder = Folder::new();
-    let server = Stdio::start(&folder, &[]);
-    lets_go_of_deleted_files(&server, server.pid(), &folder);
-    let server = Http::start(&folder, &[]);
-    lets_go_of_deleted_files(&server, server.pid(), &folder);
+    folder.write("f", "a\n");
+    let stdio = Stdio::start(&folder, &[]);
+    let http = Http::start(&folder, &[]);
+    for (server, pid) in [(&stdio as &dyn Mcp, stdio.pid()), (&http, http.pid())] {
+        for _ in 0..3 {
+            server.ok("read_file", json!({ "name": "f" }));
+        }
+        let since = Instant::now();
+        while has_open(pid, &folder, "f") {
+            assert!(since.elapsed() < PATIENCE, "a file is still open");
+            std::thread::yield_now();
+        }
+    }
 }
 
 #[test]

@@ -19,7 +19,6 @@ mod lines;
 mod list;
 mod lock;
 mod name;
-mod open_files;
 mod packed;
 mod place;
 mod roll;

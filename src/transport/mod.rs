@@ -4,7 +4,6 @@ mod batch;
 mod deadlines;
 pub mod heap;
 pub mod http;
-mod image;
 pub mod limits;
 mod memory;
 mod message;

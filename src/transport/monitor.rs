@@ -1,5 +1,5 @@
-//! Watches the process itself: memory and processor, every few seconds, and SIGUSR1, which asks for a status. A server at
-//! rest gives back the memory that it does not need, and lets go of the program's pages.
+//! Watches the process itself: memory and processor, every few seconds, and SIGUSR1, which asks for a status. An idle
+//! server returns the memory that it does not need to the system.
 //!
 //! A warning comes once when a limit is passed, and again only after the figure was well below it. Knows no requests;
 //! what they came to is counted by the protocol.
@@ -14,8 +14,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::unconstrained;
 use tokio::time::{MissedTickBehavior, interval_at};
 
+use super::heap;
 use super::memory::{self, Memory};
-use super::{heap, image};
 use crate::protocol::{COUNTS, Category};
 
 /// The target of lines that somebody asked for: shown at every level.
@@ -35,9 +35,6 @@ const CORE_BUSY: u64 = 90;
 /// Processor time between two samples below which a server rests: more than the sampling itself takes.
 const RESTING: Duration = Duration::from_millis(20);
 
-/// Bytes of mapped pages that a server at rest may keep: about what the sampling itself touches.
-const MAPPED_AT_REST: u64 = 2 << 20;
-
 /// Percent below a limit that ends a crossing, so that a figure at the limit does not warn again and again.
 const WELL_BELOW: u64 = 10;
 
@@ -54,16 +51,11 @@ impl Monitor {
         Ok(Monitor { started: Instant::now(), asked: signal(SignalKind::user_defined1())? })
     }
 
-    /// Watches until `work` is done. Calls `always` every few seconds, and `at_rest` if nothing was asked since. For the
-    /// main thread, which alone can give back all that the allocator keeps.
-    pub(super) async fn beside<T>(
-        &mut self,
-        work: impl Future<Output = T>,
-        always: impl Fn(),
-        at_rest: impl AsyncFnMut(),
-    ) -> T {
+    /// Watches until `work` is done. Calls `at_rest` every few seconds in which no request came. To be run on the main
+    /// thread: only there the allocator returns all of its free memory.
+    pub(super) async fn beside<T>(&mut self, work: impl Future<Output = T>, at_rest: impl AsyncFnMut()) -> T {
         // However busy the work is, it leaves something for the watch.
-        let watch = unconstrained(watch(&mut self.asked, self.started, always, at_rest));
+        let watch = unconstrained(watch(&mut self.asked, self.started, at_rest));
         tokio::select! {
             biased;
             done = work => done,
@@ -82,12 +74,7 @@ impl Monitor {
     }
 }
 
-async fn watch(
-    asked: &mut Signal,
-    started: Instant,
-    always: impl Fn(),
-    mut at_rest: impl AsyncFnMut(),
-) -> Infallible {
+async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl AsyncFnMut()) -> Infallible {
     let mut ticks = interval_at((started + EVERY).into(), EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut limit = None;
@@ -99,13 +86,9 @@ async fn watch(
                 let limit = *limit.get_or_insert_with(memory::limit);
                 let sample = Sample::now(started);
                 watch.observe(&sample, limit).iter().for_each(warn);
-                always();
                 if rest.lasts(&sample, COUNTS.calls()) {
                     at_rest().await;
                     heap::give_back();
-                    if sample.mapped() > MAPPED_AT_REST {
-                        image::let_go();
-                    }
                 }
             }
         }
@@ -161,11 +144,6 @@ struct Sample {
 impl Sample {
     fn now(started: Instant) -> Sample {
         Sample { at: started.elapsed(), cpu: cpu_used(), memory: memory::used() }
-    }
-
-    /// Bytes of files, the program's among them, that are mapped and in memory.
-    fn mapped(&self) -> u64 {
-        self.memory.map_or(0, |memory| memory.resident - memory.anonymous)
     }
 }
 

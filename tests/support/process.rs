@@ -66,11 +66,6 @@ pub(crate) fn anonymous_memory(pid: u32) -> usize {
     memory(pid, "RssAnon:")
 }
 
-/// The pages of mapped files, its own program included, that a process has in memory, in bytes.
-pub(crate) fn mapped_memory(pid: u32) -> usize {
-    memory(pid, "RssFile:")
-}
-
 /// The memory that a process has resident, and the most that it ever had, in bytes; both with pages of mapped files.
 pub(crate) fn resident_memory(pid: u32) -> (usize, usize) {
     (memory(pid, "VmRSS:"), memory(pid, "VmHWM:"))

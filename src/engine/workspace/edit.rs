@@ -202,7 +202,6 @@ impl Workspace {
                 // The old file has lost this name, most often its only one; kept, what is known of all such files
                 // would only push out others.
                 self.cache.forget(view.file().stamp());
-                self.open_files.close(view.file().stamp());
                 Ok(Attempt::Done((report, false)))
             }
             Err(Stopped::Failed(_)) if !view.unchanged() => Err(Error::Changed { name: name.into() }),

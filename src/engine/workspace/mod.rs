@@ -12,7 +12,6 @@ use super::atomic::Durability;
 use super::cache::IndexCache;
 use super::lock::Locks;
 use super::name::{FileName, NamePolicy};
-use super::open_files::OpenFiles;
 use super::place::{Place, Refusal};
 use super::root::{Folder, Root};
 use super::temporary::Cleared;
@@ -65,7 +64,6 @@ pub struct Workspace {
     options: WorkspaceOptions,
     new_file_mode: Mode,
     cache: IndexCache,
-    open_files: OpenFiles,
     locks: Locks,
     cleared: Cleared,
     plans: Budget,
@@ -101,7 +99,6 @@ impl Workspace {
             options,
             new_file_mode: Mode::from_raw_mode(0o666).difference(umask),
             cache: IndexCache::new(CACHE_BYTES),
-            open_files: OpenFiles::new(),
             locks: Locks::default(),
             cleared,
         })
@@ -130,12 +127,6 @@ impl Workspace {
     /// For a thread that lasts, when nothing else is to do: holds what is known of files in its memory.
     pub fn gather(&self) {
         self.cache.gather();
-    }
-
-    /// For every few seconds: lets go of files that stay open for the next read, and of the space of those that were
-    /// deleted.
-    pub fn close_files(&self) {
-        self.open_files.close_all();
     }
 
     /// Admits a name under the workspace's policy.

@@ -146,16 +146,8 @@ impl Workspace {
         }
         let system = folder.file_system(found.dev)?;
         let effort = Effort::AtOnce(system);
-        let excerpt = |file| self.excerpt(file, name.as_str(), Part::Lines(range), effort).transpose();
-        if let Some(file) = self.open_files.get(&found) {
-            return excerpt(file);
-        }
         let file = Arc::new(place.open_as_found()?);
-        let excerpt = excerpt(file.clone())?;
-        if excerpt.is_ok() && system.shows_writers {
-            self.open_files.keep(file);
-        }
-        Some(excerpt)
+        self.excerpt(file, name.as_str(), Part::Lines(range), effort).transpose()
     }
 
     /// A part of an open file. Nothing if the file changed under us, or if it takes more than `effort`.

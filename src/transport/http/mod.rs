@@ -129,7 +129,7 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
             give_back_on_all(threads, MOMENT).await;
         };
         let serving = accept(&server, &listener, signals.next());
-        monitor.beside(serving, || workspace.close_files(), at_rest).await;
+        monitor.beside(serving, at_rest).await;
         monitor.stopped();
         Ok(())
     });
