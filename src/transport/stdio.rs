@@ -71,7 +71,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
         }
         io::Result::Ok(())
     };
-    let watched = monitor.beside(until_the_end, async || workspace.gather());
+    let watched = monitor.beside(until_the_end, async || workspace.compact());
     runtime.block_on(watched)?;
     monitor.stopped();
     // A thread that hangs in the system must not hold us up.

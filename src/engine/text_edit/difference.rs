@@ -2,6 +2,9 @@
 //!
 //! Pure; knows kinds of differences, and no words for them.
 
+use similar::DiffTag;
+use similar::algorithms::{Capture, Replace, myers};
+
 use super::fold::{is_blank, is_invisible, mark, same_letters};
 
 /// What kind of difference.
@@ -137,46 +140,30 @@ fn same(old: &str, new: &str) -> bool {
     old == new || matches!(old, "\n" | "\r\n") && matches!(new, "\n" | "\r\n" | "\r")
 }
 
-/// The stretches of both that are not part of their longest common subsequence.
+/// The runs of words in which the two differ, of each its part of `old` and its part of `new`.
 fn apart<'w, 't>(old: &'w [&'t str], new: &'w [&'t str]) -> Vec<(&'w [&'t str], &'w [&'t str])> {
-    if old.is_empty() && new.is_empty() {
-        return Vec::new();
-    }
     if old.len() * new.len() > PAIRS {
         return vec![(old, new)];
     }
-    let width = new.len() + 1;
-    // Length of the longest common subsequence of what is left from here on.
-    let mut common = vec![0u16; (old.len() + 1) * width];
-    for at in (0..old.len()).rev() {
-        for to in (0..new.len()).rev() {
-            common[at * width + to] = match same(old[at], new[to]) {
-                true => common[(at + 1) * width + to + 1] + 1,
-                false => common[(at + 1) * width + to].max(common[at * width + to + 1]),
-            };
-        }
+    let expected: Vec<Expected> = old.iter().map(|word| Expected(word)).collect();
+    let found: Vec<Found> = new.iter().map(|word| Found(word)).collect();
+    let mut capture = Replace::new(Capture::new());
+    // The capture never fails.
+    let Ok(()) = myers::diff(&mut capture, &expected[..], 0..old.len(), &found[..], 0..new.len());
+    let changes = capture.into_inner().into_ops().into_iter().filter(|op| op.tag() != DiffTag::Equal);
+    changes.map(|op| (&old[op.old_range()], &new[op.new_range()])).collect()
+}
+
+/// A word that was searched for.
+struct Expected<'t>(&'t str);
+
+/// A word of the file.
+struct Found<'t>(&'t str);
+
+impl PartialEq<Expected<'_>> for Found<'_> {
+    fn eq(&self, expected: &Expected) -> bool {
+        same(expected.0, self.0)
     }
-    let (mut stretches, mut from) = (Vec::new(), (0, 0));
-    let (mut at, mut to) = (0, 0);
-    while at < old.len() || to < new.len() {
-        if at < old.len() && to < new.len() && same(old[at], new[to]) {
-            if from != (at, to) {
-                stretches.push((&old[from.0..at], &new[from.1..to]));
-            }
-            (at, to) = (at + 1, to + 1);
-            from = (at, to);
-        } else if to == new.len()
-            || at < old.len() && common[(at + 1) * width + to] >= common[at * width + to + 1]
-        {
-            at += 1;
-        } else {
-            to += 1;
-        }
-    }
-    if from != (at, to) {
-        stretches.push((&old[from.0..], &new[from.1..]));
-    }
-    stretches
 }
 
 #[cfg(test)]

@@ -124,9 +124,9 @@ impl Workspace {
         &self.plans
     }
 
-    /// For a thread that lasts, when nothing else is to do: holds what is known of files in its memory.
-    pub fn gather(&self) {
-        self.cache.gather();
+    /// Moves cached indexes to the calling thread's heap, so that the pages of threads that have ended can be freed.
+    pub fn compact(&self) {
+        self.cache.compact();
     }
 
     /// Admits a name under the workspace's policy.

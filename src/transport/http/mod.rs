@@ -124,7 +124,7 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         }
         ready(address);
         let at_rest = async || {
-            workspace.gather();
+            workspace.compact();
             frame::give_back();
             give_back_on_all(threads, MOMENT).await;
         };

@@ -3,12 +3,10 @@
 //! Knows nothing of how an index is made or a file opened. Whoever puts one in has made sure that no other content of
 //! the file can have the same stamp (`version.rs`, `writers.rs`).
 
-mod table;
-
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use table::{Key, Keyed, Table};
+use indexmap::IndexMap;
 
 use super::lines::{Brief, LineIndex, NotText};
 use super::version::FileStamp;
@@ -29,32 +27,34 @@ pub struct IndexCache {
     max_bytes: usize,
 }
 
+/// Device and inode.
+type Key = (u64, u64);
+
 #[derive(Debug)]
 struct Entries {
-    table: Table<Entry>,
+    /// An entry can be chosen by its position, which eviction needs.
+    by_file: IndexMap<Key, Entry>,
     bytes: usize,
-    /// Something was added since all was gathered.
-    scattered: bool,
-    /// The next number drawn; never 0.
+    /// Something was added since the last [`IndexCache::compact`].
+    added: bool,
+    /// State of the generator of random numbers; never 0.
     random: u64,
 }
 
-/// A file's stamp, and what is known of it. A folder may hold very many small files, so all of that lies flat.
-#[derive(Debug)]
+/// A file's stamp without its [`Key`], and what is known of the file. Small, as a folder may hold very many small files.
+#[derive(Debug, Clone)]
 struct Entry {
-    dev: u64,
-    ino: u64,
     mtime_ns: i64,
     ctime_ns: i64,
     len: u32,
-    /// Read since it was last up for being dropped.
+    /// Read since eviction last passed it.
     used: bool,
-    /// The index lies in memory of whoever made it.
-    scattered: bool,
+    /// The index was allocated by another thread than the one that called [`IndexCache::compact`].
+    foreign: bool,
     kept: Kept,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Kept {
     Brief(Brief),
     Index(Arc<LineIndex>),
@@ -66,7 +66,7 @@ impl IndexCache {
     pub fn new(max_bytes: usize) -> IndexCache {
         let random = RandomState::new().hash_one(max_bytes) | 1;
         IndexCache {
-            entries: Mutex::new(Entries { table: Table::new(), bytes: 0, scattered: false, random }),
+            entries: Mutex::new(Entries { by_file: IndexMap::new(), bytes: 0, added: false, random }),
             max_bytes,
         }
     }
@@ -97,17 +97,13 @@ impl IndexCache {
     /// Drops what is known of a file, in whatever state.
     pub fn forget(&self, stamp: &FileStamp) {
         let mut entries = self.lock();
-        if let Some(old) = entries.table.find((stamp.dev, stamp.ino)) {
-            entries.remove(old);
-        }
+        entries.remove(key(stamp));
     }
 
     /// Keeps what is known of the file in this state.
     pub fn put(&self, stamp: &FileStamp, known: Known) {
         let mut entries = self.lock();
-        if let Some(old) = entries.table.find((stamp.dev, stamp.ino)) {
-            entries.remove(old);
-        }
+        entries.remove(key(stamp));
         // A state that does not fit is found out about each time: a file of 4 GB, or one from another millennium.
         let Some(entry) = Entry::new(stamp, known) else { return };
         let bytes = entry.bytes();
@@ -115,24 +111,22 @@ impl IndexCache {
             return;
         }
         while entries.bytes + bytes > self.max_bytes {
-            entries.drop_one();
+            entries.evict_one();
         }
         entries.bytes += bytes;
-        entries.scattered = true;
-        entries.table.push(entry);
+        entries.added = true;
+        entries.by_file.insert(key(stamp), entry);
     }
 
-    /// Copies what is kept into memory of this thread: what is small and long-lived keeps whole pages of the thread that
-    /// made it from being given back, long after that thread has ended.
-    pub fn gather(&self) {
+    /// Moves cached indexes to the calling thread's heap, so that the pages of threads that have ended can be freed.
+    pub fn compact(&self) {
         let mut entries = self.lock();
-        if !std::mem::take(&mut entries.scattered) {
+        if !std::mem::take(&mut entries.added) {
             return;
         }
-        entries.table.gather();
-        for nth in 0..entries.table.len() {
-            let entry = entries.table.entry(nth);
-            if std::mem::take(&mut entry.scattered)
+        entries.by_file = entries.by_file.clone();
+        for entry in entries.by_file.values_mut() {
+            if std::mem::take(&mut entry.foreign)
                 && let Kept::Index(index) = &mut entry.kept
             {
                 *index = Arc::new(LineIndex::clone(index));
@@ -148,28 +142,32 @@ impl IndexCache {
 
 impl Entries {
     fn find(&mut self, stamp: &FileStamp) -> Option<&mut Entry> {
-        let nth = self.table.find((stamp.dev, stamp.ino))?;
-        Some(self.table.entry(nth)).filter(|entry| entry.is_of(stamp))
+        self.by_file.get_mut(&key(stamp)).filter(|entry| entry.is_of(stamp))
     }
 
-    fn remove(&mut self, nth: usize) {
-        self.bytes -= self.table.remove(nth).bytes();
-    }
-
-    /// Drops one entry: a random one, or the first behind it that was not used since it was last spared. Whoever goes
-    /// through more files than fit, over and over, would find none again if those unused for the longest went first;
-    /// by chance, as many stay as fit.
-    fn drop_one(&mut self) {
-        let len = self.table.len();
-        let mut nth = self.draw() % len;
-        while std::mem::take(&mut self.table.entry(nth).used) {
-            nth = (nth + 1) % len;
+    fn remove(&mut self, key: Key) {
+        if let Some(removed) = self.by_file.swap_remove(&key) {
+            self.bytes -= removed.bytes();
         }
-        self.remove(nth);
+    }
+
+    /// Removes one entry: a random one, or the first behind it that was not used since eviction last passed it. With LRU,
+    /// a client that reads more files than fit, in a circle, would never find one again.
+    fn evict_one(&mut self) {
+        let len = self.by_file.len();
+        let mut at = self.random_number() % len;
+        while let Some((_, entry)) = self.by_file.get_index_mut(at)
+            && std::mem::take(&mut entry.used)
+        {
+            at = (at + 1) % len;
+        }
+        if let Some((_, removed)) = self.by_file.swap_remove_index(at) {
+            self.bytes -= removed.bytes();
+        }
     }
 
     /// A random number (xorshift).
-    fn draw(&mut self) -> usize {
+    fn random_number(&mut self) -> usize {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
@@ -177,7 +175,16 @@ impl Entries {
     }
 }
 
+fn key(stamp: &FileStamp) -> Key {
+    (stamp.dev, stamp.ino)
+}
+
 impl Entry {
+    /// Bytes of an entry in the map without an index: itself, key and hash, in a vector that may be half empty, and its
+    /// slots in the table.
+    const BYTES: usize =
+        2 * (size_of::<Entry>() + size_of::<Key>() + size_of::<u64>()) + 4 * size_of::<usize>();
+
     fn new(stamp: &FileStamp, known: Known) -> Option<Entry> {
         let kept = match known {
             Known::Text(index) => match Brief::of(&index) {
@@ -188,19 +195,17 @@ impl Entry {
             Known::NotText(why) => Kept::NotText(why),
         };
         Some(Entry {
-            dev: stamp.dev,
-            ino: stamp.ino,
             mtime_ns: stamp.mtime_ns.try_into().ok()?,
             ctime_ns: stamp.ctime_ns.try_into().ok()?,
             len: stamp.len.try_into().ok()?,
             used: false,
-            scattered: matches!(kept, Kept::Index(_)),
+            foreign: matches!(kept, Kept::Index(_)),
             kept,
         })
     }
 
     fn is_of(&self, stamp: &FileStamp) -> bool {
-        (self.dev, self.ino, u64::from(self.len)) == (stamp.dev, stamp.ino, stamp.len)
+        u64::from(self.len) == stamp.len
             && (i128::from(self.mtime_ns), i128::from(self.ctime_ns)) == (stamp.mtime_ns, stamp.ctime_ns)
     }
 
@@ -210,13 +215,7 @@ impl Entry {
             Kept::Index(index) => size_of::<LineIndex>() + 2 * size_of::<usize>() + index.heap_bytes(),
             Kept::Brief(_) | Kept::NotText(_) => 0,
         };
-        Table::<Entry>::entry_bytes() + heap
-    }
-}
-
-impl Keyed for Entry {
-    fn key(&self) -> Key {
-        (self.dev, self.ino)
+        Entry::BYTES + heap
     }
 }
 
@@ -266,12 +265,12 @@ mod tests {
             assert_eq!(cache.lines(&stamp(ino, 1)), Some(Some(1)), "{ino}");
             assert_bound(&cache);
         }
-        assert!(cache.lock().table.len() > 50);
+        assert!(cache.lock().by_file.len() > 50);
     }
 
     #[test]
     fn of_more_files_than_fit_many_are_known_again_each_time_around() {
-        let cache = IndexCache::new(100 * Table::<Entry>::entry_bytes());
+        let cache = IndexCache::new(100 * Entry::BYTES);
         let mut known_again = 0;
         for _ in 0..20 {
             for ino in 0..150 {
@@ -301,22 +300,22 @@ mod tests {
         assert!(matches!(cache.get(&large), Some(Known::Text(index)) if index.len_bytes() == text.len()));
         assert_bound(&cache);
         let (larger, others) =
-            (FileStamp { len: 32 * large.len, ..stamp(1, 1) }, cache.lock().table.len() - 1);
+            (FileStamp { len: 32 * large.len, ..stamp(1, 1) }, cache.lock().by_file.len() - 1);
         cache.put(&larger, known(&text.repeat(32)));
         assert!(cache.get(&large).is_none() && cache.get(&larger).is_none());
-        assert_eq!(cache.lock().table.len(), others);
+        assert_eq!(cache.lock().by_file.len(), others);
         assert_bound(&cache);
     }
 
     #[test]
-    fn what_is_gathered_is_what_was_kept_and_who_holds_it_keeps_it() {
+    fn compacting_keeps_what_was_cached_and_what_others_hold() {
         let cache = IndexCache::new(1 << 20);
         let large = FileStamp { len: 200 * 1024, ..stamp(1, 1) };
         cache.put(&large, known(&"a\n".repeat(100 * 1024)));
         cache.put(&stamp(2, 1), known("a\nb"));
         cache.put(&stamp(3, 1), Known::NotText(NotText::Nul));
         let Some(Known::Text(held)) = cache.get(&large) else { panic!("not kept") };
-        cache.gather();
+        cache.compact();
         assert!(
             matches!(cache.get(&large), Some(Known::Text(copy)) if copy == held && !Arc::ptr_eq(&copy, &held))
         );
@@ -327,8 +326,8 @@ mod tests {
 
     #[test]
     fn a_small_file_costs_little() {
-        assert!(Table::<Entry>::entry_bytes() <= 100);
-        assert_eq!(Entry::new(&stamp(1, 1), known("a\nb")).unwrap().bytes(), Table::<Entry>::entry_bytes());
+        const { assert!(Entry::BYTES <= 160) };
+        assert_eq!(Entry::new(&stamp(1, 1), known("a\nb")).unwrap().bytes(), Entry::BYTES);
         let far = FileStamp { mtime_ns: i128::MAX, ..stamp(1, 1) };
         let cache = IndexCache::new(1 << 20);
         cache.put(&far, known("a\nb"));
@@ -337,8 +336,8 @@ mod tests {
 
     /// Panics unless the bytes are counted right and below the bound.
     fn assert_bound(cache: &IndexCache) {
-        let mut entries = cache.lock();
-        let bytes: usize = (0..entries.table.len()).map(|nth| entries.table.entry(nth).bytes()).sum();
+        let entries = cache.lock();
+        let bytes: usize = entries.by_file.values().map(Entry::bytes).sum();
         assert_eq!(bytes, entries.bytes);
         assert!(bytes <= cache.max_bytes);
     }
