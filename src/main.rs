@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use file_editor::cli::{self, Config, Stop, Transport};
 use file_editor::engine::{OpenError, Workspace, WorkspaceOptions};
 use file_editor::protocol::{Service, ServiceOptions};
-use file_editor::transport::heap::Heap;
+use file_editor::transport::allocator::Heap;
 use file_editor::transport::{Shared, http, stdio};
 
 #[global_allocator]

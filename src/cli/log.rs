@@ -14,8 +14,8 @@ use tracing_subscriber::prelude::*;
 
 use super::line::Lines;
 use super::{LogFormat, LogLevel};
-use crate::transport::heap;
-use crate::transport::monitor::ASKED;
+use crate::transport::allocator;
+use crate::transport::process_stats::ASKED;
 
 /// The target of the line that says what is served: shown at every level (SPEC 2).
 const READY: &str = "ready";
@@ -43,8 +43,8 @@ pub fn init(level: LogLevel, format: LogFormat) {
 /// it says then is shown, as no file has been read: the runtime panics where the system has no threads left.
 pub fn catch_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        if heap::is_starting() {
-            heap::only_one_ends();
+        if allocator::is_starting() {
+            allocator::only_one_ends();
             let said = panic.payload();
             let said =
                 said.downcast_ref::<String>().map(String::as_str).or(said.downcast_ref::<&str>().copied());
@@ -85,7 +85,7 @@ pub fn say_wrong(line: &str) {
 pub fn ready(folder: &str, place: &str, start: Instant) {
     let took = start.elapsed();
     let start_ms = (took.as_secs_f64() * 10_000.0).round() / 10.0;
-    heap::started();
+    allocator::started();
     tracing::info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), "start");
     tracing::info!(target: READY, folder, at = place, start_ms, "ready");
     if took > SLOW_START {

@@ -14,10 +14,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 
-use super::place::Place;
+use super::resolve::Place;
 use super::version::FileStamp;
 use super::view::OpenFile;
-use super::{attributes, lock, step, temporary};
+use super::{attributes, failpoint, lock, temporary};
 
 /// When an edit counts as done (`--sync`, SPEC 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,10 +79,10 @@ impl AtomicFile {
             };
             let file = File::from(fd);
             let new = AtomicFile { dir: dir.clone(), name, file, written: 0, committed: false };
-            step::taken()?;
+            failpoint::taken()?;
             // A start of another process may have taken the file for a leftover before it was locked.
             if lock::try_lock(&new.file)? && rustix::fs::fstat(&new.file)?.st_nlink > 0 {
-                step::taken()?;
+                failpoint::taken()?;
                 return Ok(new);
             }
         }
@@ -111,10 +111,10 @@ impl AtomicFile {
         allow()?;
         self.rename_to(place, replaces)?;
         self.committed = true;
-        step::taken().map_err(Failure::from)?;
+        failpoint::taken().map_err(Failure::from)?;
         if let Some(folder) = folder {
             flush_directory(&folder)?;
-            step::taken().map_err(Failure::from)?;
+            failpoint::taken().map_err(Failure::from)?;
         }
         let stat = rustix::fs::fstat(&self.file).map_err(Failure::from)?;
         Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
@@ -131,12 +131,12 @@ impl AtomicFile {
             Replaces::File(old) => attributes::copy(old, &self.file)?,
             Replaces::Nothing(mode) => attributes::give_to_new_file(&self.dir, &self.file, *mode)?,
         }
-        step::taken()?;
+        failpoint::taken()?;
         let unique_ns = set_unique_time(&self.file)?;
-        step::taken()?;
+        failpoint::taken()?;
         if durability == Durability::Full {
-            step::fdatasync(&self.file)?;
-            step::taken()?;
+            failpoint::fdatasync(&self.file)?;
+            failpoint::taken()?;
         }
         let stamp = FileStamp::of(&rustix::fs::fstat(&self.file)?);
         if stamp.len != self.written {
@@ -164,7 +164,7 @@ impl AtomicFile {
     fn link_to(&self, place: &Place) -> Result<(), Failure> {
         match rustix::fs::linkat(&self.dir, &self.name, &place.dir, &place.name, AtFlags::empty()) {
             Ok(()) => {
-                step::taken()?;
+                failpoint::taken()?;
                 let _ = rustix::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
                 Ok(())
             }
@@ -178,7 +178,7 @@ impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.written += written as u64;
-        step::taken()?;
+        failpoint::taken()?;
         Ok(written)
     }
 
@@ -189,7 +189,7 @@ impl Write for AtomicFile {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        if !self.committed && !step::crashed() {
+        if !self.committed && !failpoint::crashed() {
             let _ = rustix::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
         }
     }
@@ -203,7 +203,7 @@ fn open_to_flush(place: &Place) -> Result<OwnedFd, Failure> {
 
 /// Flushes the directory, so that the rename survives a loss of power.
 fn flush_directory(folder: &OwnedFd) -> Result<(), Failure> {
-    step::fsync(folder).map_err(|errno| {
+    failpoint::fsync(folder).map_err(|errno| {
         let reason = io::Error::from(errno);
         let problem = format!("{reason} (the change is in place, but may not survive a loss of power)");
         Failure::Io(io::Error::new(reason.kind(), problem))
@@ -317,7 +317,7 @@ mod tests {
             };
             let mut replaced = None;
             // After it was created, locked and written.
-            assert!(step::meddle_at(3, meddle, || replaced = Some(dir.replace("a", "new"))));
+            assert!(failpoint::meddle_at(3, meddle, || replaced = Some(dir.replace("a", "new"))));
             assert!(matches!(replaced, Some(Err(Failure::Io(_)))), "{replaced:?}");
             assert_eq!(
                 (dir.names(), std::fs::read(dir.0.path().join("a")).unwrap()),
@@ -370,7 +370,7 @@ mod tests {
         let other = dir.1.clone();
         let meddle = move || assert_eq!(temporary::remove_leftovers(&other).unwrap(), 1);
         let mut created = None;
-        assert!(step::meddle_at(1, meddle, || created = Some(AtomicFile::create(&dir.1).unwrap())));
+        assert!(failpoint::meddle_at(1, meddle, || created = Some(AtomicFile::create(&dir.1).unwrap())));
         assert_eq!(dir.names(), [created.unwrap().name.to_str().unwrap()]);
     }
 }

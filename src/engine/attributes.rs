@@ -15,7 +15,7 @@ use rustix::fs::{Gid, Mode, OFlags, Stat, Uid, XattrFlags};
 use rustix::io::Errno;
 
 use super::acl::{ACCESS, Acl, DEFAULT};
-use super::step;
+use super::failpoint;
 use super::view::OpenFile;
 
 /// What open(2) asks for where nobody says otherwise.
@@ -47,11 +47,11 @@ pub(super) fn copy(old: &OpenFile, new: &File) -> io::Result<()> {
     let acl = access_acl(old);
     let keeps_acl = acl.as_ref().is_some_and(|acl| !acl.is_mode());
     let cleared = drop_inherited(new, &names, keeps_acl);
-    step::taken()?;
+    failpoint::taken()?;
     let kept = copy_owner(from, new)?;
-    step::taken()?;
+    failpoint::taken()?;
     copy_xattrs(old.file(), new, &names);
-    step::taken()?;
+    failpoint::taken()?;
     copy_rights(from, acl, new, kept, cleared)
 }
 
@@ -62,7 +62,7 @@ pub(super) fn give_to_new_file(dir: impl AsFd, new: &File, mode: Mode) -> io::Re
     let acl = default.for_new_file(NEW_FILE);
     if !acl.is_mode() {
         rustix::fs::fsetxattr(new, ACCESS, &acl.to_bytes(), XattrFlags::empty())?;
-        step::taken()?;
+        failpoint::taken()?;
     }
     Ok(rustix::fs::fchmod(new, acl.mode())?)
 }
@@ -126,7 +126,7 @@ fn copy_rights(from: &Stat, acl: Option<Acl>, new: &File, kept: Kept, cleared: b
         Some(acl) if acl.is_mode() => (acl.mode(), cleared),
         Some(acl) => {
             let set = rustix::fs::fsetxattr(new, ACCESS, &acl.to_bytes(), XattrFlags::empty()).is_ok();
-            step::taken()?;
+            failpoint::taken()?;
             (acl.mode(), set)
         }
         None => (mode_of(from).intersection(Mode::RWXU), false),
@@ -242,7 +242,7 @@ mod tests {
             let ours = |name: &OsStr| temporary::is_temporary(name.as_bytes());
             entries.filter(|entry| ours(&entry.file_name())).for_each(|entry| look(&entry.path()));
         };
-        step::meddle_at(step, meddle, || {
+        failpoint::meddle_at(step, meddle, || {
             workspace.edit_lines(&name, &edits, true, &Control::new(Duration::from_secs(60))).unwrap();
         })
     }

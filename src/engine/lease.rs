@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-use super::place::Refusal;
+use super::resolve::Refusal;
 use super::{Control, Result};
 
 /// Between the first two tries; then twice as long each time, up to the longest.

@@ -13,8 +13,8 @@ use rustix::fs::{Access, Dir, FileType, Stat};
 use rustix::io::Errno;
 
 use super::name::{FileName, NamePolicy};
-use super::place::{self, Place, Refusal};
-use super::roll::Roll;
+use super::name_table::Roll;
+use super::resolve::{self, Place, Refusal};
 use super::{Error, Result};
 
 /// Entries looked at for names like a missing one.
@@ -93,7 +93,7 @@ pub(crate) struct Seen<'s> {
 impl<'s> Seen<'s> {
     /// Looks at `name`. Nothing for what leads nowhere, out of the folder or to no regular file, or went away meanwhile.
     fn look(root: &'s Arc<OwnedFd>, name: &'s str) -> Result<Option<Seen<'s>>> {
-        if let Some(stat) = place::regular_file(root, name.as_ref()) {
+        if let Some(stat) = resolve::regular_file(root, name.as_ref()) {
             return Ok(Some(Seen { root, name, stat, linked: None }));
         }
         let found = file(root, name.as_ref())?;

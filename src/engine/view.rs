@@ -14,7 +14,7 @@ use std::sync::Arc;
 use memmap2::{Mmap, MmapOptions};
 use rustix::fs::Stat;
 
-use super::fault::Guard;
+use super::sigbus::Guard;
 use super::version::FileStamp;
 
 /// Up to this many bytes are read into the heap: there a copy is cheaper than a map, and cannot fault.

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::method::{Handled, List, Outcome, Problem};
 use super::pending::Form;
-use super::result::{Asked, Keep};
+use super::result_frame::{Asked, Keep};
 use super::{Offer, Revision, Service, Session};
 use crate::tools::{Dialect, LineBase, Tool, shortened};
 

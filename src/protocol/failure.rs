@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::result::Asked;
+use super::result_frame::Asked;
 use super::rpc::{self, Refusal, code};
 use crate::engine::Error;
 use crate::tools::{Failure, timestamp};

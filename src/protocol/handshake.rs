@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::method::{CAPABILITIES, Handled, Outcome, Problem};
-use super::result::{Asked, Keep, server_info};
+use super::result_frame::{Asked, Keep, server_info};
 use super::rpc::Id;
 use super::{Revision, Service, Session, Step};
 

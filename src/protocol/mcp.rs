@@ -1,9 +1,9 @@
 //! MCP: from a message to its method (SPEC 6.5). What the methods do is in the modules beside this one.
 
 use super::answer::Answer;
+use super::call_log;
 use super::method::{Handled, Outcome, Problem};
-use super::record;
-use super::result::{self, Asked};
+use super::result_frame::{self, Asked};
 use super::rpc::{self, Id, Input, Message, Refusal, code};
 use super::stateless::{self, Headers};
 use super::{ConnectionState, Revision, Service, Session, Step, catalog, handshake, prompts, resources};
@@ -136,7 +136,7 @@ impl Service {
         Ok(match (known.handle)(self, session, &asked, params)? {
             Outcome::Step(step) => step,
             Outcome::Members(members, keep) => {
-                Step::Answer(Answer::ready(200, result::whole(&asked, keep, &members)))
+                Step::Answer(Answer::ready(200, result_frame::whole(&asked, keep, &members)))
             }
         })
     }
@@ -164,7 +164,7 @@ fn over_rate(message: &Message, admit: Admit) -> Option<Step> {
 /// The answer to a message that is refused, which is logged.
 fn refuse(id: Id, problem: Problem) -> Step {
     let Problem { code, message, data, status } = problem;
-    record::refused("", id.as_json(), code, &message);
+    call_log::refused("", id.as_json(), code, &message);
     let refusal = Refusal { id, code, message, data };
     Step::Answer(Answer::ready(status, refusal.to_json()))
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Step;
-use super::result::Keep;
+use super::result_frame::Keep;
 use super::rpc::code;
 
 /// The capabilities that go with the methods; nothing here changes while the server runs.

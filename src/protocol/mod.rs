@@ -4,35 +4,35 @@
 //! sockets and no threads.
 
 mod answer;
+mod call_log;
 mod catalog;
 mod escape;
 mod failure;
 mod handshake;
 mod mcp;
 mod method;
-#[cfg(test)]
-pub(crate) mod panicking;
 mod pending;
 mod prompts;
-mod record;
 mod resources;
 mod rest;
-mod result;
+mod result_frame;
 mod revision;
 mod rpc;
 mod session;
 mod stateless;
+#[cfg(test)]
+pub(crate) mod test_calls;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use answer::{Answer, BLOCK, Pulled};
+pub use call_log::{COUNTS, Counts};
 pub use escape::{Breaks, Escaper, MIN_BLOCK, NotUtf8, escape_str};
 pub use failure::Category;
 pub use mcp::Admit;
 pub use method::OVER_RATE;
 pub use pending::{NO_ROOM, Pending};
-pub use record::{COUNTS, Counts};
 pub use revision::Revision;
 pub use rpc::{Id, Input, Message, Refusal, code, parse};
 pub use session::{ConnectionState, Session};
@@ -114,7 +114,7 @@ impl Service {
 
 /// The answer to an HTTP request that never became a message: by REST's form on its paths, else by JSON-RPC's.
 pub fn http_refusal(rest: bool, status: u16, code: i32, message: &str) -> Answer {
-    record::refused("", "", code, message);
+    call_log::refused("", "", code, message);
     let mut refusal = Refusal::new(Id::null(), code, message);
     if !rest {
         return Answer::ready(status, refusal.to_json());
@@ -125,6 +125,6 @@ pub fn http_refusal(rest: bool, status: u16, code: i32, message: &str) -> Answer
 
 /// The answer to a message over stdio that is refused without a look into it.
 pub fn refusal(id: Id, code: i32, message: &str) -> Answer {
-    record::refused("", id.as_json(), code, message);
+    call_log::refused("", id.as_json(), code, message);
     Answer::ready(200, Refusal::new(id, code, message).to_json())
 }

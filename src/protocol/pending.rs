@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use super::answer::{Answer, Otherwise, Witness};
+use super::call_log::Subject;
 use super::escape::{Breaks, escape_str};
 use super::failure::{Category, Kind, error_data, for_the_log, kind, resource_refusal, rest_error};
-use super::record::Subject;
-use super::result::{self, Asked, Keep};
+use super::result_frame::{self, Asked, Keep};
 use super::rpc::{self, Id, Refusal, code};
 use crate::engine::{Control, Error, Excerpt, FileStamp, Result, Workspace};
 use crate::tools::{self, Call, Failure, LineBase, Reply, Wanted};
@@ -232,19 +232,19 @@ impl About {
     fn resource(self: &Arc<About>, asked: &Asked, reply: Reply) -> Answer {
         let Some(excerpt) = reply.excerpt else {
             let members = &reply.data[1..reply.data.len() - 1];
-            return Answer::ready(200, result::whole(asked, Keep::Private, members));
+            return Answer::ready(200, result_frame::whole(asked, Keep::Private, members));
         };
-        let mut head = result::open(asked, Keep::Private);
+        let mut head = result_frame::open(asked, Keep::Private);
         head.extend_from_slice(br#""contents":["#);
         head.extend_from_slice(&reply.data.as_bytes()[..reply.data.len() - 1]);
         head.extend_from_slice(br#","text":""#);
-        let then = [&br#""}]"#[..], result::CLOSE].concat();
+        let then = [&br#""}]"#[..], result_frame::CLOSE].concat();
         let answer = self.streamed(head, excerpt, Breaks::Kept, then, Otherwise::Cut);
         if asked.can_cut { answer } else { self.checked(answer) }
     }
 
     fn tool_result(self: &Arc<About>, asked: &Asked, structured: bool, reply: Reply) -> Answer {
-        let mut head = result::open(asked, Keep::Unsaid);
+        let mut head = result_frame::open(asked, Keep::Unsaid);
         head.reserve(reply.text.len() + reply.text.len() / 8 + 64);
         head.extend_from_slice(br#""content":[{"type":"text","text":""#);
         escape_str(&reply.text, &mut head);
@@ -327,7 +327,7 @@ impl About {
         let Kind { code, status, .. } = kind(error);
         match &self.form {
             Form::Tool { asked, .. } => {
-                let mut out = result::open(asked, Keep::Unsaid);
+                let mut out = result_frame::open(asked, Keep::Unsaid);
                 out.extend_from_slice(br#""content":[{"type":"text","text":""#);
                 escape_str(&words.text(), &mut out);
                 out.extend_from_slice(br#""}],"isError":true}}"#);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::method::{Handled, List, Outcome, Problem};
-use super::result::{Asked, Keep};
+use super::result_frame::{Asked, Keep};
 use super::{Service, Session};
 use crate::tools::shortened;
 

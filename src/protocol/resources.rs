@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::method::{Handled, List, Outcome, Problem};
 use super::pending::{Form, Pending};
-use super::result::{Asked, Keep};
+use super::result_frame::{Asked, Keep};
 use super::{Service, Session, Step};
 use crate::engine::{Control, Error, FileEntry, FileName, Result, Workspace};
 use crate::tools::{Call, Reply, Wanted, timestamp};

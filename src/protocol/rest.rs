@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use super::answer::Answer;
+use super::call_log::{self, COUNTS};
 use super::failure::{error_data, rest_error};
 use super::pending::{About, Form, Pending};
-use super::record::{self, COUNTS};
-use super::result::Asked;
+use super::result_frame::Asked;
 use super::rpc::{self, Id, Refusal, code};
 use super::{Offer, Service, Step};
 use crate::tools::{self, Dialect, LineBase};
@@ -28,7 +28,7 @@ impl Service {
         let refuse = |status, code, message: &str| {
             let data = error_data(None, operation, message);
             let refusal = Refusal { id: Id::null(), code, message: message.into(), data: Some(data) };
-            record::refused(operation, "", code, message);
+            call_log::refused(operation, "", code, message);
             Step::Answer(Answer::ready(status, rest_error(&refusal)))
         };
         let Ok(text) = simdutf8::basic::from_utf8(body) else {
@@ -45,7 +45,7 @@ impl Service {
         self.is_direct_operation(method).then(|| {
             let refuse = |_, code, message: &str| {
                 let id = asked.id.clone();
-                record::refused(method, id.as_json(), code, message);
+                call_log::refused(method, id.as_json(), code, message);
                 let data = error_data(None, method, message);
                 let refusal = Refusal { id, code, message: message.into(), data: Some(data) };
                 Step::Answer(Answer::ready(200, refusal.to_json()))

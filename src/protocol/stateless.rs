@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::handshake::{ClientInfo, instructions};
 use super::method::{CAPABILITIES, Handled, Outcome, Problem};
-use super::result::{Asked, Keep};
+use super::result_frame::{Asked, Keep};
 use super::{Revision, Service, Session, rpc};
 
 /// A header is missing or unlike the body.

@@ -1,21 +1,21 @@
 //! Moving bytes: stdio and HTTP. Never matches on engine errors; what an answer says is the protocol's.
 
+pub mod allocator;
 mod batch;
+mod body_buffer;
+mod connection_limit;
 mod deadlines;
-pub mod heap;
 pub mod http;
 pub mod limits;
 mod memory;
-mod message;
-pub mod monitor;
-mod output;
-mod patience;
-mod seats;
+pub mod process_stats;
 pub mod shutdown;
 pub mod stdio;
+mod stdout_writer;
 mod turns;
 mod work;
 mod workers;
+mod write_timeout;
 
 use std::io;
 use std::sync::Arc;

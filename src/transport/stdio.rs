@@ -15,12 +15,12 @@ use rustix::io::Errno;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
+use super::body_buffer::Message;
 use super::limits::RateLimit;
-use super::message::Message;
-use super::monitor::Monitor;
-use super::output::Output;
+use super::process_stats::Monitor;
+use super::stdout_writer::Output;
 use super::work::Work;
-use super::{Shared, check_descriptors, heap, shutdown};
+use super::{Shared, allocator, check_descriptors, shutdown};
 use crate::engine::BOM;
 use crate::protocol::{ConnectionState, Id, Pending, Service, Session, Step, code, refusal};
 
@@ -37,7 +37,7 @@ const REST: Duration = Duration::from_secs(3);
 
 /// Serves until the end of input, or until a signal. `ready` is called when nothing is left that could fail.
 pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    heap::one_for_all();
+    allocator::one_for_all();
     check_descriptors()?;
     // No pipe, or none that may be larger: then it stays as it is.
     let _ = rustix::pipe::fcntl_setpipe_size(rustix::stdio::stdout(), PIPE);
@@ -128,7 +128,7 @@ impl Connection {
     fn rest(&mut self) -> bool {
         self.rested = Instant::now();
         let all = self.work.is_idle() && self.output.rest();
-        heap::give_back();
+        allocator::give_back();
         all
     }
 
@@ -329,7 +329,7 @@ mod tests {
         let (_folder, shared) = super::super::testing::shared();
         let runtime = runtime::Builder::new_multi_thread().enable_time().build().unwrap();
         let mut connection = Connection::new(shared, runtime.handle().clone());
-        connection.call(crate::protocol::panicking::tool("7", true));
+        connection.call(crate::protocol::test_calls::tool("7", true));
         let answer = connection.output.take();
         assert_eq!(
             answer,

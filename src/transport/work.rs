@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use super::Shared;
 use super::batch::{Asked, Batch, Room};
 use super::deadlines::Deadlines;
-use super::output::Output;
+use super::stdout_writer::Output;
 use super::workers::{self, Workers};
 use crate::engine::{Control, Error, Late, Workspace};
 use crate::protocol::{Answer, Id, NO_ROOM, Pending, Step, code, refusal};

@@ -3,9 +3,9 @@
 //! Pure. Similar passages are found without them, so they are compared here: a break that both have is no difference,
 //! and one that the text lacks is named as such.
 
-use super::mistake::Mistake;
-use super::passage::{Lines, break_after, break_before};
-use super::pieces::Spot;
+use super::input_errors::Mistake;
+use super::piece_table::Spot;
+use super::snippet::{Lines, break_after, break_before};
 
 /// The blanks and breaks that `needle` begins and ends with. What is nothing else counts as the beginning.
 fn ends(needle: &str) -> (&str, &str) {

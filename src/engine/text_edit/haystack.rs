@@ -3,7 +3,7 @@
 //! Pure. Every stretch as long as the needle lies whole in one of the slices. Long segments are slices of their own, short
 //! ones are copied together.
 
-use super::pieces::{Pieces, Spot};
+use super::piece_table::{Pieces, Spot};
 use super::work;
 
 /// A segment at least as long is a slice of its own, if the needle is much shorter.

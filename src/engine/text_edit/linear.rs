@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 
 use super::haystack::Haystacks;
 use super::pattern::{Breaks, Sought};
-use super::pieces::{Pieces, Spot};
+use super::piece_table::{Pieces, Spot};
 use super::work;
 use crate::engine::{Control, Error, Result};
 

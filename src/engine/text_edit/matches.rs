@@ -2,7 +2,7 @@
 //!
 //! Knows spots and no texts. The places come in the order of the text and do not overlap.
 
-use super::pieces::Spot;
+use super::piece_table::Spot;
 use crate::engine::packed::Packed;
 
 /// See the module.

@@ -4,43 +4,43 @@
 //! files or interfaces. Edits apply in order, each to the result of those before it. How an edit finds its text is
 //! decided in [`search`].
 
-mod addresses;
 mod around;
-mod difference;
-mod distance;
-mod fold;
+mod candidates;
+mod diagnosis;
+mod edit_distance;
 mod haystack;
+mod input_errors;
 mod linear;
 mod matches;
 mod memory;
-mod miss;
-mod mistake;
-mod near;
-mod needles;
-mod passage;
+mod multi_pattern;
+mod normalize;
+mod occurrences;
 mod pattern;
-mod pieces;
+mod piece_table;
 mod search;
 mod similar;
+mod snippet;
 mod window;
+mod word_diff;
 mod work;
 
 use std::sync::OnceLock;
 
+use self::diagnosis::miss;
 use self::memory::{Full, Memory};
-use self::miss::miss;
-use self::passage::Lines;
 use self::pattern::Sought;
-use self::pieces::Pieces;
+use self::piece_table::Pieces;
 use self::search::Search;
+use self::snippet::Lines;
 use super::lines::{Break, BreakKinds, LineIndex};
 use super::splice::EditPlan;
 use super::{Budget, Control, Error, Result, Share};
 
-pub use self::difference::{Difference, DifferenceKind};
-pub use self::miss::{Miss, Similar};
-pub use self::mistake::Mistake;
-pub use self::passage::Passage;
+pub use self::diagnosis::{Miss, Similar};
+pub use self::input_errors::Mistake;
+pub use self::snippet::Passage;
+pub use self::word_diff::{Difference, DifferenceKind};
 
 /// Replacements that one call may make.
 const MAX_REPLACEMENTS: u64 = 1_000_000;

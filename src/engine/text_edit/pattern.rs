@@ -11,9 +11,9 @@ use std::ops::Range;
 use super::haystack::Haystacks;
 use super::linear;
 use super::matches::Matches;
-use super::needles::MAX_NEEDLE;
-use super::passage::{break_after, break_before};
-use super::pieces::{Pieces, Spot};
+use super::multi_pattern::MAX_NEEDLE;
+use super::piece_table::{Pieces, Spot};
+use super::snippet::{break_after, break_before};
 use super::work;
 use crate::engine::{Control, Result};
 

@@ -9,10 +9,10 @@
 use std::collections::HashMap;
 
 use super::TextEdit;
-use super::addresses::{Addresses, Kept};
 use super::matches::Matches;
+use super::occurrences::{Addresses, Kept};
 use super::pattern::{Pattern, Sought, stretches};
-use super::pieces::Pieces;
+use super::piece_table::Pieces;
 use crate::engine::{Control, Error, Result};
 
 /// With fewer edits, each searches the whole text.

@@ -7,8 +7,8 @@
 
 use std::ops::Range;
 
-use super::distance::distances;
-use super::fold::Folded;
+use super::edit_distance::distances;
+use super::normalize::Folded;
 use super::work;
 
 /// Passages told.

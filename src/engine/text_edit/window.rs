@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::pieces::{Pieces, Spot};
+use super::piece_table::{Pieces, Spot};
 
 /// Bytes that may stand in several segments. Copied only where they do.
 pub(super) struct Window<'s, 't> {

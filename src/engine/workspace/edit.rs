@@ -14,7 +14,7 @@ use crate::engine::line_edit::{self, LineEdits};
 use crate::engine::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use crate::engine::lock::{Locked, PathKey, Turn};
 use crate::engine::name::FileName;
-use crate::engine::place::Place;
+use crate::engine::resolve::Place;
 use crate::engine::root::Folder;
 use crate::engine::splice::EditPlan;
 use crate::engine::{Control, Error, MissingFile, Result};

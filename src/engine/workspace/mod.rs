@@ -12,7 +12,7 @@ use super::atomic::Durability;
 use super::cache::IndexCache;
 use super::lock::Locks;
 use super::name::{FileName, NamePolicy};
-use super::place::{Place, Refusal};
+use super::resolve::{Place, Refusal};
 use super::root::{Folder, Root};
 use super::temporary::Cleared;
 use super::version::FileStamp;

@@ -11,7 +11,7 @@ use crate::engine::cache::Known;
 use crate::engine::file_system::{self, FileSystem, WriteBarrier};
 use crate::engine::lines::{LineIndex, NotText};
 use crate::engine::name::FileName;
-use crate::engine::place::Place;
+use crate::engine::resolve::Place;
 use crate::engine::root::Folder;
 use crate::engine::version::FileStamp;
 use crate::engine::view::{FileView, MAP_CUTOFF, OpenFile};

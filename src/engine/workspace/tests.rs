@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::engine::cache::Known;
-use crate::engine::{LineEdit, LineEdits, LineIndex, Operation, line_edit, step};
+use crate::engine::{LineEdit, LineEdits, LineIndex, Operation, failpoint, line_edit};
 
 mod power_loss;
 
@@ -53,7 +53,7 @@ fn crash_everywhere(old: Option<&str>, edits: &LineEdits, new: &str) -> usize {
         }
         let workspace = open(dir.path());
         let name = workspace.parse_name("a").unwrap();
-        let crashed = step::crash_at(step, || {
+        let crashed = failpoint::crash_at(step, || {
             let _ = workspace.edit_lines(&name, edits, true, &control());
         });
         drop(workspace);
@@ -103,7 +103,7 @@ fn a_program_that_writes_without_a_lock_at_any_step_is_never_hidden_by_the_index
         let victim = path.clone();
         // As long as the edited file, but with fewer lines.
         let meddle = move || std::fs::write(victim, "XXX\nYY\n").unwrap();
-        let happened = step::meddle_at(at, meddle, || {
+        let happened = failpoint::meddle_at(at, meddle, || {
             let _ = workspace.edit_lines(&name, &replace_line(1, ""), false, &control());
         });
         if !happened {
@@ -143,7 +143,7 @@ fn a_crash_after_any_step_of_an_edit_through_a_link_leaves_nothing_that_the_next
         symlink("sub/b.txt", dir.path().join("a")).unwrap();
         let workspace = open(dir.path());
         let name = workspace.parse_name("a").unwrap();
-        let crashed = step::crash_at(step, || {
+        let crashed = failpoint::crash_at(step, || {
             let _ = workspace.edit_lines(&name, &replace_line(0, "new"), false, &control());
         });
         assert_eq!(
@@ -186,7 +186,7 @@ fn an_edit_that_was_called_off_changes_nothing() {
     assert!(cancelled.cancel());
     for control in [cancelled, Control::new(Duration::ZERO)] {
         let never = |event| panic!("not even beside it: {event:?}");
-        step::watch(never, || {
+        failpoint::watch(never, || {
             let refused = workspace.edit_lines(&name, &append("x"), false, &control).unwrap_err();
             assert!(matches!(refused, Error::Cancelled | Error::TimedOut), "{refused:?}");
         });

@@ -4,9 +4,9 @@
 //! the block is checked instead, because nobody else can write there; the tail of a cut character moves to the next
 //! block. Knows no file and no envelope.
 
-mod portable;
 #[cfg(target_arch = "x86_64")]
-mod shuffle;
+mod avx2;
+mod scalar;
 
 use std::hint::black_box;
 
@@ -123,20 +123,20 @@ struct Escaped {
 /// longest, and for [`OVERRUN`] bytes more.
 fn escape(stage: &Stage, len: usize, out: &mut [u8]) -> Escaped {
     #[cfg(target_arch = "x86_64")]
-    if let Some(escaped) = shuffle::escape(stage, len, out) {
+    if let Some(escaped) = avx2::escape(stage, len, out) {
         return escaped;
     }
-    portable::escape(stage, len, out)
+    scalar::escape(stage, len, out)
 }
 
 /// Writes the first `len` bytes of a stage to `joined` with each break as one `\n`; returns how many bytes that made.
 /// `after_cr` says that a `\n` at the front belongs to the break before it.
 fn join(stage: &Stage, len: usize, after_cr: bool, joined: &mut Stage) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if let Some(made) = shuffle::join(stage, len, after_cr, joined) {
+    if let Some(made) = avx2::join(stage, len, after_cr, joined) {
         return made;
     }
-    portable::join(stage, len, after_cr, joined)
+    scalar::join(stage, len, after_cr, joined)
 }
 
 /// Makes what lies behind the first `len` bytes plain, as far as a step looks.
@@ -252,12 +252,12 @@ mod tests {
         stage[..bytes.len()].copy_from_slice(bytes);
         let stage = pad(&mut stage, bytes.len());
         let mut outs = [vec![0; LONGEST * bytes.len() + OVERRUN], vec![1; LONGEST * bytes.len() + OVERRUN]];
-        let escaped = portable::escape(stage, bytes.len(), &mut outs[0]);
+        let escaped = scalar::escape(stage, bytes.len(), &mut outs[0]);
         let mut stages = [[0; STAGE + 2 * STEP]; 2];
-        let joined = portable::join(stage, bytes.len(), after_cr, &mut stages[0]);
-        if let Some(shuffled) = shuffle::escape(stage, bytes.len(), &mut outs[1]) {
+        let joined = scalar::join(stage, bytes.len(), after_cr, &mut stages[0]);
+        if let Some(shuffled) = avx2::escape(stage, bytes.len(), &mut outs[1]) {
             assert_eq!((shuffled, &outs[1][..shuffled.made]), (escaped, &outs[0][..escaped.made]));
-            assert_eq!(shuffle::join(stage, bytes.len(), after_cr, &mut stages[1]), Some(joined));
+            assert_eq!(avx2::join(stage, bytes.len(), after_cr, &mut stages[1]), Some(joined));
             assert_eq!(stages[0][..joined], stages[1][..joined]);
         }
     }

@@ -118,7 +118,7 @@ impl<'a> MatchLocation<'a> {
             context_after: passage.after.as_deref(),
             last_line_number: (0 < passage.further_lines).then(|| passage.line + passage.further_lines + 1),
             column_now: passage.column_now.map(|column| column + 1),
-            read: super::words::read_call(passage),
+            read: super::format::read_call(passage),
             put_in_by_edit: passage.put_in_by,
         }
     }

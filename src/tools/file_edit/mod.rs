@@ -3,10 +3,10 @@
 //! Here are its arguments and its run; what it says of a success is in [`report`], of a failure in [`refusal`] and [`missed`].
 
 mod data;
-mod missed;
-mod refusal;
-mod report;
-mod words;
+mod error;
+mod format;
+mod no_match;
+mod success;
 
 use std::path::Path;
 
@@ -129,7 +129,7 @@ impl Call for Refused {
     fn run(&self, _: &Workspace, wanted: Wanted, _: &Control) -> Result<Reply> {
         let error = self.error.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let error = error.unwrap_or(Error::Cancelled);
-        refusal::reply(&self.path, self.edits, error, wanted)
+        error::reply(&self.path, self.edits, error, wanted)
     }
 }
 
@@ -141,8 +141,8 @@ impl Call for FileEdit {
     fn run(&self, workspace: &Workspace, wanted: Wanted, control: &Control) -> Result<Reply> {
         let name = self.name.as_str();
         match self.edit(workspace, control) {
-            Ok(done) => Ok(report::reply(name, &self.edits, &done, self.dry_run, wanted)),
-            Err(error) => refusal::reply(name, self.edits.edits().len(), error, wanted),
+            Ok(done) => Ok(success::reply(name, &self.edits, &done, self.dry_run, wanted)),
+            Err(error) => error::reply(name, self.edits.edits().len(), error, wanted),
         }
     }
 }

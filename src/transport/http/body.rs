@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body::SizeHint;
 use tokio::sync::oneshot;
 
-use super::frame::Frame;
+use super::block_pool::Frame;
 use crate::protocol::{Answer, BLOCK, Pulled};
 use crate::transport::workers::Workers;
 

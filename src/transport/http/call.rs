@@ -148,7 +148,7 @@ mod tests {
 
     use super::super::HttpOptions;
     use super::*;
-    use crate::protocol::panicking;
+    use crate::protocol::test_calls;
     use crate::transport::testing;
 
     #[test]
@@ -160,8 +160,8 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         for at_once in [true, false] {
             let answer = |pending| runtime.block_on(server.call(pending, server.bodies.share())).unwrap();
-            assert_eq!(answer(panicking::tool("1", at_once)).status(), StatusCode::OK);
-            assert_eq!(answer(panicking::rest(at_once)).status(), StatusCode::INTERNAL_SERVER_ERROR);
+            assert_eq!(answer(test_calls::tool("1", at_once)).status(), StatusCode::OK);
+            assert_eq!(answer(test_calls::rest(at_once)).status(), StatusCode::INTERNAL_SERVER_ERROR);
         }
         assert_eq!(server.in_work.available_permits(), places);
     }

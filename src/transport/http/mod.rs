@@ -4,10 +4,10 @@
 //! may be in work; hyper handles one request of a connection at a time, so that bound is the server's.
 
 mod batch;
+mod block_pool;
 mod body;
 mod call;
 mod checks;
-mod frame;
 mod request;
 mod response;
 mod wire;
@@ -32,13 +32,13 @@ use self::checks::Checks;
 use self::response::Unheard;
 use self::wire::Wire;
 use super::batch::Room;
+use super::connection_limit::{Seat, Seated, Seats};
 use super::limits::{Budget, RateLimit};
-use super::monitor::Monitor;
-use super::patience::Patient;
-use super::seats::{Seat, Seated, Seats};
+use super::process_stats::Monitor;
 use super::turns::Turns;
 use super::workers::Workers;
-use super::{Shared, check_descriptors, heap, seats, shutdown};
+use super::write_timeout::Patient;
+use super::{Shared, allocator, check_descriptors, connection_limit, shutdown};
 use crate::protocol::BLOCK;
 
 /// Longest time between two requests of a connection, and for the head of one.
@@ -108,7 +108,7 @@ impl Server {
 
 /// Serves until a signal. `ready` is told the address.
 pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
-    heap::one_for_all();
+    allocator::one_for_all();
     check_descriptors()?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
     let runtime = runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
@@ -125,7 +125,7 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         ready(address);
         let at_rest = async || {
             workspace.compact();
-            frame::give_back();
+            block_pool::give_back();
             give_back_on_all(threads, MOMENT).await;
         };
         let serving = accept(&server, &listener, signals.next());
@@ -146,7 +146,7 @@ async fn give_back_on_all(threads: usize, patience: Duration) -> bool {
     for _ in 0..threads {
         let come = come.clone();
         tasks.spawn(async move {
-            heap::give_back();
+            allocator::give_back();
             let mut count = come.0.lock().unwrap_or_else(PoisonError::into_inner);
             *count += 1;
             come.1.notify_all();
@@ -161,7 +161,7 @@ async fn give_back_on_all(threads: usize, patience: Duration) -> bool {
 async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Future<Output = &'static str>) {
     let (stop, stopping) = watch::channel(false);
     let mut connections = JoinSet::new();
-    let seats = Seats::new(seats::most());
+    let seats = Seats::new(connection_limit::most());
     let mut signal = pin!(signal);
     loop {
         tokio::select! {

@@ -20,8 +20,8 @@ use super::checks::{Refused, Target, mcp_headers};
 use super::response::{Unheard, at_once};
 use super::wire::Client;
 use crate::protocol::{Headers, OVER_RATE, Step, code, http_refusal};
+use crate::transport::body_buffer::{Message, SHORT};
 use crate::transport::limits::{RateLimit, Share};
-use crate::transport::message::{Message, SHORT};
 
 /// Longest time for a body, beside a second for every [`BODY_SECOND`] bytes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);

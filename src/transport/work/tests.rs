@@ -1,7 +1,7 @@
 //! Panics, calls that hang, and batches of them.
 
 use super::*;
-use crate::protocol::{Session, panicking};
+use crate::protocol::{Session, test_calls};
 use crate::transport::testing;
 
 const INTERNAL: &str = r#""error":{"code":-32603,"message":"Internal error"}}"#;
@@ -14,12 +14,12 @@ fn a_panic_in_a_call_is_an_answer() {
         let answer = run_to_answer(pending, &shared.workspace, &control).unwrap();
         (answer.status, String::from_utf8(answer.collect().unwrap()).unwrap())
     };
-    let (status, text) = answer(&panicking::tool("\"seven\"", false));
+    let (status, text) = answer(&test_calls::tool("\"seven\"", false));
     assert_eq!((status, text), (200, format!(r#"{{"jsonrpc":"2.0","id":"seven",{INTERNAL}"#)));
-    assert_eq!(answer(&panicking::rest(false)), (500, format!("{{{INTERNAL}")));
+    assert_eq!(answer(&test_calls::rest(false)), (500, format!("{{{INTERNAL}")));
     let late = Control::new(shared.timeout);
     assert!(late.expire().is_some());
-    assert!(run_to_answer(&panicking::rest(false), &shared.workspace, &late).is_none(), "twice");
+    assert!(run_to_answer(&test_calls::rest(false), &shared.workspace, &late).is_none(), "twice");
 }
 
 #[test]
@@ -45,9 +45,9 @@ fn one_that_hangs_is_answered_as_late_and_those_behind_it_go_on() {
     let output = Arc::new(Output::closed());
     let work = Work::new(shared, output, runtime.handle().clone());
     let (release, hung) = std::sync::mpsc::channel::<()>();
-    work.take(panicking::hanging("1", hung));
-    work.take(panicking::tool("2", false));
-    work.take(panicking::tool("3", false));
+    work.take(test_calls::hanging("1", hung));
+    work.take(test_calls::tool("2", false));
+    work.take(test_calls::tool("3", false));
     work.drain();
     assert!(!work.is_busy(Some("f")), "all are answered while the first still hangs");
     drop(release);
@@ -70,7 +70,7 @@ fn a_batch_waits_for_none_that_hangs_and_for_none_that_panics() {
     let output = Arc::new(Output::closed());
     let work = Work::new(shared, output.clone(), runtime.handle().clone());
     let (release, hung) = std::sync::mpsc::channel::<()>();
-    let calls = [panicking::hanging("1", hung), panicking::tool("2", false), panicking::tool("3", false)];
+    let calls = [test_calls::hanging("1", hung), test_calls::tool("2", false), test_calls::tool("3", false)];
     work.take_batch(calls.map(Step::Call).into());
     let answers = array(&output);
     let ids: Vec<_> = answers.iter().map(|answer| answer["id"].as_u64()).collect();
@@ -89,8 +89,8 @@ fn of_a_batch_no_more_are_in_work_than_may_be_and_who_has_waited_longest_is_next
     let output = Arc::new(Output::closed());
     let work = Work::new(shared, output.clone(), runtime.handle().clone());
     let (release, hung) = std::sync::mpsc::channel::<()>();
-    let others = (2..50).map(|id| panicking::tool(&id.to_string(), false));
-    let calls = std::iter::once(panicking::hanging("1", hung)).chain(others);
+    let others = (2..50).map(|id| test_calls::tool(&id.to_string(), false));
+    let calls = std::iter::once(test_calls::hanging("1", hung)).chain(others);
     work.take_batch(calls.map(Step::Call).collect());
     assert_eq!(work.inner.lock().in_work, 1);
     drop(release);
@@ -106,7 +106,7 @@ fn a_panic_holds_up_neither_its_file_nor_the_end() {
     let work = Work::new(shared, Arc::new(Output::closed()), runtime.handle().clone());
     for id in ["1", "2", "3", "4", "5", "6", "7", "8"] {
         work.wait_for_room();
-        work.take(panicking::tool(id, false));
+        work.take(test_calls::tool(id, false));
     }
     work.drain();
     assert!(!work.is_busy(Some("f")));

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::path::PathBuf;
 
 use super::*;
-use crate::engine::step::Event;
+use crate::engine::failpoint::Event;
 use crate::engine::temporary;
 
 /// Names in one folder, and the inode of each.
@@ -165,7 +165,7 @@ impl Case {
             let (watched, mut answer) = (disk.clone(), None);
             let work = || answer = Some(self.edit(&workspace));
             let watched = move |event| watched.borrow_mut().hear(event);
-            let cut = step::crash_at(step, || step::watch(watched, work));
+            let cut = failpoint::crash_at(step, || failpoint::watch(watched, work));
             let answered = answer.is_some_and(|answer| answer.is_ok());
             assert_eq!(answered, !cut, "an edit that is not cut succeeds");
             for image in disk.borrow().images() {

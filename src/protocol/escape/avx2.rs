@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use super::{Escaped, OVERRUN, STEP, Stage, chunk, chunk_mut, padding, portable};
+use super::{Escaped, OVERRUN, STEP, Stage, chunk, chunk_mut, padding, scalar};
 
 /// See [`super::escape`]; nothing if the processor cannot.
 pub(super) fn escape(stage: &Stage, len: usize, out: &mut [u8]) -> Option<Escaped> {
@@ -120,7 +120,7 @@ fn escape_avx2(stage: &Stage, len: usize, out: &mut [u8]) -> Escaped {
 /// A step with a control character that has no short escape.
 #[cold]
 fn rare(window: &[u8; 2 * STEP], out: &mut [u8; OVERRUN]) -> usize {
-    portable::step(window, out)
+    scalar::step(window, out)
 }
 
 #[target_feature(enable = "avx2,popcnt")]

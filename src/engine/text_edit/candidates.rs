@@ -3,10 +3,10 @@
 //! Joins the search in the old text with what edits put in.
 
 use super::around::with_ends;
-use super::miss::COMPARED;
-use super::passage::{Lines, break_after};
-use super::pieces::Spot;
+use super::diagnosis::COMPARED;
+use super::piece_table::Spot;
 use super::similar::{Near, Regions, nearest, regions};
+use super::snippet::{Lines, break_after};
 use super::window::Window;
 
 /// Lines that an edit may have left out at most, so that its last line is still found.

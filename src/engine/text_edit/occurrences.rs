@@ -3,8 +3,8 @@
 //! Pure; knows needles and pieces, and nothing of edits. A stretch that stands too often is given up: of it nothing is
 //! kept, and it is no longer searched for.
 
-use super::needles::{MAX_NEEDLE, Needles};
-use super::pieces::{Pieces, Spot, Stretch};
+use super::multi_pattern::{MAX_NEEDLE, Needles};
+use super::piece_table::{Pieces, Spot, Stretch};
 use super::work;
 use crate::engine::packed::Packed;
 use crate::engine::{Control, Result};

@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use super::pending::{About, Form, Pending};
-use super::result::Asked;
+use super::result_frame::Asked;
 use super::{Id, Revision};
 use crate::engine::{Control, FileName, NamePolicy, Result, Workspace};
 use crate::tools::{Call, Reply, Wanted};

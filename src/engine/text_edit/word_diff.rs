@@ -5,7 +5,7 @@
 use similar::DiffTag;
 use similar::algorithms::{Capture, Replace, myers};
 
-use super::fold::{is_blank, is_invisible, mark, same_letters};
+use super::normalize::{is_blank, is_invisible, mark, same_letters};
 
 /// What kind of difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

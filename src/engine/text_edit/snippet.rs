@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use super::pieces::{Pieces, Spot};
+use super::piece_table::{Pieces, Spot};
 use super::work;
 use crate::engine::lines::LineIndex;
 

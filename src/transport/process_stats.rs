@@ -14,7 +14,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::unconstrained;
 use tokio::time::{MissedTickBehavior, interval_at};
 
-use super::heap;
+use super::allocator;
 use super::memory::{self, Memory};
 use crate::protocol::{COUNTS, Category};
 
@@ -88,7 +88,7 @@ async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl AsyncFnMu
                 watch.observe(&sample, limit).iter().for_each(warn);
                 if rest.lasts(&sample, COUNTS.calls()) {
                     at_rest().await;
-                    heap::give_back();
+                    allocator::give_back();
                 }
             }
         }

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
-use super::refusal::{fix, location, metadata, searched, start_of, suggestions};
-use super::words::{self, read_call};
+use super::error::{fix, location, metadata, searched, start_of, suggestions};
+use super::format::{self, read_call};
 use crate::engine::{Miss, Similar, Unmatched};
 
 pub(super) fn no_match(path: &str, unmatched: &Unmatched, miss: &Miss) -> (String, String) {
@@ -68,7 +68,7 @@ fn tell_similar(text: &mut String, similar: &Similar) {
         }
     };
     let _ = writeln!(text, "  Column {}, {percent}% similar ({})", passage.column + 1, read_call(passage));
-    if let Some(explanation) = words::explanation(similar) {
+    if let Some(explanation) = format::explanation(similar) {
         let _ = writeln!(text, "  Difference: {explanation}");
     }
     if similar.mistake.is_none() {
@@ -76,8 +76,8 @@ fn tell_similar(text: &mut String, similar: &Similar) {
             let _ = writeln!(
                 text,
                 "  Difference ({}): {}",
-                words::kind(difference),
-                words::difference(difference)
+                format::kind(difference),
+                format::difference(difference)
             );
         }
         if *more > 0 {
@@ -89,10 +89,10 @@ fn tell_similar(text: &mut String, similar: &Similar) {
 
 fn similar_content(similar: &Similar) -> SimilarContent<'_> {
     let differences = similar.differences.iter().map(|difference| StringDiff {
-        kind: words::kind(difference),
+        kind: format::kind(difference),
         expected: &difference.expected,
         found: &difference.found,
-        note: words::difference(difference),
+        note: format::difference(difference),
     });
     SimilarContent {
         line_number: similar.passage.line + 1,
@@ -111,8 +111,8 @@ fn fixes(old_text: &str, miss: &Miss) -> Vec<SuggestedFix> {
     }
     if let Some(best) = miss.similar.first() {
         let whitespace =
-            |similar: &Similar| similar.differences.iter().any(|one| words::kind(one) == "whitespace");
-        if let Some(explanation) = words::explanation(best) {
+            |similar: &Similar| similar.differences.iter().any(|one| format::kind(one) == "whitespace");
+        if let Some(explanation) = format::explanation(best) {
             let kind = if best.mistake.is_some() { "ESCAPE_SPECIAL" } else { "CHECK_WHITESPACE" };
             fixes.push(fix(kind, &format!("Correct old_text: {explanation}"), Some(best.exact.clone())));
         } else if whitespace(best) {

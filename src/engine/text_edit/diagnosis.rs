@@ -6,16 +6,16 @@ use std::ops::Range;
 
 use super::TextEdit;
 use super::around::{too_much_around, with_ends};
-use super::difference::{Difference, differences, shift};
-use super::distance::distances;
-use super::mistake::{AROUND, Mistake, undone};
-use super::near::{body, near_spots, widened};
-use super::passage::{Lines, Passage};
+use super::candidates::{body, near_spots, widened};
+use super::edit_distance::distances;
+use super::input_errors::{AROUND, Mistake, undone};
 use super::pattern::{Pattern, Sought};
-use super::pieces::{Pieces, Spot};
+use super::piece_table::{Pieces, Spot};
 use super::search::{occurrences, unless_too_costly};
 use super::similar::{Regions, regions};
+use super::snippet::{Lines, Passage};
 use super::window::Window;
+use super::word_diff::{Difference, differences, shift};
 use crate::engine::{Control, Result};
 
 /// Passages told of each kind.

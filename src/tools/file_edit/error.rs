@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use super::data::{FilePreview, MatchLocation, Metadata, SuggestedFix, ValidationError};
-use super::words::read_call;
+use super::format::read_call;
 use super::{NO_EDITS, Reply, Wanted};
 use crate::engine::{Error, Found, Passage, Result, Unmatched};
 use crate::tools::{Failure, LineBase};
@@ -24,7 +24,7 @@ pub(super) fn reply(path: &str, edits: usize, error: Error, wanted: Wanted) -> R
     let (text, metadata) = match &error {
         Error::Unmatched(unmatched) => match &unmatched.found {
             Found::Count { actual, passages } => wrong_count(path, unmatched, *actual, passages),
-            Found::Nothing(miss) => super::missed::no_match(path, unmatched, miss),
+            Found::Nothing(miss) => super::no_match::no_match(path, unmatched, miss),
         },
         error => other(path, edits, error),
     };
