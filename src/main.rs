@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use file_editor::cli::{self, Config, Stop, Transport};
 use file_editor::engine::{OpenError, Workspace, WorkspaceOptions};
 use file_editor::protocol::{Service, ServiceOptions};
-use file_editor::transport::allocator::Heap;
+use file_editor::transport::allocator::Allocator;
 use file_editor::transport::{Shared, http, stdio};
 
 #[global_allocator]
-static ALLOCATOR: Heap = Heap;
+static ALLOCATOR: Allocator = Allocator;
 
 fn main() -> ExitCode {
     let start = Instant::now();

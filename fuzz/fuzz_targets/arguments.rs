@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use file_editor::engine::{Error, NamePolicy};
-use file_editor::tools::{Arguments, Dialect, LineBase, MAX_DEPTH, TOOLS, depth_exceeds, name_as_sent};
+use file_editor::tools::{Arguments, LineBase, MAX_DEPTH, ParseOptions, TOOLS, depth_exceeds, name_as_sent};
 use libfuzzer_sys::fuzz_target;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -48,7 +48,7 @@ fuzz_target!(|data: &[u8]| {
 fn parse_all(text: &str) {
     for tool in TOOLS {
         for (base, names) in [(LineBase::Zero, NamePolicy::Portable), (LineBase::One, NamePolicy::Any)] {
-            let _ = tool.parse(text, Dialect { base, names, create_if_missing: true });
+            let _ = tool.parse(text, ParseOptions { base, names, create_if_missing: true });
         }
     }
     let _ = name_as_sent(text);

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use file_editor::engine::{
-    Budget, Control, Diff, Error, Found, LineIndex, Passage, TextEdit, TextEdits, TextLimits, TextPlanned,
+    Budget, Control, Diff, Error, Found, LineIndex, Snippet, TextEdit, TextEdits, TextLimits, TextPlanned,
     Unmatched, plan_text_edits, unified,
 };
 use libfuzzer_sys::fuzz_target;
@@ -208,8 +208,8 @@ fn assert_tells(unmatched: &Unmatched, is_first: bool, file: &str) {
     }
 }
 
-fn assert_bounded(passage: &Passage) {
-    let Passage { text, at, before, after, .. } = passage;
+fn assert_bounded(passage: &Snippet) {
+    let Snippet { text, at, before, after, .. } = passage;
     assert!(text.get(at.clone()).is_some() && text.len() < QUOTED, "{passage:?}");
     assert!(before.iter().chain(after).all(|line| line.len() < QUOTED));
     assert!(text[..at.end].matches('\n').count() <= passage.further_lines, "{passage:?}");

@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 
-use super::resolve::Place;
+use super::resolve::ResolvedPath;
 use super::version::FileStamp;
 use super::view::OpenFile;
 use super::{attributes, failpoint, lock, temporary};
@@ -94,7 +94,7 @@ impl AtomicFile {
     /// file system cannot hold the unique time.
     pub(crate) fn commit<E: From<Failure>>(
         mut self,
-        place: &Place,
+        place: &ResolvedPath,
         replaces: &Replaces,
         durability: Durability,
         allow: impl FnOnce() -> Result<(), E>,
@@ -147,7 +147,7 @@ impl AtomicFile {
         Ok((stamp, stamp.mtime_ns == unique_ns))
     }
 
-    fn rename_to(&self, place: &Place, replaces: &Replaces) -> Result<(), Failure> {
+    fn rename_to(&self, place: &ResolvedPath, replaces: &Replaces) -> Result<(), Failure> {
         if let Replaces::File(_) = replaces {
             return Ok(rustix::fs::renameat(&self.dir, &self.name, &place.dir, &place.name)?);
         }
@@ -161,7 +161,7 @@ impl AtomicFile {
         }
     }
 
-    fn link_to(&self, place: &Place) -> Result<(), Failure> {
+    fn link_to(&self, place: &ResolvedPath) -> Result<(), Failure> {
         match rustix::fs::linkat(&self.dir, &self.name, &place.dir, &place.name, AtFlags::empty()) {
             Ok(()) => {
                 failpoint::taken()?;
@@ -196,7 +196,7 @@ impl Drop for AtomicFile {
 }
 
 /// The directory to flush: the place's own handle may be one that only names it.
-fn open_to_flush(place: &Place) -> Result<OwnedFd, Failure> {
+fn open_to_flush(place: &ResolvedPath) -> Result<OwnedFd, Failure> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(&place.dir, ".", flags, Mode::empty())?)
 }
@@ -241,8 +241,8 @@ mod tests {
             names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
         }
 
-        fn place(&self, name: &str) -> Place {
-            Place::find(&self.1, name.as_ref()).unwrap()
+        fn place(&self, name: &str) -> ResolvedPath {
+            ResolvedPath::find(&self.1, name.as_ref()).unwrap()
         }
 
         fn replace(&self, name: &str, text: &str) -> Result<Option<FileStamp>, Failure> {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexMap;
 
-use super::lines::{Brief, LineIndex, NotText};
+use super::lines::{InlineIndex, LineIndex, NotText};
 use super::version::FileStamp;
 
 /// What is known of the lines of one state of a file.
@@ -56,7 +56,7 @@ struct Entry {
 
 #[derive(Debug, Clone)]
 enum Kept {
-    Brief(Brief),
+    InlineIndex(InlineIndex),
     Index(Arc<LineIndex>),
     NotText(NotText),
 }
@@ -77,7 +77,7 @@ impl IndexCache {
         let entry = entries.find(stamp)?;
         entry.used = true;
         Some(match &entry.kept {
-            Kept::Brief(brief) => Known::Text(Arc::new(brief.index(stamp.len as usize))),
+            Kept::InlineIndex(brief) => Known::Text(Arc::new(brief.index(stamp.len as usize))),
             Kept::Index(index) => Known::Text(index.clone()),
             Kept::NotText(why) => Known::NotText(*why),
         })
@@ -88,7 +88,7 @@ impl IndexCache {
     pub(crate) fn lines(&self, stamp: &FileStamp) -> Option<Option<usize>> {
         let mut entries = self.lock();
         Some(match &entries.find(stamp)?.kept {
-            Kept::Brief(brief) => Some(brief.len_lines(stamp.len as usize)),
+            Kept::InlineIndex(brief) => Some(brief.len_lines(stamp.len as usize)),
             Kept::Index(index) => Some(index.len_lines()),
             Kept::NotText(_) => None,
         })
@@ -187,9 +187,9 @@ impl Entry {
 
     fn new(stamp: &FileStamp, known: Known) -> Option<Entry> {
         let kept = match known {
-            Known::Text(index) => match Brief::of(&index) {
+            Known::Text(index) => match InlineIndex::of(&index) {
                 // An index of another length is of other bytes; only one of its own can be made again.
-                Some(brief) if index.len_bytes() as u64 == stamp.len => Kept::Brief(brief),
+                Some(brief) if index.len_bytes() as u64 == stamp.len => Kept::InlineIndex(brief),
                 _ => Kept::Index(index),
             },
             Known::NotText(why) => Kept::NotText(why),
@@ -213,7 +213,7 @@ impl Entry {
         // With an index go the two numbers of its `Arc`.
         let heap = match &self.kept {
             Kept::Index(index) => size_of::<LineIndex>() + 2 * size_of::<usize>() + index.heap_bytes(),
-            Kept::Brief(_) | Kept::NotText(_) => 0,
+            Kept::InlineIndex(_) | Kept::NotText(_) => 0,
         };
         Entry::BYTES + heap
     }

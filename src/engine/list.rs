@@ -13,8 +13,8 @@ use rustix::fs::{Access, Dir, FileType, Stat};
 use rustix::io::Errno;
 
 use super::name::{FileName, NamePolicy};
-use super::name_table::Roll;
-use super::resolve::{self, Place, Refusal};
+use super::name_table::NameTable;
+use super::resolve::{self, Refusal, ResolvedPath};
 use super::{Error, Result};
 
 /// Entries looked at for names like a missing one.
@@ -70,7 +70,7 @@ impl Listing {
 
 /// Which files are listed, and what about them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wish<'w> {
+pub(crate) struct ListOptions<'w> {
     /// Only names behind this one.
     pub(crate) after: Option<&'w str>,
     /// At most so many.
@@ -81,32 +81,32 @@ pub(crate) struct Wish<'w> {
 
 /// A file of the folder as it was just found.
 #[derive(Debug)]
-pub(crate) struct Seen<'s> {
+pub(crate) struct DirEntry<'s> {
     root: &'s Arc<OwnedFd>,
     name: &'s str,
     /// Its state.
     pub(crate) stat: Stat,
     /// Where it is if `name` is a link.
-    linked: Option<Place>,
+    linked: Option<ResolvedPath>,
 }
 
-impl<'s> Seen<'s> {
+impl<'s> DirEntry<'s> {
     /// Looks at `name`. Nothing for what leads nowhere, out of the folder or to no regular file, or went away meanwhile.
-    fn look(root: &'s Arc<OwnedFd>, name: &'s str) -> Result<Option<Seen<'s>>> {
+    fn look(root: &'s Arc<OwnedFd>, name: &'s str) -> Result<Option<DirEntry<'s>>> {
         if let Some(stat) = resolve::regular_file(root, name.as_ref()) {
-            return Ok(Some(Seen { root, name, stat, linked: None }));
+            return Ok(Some(DirEntry { root, name, stat, linked: None }));
         }
         let found = file(root, name.as_ref())?;
-        Ok(found.map(|(place, stat)| Seen { root, name, stat, linked: Some(place) }))
+        Ok(found.map(|(place, stat)| DirEntry { root, name, stat, linked: Some(place) }))
     }
 
     /// Its place: made when asked for, as a file that is known already needs none.
-    pub(crate) fn place(&self) -> Place {
-        let here = || Place { dir: self.root.clone(), name: self.name.into(), stat: Some(self.stat) };
+    pub(crate) fn place(&self) -> ResolvedPath {
+        let here = || ResolvedPath { dir: self.root.clone(), name: self.name.into(), stat: Some(self.stat) };
         self.linked.clone().unwrap_or_else(here)
     }
 
-    fn entry(&self, name: Range<usize>, lines: Option<usize>, wish: Wish) -> FileEntry {
+    fn entry(&self, name: Range<usize>, lines: Option<usize>, wish: ListOptions) -> FileEntry {
         let (readable, writable) = if wish.with_access { self.allows() } else { (false, false) };
         let (size, modified) = (self.stat.st_size as u64, self.stat.st_mtime);
         FileEntry { name, size, modified, readable, writable, lines, changing: false }
@@ -124,9 +124,9 @@ pub(crate) fn list(
     root: &Arc<OwnedFd>,
     directory: &Path,
     names: NamePolicy,
-    wish: Wish,
-    count: impl Fn(&Seen) -> Result<Option<usize>>,
-    wait: impl Fn(&Seen) -> Result<()>,
+    wish: ListOptions,
+    count: impl Fn(&DirEntry) -> Result<Option<usize>>,
+    wait: impl Fn(&DirEntry) -> Result<()>,
 ) -> Result<Listing> {
     let (roll, unlisted) = roll(root, names)?;
     let (mut uncounted, mut more, mut leased) = (0, false, Vec::new());
@@ -157,7 +157,7 @@ pub(crate) fn list(
     for nth in leased {
         let entry: &mut FileEntry = &mut files[nth];
         let name = &roll.text()[entry.name.clone()];
-        let waited = Seen::look(root, name)?.map_or(Ok(()), |seen| wait(&seen));
+        let waited = DirEntry::look(root, name)?.map_or(Ok(()), |seen| wait(&seen));
         // Whoever had the lease may have changed the file at the end of it.
         let Some((seen, counted)) = look_and_count(root, name, &count)? else { continue };
         let changing = matches!(counted, Err(Error::Changed { .. }));
@@ -169,15 +169,15 @@ pub(crate) fn list(
 }
 
 /// Looks at `name` and counts its lines, again if it changes meanwhile: an entry is of one state of the file. Nothing as
-/// for [`Seen::look`].
+/// for [`DirEntry::look`].
 fn look_and_count<'s>(
     root: &'s Arc<OwnedFd>,
     name: &'s str,
-    count: &impl Fn(&Seen) -> Result<Option<usize>>,
-) -> Result<Option<(Seen<'s>, Result<Option<usize>>)>> {
+    count: &impl Fn(&DirEntry) -> Result<Option<usize>>,
+) -> Result<Option<(DirEntry<'s>, Result<Option<usize>>)>> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
-        let Some(seen) = Seen::look(root, name)? else { return Ok(None) };
+        let Some(seen) = DirEntry::look(root, name)? else { return Ok(None) };
         let counted = count(&seen);
         let changed = matches!(counted, Err(Error::Changed { .. }));
         last = Some((seen, counted));
@@ -200,8 +200,8 @@ fn in_time(counted: Result<Option<usize>>, uncounted: &mut usize) -> Result<Opti
 }
 
 /// The admitted names of what may be a visible regular file, sorted, and how many such files have another name.
-fn roll(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(Roll, usize)> {
-    let (mut roll, mut unlisted) = (Roll::default(), 0);
+fn roll(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(NameTable, usize)> {
+    let (mut roll, mut unlisted) = (NameTable::default(), 0);
     let entries = Dir::read_from(root);
     for entry in entries.map_err(|errno| out_of_means(errno).unwrap_or(Error::FolderGone))? {
         let entry = entry.map_err(failed)?;
@@ -221,8 +221,8 @@ fn roll(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(Roll, usize)> {
 }
 
 /// The regular file that `name` stands for, if it stands for one.
-fn file(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Option<(Place, Stat)>> {
-    match Place::find(root, name) {
+fn file(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Option<(ResolvedPath, Stat)>> {
+    match ResolvedPath::find(root, name) {
         Ok(place) => Ok(place.stat.map(|stat| (place, stat))),
         Err(Refusal::System(errno)) => out_of_means(errno).map_or(Ok(None), Err),
         Err(Refusal::Forbidden) => Ok(None),

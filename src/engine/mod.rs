@@ -45,7 +45,7 @@ pub use list::{FileEntry, Listing};
 pub use name::{FileName, MAX_NAME, NamePolicy};
 pub use splice::{EditPlan, Splice, Splices};
 pub use text_edit::{
-    Applied, Difference, DifferenceKind, Found, Miss, Mistake, Passage, Similar, TextEdit, TextEdits,
+    Applied, Diagnosis, Difference, DifferenceKind, Found, InputError, Similar, Snippet, TextEdit, TextEdits,
     TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
 pub use version::FileStamp;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(crate) struct Roll {
+pub(crate) struct NameTable {
     text: String,
     names: Vec<Name>,
 }
@@ -23,7 +23,7 @@ impl Name {
     }
 }
 
-impl Roll {
+impl NameTable {
     /// Takes one more name.
     pub(crate) fn push(&mut self, name: &str) {
         self.names.push(Name { key: 0, start: self.text.len(), len: name.len() });
@@ -33,7 +33,7 @@ impl Roll {
     /// Sorts by the names' bytes. Names in a folder tend to begin alike, so most comparisons would read far for nothing;
     /// the keys decide them without.
     pub(crate) fn sort(&mut self) {
-        let Roll { text, names } = self;
+        let NameTable { text, names } = self;
         let text = text.as_bytes();
         let Some(first) = names.first().map(|name| &text[name.range()]) else { return };
         let alike = |name: &Name| first.iter().zip(&text[name.range()]).take_while(|(a, b)| a == b).count();
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn sorted(names: &[String], after: Option<&str>) -> Vec<String> {
-        let mut roll = Roll::default();
+        let mut roll = NameTable::default();
         names.iter().for_each(|name| roll.push(name));
         roll.sort();
         roll.behind(after).map(|range| roll.text()[range].to_owned()).collect()

@@ -31,7 +31,7 @@ const OPEN: OFlags = OFlags::RDONLY
 
 /// The entry that a name stands for, all links resolved.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct ResolvedPath {
     /// The directory that holds it: the folder itself, or one below it that a link led to.
     pub(crate) dir: Arc<OwnedFd>,
     /// Its name in there.
@@ -55,18 +55,18 @@ impl From<Errno> for Refusal {
     }
 }
 
-impl Place {
+impl ResolvedPath {
     /// Finds `name` in `root`. A name that does not exist is a place too; a link to nothing is not.
-    pub(crate) fn find(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Place, Refusal> {
+    pub(crate) fn find(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, Refusal> {
         match stat_entry(root, name) {
             Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
                 FileType::RegularFile => {
-                    Ok(Place { dir: root.clone(), name: name.to_owned(), stat: Some(stat) })
+                    Ok(ResolvedPath { dir: root.clone(), name: name.to_owned(), stat: Some(stat) })
                 }
                 FileType::Symlink => walk(root, name),
                 _ => Err(Refusal::Forbidden),
             },
-            Err(Errno::NOENT) => Ok(Place { dir: root.clone(), name: name.to_owned(), stat: None }),
+            Err(Errno::NOENT) => Ok(ResolvedPath { dir: root.clone(), name: name.to_owned(), stat: None }),
             Err(errno) => Err(errno.into()),
         }
     }
@@ -119,7 +119,7 @@ fn stat_entry(dir: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
 }
 
 /// Follows the link `name`, step by step.
-fn walk(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Place, Refusal> {
+fn walk(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, Refusal> {
     let mut below: Vec<Arc<OwnedFd>> = Vec::new();
     let mut pending = VecDeque::from([name.to_owned()]);
     let mut links = 0;
@@ -142,7 +142,7 @@ fn walk(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Place, Refusal> {
         };
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile if pending.is_empty() => {
-                return Ok(Place { dir: here.clone(), name: step, stat: Some(stat) });
+                return Ok(ResolvedPath { dir: here.clone(), name: step, stat: Some(stat) });
             }
             FileType::Directory if !pending.is_empty() => below.push(open_directory(here.as_fd(), &step)?),
             FileType::Symlink if links < MAX_LINKS => {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     fn read(dir: &tempfile::TempDir, name: &str) -> Result<String, Refusal> {
-        let place = Place::find(&root(dir), name.as_ref())?;
+        let place = ResolvedPath::find(&root(dir), name.as_ref())?;
         let file = place.open()?.expect("opens");
         Ok(std::io::read_to_string(file.file()).unwrap())
     }
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn a_fifo_swapped_in_for_a_file_is_neither_waited_for_nor_opened() {
         let dir = tree(&[]);
-        let place = Place::find(&root(&dir), "a.txt".as_ref()).unwrap();
+        let place = ResolvedPath::find(&root(&dir), "a.txt".as_ref()).unwrap();
         let path = dir.path().join("root/a.txt");
         std::fs::remove_file(&path).unwrap();
         rustix::fs::mknodat(rustix::fs::CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
@@ -312,10 +312,10 @@ mod tests {
     #[test]
     fn an_entry_swapped_after_it_was_found_is_not_opened() {
         let dir = tree(&[]);
-        let place = Place::find(&root(&dir), "a.txt".as_ref()).unwrap();
+        let place = ResolvedPath::find(&root(&dir), "a.txt".as_ref()).unwrap();
         std::fs::remove_file(dir.path().join("root/a.txt")).unwrap();
         symlink("../outside.txt", dir.path().join("root/a.txt")).unwrap();
         assert!(place.open().unwrap().is_none());
-        assert!(Place::find(&root(&dir), "none".as_ref()).unwrap().stat.is_none());
+        assert!(ResolvedPath::find(&root(&dir), "none".as_ref()).unwrap().stat.is_none());
     }
 }

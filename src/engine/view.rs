@@ -78,7 +78,7 @@ impl OpenFile {
     }
 
     /// The bytes of `window` if they are in memory already; never waits for a disk.
-    pub fn view_at_once(self: Arc<Self>, window: Range<usize>) -> Option<FileView> {
+    pub fn view_if_cached(self: Arc<Self>, window: Range<usize>) -> Option<FileView> {
         let window = self.clamped(window);
         let bytes = Bytes::Heap(read_cached(&self.file, &window)?);
         Some(FileView { bytes, offset: window.start, file: self })

@@ -15,7 +15,7 @@ pub const BLOCK: usize = 64 * 1024;
 
 /// What follows an excerpt that turned out not to be true.
 #[derive(Debug)]
-pub enum Otherwise {
+pub enum OnMismatch {
     /// These bytes, which say so.
     Say(Vec<u8>),
     /// Nothing: the stream must be cut.
@@ -23,7 +23,7 @@ pub enum Otherwise {
 }
 
 /// Hears what nobody else can see: that an answer went wrong after it had begun.
-pub trait Witness: Send + Sync + Debug {
+pub trait StreamObserver: Send + Sync + Debug {
     /// What was sent of the excerpt is not what the file held.
     fn turned_untrue(&self);
 }
@@ -35,8 +35,8 @@ struct Streamed {
     sent: usize,
     escaper: Escaper,
     then: Vec<u8>,
-    otherwise: Otherwise,
-    witness: Arc<dyn Witness>,
+    otherwise: OnMismatch,
+    witness: Arc<dyn StreamObserver>,
 }
 
 #[derive(Debug)]
@@ -94,8 +94,8 @@ impl Answer {
         excerpt: Excerpt,
         breaks: Breaks,
         then: Vec<u8>,
-        otherwise: Otherwise,
-        witness: Arc<dyn Witness>,
+        otherwise: OnMismatch,
+        witness: Arc<dyn StreamObserver>,
     ) -> Answer {
         let escaper = Escaper::new(breaks);
         let streamed = Streamed { excerpt, sent: 0, escaper, then, otherwise, witness };
@@ -230,8 +230,8 @@ impl Streamed {
         }
         let ending = match (true_to_the_end, &mut self.otherwise) {
             (true, _) => Some(std::mem::take(&mut self.then)),
-            (false, Otherwise::Say(bytes)) => Some(std::mem::take(bytes)),
-            (false, Otherwise::Cut) => None,
+            (false, OnMismatch::Say(bytes)) => Some(std::mem::take(bytes)),
+            (false, OnMismatch::Cut) => None,
         };
         (ready, Some(ending))
     }

@@ -17,19 +17,19 @@ const SLOW: Duration = Duration::from_secs(1);
 const NO_OPERATION: &str = "request";
 
 /// What this process has done since its start.
-pub static COUNTS: Counts = Counts::new();
+pub static METRICS: Metrics = Metrics::new();
 
 /// Calls of operations, and failures by operation and category.
 #[derive(Debug)]
-pub struct Counts {
+pub struct Metrics {
     calls: AtomicU64,
     /// Failures are rare and are logged, too: a lock costs less than the line.
     failures: Mutex<BTreeMap<(&'static str, Category), u64>>,
 }
 
-impl Counts {
-    const fn new() -> Counts {
-        Counts { calls: AtomicU64::new(0), failures: Mutex::new(BTreeMap::new()) }
+impl Metrics {
+    const fn new() -> Metrics {
+        Metrics { calls: AtomicU64::new(0), failures: Mutex::new(BTreeMap::new()) }
     }
 
     /// Operations that were asked for, well or not.
@@ -55,7 +55,7 @@ impl Counts {
 
 /// A call as the log names it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Subject<'a> {
+pub(super) struct CallInfo<'a> {
     /// The tool's name.
     pub(super) operation: &'static str,
     /// The file's name as sent, if one was.
@@ -76,10 +76,10 @@ macro_rules! log_failure {
     };
 }
 
-impl Subject<'_> {
+impl CallInfo<'_> {
     /// The call failed.
     pub(super) fn failed(&self, code: i32, category: Category, message: &str) {
-        COUNTS.failure(self.operation, category);
+        METRICS.failure(self.operation, category);
         log_failure!(
             category,
             operation = self.operation,
@@ -111,7 +111,7 @@ impl Subject<'_> {
 pub(super) fn refused(operation: &str, id: &str, code: i32, message: &str) {
     let category = Category::of_code(code);
     let known = tools::find(operation).map_or(NO_OPERATION, |tool| tool.name);
-    COUNTS.failure(known, category);
+    METRICS.failure(known, category);
     log_failure!(
         category,
         operation = known,
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn failures_are_counted_by_operation_and_category() {
-        let counts = Counts::new();
+        let counts = Metrics::new();
         counts.call();
         counts.failure("read_file", Category::System);
         counts.failure("edit_file", Category::Client);

@@ -6,13 +6,13 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::method::{Handled, List, Outcome, Problem};
+use super::method::{List, MethodResult, Outcome, RpcError};
 use super::pending::Form;
 use super::result_frame::{Asked, Keep};
 use super::{Offer, Revision, Service, Session};
-use crate::tools::{Dialect, LineBase, Tool, shortened};
+use crate::tools::{LineBase, ParseOptions, Tool, shortened};
 
-pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
+pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
     List::one_page(params)?;
     let tools: Vec<String> = service.offered().map(|tool| describe(service, tool, asked.revision)).collect();
     Ok(Outcome::Members(format!(r#""tools":[{}]"#, tools.join(",")), Keep::Public))
@@ -50,20 +50,21 @@ struct CallTool<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-pub(super) fn call(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
-    let params: CallTool = serde_json::from_str(params).map_err(Problem::params)?;
+pub(super) fn call(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
+    let params: CallTool = serde_json::from_str(params).map_err(RpcError::params)?;
     let arguments = match params.arguments.map(RawValue::get) {
         None | Some("null") => "{}",
         Some(arguments) if arguments.starts_with('{') => arguments,
-        Some(_) => return Err(Problem::params("arguments must be an object")),
+        Some(_) => return Err(RpcError::params("arguments must be an object")),
     };
     let Offer::Tool(tool) = service.offer(&params.name) else {
-        return Err(Problem::new(
+        return Err(RpcError::new(
             super::code::INVALID_PARAMS,
             format!("Unknown tool: {}", shortened(&params.name)),
         ));
     };
-    let dialect = Dialect { base: LineBase::Zero, names: service.options.names, create_if_missing: true };
+    let dialect =
+        ParseOptions { base: LineBase::Zero, names: service.options.names, create_if_missing: true };
     let structured = tool.output_schema.is_some() && gives_data(service, asked.revision);
     let form = Form::Tool { asked: asked.clone(), structured };
     Ok(Outcome::Step(service.parse_call(tool, arguments, dialect, form)))

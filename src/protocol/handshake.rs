@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::method::{CAPABILITIES, Handled, Outcome, Problem};
+use super::method::{CAPABILITIES, MethodResult, Outcome, RpcError};
 use super::result_frame::{Asked, Keep, server_info};
 use super::rpc::Id;
 use super::{Revision, Service, Session, Step};
@@ -51,19 +51,19 @@ pub(super) struct ClientInfo<'a> {
 
 impl<'a> ClientInfo<'a> {
     /// Who a client says it is.
-    pub(super) fn parse(info: &'a RawValue) -> Result<ClientInfo<'a>, Problem> {
+    pub(super) fn parse(info: &'a RawValue) -> Result<ClientInfo<'a>, RpcError> {
         if !info.get().starts_with('{') {
-            return Err(Problem::params("clientInfo must be an object"));
+            return Err(RpcError::params("clientInfo must be an object"));
         }
-        serde_json::from_str(info.get()).map_err(|error| Problem::params(format!("clientInfo: {error}")))
+        serde_json::from_str(info.get()).map_err(|error| RpcError::params(format!("clientInfo: {error}")))
     }
 }
 
 /// Agrees on a revision. A second `initialize` is answered anew.
-pub(super) fn initialize(service: &Service, session: &mut Session, _: &Asked, params: &str) -> Handled {
-    let params: Initialize = serde_json::from_str(params).map_err(Problem::params)?;
+pub(super) fn initialize(service: &Service, session: &mut Session, _: &Asked, params: &str) -> MethodResult {
+    let params: Initialize = serde_json::from_str(params).map_err(RpcError::params)?;
     if !params.capabilities.get().starts_with('{') {
-        return Err(Problem::params("capabilities must be an object"));
+        return Err(RpcError::params("capabilities must be an object"));
     }
     let client = ClientInfo::parse(params.client_info)?;
     let revision = Revision::by_handshake(&params.protocol_version).unwrap_or(Revision::NEWEST_BY_HANDSHAKE);
@@ -78,7 +78,7 @@ pub(super) fn initialize(service: &Service, session: &mut Session, _: &Asked, pa
     Ok(Outcome::Members(members, Keep::Unsaid))
 }
 
-pub(super) fn ping(_: &Service, _: &mut Session, _: &Asked, _: &str) -> Handled {
+pub(super) fn ping(_: &Service, _: &mut Session, _: &Asked, _: &str) -> MethodResult {
     Ok(Outcome::Members(String::new(), Keep::Unsaid))
 }
 

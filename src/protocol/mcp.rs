@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::call_log;
-use super::method::{Handled, Outcome, Problem};
+use super::method::{MethodResult, Outcome, RpcError};
 use super::result_frame::{self, Asked};
 use super::rpc::{self, Id, Input, Message, Refusal, code};
 use super::stateless::{self, Headers};
@@ -17,7 +17,7 @@ struct Method {
     name: &'static str,
     by_handshake: bool,
     stateless: bool,
-    handle: fn(&Service, &mut Session, &Asked, &str) -> Handled,
+    handle: fn(&Service, &mut Session, &Asked, &str) -> MethodResult,
 }
 
 /// Every method. A new one is one line here.
@@ -64,14 +64,14 @@ impl Service {
             }
             // What is refused as a whole counts as one message.
             Input::Batch(items) if (items.is_empty() || !session.revision().has_batches()) && !admit() => {
-                refuse(Id::null(), Problem::over_rate())
+                refuse(Id::null(), RpcError::over_rate())
             }
             Input::Batch(_) if !session.revision().has_batches() => {
                 let why = "Invalid request: arrays of messages exist in revision 2025-03-26 only";
-                refuse(Id::null(), Problem::new(code::INVALID_REQUEST, why))
+                refuse(Id::null(), RpcError::new(code::INVALID_REQUEST, why))
             }
             Input::Batch(items) if items.is_empty() => {
-                refuse(Id::null(), Problem::new(code::INVALID_REQUEST, "Invalid request: an empty array"))
+                refuse(Id::null(), RpcError::new(code::INVALID_REQUEST, "Invalid request: an empty array"))
             }
             Input::Batch(items) => {
                 let step =
@@ -86,7 +86,7 @@ impl Service {
         match message {
             Message::Request { id, method, .. } if method == "initialize" => {
                 let why = "Invalid request: initialize must not be part of a batch";
-                refuse(id, Problem::new(code::INVALID_REQUEST, why))
+                refuse(id, RpcError::new(code::INVALID_REQUEST, why))
             }
             message => self.message(session, headers, message),
         }
@@ -102,10 +102,10 @@ impl Service {
             Message::Notification { method, params } => handshake::notification(session, &method, params),
             Message::Response if headers.is_some() && session.revision().is_stateless() => {
                 let why = "Invalid request: the server asks nothing, so there is nothing to answer";
-                refuse(Id::null(), Problem::new(code::INVALID_REQUEST, why))
+                refuse(Id::null(), RpcError::new(code::INVALID_REQUEST, why))
             }
             Message::Response => Step::Silent,
-            Message::Invalid(Refusal { id, code, message, .. }) => refuse(id, Problem::new(code, message)),
+            Message::Invalid(Refusal { id, code, message, .. }) => refuse(id, RpcError::new(code, message)),
         }
     }
 
@@ -116,9 +116,9 @@ impl Service {
         id: Id,
         method: &str,
         params: &str,
-    ) -> Result<Step, Problem> {
+    ) -> Result<Step, RpcError> {
         if session.state() == ConnectionState::Shutting {
-            return Err(Problem::new(code::INTERNAL_ERROR, "The server is shutting down"));
+            return Err(RpcError::new(code::INTERNAL_ERROR, "The server is shutting down"));
         }
         let revision = stateless::revision_of(session, headers, method, params)?;
         let asked = Asked { id, revision, received: session.received(), can_cut: headers.is_some() };
@@ -142,12 +142,12 @@ impl Service {
     }
 }
 
-fn unknown(session: &Session, revision: Revision, method: &str) -> Problem {
+fn unknown(session: &Session, revision: Revision, method: &str) -> RpcError {
     if method == "server/discover" && session.state() == ConnectionState::Uninitialized {
         // A client that probes for the stateless revision but does not speak it.
-        return Problem::params("_meta: io.modelcontextprotocol/protocolVersion is missing");
+        return RpcError::params("_meta: io.modelcontextprotocol/protocolVersion is missing");
     }
-    let problem = Problem::new(code::METHOD_NOT_FOUND, format!("Method not found: {}", shortened(method)));
+    let problem = RpcError::new(code::METHOD_NOT_FOUND, format!("Method not found: {}", shortened(method)));
     if revision.is_stateless() { problem.with_status(404) } else { problem }
 }
 
@@ -158,12 +158,12 @@ fn over_rate(message: &Message, admit: Admit) -> Option<Step> {
         Message::Invalid(refusal) => &refusal.id,
         Message::Notification { .. } | Message::Response => return None,
     };
-    (!admit()).then(|| refuse(id.clone(), Problem::over_rate()))
+    (!admit()).then(|| refuse(id.clone(), RpcError::over_rate()))
 }
 
 /// The answer to a message that is refused, which is logged.
-fn refuse(id: Id, problem: Problem) -> Step {
-    let Problem { code, message, data, status } = problem;
+fn refuse(id: Id, problem: RpcError) -> Step {
+    let RpcError { code, message, data, status } = problem;
     call_log::refused("", id.as_json(), code, &message);
     let refusal = Refusal { id, code, message, data };
     Step::Answer(Answer::ready(status, refusal.to_json()))

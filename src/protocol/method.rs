@@ -22,7 +22,7 @@ pub(super) enum Outcome {
 
 /// Why a request is refused.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(super) struct RpcError {
     pub(super) code: i32,
     pub(super) message: String,
     /// A JSON value.
@@ -30,37 +30,37 @@ pub(super) struct Problem {
     pub(super) status: u16,
 }
 
-impl Problem {
-    pub(super) fn new(code: i32, message: impl Into<String>) -> Problem {
+impl RpcError {
+    pub(super) fn new(code: i32, message: impl Into<String>) -> RpcError {
         let status = match code {
             code::PARSE_ERROR | code::INVALID_REQUEST => 400,
             _ => 200,
         };
-        Problem { code, message: message.into(), data: None, status }
+        RpcError { code, message: message.into(), data: None, status }
     }
 
     /// A message too many for `--rate-limit`.
-    pub(super) fn over_rate() -> Problem {
-        Problem::new(code::RATE_LIMIT, OVER_RATE)
+    pub(super) fn over_rate() -> RpcError {
+        RpcError::new(code::RATE_LIMIT, OVER_RATE)
     }
 
     /// Parameters that are not what the method takes.
-    pub(super) fn params(problem: impl std::fmt::Display) -> Problem {
-        Problem::new(code::INVALID_PARAMS, format!("Invalid params: {problem}"))
+    pub(super) fn params(problem: impl std::fmt::Display) -> RpcError {
+        RpcError::new(code::INVALID_PARAMS, format!("Invalid params: {problem}"))
     }
 
     /// The same under an HTTP status of its own.
-    pub(super) fn with_status(self, status: u16) -> Problem {
-        Problem { status, ..self }
+    pub(super) fn with_status(self, status: u16) -> RpcError {
+        RpcError { status, ..self }
     }
 
     /// The same with a JSON value beside it.
-    pub(super) fn with_data(self, data: serde_json::Value) -> Problem {
-        Problem { data: Some(data.to_string()), ..self }
+    pub(super) fn with_data(self, data: serde_json::Value) -> RpcError {
+        RpcError { data: Some(data.to_string()), ..self }
     }
 }
 
-pub(super) type Handled = Result<Outcome, Problem>;
+pub(super) type MethodResult = Result<Outcome, RpcError>;
 
 /// The parameters of a list.
 #[derive(Deserialize)]
@@ -70,20 +70,20 @@ pub(super) struct List {
 
 impl List {
     /// The cursor, if there is one.
-    pub(super) fn cursor(params: &str) -> Result<Option<String>, Problem> {
-        let params: List = serde_json::from_str(params).map_err(Problem::params)?;
+    pub(super) fn cursor(params: &str) -> Result<Option<String>, RpcError> {
+        let params: List = serde_json::from_str(params).map_err(RpcError::params)?;
         match params.cursor {
             None => Ok(None),
             Some(serde_json::Value::String(cursor)) => Ok(Some(cursor)),
-            Some(_) => Err(Problem::params("cursor must be a string")),
+            Some(_) => Err(RpcError::params("cursor must be a string")),
         }
     }
 
     /// For lists that have one page, and so no cursors.
-    pub(super) fn one_page(params: &str) -> Result<(), Problem> {
+    pub(super) fn one_page(params: &str) -> Result<(), RpcError> {
         match List::cursor(params)? {
             None => Ok(()),
-            Some(_) => Err(Problem::params("unknown cursor; the list has one page")),
+            Some(_) => Err(RpcError::params("unknown cursor; the list has one page")),
         }
     }
 }

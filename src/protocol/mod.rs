@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use answer::{Answer, BLOCK, Pulled};
-pub use call_log::{COUNTS, Counts};
+pub use call_log::{METRICS, Metrics};
 pub use escape::{Breaks, Escaper, MIN_BLOCK, NotUtf8, escape_str};
 pub use failure::Category;
 pub use mcp::Admit;

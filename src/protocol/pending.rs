@@ -3,14 +3,14 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::answer::{Answer, Otherwise, Witness};
-use super::call_log::Subject;
+use super::answer::{Answer, OnMismatch, StreamObserver};
+use super::call_log::CallInfo;
 use super::escape::{Breaks, escape_str};
 use super::failure::{Category, Kind, error_data, for_the_log, kind, resource_refusal, rest_error};
 use super::result_frame::{self, Asked, Keep};
 use super::rpc::{self, Id, Refusal, code};
 use crate::engine::{Control, Error, Excerpt, FileStamp, Result, Workspace};
-use crate::tools::{self, Call, Failure, LineBase, Reply, Wanted};
+use crate::tools::{self, Call, Failure, LineBase, OutputKinds, Reply};
 
 /// The interface that a call came by, and with it the form of the answer.
 #[derive(Debug, Clone)]
@@ -168,14 +168,14 @@ impl About {
         }
     }
 
-    fn subject(&self) -> Subject<'_> {
+    fn subject(&self) -> CallInfo<'_> {
         let received = match &self.form {
             Form::Tool { asked, .. } | Form::Resource { asked, .. } | Form::Direct { asked } => {
                 asked.received
             }
             Form::Rest { received } => *received,
         };
-        Subject {
+        CallInfo {
             operation: self.operation,
             file: self.target(),
             id: self.asked().map_or("", |asked| asked.id.as_json()),
@@ -183,11 +183,11 @@ impl About {
         }
     }
 
-    fn wanted(&self) -> Wanted {
+    fn wanted(&self) -> OutputKinds {
         match self.form {
-            Form::Tool { structured, .. } => Wanted { text: true, data: structured },
+            Form::Tool { structured, .. } => OutputKinds { text: true, data: structured },
             Form::Resource { .. } | Form::Direct { .. } | Form::Rest { .. } => {
-                Wanted { text: false, data: true }
+                OutputKinds { text: false, data: true }
             }
         }
     }
@@ -207,13 +207,13 @@ impl About {
                 (head, None) => Answer::ready(200, [head, b"}".to_vec()].concat()),
                 (head, Some((excerpt, then))) => {
                     let then = [&then[..], b"}"].concat();
-                    self.checked(self.streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Cut))
+                    self.checked(self.streamed(head, excerpt, Breaks::AsLf, then, OnMismatch::Cut))
                 }
             },
             Form::Rest { .. } => match with_content(Vec::new(), reply) {
                 (head, None) => Answer::ready(200, head),
                 (head, Some((excerpt, then))) => {
-                    self.streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Cut)
+                    self.streamed(head, excerpt, Breaks::AsLf, then, OnMismatch::Cut)
                 }
             },
         }
@@ -239,7 +239,7 @@ impl About {
         head.extend_from_slice(&reply.data.as_bytes()[..reply.data.len() - 1]);
         head.extend_from_slice(br#","text":""#);
         let then = [&br#""}]"#[..], result_frame::CLOSE].concat();
-        let answer = self.streamed(head, excerpt, Breaks::Kept, then, Otherwise::Cut);
+        let answer = self.streamed(head, excerpt, Breaks::Kept, then, OnMismatch::Cut);
         if asked.can_cut { answer } else { self.checked(answer) }
     }
 
@@ -273,7 +273,7 @@ impl About {
                 let mut otherwise = br#""},{"type":"text","text":""#.to_vec();
                 escape_str(&self.words(&self.changed()).text(), &mut otherwise);
                 otherwise.extend_from_slice(br#""}],"isError":true}}"#);
-                self.streamed(head, excerpt, Breaks::AsLf, then, Otherwise::Say(otherwise))
+                self.streamed(head, excerpt, Breaks::AsLf, then, OnMismatch::Say(otherwise))
             }
         }
     }
@@ -284,7 +284,7 @@ impl About {
         excerpt: Excerpt,
         breaks: Breaks,
         then: Vec<u8>,
-        otherwise: Otherwise,
+        otherwise: OnMismatch,
     ) -> Answer {
         Answer::streamed(head, excerpt, breaks, then, otherwise, self.clone())
     }
@@ -350,7 +350,7 @@ impl About {
     }
 }
 
-impl Witness for About {
+impl StreamObserver for About {
     fn turned_untrue(&self) {
         self.log(&self.changed());
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::method::{Handled, List, Outcome, Problem};
+use super::method::{List, MethodResult, Outcome, RpcError};
 use super::result_frame::{Asked, Keep};
 use super::{Service, Session};
 use crate::tools::shortened;
@@ -58,7 +58,7 @@ fn offered(service: &Service) -> impl Iterator<Item = &'static Prompt> {
     PROMPTS.iter().filter(|prompt| service.offered().any(|tool| tool.name == prompt.needs))
 }
 
-pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
+pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
     List::one_page(params)?;
     let titled = asked.revision.has_structured_content();
     let prompts: Vec<Value> = offered(service).map(|prompt| prompt.describe(titled)).collect();
@@ -73,10 +73,10 @@ struct Get<'a> {
     arguments: Option<HashMap<Cow<'a, str>, String>>,
 }
 
-pub(super) fn get(service: &Service, _: &mut Session, _: &Asked, params: &str) -> Handled {
-    let params: Get = serde_json::from_str(params).map_err(Problem::params)?;
+pub(super) fn get(service: &Service, _: &mut Session, _: &Asked, params: &str) -> MethodResult {
+    let params: Get = serde_json::from_str(params).map_err(RpcError::params)?;
     let Some(prompt) = offered(service).find(|prompt| prompt.name == params.name) else {
-        return Err(Problem::params(format!("unknown prompt {:?}", shortened(&params.name))));
+        return Err(RpcError::params(format!("unknown prompt {:?}", shortened(&params.name))));
     };
     let text = prompt.fill(&params.arguments.unwrap_or_default())?;
     let messages = json!([{ "role": "user", "content": { "type": "text", "text": text } }]);
@@ -99,11 +99,11 @@ impl Prompt {
     }
 
     /// The text with the arguments in their places. One pass: an argument's text is not looked into.
-    fn fill(&self, arguments: &HashMap<Cow<str>, String>) -> Result<String, Problem> {
+    fn fill(&self, arguments: &HashMap<Cow<str>, String>) -> Result<String, RpcError> {
         let mut text = String::from(self.text);
         let mut at = 0;
         for (name, _) in self.arguments {
-            let missing = || Problem::params(format!("the argument {name:?} is missing"));
+            let missing = || RpcError::params(format!("the argument {name:?} is missing"));
             let value = arguments.get(*name).ok_or_else(missing)?;
             let place = format!("{{{name}}}");
             if let Some(found) = text[at..].find(&place) {

@@ -10,12 +10,12 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_e
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::method::{Handled, List, Outcome, Problem};
+use super::method::{List, MethodResult, Outcome, RpcError};
 use super::pending::{Form, Pending};
 use super::result_frame::{Asked, Keep};
 use super::{Service, Session, Step};
 use crate::engine::{Control, Error, FileEntry, FileName, Result, Workspace};
-use crate::tools::{Call, Reply, Wanted, timestamp};
+use crate::tools::{Call, OutputKinds, Reply, timestamp};
 
 /// Files in one page of `resources/list`.
 const PAGE: usize = 1_000;
@@ -41,16 +41,16 @@ const MEDIA_TYPES: [(&str, &str); 14] = [
     ("tsv", "text/tab-separated-values"),
 ];
 
-pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
+pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
     let after = match List::cursor(params)? {
-        Some(cursor) => Some(name_in(&cursor).ok_or_else(|| Problem::params("unknown cursor"))?),
+        Some(cursor) => Some(name_in(&cursor).ok_or_else(|| RpcError::params("unknown cursor"))?),
         None => None,
     };
     let call = ListResources { after, dated: asked.revision.has_structured_content() };
     Ok(pending(service, asked, "resources/list", None, Box::new(call)))
 }
 
-pub(super) fn templates(_: &Service, _: &mut Session, _: &Asked, params: &str) -> Handled {
+pub(super) fn templates(_: &Service, _: &mut Session, _: &Asked, params: &str) -> MethodResult {
     List::one_page(params)?;
     // Every file is listed: there is nothing that only a template could reach.
     Ok(Outcome::Members(r#""resourceTemplates":[]"#.into(), Keep::Private))
@@ -62,8 +62,8 @@ struct Read<'a> {
     uri: Cow<'a, str>,
 }
 
-pub(super) fn read(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> Handled {
-    let params: Read = serde_json::from_str(params).map_err(Problem::params)?;
+pub(super) fn read(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
+    let params: Read = serde_json::from_str(params).map_err(RpcError::params)?;
     let uri = params.uri.into_owned();
     let name = name_of(&service.options.folder, &uri);
     let name = name.and_then(|name| FileName::parse(&name, service.options.names).ok());
@@ -103,7 +103,7 @@ impl Call for ListResources {
         None
     }
 
-    fn run(&self, workspace: &Workspace, _: Wanted, control: &Control) -> Result<Reply> {
+    fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
         let page = workspace.list_page(self.after.as_deref(), PAGE, control)?;
         if page.uncounted > 0 {
             // A file of which nobody knows whether it is text is neither listed nor left out.
@@ -142,10 +142,10 @@ impl Call for ReadResource {
         self.name.as_ref()
     }
 
-    fn run(&self, workspace: &Workspace, _: Wanted, control: &Control) -> Result<Reply> {
+    fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
         let missing = || Error::NotFound { name: self.uri.clone(), similar: Vec::new() };
         let name = self.name.as_ref().ok_or_else(missing)?;
-        let excerpt = workspace.read_as_it_is(name, control)?;
+        let excerpt = workspace.read_raw(name, control)?;
         let head = json!({ "uri": self.uri, "mimeType": media_type(name.as_str()) });
         Ok(Reply { data: head.to_string(), excerpt: Some(excerpt), ..Reply::default() })
     }

@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use super::answer::Answer;
-use super::call_log::{self, COUNTS};
+use super::call_log::{self, METRICS};
 use super::failure::{error_data, rest_error};
 use super::pending::{About, Form, Pending};
 use super::result_frame::Asked;
 use super::rpc::{self, Id, Refusal, code};
 use super::{Offer, Service, Step};
-use crate::tools::{self, Dialect, LineBase};
+use crate::tools::{self, LineBase, ParseOptions};
 
 impl Service {
     /// Whether `/name` is a REST path and `name` a direct method. An edit under `--read-only` is one: it is refused
@@ -69,13 +69,14 @@ impl Service {
             _ => return refuse(404, code::METHOD_NOT_FOUND, "Method not found"),
         };
         let params = params.unwrap_or("{}");
-        let dialect = Dialect { base: LineBase::One, names: self.options.names, create_if_missing: false };
+        let dialect =
+            ParseOptions { base: LineBase::One, names: self.options.names, create_if_missing: false };
         self.parse_call(tool, params, dialect, form)
     }
 
     /// What an answer needs to know of its call, which is counted by that.
     pub(super) fn about(&self, form: Form, operation: &'static str, file: Option<String>) -> About {
-        COUNTS.call();
+        METRICS.call();
         About { form, operation, file, timeout: self.options.timeout }
     }
 
@@ -84,7 +85,7 @@ impl Service {
         &self,
         tool: &'static tools::Tool,
         arguments: &str,
-        dialect: Dialect,
+        dialect: ParseOptions,
         form: Form,
     ) -> Step {
         let about = |file| self.about(form, tool.name, file);

@@ -11,7 +11,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::handshake::{ClientInfo, instructions};
-use super::method::{CAPABILITIES, Handled, Outcome, Problem};
+use super::method::{CAPABILITIES, MethodResult, Outcome, RpcError};
 use super::result_frame::{Asked, Keep};
 use super::{Revision, Service, Session, rpc};
 
@@ -69,13 +69,13 @@ pub(super) fn revision_of(
     headers: Option<&Headers>,
     method: &str,
     params: &str,
-) -> Result<Revision, Problem> {
+) -> Result<Revision, RpcError> {
     // Most requests of a handshake have no `_meta`: then there is nothing to take apart.
     let handshake = !session.revision().is_stateless();
     if handshake && !params.contains("_meta") {
         return Ok(session.revision());
     }
-    let params: Params = serde_json::from_str(params).map_err(|error| bad(Problem::params(error)))?;
+    let params: Params = serde_json::from_str(params).map_err(|error| bad(RpcError::params(error)))?;
     let meta: Option<Meta> = match params.meta.map(RawValue::get) {
         Some(meta) if meta.starts_with('{') => serde_json::from_str(meta).ok(),
         _ => None,
@@ -93,8 +93,8 @@ pub(super) fn revision_of(
 
 const EMPTY: Meta<'static> = Meta { version: None, capabilities: None, client: None };
 
-fn check_meta(meta: Meta, header: Option<Option<&str>>) -> Result<Revision, Problem> {
-    let missing = |what| bad(Problem::params(format!("_meta: io.modelcontextprotocol/{what}")));
+fn check_meta(meta: Meta, header: Option<Option<&str>>) -> Result<Revision, RpcError> {
+    let missing = |what| bad(RpcError::params(format!("_meta: io.modelcontextprotocol/{what}")));
     let version = meta.version.and_then(|version| rpc::string(version.get()));
     let Some(version) = version else { return Err(missing("protocolVersion must be a string")) };
     if !meta.capabilities.is_some_and(|capabilities| capabilities.get().starts_with('{')) {
@@ -111,16 +111,16 @@ fn check_meta(meta: Meta, header: Option<Option<&str>>) -> Result<Revision, Prob
 }
 
 /// Refuses a level that does not exist: the last of the checks, when it is known that there is such a method.
-pub(super) fn check_log_level(params: &str) -> Result<(), Problem> {
+pub(super) fn check_log_level(params: &str) -> Result<(), RpcError> {
     if !params.contains("logLevel") {
         return Ok(());
     }
-    let params: Params = serde_json::from_str(params).map_err(Problem::params)?;
+    let params: Params = serde_json::from_str(params).map_err(RpcError::params)?;
     let meta: Option<LogLevel> = params.meta.and_then(|meta| serde_json::from_str(meta.get()).ok());
     let level = meta.and_then(|meta| meta.level).map(|level| rpc::string(level.get()).unwrap_or_default());
     match level {
         Some(level) if !LOG_LEVELS.contains(&&*level) => {
-            Err(Problem::params("_meta: io.modelcontextprotocol/logLevel is no known level"))
+            Err(RpcError::params("_meta: io.modelcontextprotocol/logLevel is no known level"))
         }
         _ => Ok(()),
     }
@@ -149,23 +149,23 @@ fn decoded(value: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-fn bad(problem: Problem) -> Problem {
+fn bad(problem: RpcError) -> RpcError {
     problem.with_status(400)
 }
 
-fn mismatch(message: &str) -> Problem {
-    bad(Problem::new(HEADER_MISMATCH, message))
+fn mismatch(message: &str) -> RpcError {
+    bad(RpcError::new(HEADER_MISMATCH, message))
 }
 
 /// The refusal of a revision that cannot be spoken without a handshake.
-fn unsupported(version: &str) -> Problem {
+fn unsupported(version: &str) -> RpcError {
     let supported: serde_json::Value = serde_json::from_str(&Revision::stateless_names()).unwrap_or_default();
     let data = json!({ "supported": supported, "requested": version });
-    bad(Problem::new(UNSUPPORTED_VERSION, "Unsupported protocol version").with_data(data))
+    bad(RpcError::new(UNSUPPORTED_VERSION, "Unsupported protocol version").with_data(data))
 }
 
 /// Says what the server is and speaks.
-pub(super) fn discover(service: &Service, _: &mut Session, _: &Asked, _: &str) -> Handled {
+pub(super) fn discover(service: &Service, _: &mut Session, _: &Asked, _: &str) -> MethodResult {
     let versions = Revision::stateless_names();
     let members = format!(
         r#""supportedVersions":{versions},"capabilities":{CAPABILITIES},"instructions":"{}""#,

@@ -8,7 +8,7 @@ use super::pending::{About, Form, Pending};
 use super::result_frame::Asked;
 use super::{Id, Revision};
 use crate::engine::{Control, FileName, NamePolicy, Result, Workspace};
-use crate::tools::{Call, Reply, Wanted};
+use crate::tools::{Call, OutputKinds, Reply};
 
 /// Hangs until its channel is closed, whatever its control says, as a dead disk does.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Call for Hangs {
         Some(&self.file)
     }
 
-    fn run(&self, _: &Workspace, _: Wanted, _: &Control) -> Result<Reply> {
+    fn run(&self, _: &Workspace, _: OutputKinds, _: &Control) -> Result<Reply> {
         let _ = self.until_closed.lock().map(|channel| channel.recv());
         Ok(Reply::default())
     }
@@ -39,11 +39,11 @@ impl Call for Panics {
         Some(&self.file)
     }
 
-    fn run(&self, _: &Workspace, _: Wanted, _: &Control) -> Result<Reply> {
+    fn run(&self, _: &Workspace, _: OutputKinds, _: &Control) -> Result<Reply> {
         panic!("in a test")
     }
 
-    fn run_at_once(&self, _: &Workspace, _: Wanted) -> Option<Result<Reply>> {
+    fn run_at_once(&self, _: &Workspace, _: OutputKinds) -> Option<Result<Reply>> {
         assert!(!self.at_once, "in a test");
         None
     }

@@ -4,7 +4,7 @@
 //! arguments: {where}: {what is wrong, what is expected}`). null counts as absent, 5.0 as 5; "5", 1.5 and a lone
 //! surrogate are wrong. Members that no one asked for are refused at the end.
 
-use super::{Dialect, LineBase};
+use super::{LineBase, ParseOptions};
 use crate::engine::{Error, FileName, Result};
 
 /// Arrays and objects nested deeper than this are refused before a recursive parser sees them.
@@ -89,7 +89,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// The name of a file.
-    pub fn file_name(&mut self, key: &'static str, dialect: Dialect) -> Result<FileName> {
+    pub fn file_name(&mut self, key: &'static str, dialect: ParseOptions) -> Result<FileName> {
         FileName::parse(&self.required_string(key)?, dialect.names)
     }
 

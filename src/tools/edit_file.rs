@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Arguments, Call, Dialect, Reply, Tool, Wanted, shortened};
+use super::{Arguments, Call, OutputKinds, ParseOptions, Reply, Tool, shortened};
 use crate::engine::{Control, Edited, Error, FileName, LineEdit, LineEdits, Operation, Result, Workspace};
 
 /// Edits in one call.
@@ -44,7 +44,7 @@ pub(super) static TOOL: Tool = Tool {
     parse,
 };
 
-fn parse(arguments: &mut Arguments, dialect: Dialect) -> Result<Box<dyn Call>> {
+fn parse(arguments: &mut Arguments, dialect: ParseOptions) -> Result<Box<dyn Call>> {
     let name = arguments.file_name("name", dialect)?;
     let items = arguments.objects("edits", MAX_EDITS)?;
     let edits = items.into_iter().map(|item| parse_edit(item, dialect)).collect::<Result<_>>()?;
@@ -54,7 +54,7 @@ fn parse(arguments: &mut Arguments, dialect: Dialect) -> Result<Box<dyn Call>> {
 }
 
 /// Looks for errors in SPEC 4's order: line, operation, content given to delete, content missing.
-fn parse_edit(mut edit: Arguments, dialect: Dialect) -> Result<LineEdit> {
+fn parse_edit(mut edit: Arguments, dialect: ParseOptions) -> Result<LineEdit> {
     let line = edit.required_line("line", dialect.base)?;
     let operation = edit.required_string("operation")?;
     if !matches!(operation.as_str(), "replace" | "insert" | "delete") {
@@ -94,7 +94,7 @@ impl Call for EditFile {
         Some(&self.name)
     }
 
-    fn run(&self, workspace: &Workspace, wanted: Wanted, control: &Control) -> Result<Reply> {
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let edited = workspace.edit_lines(&self.name, &self.edits, self.create, control)?;
         let text = if wanted.text { text(&self.name, &edited) } else { String::new() };
         let data = if wanted.data { data(&edited) } else { String::new() };

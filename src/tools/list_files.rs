@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::timestamp::{push_timestamp, timestamp};
-use super::{Arguments, Call, Dialect, Reply, Tool, Wanted};
+use super::{Arguments, Call, OutputKinds, ParseOptions, Reply, Tool};
 use crate::engine::{Control, FileName, Listing, NamePolicy, Result, Workspace};
 
 pub(super) static TOOL: Tool = Tool {
@@ -31,7 +31,7 @@ pub(super) static TOOL: Tool = Tool {
     )),
     writes: false,
     direct: true,
-    parse: |_: &mut Arguments, dialect: Dialect| Ok(Box::new(ListFiles { names: dialect.names })),
+    parse: |_: &mut Arguments, dialect: ParseOptions| Ok(Box::new(ListFiles { names: dialect.names })),
 };
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Call for ListFiles {
         None
     }
 
-    fn run(&self, workspace: &Workspace, wanted: Wanted, control: &Control) -> Result<Reply> {
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let listing = workspace.list(wanted.data, control)?;
         let text = if wanted.text { text(&listing, self.names) } else { String::new() };
         let data = if wanted.data { data(&listing) } else { String::new() };

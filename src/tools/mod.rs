@@ -44,7 +44,7 @@ impl LineBase {
 
 /// How a call is to be understood.
 #[derive(Debug, Clone, Copy)]
-pub struct Dialect {
+pub struct ParseOptions {
     /// The number of the first line.
     pub base: LineBase,
     /// Which names are admitted.
@@ -55,7 +55,7 @@ pub struct Dialect {
 
 /// What a reply must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct OutputKinds {
     /// The text for a model.
     pub text: bool,
     /// The data for a program.
@@ -83,10 +83,10 @@ pub trait Call: Send + Sync + Debug {
     fn file(&self) -> Option<&FileName>;
 
     /// Carries it out; may wait for disks and locks.
-    fn run(&self, workspace: &Workspace, wanted: Wanted, control: &Control) -> Result<Reply>;
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply>;
 
     /// Carries it out if that takes no waiting; nothing if it might.
-    fn run_at_once(&self, _: &Workspace, _: Wanted) -> Option<Result<Reply>> {
+    fn run_at_once(&self, _: &Workspace, _: OutputKinds) -> Option<Result<Reply>> {
         None
     }
 }
@@ -109,12 +109,12 @@ pub struct Tool {
     /// Whether it is a REST path and a direct method too (SPEC 6.2).
     pub direct: bool,
     /// Understands its arguments.
-    pub parse: fn(&mut Arguments, Dialect) -> Result<Box<dyn Call>>,
+    pub parse: fn(&mut Arguments, ParseOptions) -> Result<Box<dyn Call>>,
 }
 
 impl Tool {
     /// Understands the JSON object `arguments`.
-    pub fn parse(&self, arguments: &str, dialect: Dialect) -> Result<Box<dyn Call>> {
+    pub fn parse(&self, arguments: &str, dialect: ParseOptions) -> Result<Box<dyn Call>> {
         let mut arguments = Arguments::of(arguments)?;
         let call = (self.parse)(&mut arguments, dialect)?;
         arguments.finish()?;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Arguments, Call, Dialect, LineBase, Reply, Tool, Wanted};
+use super::{Arguments, Call, LineBase, OutputKinds, ParseOptions, Reply, Tool};
 use crate::engine::{Control, Excerpt, FileName, LineRange, Result, Workspace};
 
 pub(super) static TOOL: Tool = Tool {
@@ -25,7 +25,7 @@ pub(super) static TOOL: Tool = Tool {
     parse,
 };
 
-fn parse(arguments: &mut Arguments, dialect: Dialect) -> Result<Box<dyn Call>> {
+fn parse(arguments: &mut Arguments, dialect: ParseOptions) -> Result<Box<dyn Call>> {
     let name = arguments.file_name("name", dialect)?;
     let start = arguments.line("start_line", dialect.base)?;
     let end = arguments.line("end_line", dialect.base)?;
@@ -44,18 +44,18 @@ impl Call for ReadFile {
         Some(&self.name)
     }
 
-    fn run(&self, workspace: &Workspace, wanted: Wanted, control: &Control) -> Result<Reply> {
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         Ok(self.reply(workspace.read(&self.name, self.range, control)?, wanted))
     }
 
-    fn run_at_once(&self, workspace: &Workspace, wanted: Wanted) -> Option<Result<Reply>> {
+    fn run_at_once(&self, workspace: &Workspace, wanted: OutputKinds) -> Option<Result<Reply>> {
         let excerpt = workspace.read_at_once(&self.name, self.range)?;
         Some(excerpt.map(|excerpt| self.reply(excerpt, wanted)))
     }
 }
 
 impl ReadFile {
-    fn reply(&self, excerpt: Excerpt, wanted: Wanted) -> Reply {
+    fn reply(&self, excerpt: Excerpt, wanted: OutputKinds) -> Reply {
         let text = if wanted.text { self.text(&excerpt) } else { String::new() };
         let data = if wanted.data { self.data(&excerpt) } else { String::new() };
         Reply { text, data, excerpt: Some(excerpt), ..Reply::default() }

@@ -23,10 +23,10 @@ const NO_MEMORY: &[u8] =
 
 /// See the module.
 #[derive(Debug)]
-pub struct Heap;
+pub struct Allocator;
 
 // SAFETY: all calls go to an allocator, as they are, and its results come back as they are.
-unsafe impl GlobalAlloc for Heap {
+unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promised.
         checked(unsafe { MiMalloc.alloc(layout) })

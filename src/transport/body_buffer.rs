@@ -10,7 +10,7 @@ pub(super) const SHORT: usize = 64 * 1024;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Message {
+pub(super) struct BodyBuffer {
     short: Vec<u8>,
     /// Address space for the longest message; memory only where it was written.
     long: Option<MmapMut>,
@@ -19,10 +19,10 @@ pub(super) struct Message {
     max: usize,
 }
 
-impl Message {
+impl BodyBuffer {
     /// An empty message that will never hold more than `max` bytes.
-    pub(super) fn new(max: usize) -> Message {
-        Message { short: Vec::new(), long: None, len: 0, max }
+    pub(super) fn new(max: usize) -> BodyBuffer {
+        BodyBuffer { short: Vec::new(), long: None, len: 0, max }
     }
 
     /// Adds bytes; the caller keeps to the limit that it gave.
@@ -57,7 +57,7 @@ impl Message {
     }
 }
 
-impl Deref for Message {
+impl Deref for BodyBuffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -76,7 +76,7 @@ mod tests {
     fn a_message_is_what_was_added_to_it_whatever_its_length_and_its_pieces() {
         let text: Vec<u8> = (0..3 * SHORT).map(|at| at as u8).collect();
         for piece in [1000, SHORT - 1, SHORT, SHORT + 1, text.len()] {
-            let mut message = Message::new(text.len());
+            let mut message = BodyBuffer::new(text.len());
             for round in 0..2 {
                 let mut added = 0;
                 for bytes in text.chunks(piece) {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn without_address_space_a_message_stays_on_the_heap() {
-        let mut message = Message::new(usize::MAX / 4);
+        let mut message = BodyBuffer::new(usize::MAX / 4);
         message.push(&[1; 2 * SHORT]);
         message.push(&[2]);
         assert!(message.long.is_none());

@@ -1,7 +1,7 @@
-//! A seat for each connection, so many and no more, because files need descriptors, too (SPEC 8, a stuck server).
+//! Limits open connections, so that descriptors remain for files (SPEC 8, a stuck server).
 //!
-//! Where all seats are taken, a newcomer gets that of whoever has waited longest for a next request; those whose
-//! request is in work keep theirs. Knows no HTTP.
+//! At the limit, a new connection takes the place of the one that has been idle longest. A connection with a request in
+//! work is never closed for another. Knows no HTTP.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -13,158 +13,160 @@ use http_body::{Body, Frame, SizeHint};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// Seats where descriptors are no matter.
-const MOST: usize = 2_000;
+/// Most connections, where there are enough descriptors.
+const MAX_CONNECTIONS: usize = 2_000;
 
-/// The number of nobody who waits.
-const AT_WORK: u64 = 0;
+/// Stands for the number of a connection that is not idle.
+const BUSY: u64 = 0;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Seats {
+pub(super) struct ConnectionLimit {
     free: Arc<Semaphore>,
-    waiting: Mutex<Waiting>,
-    one_more_waits: Notify,
-    /// One whose seat was wanted keeps it.
-    one_stays: Notify,
+    idle: Mutex<Idle>,
+    /// A connection became idle.
+    became_idle: Notify,
+    /// A connection that was to be closed got a request first.
+    stayed: Notify,
 }
 
-/// Those between two requests, in the order in which they began to wait.
+/// Connections without a request, in the order in which they became idle.
 #[derive(Debug, Default)]
-struct Waiting {
-    next: u64,
+struct Idle {
+    last: u64,
     by_age: BTreeMap<u64, Arc<Notify>>,
 }
 
-/// The seat of one connection, given back on drop.
+/// The right to one connection, released on drop.
 #[derive(Debug)]
-pub(super) struct Seat {
-    place: Arc<Place>,
+pub(super) struct ConnectionPermit {
+    slot: Arc<Slot>,
     _permit: OwnedSemaphorePermit,
 }
 
 #[derive(Debug)]
-struct Place {
-    seats: Arc<Seats>,
-    /// Among those that wait, or [`AT_WORK`].
+struct Slot {
+    limit: Arc<ConnectionLimit>,
+    /// Its number among the idle ones, or [`BUSY`].
     number: AtomicU64,
-    leave: Arc<Notify>,
+    close: Arc<Notify>,
 }
 
-/// While it exists, the connection keeps its seat.
+/// While it exists, the connection is not idle.
 #[derive(Debug)]
-pub(super) struct AtWork(Arc<Place>);
+pub(super) struct InUse(Arc<Slot>);
 
-/// A body that keeps its connection's seat until it is sent.
+/// A response body: until it is sent, its connection is not idle.
 #[derive(Debug)]
-pub(super) struct Seated<B> {
+pub(super) struct PermitBody<B> {
     body: B,
-    _work: AtWork,
+    _in_use: InUse,
 }
 
-/// How many connections there may be: half of the descriptors that the system lets us have are for files.
-pub(super) fn most() -> usize {
+/// How many connections there may be. Half of the descriptors that the process may have are for files.
+pub(super) fn max_connections() -> usize {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
         limit.current = limit.maximum;
-        // If the system does not raise it, there are fewer.
+        // If the system refuses, there are fewer connections.
         let _ = setrlimit(Resource::Nofile, limit);
     }
     let have = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    usize::try_from(have / 2).unwrap_or(MOST).clamp(1, MOST)
+    usize::try_from(have / 2).unwrap_or(MAX_CONNECTIONS).clamp(1, MAX_CONNECTIONS)
 }
 
-impl Seats {
-    pub(super) fn new(most: usize) -> Arc<Seats> {
+impl ConnectionLimit {
+    pub(super) fn new(most: usize) -> Arc<ConnectionLimit> {
         let free = Arc::new(Semaphore::new(most));
-        let (waiting, one_more_waits, one_stays) = (Mutex::default(), Notify::new(), Notify::new());
-        Arc::new(Seats { free, waiting, one_more_waits, one_stays })
+        let (idle, became_idle, stayed) = (Mutex::default(), Notify::new(), Notify::new());
+        Arc::new(ConnectionLimit { free, idle, became_idle, stayed })
     }
 
-    /// A seat, if need be that of another. Nothing if there will never be one again.
-    pub(super) async fn take(self: &Arc<Seats>) -> Option<Seat> {
+    /// Waits for a permit; at the limit, closes the connection that has been idle longest. Nothing if the semaphore was
+    /// closed.
+    pub(super) async fn take(self: &Arc<ConnectionLimit>) -> Option<ConnectionPermit> {
         let mut permit = self.free.clone().try_acquire_owned().ok();
         while permit.is_none() {
-            let longest = self.lock().by_age.pop_first();
-            let look_again = if let Some((_, leave)) = longest {
-                leave.notify_one();
-                &self.one_stays
+            let oldest = self.lock().by_age.pop_first();
+            let look_again = if let Some((_, close)) = oldest {
+                close.notify_one();
+                &self.stayed
             } else {
-                &self.one_more_waits
+                &self.became_idle
             };
             tokio::select! {
                 free = self.free.clone().acquire_owned() => permit = Some(free.ok()?),
                 () = look_again.notified() => {}
             }
         }
-        let place = Place { seats: self.clone(), number: AtomicU64::new(AT_WORK), leave: Arc::default() };
-        place.wait();
-        Some(Seat { place: Arc::new(place), _permit: permit? })
+        let slot = Slot { limit: self.clone(), number: AtomicU64::new(BUSY), close: Arc::default() };
+        slot.set_idle();
+        Some(ConnectionPermit { slot: Arc::new(slot), _permit: permit? })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, Idle> {
         // Every critical section leaves the map whole.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Seat {
-    /// A request has come: until the guard is dropped, nobody else gets the seat.
-    pub(super) fn work(&self) -> AtWork {
-        self.place.stop_waiting();
-        AtWork(self.place.clone())
+impl ConnectionPermit {
+    /// Marks the connection as in use: until the guard is dropped, it is not closed for another.
+    pub(super) fn begin_request(&self) -> InUse {
+        self.slot.set_busy();
+        InUse(self.slot.clone())
     }
 
-    /// For one whose seat is wanted: whether it keeps it, as a request has come meanwhile. Then another must leave.
+    /// Returns true if a request arrived after the connection was asked to close; then the next idle one is asked instead.
     pub(super) fn stays(&self) -> bool {
-        let at_work = self.place.number.load(Ordering::Relaxed) == AT_WORK;
-        if at_work {
-            self.place.seats.one_stays.notify_one();
+        let busy = self.slot.number.load(Ordering::Relaxed) == BUSY;
+        if busy {
+            self.slot.limit.stayed.notify_one();
         }
-        at_work
+        busy
     }
 
-    /// Waits until the seat is wanted by another. A request may come in the same moment.
-    pub(super) async fn wanted(&self) {
-        self.place.leave.notified().await;
+    /// Waits until the connection is asked to close. A request may arrive at the same moment.
+    pub(super) async fn asked_to_close(&self) {
+        self.slot.close.notified().await;
     }
 }
 
-impl Place {
-    fn wait(&self) {
-        let mut waiting = self.seats.lock();
-        waiting.next += 1;
-        let number = waiting.next;
+impl Slot {
+    fn set_idle(&self) {
+        let mut idle = self.limit.lock();
+        idle.last += 1;
+        let number = idle.last;
         self.number.store(number, Ordering::Relaxed);
-        waiting.by_age.insert(number, self.leave.clone());
-        drop(waiting);
-        self.seats.one_more_waits.notify_one();
+        idle.by_age.insert(number, self.close.clone());
+        drop(idle);
+        self.limit.became_idle.notify_one();
     }
 
-    fn stop_waiting(&self) {
-        self.seats.lock().by_age.remove(&self.number.swap(AT_WORK, Ordering::Relaxed));
+    fn set_busy(&self) {
+        self.limit.lock().by_age.remove(&self.number.swap(BUSY, Ordering::Relaxed));
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        self.place.stop_waiting();
+        self.slot.set_busy();
     }
 }
 
-impl Drop for AtWork {
+impl Drop for InUse {
     fn drop(&mut self) {
-        self.0.wait();
+        self.0.set_idle();
     }
 }
 
-impl<B> Seated<B> {
-    pub(super) fn new(body: B, work: AtWork) -> Seated<B> {
-        Seated { body, _work: work }
+impl<B> PermitBody<B> {
+    pub(super) fn new(body: B, in_use: InUse) -> PermitBody<B> {
+        PermitBody { body, _in_use: in_use }
     }
 }
 
-impl<B: Body + Unpin> Body for Seated<B> {
+impl<B: Body + Unpin> Body for PermitBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
@@ -193,50 +195,50 @@ mod tests {
     }
 
     #[test]
-    fn a_newcomer_gets_the_seat_of_whoever_has_waited_longest_and_never_that_of_one_at_work() {
+    fn at_the_limit_the_connection_that_was_idle_longest_is_closed_and_never_one_in_use() {
         run(async {
-            let seats = Seats::new(3);
-            let busy = seats.take().await.unwrap();
-            let work = busy.work();
-            let mut old = Some(seats.take().await.unwrap());
-            let young = seats.take().await.unwrap();
+            let limit = ConnectionLimit::new(3);
+            let busy = limit.take().await.unwrap();
+            let in_use = busy.begin_request();
+            let mut old = Some(limit.take().await.unwrap());
+            let young = limit.take().await.unwrap();
             let newcomer = tokio::select! {
                 biased;
-                () = busy.wanted() => unreachable!("it is at work"),
-                () = young.wanted() => unreachable!("another has waited longer"),
-                () = async { old.as_ref().unwrap().wanted().await; drop(old.take()); std::future::pending().await } => unreachable!(),
-                seat = seats.take() => seat.unwrap(),
+                () = busy.asked_to_close() => unreachable!("it is in use"),
+                () = young.asked_to_close() => unreachable!("another was idle for longer"),
+                () = async { old.as_ref().unwrap().asked_to_close().await; drop(old.take()); std::future::pending().await } => unreachable!(),
+                permit = limit.take() => permit.unwrap(),
             };
-            let (_one, _two) = (newcomer.work(), young.work());
-            drop(work);
+            let (_one, _two) = (newcomer.begin_request(), young.begin_request());
+            drop(in_use);
             tokio::select! {
                 biased;
-                () = busy.wanted() => {}
-                _ = seats.take() => unreachable!("nobody has left"),
+                () = busy.asked_to_close() => {}
+                _ = limit.take() => unreachable!("none was closed"),
             }
             drop(busy);
-            assert!(seats.take().await.is_some());
+            assert!(limit.take().await.is_some());
         });
     }
 
     #[test]
-    fn who_begins_to_work_in_the_moment_when_its_seat_is_wanted_stays_and_the_next_one_leaves() {
+    fn a_connection_that_gets_a_request_when_it_is_asked_to_close_stays_and_the_next_is_asked() {
         run(async {
-            let seats = Seats::new(2);
-            let (longest, next) = (seats.take().await.unwrap(), seats.take().await.unwrap());
-            let taking = seats.take();
+            let limit = ConnectionLimit::new(2);
+            let (longest, next) = (limit.take().await.unwrap(), limit.take().await.unwrap());
+            let taking = limit.take();
             tokio::pin!(taking);
             tokio::select! {
                 biased;
-                _ = &mut taking => unreachable!("nobody has left"),
-                () = longest.wanted() => {}
+                _ = &mut taking => unreachable!("none was closed"),
+                () = longest.asked_to_close() => {}
             }
-            let _work = longest.work();
+            let _in_use = longest.begin_request();
             assert!(longest.stays());
             tokio::select! {
                 biased;
-                _ = &mut taking => unreachable!("nobody has left"),
-                () = next.wanted() => assert!(!next.stays()),
+                _ = &mut taking => unreachable!("none was closed"),
+                () = next.asked_to_close() => assert!(!next.stays()),
             }
             drop(next);
             assert!(taking.await.is_some());
@@ -246,6 +248,6 @@ mod tests {
     #[test]
     fn half_of_the_descriptors_are_for_files() {
         let have = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
-        assert!(most() as u64 <= have / 2 && most() <= MOST);
+        assert!(max_connections() as u64 <= have / 2 && max_connections() <= MAX_CONNECTIONS);
     }
 }

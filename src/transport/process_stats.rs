@@ -16,7 +16,7 @@ use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::allocator;
 use super::memory::{self, Memory};
-use crate::protocol::{COUNTS, Category};
+use crate::protocol::{Category, METRICS};
 
 /// The target of lines that somebody asked for: shown at every level.
 pub const ASKED: &str = "asked";
@@ -40,15 +40,15 @@ const WELL_BELOW: u64 = 10;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Monitor {
+pub(super) struct ProcessStats {
     started: Instant,
     asked: Signal,
 }
 
-impl Monitor {
+impl ProcessStats {
     /// Within a runtime. SIGUSR1 no longer kills from here.
-    pub(super) fn start() -> io::Result<Monitor> {
-        Ok(Monitor { started: Instant::now(), asked: signal(SignalKind::user_defined1())? })
+    pub(super) fn start() -> io::Result<ProcessStats> {
+        Ok(ProcessStats { started: Instant::now(), asked: signal(SignalKind::user_defined1())? })
     }
 
     /// Watches until `work` is done. Calls `at_rest` every few seconds in which no request came. To be run on the main
@@ -67,7 +67,7 @@ impl Monitor {
     pub(super) fn stopped(&self) {
         let totals = Totals::now(self.started);
         let Totals { uptime_s, cpu_s, .. } = totals;
-        tracing::info!(uptime_s, cpu_s, calls = COUNTS.calls(), failures = totals.failures(), "stopped");
+        tracing::info!(uptime_s, cpu_s, calls = METRICS.calls(), failures = totals.failures(), "stopped");
         for (operation, category, count) in totals.by_operation {
             tracing::info!(operation, error_category = category.as_str(), count, "failures");
         }
@@ -78,7 +78,7 @@ async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl AsyncFnMu
     let mut ticks = interval_at((started + EVERY).into(), EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut limit = None;
-    let (mut watch, mut rest) = (Watch::default(), Rest::new(cpu_used(), COUNTS.calls()));
+    let (mut watch, mut rest) = (Watch::default(), Rest::new(cpu_used(), METRICS.calls()));
     loop {
         tokio::select! {
             _ = asked.recv() => status(started),
@@ -86,7 +86,7 @@ async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl AsyncFnMu
                 let limit = *limit.get_or_insert_with(memory::limit);
                 let sample = Sample::now(started);
                 watch.observe(&sample, limit).iter().for_each(warn);
-                if rest.lasts(&sample, COUNTS.calls()) {
+                if rest.lasts(&sample, METRICS.calls()) {
                     at_rest().await;
                     allocator::give_back();
                 }
@@ -100,7 +100,7 @@ fn status(started: Instant) {
     let totals = Totals::now(started);
     let Memory { resident, anonymous } = memory::used().unwrap_or_default();
     let Totals { uptime_s, cpu_s, .. } = totals;
-    let (calls, failures) = (COUNTS.calls(), totals.failures());
+    let (calls, failures) = (METRICS.calls(), totals.failures());
     tracing::info!(target: ASKED, uptime_s, cpu_s, resident, anonymous, calls, failures, "status");
     for (operation, category, count) in totals.by_operation {
         tracing::info!(target: ASKED, operation, error_category = category.as_str(), count, "failures");
@@ -118,7 +118,7 @@ impl Totals {
     fn now(started: Instant) -> Totals {
         let seconds = |time: Duration| time.as_millis() as f64 / 1_000.0;
         let (uptime_s, cpu_s) = (seconds(started.elapsed()), seconds(cpu_used()));
-        Totals { uptime_s, cpu_s, by_operation: COUNTS.failures() }
+        Totals { uptime_s, cpu_s, by_operation: METRICS.failures() }
     }
 
     fn failures(&self) -> u64 {

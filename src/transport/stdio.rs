@@ -15,10 +15,10 @@ use rustix::io::Errno;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-use super::body_buffer::Message;
+use super::body_buffer::BodyBuffer;
 use super::limits::RateLimit;
-use super::process_stats::Monitor;
-use super::stdout_writer::Output;
+use super::process_stats::ProcessStats;
+use super::stdout_writer::StdoutWriter;
 use super::work::Work;
 use super::{Shared, allocator, check_descriptors, shutdown};
 use crate::engine::BOM;
@@ -45,7 +45,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let (signals, mut monitor) = {
         let _inside = runtime.enter();
-        (shutdown::Signals::catch()?, Monitor::start()?)
+        (shutdown::Signals::catch()?, ProcessStats::start()?)
     };
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
     let (finished, end) = oneshot::channel();
@@ -83,7 +83,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
 struct Connection {
     shared: Shared,
     session: Session,
-    output: Arc<Output>,
+    output: Arc<StdoutWriter>,
     work: Work,
     limit: RateLimit,
     rested: Instant,
@@ -91,7 +91,7 @@ struct Connection {
 
 impl Connection {
     fn new(shared: Shared, runtime: runtime::Handle) -> Connection {
-        let output = Arc::new(Output::default());
+        let output = Arc::new(StdoutWriter::default());
         let work = Work::new(shared.clone(), output.clone(), runtime);
         let limit = RateLimit::new(shared.rate_limit);
         Connection { session: Session::stdio(), output, work, limit, shared, rested: Instant::now() }
@@ -223,7 +223,7 @@ fn read(buffer: &mut [u8], wake: &OwnedFd, mut rest: impl FnMut() -> bool) -> Re
 
 /// Cuts input into lines, wherever the reads cut it.
 struct Lines {
-    partial: Message,
+    partial: BodyBuffer,
     max: usize,
     /// The line is too long, has been refused, and is skipped to its end.
     skipping: bool,
@@ -237,7 +237,7 @@ enum Line<'a> {
 
 impl Lines {
     fn new(max: usize) -> Lines {
-        Lines { partial: Message::new(max), max, skipping: false, first: true }
+        Lines { partial: BodyBuffer::new(max), max, skipping: false, first: true }
     }
 
     fn feed(&mut self, mut bytes: &[u8], mut each: impl FnMut(Line)) {

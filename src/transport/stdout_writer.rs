@@ -19,7 +19,7 @@ const MOST: usize = BLOCK + LONG;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Output(Mutex<Buffer>);
+pub(super) struct StdoutWriter(Mutex<Buffer>);
 
 #[derive(Debug, Default)]
 struct Buffer {
@@ -32,8 +32,8 @@ struct Buffer {
     flushed: Vec<u8>,
 }
 
-impl Output {
-    /// Adds an answer; it may stay in the buffer until [`Output::flush`].
+impl StdoutWriter {
+    /// Adds an answer; it may stay in the buffer until [`StdoutWriter::flush`].
     pub(super) fn push(&self, answer: Answer) {
         self.lock().push(answer);
     }
@@ -81,8 +81,8 @@ impl Output {
 
     /// An output whose reader went away.
     #[cfg(test)]
-    pub(super) fn closed() -> Output {
-        Output(Mutex::new(Buffer { closed: true, ..Buffer::default() }))
+    pub(super) fn closed() -> StdoutWriter {
+        StdoutWriter(Mutex::new(Buffer { closed: true, ..Buffer::default() }))
     }
 
     fn lock(&self) -> MutexGuard<'_, Buffer> {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn room_is_given_back_when_nothing_waits_to_be_written_and_nobody_writes() {
-        let output = Output::closed();
+        let output = StdoutWriter::closed();
         output.push(Answer::ready(200, b"short".to_vec()));
         assert!(!output.rest());
         assert_eq!(output.take(), "short\n");
@@ -173,7 +173,7 @@ mod tests {
         let lens = (1..=5).flat_map(around).chain((MOST - 2..=MOST + 2).chain(2 * LONG - 2..=2 * LONG + 2));
         for before in [0, 1, BLOCK - 2, BLOCK - 1] {
             for len in lens.clone() {
-                let output = Output::closed();
+                let output = StdoutWriter::closed();
                 // As large as it gets.
                 output.push(Answer::ready(200, vec![b'a'; 3 * LONG]));
                 output.flush();

@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use super::Shared;
 use super::batch::{Asked, Batch, Room};
 use super::deadlines::Deadlines;
-use super::stdout_writer::Output;
+use super::stdout_writer::StdoutWriter;
 use super::workers::{self, Workers};
 use crate::engine::{Control, Error, Late, Workspace};
 use crate::protocol::{Answer, Id, NO_ROOM, Pending, Step, code, refusal};
@@ -35,7 +35,7 @@ pub(super) struct Work {
 
 struct Inner {
     shared: Shared,
-    output: Arc<Output>,
+    output: Arc<StdoutWriter>,
     runtime: Handle,
     workers: Workers,
     deadlines: Deadlines<Job>,
@@ -123,7 +123,7 @@ impl Job {
 }
 
 impl Work {
-    pub(super) fn new(shared: Shared, output: Arc<Output>, runtime: Handle) -> Work {
+    pub(super) fn new(shared: Shared, output: Arc<StdoutWriter>, runtime: Handle) -> Work {
         // Some more than requests in work: for late answers.
         let workers = Workers::new(shared.max_in_flight + 8);
         let deadlines = Deadlines::new(shared.timeout);

@@ -19,7 +19,7 @@ const HEARD: usize = 16 << 20;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Patient<T> {
+pub(super) struct WriteTimeout<T> {
     stream: T,
     patience: Duration,
     /// Runs while a write makes no progress.
@@ -30,11 +30,11 @@ pub(super) struct Patient<T> {
     ending: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
-impl<T> Patient<T> {
+impl<T> WriteTimeout<T> {
     /// Waits at most `patience` for the other side to take some bytes. Whoever answers it before it has said all sets
     /// `unheard`.
-    pub(super) fn new(stream: T, patience: Duration, unheard: Arc<AtomicBool>) -> Patient<T> {
-        Patient { stream, patience, waiting: None, unheard, ending: None }
+    pub(super) fn new(stream: T, patience: Duration, unheard: Arc<AtomicBool>) -> WriteTimeout<T> {
+        WriteTimeout { stream, patience, waiting: None, unheard, ending: None }
     }
 
     /// Passes progress on; turns too long a wait into an error.
@@ -49,7 +49,7 @@ impl<T> Patient<T> {
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for WriteTimeout<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -59,7 +59,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
     }
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WriteTimeout<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -94,7 +94,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<T> {
                 return Poll::Ready(Ok(()));
             }
         }
-        let Patient { stream, ending, .. } = &mut *self;
+        let WriteTimeout { stream, ending, .. } = &mut *self;
         let (moment, heard) = ending.get_or_insert_with(|| (Box::pin(sleep(MOMENT)), 0));
         if moment.as_mut().poll(context).is_ready() {
             return Poll::Ready(Ok(()));
@@ -126,7 +126,7 @@ mod tests {
     fn a_client_that_takes_nothing_is_hung_up_on() {
         run(async {
             let (stream, _other) = duplex(16);
-            let mut patient = Patient::new(stream, Duration::from_millis(20), Arc::default());
+            let mut patient = WriteTimeout::new(stream, Duration::from_millis(20), Arc::default());
             let failed = patient.write_all(&[0; 100]).await.unwrap_err();
             assert_eq!(failed.kind(), io::ErrorKind::TimedOut);
         });
@@ -136,7 +136,8 @@ mod tests {
     fn a_client_that_still_sends_when_it_has_its_answer_is_heard_out() {
         run(async {
             let (stream, mut other) = duplex(16);
-            let mut patient = Patient::new(stream, Duration::from_secs(60), Arc::new(AtomicBool::new(true)));
+            let mut patient =
+                WriteTimeout::new(stream, Duration::from_secs(60), Arc::new(AtomicBool::new(true)));
             let client = tokio::spawn(async move {
                 other.write_all(&[1; 500]).await.expect("all sent");
                 other.shutdown().await.expect("said");
@@ -154,7 +155,8 @@ mod tests {
     fn a_client_that_says_no_more_and_stays_is_left_after_a_moment() {
         run(async {
             let (stream, _other) = duplex(16);
-            let mut patient = Patient::new(stream, Duration::from_secs(60), Arc::new(AtomicBool::new(true)));
+            let mut patient =
+                WriteTimeout::new(stream, Duration::from_secs(60), Arc::new(AtomicBool::new(true)));
             patient.shutdown().await.unwrap();
         });
     }
@@ -163,7 +165,7 @@ mod tests {
     fn a_slow_client_that_takes_a_little_each_time_is_waited_for() {
         run(async {
             let (stream, mut other) = duplex(16);
-            let mut patient = Patient::new(stream, Duration::from_secs(60), Arc::default());
+            let mut patient = WriteTimeout::new(stream, Duration::from_secs(60), Arc::default());
             let reader = tokio::spawn(async move {
                 let mut all = Vec::new();
                 let mut few = [0; 3];

@@ -6,13 +6,13 @@
 //! keeps how many breaks end before the block. A look-up finds the block by binary search and scans inside that block
 //! only, so its cost is bounded by the block however long or short the lines are, and the build only has to count.
 
-mod brief;
 mod builder;
+mod inline_index;
 
 use std::ops::Range;
 
-pub(super) use brief::Brief;
 pub use builder::IndexBuilder;
+pub(super) use inline_index::InlineIndex;
 
 /// A block of the grid has `1 << BLOCK_SHIFT` bytes: 8 KiB, so 512 bytes of index for a file of 1 MiB.
 pub const BLOCK_SHIFT: u32 = 13;

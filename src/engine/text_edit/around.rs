@@ -3,8 +3,8 @@
 //! Pure. Similar passages are found without them, so they are compared here: a break that both have is no difference,
 //! and one that the text lacks is named as such.
 
-use super::input_errors::Mistake;
-use super::piece_table::Spot;
+use super::input_errors::InputError;
+use super::piece_table::Cursor;
 use super::snippet::{Lines, break_after, break_before};
 
 /// The blanks and breaks that `needle` begins and ends with. What is nothing else counts as the beginning.
@@ -25,17 +25,17 @@ fn parts(outer: &str) -> Vec<&str> {
 }
 
 /// The passage with as many blanks and breaks around it as the needle has, where the text has them.
-pub(super) fn with_ends(lines: &Lines, start: Spot, end: Spot, needle: &str) -> (Spot, Spot) {
+pub(super) fn with_ends(lines: &Lines, start: Cursor, end: Cursor, needle: &str) -> (Cursor, Cursor) {
     let pieces = lines.pieces;
     let (before, after) = ends(needle);
     let blank = |byte: Option<u8>| matches!(byte, Some(b' ' | b'\t'));
-    let back = |mut at: Spot| {
+    let back = |mut at: Cursor| {
         while blank(pieces.byte_before(at)) {
             at = pieces.retreat(at, 1).0;
         }
         at
     };
-    let forth = |mut at: Spot| {
+    let forth = |mut at: Cursor| {
         while blank(pieces.byte_after(at)) {
             at = pieces.advance(at, 1);
         }
@@ -49,11 +49,11 @@ pub(super) fn with_ends(lines: &Lines, start: Spot, end: Spot, needle: &str) -> 
 /// Moves `at` over blanks and breaks, as many breaks as there are `parts` less one, where the text has them. Blanks are
 /// taken along where a break follows or the needle has some there, too.
 fn extended<'p>(
-    mut at: Spot,
+    mut at: Cursor,
     parts: impl ExactSizeIterator<Item = &'p &'p str>,
-    over_blanks: impl Fn(Spot) -> Spot,
-    over_break: impl Fn(Spot) -> Option<Spot>,
-) -> Spot {
+    over_blanks: impl Fn(Cursor) -> Cursor,
+    over_break: impl Fn(Cursor) -> Option<Cursor>,
+) -> Cursor {
     let mut breaks = parts.len() - 1;
     for part in parts {
         let behind_blanks = over_blanks(at);
@@ -69,14 +69,14 @@ fn extended<'p>(
 
 /// The mistake of giving breaks or blanks around a text that are not there, if that is all: `given` is what stands before
 /// and behind the text in the needle, `found` what stands there in the file.
-pub(super) fn too_much_around(given: (&str, &str), found: (&str, &str)) -> Option<Mistake> {
+pub(super) fn too_much_around(given: (&str, &str), found: (&str, &str)) -> Option<InputError> {
     let plain = |(before, after): (&str, &str)| {
         [before, after].map(|text| text.replace("\r\n", "\n").replace('\r', "\n"))
     };
     let ([before, after], [found_before, found_after]) = (plain(given), plain(found));
     let only_more = before.ends_with(&found_before) && after.starts_with(&found_after);
     let (before, after) = (found_before.len() < before.len(), found_after.len() < after.len());
-    (only_more && (before || after)).then_some(Mistake::BlanksAround { before, after })
+    (only_more && (before || after)).then_some(InputError::BlanksAround { before, after })
 }
 
 #[cfg(test)]
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn only_what_the_text_lacks_around_is_called_too_much() {
-        let around = |before, after| Some(Mistake::BlanksAround { before, after });
+        let around = |before, after| Some(InputError::BlanksAround { before, after });
         assert_eq!(too_much_around(("\n", "\n"), ("", "\r\n")), around(true, false));
         assert_eq!(too_much_around(("", "  \n"), ("", "")), around(false, true));
         assert_eq!(too_much_around(("\n", "\n"), ("", "")), around(true, true));

@@ -4,7 +4,7 @@
 
 use super::around::with_ends;
 use super::diagnosis::COMPARED;
-use super::piece_table::Spot;
+use super::piece_table::Cursor;
 use super::similar::{Near, Regions, nearest, regions};
 use super::snippet::{Lines, break_after};
 use super::window::Window;
@@ -24,12 +24,12 @@ pub(super) fn body<'t>(lines: &Lines<'_, 't>) -> &'t [u8] {
 }
 
 /// Passages near to the needle, in the old text and in what edits put in; and whether the search stopped early.
-pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<(Spot, Spot)>, bool) {
+pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<(Cursor, Cursor)>, bool) {
     let first = lines.index.first_byte();
     let (near, mut early) = (nearest(body(lines), within, needle), within.early);
     let spot = |address: usize| lines.pieces.spot(address as u32);
     // The last byte, for what is behind it may be gone.
-    let behind = |last: Spot| lines.pieces.advance(last, 1);
+    let behind = |last: Cursor| lines.pieces.advance(last, 1);
     let old = |near: &Near| {
         let (from, last) = (first + near.at.start, first + near.at.end.max(1) - 1);
         Some((spot(from)?, behind(spot(last)?)))
@@ -64,7 +64,12 @@ pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<
 }
 
 /// A passage with the blanks and breaks around it that the needle has, too, and to where a long needle ends.
-pub(super) fn widened(lines: &Lines, start: Spot, mut end: Spot, needle: &str) -> Option<(Spot, Spot)> {
+pub(super) fn widened(
+    lines: &Lines,
+    start: Cursor,
+    mut end: Cursor,
+    needle: &str,
+) -> Option<(Cursor, Cursor)> {
     end = to_end_of_long(lines, start, end, needle).unwrap_or(end);
     end = to_last_line(lines, end, needle).unwrap_or(end);
     let (start, end) = with_ends(lines, start, end, needle);
@@ -72,7 +77,7 @@ pub(super) fn widened(lines: &Lines, start: Spot, mut end: Spot, needle: &str) -
 }
 
 /// Where a needle ends of which only the start was compared: behind what is nearest to its end, about as far on.
-fn to_end_of_long(lines: &Lines, start: Spot, end: Spot, needle: &str) -> Option<Spot> {
+fn to_end_of_long(lines: &Lines, start: Cursor, end: Cursor, needle: &str) -> Option<Cursor> {
     let tail_from = crate::engine::char_boundary(needle.as_bytes(), needle.len().checked_sub(TAIL)?);
     if needle.chars().nth(super::similar::COMPARED).is_none() || COMPARED < needle.len() {
         return None;
@@ -87,7 +92,7 @@ fn to_end_of_long(lines: &Lines, start: Spot, end: Spot, needle: &str) -> Option
 }
 
 /// Where the needle's last line ends, if it is one of the next lines: then lines before it were left out.
-fn to_last_line(lines: &Lines, end: Spot, needle: &str) -> Option<Spot> {
+fn to_last_line(lines: &Lines, end: Cursor, needle: &str) -> Option<Cursor> {
     let (_, last) = needle.trim_end().rsplit_once('\n')?;
     let mut at = end;
     for _ in 0..LEFT_OUT {

@@ -8,12 +8,12 @@ use super::TextEdit;
 use super::around::{too_much_around, with_ends};
 use super::candidates::{body, near_spots, widened};
 use super::edit_distance::distances;
-use super::input_errors::{AROUND, Mistake, undone};
+use super::input_errors::{AROUND, InputError, undone};
 use super::pattern::{Pattern, Sought};
-use super::piece_table::{Pieces, Spot};
+use super::piece_table::{Cursor, PieceTable};
 use super::search::{occurrences, unless_too_costly};
 use super::similar::{Regions, regions};
-use super::snippet::{Lines, Passage};
+use super::snippet::{Lines, Snippet};
 use super::window::Window;
 use super::word_diff::{Difference, differences, shift};
 use crate::engine::{Control, Result};
@@ -41,24 +41,24 @@ const SCORED: usize = 4 * 1024;
 
 /// Why an edit found nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Miss {
+pub struct Diagnosis {
     /// Passages like the text that was searched for, best first.
     pub similar: Vec<Similar>,
     /// The search for them stopped before the end of the text.
     pub stopped_early: bool,
     /// The new text stands already where the old text would have been.
-    pub already_applied: Vec<Passage>,
+    pub already_applied: Vec<Snippet>,
     /// Where the text stood before earlier edits of the call changed it, as a line of the old text.
     pub before_edits: Option<usize>,
     /// The start of the text.
-    pub head: Passage,
+    pub head: Snippet,
 }
 
 /// A passage like the one that was searched for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Similar {
     /// Where it is.
-    pub passage: Passage,
+    pub passage: Snippet,
     /// What it is, to the letter, with the file's own breaks; cut if it is long.
     pub exact: String,
     /// How similar, from 0 to 1.
@@ -70,18 +70,18 @@ pub struct Similar {
     /// By how many columns it is further in, if that is all.
     pub shift: Option<i64>,
     /// What happened to the text that was searched for, if that explains it.
-    pub mistake: Option<Mistake>,
+    pub mistake: Option<InputError>,
 }
 
 /// A passage like the one that was searched for, and where it is.
 struct Place {
-    start: Spot,
-    end: Spot,
+    start: Cursor,
+    end: Cursor,
     similar: Similar,
 }
 
 /// Says why `edit`, the one with this number, found nothing.
-pub(super) fn miss(edit: &TextEdit, number: usize, lines: &Lines, control: &Control) -> Result<Miss> {
+pub(super) fn miss(edit: &TextEdit, number: usize, lines: &Lines, control: &Control) -> Result<Diagnosis> {
     let needle = edit.old_text.as_str();
     let undone = if needle.len() <= UNDONE { undone(needle) } else { Vec::new() };
     let regions = regions(body(lines), needle);
@@ -104,10 +104,10 @@ pub(super) fn miss(edit: &TextEdit, number: usize, lines: &Lines, control: &Cont
         if number == 0 || needle.is_empty() { None } else { before_edits(needle, lines, control)? };
     let head = lines.passage(lines.pieces.start(), lines.pieces.start());
     let similar = places.into_iter().map(|place| place.similar).collect();
-    Ok(Miss { similar, stopped_early, already_applied, before_edits, head })
+    Ok(Diagnosis { similar, stopped_early, already_applied, before_edits, head })
 }
 
-fn overlap(lines: &Lines, place: &Place, start: Spot, end: Spot) -> bool {
+fn overlap(lines: &Lines, place: &Place, start: Cursor, end: Cursor) -> bool {
     let order = |spot| lines.pieces.order(spot);
     order(place.start) < order(end) && order(start) < order(place.end)
 }
@@ -115,7 +115,7 @@ fn overlap(lines: &Lines, place: &Place, start: Spot, end: Spot) -> bool {
 /// Passages that are what was searched for, but for a mistake that is known.
 fn explained(
     needle: &str,
-    undone: &[(Mistake, String)],
+    undone: &[(InputError, String)],
     regions: &Regions,
     lines: &Lines,
     control: &Control,
@@ -140,7 +140,7 @@ fn explained(
 }
 
 /// Where the pattern's anchor stands in some regions of the old text, if it is still there.
-fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &Lines) -> Vec<Spot> {
+fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &Lines) -> Vec<Cursor> {
     let anchor = memchr::memmem::Finder::new(pattern.anchor());
     let first = lines.index.first_byte();
     let found = |region: &Range<usize>| {
@@ -155,13 +155,13 @@ fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &Lines) -> Vec<Spot> 
 
 /// The line of the old text in which the needle stood before any edit.
 fn before_edits(needle: &str, lines: &Lines, control: &Control) -> Result<Option<usize>> {
-    let Some(old) = Pieces::new(lines.old, lines.index.first_byte()) else { return Ok(None) };
+    let Some(old) = PieceTable::new(lines.old, lines.index.first_byte()) else { return Ok(None) };
     let sought = occurrences(needle, &old, 1, control)?;
     let first = sought.matches.first();
     Ok(first.map(|(start, _)| Lines::new(&old, lines.index, lines.old).line(start).0))
 }
 
-fn described(lines: &Lines, needle: &str, start: Spot, end: Spot, mistake: Option<Mistake>) -> Place {
+fn described(lines: &Lines, needle: &str, start: Cursor, end: Cursor, mistake: Option<InputError>) -> Place {
     let exact = lines.exact(start, end, COMPARED);
     let shown = &needle[..crate::engine::char_boundary(needle.as_bytes(), COMPARED)];
     let (differences, more) = differences(shown, &exact);
@@ -171,7 +171,7 @@ fn described(lines: &Lines, needle: &str, start: Spot, end: Spot, mistake: Optio
 }
 
 /// The passage from `start` to `end`, which is `inner`: the needle without the blanks and breaks around it.
-fn described_with_ends(lines: &Lines, needle: &str, inner: &str, start: Spot, end: Spot) -> Place {
+fn described_with_ends(lines: &Lines, needle: &str, inner: &str, start: Cursor, end: Cursor) -> Place {
     let (from, to) = with_ends(lines, start, end, needle);
     let found = (lines.exact(from, start, COMPARED), lines.exact(end, to, COMPARED));
     let given = needle.split_once(inner).unwrap_or_default();
@@ -196,7 +196,7 @@ fn already_applied(
     places: &[Place],
     lines: &Lines,
     control: &Control,
-) -> Result<Vec<Passage>> {
+) -> Result<Vec<Snippet>> {
     let new_text = edit.new_text.as_str();
     if new_text.trim().is_empty() || new_text == edit.old_text {
         return Ok(Vec::new());
@@ -216,7 +216,7 @@ fn already_applied(
         let len = before + place.similar.exact.len() + new_text.len().min(COMPARED);
         let window = Window::of(lines.pieces, from, len);
         let anchors = memchr::memmem::find_iter(window.bytes(), pattern.anchor()).take(ANCHORS);
-        let spots: Vec<Spot> = anchors.map(|at| window.spot(at)).collect();
+        let spots: Vec<Cursor> = anchors.map(|at| window.spot(at)).collect();
         let sought = unless_too_costly(pattern.find(Some(&spots), lines.pieces, ANCHORS, control))?;
         let here = sought.matches.iter().filter(|&(start, end)| overlap(lines, place, start, end));
         passages.extend(here.take(TOLD).map(|(start, end)| lines.passage(start, end)));
@@ -225,6 +225,6 @@ fn already_applied(
     Ok(passages)
 }
 
-fn told(sought: &Sought, lines: &Lines) -> Vec<Passage> {
+fn told(sought: &Sought, lines: &Lines) -> Vec<Snippet> {
     sought.matches.iter().take(TOLD).map(|(start, end)| lines.passage(start, end)).collect()
 }

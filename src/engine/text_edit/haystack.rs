@@ -3,7 +3,7 @@
 //! Pure. Every stretch as long as the needle lies whole in one of the slices. Long segments are slices of their own, short
 //! ones are copied together.
 
-use super::piece_table::{Pieces, Spot};
+use super::piece_table::{Cursor, PieceTable};
 use super::work;
 
 /// A segment at least as long is a slice of its own, if the needle is much shorter.
@@ -14,27 +14,27 @@ const BLOCK: usize = 64 * 1024;
 
 /// See the module.
 pub(super) struct Haystacks<'s, 't> {
-    pieces: &'s Pieces<'t>,
+    pieces: &'s PieceTable<'t>,
     needle: usize,
-    at: Option<Spot>,
+    at: Option<Cursor>,
     copied: Vec<u8>,
 }
 
 /// One slice.
 pub(super) struct Haystack<'h, 's, 't> {
-    pieces: &'s Pieces<'t>,
+    pieces: &'s PieceTable<'t>,
     pub(super) bytes: &'h [u8],
     /// At how many of its places, the first ones, a needle may start that is not in the next slice.
     pub(super) starts: usize,
     /// A place in it and where in the text that is.
-    known: (usize, Spot),
+    known: (usize, Cursor),
     /// It is one segment.
     whole: bool,
 }
 
 impl<'s, 't> Haystacks<'s, 't> {
     /// Slices of the text for a needle of this length, which is not 0.
-    pub(super) fn new(pieces: &'s Pieces<'t>, needle: usize) -> Haystacks<'s, 't> {
+    pub(super) fn new(pieces: &'s PieceTable<'t>, needle: usize) -> Haystacks<'s, 't> {
         Haystacks { pieces, needle, at: Some(pieces.start()), copied: Vec::new() }
     }
 
@@ -70,7 +70,7 @@ impl<'s, 't> Haystacks<'s, 't> {
     }
 
     /// Copies segments from `start` on, up to the first bytes of a long one.
-    fn copy(&mut self, start: Spot) {
+    fn copy(&mut self, start: Cursor) {
         let (overlap, long) = (self.needle - 1, self.long());
         let most = BLOCK.max(self.needle / 2) + overlap;
         self.copied.clear();
@@ -83,10 +83,10 @@ impl<'s, 't> Haystacks<'s, 't> {
 
 impl Haystack<'_, '_, '_> {
     /// Where in the text a place is. The places come in order.
-    pub(super) fn spot(&mut self, at: usize) -> Spot {
+    pub(super) fn spot(&mut self, at: usize) -> Cursor {
         let (known, spot) = self.known;
         if self.whole {
-            return Spot { offset: spot.offset + (at - known) as u32, ..spot };
+            return Cursor { offset: spot.offset + (at - known) as u32, ..spot };
         }
         let spot = self.pieces.advance(spot, at - known);
         self.known = (at, spot);
@@ -94,10 +94,10 @@ impl Haystack<'_, '_, '_> {
     }
 
     /// Where in the text the `len` bytes from a place on are, which are in the slice.
-    pub(super) fn match_at(&mut self, at: usize, len: usize) -> (Spot, Spot) {
+    pub(super) fn match_at(&mut self, at: usize, len: usize) -> (Cursor, Cursor) {
         let start = self.spot(at);
         let end = match self.whole {
-            true => Spot { offset: start.offset + len as u32, ..start },
+            true => Cursor { offset: start.offset + len as u32, ..start },
             false => self.pieces.behind(self.pieces.advance(start, len)),
         };
         (start, end)
@@ -110,9 +110,9 @@ mod tests {
     use super::*;
 
     /// A text of one long segment, many short ones, and a long one again.
-    fn with_pieces(look: impl Fn(&Pieces, &str)) {
+    fn with_pieces(look: impl Fn(&PieceTable, &str)) {
         let old = format!("{}{}{}", "x".repeat(50_000), "ab".repeat(50_000), "y".repeat(50_000));
-        let mut pieces = Pieces::new(old.as_bytes(), 0).unwrap();
+        let mut pieces = PieceTable::new(old.as_bytes(), 0).unwrap();
         let spot = |at: u32| pieces.spot(at).unwrap();
         let matches: Matches =
             (0..50_000).map(|nth| (spot(50_000 + 2 * nth), spot(50_001 + 2 * nth))).collect();

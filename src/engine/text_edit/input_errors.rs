@@ -4,7 +4,7 @@
 
 /// What happened to the text that was searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mistake {
+pub enum InputError {
     /// A backslash and a letter stand where the file has the character that they mean, such as a break.
     Escaped,
     /// A break or a quote stands where the file has a backslash and a letter.
@@ -27,24 +27,24 @@ pub enum Mistake {
 }
 
 /// Something around the text, before it is known what.
-pub(super) const AROUND: Mistake = Mistake::BlanksAround { before: true, after: true };
+pub(super) const AROUND: InputError = InputError::BlanksAround { before: true, after: true };
 
 /// What `text` may have been before a mistake was made.
-pub(super) fn undone(text: &str) -> Vec<(Mistake, String)> {
+pub(super) fn undone(text: &str) -> Vec<(InputError, String)> {
     let all = [
-        (Mistake::Fenced, fenced(text)),
-        (Mistake::Escaped, Some(without_escapes(text))),
-        (Mistake::Unescaped, Some(text.replace('\n', "\\n").replace('\t', "\\t"))),
-        (Mistake::Unescaped, Some(text.replace('"', "\\\""))),
-        (Mistake::Entities, Some(without_entities(text))),
-        (Mistake::LineNumbers, each_line(text, without_number)),
+        (InputError::Fenced, fenced(text)),
+        (InputError::Escaped, Some(without_escapes(text))),
+        (InputError::Unescaped, Some(text.replace('\n', "\\n").replace('\t', "\\t"))),
+        (InputError::Unescaped, Some(text.replace('"', "\\\""))),
+        (InputError::Entities, Some(without_entities(text))),
+        (InputError::LineNumbers, each_line(text, without_number)),
         (
-            Mistake::DiffMarks,
+            InputError::DiffMarks,
             each_line(text, |line| line.strip_prefix(['+', '-', ' ']).or(line.is_empty().then_some(""))),
         ),
         (AROUND, Some(text.trim_end().trim_start_matches(['\n', '\r']).to_owned())),
     ];
-    let changed = |(mistake, undone): (Mistake, Option<String>)| Some((mistake, undone?));
+    let changed = |(mistake, undone): (InputError, Option<String>)| Some((mistake, undone?));
     all.into_iter().filter_map(changed).filter(|(_, undone)| undone != text && !undone.is_empty()).collect()
 }
 
@@ -118,15 +118,15 @@ mod tests {
     #[test]
     fn each_mistake_is_undone() {
         for (text, mistake, undone) in [
-            ("a\\nb", Mistake::Escaped, "a\nb"),
-            ("say \\\"x\\\"", Mistake::Escaped, "say \"x\""),
-            ("a\nb", Mistake::Unescaped, "a\\nb"),
-            ("a &lt; b &amp;&amp; c", Mistake::Entities, "a < b && c"),
-            ("  1\tfoo\n  2\tbar", Mistake::LineNumbers, "foo\nbar"),
-            (" 5\t    foo\n", Mistake::LineNumbers, "    foo\n"),
-            ("12: foo", Mistake::LineNumbers, "foo"),
-            ("-foo\n-bar", Mistake::DiffMarks, "foo\nbar"),
-            ("```rust\nfoo\n```", Mistake::Fenced, "foo"),
+            ("a\\nb", InputError::Escaped, "a\nb"),
+            ("say \\\"x\\\"", InputError::Escaped, "say \"x\""),
+            ("a\nb", InputError::Unescaped, "a\\nb"),
+            ("a &lt; b &amp;&amp; c", InputError::Entities, "a < b && c"),
+            ("  1\tfoo\n  2\tbar", InputError::LineNumbers, "foo\nbar"),
+            (" 5\t    foo\n", InputError::LineNumbers, "    foo\n"),
+            ("12: foo", InputError::LineNumbers, "foo"),
+            ("-foo\n-bar", InputError::DiffMarks, "foo\nbar"),
+            ("```rust\nfoo\n```", InputError::Fenced, "foo"),
             ("foo\n", AROUND, "foo"),
         ] {
             assert!(super::undone(text).contains(&(mistake, undone.to_owned())), "{text:?}");

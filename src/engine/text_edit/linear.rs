@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 
 use super::haystack::Haystacks;
 use super::pattern::{Breaks, Sought};
-use super::piece_table::{Pieces, Spot};
+use super::piece_table::{Cursor, PieceTable};
 use super::work;
 use crate::engine::{Control, Error, Result};
 
@@ -36,7 +36,7 @@ pub(super) struct Wanted {
 pub(super) fn search(
     text: &[u8],
     breaks: Breaks,
-    pieces: &Pieces,
+    pieces: &PieceTable,
     wanted: Wanted,
     control: &Control,
 ) -> Result<Sought> {
@@ -52,7 +52,7 @@ pub(super) fn search(
 /// What is found of `text` byte by byte, which begins and ends with no half of a break.
 pub(super) fn search_bytes(
     text: &[u8],
-    pieces: &Pieces,
+    pieces: &PieceTable,
     wanted: Wanted,
     control: &Control,
 ) -> Result<Sought> {
@@ -107,7 +107,7 @@ const KINDS: Code = Code { crlf: b'\n', cr: b'\r' };
 
 /// The search by symbols.
 struct Symbols<'s, 't> {
-    pieces: &'s Pieces<'t>,
+    pieces: &'s PieceTable<'t>,
     code: Code,
     needle: Vec<u8>,
     /// Where a break is not any break, the same with the kinds of breaks.
@@ -119,12 +119,12 @@ struct Symbols<'s, 't> {
 /// A place in the text, and how many symbols there are before it.
 #[derive(Clone, Copy)]
 struct Place {
-    spot: Spot,
+    spot: Cursor,
     symbols: usize,
 }
 
 impl<'s, 't> Symbols<'s, 't> {
-    fn new(text: &[u8], breaks: Breaks, pieces: &'s Pieces<'t>) -> Symbols<'s, 't> {
+    fn new(text: &[u8], breaks: Breaks, pieces: &'s PieceTable<'t>) -> Symbols<'s, 't> {
         let code = match breaks {
             Breaks::AsGiven => Code { crlf: CRLF, cr: b'\r' },
             Breaks::Any => Code { crlf: b'\n', cr: b'\n' },
@@ -264,7 +264,7 @@ mod tests {
     use super::super::matches::Matches;
     use super::*;
 
-    fn found(pieces: &Pieces, text: &[u8], breaks: Breaks) -> Vec<(usize, usize)> {
+    fn found(pieces: &PieceTable, text: &[u8], breaks: Breaks) -> Vec<(usize, usize)> {
         let control = Control::new(Duration::from_secs(60));
         let wanted = Wanted { enough: u64::MAX, keep: usize::MAX };
         let sought = search(text, breaks, pieces, wanted, &control).unwrap();
@@ -320,7 +320,7 @@ mod tests {
         ) {
             prop_assume!(!old.is_empty());
             let mut expected = text.clone();
-            let mut pieces = Pieces::new(text.as_bytes(), 0).unwrap();
+            let mut pieces = PieceTable::new(text.as_bytes(), 0).unwrap();
             for (number, (at, len)) in cuts.into_iter().enumerate() {
                 if expected.is_empty() {
                     break;

@@ -2,7 +2,7 @@
 //!
 //! Knows spots and no texts. The places come in the order of the text and do not overlap.
 
-use super::piece_table::Spot;
+use super::piece_table::Cursor;
 use crate::engine::packed::Packed;
 
 /// See the module.
@@ -18,7 +18,7 @@ pub(super) struct Matches {
 /// What is known of the match before.
 #[derive(Debug, Default, Clone, Copy)]
 struct Last {
-    end: Spot,
+    end: Cursor,
     len: u32,
 }
 
@@ -42,7 +42,7 @@ impl Matches {
     }
 
     /// Adds a match behind the others.
-    pub(super) fn push(&mut self, start: Spot, end: Spot) {
+    pub(super) fn push(&mut self, start: Cursor, end: Cursor) {
         self.count += 1;
         let len = end.offset.wrapping_sub(start.offset);
         let in_one = start.leaf == self.last.end.leaf && start.leaf == end.leaf;
@@ -65,20 +65,20 @@ impl Matches {
     }
 
     /// Start and end of each.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Spot, Spot)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Cursor, Cursor)> {
         let (mut numbers, mut last) = (self.packed.read(), Last::default());
         std::iter::from_fn(move || {
             let head = numbers.next()?;
             let mut number = || numbers.next().map(|number| number as u32);
             let (start, end, len);
             if head & 3 == OTHER_LEAVES {
-                start = Spot { leaf: number()?, offset: number()? };
-                end = Spot { leaf: number()?, offset: number()? };
+                start = Cursor { leaf: number()?, offset: number()? };
+                end = Cursor { leaf: number()?, offset: number()? };
                 len = 0;
             } else {
                 len = if head & 3 == OTHER_LENGTH { number()? } else { last.len };
-                start = Spot { leaf: last.end.leaf, offset: last.end.offset + (head >> 2) as u32 };
-                end = Spot { offset: start.offset + len, ..start };
+                start = Cursor { leaf: last.end.leaf, offset: last.end.offset + (head >> 2) as u32 };
+                end = Cursor { offset: start.offset + len, ..start };
             }
             last = Last { end, len };
             Some((start, end))
@@ -86,13 +86,13 @@ impl Matches {
     }
 
     /// The first of them.
-    pub(super) fn first(&self) -> Option<(Spot, Spot)> {
+    pub(super) fn first(&self) -> Option<(Cursor, Cursor)> {
         self.iter().next()
     }
 }
 
-impl FromIterator<(Spot, Spot)> for Matches {
-    fn from_iter<I: IntoIterator<Item = (Spot, Spot)>>(all: I) -> Matches {
+impl FromIterator<(Cursor, Cursor)> for Matches {
+    fn from_iter<I: IntoIterator<Item = (Cursor, Cursor)>>(all: I) -> Matches {
         let mut matches = Matches::default();
         all.into_iter().for_each(|(start, end)| matches.push(start, end));
         matches
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_million_like_matches_take_a_byte_each() {
-        let spot = |offset| Spot { leaf: 2, offset };
+        let spot = |offset| Cursor { leaf: 2, offset };
         let matches: Matches = (0..1_000_000).map(|nth| (spot(2 * nth), spot(2 * nth + 1))).collect();
         assert_eq!(matches.len(), 1_000_000);
         assert!(matches.memory() < 1_050_000, "{}", matches.memory());
@@ -119,11 +119,11 @@ mod tests {
         fn matches_come_back_as_they_were_put(
             steps in prop::collection::vec((0..4u32, 0..200u32, 0..3u32, 0..200u32), 0..50),
         ) {
-            let (mut at, mut all) = (Spot { leaf: 2, offset: 0 }, Vec::new());
+            let (mut at, mut all) = (Cursor { leaf: 2, offset: 0 }, Vec::new());
             let mut step = |leaves: u32, bytes: u32| {
                 at = match leaves {
-                    0 => Spot { offset: at.offset + bytes, ..at },
-                    leaves => Spot { leaf: (at.leaf + leaves) % 7, offset: bytes },
+                    0 => Cursor { offset: at.offset + bytes, ..at },
+                    leaves => Cursor { leaf: (at.leaf + leaves) % 7, offset: bytes },
                 };
                 at
             };

@@ -30,16 +30,16 @@ use std::sync::OnceLock;
 use self::diagnosis::miss;
 use self::memory::{Full, Memory};
 use self::pattern::Sought;
-use self::piece_table::Pieces;
+use self::piece_table::PieceTable;
 use self::search::Search;
 use self::snippet::Lines;
 use super::lines::{Break, BreakKinds, LineIndex};
 use super::splice::EditPlan;
 use super::{Budget, Control, Error, Result, Share};
 
-pub use self::diagnosis::{Miss, Similar};
-pub use self::input_errors::Mistake;
-pub use self::snippet::Passage;
+pub use self::diagnosis::{Diagnosis, Similar};
+pub use self::input_errors::InputError;
+pub use self::snippet::Snippet;
 pub use self::word_diff::{Difference, DifferenceKind};
 
 /// Replacements that one call may make.
@@ -102,7 +102,7 @@ pub struct Applied {
     /// The line of the first passage, counted from 0.
     pub line: usize,
     /// The first passages that it replaced, as they were.
-    pub passages: Vec<Passage>,
+    pub passages: Vec<Snippet>,
 }
 
 /// An edit that did not find its text as often as it should.
@@ -130,10 +130,10 @@ pub enum Found {
         /// How many.
         actual: u64,
         /// The first of them.
-        passages: Vec<Passage>,
+        passages: Vec<Snippet>,
     },
     /// Nothing, and why that may be.
-    Nothing(Miss),
+    Nothing(Diagnosis),
 }
 
 impl TextEdits {
@@ -197,7 +197,7 @@ pub fn plan<'t>(
     control: &Control,
 ) -> Result<Option<TextPlanned<'t>>> {
     let first = index.first_byte();
-    let Some(pieces) = Pieces::new(old, first) else { return Ok(None) };
+    let Some(pieces) = PieceTable::new(old, first) else { return Ok(None) };
     let search = Search::new(&edits.edits, &pieces, control)?;
     let texts = edits.new_texts(index.break_kinds());
     let mut memory = Memory::new(limits.memory, old.len(), edits.edits.len());
@@ -228,7 +228,7 @@ struct Planner<'p, 't> {
     old: &'p [u8],
     edits: &'t TextEdits,
     texts: &'p [&'t [u8]],
-    pieces: Pieces<'p>,
+    pieces: PieceTable<'p>,
     search: Search<'t>,
     memory: Memory,
     applied: Vec<Applied>,
@@ -252,7 +252,7 @@ impl Planner<'_, '_> {
             return Err(too_many(number, "makes more than 1,000,000 replacements with those before it"));
         }
         let told = sought.matches.iter().take((*untold).min(TextLimits::EACH));
-        let passages: Vec<Passage> = told.map(|(start, end)| lines.passage(start, end)).collect();
+        let passages: Vec<Snippet> = told.map(|(start, end)| lines.passage(start, end)).collect();
         *untold -= passages.len();
         let line = sought.matches.first().map_or(0, |(start, _)| lines.line(start).0);
         self.applied.push(Applied { replaced: sought.count, line, passages });

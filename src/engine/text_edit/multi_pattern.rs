@@ -23,7 +23,7 @@ const TABLE_BITS: std::ops::RangeInclusive<u32> = 16..=20;
 
 /// All needles of one call.
 #[derive(Debug)]
-pub(super) struct Needles<'n> {
+pub(super) struct MultiPattern<'n> {
     short: Option<Short>,
     classes: Vec<Class<'n>>,
 }
@@ -58,9 +58,9 @@ struct Class<'n> {
     tails: Box<[u64]>,
 }
 
-impl<'n> Needles<'n> {
+impl<'n> MultiPattern<'n> {
     /// Takes `needles`, of 1 to [`MAX_NEEDLE`] bytes and all different; each is called by its number.
-    pub(super) fn new(needles: impl Iterator<Item = (&'n [u8], u32)>) -> Needles<'n> {
+    pub(super) fn new(needles: impl Iterator<Item = (&'n [u8], u32)>) -> MultiPattern<'n> {
         let mut by_gram: [Vec<(&[u8], u32)>; GRAMS.len()] = Default::default();
         let (mut ones, mut twos) = (Vec::new(), Vec::new());
         for (needle, number) in needles {
@@ -76,7 +76,7 @@ impl<'n> Needles<'n> {
         let classes = GRAMS.into_iter().zip(by_gram).filter(|(_, needles)| !needles.is_empty());
         let classes = classes.map(|(gram, needles)| Class::new(gram, needles)).collect();
         let short = (!ones.is_empty() || !twos.is_empty()).then(|| Short::new(ones, twos));
-        Needles { short, classes }
+        MultiPattern { short, classes }
     }
 
     /// Bytes of memory.
@@ -287,7 +287,7 @@ mod tests {
     fn found(needles: &[&str], text: &str) -> Vec<(u32, usize)> {
         let numbered = needles.iter().enumerate().map(|(number, needle)| (needle.as_bytes(), number as u32));
         let mut all = Vec::new();
-        Needles::new(numbered).find(text.as_bytes(), &mut |number, at| all.push((number, at)));
+        MultiPattern::new(numbered).find(text.as_bytes(), &mut |number, at| all.push((number, at)));
         for number in 0..needles.len() as u32 {
             let places: Vec<_> = all.iter().filter(|(other, _)| *other == number).collect();
             assert!(places.is_sorted(), "{places:?}");

@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 
 /// A folded text.
 #[derive(Debug, Default)]
-pub(super) struct Folded {
+pub(super) struct Normalized {
     pub(super) chars: Vec<char>,
     /// For each folded character, where in the text its own starts.
     starts: Vec<u32>,
@@ -14,9 +14,9 @@ pub(super) struct Folded {
     ends: Vec<u32>,
 }
 
-impl Folded {
-    pub(super) fn new(text: &str) -> Folded {
-        let mut folded = Folded::default();
+impl Normalized {
+    pub(super) fn new(text: &str) -> Normalized {
+        let mut folded = Normalized::default();
         for (at, c) in text.char_indices() {
             let end = (at + c.len_utf8()) as u32;
             if is_invisible(c) {

@@ -3,8 +3,8 @@
 //! Pure; knows needles and pieces, and nothing of edits. A stretch that stands too often is given up: of it nothing is
 //! kept, and it is no longer searched for.
 
-use super::multi_pattern::{MAX_NEEDLE, Needles};
-use super::piece_table::{Pieces, Spot, Stretch};
+use super::multi_pattern::{MAX_NEEDLE, MultiPattern};
+use super::piece_table::{Cursor, PieceTable, Stretch};
 use super::work;
 use crate::engine::packed::Packed;
 use crate::engine::{Control, Result};
@@ -50,9 +50,9 @@ pub(super) struct Kept<'e> {
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Addresses<'e> {
+pub(super) struct Occurrences<'e> {
     kept: Vec<Kept<'e>>,
-    needles: Needles<'e>,
+    needles: MultiPattern<'e>,
     /// Addresses for which there is room, at first and now.
     all_room: usize,
     room: usize,
@@ -62,7 +62,7 @@ pub(super) struct Addresses<'e> {
     most_looks: usize,
     /// Room for what is searched around.
     around: Around,
-    seams: Vec<(Spot, usize)>,
+    seams: Vec<(Cursor, usize)>,
 }
 
 impl<'e> Kept<'e> {
@@ -100,15 +100,16 @@ impl<'e> Kept<'e> {
     }
 }
 
-impl<'e> Addresses<'e> {
+impl<'e> Occurrences<'e> {
     /// Takes stretches, which are all different, for a text of `len` bytes.
-    pub(super) fn new(kept: Vec<Kept<'e>>, len: usize) -> Addresses<'e> {
+    pub(super) fn new(kept: Vec<Kept<'e>>, len: usize) -> Occurrences<'e> {
         let room = (len / BYTES_EACH).clamp(FEW, ALL_KEPT);
-        let needles = Needles::new(std::iter::empty());
+        let needles = MultiPattern::new(std::iter::empty());
         let most_looks = len / BYTES_A_LOOK + LOOKS;
         let (around, seams) = (Around::default(), Vec::new());
         let (all_room, in_vain, looks) = (room, 0, 0);
-        let mut all = Addresses { kept, needles, all_room, room, in_vain, looks, most_looks, around, seams };
+        let mut all =
+            Occurrences { kept, needles, all_room, room, in_vain, looks, most_looks, around, seams };
         all.prepare();
         all
     }
@@ -148,12 +149,12 @@ impl<'e> Addresses<'e> {
     /// Prepares the search for what was not given up.
     fn prepare(&mut self) {
         let live = self.kept.iter().enumerate().filter(|(_, kept)| kept.wanted && !kept.given_up);
-        self.needles = Needles::new(live.map(|(number, kept)| (kept.needle, number as u32)));
+        self.needles = MultiPattern::new(live.map(|(number, kept)| (kept.needle, number as u32)));
         self.in_vain = 0;
     }
 
     /// Searches the whole text, which no edit has changed yet.
-    pub(super) fn search(&mut self, pieces: &Pieces, control: &Control) -> Result<()> {
+    pub(super) fn search(&mut self, pieces: &PieceTable, control: &Control) -> Result<()> {
         let Some(Stretch { bytes: text, address, .. }) = pieces.stretch(pieces.start()) else {
             return Ok(());
         };
@@ -168,7 +169,7 @@ impl<'e> Addresses<'e> {
             }
             let block = &text[at..text.len().min(at + BLOCK + MAX_NEEDLE - 1)];
             work::count(block.len());
-            let Addresses { kept, needles, room, in_vain, looks, .. } = self;
+            let Occurrences { kept, needles, room, in_vain, looks, .. } = self;
             *looks += needles.find(block, &mut |number, start| {
                 if !kept[number as usize].is_kept() {
                     *in_vain += 1;
@@ -184,7 +185,7 @@ impl<'e> Addresses<'e> {
     pub(super) fn search_around(
         &mut self,
         edit: u32,
-        pieces: &Pieces,
+        pieces: &PieceTable,
         leaves: &[u32],
         control: &Control,
     ) -> Result<()> {
@@ -197,9 +198,9 @@ impl<'e> Addresses<'e> {
             }
             let mut seams = std::mem::take(&mut self.seams);
             pieces.seams(edit, leaf, &mut seams);
-            let mut touched: Option<(Spot, usize)> = None;
+            let mut touched: Option<(Cursor, usize)> = None;
             for &(start, len) in &seams {
-                let apart = |(from, len): &(Spot, usize)| (start.offset - from.offset) as usize - len;
+                let apart = |(from, len): &(Cursor, usize)| (start.offset - from.offset) as usize - len;
                 match &mut touched {
                     // What is around both is searched once.
                     Some(touched) if apart(touched) < MAX_NEEDLE => touched.1 += apart(touched) + len,
@@ -217,13 +218,13 @@ impl<'e> Addresses<'e> {
     }
 
     /// Searches the `len` bytes from a spot on, with what stands around them.
-    fn search_touched(&mut self, edit: u32, pieces: &Pieces, (start, len): (Spot, usize)) {
+    fn search_touched(&mut self, edit: u32, pieces: &PieceTable, (start, len): (Cursor, usize)) {
         let (mut from, before) = pieces.retreat(start, MAX_NEEDLE - 1);
         for at in (0..before + len).step_by(AROUND) {
             let starts = AROUND.min(before + len - at);
             self.around.read(edit, pieces, from, starts + MAX_NEEDLE - 1);
             work::count(self.around.bytes.len());
-            let Addresses { kept, needles, room, in_vain, looks, around: window, .. } = self;
+            let Occurrences { kept, needles, room, in_vain, looks, around: window, .. } = self;
             *looks += needles.find(&window.bytes, &mut |number, found| {
                 let len = kept[number as usize].needle.len();
                 if !kept[number as usize].is_kept() {
@@ -240,13 +241,13 @@ impl<'e> Addresses<'e> {
     }
 
     /// Where the stretch stands now, in the order of the text; nothing if it was given up.
-    pub(super) fn spots(&self, stretch: usize, pieces: &Pieces) -> Option<Vec<Spot>> {
+    pub(super) fn spots(&self, stretch: usize, pieces: &PieceTable) -> Option<Vec<Cursor>> {
         let kept = &self.kept[stretch];
         if kept.given_up || !kept.wanted {
             return None;
         }
         // What has left the text never comes back.
-        let mut spots: Vec<Spot> = kept.addresses().filter_map(|address| pieces.spot(address)).collect();
+        let mut spots: Vec<Cursor> = kept.addresses().filter_map(|address| pieces.spot(address)).collect();
         if !spots.is_sorted_by_key(|&spot| pieces.order(spot)) {
             spots.sort_unstable_by_key(|&spot| pieces.order(spot));
         }
@@ -290,7 +291,7 @@ struct Around {
 }
 
 impl Around {
-    fn read(&mut self, edit: u32, pieces: &Pieces, from: Spot, len: usize) {
+    fn read(&mut self, edit: u32, pieces: &PieceTable, from: Cursor, len: usize) {
         self.bytes.clear();
         self.segments.clear();
         let mut at = from;

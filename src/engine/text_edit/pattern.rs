@@ -12,7 +12,7 @@ use super::haystack::Haystacks;
 use super::linear;
 use super::matches::Matches;
 use super::multi_pattern::MAX_NEEDLE;
-use super::piece_table::{Pieces, Spot};
+use super::piece_table::{Cursor, PieceTable};
 use super::snippet::{break_after, break_before};
 use super::work;
 use crate::engine::{Control, Result};
@@ -52,7 +52,7 @@ pub(super) struct Sought {
 
 impl Sought {
     /// Takes one more match, of which at most `keep` are told.
-    pub(super) fn add(&mut self, start: Spot, end: Spot, keep: usize) {
+    pub(super) fn add(&mut self, start: Cursor, end: Cursor, keep: usize) {
         self.count += 1;
         if self.matches.len() < keep as u64 {
             self.matches.push(start, end);
@@ -108,8 +108,8 @@ impl<'e> Pattern<'e> {
     /// What is found now, around the anchors that are `known`, or in the whole text; at most `keep` matches are told.
     pub(super) fn find(
         &self,
-        known: Option<&[Spot]>,
-        pieces: &Pieces,
+        known: Option<&[Cursor]>,
+        pieces: &PieceTable,
         keep: usize,
         control: &Control,
     ) -> Result<Sought> {
@@ -120,8 +120,8 @@ impl<'e> Pattern<'e> {
     pub(super) fn find_up_to(
         &self,
         enough: u64,
-        known: Option<&[Spot]>,
-        pieces: &Pieces,
+        known: Option<&[Cursor]>,
+        pieces: &PieceTable,
         keep: usize,
         control: &Control,
     ) -> Result<Sought> {
@@ -136,8 +136,8 @@ impl<'e> Pattern<'e> {
         &self,
         breaks: Breaks,
         enough: u64,
-        known: Option<&[Spot]>,
-        pieces: &Pieces,
+        known: Option<&[Cursor]>,
+        pieces: &PieceTable,
         keep: usize,
         control: &Control,
     ) -> Result<Sought> {
@@ -167,13 +167,13 @@ impl<'e> Pattern<'e> {
     }
 
     /// Start and end of the match that has its anchor at `anchor`, if it is one.
-    fn matches(&self, breaks: Breaks, anchor: Spot, pieces: &Pieces) -> Option<(Spot, Spot)> {
+    fn matches(&self, breaks: Breaks, anchor: Cursor, pieces: &PieceTable) -> Option<(Cursor, Cursor)> {
         let (head, tail) = self.text.split_at(self.anchor.start);
         let (start, end) = match breaks {
             Breaks::AsGiven => (pieces.before(anchor, head)?, pieces.after(anchor, tail)?),
             Breaks::Any => (before_any(anchor, head, pieces)?, after_any(anchor, tail, pieces)?),
         };
-        let cuts = |at: Spot| pieces.byte_before(at) == Some(b'\r') && pieces.byte_after(at) == Some(b'\n');
+        let cuts = |at: Cursor| pieces.byte_before(at) == Some(b'\r') && pieces.byte_after(at) == Some(b'\n');
         let cut = self.text.starts_with(b"\n") && cuts(start) || self.text.ends_with(b"\r") && cuts(end);
         (!cut).then(|| (start, pieces.behind(end)))
     }
@@ -225,8 +225,8 @@ fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
         .chain(text.ends_with(b"\n").then_some(&b""[..]))
 }
 
-/// As [`Pieces::after`], each `\n` or `\r\n` in `text` taken for any break.
-fn after_any(spot: Spot, text: &[u8], pieces: &Pieces) -> Option<Spot> {
+/// As [`PieceTable::after`], each `\n` or `\r\n` in `text` taken for any break.
+fn after_any(spot: Cursor, text: &[u8], pieces: &PieceTable) -> Option<Cursor> {
     let mut lines = lines(text);
     let first = pieces.after(spot, lines.next()?)?;
     lines.try_fold(first, |at, line| {
@@ -235,8 +235,8 @@ fn after_any(spot: Spot, text: &[u8], pieces: &Pieces) -> Option<Spot> {
     })
 }
 
-/// As [`Pieces::before`], each `\n` or `\r\n` in `text` taken for any break.
-fn before_any(spot: Spot, text: &[u8], pieces: &Pieces) -> Option<Spot> {
+/// As [`PieceTable::before`], each `\n` or `\r\n` in `text` taken for any break.
+fn before_any(spot: Cursor, text: &[u8], pieces: &PieceTable) -> Option<Cursor> {
     let mut lines = lines(text).rev();
     let last = pieces.before(spot, lines.next()?)?;
     lines.try_fold(last, |at, line| {
@@ -249,11 +249,11 @@ fn before_any(spot: Spot, text: &[u8], pieces: &Pieces) -> Option<Spot> {
 struct Greedy<'g, 'e> {
     pattern: &'g Pattern<'e>,
     breaks: Breaks,
-    pieces: &'g Pieces<'g>,
+    pieces: &'g PieceTable<'g>,
     keep: usize,
     sought: Sought,
     /// Where the last match ends.
-    end: Option<Spot>,
+    end: Option<Cursor>,
     /// What anchors have cost that are in no match.
     in_vain: u64,
     /// The same for all anchors since the deadline was looked at.
@@ -272,7 +272,7 @@ impl Greedy<'_, '_> {
     }
 
     /// Takes the match that has its anchor here, if it is one. The anchors come in order.
-    fn offer(&mut self, anchor: Spot) -> bool {
+    fn offer(&mut self, anchor: Cursor) -> bool {
         let order = |spot| self.pieces.order(spot);
         let before = self.pieces.compared();
         let behind_last = |start| self.end.is_none_or(|end| order(end) <= order(start));
@@ -293,7 +293,7 @@ impl Greedy<'_, '_> {
     }
 
     /// Offers these anchors. Whether these were all.
-    fn offer_all(&mut self, anchors: &[Spot], control: &Control) -> Result<bool> {
+    fn offer_all(&mut self, anchors: &[Cursor], control: &Control) -> Result<bool> {
         for &anchor in anchors {
             self.offer(anchor);
             if !self.go_on(control)? {

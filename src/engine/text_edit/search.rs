@@ -10,9 +10,9 @@ use std::collections::HashMap;
 
 use super::TextEdit;
 use super::matches::Matches;
-use super::occurrences::{Addresses, Kept};
+use super::occurrences::{Kept, Occurrences};
 use super::pattern::{Pattern, Sought, stretches};
-use super::piece_table::Pieces;
+use super::piece_table::PieceTable;
 use crate::engine::{Control, Error, Result};
 
 /// With fewer edits, each searches the whole text.
@@ -40,12 +40,12 @@ pub(super) struct Search<'e> {
     anchors: Vec<Option<usize>>,
     /// For each anchor, the last edit that asks for it.
     last: Vec<usize>,
-    addresses: Addresses<'e>,
+    addresses: Occurrences<'e>,
 }
 
 /// What is found of `text`, which is not empty, at most `keep` matches. Nothing if the search would take too long: for
 /// what is only said to help.
-pub(super) fn occurrences(text: &str, pieces: &Pieces, keep: usize, control: &Control) -> Result<Sought> {
+pub(super) fn occurrences(text: &str, pieces: &PieceTable, keep: usize, control: &Control) -> Result<Sought> {
     let mut search = Search::of(vec![(text.as_bytes(), keep as u64)], pieces, control)?;
     unless_too_costly(search.find(0, pieces, keep, control))
 }
@@ -59,7 +59,7 @@ pub(super) fn unless_too_costly(sought: Result<Sought>) -> Result<Sought> {
 }
 
 /// What is in the middle of the text's first piece.
-fn sample<'t>(pieces: &Pieces<'t>) -> &'t [u8] {
+fn sample<'t>(pieces: &PieceTable<'t>) -> &'t [u8] {
     let first = pieces.forward(pieces.start()).map_or(&b""[..], |(bytes, _)| bytes);
     let from = first.len().saturating_sub(SAMPLE) / 2;
     &first[from..first.len().min(from + SAMPLE)]
@@ -67,7 +67,7 @@ fn sample<'t>(pieces: &Pieces<'t>) -> &'t [u8] {
 
 impl<'e> Search<'e> {
     /// Prepares the search for `edits` in the text as it is before the first of them.
-    pub(super) fn new(edits: &'e [TextEdit], pieces: &Pieces, control: &Control) -> Result<Search<'e>> {
+    pub(super) fn new(edits: &'e [TextEdit], pieces: &PieceTable, control: &Control) -> Result<Search<'e>> {
         Search::of(
             edits.iter().map(|edit| (edit.old_text.as_bytes(), edit.occurrences)).collect(),
             pieces,
@@ -76,12 +76,12 @@ impl<'e> Search<'e> {
     }
 
     /// Prepares the search for texts that are to be found so many times.
-    fn of(wishes: Vec<(&'e [u8], u64)>, pieces: &Pieces, control: &Control) -> Result<Search<'e>> {
+    fn of(wishes: Vec<(&'e [u8], u64)>, pieces: &PieceTable, control: &Control) -> Result<Search<'e>> {
         let mut search = Search {
             patterns: wishes.iter().map(|(text, _)| Pattern::new(text)).collect(),
             anchors: vec![None; wishes.len()],
             last: Vec::new(),
-            addresses: Addresses::new(Vec::new(), 0),
+            addresses: Occurrences::new(Vec::new(), 0),
         };
         if FEW <= wishes.len() {
             search.choose(&wishes, pieces, control)?;
@@ -92,7 +92,7 @@ impl<'e> Search<'e> {
     }
 
     /// Chooses the anchors: those that stand least often in the text.
-    fn choose(&mut self, wishes: &[(&'e [u8], u64)], pieces: &Pieces, control: &Control) -> Result<()> {
+    fn choose(&mut self, wishes: &[(&'e [u8], u64)], pieces: &PieceTable, control: &Control) -> Result<()> {
         let all: Vec<_> = wishes.iter().map(|(text, _)| stretches(text)).collect();
         let mut shared: HashMap<&[u8], u32> = HashMap::new();
         for ((text, _), stretches) in wishes.iter().zip(&all) {
@@ -119,7 +119,7 @@ impl<'e> Search<'e> {
             tried.push(numbered.collect::<Vec<_>>());
         }
         self.last = vec![0; kept.len()];
-        self.addresses = Addresses::new(kept, pieces.len());
+        self.addresses = Occurrences::new(kept, pieces.len());
         self.addresses.search(pieces, control)?;
         let mut chosen = vec![false; self.last.len()];
         for (edit, tried) in tried.into_iter().enumerate() {
@@ -141,7 +141,7 @@ impl<'e> Search<'e> {
     pub(super) fn find(
         &mut self,
         number: usize,
-        pieces: &Pieces,
+        pieces: &PieceTable,
         keep: usize,
         control: &Control,
     ) -> Result<Sought> {
@@ -162,7 +162,7 @@ impl<'e> Search<'e> {
     pub(super) fn search_around(
         &mut self,
         number: usize,
-        pieces: &Pieces,
+        pieces: &PieceTable,
         leaves: &[u32],
         control: &Control,
     ) -> Result<()> {

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::edit_distance::distances;
-use super::normalize::Folded;
+use super::normalize::Normalized;
 use super::work;
 
 /// Passages told.
@@ -86,7 +86,7 @@ pub(super) fn regions(text: &[u8], needle: &str) -> Regions {
 
 /// The passages of `text` within `regions` that are nearest to `needle`, best first.
 pub(super) fn nearest(text: &[u8], regions: &Regions, needle: &str) -> Vec<Near> {
-    let folded = Folded::new(start_of(needle));
+    let folded = Normalized::new(start_of(needle));
     let compared = &folded.trimmed()[..folded.trimmed().len().min(COMPARED)];
     if compared.is_empty() {
         return Vec::new();
@@ -160,7 +160,7 @@ fn closest(text: &[u8], region: Range<usize>, needle: &[char]) -> Vec<Near> {
         // Not the text that was indexed.
         return Vec::new();
     }
-    let folded = Folded::new(&raw);
+    let folded = Normalized::new(&raw);
     let mut ends = distances(needle, folded.chars.iter().copied(), false);
     let mut found = Vec::new();
     while found.len() < TOLD {

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use super::piece_table::{Pieces, Spot};
+use super::piece_table::{Cursor, PieceTable};
 use super::work;
 use crate::engine::lines::LineIndex;
 
@@ -18,7 +18,7 @@ const QUOTED_LINES: usize = 4_000;
 
 /// One passage, named in the old text where it stands there. Lines and columns count from 0; columns are characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passage {
+pub struct Snippet {
     /// The line in which it starts.
     pub line: usize,
     /// Its lines, less one: 0 if it ends in the line in which it starts.
@@ -44,7 +44,7 @@ pub struct Passage {
 /// A text under edit, and the lines of the old one.
 #[derive(Debug)]
 pub(super) struct Lines<'s, 't> {
-    pub(super) pieces: &'s Pieces<'t>,
+    pub(super) pieces: &'s PieceTable<'t>,
     pub(super) index: &'s LineIndex,
     pub(super) old: &'t [u8],
     /// Lines can be as long as the text: what was found out about one is not found out again.
@@ -54,10 +54,10 @@ pub(super) struct Lines<'s, 't> {
 /// A line, and what was last asked about it.
 #[derive(Debug, Clone)]
 struct Known {
-    start: Spot,
-    end: Spot,
+    start: Cursor,
+    end: Cursor,
     /// A spot, its column, and how many bytes of the line are before it.
-    at: Spot,
+    at: Cursor,
     column: usize,
     bytes: usize,
     before: Option<String>,
@@ -67,12 +67,12 @@ struct Known {
 }
 
 impl<'s, 't> Lines<'s, 't> {
-    pub(super) fn new(pieces: &'s Pieces<'t>, index: &'s LineIndex, old: &'t [u8]) -> Lines<'s, 't> {
+    pub(super) fn new(pieces: &'s PieceTable<'t>, index: &'s LineIndex, old: &'t [u8]) -> Lines<'s, 't> {
         Lines { pieces, index, old, known: RefCell::new(None) }
     }
 
     /// The passage from `start` to `end`.
-    pub(super) fn passage(&self, start: Spot, end: Spot) -> Passage {
+    pub(super) fn passage(&self, start: Cursor, end: Cursor) -> Snippet {
         let (line, put_in_by) = self.line(start);
         let known = self.line_of(start);
         let order = |spot| self.pieces.order(spot);
@@ -97,7 +97,7 @@ impl<'s, 't> Lines<'s, 't> {
         let (text, at) = self.quote_around(&known, start, shown_to, close);
         let column_now = (column != now).then_some(now);
         let before = known.before;
-        Passage {
+        Snippet {
             line,
             further_lines,
             column,
@@ -112,7 +112,7 @@ impl<'s, 't> Lines<'s, 't> {
     }
 
     /// The line in which the spot is, and its column.
-    fn line_of(&self, spot: Spot) -> Known {
+    fn line_of(&self, spot: Cursor) -> Known {
         let order = |spot| self.pieces.order(spot);
         let known = self.known.borrow_mut().take();
         let mut known = match known {
@@ -135,7 +135,7 @@ impl<'s, 't> Lines<'s, 't> {
     }
 
     /// The column in the old text of a spot that stands there. Nothing if no edit has changed anything yet.
-    fn old_column(&self, spot: Spot) -> Option<usize> {
+    fn old_column(&self, spot: Cursor) -> Option<usize> {
         let at = self.pieces.origin(spot).0;
         if self.pieces.is_untouched() {
             return None;
@@ -155,25 +155,25 @@ impl<'s, 't> Lines<'s, 't> {
         Some(column)
     }
 
-    fn line_after(&self, close: Spot) -> Option<String> {
+    fn line_after(&self, close: Cursor) -> Option<String> {
         break_after(self.pieces, close)
             .filter(|&next| self.pieces.forward(next).is_some())
             .map(|next| self.quote(next, self.line_end(next), QUOTED))
     }
 
     /// The number of the line, and the edit that put the spot there.
-    pub(super) fn line(&self, spot: Spot) -> (usize, Option<usize>) {
+    pub(super) fn line(&self, spot: Cursor) -> (usize, Option<usize>) {
         let (at, put_in_by) = self.pieces.origin(spot);
         (self.index.line_at(at, self.old), put_in_by.map(|edit| edit as usize))
     }
 
     /// As [`Lines::exact`], with every break as `\n`.
-    fn quote(&self, from: Spot, to: Spot, most: usize) -> String {
+    fn quote(&self, from: Cursor, to: Cursor, most: usize) -> String {
         self.exact(from, to, most).replace("\r\n", "\n").replace('\r', "\n")
     }
 
     /// The text from `from` to `to`, without what is beyond `most` bytes.
-    pub(super) fn exact(&self, from: Spot, to: Spot, most: usize) -> String {
+    pub(super) fn exact(&self, from: Cursor, to: Cursor, most: usize) -> String {
         let (mut bytes, mut more) = (Vec::new(), false);
         for part in self.pieces.between(from, to) {
             let room = most - bytes.len();
@@ -191,7 +191,13 @@ impl<'s, 't> Lines<'s, 't> {
     }
 
     /// The lines of a passage from `start` to `end`, of long ones what is around it, and where in that it is.
-    fn quote_around(&self, line: &Known, start: Spot, end: Spot, close: Spot) -> (String, Range<usize>) {
+    fn quote_around(
+        &self,
+        line: &Known,
+        start: Cursor,
+        end: Cursor,
+        close: Cursor,
+    ) -> (String, Range<usize>) {
         let (mut from, mut text) = (line.start, String::new());
         if QUOTED < line.bytes {
             text.push('…');
@@ -209,19 +215,19 @@ impl<'s, 't> Lines<'s, 't> {
     }
 
     /// Where the line starts in which the spot is.
-    pub(super) fn line_start(&self, spot: Spot) -> Spot {
+    pub(super) fn line_start(&self, spot: Cursor) -> Cursor {
         let brk = self.pieces.find_back(spot, |bytes| memchr::memrchr2(b'\n', b'\r', bytes));
         brk.map_or(self.pieces.start(), |brk| self.pieces.advance(brk, 1))
     }
 
     /// Where the line ends in which the spot is: before its break.
-    pub(super) fn line_end(&self, spot: Spot) -> Spot {
+    pub(super) fn line_end(&self, spot: Cursor) -> Cursor {
         let brk = self.pieces.find(spot, |bytes| memchr::memchr2(b'\n', b'\r', bytes));
         brk.unwrap_or(self.pieces.end())
     }
 
     /// Characters and bytes from one spot to another.
-    fn measure(&self, from: Spot, to: Spot) -> (usize, usize) {
+    fn measure(&self, from: Cursor, to: Cursor) -> (usize, usize) {
         self.pieces.between(from, to).fold((0, 0), |(count, len), bytes| {
             work::count(bytes.len());
             (count + characters(bytes), len + bytes.len())
@@ -229,7 +235,7 @@ impl<'s, 't> Lines<'s, 't> {
     }
 
     /// The breaks from one spot to another, neither of which is inside one.
-    fn breaks(&self, from: Spot, to: Spot) -> usize {
+    fn breaks(&self, from: Cursor, to: Cursor) -> usize {
         let count = |byte: u8, bytes: &[u8]| memchr::memchr_iter(byte, bytes).count();
         let (mut breaks, mut open) = (0, false);
         for bytes in self.pieces.between(from, to) {
@@ -251,7 +257,7 @@ fn characters(bytes: &[u8]) -> usize {
 }
 
 /// The end of the break that starts at the spot; none starts inside a `\r\n`.
-pub(super) fn break_after(pieces: &Pieces, spot: Spot) -> Option<Spot> {
+pub(super) fn break_after(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
     match pieces.byte_after(spot)? {
         b'\n' if pieces.byte_before(spot) == Some(b'\r') => None,
         b'\n' => Some(pieces.advance(spot, 1)),
@@ -261,7 +267,7 @@ pub(super) fn break_after(pieces: &Pieces, spot: Spot) -> Option<Spot> {
 }
 
 /// The start of the break that ends at the spot; none ends inside a `\r\n`.
-pub(super) fn break_before(pieces: &Pieces, spot: Spot) -> Option<Spot> {
+pub(super) fn break_before(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
     match pieces.byte_before(spot)? {
         b'\r' if pieces.byte_after(spot) == Some(b'\n') => None,
         b'\n' => Some(pieces.before(spot, b"\r\n").unwrap_or_else(|| pieces.retreat(spot, 1).0)),

@@ -2,21 +2,21 @@
 
 use std::cell::Cell;
 
-use super::piece_table::{Pieces, Spot};
+use super::piece_table::{Cursor, PieceTable};
 
 /// Bytes that may stand in several segments. Copied only where they do.
 pub(super) struct Window<'s, 't> {
-    pieces: &'s Pieces<'t>,
+    pieces: &'s PieceTable<'t>,
     whole: &'t [u8],
     copied: Vec<u8>,
-    from: Spot,
+    from: Cursor,
     /// A place in it and where in the text that is.
-    known: Cell<(usize, Spot)>,
+    known: Cell<(usize, Cursor)>,
 }
 
 impl<'s, 't> Window<'s, 't> {
     /// The `len` bytes from `from` on, or as many as there are.
-    pub(super) fn of(pieces: &'s Pieces<'t>, from: Spot, mut len: usize) -> Window<'s, 't> {
+    pub(super) fn of(pieces: &'s PieceTable<'t>, from: Cursor, mut len: usize) -> Window<'s, 't> {
         let mut window = Window { pieces, whole: b"", copied: Vec::new(), from, known: Cell::new((0, from)) };
         let mut at = from;
         while let Some((rest, next)) = pieces.forward(at).filter(|_| 0 < len) {
@@ -37,7 +37,7 @@ impl<'s, 't> Window<'s, 't> {
     }
 
     /// Where in the text a place is. Quick where the places come in order.
-    pub(super) fn spot(&self, at: usize) -> Spot {
+    pub(super) fn spot(&self, at: usize) -> Cursor {
         let (known, spot) =
             Some(self.known.get()).filter(|(known, _)| *known <= at).unwrap_or((0, self.from));
         let spot = self.pieces.advance(spot, at - known);

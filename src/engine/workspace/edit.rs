@@ -14,7 +14,7 @@ use crate::engine::line_edit::{self, LineEdits};
 use crate::engine::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use crate::engine::lock::{Locked, PathKey, Turn};
 use crate::engine::name::FileName;
-use crate::engine::resolve::Place;
+use crate::engine::resolve::ResolvedPath;
 use crate::engine::root::Folder;
 use crate::engine::splice::EditPlan;
 use crate::engine::{Control, Error, MissingFile, Result};
@@ -88,7 +88,7 @@ impl Workspace {
     }
 
     /// As [`Workspace::change`], but only plans: the same refusals and the same report, and nothing on the disk changes.
-    pub fn rehearse<'p, T>(
+    pub fn dry_run<'p, T>(
         &self,
         name: &FileName,
         create: bool,
@@ -249,7 +249,7 @@ impl Workspace {
     fn take_turn<'w>(
         &'w self,
         held: Option<Turn<'w>>,
-        place: &Place,
+        place: &ResolvedPath,
         name: &str,
         until: Instant,
         control: &Control,

@@ -12,7 +12,7 @@ use super::atomic::Durability;
 use super::cache::IndexCache;
 use super::lock::Locks;
 use super::name::{FileName, NamePolicy};
-use super::resolve::{Place, Refusal};
+use super::resolve::{Refusal, ResolvedPath};
 use super::root::{Folder, Root};
 use super::temporary::Cleared;
 use super::version::FileStamp;
@@ -74,7 +74,7 @@ pub struct Workspace {
 struct Found {
     /// The served folder at that time.
     folder: Folder,
-    place: Place,
+    place: ResolvedPath,
 }
 
 impl Workspace {
@@ -136,21 +136,21 @@ impl Workspace {
 
     /// All files of the folder (SPEC 4, `list_files`); `with_access` asks the system what may be read and written.
     pub fn list(&self, with_access: bool, control: &Control) -> Result<list::Listing> {
-        self.list_some(list::Wish { after: None, limit: usize::MAX, with_access }, control)
+        self.list_some(list::ListOptions { after: None, limit: usize::MAX, with_access }, control)
     }
 
     /// At most `limit` files, those behind the name `after` in byte order.
     pub fn list_page(&self, after: Option<&str>, limit: usize, control: &Control) -> Result<list::Listing> {
-        self.list_some(list::Wish { after, limit, with_access: false }, control)
+        self.list_some(list::ListOptions { after, limit, with_access: false }, control)
     }
 
-    fn list_some(&self, wish: list::Wish, control: &Control) -> Result<list::Listing> {
-        let wait = |seen: &list::Seen| {
+    fn list_some(&self, wish: list::ListOptions, control: &Control) -> Result<list::Listing> {
+        let wait = |seen: &list::DirEntry| {
             let opened = lease::wait_out(control, || seen.place().open())?;
             opened.map(drop).map_err(|refusal| refused("", refusal))
         };
         let list = |folder: Folder| {
-            let count = |seen: &list::Seen| self.count_lines(&folder, seen, control);
+            let count = |seen: &list::DirEntry| self.count_lines(&folder, seen, control);
             list::list(folder.handle(), self.path(), self.options.names, wish, count, wait)
         };
         let folder = self.root.folder()?;
@@ -165,7 +165,7 @@ impl Workspace {
     }
 
     /// The place of an existing file.
-    fn find(&self, name: &str) -> Result<Place> {
+    fn find(&self, name: &str) -> Result<ResolvedPath> {
         let found = self.find_or_missing(self.root.folder()?, name)?;
         if found.place.stat.is_none() { Err(self.not_found(&found.folder, name)) } else { Ok(found.place) }
     }
@@ -173,7 +173,7 @@ impl Workspace {
     /// The place of a file in `folder`, or in the folder that the path names if that has become another one.
     fn find_or_missing(&self, folder: Folder, name: &str) -> Result<Found> {
         let find = |folder: Folder| {
-            Place::find(folder.handle(), OsStr::new(name)).map(|place| Found { folder, place })
+            ResolvedPath::find(folder.handle(), OsStr::new(name)).map(|place| Found { folder, place })
         };
         let retried = match find(folder) {
             Ok(found) if found.place.stat.is_none() => match self.root.other_than(&found.folder)? {
@@ -196,7 +196,12 @@ impl Workspace {
     }
 
     /// Opens the file if it is within the limit; waits for the end of a lease. Nothing if it is no longer what was found.
-    fn open_place(&self, place: &Place, name: &str, control: &Control) -> Result<Option<Arc<OpenFile>>> {
+    fn open_place(
+        &self,
+        place: &ResolvedPath,
+        name: &str,
+        control: &Control,
+    ) -> Result<Option<Arc<OpenFile>>> {
         let opened = lease::wait_out(control, || place.open())?;
         if matches!(opened, Err(Refusal::System(Errno::AGAIN))) && control.broke_off().is_none() {
             return Err(control.locked_out(name));
@@ -213,7 +218,12 @@ impl Workspace {
     /// The lines of a listed file; nothing if it is too large, not text or not readable. What is known is told even
     /// when the time is up. [`Error::Locked`] if another program has a lease on it, [`Error::Changed`] if it is no longer
     /// what was found.
-    fn count_lines(&self, folder: &Folder, seen: &list::Seen, control: &Control) -> Result<Option<usize>> {
+    fn count_lines(
+        &self,
+        folder: &Folder,
+        seen: &list::DirEntry,
+        control: &Control,
+    ) -> Result<Option<usize>> {
         let stamp = FileStamp::of(&seen.stat);
         if stamp.len > self.options.max_bytes {
             return Ok(None);

@@ -11,7 +11,7 @@ use crate::engine::cache::Known;
 use crate::engine::file_system::{self, FileSystem, WriteBarrier};
 use crate::engine::lines::{LineIndex, NotText};
 use crate::engine::name::FileName;
-use crate::engine::resolve::Place;
+use crate::engine::resolve::ResolvedPath;
 use crate::engine::root::Folder;
 use crate::engine::version::FileStamp;
 use crate::engine::view::{FileView, MAP_CUTOFF, OpenFile};
@@ -117,7 +117,7 @@ impl Workspace {
     }
 
     /// All bytes of the file `name`, byte order mark and final break included.
-    pub fn read_as_it_is(&self, name: &FileName, control: &Control) -> Result<Excerpt> {
+    pub fn read_raw(&self, name: &FileName, control: &Control) -> Result<Excerpt> {
         self.try_to_read(name.as_str(), Part::Bytes, control)
     }
 
@@ -139,7 +139,7 @@ impl Workspace {
             return Some(Err(error));
         }
         let folder = self.root.folder().ok()?;
-        let place = Place::find(folder.handle(), OsStr::new(name.as_str())).ok()?;
+        let place = ResolvedPath::find(folder.handle(), OsStr::new(name.as_str())).ok()?;
         let found = FileStamp::of(&place.stat?);
         if found.len > self.options.max_bytes {
             return None;
@@ -284,7 +284,7 @@ fn not_text(why: NotText, name: &str) -> Error {
 fn load(file: Arc<OpenFile>, window: Range<usize>, name: &str, effort: Effort) -> Result<Option<FileView>> {
     match effort {
         Effort::AtOnce(_) if window.len() > MAP_CUTOFF => Ok(None),
-        Effort::AtOnce(_) => Ok(file.view_at_once(window)),
+        Effort::AtOnce(_) => Ok(file.view_if_cached(window)),
         Effort::Count(_) | Effort::Full(_) => match file.view(window) {
             Ok(view) => Ok(Some(view)),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
@@ -312,7 +312,7 @@ mod tests {
     }
 
     /// A file whose index is known, as found and as open.
-    fn known(workspace: &Workspace, text: &str) -> (Place, Arc<OpenFile>) {
+    fn known(workspace: &Workspace, text: &str) -> (ResolvedPath, Arc<OpenFile>) {
         let place = workspace.find("a").unwrap();
         let file = workspace.open_place(&place, "a", &control()).unwrap().unwrap();
         let index = LineIndex::build(text.as_bytes()).unwrap();

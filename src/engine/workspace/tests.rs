@@ -266,12 +266,12 @@ fn list_while_meddled_with(workspace: &Workspace, mut meddle: impl FnMut(usize))
     let folder = workspace.root.folder().unwrap();
     let times = std::cell::Cell::new(0);
     let meddle = std::cell::RefCell::new(&mut meddle);
-    let count = |seen: &list::Seen| {
+    let count = |seen: &list::DirEntry| {
         times.set(times.get() + 1);
         (meddle.borrow_mut())(times.get());
         workspace.count_lines(&folder, seen, &control())
     };
-    let wish = list::Wish { after: None, limit: usize::MAX, with_access: false };
+    let wish = list::ListOptions { after: None, limit: usize::MAX, with_access: false };
     list::list(folder.handle(), workspace.path(), NamePolicy::Portable, wish, count, |_| Ok(())).unwrap()
 }
 
@@ -344,7 +344,7 @@ fn plan_while_meddled_with(
         Ok(planned.map(|planned| (planned.plan, planned.total_lines)))
     };
     let outcome = match dry {
-        true => workspace.rehearse(&name, false, &control(), &mut planned),
+        true => workspace.dry_run(&name, false, &control(), &mut planned),
         false => workspace.change(&name, false, &control(), &mut planned),
     };
     (outcome.map(|(lines, _)| lines), times)

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::engine::Passage;
+use crate::engine::Snippet;
 
 /// What a program may rely on.
 pub(super) const SCHEMA: &str = concat!(
@@ -108,7 +108,7 @@ pub(super) struct MatchLocation<'a> {
 }
 
 impl<'a> MatchLocation<'a> {
-    pub(super) fn of(passage: &'a Passage) -> MatchLocation<'a> {
+    pub(super) fn of(passage: &'a Snippet) -> MatchLocation<'a> {
         MatchLocation {
             line_number: passage.line + 1,
             column_start: passage.column + 1,
@@ -170,7 +170,7 @@ pub(super) struct LineHighlight {
 }
 
 impl FilePreview {
-    pub(super) fn of(passage: &Passage, total_lines: usize, highlight: bool) -> FilePreview {
+    pub(super) fn of(passage: &Snippet, total_lines: usize, highlight: bool) -> FilePreview {
         let first = passage.line + 1 - usize::from(passage.before.is_some() && passage.line > 0);
         let lines = [passage.before.as_deref(), Some(&*passage.text), passage.after.as_deref()];
         let content = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
@@ -182,7 +182,7 @@ impl FilePreview {
 }
 
 /// The parts of a passage's lines that belong to it.
-fn highlights(passage: &Passage) -> Vec<LineHighlight> {
+fn highlights(passage: &Snippet) -> Vec<LineHighlight> {
     let (mut column_start, last) = (passage.column + 1, passage.further_lines);
     let lines = passage.text[passage.at.clone()].split('\n').enumerate();
     let highlight = |(number, line): (usize, &str)| {

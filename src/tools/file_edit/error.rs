@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use super::data::{FilePreview, MatchLocation, Metadata, SuggestedFix, ValidationError};
 use super::format::read_call;
-use super::{NO_EDITS, Reply, Wanted};
-use crate::engine::{Error, Found, Passage, Result, Unmatched};
+use super::{NO_EDITS, OutputKinds, Reply};
+use crate::engine::{Error, Found, Result, Snippet, Unmatched};
 use crate::tools::{Failure, LineBase};
 
 /// Matches that the text shows with their lines.
@@ -17,7 +17,7 @@ const SHOWN: usize = 20;
 const SEARCHED: usize = 4_000;
 
 /// A failure as a reply; what no tool has words for stays an error.
-pub(super) fn reply(path: &str, edits: usize, error: Error, wanted: Wanted) -> Result<Reply> {
+pub(super) fn reply(path: &str, edits: usize, error: Error, wanted: OutputKinds) -> Result<Reply> {
     if matches!(error, Error::TimedOut | Error::Cancelled) {
         return Err(error);
     }
@@ -94,7 +94,7 @@ fn index_in(at: &str) -> usize {
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-fn wrong_count(path: &str, unmatched: &Unmatched, actual: u64, passages: &[Passage]) -> (String, String) {
+fn wrong_count(path: &str, unmatched: &Unmatched, actual: u64, passages: &[Snippet]) -> (String, String) {
     let Unmatched { edit, edits, old_text, expected, total_lines, .. } = unmatched;
     let times = if *expected == 1 { "occurrence" } else { "occurrences" };
     let message = format!("Expected {expected} {times} but found {actual} in {path}");
@@ -163,7 +163,7 @@ pub(super) fn searched(old_text: &str) -> String {
 }
 
 /// A match with its lines and one before and after, each behind a bar.
-pub(super) fn location(text: &mut String, passage: &Passage) {
+pub(super) fn location(text: &mut String, passage: &Snippet) {
     let put_in =
         passage.put_in_by.map(|edit| format!(", in text that edit {} put in", edit + 1)).unwrap_or_default();
     let (line, column) = (passage.line + 1, passage.column + 1);

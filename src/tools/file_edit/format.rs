@@ -1,12 +1,12 @@
 //! Differences and places in words.
 
-use crate::engine::{Difference, DifferenceKind, Mistake, Passage, Similar};
+use crate::engine::{Difference, DifferenceKind, InputError, Similar, Snippet};
 
 /// Characters of a difference that are quoted.
 const QUOTED: usize = 60;
 
 /// The call that shows a passage; there lines count from 0.
-pub(super) fn read_call(passage: &Passage) -> String {
+pub(super) fn read_call(passage: &Snippet) -> String {
     let (first, last) = (passage.line, passage.line + passage.further_lines);
     format!("read_file start_line={first} end_line={last}")
 }
@@ -116,31 +116,31 @@ pub(super) fn explanation(similar: &Similar) -> Option<String> {
     })
 }
 
-fn mistake(mistake: Mistake) -> &'static str {
+fn mistake(mistake: InputError) -> &'static str {
     match mistake {
-        Mistake::Escaped => {
+        InputError::Escaped => {
             "old_text has a backslash and a letter (such as a literal \\n) where the file has the character itself"
         }
-        Mistake::Unescaped => {
+        InputError::Unescaped => {
             "old_text has a line break, tab or quote where the file has a backslash and a letter (such as a literal \\n)"
         }
-        Mistake::Entities => {
+        InputError::Entities => {
             "old_text has HTML entities (such as &lt;) where the file has the characters themselves"
         }
-        Mistake::LineNumbers => {
+        InputError::LineNumbers => {
             "old_text has line numbers at the start of its lines; they are no part of the file"
         }
-        Mistake::DiffMarks => {
+        InputError::DiffMarks => {
             "old_text has the + and - of a diff at the start of its lines; they are no part of the file"
         }
-        Mistake::Fenced => "old_text stands between ``` fences; they are no part of the file",
-        Mistake::BlanksAround { before: true, after: false } => {
+        InputError::Fenced => "old_text stands between ``` fences; they are no part of the file",
+        InputError::BlanksAround { before: true, after: false } => {
             "old_text begins with line breaks that the file does not have there"
         }
-        Mistake::BlanksAround { before: false, .. } => {
+        InputError::BlanksAround { before: false, .. } => {
             "old_text ends with blanks or line breaks that the file does not have there"
         }
-        Mistake::BlanksAround { before: true, after: true } => {
+        InputError::BlanksAround { before: true, after: true } => {
             "old_text begins with line breaks and ends with blanks or line breaks that the file does not have there"
         }
     }

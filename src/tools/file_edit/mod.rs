@@ -10,7 +10,7 @@ mod success;
 
 use std::path::Path;
 
-use super::{Arguments, Call, Dialect, Reply, Tool, Wanted};
+use super::{Arguments, Call, OutputKinds, ParseOptions, Reply, Tool};
 use crate::engine::{
     Control, Diff, Error, FileName, Result, TextEdit, TextEdits, TextLimits, Workspace, plan_text_edits,
     unified,
@@ -74,7 +74,7 @@ struct Refused {
     error: std::sync::Mutex<Option<Error>>,
 }
 
-fn parse(arguments: &mut Arguments, dialect: Dialect) -> Result<Box<dyn Call>> {
+fn parse(arguments: &mut Arguments, dialect: ParseOptions) -> Result<Box<dyn Call>> {
     let mut path = String::new();
     let mut count = 0;
     match parse_call(arguments, dialect, &mut path, &mut count) {
@@ -88,7 +88,7 @@ fn parse(arguments: &mut Arguments, dialect: Dialect) -> Result<Box<dyn Call>> {
 
 fn parse_call(
     arguments: &mut Arguments,
-    dialect: Dialect,
+    dialect: ParseOptions,
     path: &mut String,
     count: &mut usize,
 ) -> Result<FileEdit> {
@@ -126,7 +126,7 @@ impl Call for Refused {
         None
     }
 
-    fn run(&self, _: &Workspace, wanted: Wanted, _: &Control) -> Result<Reply> {
+    fn run(&self, _: &Workspace, wanted: OutputKinds, _: &Control) -> Result<Reply> {
         let error = self.error.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let error = error.unwrap_or(Error::Cancelled);
         error::reply(&self.path, self.edits, error, wanted)
@@ -138,7 +138,7 @@ impl Call for FileEdit {
         Some(&self.name)
     }
 
-    fn run(&self, workspace: &Workspace, wanted: Wanted, control: &Control) -> Result<Reply> {
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let name = self.name.as_str();
         match self.edit(workspace, control) {
             Ok(done) => Ok(success::reply(name, &self.edits, &done, self.dry_run, wanted)),
@@ -173,7 +173,7 @@ impl FileEdit {
             Ok(Some((planned.plan, (planned.applied, diff, changed, planned.held))))
         };
         let ((applied, diff, changed, _held), created) = match self.dry_run {
-            true => workspace.rehearse(name, create, control, plan)?,
+            true => workspace.dry_run(name, create, control, plan)?,
             false => workspace.change(name, create, control, plan)?,
         };
         Ok(Done { applied, diff, changed, created })

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
 use super::error::{fix, location, metadata, searched, start_of, suggestions};
 use super::format::{self, read_call};
-use crate::engine::{Miss, Similar, Unmatched};
+use crate::engine::{Diagnosis, Similar, Unmatched};
 
-pub(super) fn no_match(path: &str, unmatched: &Unmatched, miss: &Miss) -> (String, String) {
+pub(super) fn no_match(path: &str, unmatched: &Unmatched, miss: &Diagnosis) -> (String, String) {
     let Unmatched { edit, edits, old_text, expected, total_lines, .. } = unmatched;
     let message = format!("Could not find exact text in {path}");
     let mut text = format!("Edit {} of {edits} failed: {message}.\n\n{}", edit + 1, searched(old_text));
@@ -104,7 +104,7 @@ fn similar_content(similar: &Similar) -> SimilarContent<'_> {
     }
 }
 
-fn fixes(old_text: &str, miss: &Miss) -> Vec<SuggestedFix> {
+fn fixes(old_text: &str, miss: &Diagnosis) -> Vec<SuggestedFix> {
     let mut fixes = Vec::new();
     if !miss.already_applied.is_empty() {
         fixes.push(fix("USE_EXACT_TEXT", "If the file is as it should be, leave this edit out", None));

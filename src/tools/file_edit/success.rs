@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use super::data::{EditApplied, Metadata, Preview};
-use super::{Done, Reply, Wanted};
-use crate::engine::{Passage, TextEdits};
+use super::{Done, OutputKinds, Reply};
+use crate::engine::{Snippet, TextEdits};
 
 /// Edits that the text tells one by one.
 const TOLD: usize = 10;
 
-pub(super) fn reply(name: &str, edits: &TextEdits, done: &Done, dry_run: bool, wanted: Wanted) -> Reply {
+pub(super) fn reply(name: &str, edits: &TextEdits, done: &Done, dry_run: bool, wanted: OutputKinds) -> Reply {
     let metadata = metadata(name, edits, done, dry_run);
     let data = if wanted.data { metadata.clone() } else { String::new() };
     Reply { text: text(name, done, dry_run), data, metadata: Some(metadata), ..Reply::default() }
@@ -76,7 +76,7 @@ fn metadata(name: &str, edits: &TextEdits, done: &Done, dry_run: bool) -> String
 }
 
 /// The lines of a passage with `new_text` in its place.
-fn after(passage: &Passage, new_text: &str) -> String {
-    let Passage { text, at, .. } = passage;
+fn after(passage: &Snippet, new_text: &str) -> String {
+    let Snippet { text, at, .. } = passage;
     format!("{}{new_text}{}", &text[..at.start], &text[at.end..])
 }

@@ -32,12 +32,12 @@ use self::checks::Checks;
 use self::response::Unheard;
 use self::wire::Wire;
 use super::batch::Room;
-use super::connection_limit::{Seat, Seated, Seats};
+use super::connection_limit::{ConnectionLimit, ConnectionPermit, PermitBody};
 use super::limits::{Budget, RateLimit};
-use super::process_stats::Monitor;
+use super::process_stats::ProcessStats;
 use super::turns::Turns;
 use super::workers::Workers;
-use super::write_timeout::Patient;
+use super::write_timeout::WriteTimeout;
 use super::{Shared, allocator, check_descriptors, connection_limit, shutdown};
 use crate::protocol::BLOCK;
 
@@ -116,7 +116,7 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         let listener = TcpListener::bind((options.host, options.port)).await?;
         let workspace = shared.workspace.clone();
         let server = Arc::new(Server::new(shared, &options));
-        let (signals, mut monitor) = (shutdown::Signals::catch()?, Monitor::start()?);
+        let (signals, mut monitor) = (shutdown::Signals::catch()?, ProcessStats::start()?);
         let address = listener.local_addr()?;
         // Each thread must be there and have memory of its own.
         if !give_back_on_all(threads, START).await {
@@ -161,7 +161,7 @@ async fn give_back_on_all(threads: usize, patience: Duration) -> bool {
 async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Future<Output = &'static str>) {
     let (stop, stopping) = watch::channel(false);
     let mut connections = JoinSet::new();
-    let seats = Seats::new(connection_limit::most());
+    let limit = ConnectionLimit::new(connection_limit::max_connections());
     let mut signal = pin!(signal);
     loop {
         tokio::select! {
@@ -172,13 +172,13 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Futur
             }
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    let seat = tokio::select! {
+                    let permit = tokio::select! {
                         biased;
                         _ = &mut signal => break,
-                        seat = seats.take() => seat,
+                        permit = limit.take() => permit,
                     };
-                    if let Some(seat) = seat {
-                        connections.spawn(connection(server.clone(), stream, seat, stopping.clone()));
+                    if let Some(permit) = permit {
+                        connections.spawn(connection(server.clone(), stream, permit, stopping.clone()));
                     }
                 }
                 // Out of descriptors, or the client is gone already: others may still get through.
@@ -200,32 +200,37 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Futur
     }
 }
 
-async fn connection(server: Arc<Server>, stream: TcpStream, seat: Seat, mut stopping: watch::Receiver<bool>) {
+async fn connection(
+    server: Arc<Server>,
+    stream: TcpStream,
+    permit: ConnectionPermit,
+    mut stopping: watch::Receiver<bool>,
+) {
     let _ = stream.set_nodelay(true);
     let unheard = Arc::new(AtomicBool::new(false));
     let limit = RateLimit::new(server.shared.rate_limit);
     let (wire, client) = Wire::new(stream);
     let service = service_fn(|request| {
-        let (server, client, work, unheard) = (&server, &client, seat.work(), &unheard);
+        let (server, client, in_use, unheard) = (&server, &client, permit.begin_request(), &unheard);
         let limit = limit.clone();
         async move {
             let response = server.respond(request, limit, client).await?;
             unheard.store(response.extensions().get::<Unheard>().is_some(), Ordering::Relaxed);
-            Ok::<_, io::Error>(response.map(|body| Seated::new(body, work)))
+            Ok::<_, io::Error>(response.map(|body| PermitBody::new(body, in_use)))
         }
     });
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(BUFFER);
     // The end of what a client sends is not the end of the client: that is seen by `Client::gone`.
     http.half_close(true);
-    let stream = TokioIo::new(Patient::new(wire, TAKE_TIMEOUT, unheard.clone()));
+    let stream = TokioIo::new(WriteTimeout::new(wire, TAKE_TIMEOUT, unheard.clone()));
     let mut served = pin!(http.serve_connection(stream, service));
     let result = tokio::select! {
         result = &mut served => result,
-        () = seat.wanted() => {
-            tracing::debug!("connection ended: another needs its place");
-            // A request that came in that moment gets its answer.
-            if !seat.stays() {
+        () = permit.asked_to_close() => {
+            tracing::debug!("connection closed: it was idle longest, and the limit was reached");
+            // A request that arrived at that moment gets its answer.
+            if !permit.stays() {
                 return;
             }
             served.as_mut().graceful_shutdown();

@@ -20,7 +20,7 @@ use super::checks::{Refused, Target, mcp_headers};
 use super::response::{Unheard, at_once};
 use super::wire::Client;
 use crate::protocol::{Headers, OVER_RATE, Step, code, http_refusal};
-use crate::transport::body_buffer::{Message, SHORT};
+use crate::transport::body_buffer::{BodyBuffer, SHORT};
 use crate::transport::limits::{RateLimit, Share};
 
 /// Longest time for a body, beside a second for every [`BODY_SECOND`] bytes.
@@ -33,7 +33,7 @@ const BODY_SECOND: u64 = 64 * 1024;
 const BODY_STALL: Duration = Duration::from_secs(10);
 
 /// A request's body, and its share of what may be held.
-type Body = (Message, Share);
+type Body = (BodyBuffer, Share);
 
 impl Server {
     /// The response to one request, which may be over `limit`; an error cuts the connection, also where `client` has
@@ -78,7 +78,7 @@ impl Server {
     async fn read(&self, body: Incoming) -> Result<Body, Refused> {
         let mut body = pin!(body);
         let mut share = self.bodies.share();
-        let mut message = Message::new(self.checks.max_bytes);
+        let mut message = BodyBuffer::new(self.checks.max_bytes);
         let start = Instant::now();
         loop {
             let seconds = Duration::from_secs(message.len() as u64 / BODY_SECOND);
@@ -104,7 +104,7 @@ impl Server {
         }
     }
 
-    async fn understand(&self, target: Target, headers: Headers, limit: RateLimit, body: Message) -> Step {
+    async fn understand(&self, target: Target, headers: Headers, limit: RateLimit, body: BodyBuffer) -> Step {
         let service = self.shared.service.clone();
         // What is long is taken apart by one of the workers.
         let in_place = body.len() <= SHORT;

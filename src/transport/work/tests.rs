@@ -42,7 +42,7 @@ fn one_that_hangs_is_answered_as_late_and_those_behind_it_go_on() {
     let (_folder, mut shared) = testing::shared();
     shared.timeout = Duration::from_millis(20);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
-    let output = Arc::new(Output::closed());
+    let output = Arc::new(StdoutWriter::closed());
     let work = Work::new(shared, output, runtime.handle().clone());
     let (release, hung) = std::sync::mpsc::channel::<()>();
     work.take(test_calls::hanging("1", hung));
@@ -54,7 +54,7 @@ fn one_that_hangs_is_answered_as_late_and_those_behind_it_go_on() {
 }
 
 /// The array that goes out, when it does.
-fn array(output: &Output) -> Vec<serde_json::Value> {
+fn array(output: &StdoutWriter) -> Vec<serde_json::Value> {
     let sent = std::iter::repeat_with(|| {
         std::thread::yield_now();
         output.take_flushed()
@@ -67,7 +67,7 @@ fn a_batch_waits_for_none_that_hangs_and_for_none_that_panics() {
     let (_folder, mut shared) = testing::shared();
     shared.timeout = Duration::from_millis(20);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
-    let output = Arc::new(Output::closed());
+    let output = Arc::new(StdoutWriter::closed());
     let work = Work::new(shared, output.clone(), runtime.handle().clone());
     let (release, hung) = std::sync::mpsc::channel::<()>();
     let calls = [test_calls::hanging("1", hung), test_calls::tool("2", false), test_calls::tool("3", false)];
@@ -86,7 +86,7 @@ fn of_a_batch_no_more_are_in_work_than_may_be_and_who_has_waited_longest_is_next
     let (_folder, mut shared) = testing::shared();
     shared.max_in_flight = 1;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
-    let output = Arc::new(Output::closed());
+    let output = Arc::new(StdoutWriter::closed());
     let work = Work::new(shared, output.clone(), runtime.handle().clone());
     let (release, hung) = std::sync::mpsc::channel::<()>();
     let others = (2..50).map(|id| test_calls::tool(&id.to_string(), false));
@@ -103,7 +103,7 @@ fn of_a_batch_no_more_are_in_work_than_may_be_and_who_has_waited_longest_is_next
 fn a_panic_holds_up_neither_its_file_nor_the_end() {
     let (_folder, shared) = testing::shared();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
-    let work = Work::new(shared, Arc::new(Output::closed()), runtime.handle().clone());
+    let work = Work::new(shared, Arc::new(StdoutWriter::closed()), runtime.handle().clone());
     for id in ["1", "2", "3", "4", "5", "6", "7", "8"] {
         work.wait_for_room();
         work.take(test_calls::tool(id, false));

@@ -22,7 +22,7 @@ use crate::engine::splice::Change;
 
 /// A byte of the text, or the end of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Spot {
+pub(super) struct Cursor {
     pub(super) leaf: u32,
     pub(super) offset: u32,
 }
@@ -57,7 +57,7 @@ struct Unfolded {
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Pieces<'t> {
+pub(super) struct PieceTable<'t> {
     old: &'t [u8],
     /// What each edit put in.
     texts: Vec<&'t [u8]>,
@@ -84,9 +84,9 @@ pub(super) struct Pieces<'t> {
     compared: Cell<u64>,
 }
 
-impl<'t> Pieces<'t> {
+impl<'t> PieceTable<'t> {
     /// The text `old` from `first` on. Nothing if it is too long for addresses of 32 bits.
-    pub(super) fn new(old: &'t [u8], first: usize) -> Option<Pieces<'t>> {
+    pub(super) fn new(old: &'t [u8], first: usize) -> Option<PieceTable<'t>> {
         let next_address = u32::try_from(old.len()).ok().filter(|&len| len < NOWHERE / 2)?;
         let (first, len) = (first as u32, old.get(first..)?.len());
         let end = |label, previous, next| Leaf {
@@ -98,7 +98,7 @@ impl<'t> Pieces<'t> {
             next,
             label,
         };
-        let mut pieces = Pieces {
+        let mut pieces = PieceTable {
             old,
             texts: Vec::new(),
             first,

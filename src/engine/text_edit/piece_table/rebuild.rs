@@ -1,7 +1,7 @@
 //! Replacements: the leaves that they touch, read segment by segment and written anew.
 
 use super::segment::{NOWHERE, Reader, Segment};
-use super::{Full, HEAD, Matches, Pieces, Spot, TAIL};
+use super::{Cursor, Full, HEAD, Matches, PieceTable, TAIL};
 
 /// Segments of a leaf that replacements made many of, and of one with a few here and there, which may be written anew soon:
 /// a small one while there are few.
@@ -16,7 +16,7 @@ const ALL_ADDRESSED: usize = 64 * 1024;
 
 /// See the module.
 struct Rebuild<'p, 't> {
-    pieces: &'p mut Pieces<'t>,
+    pieces: &'p mut PieceTable<'t>,
     edit: u32,
     /// Bytes of what is put in.
     len: u32,
@@ -56,7 +56,7 @@ struct Open {
 /// Puts the text of `edit` in the place of the matches. Returns the leaves that hold it, if it is empty those in which it
 /// has left what was around the matches.
 pub(super) fn replace_all(
-    pieces: &mut Pieces,
+    pieces: &mut PieceTable,
     matches: &Matches,
     edit: u32,
     most: usize,
@@ -93,7 +93,7 @@ pub(super) fn replace_all(
 }
 
 impl Rebuild<'_, '_> {
-    fn replace(&mut self, start: Spot, end: Spot) {
+    fn replace(&mut self, start: Cursor, end: Cursor) {
         if start.leaf == TAIL {
             // Only an empty text is replaced there.
             if self.pieces.len == 0 && self.open.is_none() {

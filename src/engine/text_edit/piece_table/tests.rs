@@ -4,21 +4,21 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn text(pieces: &Pieces) -> String {
+fn text(pieces: &PieceTable) -> String {
     let mut bytes = Vec::new();
     pieces.copy(pieces.start(), &mut bytes, |_, len| len);
     assert_eq!(bytes.len(), pieces.len());
     String::from_utf8(bytes).unwrap()
 }
 
-fn put(pieces: &mut Pieces, from: Spot, to: Spot, text: &'static [u8], edit: u32) {
+fn put(pieces: &mut PieceTable, from: Cursor, to: Cursor, text: &'static [u8], edit: u32) {
     let to = pieces.behind(to);
     pieces.replace_all(&Matches::from_iter([(from, to)]), text, edit, usize::MAX).unwrap();
     assert_integrity(pieces);
 }
 
 /// Holds the pieces against their invariant.
-fn assert_integrity(pieces: &Pieces) {
+fn assert_integrity(pieces: &PieceTable) {
     let (mut leaf, mut len, mut old_at) = (HEAD, 0, pieces.first);
     while leaf != TAIL {
         let next = pieces.leaf(leaf).next;
@@ -45,7 +45,7 @@ fn assert_integrity(pieces: &Pieces) {
 
 #[test]
 fn an_address_names_the_same_byte_for_good() {
-    let mut pieces = Pieces::new(b"0123456789", 0).unwrap();
+    let mut pieces = PieceTable::new(b"0123456789", 0).unwrap();
     let (from, to) = (pieces.spot(3).unwrap(), pieces.spot(5).unwrap());
     put(&mut pieces, from, to, b"abc", 0);
     assert_eq!(text(&pieces), "012abc56789");
@@ -62,7 +62,7 @@ fn an_address_names_the_same_byte_for_good() {
 
 #[test]
 fn a_thousand_changes_at_one_spot_stay_in_order() {
-    let mut pieces = Pieces::new(b"END", 0).unwrap();
+    let mut pieces = PieceTable::new(b"END", 0).unwrap();
     for edit in 0..1000 {
         let to = pieces.end();
         let from = pieces.before(to, b"END").unwrap();
@@ -74,7 +74,7 @@ fn a_thousand_changes_at_one_spot_stay_in_order() {
 #[test]
 fn many_replacements_at_once_take_a_few_bytes_each() {
     let old = "ab".repeat(100_000);
-    let mut pieces = Pieces::new(old.as_bytes(), 0).unwrap();
+    let mut pieces = PieceTable::new(old.as_bytes(), 0).unwrap();
     let mut expected = old.clone();
     for (edit, (old, new)) in [("a", "x"), ("x", "yz"), ("z", ""), ("y", "a")].into_iter().enumerate() {
         let spots = |(at, _)| {
@@ -106,7 +106,7 @@ proptest! {
         ),
     ) {
         let mut expected = old.clone();
-        let mut pieces = Pieces::new(old.as_bytes(), 0).unwrap();
+        let mut pieces = PieceTable::new(old.as_bytes(), 0).unwrap();
         let texts: Vec<&[u8]> = edits.iter().map(|(_, new)| new.as_bytes()).collect();
         for (number, (steps, new)) in edits.iter().enumerate() {
             let (mut at, mut all, mut matches) = (0, Vec::new(), Matches::default());

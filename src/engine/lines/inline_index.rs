@@ -4,21 +4,21 @@ use super::{BLOCK_SHIFT, BOM, BreakKinds, LineIndex};
 
 /// The index of a text of one block, its length left out.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::engine) struct Brief {
+pub(in crate::engine) struct InlineIndex {
     breaks: u16,
     bom: bool,
     ends_in_break: bool,
     kinds: BreakKinds,
 }
 
-impl Brief {
+impl InlineIndex {
     /// What `index` comes to; nothing if its text has more than one block.
-    pub(in crate::engine) fn of(index: &LineIndex) -> Option<Brief> {
+    pub(in crate::engine) fn of(index: &LineIndex) -> Option<InlineIndex> {
         if index.shift != BLOCK_SHIFT || index.breaks_before.len() > 1 {
             return None;
         }
         let (bom, ends_in_break, kinds) = (index.bom > 0, index.ends_in_break, index.kinds);
-        Some(Brief { breaks: index.breaks.try_into().ok()?, bom, ends_in_break, kinds })
+        Some(InlineIndex { breaks: index.breaks.try_into().ok()?, bom, ends_in_break, kinds })
     }
 
     /// Lines of the text, if it has `len` bytes.
@@ -49,11 +49,11 @@ mod tests {
     fn the_index_of_a_small_text_survives() {
         for text in ["", "a", "a\nb\r\nc\r", "\u{feff}", "\u{feff}a\n", &"\n".repeat(1 << BLOCK_SHIFT)] {
             let index = LineIndex::build(text.as_bytes()).unwrap();
-            let brief = Brief::of(&index).unwrap();
+            let brief = InlineIndex::of(&index).unwrap();
             assert_eq!(brief.index(text.len()), index, "{text:?}");
             assert_eq!(brief.len_lines(text.len()), index.len_lines(), "{text:?}");
         }
         let larger = LineIndex::build(&vec![b'a'; (1 << BLOCK_SHIFT) + 1]).unwrap();
-        assert!(Brief::of(&larger).is_none());
+        assert!(InlineIndex::of(&larger).is_none());
     }
 }
