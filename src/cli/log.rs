@@ -44,7 +44,7 @@ pub fn init(level: LogLevel, format: LogFormat) {
 pub fn catch_panics() {
     std::panic::set_hook(Box::new(|panic| {
         if allocator::is_starting() {
-            allocator::only_one_ends();
+            allocator::wait_unless_first();
             let said = panic.payload();
             let said =
                 said.downcast_ref::<String>().map(String::as_str).or(said.downcast_ref::<&str>().copied());

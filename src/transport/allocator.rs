@@ -1,8 +1,7 @@
-//! The allocator: what it keeps a server at rest gives back (SPEC 9, back to idle), and a start without memory ends in a
-//! clear line.
+//! The allocator (mimalloc): returns free pages to the system when the server is idle (SPEC 9), and ends a start for which
+//! there is too little memory with one line of text.
 //!
-//! A thread that ends leaves its share of the heap to whoever needs it next. Only the main thread can take it all back at
-//! once; and pages that are free there go back to the system then.
+//! A thread that ends leaves its heap to other threads. Only a collection on the main thread frees such heaps at once.
 #![allow(unsafe_code, reason = "allocators are another language's")]
 
 use std::alloc::{GlobalAlloc, Layout};
@@ -11,13 +10,13 @@ use std::time::Duration;
 
 use mimalloc::MiMalloc;
 
-/// Whether the server is still starting: then it ends where it cannot go on, and says why in one line.
+/// Whether the server is still starting. During the start, running out of memory ends the process with a message.
 static STARTING: AtomicBool = AtomicBool::new(true);
 
-/// Whether a thread has begun to end a start.
+/// Whether a thread is ending the process during the start.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Said where memory runs out at start; nothing can be made to say more.
+/// The message; it needs no allocation.
 const NO_MEMORY: &[u8] =
     b"file-editor: cannot start: there is too little memory; see its limits (ulimit -v, the control group)\n";
 
@@ -25,7 +24,7 @@ const NO_MEMORY: &[u8] =
 #[derive(Debug)]
 pub struct Allocator;
 
-// SAFETY: all calls go to an allocator, as they are, and its results come back as they are.
+// SAFETY: all calls are passed to mimalloc unchanged, and so are its results.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promised.
@@ -59,43 +58,41 @@ fn checked(at: *mut u8) -> *mut u8 {
 #[cold]
 fn no_memory() {
     if is_starting() {
-        only_one_ends();
+        wait_unless_first();
         let _ = rustix::io::write(rustix::stdio::stderr(), NO_MEMORY);
         // SAFETY: the call ends the process without running anything else of it.
         unsafe { libc::_exit(1) }
     }
 }
 
-/// Whether [`started`] is still to come.
+/// Whether [`started`] has not been called yet.
 pub fn is_starting() -> bool {
     STARTING.load(Ordering::Relaxed)
 }
 
-/// For a thread that ends the start: only the first of them returns, so that there is one line. The others wait for the
-/// end of the process.
-pub fn only_one_ends() {
+/// Returns in the first thread that calls it, and never in others: so one message is written before the process ends.
+pub fn wait_unless_first() {
     while ENDING.swap(true, Ordering::Relaxed) {
         std::thread::sleep(Duration::from_secs(1));
     }
 }
 
-/// The server is ready.
+/// To be called when the server is ready.
 pub fn started() {
     STARTING.store(false, Ordering::Relaxed);
 }
 
-/// Once, before there are threads: the C library, which takes a little for each thread, takes it all from one place.
-pub(super) fn one_for_all() {
+/// Limits the C library to one arena; it makes one for each thread otherwise. To be called once, before threads start.
+pub(super) fn limit_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: there is no other thread, and the call changes nothing but where memory is taken from.
+    // SAFETY: there is no other thread yet, and the call only sets an option of the C library's allocator.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
     }
 }
 
-/// Gives back what is free. On the main thread that is also what threads that have ended left.
-pub(super) fn give_back() {
-    // SAFETY: the call may be made at any time, on any thread, also where another allocator is at work: it frees nothing
-    // that is in use.
+/// Returns free pages to the system; on the main thread also those of threads that have ended.
+pub(super) fn collect() {
+    // SAFETY: mimalloc allows the call at any time on any thread; it frees nothing that is in use.
     unsafe { libmimalloc_sys::mi_collect(true) }
 }

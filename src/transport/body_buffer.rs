@@ -1,18 +1,18 @@
-//! The bytes of one incoming message: on the heap while it is short, then in a map of its own, which goes back to the
-//! system the moment the message is done with, whichever thread that happens on. Knows no protocol.
+//! The bytes of one incoming request: on the heap while it is short, then in an anonymous map. The map returns its memory
+//! to the system when it is dropped, on any thread; an allocator may keep it. Knows no protocol.
 
 use std::ops::Deref;
 
 use memmap2::MmapMut;
 
-/// Bytes up to which a message stays on the heap.
+/// Most bytes that are kept on the heap.
 pub(super) const SHORT: usize = 64 * 1024;
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct BodyBuffer {
     short: Vec<u8>,
-    /// Address space for the longest message; memory only where it was written.
+    /// Address space for the largest request; the system gives memory only to pages that were written.
     long: Option<MmapMut>,
     /// Bytes of `long` that were written.
     len: usize,
@@ -20,18 +20,18 @@ pub(super) struct BodyBuffer {
 }
 
 impl BodyBuffer {
-    /// An empty message that will never hold more than `max` bytes.
+    /// An empty buffer for at most `max` bytes.
     pub(super) fn new(max: usize) -> BodyBuffer {
         BodyBuffer { short: Vec::new(), long: None, len: 0, max }
     }
 
-    /// Adds bytes; the caller keeps to the limit that it gave.
+    /// Appends bytes. The caller does not exceed the limit that it gave to [`BodyBuffer::new`].
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        debug_assert!(self.len() + bytes.len() <= self.max, "a message over its limit");
+        debug_assert!(self.len() + bytes.len() <= self.max, "a request over its limit");
         if self.long.is_none() && self.short.len() + bytes.len() > SHORT {
-            // A system without address space to give leaves it on the heap.
+            // Without address space for a map, the bytes stay on the heap.
             self.long = MmapMut::map_anon(self.max).ok().map(|mut map| {
-                // Or the first byte would take 2 MB where the system gives huge pages unasked.
+                // With transparent huge pages the first byte would take 2 MB.
                 #[cfg(target_os = "linux")]
                 let _ = map.advise(memmap2::Advice::NoHugePage);
                 let short = std::mem::take(&mut self.short);
@@ -49,7 +49,7 @@ impl BodyBuffer {
         }
     }
 
-    /// Empty again; what was long is given back.
+    /// Makes it empty, and frees the map.
     pub(super) fn clear(&mut self) {
         self.short.clear();
         self.long = None;

@@ -88,7 +88,7 @@ async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl AsyncFnMu
                 watch.observe(&sample, limit).iter().for_each(warn);
                 if rest.lasts(&sample, METRICS.calls()) {
                     at_rest().await;
-                    allocator::give_back();
+                    allocator::collect();
                 }
             }
         }

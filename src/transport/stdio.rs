@@ -37,7 +37,7 @@ const REST: Duration = Duration::from_secs(3);
 
 /// Serves until the end of input, or until a signal. `ready` is called when nothing is left that could fail.
 pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    allocator::one_for_all();
+    allocator::limit_arenas();
     check_descriptors()?;
     // No pipe, or none that may be larger: then it stays as it is.
     let _ = rustix::pipe::fcntl_setpipe_size(rustix::stdio::stdout(), PIPE);
@@ -127,8 +127,8 @@ impl Connection {
     /// all, because nothing is in work.
     fn rest(&mut self) -> bool {
         self.rested = Instant::now();
-        let all = self.work.is_idle() && self.output.rest();
-        allocator::give_back();
+        let all = self.work.is_idle() && self.output.free_if_idle();
+        allocator::collect();
         all
     }
 

@@ -1,7 +1,7 @@
-//! Standard output: whole answers, one a line, however many threads have one.
+//! Writes whole answers to standard output, one a line, from any number of threads.
 //!
-//! Short answers gather in a buffer until the reader has nothing more to do; a long one goes out block by block while
-//! the others wait. A reader that went away is not an error.
+//! Short answers are buffered until the thread that reads requests has no more input; a long answer is written block by
+//! block while the others wait. A client that closed the pipe is not an error.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use rustix::io::Errno;
 
 use crate::protocol::{Answer, BLOCK, Pulled};
 
-/// Bytes of a long answer that go out at once: each time the reader has to be woken. What it reads is still in the cache.
+/// Bytes of a long answer that are written at once. Each write wakes the client; more bytes would leave the CPU cache.
 const LONG: usize = 4 * BLOCK;
 
-/// Bytes that the buffer grows to: less than a block of short answers, and then the first block of a long one.
+/// Most bytes of the buffer: short answers of less than a block, then the first block of a long one.
 const MOST: usize = BLOCK + LONG;
 
 /// See the module.
@@ -23,11 +23,11 @@ pub(super) struct StdoutWriter(Mutex<Buffer>);
 
 #[derive(Debug, Default)]
 struct Buffer {
-    /// The first `len` bytes wait to be written; the rest is room.
+    /// The first `len` bytes are to be written; the rest is spare room.
     bytes: Vec<u8>,
     len: usize,
     closed: bool,
-    /// All that was flushed.
+    /// All bytes that were flushed.
     #[cfg(test)]
     flushed: Vec<u8>,
 }
@@ -50,8 +50,8 @@ impl StdoutWriter {
         self.lock().flush();
     }
 
-    /// Gives back the room for what is to be written; whether there was nothing. Waits for nobody who still writes.
-    pub(super) fn rest(&self) -> bool {
+    /// Frees the buffer if it is empty and no thread is writing. Returns whether it did.
+    pub(super) fn free_if_idle(&self) -> bool {
         let Ok(mut buffer) = self.0.try_lock() else { return false };
         if buffer.len > 0 {
             return false;
@@ -60,12 +60,12 @@ impl StdoutWriter {
         true
     }
 
-    /// Whether nobody reads any more.
+    /// Whether the client has closed the pipe.
     pub(super) fn is_closed(&self) -> bool {
         self.lock().closed
     }
 
-    /// What waits to be flushed, instead of writing it.
+    /// Takes what is in the buffer instead of writing it.
     #[cfg(test)]
     pub(super) fn take(&self) -> String {
         let mut buffer = self.lock();
@@ -73,26 +73,26 @@ impl StdoutWriter {
         String::from_utf8(buffer.bytes[..len].to_vec()).unwrap()
     }
 
-    /// What was flushed since the last time.
+    /// Takes what was flushed since the last call.
     #[cfg(test)]
     pub(super) fn take_flushed(&self) -> String {
         String::from_utf8(std::mem::take(&mut self.lock().flushed)).unwrap()
     }
 
-    /// An output whose reader went away.
+    /// A writer whose client has closed the pipe.
     #[cfg(test)]
     pub(super) fn closed() -> StdoutWriter {
         StdoutWriter(Mutex::new(Buffer { closed: true, ..Buffer::default() }))
     }
 
     fn lock(&self) -> MutexGuard<'_, Buffer> {
-        // A panic between two answers leaves whole lines; one within an answer is caught where it is pushed.
+        // The buffer holds whole lines between two answers; a panic within an answer is caught in `push`.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Buffer {
-    /// A panic on the way ends the line where it is, so that the next message is whole again.
+    /// Adds an answer. If making it panics, its line ends there, so that the next line is whole again.
     fn push(&mut self, mut answer: Answer) {
         let pushed = catch_unwind(AssertUnwindSafe(|| {
             while self.pull(&mut answer) == Pulled::More {
@@ -157,12 +157,12 @@ mod tests {
     fn room_is_given_back_when_nothing_waits_to_be_written_and_nobody_writes() {
         let output = StdoutWriter::closed();
         output.push(Answer::ready(200, b"short".to_vec()));
-        assert!(!output.rest());
+        assert!(!output.free_if_idle());
         assert_eq!(output.take(), "short\n");
         let writing = output.lock();
-        assert!(!output.rest());
+        assert!(!output.free_if_idle());
         drop(writing);
-        assert!(output.rest() && output.lock().bytes.capacity() == 0);
+        assert!(output.free_if_idle() && output.lock().bytes.capacity() == 0);
         output.push(Answer::ready(200, b"again".to_vec()));
         assert_eq!(output.take(), "again\n");
     }

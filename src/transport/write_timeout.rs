@@ -1,6 +1,8 @@
-//! A connection whose other side must keep reading: a client that takes nothing for a while is hung up on, so that it
-//! cannot hold an answer in memory for ever (SPEC 8). One that still sends what nobody will read is heard out for a moment
-//! at the end: hung up on at once, it would not see its answer. Knows no HTTP.
+//! A stream with a write timeout and a lingering close.
+//!
+//! A client that reads nothing for a while is disconnected, so that it cannot hold an answer in memory for ever (SPEC 8).
+//! A client that is still sending when its answer is complete is read from for a short time before the close: the reset
+//! that an early close causes would destroy the answer. Knows no HTTP.
 
 use std::future::Future;
 use std::io;
@@ -13,39 +15,39 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// How long a client that still sends is heard out, and how many bytes of it.
-const MOMENT: Duration = Duration::from_secs(1);
-const HEARD: usize = 16 << 20;
+/// How long, and how many bytes, the lingering close reads.
+const LINGER_TIME: Duration = Duration::from_secs(1);
+const LINGER_BYTES: usize = 16 << 20;
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct WriteTimeout<T> {
     stream: T,
-    patience: Duration,
+    timeout: Duration,
     /// Runs while a write makes no progress.
-    waiting: Option<Pin<Box<Sleep>>>,
-    /// Whether the other side was left unheard.
-    unheard: Arc<AtomicBool>,
-    /// Runs while it is heard out at the end, with the bytes heard.
-    ending: Option<(Pin<Box<Sleep>>, usize)>,
+    stalled: Option<Pin<Box<Sleep>>>,
+    /// Whether the request was answered before it was read to its end.
+    unread: Arc<AtomicBool>,
+    /// Runs during the lingering close; with the bytes that it has read.
+    lingering: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
 impl<T> WriteTimeout<T> {
-    /// Waits at most `patience` for the other side to take some bytes. Whoever answers it before it has said all sets
-    /// `unheard`.
-    pub(super) fn new(stream: T, patience: Duration, unheard: Arc<AtomicBool>) -> WriteTimeout<T> {
-        WriteTimeout { stream, patience, waiting: None, unheard, ending: None }
+    /// A write that makes no progress for `timeout` fails. Set `unread` when a request is answered before it was read to
+    /// its end: then the close lingers.
+    pub(super) fn new(stream: T, timeout: Duration, unread: Arc<AtomicBool>) -> WriteTimeout<T> {
+        WriteTimeout { stream, timeout, stalled: None, unread, lingering: None }
     }
 
-    /// Passes progress on; turns too long a wait into an error.
-    fn judge<R>(&mut self, progress: Poll<io::Result<R>>, context: &mut Context<'_>) -> Poll<io::Result<R>> {
+    /// Returns progress as it is, and an error if there was none for too long.
+    fn limit<R>(&mut self, progress: Poll<io::Result<R>>, context: &mut Context<'_>) -> Poll<io::Result<R>> {
         if progress.is_ready() {
-            self.waiting = None;
+            self.stalled = None;
             return progress;
         }
-        let patience = self.patience;
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(patience)));
-        waiting.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+        let timeout = self.timeout;
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(timeout)));
+        stalled.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
@@ -66,7 +68,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WriteTimeout<T> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let progress = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.judge(progress, context)
+        self.limit(progress, context)
     }
 
     fn poll_write_vectored(
@@ -75,7 +77,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WriteTimeout<T> {
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let progress = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
-        self.judge(progress, context)
+        self.limit(progress, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -84,29 +86,29 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WriteTimeout<T> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let progress = Pin::new(&mut self.stream).poll_flush(context);
-        self.judge(progress, context)
+        self.limit(progress, context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.ending.is_none() {
+        if self.lingering.is_none() {
             ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
-            if !self.unheard.load(Ordering::Relaxed) {
+            if !self.unread.load(Ordering::Relaxed) {
                 return Poll::Ready(Ok(()));
             }
         }
-        let WriteTimeout { stream, ending, .. } = &mut *self;
-        let (moment, heard) = ending.get_or_insert_with(|| (Box::pin(sleep(MOMENT)), 0));
-        if moment.as_mut().poll(context).is_ready() {
+        let WriteTimeout { stream, lingering, .. } = &mut *self;
+        let (time, bytes) = lingering.get_or_insert_with(|| (Box::pin(sleep(LINGER_TIME)), 0));
+        if time.as_mut().poll(context).is_ready() {
             return Poll::Ready(Ok(()));
         }
         let mut ignored = [0; 16 * 1024];
-        while *heard < HEARD {
+        while *bytes < LINGER_BYTES {
             let mut buffer = ReadBuf::new(&mut ignored);
             let read = ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer));
             if read.is_err() || buffer.filled().is_empty() {
                 break;
             }
-            *heard += buffer.filled().len();
+            *bytes += buffer.filled().len();
         }
         Poll::Ready(Ok(()))
     }
@@ -123,49 +125,49 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_nothing_is_hung_up_on() {
+    fn a_client_that_reads_nothing_is_disconnected() {
         run(async {
-            let (stream, _other) = duplex(16);
-            let mut patient = WriteTimeout::new(stream, Duration::from_millis(20), Arc::default());
-            let failed = patient.write_all(&[0; 100]).await.unwrap_err();
+            let (inner, _other) = duplex(16);
+            let mut stream = WriteTimeout::new(inner, Duration::from_millis(20), Arc::default());
+            let failed = stream.write_all(&[0; 100]).await.unwrap_err();
             assert_eq!(failed.kind(), io::ErrorKind::TimedOut);
         });
     }
 
     #[test]
-    fn a_client_that_still_sends_when_it_has_its_answer_is_heard_out() {
+    fn a_client_that_is_still_sending_gets_its_answer() {
         run(async {
-            let (stream, mut other) = duplex(16);
-            let mut patient =
-                WriteTimeout::new(stream, Duration::from_secs(60), Arc::new(AtomicBool::new(true)));
+            let (inner, mut other) = duplex(16);
+            let mut stream =
+                WriteTimeout::new(inner, Duration::from_secs(60), Arc::new(AtomicBool::new(true)));
             let client = tokio::spawn(async move {
                 other.write_all(&[1; 500]).await.expect("all sent");
                 other.shutdown().await.expect("said");
                 let mut answer = Vec::new();
                 other.read_to_end(&mut answer).await.map(|_| answer)
             });
-            patient.write_all(b"too large").await.unwrap();
-            patient.shutdown().await.unwrap();
-            drop(patient);
+            stream.write_all(b"too large").await.unwrap();
+            stream.shutdown().await.unwrap();
+            drop(stream);
             assert_eq!(client.await.unwrap().unwrap(), b"too large");
         });
     }
 
     #[test]
-    fn a_client_that_says_no_more_and_stays_is_left_after_a_moment() {
+    fn a_client_that_sends_nothing_more_and_stays_is_disconnected_after_a_short_time() {
         run(async {
-            let (stream, _other) = duplex(16);
-            let mut patient =
-                WriteTimeout::new(stream, Duration::from_secs(60), Arc::new(AtomicBool::new(true)));
-            patient.shutdown().await.unwrap();
+            let (inner, _other) = duplex(16);
+            let mut stream =
+                WriteTimeout::new(inner, Duration::from_secs(60), Arc::new(AtomicBool::new(true)));
+            stream.shutdown().await.unwrap();
         });
     }
 
     #[test]
-    fn a_slow_client_that_takes_a_little_each_time_is_waited_for() {
+    fn a_slow_client_that_reads_a_little_each_time_is_served() {
         run(async {
-            let (stream, mut other) = duplex(16);
-            let mut patient = WriteTimeout::new(stream, Duration::from_secs(60), Arc::default());
+            let (inner, mut other) = duplex(16);
+            let mut stream = WriteTimeout::new(inner, Duration::from_secs(60), Arc::default());
             let reader = tokio::spawn(async move {
                 let mut all = Vec::new();
                 let mut few = [0; 3];
@@ -175,9 +177,9 @@ mod tests {
                 }
                 all
             });
-            patient.write_all(&[7; 500]).await.unwrap();
-            patient.shutdown().await.unwrap();
-            drop(patient);
+            stream.write_all(&[7; 500]).await.unwrap();
+            stream.shutdown().await.unwrap();
+            drop(stream);
             assert_eq!(reader.await.unwrap(), [7; 500]);
         });
     }

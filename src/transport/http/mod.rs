@@ -108,7 +108,7 @@ impl Server {
 
 /// Serves until a signal. `ready` is told the address.
 pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
-    allocator::one_for_all();
+    allocator::limit_arenas();
     check_descriptors()?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
     let runtime = runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
@@ -146,7 +146,7 @@ async fn give_back_on_all(threads: usize, patience: Duration) -> bool {
     for _ in 0..threads {
         let come = come.clone();
         tasks.spawn(async move {
-            allocator::give_back();
+            allocator::collect();
             let mut count = come.0.lock().unwrap_or_else(PoisonError::into_inner);
             *count += 1;
             come.1.notify_all();
@@ -207,15 +207,15 @@ async fn connection(
     mut stopping: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
-    let unheard = Arc::new(AtomicBool::new(false));
+    let unread = Arc::new(AtomicBool::new(false));
     let limit = RateLimit::new(server.shared.rate_limit);
     let (wire, client) = Wire::new(stream);
     let service = service_fn(|request| {
-        let (server, client, in_use, unheard) = (&server, &client, permit.begin_request(), &unheard);
+        let (server, client, in_use, unread) = (&server, &client, permit.begin_request(), &unread);
         let limit = limit.clone();
         async move {
             let response = server.respond(request, limit, client).await?;
-            unheard.store(response.extensions().get::<Unheard>().is_some(), Ordering::Relaxed);
+            unread.store(response.extensions().get::<Unheard>().is_some(), Ordering::Relaxed);
             Ok::<_, io::Error>(response.map(|body| PermitBody::new(body, in_use)))
         }
     });
@@ -223,7 +223,7 @@ async fn connection(
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(BUFFER);
     // The end of what a client sends is not the end of the client: that is seen by `Client::gone`.
     http.half_close(true);
-    let stream = TokioIo::new(WriteTimeout::new(wire, TAKE_TIMEOUT, unheard.clone()));
+    let stream = TokioIo::new(WriteTimeout::new(wire, TAKE_TIMEOUT, unread.clone()));
     let mut served = pin!(http.serve_connection(stream, service));
     let result = tokio::select! {
         result = &mut served => result,
