@@ -123,6 +123,86 @@ fn a_layer_names_only_layers_to_its_left() {
 }
 
 #[test]
+fn the_rooms_of_the_engine_do_not_know_each_other() {
+    let inside = |room: &str| {
+        all().into_iter().filter(move |source| source.file.starts_with(room)).collect::<Vec<_>>()
+    };
+    for (room, unknown) in [
+        ("engine/fs/", ["crate::engine::text", "crate::engine::workspace"]),
+        ("engine/text/", ["crate::engine::fs", "crate::engine::workspace"]),
+    ] {
+        let sources = inside(room);
+        assert!(5 < sources.len(), "{room} holds {} files", sources.len());
+        for source in sources {
+            let names = |path: &String| unknown.iter().any(|unknown| path.starts_with(unknown));
+            let named: Vec<String> = source.paths().into_iter().filter(names).collect();
+            assert_eq!(named, [""; 0], "{}", source.file);
+        }
+    }
+}
+
+/// For each file the other files that it names, by their numbers. A module's own parents and children are left out: a
+/// parent joins its children, and they use what it holds.
+fn named_files(sources: &[Source]) -> Vec<Vec<usize>> {
+    let modules: Vec<String> =
+        sources.iter().map(|source| format!("crate::{}", source.module().join("::"))).collect();
+    let is_in = |path: &str, module: &str| {
+        path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+    };
+    let file_of = |path: &String| {
+        let holding = (0..modules.len()).filter(|&nth| is_in(path, &modules[nth]));
+        holding.max_by_key(|&nth| modules[nth].len())
+    };
+    let related = |one: usize, other: usize| {
+        is_in(&modules[one], &modules[other]) || is_in(&modules[other], &modules[one])
+    };
+    let others = |nth: usize| {
+        let named: Vec<usize> = sources[nth].paths().iter().filter_map(file_of).collect();
+        named.into_iter().filter(|&other| !related(nth, other)).collect()
+    };
+    (0..sources.len()).map(others).collect()
+}
+
+/// The files of a circle, if there is one: each names the next, and the last names the first.
+fn circle(sources: &[Source]) -> Option<Vec<String>> {
+    let named = named_files(sources);
+    let mut done = vec![false; sources.len()];
+    fn visit(at: usize, named: &[Vec<usize>], done: &mut [bool], way: &mut Vec<usize>) -> bool {
+        if let Some(start) = way.iter().position(|&before| before == at) {
+            way.drain(..start);
+            return true;
+        }
+        if done[at] {
+            return false;
+        }
+        way.push(at);
+        if named[at].iter().any(|&next| visit(next, named, done, way)) {
+            return true;
+        }
+        way.pop();
+        done[at] = true;
+        false
+    }
+    let mut way = Vec::new();
+    let found = (0..sources.len()).any(|at| visit(at, &named, &mut done, &mut way));
+    found.then(|| way.iter().map(|&nth| sources[nth].file.clone()).collect())
+}
+
+#[test]
+fn no_files_name_each_other_in_a_circle() {
+    assert_eq!(circle(&all()), None);
+    let circle_of = |files: [(&str, &str); 3]| circle(&files.map(|(file, text)| Source::new(file, text)));
+    let files = [
+        ("engine/a.rs", "use super::b::B;"),
+        ("engine/b.rs", "use crate::engine::c::{self, C};"),
+        ("engine/c.rs", "fn c() { super::a::a() }"),
+    ];
+    let found = circle_of(files).expect("a circle");
+    assert_eq!(found, ["engine/a.rs", "engine/b.rs", "engine/c.rs"]);
+    assert_eq!(circle_of([files[0], files[1], ("engine/c.rs", "fn c() {}")]), None);
+}
+
+#[test]
 fn a_layer_does_not_know_what_it_must_not_know() {
     for (name, unknown) in UNKNOWN {
         for source in layer(name) {
@@ -144,9 +224,9 @@ fn unsafe_code_lives_in_five_leaves() {
     let mut files: Vec<String> = all().into_iter().filter(with_unsafe).map(|source| source.file).collect();
     files.sort();
     let leaves = [
-        "engine/sigbus.rs",
-        "engine/view.rs",
-        "engine/writers.rs",
+        "engine/fs/sigbus.rs",
+        "engine/fs/view.rs",
+        "engine/fs/writers.rs",
         "protocol/escape/avx2.rs",
         "transport/allocator.rs",
     ];
@@ -156,35 +236,35 @@ fn unsafe_code_lives_in_five_leaves() {
 #[test]
 fn a_wrong_arrow_is_seen_in_every_form() {
     for (file, text) in [
-        ("engine/resolve.rs", "use crate::protocol::Answer;"),
-        ("engine/resolve.rs", "use crate::{protocol::Answer};"),
-        ("engine/resolve.rs", "use crate::{engine::{Error, name}, protocol::{self, Answer}};"),
+        ("engine/error.rs", "use crate::protocol::Answer;"),
+        ("engine/error.rs", "use crate::{protocol::Answer};"),
+        ("engine/error.rs", "use crate::{engine::{Error, name}, protocol::{self, Answer}};"),
         (
-            "engine/resolve.rs",
+            "engine/error.rs",
             "use crate::{\n    engine::Error, // the engine's\n    transport::{http::{self}},\n};",
         ),
-        ("engine/resolve.rs", "pub(crate) use crate::protocol as p;"),
-        ("engine/resolve.rs", "use crate as all;"),
-        ("engine/resolve.rs", "use crate::*;"),
-        ("engine/resolve.rs", "use crate::{self as all};"),
-        ("engine/resolve.rs", "extern crate self as all;"),
-        ("engine/resolve.rs", "use super::super::tools::Call;"),
-        ("engine/resolve.rs", "use super::{super::tools::Call, Error};"),
-        ("engine/resolve.rs", "use super::super as all;"),
+        ("engine/error.rs", "pub(crate) use crate::protocol as p;"),
+        ("engine/error.rs", "use crate as all;"),
+        ("engine/error.rs", "use crate::*;"),
+        ("engine/error.rs", "use crate::{self as all};"),
+        ("engine/error.rs", "extern crate self as all;"),
+        ("engine/error.rs", "use super::super::tools::Call;"),
+        ("engine/error.rs", "use super::{super::tools::Call, Error};"),
+        ("engine/error.rs", "use super::super as all;"),
         ("engine/mod.rs", "use super::tools;"),
         ("engine/workspace/edit.rs", "fn f() { super::super::super::tools::run() }"),
-        ("engine/resolve.rs", "mod inner { use super::super::super::tools; }"),
-        ("engine/resolve.rs", "mod inner { mod more { fn f() {} } } use super::super::tools;"),
-        ("engine/resolve.rs", "fn f() { let x = crate::tools::run(); }"),
-        ("engine/resolve.rs", "fn f(x: &crate::protocol::Answer) {}"),
-        ("engine/resolve.rs", "fn f<'a>(x: &'a crate::protocol::Answer) {}"),
-        ("engine/resolve.rs", "fn f() { let c = '\"'; crate::tools::run(); let d = '\"'; }"),
-        ("engine/resolve.rs", "macro_rules! m { () => { $crate::protocol::code::X } }"),
-        ("engine/resolve.rs", "fn f() { tracing::info!(x = crate::cli::VERSION, \"text\"); }"),
-        ("engine/resolve.rs", "fn f() { crate :: tools\n::run() }"),
-        ("engine/resolve.rs", "use r#crate::x; use crate::r#tools::Call;"),
-        ("engine/resolve.rs", "include!(\"../tools/mod.rs\");"),
-        ("engine/resolve.rs", "#[path = \"../tools/mod.rs\"]\nmod tools;"),
+        ("engine/error.rs", "mod inner { use super::super::super::tools; }"),
+        ("engine/error.rs", "mod inner { mod more { fn f() {} } } use super::super::tools;"),
+        ("engine/error.rs", "fn f() { let x = crate::tools::run(); }"),
+        ("engine/error.rs", "fn f(x: &crate::protocol::Answer) {}"),
+        ("engine/error.rs", "fn f<'a>(x: &'a crate::protocol::Answer) {}"),
+        ("engine/error.rs", "fn f() { let c = '\"'; crate::tools::run(); let d = '\"'; }"),
+        ("engine/error.rs", "macro_rules! m { () => { $crate::protocol::code::X } }"),
+        ("engine/error.rs", "fn f() { tracing::info!(x = crate::cli::VERSION, \"text\"); }"),
+        ("engine/error.rs", "fn f() { crate :: tools\n::run() }"),
+        ("engine/error.rs", "use r#crate::x; use crate::r#tools::Call;"),
+        ("engine/error.rs", "include!(\"../tools/mod.rs\");"),
+        ("engine/error.rs", "#[path = \"../tools/mod.rs\"]\nmod tools;"),
         ("tools/mod.rs", "use crate::{engine::Error, protocol::X};"),
         ("protocol/mod.rs", "use crate::transport::Shared;"),
         ("transport/mod.rs", "use crate::cli;"),
@@ -197,25 +277,25 @@ fn a_wrong_arrow_is_seen_in_every_form() {
 fn what_only_looks_like_a_wrong_arrow_is_none() {
     for (file, text) in [
         (
-            "engine/resolve.rs",
+            "engine/error.rs",
             "// use crate::protocol::Answer;\n/* use crate::tools; /* crate::tools::x */ crate::tools */",
         ),
-        ("engine/resolve.rs", "const X: &str = \"use crate::{protocol::Answer};\";"),
+        ("engine/error.rs", "const X: &str = \"use crate::{protocol::Answer};\";"),
         (
-            "engine/resolve.rs",
+            "engine/error.rs",
             "const X: &str = r#\"a \" crate::protocol::Answer \"#; const Y: &[u8] = br\"crate::tools::x\";",
         ),
         (
-            "engine/resolve.rs",
+            "engine/error.rs",
             "const X: &str = \"\\\"\"; use crate::engine::name; const Y: &str = \"crate::tools::x\";",
         ),
         (
-            "engine/resolve.rs",
+            "engine/error.rs",
             "use crate::engine::{protocol, tools::X}; use super::tools; fn f() { tools::run() }",
         ),
-        ("engine/resolve.rs", "fn f() -> impl Iterator<Item = u8> + use<> { std::iter::empty() }"),
+        ("engine/error.rs", "fn f() -> impl Iterator<Item = u8> + use<> { std::iter::empty() }"),
         ("engine/workspace/edit.rs", "use super::super::tools::X;"),
-        ("engine/resolve.rs", "fn f() {}\n#[cfg(test)]\nmod tests { use crate::protocol::Answer; }"),
+        ("engine/error.rs", "fn f() {}\n#[cfg(test)]\nmod tests { use crate::protocol::Answer; }"),
         ("transport/work.rs", "use crate::{engine::{Control, Error}, protocol::Answer, tools};"),
         ("main.rs", "use crate::transport::Shared;"),
     ] {

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexMap;
 
-use super::lines::{InlineIndex, LineIndex, NotText};
-use super::version::FileStamp;
+use crate::engine::fs::version::FileStamp;
+use crate::engine::text::lines::{InlineIndex, LineIndex, NotText};
 
 /// What is known of the lines of one state of a file.
 #[derive(Debug, Clone)]

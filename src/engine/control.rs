@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Error, Result};
+use crate::engine::{Error, Result};
 
 const RUNNING: u8 = 0;
 const LOCKED_OUT: u8 = 1;

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use super::text_edit::Unmatched;
+use crate::engine::text::text_edit::Unmatched;
 
 /// The result of an engine operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -12,10 +12,10 @@ use std::sync::Arc;
 use rustix::fs::{Access, Dir, FileType, Stat};
 use rustix::io::Errno;
 
-use super::name::{FileName, NamePolicy};
-use super::name_table::NameTable;
-use super::resolve::{self, Refusal, ResolvedPath};
-use super::{Error, Result};
+use crate::engine::fs::resolve::{self, Refusal, ResolvedPath};
+use crate::engine::name::{FileName, NamePolicy};
+use crate::engine::name_table::NameTable;
+use crate::engine::{Error, Result};
 
 /// Entries looked at for names like a missing one.
 const SIMILAR_SEARCHED: usize = 2_000;

@@ -1,6 +1,7 @@
 //! File names: parsed once, so that no later function checks a path (SPEC 3, 8).
 
-use super::{Error, Result, temporary};
+use crate::engine::fs::temporary;
+use crate::engine::{Error, Result};
 
 /// Which names are admitted (`--names`, SPEC 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,16 +7,16 @@ use std::time::Instant;
 use rustix::fs::Access;
 
 use super::{ATTEMPTS, Found, Workspace};
-use crate::engine::atomic::{AtomicFile, Failure, Replaces};
 use crate::engine::cache::Known;
-use crate::engine::file_system;
-use crate::engine::line_edit::{self, LineEdits};
-use crate::engine::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
-use crate::engine::lock::{Locked, PathKey, Turn};
+use crate::engine::fs::atomic::{AtomicFile, Failure, Replaces};
+use crate::engine::fs::file_system;
+use crate::engine::fs::lock::{Locked, PathKey, Turn};
+use crate::engine::fs::resolve::ResolvedPath;
+use crate::engine::fs::root::Folder;
 use crate::engine::name::FileName;
-use crate::engine::resolve::ResolvedPath;
-use crate::engine::root::Folder;
-use crate::engine::splice::EditPlan;
+use crate::engine::text::line_edit::{self, LineEdits};
+use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
+use crate::engine::text::splice::EditPlan;
 use crate::engine::{Control, Error, MissingFile, Result};
 
 /// What an edit did.

@@ -8,14 +8,14 @@ use std::time::SystemTime;
 
 use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::Known;
-use crate::engine::file_system::{self, FileSystem, WriteBarrier};
-use crate::engine::lines::{LineIndex, NotText};
+use crate::engine::fs::file_system::{self, FileSystem, WriteBarrier};
+use crate::engine::fs::resolve::ResolvedPath;
+use crate::engine::fs::root::Folder;
+use crate::engine::fs::version::FileStamp;
+use crate::engine::fs::view::{FileView, MAP_CUTOFF, OpenFile};
+use crate::engine::fs::writers::{self, Writers};
 use crate::engine::name::FileName;
-use crate::engine::resolve::ResolvedPath;
-use crate::engine::root::Folder;
-use crate::engine::version::FileStamp;
-use crate::engine::view::{FileView, MAP_CUTOFF, OpenFile};
-use crate::engine::writers::{self, Writers};
+use crate::engine::text::lines::{LineIndex, NotText};
 use crate::engine::{Control, Error, Result};
 
 /// The lines asked for, 0-based, both ends inclusive, either end open.

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use super::*;
 use crate::engine::cache::Known;
-use crate::engine::{LineEdit, LineEdits, LineIndex, Operation, failpoint, line_edit};
+use crate::engine::fs::failpoint;
+use crate::engine::text::line_edit;
+use crate::engine::{LineEdit, LineEdits, LineIndex, Operation};
 
 mod power_loss;
 
@@ -165,7 +167,7 @@ fn a_crash_after_any_step_of_an_edit_through_a_link_leaves_nothing_that_the_next
 fn a_folder_that_was_made_again_is_cleared_of_leftovers_by_the_first_edit_in_it() {
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("folder");
-    let left = dir.join(crate::engine::temporary::new_name());
+    let left = dir.join(crate::engine::fs::temporary::new_name());
     std::fs::create_dir(&dir).unwrap();
     let workspace = open(&dir);
     std::fs::remove_dir(&dir).unwrap();
@@ -473,7 +475,7 @@ fn what_is_found_is_kept_unless_a_write_could_go_unseen() {
     assert!(!read(), "it is open for writing, and a page is dirty");
     log.sync_all().unwrap();
     // Older kernels do not tell whether pages are dirty.
-    let tells = system.shows_writers && crate::engine::writers::every_write_would_show(&log, system);
+    let tells = system.shows_writers && crate::engine::fs::writers::every_write_would_show(&log, system);
     assert_eq!(read(), tells, "it is open for writing, but nothing is written");
     drop(log);
     assert_eq!(read(), system.shows_writers);

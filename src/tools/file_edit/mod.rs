@@ -4,6 +4,7 @@
 
 mod data;
 mod error;
+mod failure_text;
 mod format;
 mod no_match;
 mod success;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
-use super::error::{fix, location, metadata, searched, start_of, suggestions};
+use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
 use super::format::{self, read_call};
 use crate::engine::{Diagnosis, Similar, Unmatched};
 

@@ -12,8 +12,8 @@ use std::rc::Rc;
 use std::path::PathBuf;
 
 use super::*;
-use crate::engine::failpoint::Event;
-use crate::engine::temporary;
+use crate::engine::fs::failpoint::Event;
+use crate::engine::fs::temporary;
 
 /// Names in one folder, and the inode of each.
 type Names = BTreeMap<String, u64>;

@@ -1,0 +1,193 @@
+//! POSIX ACLs (acl(5)): what the kernel keeps of one in an extended attribute, as entries.
+//!
+//! A mode is an ACL of three entries, so both are handled alike. Pure: opens and changes nothing.
+
+use rustix::fs::Mode;
+
+/// The extended attribute that holds a file's ACL.
+pub(crate) const ACCESS: &str = "system.posix_acl_access";
+
+/// The extended attribute of a folder that says which ACL a new file in it gets.
+pub(crate) const DEFAULT: &str = "system.posix_acl_default";
+
+const VERSION: [u8; 4] = 2_u32.to_le_bytes();
+const NO_ID: u32 = u32::MAX;
+
+const OWNER: u16 = 0x01;
+const NAMED_USER: u16 = 0x02;
+const GROUP: u16 = 0x04;
+const NAMED_GROUP: u16 = 0x08;
+const MASK: u16 = 0x10;
+const OTHERS: u16 = 0x20;
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Acl(Vec<Entry>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    tag: u16,
+    permissions: u16,
+    id: u32,
+}
+
+impl Acl {
+    /// What a mode says.
+    pub(crate) fn of_mode(mode: Mode) -> Acl {
+        let bits = mode.as_raw_mode() as u16;
+        let entry = |tag, shift: u16| Entry { tag, permissions: bits >> shift & 7, id: NO_ID };
+        Acl(vec![entry(OWNER, 6), entry(GROUP, 3), entry(OTHERS, 0)])
+    }
+
+    /// Nothing if the bytes are no ACL that we know.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Acl> {
+        let (entries, rest) = bytes.strip_prefix(&VERSION)?.as_chunks::<8>();
+        let entry = |&[tag0, tag1, low, high, ref id @ ..]: &[u8; 8]| Entry {
+            tag: u16::from_le_bytes([tag0, tag1]),
+            permissions: u16::from_le_bytes([low, high]),
+            id: u32::from_le_bytes(*id),
+        };
+        let acl = Acl(entries.iter().map(entry).collect());
+        let is_whole = [OWNER, GROUP, OTHERS].iter().all(|&tag| acl.find(tag).is_some());
+        (is_whole && rest.is_empty()).then_some(acl)
+    }
+
+    /// The extended attribute's value.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = VERSION.to_vec();
+        for entry in &self.0 {
+            bytes.extend_from_slice(&entry.tag.to_le_bytes());
+            bytes.extend_from_slice(&entry.permissions.to_le_bytes());
+            bytes.extend_from_slice(&entry.id.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// The mode that a file with this ACL has: where there is a mask, it stands in the place of the group.
+    pub(crate) fn mode(&self) -> Mode {
+        let group = if self.find(MASK).is_some() { MASK } else { GROUP };
+        let bits = self.of(OWNER) << 6 | self.of(group) << 3 | self.of(OTHERS);
+        Mode::from_raw_mode(bits.into())
+    }
+
+    /// Whether the mode alone says the same.
+    pub(crate) fn is_mode(&self) -> bool {
+        !self.0.iter().any(|entry| matches!(entry.tag, NAMED_USER | NAMED_GROUP | MASK))
+    }
+
+    /// What open(2) with `mode` makes of this default ACL for a new file.
+    pub(crate) fn for_new_file(mut self, mode: Mode) -> Acl {
+        let asked = Acl::of_mode(mode);
+        let group = if self.find(MASK).is_some() { MASK } else { GROUP };
+        for (tag, limit) in [(OWNER, OWNER), (group, GROUP), (OTHERS, OTHERS)] {
+            self.limit(tag, asked.of(limit));
+        }
+        self
+    }
+
+    /// For a file that gets another group: members of neither group may do more than before.
+    pub(crate) fn for_another_group(mut self) -> Acl {
+        let mask = self.find(MASK).map_or(7, |mask| mask.permissions);
+        let both = self.of(GROUP) & mask & self.of(OTHERS);
+        // Who is in the new group may have been kept out by name; who was in the old one is one of the others now.
+        self.limit(GROUP, if self.is_mode() { both } else { 0 });
+        self.limit(OTHERS, both);
+        self
+    }
+
+    /// For a file that gets another owner: the old one may not do more than before.
+    pub(crate) fn for_another_owner(mut self) -> Acl {
+        let owner = self.of(OWNER);
+        // The owner's own entry came first; now one that names the old owner or a group of it would count.
+        for tag in [NAMED_USER, GROUP, NAMED_GROUP, OTHERS] {
+            self.limit(tag, owner);
+        }
+        self
+    }
+
+    fn find(&self, tag: u16) -> Option<&Entry> {
+        self.0.iter().find(|entry| entry.tag == tag)
+    }
+
+    fn of(&self, tag: u16) -> u16 {
+        self.find(tag).map_or(0, |entry| entry.permissions & 7)
+    }
+
+    fn limit(&mut self, tag: u16, limit: u16) {
+        for entry in self.0.iter_mut().filter(|entry| entry.tag == tag) {
+            entry.permissions &= limit;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn acl(entries: &[(u16, u16, u32)]) -> Acl {
+        Acl(entries.iter().map(|&(tag, permissions, id)| Entry { tag, permissions, id }).collect())
+    }
+
+    fn named() -> Acl {
+        acl(&[
+            (OWNER, 7, NO_ID),
+            (NAMED_USER, 6, 1000),
+            (GROUP, 5, NO_ID),
+            (NAMED_GROUP, 0, 1001),
+            (MASK, 6, NO_ID),
+            (OTHERS, 4, NO_ID),
+        ])
+    }
+
+    #[test]
+    fn bytes_lead_back_to_the_same_entries_and_what_is_no_acl_is_none() {
+        let bytes = named().to_bytes();
+        assert_eq!((bytes.len(), Acl::parse(&bytes)), (4 + 6 * 8, Some(named())));
+        assert_eq!(&bytes[..12], [2, 0, 0, 0, 1, 0, 7, 0, 255, 255, 255, 255]);
+        for broken in [&bytes[..3], &bytes[..bytes.len() - 1], &bytes[..4], &[1, 0, 0, 0], &[]] {
+            assert_eq!(Acl::parse(broken), None, "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn a_mode_and_an_acl_of_three_entries_say_the_same() {
+        for mode in [0, 0o640, 0o755, 0o777, 0o124] {
+            let mode = Mode::from_raw_mode(mode);
+            let acl = Acl::of_mode(mode);
+            assert!(acl.is_mode() && acl.mode() == mode, "{mode:?}");
+        }
+        assert!(!named().is_mode());
+        assert_eq!(named().mode(), Mode::from_raw_mode(0o764), "the mask stands for the group");
+    }
+
+    #[test]
+    fn a_default_acl_is_cut_to_what_open_asks_for() {
+        let new = named().for_new_file(Mode::from_raw_mode(0o640));
+        let expected = acl(&[
+            (OWNER, 6, NO_ID),
+            (NAMED_USER, 6, 1000),
+            (GROUP, 5, NO_ID),
+            (NAMED_GROUP, 0, 1001),
+            (MASK, 4, NO_ID),
+            (OTHERS, 0, NO_ID),
+        ]);
+        assert_eq!(new, expected);
+        let plain = Acl::of_mode(Mode::from_raw_mode(0o773)).for_new_file(Mode::from_raw_mode(0o666));
+        assert_eq!(plain, Acl::of_mode(Mode::from_raw_mode(0o662)));
+    }
+
+    #[test]
+    fn with_another_owner_or_group_nobody_may_do_more() {
+        let mode = |mode| Acl::of_mode(Mode::from_raw_mode(mode));
+        for (before, after) in [(0o640, 0o600), (0o664, 0o644), (0o646, 0o644), (0o604, 0o600)] {
+            assert_eq!(mode(before).for_another_group(), mode(after), "{before:o}");
+        }
+        for (before, after) in [(0o664, 0o664), (0o466, 0o444), (0o077, 0o000)] {
+            assert_eq!(mode(before).for_another_owner(), mode(after), "{before:o}");
+        }
+        let other = named().for_another_group();
+        assert_eq!((other.of(GROUP), other.of(OTHERS), other.of(NAMED_USER)), (0, 4, 6));
+        let all = acl(&[(OWNER, 6, NO_ID), (GROUP, 6, NO_ID), (MASK, 0, NO_ID), (OTHERS, 6, NO_ID)]);
+        assert_eq!(all.for_another_group().of(OTHERS), 0, "the mask kept the old group out");
+    }
+}

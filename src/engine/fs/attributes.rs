@@ -1,0 +1,348 @@
+//! What a file has beside its content: owner, group, mode, ACL and other extended attributes.
+//!
+//! A file that takes another's place gets the other's as far as the system allows; what cannot be kept is left out, so
+//! that nobody may do more with the new file than with the old one. All this happens to a file that is still for its
+//! owner only, and in an order that keeps it so until its rights are those of the old file.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::buffer::spare_capacity;
+use rustix::fs::{Gid, Mode, OFlags, Stat, Uid, XattrFlags};
+use rustix::io::Errno;
+
+use super::acl::{ACCESS, Acl, DEFAULT};
+use super::failpoint;
+use super::view::OpenFile;
+
+/// What open(2) asks for where nobody says otherwise.
+const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
+
+/// The bits of the mode by which a program has the rights of its owner or group.
+const SET_ID: Mode = Mode::SUID.union(Mode::SGID);
+
+/// The kernel's own bound for the names of one file, and for one value.
+const LARGEST: usize = 64 * 1024;
+
+/// Whether a file that takes another's place has its owner and its group.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    owner: bool,
+    group: bool,
+}
+
+impl Kept {
+    fn both(self) -> bool {
+        self.owner && self.group
+    }
+}
+
+/// Gives `new` what a rename over `old` would lose.
+pub(crate) fn copy(old: &OpenFile, new: &File) -> io::Result<()> {
+    let from = old.stat();
+    let names = Names::of(old.file());
+    let acl = access_acl(old);
+    let keeps_acl = acl.as_ref().is_some_and(|acl| !acl.is_mode());
+    let cleared = drop_inherited(new, &names, keeps_acl);
+    failpoint::taken()?;
+    let kept = copy_owner(from, new)?;
+    failpoint::taken()?;
+    copy_xattrs(old.file(), new, &names);
+    failpoint::taken()?;
+    copy_rights(from, acl, new, kept, cleared)
+}
+
+/// Gives a new file in `dir` the rights that open(2) would give it there. `mode` is 0666 less the umask, which counts
+/// only in a folder without a default ACL.
+pub(crate) fn give_to_new_file(dir: impl AsFd, new: &File, mode: Mode) -> io::Result<()> {
+    let Some(default) = default_acl(dir) else { return Ok(rustix::fs::fchmod(new, mode)?) };
+    let acl = default.for_new_file(NEW_FILE);
+    if !acl.is_mode() {
+        rustix::fs::fsetxattr(new, ACCESS, &acl.to_bytes(), XattrFlags::empty())?;
+        failpoint::taken()?;
+    }
+    Ok(rustix::fs::fchmod(new, acl.mode())?)
+}
+
+/// The access ACL of a file, which its mode may be; nothing if the system does not say.
+fn access_acl(old: &OpenFile) -> Option<Acl> {
+    // Asked for by its name: a list of names may be too long to be told, and a mode alone says less than an ACL.
+    let mut nothing = [0; 0];
+    match rustix::fs::fgetxattr(old.file(), ACCESS, &mut nothing) {
+        Ok(_) => acl_of(old.file(), ACCESS),
+        Err(Errno::NODATA | Errno::NOTSUP) => Some(Acl::of_mode(mode_of(old.stat()))),
+        Err(_) => None,
+    }
+}
+
+/// Takes from `new` what its folder gave it and the old file does not have. Whether no foreign ACL is left.
+fn drop_inherited(new: &File, old: &Names, keeps_acl: bool) -> bool {
+    let mut cleared = true;
+    for name in Names::of(new).iter() {
+        if name == ACCESS {
+            // One of our own takes its place.
+            cleared = keeps_acl || rustix::fs::fremovexattr(new, name).is_ok();
+        } else if !old.have(name) {
+            let _ = rustix::fs::fremovexattr(new, name);
+        }
+    }
+    cleared
+}
+
+fn copy_owner(from: &Stat, new: &File) -> io::Result<Kept> {
+    let kept = |now: &Stat| Kept { owner: now.st_uid == from.st_uid, group: now.st_gid == from.st_gid };
+    let now = kept(&rustix::fs::fstat(new)?);
+    if now.both() {
+        return Ok(now);
+    }
+    let owner = (!now.owner).then(|| Uid::from_raw(from.st_uid));
+    let group = (!now.group).then(|| Gid::from_raw(from.st_gid));
+    if rustix::fs::fchown(new, owner, group).is_err() {
+        // Giving files away is for the superuser; a group that we are in may still be kept.
+        let _ = rustix::fs::fchown(new, None, group);
+    }
+    // Some file systems only pretend.
+    Ok(kept(&rustix::fs::fstat(new)?))
+}
+
+fn copy_xattrs(from: &File, to: &File, names: &Names) {
+    for name in names.iter().filter(|name| *name != ACCESS) {
+        if let Some(value) = xattr(from, name) {
+            let _ = rustix::fs::fsetxattr(to, name, &value, XattrFlags::empty());
+        }
+    }
+}
+
+/// Sets ACL and mode, last: changing the owner clears bits of the mode, and an ACL sets some.
+fn copy_rights(from: &Stat, acl: Option<Acl>, new: &File, kept: Kept, cleared: bool) -> io::Result<()> {
+    let narrow = |acl: Acl| {
+        let acl = if kept.group { acl } else { acl.for_another_group() };
+        if kept.owner { acl } else { acl.for_another_owner() }
+    };
+    let (mode, set) = match acl.map(narrow) {
+        Some(acl) if acl.is_mode() => (acl.mode(), cleared),
+        Some(acl) => {
+            let set = rustix::fs::fsetxattr(new, ACCESS, &acl.to_bytes(), XattrFlags::empty()).is_ok();
+            failpoint::taken()?;
+            (acl.mode(), set)
+        }
+        None => (mode_of(from).intersection(Mode::RWXU), false),
+    };
+    // The group's bits are the mask of an ACL: without them whatever ACL there is gives nothing, and without the ACL
+    // that they belong to they would mean the group.
+    let mode = if set { mode } else { mode.difference(Mode::RWXG) };
+    let special = mode_of(from).difference(Mode::RWXU | Mode::RWXG | Mode::RWXO);
+    let special = if kept.both() { special } else { special.difference(SET_ID) };
+    Ok(rustix::fs::fchmod(new, mode.union(special))?)
+}
+
+fn mode_of(stat: &Stat) -> Mode {
+    Mode::from_raw_mode(stat.st_mode)
+}
+
+fn default_acl(dir: impl AsFd) -> Option<Acl> {
+    let mut value = Vec::with_capacity(LARGEST);
+    match rustix::fs::fgetxattr(&dir, DEFAULT, spare_capacity(&mut value)) {
+        Ok(_) => Acl::parse(&value),
+        // A handle that only names the folder.
+        Err(Errno::BADF) => {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let dir = rustix::fs::openat(&dir, ".", flags, Mode::empty()).ok()?;
+            acl_of(&File::from(dir), DEFAULT)
+        }
+        Err(_) => None,
+    }
+}
+
+fn acl_of(file: &File, name: &str) -> Option<Acl> {
+    xattr(file, OsStr::new(name)).and_then(|value| Acl::parse(&value))
+}
+
+fn xattr(file: &File, name: &OsStr) -> Option<Vec<u8>> {
+    let mut value = Vec::with_capacity(LARGEST);
+    rustix::fs::fgetxattr(file, name, spare_capacity(&mut value)).ok().map(|_| value)
+}
+
+/// The names of a file's extended attributes; none if the system does not tell.
+struct Names(Vec<u8>);
+
+impl Names {
+    fn of(file: &File) -> Names {
+        let mut names = Vec::with_capacity(LARGEST);
+        let _ = rustix::fs::flistxattr(file, spare_capacity(&mut names));
+        Names(names)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &OsStr> {
+        self.0.split(|&byte| byte == 0).filter(|name| !name.is_empty()).map(OsStr::from_bytes)
+    }
+
+    fn have(&self, name: impl AsRef<OsStr>) -> bool {
+        self.iter().any(|known| known == name.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::print_stdout)] // What a test skips it says.
+
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::engine::fs::temporary;
+    use crate::engine::{Control, Durability, LineEdits, NamePolicy, Workspace, WorkspaceOptions};
+
+    /// A user who is neither owner nor in the group, and may read and write.
+    fn open_to_a_friend() -> Vec<u8> {
+        let mut bytes = Acl::of_mode(Mode::from_raw_mode(0o777)).to_bytes();
+        let (user, mask) = ([2, 0, 7, 0, 146, 16, 0, 0], [16, 0, 7, 0, 255, 255, 255, 255]);
+        // The owner stands at 4, the group at 12, the others at 20.
+        bytes.splice(20..20, mask);
+        bytes.splice(12..12, user);
+        bytes
+    }
+
+    /// A folder whose default ACL lets a friend in. Nothing where there are no ACLs, which is said.
+    fn folder() -> Option<tempfile::TempDir> {
+        let dir = tempfile::tempdir().unwrap();
+        let set = rustix::fs::setxattr(dir.path(), DEFAULT, &open_to_a_friend(), XattrFlags::empty());
+        if set == Err(Errno::NOTSUP) {
+            println!("SKIPPED: no ACLs at {}", dir.path().display());
+            return None;
+        }
+        set.unwrap();
+        Some(dir)
+    }
+
+    /// What decides who may read and write a file.
+    fn rights(path: &Path) -> (u32, Option<Acl>) {
+        let file = File::open(path).unwrap();
+        (path.metadata().unwrap().mode() & 0o777, acl_of(&file, ACCESS))
+    }
+
+    /// Adds a line to the file `a`; `look` gets the path of the temporary after the `step`-th step, if there is one.
+    /// Whether there were as many steps.
+    fn edit(dir: &Path, step: usize, look: impl Fn(&Path) + 'static) -> bool {
+        let options = WorkspaceOptions {
+            names: NamePolicy::Portable,
+            max_bytes: 1 << 20,
+            read_only: false,
+            durability: Durability::Full,
+        };
+        let workspace = Workspace::open(dir, options).unwrap();
+        let name = workspace.parse_name("a").unwrap();
+        let edits = LineEdits { edits: Vec::new(), append: Some("x".into()) };
+        let folder = dir.to_owned();
+        let meddle = move || {
+            let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap());
+            let ours = |name: &OsStr| temporary::is_temporary(name.as_bytes());
+            entries.filter(|entry| ours(&entry.file_name())).for_each(|entry| look(&entry.path()));
+        };
+        failpoint::meddle_at(step, meddle, || {
+            workspace.edit_lines(&name, &edits, true, &Control::new(Duration::from_secs(60))).unwrap();
+        })
+    }
+
+    #[test]
+    fn at_no_step_may_anybody_do_more_with_the_temporary_than_with_the_old_file() {
+        for step in 1.. {
+            let Some(dir) = folder() else { return };
+            let path = dir.path().join("a");
+            std::fs::write(&path, "old\n").unwrap();
+            rustix::fs::removexattr(&path, ACCESS).unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+            let old = rights(&path);
+            assert_eq!(old, (0o640, None));
+            let allowed = old.clone();
+            let look = move |temporary: &Path| {
+                let now = rights(temporary);
+                assert!(now.0 & 0o077 == 0 || now == allowed, "step {step}: {now:?}");
+            };
+            let more = edit(dir.path(), step, look);
+            assert_eq!(rights(&path), old);
+            if !more {
+                return assert!(step > 9, "{step}");
+            }
+        }
+    }
+
+    #[test]
+    fn at_no_step_may_anybody_do_more_with_a_new_file_than_in_the_end() {
+        for step in 1.. {
+            let Some(dir) = folder() else { return };
+            std::fs::write(dir.path().join("by-open"), "").unwrap();
+            let opened = rights(&dir.path().join("by-open"));
+            assert_eq!(opened.0, 0o666, "the umask does not count");
+            let allowed = opened.clone();
+            let look = move |temporary: &Path| {
+                let now = rights(temporary);
+                assert!(now.0 & 0o077 == 0 || now == allowed, "step {step}: {now:?}");
+            };
+            let more = edit(dir.path(), step, look);
+            assert_eq!(rights(&dir.path().join("a")), opened);
+            if !more {
+                return assert!(step > 8, "{step}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_file_by_a_handle_that_only_names_its_folder_has_the_rights_of_the_folder() {
+        let Some(dir) = folder() else { return };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(dir.path(), flags, Mode::empty()).unwrap();
+        std::fs::write(dir.path().join("by-open"), "").unwrap();
+        let new = File::create(dir.path().join("new")).unwrap();
+        rustix::fs::fchmod(&new, Mode::RUSR | Mode::WUSR).unwrap();
+        give_to_new_file(&handle, &new, Mode::RUSR).unwrap();
+        assert_eq!(rights(&dir.path().join("new")), rights(&dir.path().join("by-open")));
+    }
+
+    #[test]
+    fn where_the_acl_is_not_the_old_files_the_group_which_stands_for_its_mask_has_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new");
+        let new = File::create(&path).unwrap();
+        let mode = |mode| Mode::from_raw_mode(mode);
+        rustix::fs::fchmod(&new, mode(0o664)).unwrap();
+        let from = rustix::fs::fstat(&new).unwrap();
+        let kept = Kept { owner: true, group: true };
+        for (acl, cleared, expected) in [
+            (Some(Acl::of_mode(mode(0o664))), true, 0o664),
+            (Some(Acl::of_mode(mode(0o664))), false, 0o604),
+            (None, true, 0o600),
+            // No file has such an ACL.
+            (Acl::parse(&[2, 0, 0, 0]), true, 0o600),
+        ] {
+            copy_rights(&from, acl, &new, kept, cleared).unwrap();
+            assert_eq!(rights(&path).0, expected);
+        }
+    }
+
+    #[test]
+    fn extended_attributes_that_only_the_new_file_has_go_and_all_others_come() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str, xattrs: &[(&str, &str)]| {
+            let file = File::create(dir.path().join(name)).unwrap();
+            let set = |(name, value): &(&str, &str)| {
+                rustix::fs::fsetxattr(&file, *name, value.as_bytes(), XattrFlags::empty()).is_ok()
+            };
+            xattrs.iter().all(set).then_some(file)
+        };
+        let old = file("old", &[("user.both", "old"), ("user.old", "old")]);
+        let new = file("new", &[("user.both", "new"), ("user.new", "new")]);
+        let (Some(old), Some(new)) = (old, new) else {
+            return println!("SKIPPED: no extended attributes at {}", dir.path().display());
+        };
+        let stat = rustix::fs::fstat(&old).unwrap();
+        copy(&OpenFile::new(old, stat), &new).unwrap();
+        let value = |name: &str| xattr(&new, name.as_ref());
+        assert_eq!((value("user.both"), value("user.old")), (Some(b"old".into()), Some(b"old".into())));
+        assert_eq!(value("user.new"), None);
+    }
+}

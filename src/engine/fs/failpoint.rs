@@ -1,0 +1,112 @@
+//! Failpoints: the steps of a write, as places where a test can stop it or look at it.
+//!
+//! Outside unit tests [`taken`] does nothing, and the flushes are those of the system. In a unit test a thread may arrange
+//! a crash at its n-th step: from then on every step fails and nothing is cleaned up any more, as if the process had died
+//! there. Or it lets another program act after that step, or watches all steps and flushes.
+
+/// Passes a step; in tests, crashes there if it was arranged.
+#[cfg(not(test))]
+#[inline(always)]
+pub(crate) fn taken() -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Whether the process is as good as dead, so that destructors must do nothing.
+#[cfg(not(test))]
+#[inline(always)]
+pub(crate) fn crashed() -> bool {
+    false
+}
+
+#[cfg(not(test))]
+pub(crate) use rustix::fs::{fdatasync, fsync};
+
+#[cfg(test)]
+pub(crate) use hook::{Event, crash_at, crashed, fdatasync, fsync, meddle_at, taken, watch};
+
+#[cfg(test)]
+mod hook {
+    use std::cell::{Cell, RefCell};
+    use std::io;
+    use std::os::fd::AsFd;
+
+    type Act = Box<dyn FnOnce()>;
+    type Watcher = Box<dyn FnMut(Event)>;
+
+    /// What a watcher is told, right after it happened. Files and folders go by their inode.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Event {
+        Step,
+        FileFlushed(u64),
+        FolderFlushed(u64),
+    }
+
+    thread_local! {
+        /// Steps left until the crash; nothing if none is arranged.
+        static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+
+        /// Steps left until another program acts, and what it does.
+        static MEDDLER: RefCell<Option<(usize, Act)>> = const { RefCell::new(None) };
+
+        static WATCHER: RefCell<Option<Watcher>> = const { RefCell::new(None) };
+    }
+
+    pub(crate) fn taken() -> io::Result<()> {
+        tell(Event::Step);
+        let meddler = MEDDLER.take();
+        match meddler {
+            Some((1, act)) => act(),
+            Some((left, act)) => MEDDLER.set(Some((left - 1, act))),
+            None => {}
+        }
+        match LEFT.get() {
+            None => Ok(()),
+            Some(0) => Err(io::Error::other("crashed")),
+            Some(left) => {
+                LEFT.set(Some(left - 1));
+                if left == 1 { Err(io::Error::other("crashed")) } else { Ok(()) }
+            }
+        }
+    }
+
+    pub(crate) fn fdatasync(file: impl AsFd) -> rustix::io::Result<()> {
+        rustix::fs::fdatasync(&file)?;
+        tell(Event::FileFlushed(rustix::fs::fstat(&file)?.st_ino));
+        Ok(())
+    }
+
+    pub(crate) fn fsync(folder: impl AsFd) -> rustix::io::Result<()> {
+        rustix::fs::fsync(&folder)?;
+        tell(Event::FolderFlushed(rustix::fs::fstat(&folder)?.st_ino));
+        Ok(())
+    }
+
+    fn tell(event: Event) {
+        WATCHER.with_borrow_mut(|watcher| watcher.as_mut().map(|watcher| watcher(event)));
+    }
+
+    /// Runs `work`, and tells `watcher` of each of its steps and flushes.
+    pub(crate) fn watch(watcher: impl FnMut(Event) + 'static, work: impl FnOnce()) {
+        WATCHER.set(Some(Box::new(watcher)));
+        work();
+        WATCHER.set(None);
+    }
+
+    pub(crate) fn crashed() -> bool {
+        LEFT.get() == Some(0)
+    }
+
+    /// Runs `work`; right after its `step`-th step (1-based), `act` happens. True if it got that far.
+    pub(crate) fn meddle_at(step: usize, act: impl FnOnce() + 'static, work: impl FnOnce()) -> bool {
+        MEDDLER.set(Some((step, Box::new(act))));
+        work();
+        MEDDLER.take().is_none()
+    }
+
+    /// Runs `work` and stops it dead right after its `step`-th step (1-based). True if it got that far.
+    pub(crate) fn crash_at(step: usize, work: impl FnOnce()) -> bool {
+        LEFT.set(Some(step));
+        work();
+        LEFT.replace(None) == Some(0)
+    }
+}

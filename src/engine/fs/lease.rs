@@ -1,0 +1,103 @@
+//! Waiting for another program to give up its lease on a file (fcntl(2), F_SETLEASE).
+//!
+//! A file server holds one for a client that may have changes of its own. An open that does not block fails with EAGAIN
+//! as long as it does, but asks it to give the lease up. The end of a lease is no event that one could wait for. An open
+//! that blocks cannot be called off, and would hang on a FIFO that has taken the file's place. So the open is repeated.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+
+use super::resolve::Refusal;
+use crate::engine::{Control, Result};
+
+/// Between the first two tries; then twice as long each time, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+
+/// Also how late a wait notices that it was called off.
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// Repeats `open` as long as a lease is in its way, until the deadline. An error if the operation is called off.
+pub(crate) fn wait_out<T>(
+    control: &Control,
+    open: impl Fn() -> Result<T, Refusal>,
+) -> Result<Result<T, Refusal>> {
+    let first = open();
+    if !is_leased(&first) || !control.may_wait_for_lease() {
+        return Ok(first);
+    }
+    control.wait_for_lock(|| {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            control.check_called_off()?;
+            let left = control.wait_deadline().saturating_duration_since(Instant::now());
+            thread::sleep(pause.min(left));
+            let opened = open();
+            if !is_leased(&opened) || left.is_zero() {
+                return Ok(opened);
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    })
+}
+
+fn is_leased<T>(opened: &Result<T, Refusal>) -> bool {
+    matches!(opened, Err(Refusal::System(Errno::AGAIN)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::engine::{Error, Late};
+
+    const LEASED: Refusal = Refusal::System(Errno::AGAIN);
+
+    #[test]
+    fn an_open_is_repeated_until_the_lease_ends() {
+        let control = Control::new(Duration::from_secs(60));
+        for tries in 1..6 {
+            let left = Cell::new(tries);
+            let open = || match left.replace(left.get() - 1) {
+                1 => Ok("open"),
+                _ => Err(LEASED),
+            };
+            assert_eq!(wait_out(&control, open).unwrap(), Ok("open"));
+            assert_eq!(left.get(), 0);
+        }
+        let other = || Err::<(), _>(Refusal::System(Errno::IO));
+        assert_eq!(wait_out(&control, other).unwrap(), other());
+    }
+
+    #[test]
+    fn the_deadline_ends_the_wait_and_who_calls_it_off_does() {
+        let late = Control::new(Duration::from_millis(20));
+        assert_eq!(wait_out(&late, || Err::<(), _>(LEASED)).unwrap(), Err(LEASED));
+        assert!(matches!(late.check(), Err(Error::TimedOut)));
+        let cancelled = Control::new(Duration::from_secs(60));
+        let open = || {
+            cancelled.cancel();
+            Err::<(), _>(LEASED)
+        };
+        assert!(matches!(wait_out(&cancelled, open), Err(Error::Cancelled)));
+    }
+
+    #[test]
+    fn who_may_not_wait_tries_once_and_is_known_to_have_broken_off() {
+        let control = Control::new(Duration::from_secs(60)).without_waiting();
+        assert_eq!(wait_out(&control, || Ok::<_, Refusal>(1)).unwrap(), Ok(1));
+        assert_eq!(control.broke_off(), None);
+        let tries = Cell::new(0);
+        let open = || {
+            tries.set(tries.get() + 1);
+            if tries.get() < 3 { Err(LEASED) } else { Ok(()) }
+        };
+        assert_eq!(wait_out(&control, open).unwrap(), Err(LEASED));
+        assert_eq!((control.broke_off(), tries.get()), (Some(Late::LockedOut), 1));
+        control.allow_waiting();
+        assert_eq!(control.broke_off(), None);
+        assert_eq!(wait_out(&control, open).unwrap(), Ok(()));
+    }
+}

@@ -1,0 +1,390 @@
+//! Who may change a file now: first come, first served inside the process, an OS lock between processes (SPEC 8).
+//!
+//! The one place that calls a lock. The kernel frees an OS lock when its process dies. A blocking wait for it cannot be
+//! interrupted, and polling starves against a process that locks again at once; so one helper thread a file waits in
+//! the kernel, is abandoned at the deadline, and is taken over by whoever comes next for the same file.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use crate::engine::{Control, Result};
+
+/// A directory's device and inode, and a name in it.
+pub(crate) type PathKey = (u64, u64, OsString);
+
+/// By a file's device and inode, the thread that waits in the kernel for it.
+type Helpers = HashMap<(u64, u64), Arc<Helper>>;
+
+/// How often a waiting thread looks whether its request was called off.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// All waiting of one process.
+#[derive(Debug, Default)]
+pub(crate) struct Locks {
+    turns: Mutex<HashMap<PathKey, VecDeque<Waiter>>>,
+    helpers: Arc<Mutex<Helpers>>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    number: u64,
+    thread: Thread,
+}
+
+/// The right to change one path, inside this process. Dropping it calls the next.
+#[derive(Debug)]
+#[must_use = "the turn ends when it is dropped"]
+pub(crate) struct Turn<'l> {
+    locks: &'l Locks,
+    key: PathKey,
+    number: u64,
+}
+
+/// How asking for an OS lock ended.
+#[derive(Debug)]
+pub(crate) enum Locked {
+    /// It is ours.
+    Held(PathLock),
+    /// Another of this process, who waited with us, has it: open the file anew and ask again. (Not with the same
+    /// descriptor: a lock belongs to the open file, which may be shared with the one who has it.)
+    StartOver,
+    /// The time was up.
+    TooLate,
+}
+
+/// The OS lock of one file. Dropping it unlocks.
+#[derive(Debug)]
+#[must_use = "the lock is released when it is dropped"]
+pub(crate) struct PathLock(File);
+
+impl Locks {
+    /// Waits for our turn at `key`. Nothing if `until` comes first; an error if the request is called off.
+    pub(crate) fn turn(&self, key: PathKey, until: Instant, control: &Control) -> Result<Option<Turn<'_>>> {
+        let number = {
+            let mut turns = held(&self.turns);
+            let queue = turns.entry(key.clone()).or_default();
+            let number = queue.back().map_or(0, |last| last.number + 1);
+            queue.push_back(Waiter { number, thread: thread::current() });
+            number
+        };
+        // From here on the place in the queue is given up on every way out.
+        let turn = Turn { locks: self, key, number };
+        loop {
+            if turn.is_first() {
+                return Ok(Some(turn));
+            }
+            control.check_called_off()?;
+            let now = Instant::now();
+            if now >= until {
+                return Ok(None);
+            }
+            thread::park_timeout(LOOK.min(until - now));
+        }
+    }
+
+    /// Locks `file`, whose device and inode are `id`, if that is possible before `until`.
+    pub(crate) fn lock(
+        &self,
+        file: &File,
+        id: (u64, u64),
+        until: Instant,
+        control: &Control,
+    ) -> Result<io::Result<Locked>> {
+        let helper = file.try_clone().and_then(|own| match try_lock(&own)? {
+            true => Ok(Err(PathLock(own))),
+            false => self.helper(own, id).map(Ok),
+        });
+        match helper {
+            Ok(Err(lock)) => Ok(Ok(Locked::Held(lock))),
+            Ok(Ok(helper)) => helper.wait(until, control),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// The thread that waits in the kernel for the file `id`, started if there is none. Joins its waiters.
+    fn helper(&self, file: File, id: (u64, u64)) -> io::Result<Arc<Helper>> {
+        let mut helpers = held(&self.helpers);
+        if let Some(helper) = helpers.get(&id) {
+            held(&helper.state).waiters += 1;
+            return Ok(helper.clone());
+        }
+        let helper = Arc::new(Helper::default());
+        held(&helper.state).waiters = 1;
+        let (all, this) = (self.helpers.clone(), helper.clone());
+        thread::Builder::new().name("lock-wait".into()).stack_size(64 * 1024).spawn(move || {
+            let outcome = fs4::FileExt::lock(&file);
+            held(&all).remove(&id);
+            let mut state = held(&this.state);
+            state.done = true;
+            if state.waiters > 0 {
+                state.outcome = Some(outcome.map(|()| file));
+            }
+            this.told.notify_all();
+        })?;
+        helpers.insert(id, helper.clone());
+        Ok(helper)
+    }
+}
+
+/// Takes the OS lock of `file` if nobody has it: for our own temporary files, which name their writer as alive.
+pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
+    match fs4::FileExt::try_lock(file) {
+        Ok(()) => Ok(true),
+        Err(fs4::TryLockError::WouldBlock) => Ok(false),
+        Err(fs4::TryLockError::Error(error)) => Err(error),
+    }
+}
+
+impl Turn<'_> {
+    pub(crate) fn key(&self) -> &PathKey {
+        &self.key
+    }
+
+    fn is_first(&self) -> bool {
+        let turns = held(&self.locks.turns);
+        turns.get(&self.key).and_then(VecDeque::front).is_some_and(|first| first.number == self.number)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut turns = held(&self.locks.turns);
+        let Some(queue) = turns.get_mut(&self.key) else { return };
+        queue.retain(|waiter| waiter.number != self.number);
+        match queue.front() {
+            Some(next) => next.thread.unpark(),
+            None => drop(turns.remove(&self.key)),
+        }
+    }
+}
+
+impl Drop for PathLock {
+    fn drop(&mut self) {
+        // Closing would do, but the descriptor may be shared with a clone that lives a moment longer.
+        let _ = fs4::FileExt::unlock(&self.0);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Helper {
+    state: Mutex<HelperState>,
+    told: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct HelperState {
+    waiters: usize,
+    done: bool,
+    /// Whoever takes it has the lock; the others start over.
+    outcome: Option<io::Result<File>>,
+}
+
+impl Helper {
+    fn wait(&self, until: Instant, control: &Control) -> Result<io::Result<Locked>> {
+        let mut state = held(&self.state);
+        while !state.done {
+            let now = Instant::now();
+            let stopped = control.check_called_off();
+            if stopped.is_err() || now >= until {
+                state.waiters -= 1;
+                return stopped.map(|()| Ok(Locked::TooLate));
+            }
+            let waited = self.told.wait_timeout(state, LOOK.min(until - now));
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(match state.outcome.take() {
+            Some(outcome) => outcome.map(|file| Locked::Held(PathLock(file))),
+            None => Ok(Locked::StartOver),
+        })
+    }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Every critical section here leaves its data whole at every step, so a panic in one harms no other.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+
+    use super::*;
+
+    impl Locked {
+        fn is_held(&self) -> bool {
+            matches!(self, Locked::Held(_))
+        }
+
+        fn is_too_late(&self) -> bool {
+            matches!(self, Locked::TooLate)
+        }
+    }
+
+    fn control() -> Control {
+        Control::new(Duration::from_secs(60))
+    }
+
+    fn soon(millis: u64) -> Instant {
+        Instant::now() + Duration::from_millis(millis)
+    }
+
+    fn key(name: &str) -> PathKey {
+        (1, 2, name.into())
+    }
+
+    /// The same file by three descriptors of their own, and its id.
+    fn file() -> (tempfile::NamedTempFile, (u64, u64)) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let meta = file.as_file().metadata().unwrap();
+        (file, (meta.dev(), meta.ino()))
+    }
+
+    #[test]
+    fn turns_at_one_path_come_in_the_order_of_asking_and_other_paths_do_not_wait() {
+        let locks = Locks::default();
+        let control = control();
+        let first = locks.turn(key("a"), soon(10_000), &control).unwrap().unwrap();
+        let (said, heard) = mpsc::channel();
+        thread::scope(|scope| {
+            for number in 0..10 {
+                let before = held(&locks.turns)[&key("a")].len();
+                let (said, locks, control) = (said.clone(), &locks, &control);
+                scope.spawn(move || {
+                    let _turn = locks.turn(key("a"), soon(10_000), control).unwrap().unwrap();
+                    said.send(number).unwrap();
+                });
+                while held(&locks.turns)[&key("a")].len() == before {
+                    thread::yield_now();
+                }
+            }
+            let _other = locks.turn(key("b"), soon(10_000), &control).unwrap().unwrap();
+            assert!(heard.try_recv().is_err());
+            drop(first);
+            assert_eq!(heard.iter().take(10).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+        });
+        assert!(held(&locks.turns).is_empty());
+    }
+
+    #[test]
+    fn a_turn_not_had_in_time_is_given_up_and_the_queue_goes_on() {
+        let locks = Locks::default();
+        let first = locks.turn(key("a"), soon(10_000), &control()).unwrap().unwrap();
+        thread::scope(|scope| {
+            let late = scope.spawn(|| locks.turn(key("a"), soon(20), &control()).unwrap().is_none());
+            assert!(late.join().unwrap());
+        });
+        drop(first);
+        assert!(locks.turn(key("a"), soon(0), &control()).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_lock_held_by_a_stranger_ends_the_wait_at_the_deadline_with_one_thread_however_many_ask() {
+        let locks = Locks::default();
+        let (file, id) = file();
+        let stranger = file.reopen().unwrap();
+        assert!(try_lock(&stranger).unwrap());
+        for _ in 0..5 {
+            let own = file.reopen().unwrap();
+            assert!(locks.lock(&own, id, soon(20), &control()).unwrap().unwrap().is_too_late());
+            assert_eq!(held(&locks.helpers).len(), 1);
+        }
+        thread::scope(|scope| {
+            let own = file.reopen().unwrap();
+            let waiting = scope.spawn({
+                let locks = &locks;
+                move || locks.lock(&own, id, soon(10_000), &control()).unwrap().unwrap().is_held()
+            });
+            while held(&locks.helpers).get(&id).is_some_and(|helper| held(&helper.state).waiters == 0) {
+                thread::yield_now();
+            }
+            fs4::FileExt::unlock(&stranger).unwrap();
+            assert!(waiting.join().unwrap(), "the waiter takes over the thread that waits already");
+        });
+        assert!(try_lock(&stranger).unwrap(), "the lock was released by drop");
+    }
+
+    #[test]
+    fn an_abandoned_wait_releases_the_lock_that_it_gets_at_last() {
+        let locks = Locks::default();
+        let (file, id) = file();
+        let stranger = file.reopen().unwrap();
+        assert!(try_lock(&stranger).unwrap());
+        assert!(
+            locks.lock(&file.reopen().unwrap(), id, soon(10), &control()).unwrap().unwrap().is_too_late()
+        );
+        fs4::FileExt::unlock(&stranger).unwrap();
+        let again = locks.lock(&file.reopen().unwrap(), id, soon(10_000), &control()).unwrap().unwrap();
+        assert!(again.is_held());
+    }
+
+    #[test]
+    fn whoever_comes_after_an_abandoned_wait_waits_anew() {
+        let locks = Locks::default();
+        let (file, id) = file();
+        let stranger = file.reopen().unwrap();
+        for _ in 0..3 {
+            assert!(try_lock(&stranger).unwrap());
+            let own = file.reopen().unwrap();
+            assert!(locks.lock(&own, id, soon(10), &control()).unwrap().unwrap().is_too_late());
+            fs4::FileExt::unlock(&stranger).unwrap();
+            // The thread that waited has had the lock, and released it.
+            while !held(&locks.helpers).is_empty() {
+                thread::yield_now();
+            }
+            assert!(locks.lock(&own, id, soon(10_000), &control()).unwrap().unwrap().is_held());
+        }
+    }
+
+    #[test]
+    fn a_lock_is_released_though_its_descriptor_is_shared() {
+        let locks = Locks::default();
+        let (file, id) = file();
+        let shared = file.reopen().unwrap();
+        let lock = locks.lock(&shared, id, soon(10_000), &control()).unwrap().unwrap();
+        let stranger = file.reopen().unwrap();
+        assert!(lock.is_held() && !try_lock(&stranger).unwrap());
+        drop(lock);
+        assert!(try_lock(&stranger).unwrap());
+        drop(shared);
+    }
+
+    #[test]
+    fn waiters_of_one_file_under_several_names_have_the_lock_one_after_another() {
+        let locks = Locks::default();
+        let (file, id) = file();
+        let stranger = file.reopen().unwrap();
+        assert!(try_lock(&stranger).unwrap());
+        let holders = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    loop {
+                        let own = file.reopen().unwrap();
+                        match locks.lock(&own, id, soon(10_000), &control()).unwrap().unwrap() {
+                            Locked::StartOver => continue,
+                            Locked::TooLate => panic!("the lock is free in time"),
+                            Locked::Held(_lock) => {
+                                assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "held twice");
+                                // Whoever else believes to have it would come in now.
+                                (0..100).for_each(|_| thread::yield_now());
+                                holders.fetch_sub(1, Ordering::SeqCst);
+                                break;
+                            }
+                        }
+                    }
+                });
+            }
+            while held(&locks.helpers).get(&id).is_none_or(|helper| held(&helper.state).waiters < 4) {
+                thread::yield_now();
+            }
+            fs4::FileExt::unlock(&stranger).unwrap();
+        });
+    }
+}

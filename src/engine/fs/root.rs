@@ -1,0 +1,179 @@
+//! The handle of the served folder, kept to the folder that its path names now (SPEC 8).
+//!
+//! All access goes through a handle, so that nobody can swap the folder between a check and a use. But a handle stays
+//! with a folder that is moved or removed, and a mount that died stays dead for it. The path decides which folder is
+//! served: it is compared with the handle before every edit, when something is missing, and otherwise at most once a
+//! second. Knows no files.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags, Stat};
+
+use super::file_system::{self, FileSystem};
+use crate::engine::{Error, Result};
+
+/// How long a handle is used for reads without a look at the path.
+const TRUSTED: Duration = Duration::from_secs(1);
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Root {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Nothing while the path names no folder.
+    folder: Option<Folder>,
+    looked: Instant,
+}
+
+/// The folder that the path named at some time.
+#[derive(Debug, Clone)]
+pub(crate) struct Folder {
+    handle: Arc<OwnedFd>,
+    dev: u64,
+    ino: u64,
+    file_system: FileSystem,
+}
+
+impl Folder {
+    fn open(path: &Path) -> io::Result<Folder> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(path, flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&handle)?;
+        let file_system = file_system::of(&handle);
+        Ok(Folder { handle: Arc::new(handle), dev: stat.st_dev, ino: stat.st_ino, file_system })
+    }
+
+    fn is(&self, stat: &Stat) -> bool {
+        (self.dev, self.ino) == (stat.st_dev, stat.st_ino)
+    }
+
+    /// Its handle.
+    pub(crate) fn handle(&self) -> &Arc<OwnedFd> {
+        &self.handle
+    }
+
+    /// The file system of a file on the device `dev`, if that is the folder's own.
+    pub(crate) fn file_system(&self, dev: u64) -> Option<FileSystem> {
+        (dev == self.dev).then_some(self.file_system)
+    }
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+}
+
+impl Root {
+    /// Opens the folder at `path`, a canonical path.
+    pub(crate) fn open(path: PathBuf) -> io::Result<Root> {
+        let folder = Some(Folder::open(&path)?);
+        Ok(Root { path, state: Mutex::new(State { folder, looked: Instant::now() }) })
+    }
+
+    /// The path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder, for a read: what the path named a second ago at most. [`Error::FolderGone`] if it names none.
+    pub(crate) fn folder(&self) -> Result<Folder> {
+        {
+            let state = self.lock();
+            if let Some(folder) = &state.folder
+                && state.looked.elapsed() < TRUSTED
+            {
+                return Ok(folder.clone());
+            }
+        }
+        self.folder_now()
+    }
+
+    /// The folder that the path names now, for an edit. [`Error::FolderGone`] if it names none.
+    pub(crate) fn folder_now(&self) -> Result<Folder> {
+        let known = self.lock().folder.clone();
+        match known {
+            Some(folder) if self.names(&folder) => {
+                self.lock().looked = Instant::now();
+                Ok(folder)
+            }
+            _ => self.reopen(),
+        }
+    }
+
+    /// Looks at the path because something is missing in `folder`: the folder to look in instead, if it is another.
+    pub(crate) fn other_than(&self, folder: &Folder) -> Result<Option<Folder>> {
+        if self.names(folder) { Ok(None) } else { self.reopen().map(Some) }
+    }
+
+    /// Opens the folder anew, whatever is known of it: for a handle that no longer works.
+    pub(crate) fn reopen(&self) -> Result<Folder> {
+        // Outside the lock: it may wait for another machine.
+        let folder = Folder::open(&self.path).ok();
+        *self.lock() = State { folder: folder.clone(), looked: Instant::now() };
+        folder.ok_or(Error::FolderGone)
+    }
+
+    /// Whether the path names `folder` now.
+    pub(crate) fn names(&self, folder: &Folder) -> bool {
+        rustix::fs::stat(&self.path).is_ok_and(|stat| folder.is(&stat))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Every critical section leaves the state whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_path_decides_which_folder_is_served() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap().join("folder");
+        fs::create_dir(&path).unwrap();
+        let root = Root::open(path.clone()).unwrap();
+        let first = root.folder_now().unwrap();
+        assert!(root.names(&first) && root.other_than(&first).unwrap().is_none());
+        fs::rename(&path, dir.path().join("moved")).unwrap();
+        assert!(matches!(root.folder_now(), Err(Error::FolderGone)));
+        assert!(
+            matches!(root.folder(), Err(Error::FolderGone)),
+            "it is not forgotten that the folder is gone"
+        );
+        fs::create_dir(&path).unwrap();
+        let second = root.folder().unwrap();
+        assert!(root.names(&second) && !root.names(&first));
+        assert!(root.other_than(&first).unwrap().is_some_and(|other| other.ino == second.ino));
+        fs::rename(&path, dir.path().join("moved, too")).unwrap();
+        fs::rename(dir.path().join("moved"), &path).unwrap();
+        assert_eq!(root.folder_now().unwrap().ino, first.ino);
+    }
+
+    #[test]
+    fn a_read_looks_at_the_path_again_after_a_second() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap().join("folder");
+        fs::create_dir(&path).unwrap();
+        let root = Root::open(path.clone()).unwrap();
+        let first = root.folder().unwrap();
+        fs::rename(&path, dir.path().join("moved")).unwrap();
+        fs::create_dir(&path).unwrap();
+        root.lock().looked = Instant::now();
+        assert_eq!(root.folder().unwrap().ino, first.ino);
+        root.lock().looked -= TRUSTED;
+        assert_ne!(root.folder().unwrap().ino, first.ino);
+    }
+}

@@ -1,0 +1,224 @@
+//! Our temporary files: their names, and what dead processes left of them.
+//!
+//! A temporary is locked for as long as its writer lives. So a file counts as left over only if all of it is as we make
+//! it: its name to the letter, a regular file, ours, in no other folder by a link, and locked by nobody. Whatever else
+//! has a name that begins like theirs is a user's.
+
+use std::collections::HashSet;
+use std::ffi::{CStr, OsString};
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::process::geteuid;
+
+use super::lock;
+
+/// How the names of temporary files begin; sixteen hexadecimal digits follow.
+const PREFIX: &str = ".file-editor-tmp-";
+const DIGITS: usize = 16;
+
+/// Folders remembered as cleared.
+const MOST: usize = 1024;
+
+/// A name for a temporary file that hardly anybody has.
+pub(crate) fn new_name() -> OsString {
+    let random = RandomState::new().hash_one(std::process::id());
+    OsString::from(format!("{PREFIX}{random:016x}"))
+}
+
+/// Whether `name` is one that our temporary files have: hidden, and admitted by no policy.
+pub(crate) fn is_temporary(name: &[u8]) -> bool {
+    name.strip_prefix(PREFIX.as_bytes()).is_some_and(|digits| {
+        digits.len() == DIGITS && digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+/// The folders in which this process has removed what was left over, by device and inode.
+#[derive(Debug, Default)]
+pub(crate) struct Cleared(Mutex<HashSet<(u64, u64)>>);
+
+impl Cleared {
+    /// Removes what is left over in `dir`, unless that was done before. What cannot be removed harms nobody: it is hidden
+    /// and has no name.
+    pub(crate) fn clear_once(&self, dir: impl AsFd) {
+        let Ok(stat) = rustix::fs::fstat(&dir) else { return };
+        let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if folders.len() >= MOST {
+            folders.clear();
+        }
+        let is_first = folders.insert((stat.st_dev, stat.st_ino));
+        drop(folders);
+        if is_first {
+            let _ = remove_leftovers(dir);
+        }
+    }
+}
+
+/// Removes the temporary files in `dir` whose writers are dead. Returns how many.
+pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
+    // The handle may be one that only names the folder.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let dir = rustix::fs::openat(dir, ".", flags, Mode::empty())?;
+    let dir = dir.as_fd();
+    let mut removed = 0;
+    for entry in Dir::read_from(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        removed += usize::from(is_temporary(name.to_bytes()) && remove_if_left(dir, name));
+    }
+    Ok(removed)
+}
+
+fn remove_if_left(dir: BorrowedFd, name: &CStr) -> bool {
+    let find = || rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+    // Nothing else is opened, as that might do something.
+    if !find().is_some_and(|stat| is_ours(dir, &stat)) {
+        return false;
+    }
+    let open = |access| {
+        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        rustix::fs::openat(dir, name, flags, Mode::empty())
+    };
+    // Some network file systems lock only what is open for writing; the old file's mode may forbid that.
+    let Ok(file) = open(OFlags::RDWR).or_else(|_| open(OFlags::RDONLY)).map(File::from) else { return false };
+    let is_same = |stat: Stat| {
+        is_ours(dir, &stat)
+            && rustix::fs::fstat(&file)
+                .is_ok_and(|open| (open.st_dev, open.st_ino) == (stat.st_dev, stat.st_ino))
+    };
+    // Held until the file is gone: whoever creates one looks whether it still has a name after locking it.
+    lock::try_lock(&file).unwrap_or(false)
+        && find().is_some_and(is_same)
+        && rustix::fs::unlinkat(dir, name, AtFlags::empty()).is_ok()
+}
+
+/// Whether a file in `dir` with such a name can be one of ours. Its mode says nothing: in the end it is the old file's.
+fn is_ours(dir: BorrowedFd, stat: &Stat) -> bool {
+    let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    // Only the superuser gives files away before they take their place.
+    let own = stat.st_uid == geteuid().as_raw() || geteuid().is_root();
+    // Where a new file cannot be renamed it is linked into its place, and a crash may leave both names.
+    let links = stat.st_nlink == 1 || stat.st_nlink == 2 && has_both_names(dir, stat);
+    regular && own && links
+}
+
+/// Whether both names of a file are in `dir`.
+fn has_both_names(dir: BorrowedFd, stat: &Stat) -> bool {
+    let Ok(entries) = Dir::read_from(dir) else { return false };
+    entries.flatten().filter(|entry| entry.ino() == stat.st_ino).count() == 2
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::path::PathBuf;
+
+    use super::*;
+
+    struct Folder(tempfile::TempDir, OwnedFd);
+
+    fn folder() -> Folder {
+        let dir = tempfile::tempdir().unwrap();
+        let handle = File::open(dir.path()).unwrap().into();
+        Folder(dir, handle)
+    }
+
+    impl Folder {
+        /// A file with this text.
+        fn file(&self, name: &str) -> PathBuf {
+            let path = self.0.path().join(name);
+            std::fs::write(&path, "text").unwrap();
+            path
+        }
+
+        fn names(&self) -> Vec<String> {
+            let names = std::fs::read_dir(self.0.path()).unwrap();
+            let mut names: Vec<_> =
+                names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        }
+    }
+
+    fn nth(digit: char) -> String {
+        format!("{PREFIX}{}", digit.to_string().repeat(DIGITS))
+    }
+
+    #[test]
+    fn only_the_exact_form_of_our_names_is_a_temporary() {
+        assert!(is_temporary(new_name().as_encoded_bytes()) && is_temporary(nth('0').as_bytes()));
+        for name in ["", PREFIX, ".file-editor-tmp-notes", ".file-editor-tmp-0123456789abcde"] {
+            assert!(!is_temporary(name.as_bytes()), "{name}");
+        }
+        for name in [nth('g'), nth('A'), nth('0') + "0", nth('0') + ".txt", format!("x{}", nth('0'))] {
+            assert!(!is_temporary(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn whatever_is_not_as_we_make_it_stays() {
+        let folder = folder();
+        let outside = tempfile::tempdir().unwrap();
+        let kept = [nth('1'), nth('2'), nth('3'), nth('4'), format!("{PREFIX}notes"), nth('F'), nth('6')];
+        std::fs::create_dir(folder.0.path().join(&kept[0])).unwrap();
+        std::os::unix::fs::symlink("elsewhere", folder.0.path().join(&kept[1])).unwrap();
+        // A user's, as it is in another folder, too.
+        std::fs::hard_link(folder.file(&kept[2]), outside.path().join("mine")).unwrap();
+        let locked = File::open(folder.file(&kept[3])).unwrap();
+        assert!(lock::try_lock(&locked).unwrap());
+        folder.file(&kept[4]);
+        folder.file(&kept[5]);
+        let fifo = folder.0.path().join(&kept[6]);
+        rustix::fs::mknodat(rustix::fs::CWD, fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        folder.file(&nth('5'));
+        assert_eq!(remove_leftovers(&folder.1).unwrap(), 1);
+        let mut expected = kept.to_vec();
+        expected.sort();
+        assert_eq!(folder.names(), expected);
+    }
+
+    #[test]
+    fn a_leftover_is_removed_whatever_mode_it_had_come_to() {
+        let folder = folder();
+        for (digit, mode) in [('0', 0o600), ('1', 0o644), ('2', 0o464), ('3', 0o6777)] {
+            std::fs::set_permissions(folder.file(&nth(digit)), PermissionsExt::from_mode(mode)).unwrap();
+        }
+        assert_eq!(remove_leftovers(&folder.1).unwrap(), 4);
+        assert!(folder.names().is_empty());
+    }
+
+    #[test]
+    fn a_leftover_that_was_linked_into_its_place_loses_only_its_own_name() {
+        let folder = folder();
+        std::fs::hard_link(folder.file(&nth('0')), folder.0.path().join("new")).unwrap();
+        assert_eq!(remove_leftovers(&folder.1).unwrap(), 1);
+        assert_eq!(folder.names(), ["new"]);
+    }
+
+    #[test]
+    fn a_file_that_the_superuser_had_given_away_is_removed() {
+        let folder = folder();
+        if geteuid().is_root() {
+            chown(folder.file(&nth('0')), Some(4242), Some(4242)).unwrap();
+            assert_eq!(remove_leftovers(&folder.1).unwrap(), 1);
+        }
+    }
+
+    #[test]
+    fn a_folder_is_cleared_once_and_each_by_itself() {
+        let (folders, cleared) = ([folder(), folder()], Cleared::default());
+        for folder in &folders {
+            folder.file(&nth('0'));
+            cleared.clear_once(&folder.1);
+            assert!(folder.names().is_empty());
+            folder.file(&nth('1'));
+            cleared.clear_once(&folder.1);
+            assert_eq!(folder.names(), [nth('1')], "one look is enough");
+        }
+    }
+}

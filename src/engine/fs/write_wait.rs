@@ -1,0 +1,170 @@
+//! Waiting for the end of other programs' writes, one thread a file (SPEC 8: a fault harms only the requests that touch it).
+//!
+//! A thread that waits in the kernel for a write(2) cannot be called off, and a write may never end. So of all requests
+//! for a file only one waits there at a time; the others wait here for a wait that began after they came, until their
+//! deadline. What a running write means for what was read is said in `writers.rs`.
+
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::file_system::FileSystem;
+use super::view::OpenFile;
+use super::writers::wait_for_running_write;
+use crate::engine::{Control, Result};
+
+/// How late a request notices that it was called off.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Device and inode.
+type File = (u64, u64);
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct WriteWaits {
+    files: Mutex<HashMap<File, Waits>>,
+    ended: Condvar,
+}
+
+/// The waits for one file, numbered from 1 in the order in which they begin.
+#[derive(Debug, Default)]
+struct Waits {
+    begun: u64,
+    ended: u64,
+    /// Requests that look at this; with the last of them it goes.
+    requests: usize,
+}
+
+/// A request that looks at the waits for a file.
+struct Request<'w> {
+    waits: &'w WriteWaits,
+    file: File,
+}
+
+impl WriteWaits {
+    /// Waits until every write(2) has ended that is running on `file` now. An error if the time is up before that was
+    /// shown, or the request is called off.
+    pub(crate) fn wait(&self, file: &OpenFile, system: FileSystem, control: &Control) -> Result<()> {
+        let in_kernel = || wait_for_running_write(file.file(), system);
+        self.wait_with((file.stamp().dev, file.stamp().ino), control, in_kernel)
+    }
+
+    fn wait_with(&self, file: File, control: &Control, in_kernel: impl FnOnce()) -> Result<()> {
+        let request = self.enter(file);
+        let mut files = self.lock();
+        let of = |files: &HashMap<File, Waits>| files.get(&file).map_or((0, 0), |of| (of.begun, of.ended));
+        let first_that_counts = of(&files).0 + 1;
+        loop {
+            match of(&files) {
+                (_, ended) if first_that_counts <= ended => return Ok(()),
+                (begun, ended) if begun == ended => break,
+                _ => {}
+            }
+            control.check()?;
+            let left = control.wait_deadline().saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(control.waited_out());
+            }
+            let waited = self.ended.wait_timeout(files, LOOK.min(left));
+            files = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        files.entry(file).or_default().begun += 1;
+        drop(files);
+        in_kernel();
+        self.lock().entry(file).or_default().ended += 1;
+        self.ended.notify_all();
+        drop(request);
+        Ok(())
+    }
+
+    fn enter(&self, file: File) -> Request<'_> {
+        self.lock().entry(file).or_default().requests += 1;
+        Request { waits: self, file }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<File, Waits>> {
+        // Every critical section leaves the map whole.
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Request<'_> {
+    fn drop(&mut self) {
+        let mut files = self.waits.lock();
+        if let Some(of) = files.get_mut(&self.file) {
+            of.requests -= 1;
+            if of.requests == 0 {
+                files.remove(&self.file);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+    use crate::engine::Error;
+
+    const FILE: File = (1, 1);
+
+    fn patient() -> Control {
+        Control::new(Duration::from_secs(60))
+    }
+
+    #[test]
+    fn of_those_that_wait_for_one_file_one_is_in_the_kernel_and_the_others_end_when_their_time_is_up() {
+        let waits = WriteWaits::default();
+        let (began, begins) = mpsc::channel();
+        let (end, ends) = mpsc::channel::<()>();
+        let in_first = move || {
+            began.send(()).unwrap();
+            ends.recv().unwrap();
+        };
+        thread::scope(|scope| {
+            let first = scope.spawn(|| waits.wait_with(FILE, &patient(), in_first));
+            begins.recv().unwrap();
+            let must_not = || panic!("a second one is in the kernel");
+            let late = Control::new(Duration::from_millis(1));
+            assert!(matches!(waits.wait_with(FILE, &late, must_not).err(), Some(Error::TimedOut)));
+            let cancelled = patient();
+            cancelled.cancel();
+            assert!(matches!(waits.wait_with(FILE, &cancelled, must_not).err(), Some(Error::Cancelled)));
+            let mut other = false;
+            waits.wait_with((1, 2), &patient(), || other = true).unwrap();
+            assert!(other, "another file is waited for");
+            end.send(()).unwrap();
+            first.join().unwrap().unwrap();
+        });
+        assert!(waits.lock().is_empty());
+    }
+
+    #[test]
+    fn one_wait_that_begins_after_they_came_does_for_all_that_came_meanwhile() {
+        const MANY: usize = 8;
+        let (waits, in_kernel) = (WriteWaits::default(), Mutex::new(0));
+        let (began, begins) = mpsc::channel();
+        let (end, ends) = mpsc::channel::<()>();
+        let in_first = move || {
+            began.send(()).unwrap();
+            ends.recv().unwrap();
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| waits.wait_with(FILE, &patient(), in_first));
+            begins.recv().unwrap();
+            for _ in 0..MANY {
+                scope
+                    .spawn(|| waits.wait_with(FILE, &patient(), || *in_kernel.lock().unwrap() += 1).unwrap());
+            }
+            while waits.lock()[&FILE].requests < 1 + MANY {
+                thread::yield_now();
+            }
+            end.send(()).unwrap();
+        });
+        // One of them may have entered, and not yet looked, when the others' wait began.
+        assert!((1..MANY).contains(&*in_kernel.lock().unwrap()), "{}", in_kernel.lock().unwrap());
+        assert!(waits.lock().is_empty());
+    }
+}

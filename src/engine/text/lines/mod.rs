@@ -1,0 +1,405 @@
+//! Where lines begin: one pass over the bytes, then any line of any file is one small look-up away.
+//!
+//! Pure over `&[u8]`; knows no file, no lock, no protocol. What a line is stands in the crate's overview (SPEC 3).
+//!
+//! The index is a grid over the file's *bytes*, not over its lines: for every block of 2^[`BLOCK_SHIFT`] bytes it
+//! keeps how many breaks end before the block. A look-up finds the block by binary search and scans inside that block
+//! only, so its cost is bounded by the block however long or short the lines are, and the build only has to count.
+
+mod builder;
+mod inline_index;
+
+use std::ops::Range;
+
+pub use builder::IndexBuilder;
+pub(in crate::engine) use inline_index::InlineIndex;
+
+/// A block of the grid has `1 << BLOCK_SHIFT` bytes: 8 KiB, so 512 bytes of index for a file of 1 MiB.
+pub const BLOCK_SHIFT: u32 = 13;
+
+/// Bytes scanned at once while building: small enough to stay in the second-level cache for all three scans.
+const CHUNK: usize = 64 * 1024;
+
+/// The UTF-8 byte order mark, which belongs to the file and to no line (SPEC 3).
+pub const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// A line break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Break {
+    /// `\n`
+    Lf,
+    /// `\r\n`
+    CrLf,
+    /// A lone `\r`.
+    Cr,
+}
+
+impl Break {
+    /// The break's bytes.
+    pub fn as_bytes(self) -> &'static [u8] {
+        match self {
+            Break::Lf => b"\n",
+            Break::CrLf => b"\r\n",
+            Break::Cr => b"\r",
+        }
+    }
+}
+
+/// Why bytes are no text (SPEC 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotText {
+    /// A NUL byte stands somewhere: the file is binary, whatever else is wrong with it.
+    Nul,
+    /// Not valid UTF-8.
+    InvalidUtf8,
+}
+
+/// Which breaks a text holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BreakKinds {
+    /// At least one `\n` of its own.
+    pub lf: bool,
+    /// At least one `\r\n`.
+    pub crlf: bool,
+    /// At least one lone `\r`.
+    pub cr: bool,
+}
+
+/// One line's place in the file, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The line without its break.
+    pub text: Range<usize>,
+    /// Where the next line starts: `text.end` plus the length of the break, if there is one.
+    pub next: usize,
+}
+
+/// Where the lines of one text begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineIndex {
+    shift: u32,
+    len: usize,
+    bom: usize,
+    breaks: usize,
+    ends_in_break: bool,
+    kinds: BreakKinds,
+    /// Invariant: one entry a block, not falling, starting with 0: how many breaks end before the block.
+    breaks_before: Box<[u32]>,
+}
+
+impl LineIndex {
+    /// Checks that `bytes` are text (valid UTF-8 without NUL) and indexes them, in one pass.
+    pub fn build(bytes: &[u8]) -> Result<LineIndex, NotText> {
+        LineIndex::build_with(bytes, BLOCK_SHIFT)
+    }
+
+    /// As [`LineIndex::build`], with blocks of `1 << shift` bytes: small ones let tests hit every border.
+    pub fn build_with(bytes: &[u8], shift: u32) -> Result<LineIndex, NotText> {
+        let mut builder = IndexBuilder::new(shift);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (chunk, after) = rest.split_at(char_boundary(rest, CHUNK));
+            if memchr::memchr(0, chunk).is_some() {
+                return Err(NotText::Nul);
+            }
+            if simdutf8::basic::from_utf8(chunk).is_err() {
+                let binary = memchr::memchr(0, after).is_some();
+                return Err(if binary { NotText::Nul } else { NotText::InvalidUtf8 });
+            }
+            builder.push(chunk);
+            rest = after;
+        }
+        Ok(builder.finish())
+    }
+
+    /// Bytes of the text.
+    pub fn len_bytes(&self) -> usize {
+        self.len
+    }
+
+    /// Lines of the text (SPEC 3: a final break starts no further line, an empty text has none).
+    pub fn len_lines(&self) -> usize {
+        self.breaks + usize::from(!self.ends_in_break && self.len > self.bom)
+    }
+
+    /// Where the first line starts: behind the byte order mark, if there is one.
+    pub fn first_byte(&self) -> usize {
+        self.bom
+    }
+
+    /// Whether the last line has a break.
+    pub fn ends_in_break(&self) -> bool {
+        self.ends_in_break
+    }
+
+    /// Which breaks the text holds.
+    pub fn break_kinds(&self) -> BreakKinds {
+        self.kinds
+    }
+
+    /// Bytes that this index takes in memory, about.
+    pub fn heap_bytes(&self) -> usize {
+        self.breaks_before.len() * size_of::<u32>()
+    }
+
+    /// The stretch of the text that a look-up of `lines` reads: from the block in which the first begins to the block
+    /// in which the last ends, and one byte more.
+    pub fn window(&self, lines: &Range<usize>) -> Range<usize> {
+        let start = self.block_of(lines.start) << self.shift;
+        let end = (self.block_of(lines.end) + 1) << self.shift;
+        start..(end + 1).min(self.len)
+    }
+
+    /// The bytes of `lines` without the last one's break. `window` are the text's bytes from `offset` on, and hold at
+    /// least [`LineIndex::window`]. Nothing if the bytes are not those that were indexed.
+    pub fn byte_range(&self, lines: &Range<usize>, window: &[u8], offset: usize) -> Option<Range<usize>> {
+        if lines.is_empty() {
+            return Some(self.bom..self.bom);
+        }
+        let start = self.line_start(lines.start, window, offset)?;
+        let end = self.text_end(lines.end, window, offset)?;
+        (start <= end).then_some(start..end)
+    }
+
+    /// The place of one line in the whole text `bytes`. Nothing if there is no such line, or if the bytes are not
+    /// those that were indexed.
+    pub fn line(&self, line: usize, bytes: &[u8]) -> Option<Line> {
+        if line >= self.len_lines() {
+            return None;
+        }
+        let start = self.line_start(line, bytes, 0)?;
+        let rest = bytes.get(start..self.len)?;
+        // Searching on from the start is cheaper than looking the next line up.
+        let end = memchr::memchr2(b'\n', b'\r', rest).map_or(self.len, |length| start + length);
+        let brk = match (bytes.get(end), bytes.get(end + 1)) {
+            (Some(b'\r'), Some(b'\n')) => 2,
+            (Some(_), _) if end < self.len => 1,
+            _ => 0,
+        };
+        Some(Line { text: start..end, next: end + brk })
+    }
+
+    /// The line in which the byte `at` stands, or its break; for the end of the text, the line that would start there.
+    pub fn line_at(&self, at: usize, bytes: &[u8]) -> usize {
+        let at = at.min(bytes.len());
+        let block = (at >> self.shift).min(self.breaks_before.len() - 1);
+        let before = self.breaks_before[block] as usize;
+        let ends = |from: usize| {
+            memchr::memchr2_iter(b'\n', b'\r', &bytes[from..at])
+                .map(|place| from + place)
+                .filter(|&place| bytes[place] == b'\n' || bytes.get(place + 1) != Some(&b'\n'))
+                .count()
+        };
+        before + ends((block << self.shift).min(at))
+    }
+
+    /// The break of one line, or nothing for a last line without one.
+    pub fn line_break(line: &Line, bytes: &[u8]) -> Option<Break> {
+        match bytes.get(line.text.end..line.next)? {
+            b"\n" => Some(Break::Lf),
+            b"\r\n" => Some(Break::CrLf),
+            b"\r" => Some(Break::Cr),
+            _ => None,
+        }
+    }
+
+    /// Where `line` starts; for the line after the last one, the end of the text.
+    fn line_start(&self, line: usize, window: &[u8], offset: usize) -> Option<usize> {
+        if line == 0 {
+            return Some(self.bom);
+        }
+        if line > self.breaks {
+            return Some(self.len);
+        }
+        let block = self.block_of(line);
+        let nth = line - self.breaks_before[block] as usize;
+        let from = (block << self.shift).checked_sub(offset)?;
+        let end = ((block + 1) << self.shift).min(self.len).checked_sub(offset)?;
+        nth_break_end(window, from..end.min(window.len()), nth).map(|at| at + offset)
+    }
+
+    /// Where the text of the line before `next_line` ends, its break left out.
+    fn text_end(&self, next_line: usize, window: &[u8], offset: usize) -> Option<usize> {
+        let next = self.line_start(next_line, window, offset)?;
+        if next_line > self.breaks {
+            return Some(next);
+        }
+        match next.checked_sub(offset + 1).and_then(|at| window.get(at))? {
+            b'\n' if next >= offset + 2 && window[next - offset - 2] == b'\r' => Some(next - 2),
+            b'\n' | b'\r' => Some(next - 1),
+            _ => None,
+        }
+    }
+
+    /// The block in which the break that starts `line` ends; the first for line 0, the last for the end of the text.
+    fn block_of(&self, line: usize) -> usize {
+        let before = self.breaks_before.partition_point(|&breaks| (breaks as usize) < line);
+        before.saturating_sub(1)
+    }
+
+    /// Panics unless the index is what a byte-by-byte reading of `bytes` gives: for unit, property and fuzz tests.
+    #[doc(hidden)]
+    pub fn assert_describes(&self, bytes: &[u8]) {
+        let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
+        let mut lines = Vec::new();
+        let (mut start, mut at) = (bom, bom);
+        while at < bytes.len() {
+            let brk = match (bytes[at], bytes.get(at + 1)) {
+                (b'\r', Some(b'\n')) => 2,
+                (b'\r' | b'\n', _) => 1,
+                _ => 0,
+            };
+            if brk > 0 {
+                lines.push(Line { text: start..at, next: at + brk });
+                start = at + brk;
+            }
+            at += brk.max(1);
+        }
+        if start < bytes.len() {
+            lines.push(Line { text: start..bytes.len(), next: bytes.len() });
+        }
+        assert_eq!(self.len_lines(), lines.len(), "line count");
+        assert_eq!(self.first_byte(), bom);
+        assert_eq!(
+            self.ends_in_break(),
+            bytes.len() > bom && bytes.ends_with(b"\n") | bytes.ends_with(b"\r")
+        );
+        for (number, line) in lines.iter().enumerate() {
+            assert_eq!(self.line(number, bytes).as_ref(), Some(line), "line {number}");
+            for at in line.text.start..line.next {
+                assert_eq!(self.line_at(at, bytes), number, "byte {at}");
+            }
+            for last in [number, (number + 2).min(lines.len() - 1), lines.len() - 1] {
+                let asked = number..last + 1;
+                let window = self.window(&asked);
+                let found = self.byte_range(&asked, &bytes[window.clone()], window.start);
+                assert_eq!(found, Some(line.text.start..lines[last].text.end), "lines {asked:?}");
+            }
+        }
+        assert_eq!(self.line(lines.len(), bytes), None);
+    }
+}
+
+/// The end of the `nth` break (1-based) that ends within `range` of `bytes`; the byte after the range decides whether
+/// a `\r` at its end is a break of its own.
+fn nth_break_end(bytes: &[u8], range: Range<usize>, nth: usize) -> Option<usize> {
+    let block = bytes.get(range.clone())?;
+    if memchr::memchr(b'\r', block).is_none() {
+        return memchr::memchr_iter(b'\n', block).nth(nth.checked_sub(1)?).map(|at| range.start + at + 1);
+    }
+    memchr::memchr2_iter(b'\n', b'\r', block)
+        .map(|at| range.start + at)
+        .filter(|&at| bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n'))
+        .nth(nth.checked_sub(1)?)
+        .map(|at| at + 1)
+}
+
+/// The greatest place up to `at` at which no character is cut; `at` itself where the bytes are no UTF-8, or where the
+/// text ends.
+pub fn char_boundary(bytes: &[u8], at: usize) -> usize {
+    if at >= bytes.len() {
+        return bytes.len();
+    }
+    let back = (0..4).find(|back| at > *back && bytes[at - back] & 0xC0 != 0x80);
+    at - back.unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(lines: &[&str]) -> Vec<u8> {
+        lines.concat().into_bytes()
+    }
+
+    #[test]
+    fn an_empty_file_has_no_line_and_one_break_is_one_empty_line() {
+        for (bytes, lines) in [
+            (&b""[..], 0),
+            (b"\n", 1),
+            (b"\r\n", 1),
+            (b"\r", 1),
+            (b"a", 1),
+            (b"a\n", 1),
+            (b"a\nb", 2),
+            (b"\n\r", 2),
+            (b"\r\r\n", 2),
+            (b"\xEF\xBB\xBF", 0),
+            (b"\xEF\xBB\xBFa", 1),
+            (b"\xEF\xBB\xBF\n", 1),
+        ] {
+            let index = LineIndex::build(bytes).unwrap();
+            assert_eq!(index.len_lines(), lines, "{bytes:?}");
+            index.assert_describes(bytes);
+        }
+    }
+
+    #[test]
+    fn break_kinds_are_told_apart_across_any_block_border() {
+        let bytes = text(&["ab\r\n", "c\n", "d\r", "\r\n", "e"]);
+        for shift in 0..6 {
+            let index = LineIndex::build_with(&bytes, shift).unwrap();
+            assert_eq!(index.break_kinds(), BreakKinds { lf: true, crlf: true, cr: true }, "{shift}");
+            index.assert_describes(&bytes);
+        }
+        let only_crlf = LineIndex::build_with(b"a\r\nb\r\n", 1).unwrap();
+        assert_eq!(only_crlf.break_kinds(), BreakKinds { lf: false, crlf: true, cr: false });
+    }
+
+    #[test]
+    fn a_nul_makes_a_file_binary_and_bad_utf8_is_found_in_any_chunk() {
+        assert_eq!(LineIndex::build(b"a\0b"), Err(NotText::Nul));
+        assert_eq!(LineIndex::build(b"\xFF\0"), Err(NotText::Nul));
+        assert_eq!(LineIndex::build(b"a\xC3"), Err(NotText::InvalidUtf8));
+        let mut long = "é".repeat(CHUNK).into_bytes();
+        assert!(LineIndex::build(&long).is_ok());
+        long[CHUNK + 1] = b'x';
+        assert_eq!(LineIndex::build(&long), Err(NotText::InvalidUtf8));
+        long.push(0);
+        assert_eq!(LineIndex::build(&long), Err(NotText::Nul));
+    }
+
+    #[test]
+    fn a_look_up_in_bytes_that_were_cut_short_finds_nothing_and_does_not_panic() {
+        let bytes = b"a\nb\r\nc\rd\n".repeat(10);
+        let index = LineIndex::build_with(&bytes, 3).unwrap();
+        for cut in 0..bytes.len() {
+            for line in 0..index.len_lines() {
+                let _ = index.line(line, &bytes[..cut]);
+                let _ = index.byte_range(&(line..line + 1), &bytes[..cut], cut / 2);
+            }
+        }
+    }
+
+    #[test]
+    fn a_char_boundary_never_cuts_a_character_and_always_makes_progress() {
+        let bytes = "aé漢😀".as_bytes();
+        let boundaries: Vec<usize> = (0..=bytes.len() + 1).map(|at| char_boundary(bytes, at)).collect();
+        assert_eq!(boundaries, [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10]);
+        assert_eq!(char_boundary(&[0x80; 8], 5), 5);
+    }
+
+    proptest! {
+        #[test]
+        fn the_index_is_what_a_reading_byte_by_byte_gives(
+            text in "\u{FEFF}?([ab漢\n]|\r\n|\r){0,60}",
+            shift in 0u32..6,
+            cuts in prop::collection::vec(1usize..9, 1..20),
+        ) {
+            let bytes = text.as_bytes();
+            let whole = LineIndex::build_with(bytes, shift).unwrap();
+            whole.assert_describes(bytes);
+            let mut builder = IndexBuilder::new(shift);
+            let mut rest = bytes;
+            for cut in cuts.iter().cycle() {
+                let (part, after) = rest.split_at((*cut).min(rest.len()));
+                builder.push(part);
+                rest = after;
+                if rest.is_empty() { break }
+            }
+            prop_assert_eq!(builder.finish(), whole);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Where in a text under edit stands what is like a needle, from its first character to its last.
+//!
+//! Joins the search in the old text with what edits put in.
+
+use super::around::with_ends;
+use super::cursor::Cursor;
+use super::similar::{Near, Regions, nearest, regions};
+use super::snippet::{Lines, break_after};
+use super::window::Window;
+
+/// Bytes of a passage that are compared to the end.
+pub(super) const COMPARED: usize = 16 * 1024;
+
+/// Lines that an edit may have left out at most, so that its last line is still found.
+const LEFT_OUT: usize = 8;
+
+/// Bytes of what edits put in, and around it, that are searched for similar passages.
+const PUT_IN: usize = 256 * 1024;
+
+/// Bytes at the end of a long old_text by which its end is found.
+const TAIL: usize = 512;
+
+/// The old text without its byte order mark.
+pub(super) fn body<'t>(lines: &Lines<'_, 't>) -> &'t [u8] {
+    lines.old.get(lines.index.first_byte()..).unwrap_or_default()
+}
+
+/// Passages near to the needle, in the old text and in what edits put in; and whether the search stopped early.
+pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<(Cursor, Cursor)>, bool) {
+    let first = lines.index.first_byte();
+    let (near, mut early) = (nearest(body(lines), within, needle), within.early);
+    let spot = |address: usize| lines.pieces.spot(address as u32);
+    // The last byte, for what is behind it may be gone.
+    let behind = |last: Cursor| lines.pieces.advance(last, 1);
+    let old = |near: &Near| {
+        let (from, last) = (first + near.at.start, first + near.at.end.max(1) - 1);
+        Some((spot(from)?, behind(spot(last)?)))
+    };
+    let mut found: Vec<_> = near.iter().filter_map(old).collect();
+    let around = needle.len().min(PUT_IN / 8) * 2 + 64;
+    let (mut left, mut done) = (PUT_IN, lines.pieces.start());
+    for (start, put_in) in lines.pieces.put_in() {
+        let end = lines.pieces.advance(start, put_in);
+        if lines.pieces.order(end) <= lines.pieces.order(done) {
+            continue;
+        }
+        let (from, before) = lines.pieces.retreat(start, around);
+        let len = before + put_in + around;
+        if left < len {
+            early = true;
+            break;
+        }
+        left -= len;
+        done = lines.pieces.advance(from, len);
+        let window = Window::of(lines.pieces, from, len);
+        // A window may begin or end inside a character.
+        let is_inner = |byte: &&u8| **byte & 0xC0 == 0x80;
+        let head = window.bytes().iter().take_while(is_inner).count();
+        let text = whole_characters(&window.bytes()[head..]);
+        for near in nearest(text, &regions(text, needle), needle) {
+            let last = head + near.at.end.max(1) - 1;
+            found.push((window.spot(head + near.at.start), behind(window.spot(last))));
+        }
+    }
+    (found, early)
+}
+
+/// A passage with the blanks and breaks around it that the needle has, too, and to where a long needle ends.
+pub(super) fn widened(
+    lines: &Lines,
+    start: Cursor,
+    mut end: Cursor,
+    needle: &str,
+) -> Option<(Cursor, Cursor)> {
+    end = to_end_of_long(lines, start, end, needle).unwrap_or(end);
+    end = to_last_line(lines, end, needle).unwrap_or(end);
+    let (start, end) = with_ends(lines, start, end, needle);
+    (lines.pieces.order(start) < lines.pieces.order(end)).then_some((start, end))
+}
+
+/// Where a needle ends of which only the start was compared: behind what is nearest to its end, about as far on.
+fn to_end_of_long(lines: &Lines, start: Cursor, end: Cursor, needle: &str) -> Option<Cursor> {
+    let tail_from = crate::engine::char_boundary(needle.as_bytes(), needle.len().checked_sub(TAIL)?);
+    if needle.chars().nth(super::similar::COMPARED).is_none() || COMPARED < needle.len() {
+        return None;
+    }
+    let window = Window::of(lines.pieces, start, needle.len() * 3 / 2 + TAIL);
+    let text = whole_characters(window.bytes());
+    let tail = &needle[tail_from..];
+    let near = nearest(text, &regions(text, tail), tail);
+    let last = window.spot(near.first()?.at.end.checked_sub(1)?);
+    let tail_end = lines.pieces.advance(last, 1);
+    (lines.pieces.order(end) < lines.pieces.order(tail_end)).then_some(tail_end)
+}
+
+/// Where the needle's last line ends, if it is one of the next lines: then lines before it were left out.
+fn to_last_line(lines: &Lines, end: Cursor, needle: &str) -> Option<Cursor> {
+    let (_, last) = needle.trim_end().rsplit_once('\n')?;
+    let mut at = end;
+    for _ in 0..LEFT_OUT {
+        let (from, to) = (lines.line_start(at), lines.line_end(at));
+        let line = lines.exact(from, to, COMPARED);
+        if line.trim() == last.trim() {
+            let to = lines.pieces.advance(from, line.trim_end().len());
+            return (lines.pieces.order(to) > lines.pieces.order(end)).then_some(to);
+        }
+        at = break_after(lines.pieces, to)?;
+    }
+    None
+}
+
+/// `bytes` without a character of which the end is missing.
+fn whole_characters(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => bytes,
+        Err(error) => &bytes[..error.valid_up_to()],
+    }
+}

@@ -1,0 +1,157 @@
+//! Where a text was found: as many places as there are, at a byte or two each.
+//!
+//! Knows spots and no texts. The places come in the order of the text and do not overlap.
+
+use super::cursor::Cursor;
+use crate::engine::text::packed::Packed;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Matches {
+    count: u64,
+    /// Of each match: the bytes from the end of the one before it to its start, if both are in one leaf; what else is to
+    /// be known, as the two lowest bits of that number say, follows it.
+    packed: Packed,
+    last: Last,
+}
+
+/// What is known of the match before.
+#[derive(Debug, Default, Clone, Copy)]
+struct Last {
+    end: Cursor,
+    len: u32,
+}
+
+const SAME_LENGTH: u64 = 0;
+const OTHER_LENGTH: u64 = 1;
+const OTHER_LEAVES: u64 = 2;
+
+impl Matches {
+    /// How many.
+    pub(super) fn len(&self) -> u64 {
+        self.count
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Bytes of memory.
+    pub(super) fn memory(&self) -> usize {
+        self.packed.memory()
+    }
+
+    /// Adds a match behind the others.
+    pub(super) fn push(&mut self, start: Cursor, end: Cursor) {
+        self.count += 1;
+        let len = end.offset.wrapping_sub(start.offset);
+        let in_one = start.leaf == self.last.end.leaf && start.leaf == end.leaf;
+        if !in_one || start.offset < self.last.end.offset {
+            self.packed.push(OTHER_LEAVES);
+            [start.leaf, start.offset, end.leaf, end.offset]
+                .iter()
+                .for_each(|&number| self.packed.push(number.into()));
+            self.last = Last { end, len: 0 };
+            return;
+        }
+        let gap = u64::from(start.offset - self.last.end.offset);
+        if len == self.last.len {
+            self.packed.push(gap << 2 | SAME_LENGTH);
+        } else {
+            self.packed.push(gap << 2 | OTHER_LENGTH);
+            self.packed.push(len.into());
+        }
+        self.last = Last { end, len };
+    }
+
+    /// Start and end of each.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Cursor, Cursor)> {
+        let (mut numbers, mut last) = (self.packed.read(), Last::default());
+        std::iter::from_fn(move || {
+            let head = numbers.next()?;
+            let mut number = || numbers.next().map(|number| number as u32);
+            let (start, end, len);
+            if head & 3 == OTHER_LEAVES {
+                start = Cursor { leaf: number()?, offset: number()? };
+                end = Cursor { leaf: number()?, offset: number()? };
+                len = 0;
+            } else {
+                len = if head & 3 == OTHER_LENGTH { number()? } else { last.len };
+                start = Cursor { leaf: last.end.leaf, offset: last.end.offset + (head >> 2) as u32 };
+                end = Cursor { offset: start.offset + len, ..start };
+            }
+            last = Last { end, len };
+            Some((start, end))
+        })
+    }
+
+    /// The first of them.
+    pub(super) fn first(&self) -> Option<(Cursor, Cursor)> {
+        self.iter().next()
+    }
+}
+
+impl FromIterator<(Cursor, Cursor)> for Matches {
+    fn from_iter<I: IntoIterator<Item = (Cursor, Cursor)>>(all: I) -> Matches {
+        let mut matches = Matches::default();
+        all.into_iter().for_each(|(start, end)| matches.push(start, end));
+        matches
+    }
+}
+
+/// What an edit found.
+#[derive(Debug, Default)]
+pub(super) struct Sought {
+    /// How often, counted from the left without overlap.
+    pub(super) count: u64,
+    /// Start and end of the first of them.
+    pub(super) matches: Matches,
+}
+
+impl Sought {
+    /// Takes one more match, of which at most `keep` are told.
+    pub(super) fn add(&mut self, start: Cursor, end: Cursor, keep: usize) {
+        self.count += 1;
+        if self.matches.len() < keep as u64 {
+            self.matches.push(start, end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_million_like_matches_take_a_byte_each() {
+        let spot = |offset| Cursor { leaf: 2, offset };
+        let matches: Matches = (0..1_000_000).map(|nth| (spot(2 * nth), spot(2 * nth + 1))).collect();
+        assert_eq!(matches.len(), 1_000_000);
+        assert!(matches.memory() < 1_050_000, "{}", matches.memory());
+        assert_eq!(matches.iter().last(), Some((spot(1_999_998), spot(1_999_999))));
+    }
+
+    proptest! {
+        #[test]
+        fn matches_come_back_as_they_were_put(
+            steps in prop::collection::vec((0..4u32, 0..200u32, 0..3u32, 0..200u32), 0..50),
+        ) {
+            let (mut at, mut all) = (Cursor { leaf: 2, offset: 0 }, Vec::new());
+            let mut step = |leaves: u32, bytes: u32| {
+                at = match leaves {
+                    0 => Cursor { offset: at.offset + bytes, ..at },
+                    leaves => Cursor { leaf: (at.leaf + leaves) % 7, offset: bytes },
+                };
+                at
+            };
+            for (apart, gap, across, len) in steps {
+                let start = step(apart / 3, gap);
+                all.push((start, step(across / 2, len)));
+            }
+            let matches: Matches = all.iter().copied().collect();
+            prop_assert_eq!(matches.iter().collect::<Vec<_>>(), all);
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! The addresses at which stretches of old_texts were found, as many as there is memory for.
+//!
+//! Pure; knows needles and pieces, and nothing of edits. A stretch that stands too often is given up: of it nothing is
+//! kept, and it is no longer searched for.
+
+use super::cursor::Cursor;
+use super::multi_pattern::{MAX_NEEDLE, MultiPattern};
+use super::piece_table::{PieceTable, Stretch};
+use super::work;
+use crate::engine::text::packed::Packed;
+use crate::engine::{Control, Result};
+
+/// Addresses kept for all stretches together, at most, and one for so many bytes of the text.
+const ALL_KEPT: usize = 1 << 20;
+const BYTES_EACH: usize = 4;
+
+/// Addresses that are kept of a short text, too.
+const FEW: usize = 4 * 1024;
+
+/// Comparisons in vain that are made in any text, and one more for so many bytes. Where more are needed, stretches are
+/// like each other and like the text almost everywhere: then each edit searches for itself.
+const LOOKS: usize = 16 * 1024;
+const BYTES_A_LOOK: usize = 32;
+
+/// Bytes searched between two looks at what is to be given up.
+const BLOCK: usize = 8 * 1024;
+
+/// Bytes searched between two looks at the clock.
+const UNTIL_CHECK: usize = 256 * 1024;
+
+/// Bytes searched at once around what an edit put in.
+const AROUND: usize = 4 * 1024;
+
+/// Finds of stretches that were given up, until the search is prepared anew without them.
+const IN_VAIN: usize = 16 * 1024;
+
+/// One stretch.
+#[derive(Debug)]
+pub(super) struct Kept<'e> {
+    pub(super) needle: &'e [u8],
+    /// Whether there is still somebody who asks for it.
+    pub(super) wanted: bool,
+    /// Addresses kept at most.
+    pub(super) most: usize,
+    /// How many are kept, and of each how far it is from the one before it, back or forth.
+    len: usize,
+    addresses: Packed,
+    last: u32,
+    given_up: bool,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Occurrences<'e> {
+    kept: Vec<Kept<'e>>,
+    needles: MultiPattern<'e>,
+    /// Addresses for which there is room, at first and now.
+    all_room: usize,
+    room: usize,
+    in_vain: usize,
+    /// How often a needle was compared that was not there, and how often that may be.
+    looks: usize,
+    most_looks: usize,
+    /// Room for what is searched around.
+    around: Around,
+    seams: Vec<(Cursor, usize)>,
+}
+
+impl<'e> Kept<'e> {
+    pub(super) fn new(needle: &'e [u8], most: usize) -> Kept<'e> {
+        let addresses = Packed::default();
+        Kept { needle, wanted: true, most, len: 0, addresses, last: 0, given_up: false }
+    }
+
+    fn is_kept(&self) -> bool {
+        self.wanted && !self.given_up
+    }
+
+    /// How many addresses there are; nothing if not all of them were kept.
+    pub(super) fn len(&self) -> Option<usize> {
+        (!self.given_up).then_some(self.len)
+    }
+
+    fn push(&mut self, address: u32) {
+        let by = i64::from(address) - i64::from(self.last);
+        self.addresses.push((by << 1 ^ by >> 63) as u64);
+        (self.last, self.len) = (address, self.len + 1);
+    }
+
+    fn addresses(&self) -> impl Iterator<Item = u32> {
+        self.addresses.read().scan(0, |last, number| {
+            *last += (number >> 1) as i64 ^ -((number & 1) as i64);
+            Some(*last as u32)
+        })
+    }
+
+    /// Lets go of all addresses. Returns how many.
+    fn clear(&mut self) -> usize {
+        self.addresses = Packed::default();
+        std::mem::take(&mut self.len)
+    }
+}
+
+impl<'e> Occurrences<'e> {
+    /// Takes stretches, which are all different, for a text of `len` bytes.
+    pub(super) fn new(kept: Vec<Kept<'e>>, len: usize) -> Occurrences<'e> {
+        let room = (len / BYTES_EACH).clamp(FEW, ALL_KEPT);
+        let needles = MultiPattern::new(std::iter::empty());
+        let most_looks = len / BYTES_A_LOOK + LOOKS;
+        let (around, seams) = (Around::default(), Vec::new());
+        let (all_room, in_vain, looks) = (room, 0, 0);
+        let mut all =
+            Occurrences { kept, needles, all_room, room, in_vain, looks, most_looks, around, seams };
+        all.prepare();
+        all
+    }
+
+    /// Bytes of memory, about.
+    pub(super) fn memory(&self) -> usize {
+        // Of one address: how far it is from the one before it, with room that is not used yet.
+        const ADDRESS: usize = 4;
+        (self.all_room - self.room) * ADDRESS + self.kept.len() * size_of::<Kept>() + self.needles.memory()
+    }
+
+    pub(super) fn of(&self, stretch: usize) -> &Kept<'e> {
+        &self.kept[stretch]
+    }
+
+    /// Searches from now on only for what is still asked for.
+    pub(super) fn keep_only(&mut self, wanted: impl Fn(usize) -> bool) {
+        for (number, kept) in self.kept.iter_mut().enumerate() {
+            kept.wanted &= wanted(number);
+            if !kept.wanted {
+                self.room += kept.clear();
+            }
+        }
+        self.prepare();
+    }
+
+    /// Gives up what is looked for in vain, once that is worth while.
+    fn give_up_more(&mut self) {
+        if self.most_looks < self.looks {
+            self.kept.iter_mut().for_each(|kept| give_up(kept, &mut self.room));
+            self.prepare();
+        } else if IN_VAIN < self.in_vain {
+            self.prepare();
+        }
+    }
+
+    /// Prepares the search for what was not given up.
+    fn prepare(&mut self) {
+        let live = self.kept.iter().enumerate().filter(|(_, kept)| kept.wanted && !kept.given_up);
+        self.needles = MultiPattern::new(live.map(|(number, kept)| (kept.needle, number as u32)));
+        self.in_vain = 0;
+    }
+
+    /// Searches the whole text, which no edit has changed yet.
+    pub(super) fn search(&mut self, pieces: &PieceTable, control: &Control) -> Result<()> {
+        let Some(Stretch { bytes: text, address, .. }) = pieces.stretch(pieces.start()) else {
+            return Ok(());
+        };
+        let first = address.unwrap_or_default();
+        for at in (0..text.len()).step_by(BLOCK) {
+            if at % UNTIL_CHECK == 0 {
+                control.check()?;
+            }
+            self.give_up_more();
+            if self.needles.is_empty() {
+                break;
+            }
+            let block = &text[at..text.len().min(at + BLOCK + MAX_NEEDLE - 1)];
+            work::count(block.len());
+            let Occurrences { kept, needles, room, in_vain, looks, .. } = self;
+            *looks += needles.find(block, &mut |number, start| {
+                if !kept[number as usize].is_kept() {
+                    *in_vain += 1;
+                } else if start < BLOCK {
+                    keep(kept, number as usize, first + (at + start) as u32, room);
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Searches what `edit` put into the `leaves`, with what stands around it.
+    pub(super) fn search_around(
+        &mut self,
+        edit: u32,
+        pieces: &PieceTable,
+        leaves: &[u32],
+        control: &Control,
+    ) -> Result<()> {
+        for (number, &leaf) in leaves.iter().enumerate() {
+            if self.needles.is_empty() {
+                break;
+            }
+            if number % 256 == 255 {
+                control.check()?;
+            }
+            let mut seams = std::mem::take(&mut self.seams);
+            pieces.seams(edit, leaf, &mut seams);
+            let mut touched: Option<(Cursor, usize)> = None;
+            for &(start, len) in &seams {
+                let apart = |(from, len): &(Cursor, usize)| (start.offset - from.offset) as usize - len;
+                match &mut touched {
+                    // What is around both is searched once.
+                    Some(touched) if apart(touched) < MAX_NEEDLE => touched.1 += apart(touched) + len,
+                    _ => {
+                        let before = touched.replace((start, len));
+                        before.into_iter().for_each(|before| self.search_touched(edit, pieces, before));
+                    }
+                }
+            }
+            touched.into_iter().for_each(|touched| self.search_touched(edit, pieces, touched));
+            self.seams = seams;
+            self.give_up_more();
+        }
+        Ok(())
+    }
+
+    /// Searches the `len` bytes from a spot on, with what stands around them.
+    fn search_touched(&mut self, edit: u32, pieces: &PieceTable, (start, len): (Cursor, usize)) {
+        let (mut from, before) = pieces.retreat(start, MAX_NEEDLE - 1);
+        for at in (0..before + len).step_by(AROUND) {
+            let starts = AROUND.min(before + len - at);
+            self.around.read(edit, pieces, from, starts + MAX_NEEDLE - 1);
+            work::count(self.around.bytes.len());
+            let Occurrences { kept, needles, room, in_vain, looks, around: window, .. } = self;
+            *looks += needles.find(&window.bytes, &mut |number, found| {
+                let len = kept[number as usize].needle.len();
+                if !kept[number as usize].is_kept() {
+                    *in_vain += 1;
+                } else if found < starts && before < at + found + len && !window.was_there(found, len) {
+                    match window.address(found) {
+                        Some(address) => keep(kept, number as usize, address, room),
+                        None => give_up(&mut kept[number as usize], room),
+                    }
+                }
+            });
+            from = pieces.advance(from, starts);
+        }
+    }
+
+    /// Where the stretch stands now, in the order of the text; nothing if it was given up.
+    pub(super) fn spots(&self, stretch: usize, pieces: &PieceTable) -> Option<Vec<Cursor>> {
+        let kept = &self.kept[stretch];
+        if kept.given_up || !kept.wanted {
+            return None;
+        }
+        // What has left the text never comes back.
+        let mut spots: Vec<Cursor> = kept.addresses().filter_map(|address| pieces.spot(address)).collect();
+        if !spots.is_sorted_by_key(|&spot| pieces.order(spot)) {
+            spots.sort_unstable_by_key(|&spot| pieces.order(spot));
+        }
+        spots.dedup();
+        Some(spots)
+    }
+
+    /// Lets go of a stretch that nobody will ask for again.
+    pub(super) fn forget(&mut self, stretch: usize) {
+        let kept = &mut self.kept[stretch];
+        kept.wanted = false;
+        self.room += kept.clear();
+    }
+}
+
+/// Keeps one more address of a stretch. Where there is no room, the most frequent stretch is given up for it.
+fn keep(kept: &mut [Kept], stretch: usize, address: u32, room: &mut usize) {
+    if *room == 0 {
+        kept.iter_mut().max_by_key(|kept| kept.len).into_iter().for_each(|most| give_up(most, room));
+    }
+    let kept = &mut kept[stretch];
+    if kept.len == kept.most {
+        give_up(kept, room);
+    } else if !kept.given_up && 0 < *room {
+        kept.push(address);
+        *room -= 1;
+    }
+}
+
+fn give_up(kept: &mut Kept, room: &mut usize) {
+    *room += kept.clear();
+    kept.given_up = true;
+}
+
+/// Some bytes around what an edit put in, and of each segment where it starts, its address, and whether that edit put it
+/// in.
+#[derive(Debug, Default)]
+struct Around {
+    bytes: Vec<u8>,
+    segments: Vec<(usize, Option<u32>, bool)>,
+}
+
+impl Around {
+    fn read(&mut self, edit: u32, pieces: &PieceTable, from: Cursor, len: usize) {
+        self.bytes.clear();
+        self.segments.clear();
+        let mut at = from;
+        while let Some(stretch) = pieces.stretch(at).filter(|_| self.bytes.len() < len) {
+            self.segments.push((self.bytes.len(), stretch.address, stretch.edit == Some(edit)));
+            let room = len - self.bytes.len();
+            self.bytes.extend_from_slice(&stretch.bytes[..stretch.bytes.len().min(room)]);
+            at = stretch.next;
+        }
+    }
+
+    fn segment(&self, at: usize) -> (usize, (usize, Option<u32>, bool)) {
+        let segment = self.segments.partition_point(|(start, ..)| *start <= at).saturating_sub(1);
+        (segment, self.segments[segment])
+    }
+
+    /// Whether these bytes stood together before the edit.
+    fn was_there(&self, at: usize, len: usize) -> bool {
+        let (segment, (.., put_in)) = self.segment(at);
+        !put_in && self.segments.get(segment + 1).is_none_or(|(next, ..)| at + len <= *next)
+    }
+
+    fn address(&self, at: usize) -> Option<u32> {
+        let (_, (start, address, _)) = self.segment(at);
+        Some(address? + (at - start) as u32)
+    }
+}

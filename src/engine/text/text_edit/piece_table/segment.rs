@@ -1,0 +1,240 @@
+//! Bytes of one source that stand together, and many of them in a row in a few bytes each.
+//!
+//! A call may make a million replacements, and what is between them stays as many stretches of the old text: so each
+//! is written as the difference from what stands before it.
+
+use crate::engine::text::packed::{read, write};
+
+/// Stands for no address.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// Stands for no edit: the old text.
+const OLD: u32 = u32::MAX;
+
+/// Kinds of stretches that are remembered while a row is written or read.
+const RECENT: usize = 8;
+
+/// A stretch of the old text or of what an edit put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Segment {
+    /// Bytes, at least one.
+    pub(super) len: u32,
+    /// The edit, or [`OLD`].
+    edit: u32,
+    /// Where in its source it starts: of the old text its address.
+    pub(super) from: u32,
+    /// The place in the old text, or the one at which the edit put it in. It never falls along a text.
+    pub(super) old_at: u32,
+    /// The address of the first byte, or [`NOWHERE`].
+    pub(super) address: u32,
+}
+
+impl Segment {
+    pub(super) fn old(at: u32, len: u32) -> Segment {
+        Segment { len, edit: OLD, from: at, old_at: at, address: at }
+    }
+
+    pub(super) fn new(edit: u32, old_at: u32, len: u32, address: u32) -> Segment {
+        Segment { len, edit, from: 0, old_at, address }
+    }
+
+    /// Which edit put it in; none for the old text.
+    pub(super) fn edit(&self) -> Option<u32> {
+        (self.edit != OLD).then_some(self.edit)
+    }
+
+    /// Its first `len` bytes.
+    pub(super) fn first(self, len: u32) -> Segment {
+        Segment { len, ..self }
+    }
+
+    /// All but its first `len` bytes.
+    pub(super) fn behind(self, len: u32) -> Segment {
+        let moved = |at: u32, by: u32| if at == NOWHERE { at } else { at + by };
+        Segment {
+            len: self.len - len,
+            from: self.from + len,
+            old_at: if self.edit == OLD { self.old_at + len } else { self.old_at },
+            address: moved(self.address, len),
+            ..self
+        }
+    }
+
+    /// Whether the byte with this address is in it.
+    pub(super) fn holds(&self, address: u32) -> bool {
+        self.address != NOWHERE && self.address <= address && address - self.address < self.len
+    }
+}
+
+/// What is known while a row of segments is written or read.
+#[derive(Debug)]
+struct Known {
+    /// Where in the old text the last segment ends.
+    old: u32,
+    /// Edit, start and length of what was put in lately, the oldest of which gives way to the next.
+    recent: [(u32, u32, u32); RECENT],
+    next: usize,
+}
+
+impl Known {
+    fn new(old: u32) -> Known {
+        Known { old, recent: [(OLD, 0, 0); RECENT], next: 0 }
+    }
+
+    fn remember(&mut self, put_in: (u32, u32, u32)) {
+        self.recent[self.next] = put_in;
+        self.next = (self.next + 1) % RECENT;
+    }
+}
+
+// The two lowest bits of a row's numbers say what follows.
+const KEPT: u64 = 0; // the old text goes on; so many bytes
+const SKIPPED: u64 = 1; // so many bytes of the old text are gone; then how many follow
+const AS_BEFORE: u64 = 2; // three bits: which of the recent ones; then how many bytes of the old text are gone
+const PUT_IN: u64 = 3; // a bit: it has an address; its length; then gone bytes, edit, start, and the address
+
+/// Writes segments in a row.
+#[derive(Debug)]
+pub(super) struct Writer {
+    tokens: Vec<u8>,
+    known: Known,
+}
+
+impl Writer {
+    /// For segments that follow the place `old` of the old text. Whatever `room` held is gone.
+    pub(super) fn new(mut room: Vec<u8>, old: u32) -> Writer {
+        room.clear();
+        Writer { tokens: room, known: Known::new(old) }
+    }
+
+    pub(super) fn push(&mut self, segment: &Segment) {
+        let gone = u64::from(segment.old_at - self.known.old);
+        let put_in = (segment.edit, segment.from, segment.len);
+        let out = &mut self.tokens;
+        if segment.edit == OLD {
+            let len = u64::from(segment.len);
+            if gone == 0 {
+                write(out, len << 2 | KEPT);
+            } else {
+                write(out, gone << 2 | SKIPPED);
+                write(out, len);
+            }
+            self.known.old = segment.old_at + segment.len;
+            return;
+        }
+        let addressed = segment.address != NOWHERE;
+        match self.known.recent.iter().position(|recent| !addressed && *recent == put_in) {
+            Some(slot) => write(out, gone << 5 | (slot as u64) << 2 | AS_BEFORE),
+            None => {
+                write(out, u64::from(segment.len) << 3 | u64::from(addressed) << 2 | PUT_IN);
+                [gone, segment.edit.into(), segment.from.into()]
+                    .iter()
+                    .for_each(|&number| write(out, number));
+                if addressed {
+                    write(out, segment.address.into());
+                } else {
+                    self.known.remember(put_in);
+                }
+            }
+        }
+        self.known.old = segment.old_at;
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.tokens
+    }
+}
+
+/// Reads segments in a row.
+#[derive(Debug)]
+pub(super) struct Reader<T> {
+    tokens: T,
+    at: usize,
+    known: Known,
+}
+
+impl<T: AsRef<[u8]>> Reader<T> {
+    /// Of what was written behind the place `old` of the old text.
+    pub(super) fn new(tokens: T, old: u32) -> Reader<T> {
+        Reader { tokens, at: 0, known: Known::new(old) }
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        read(self.tokens.as_ref(), &mut self.at)
+    }
+}
+
+impl<T: AsRef<[u8]>> Iterator for Reader<T> {
+    type Item = Segment;
+
+    fn next(&mut self) -> Option<Segment> {
+        // All numbers were u32.
+        let head = self.number()?;
+        let segment = match head & 3 {
+            KEPT => Segment::old(self.known.old, (head >> 2) as u32),
+            SKIPPED => Segment::old(self.known.old + (head >> 2) as u32, self.number()? as u32),
+            AS_BEFORE => {
+                let (edit, from, len) = self.known.recent[(head >> 2) as usize % RECENT];
+                let old_at = self.known.old + (head >> 5) as u32;
+                Segment { len, edit, from, old_at, address: NOWHERE }
+            }
+            _ => {
+                let len = (head >> 3) as u32;
+                let old_at = self.known.old + self.number()? as u32;
+                let (edit, from) = (self.number()? as u32, self.number()? as u32);
+                let address = if head >> 2 & 1 == 1 { self.number()? as u32 } else { NOWHERE };
+                if address == NOWHERE {
+                    self.known.remember((edit, from, len));
+                }
+                Segment { len, edit, from, old_at, address }
+            }
+        };
+        self.known.old = if segment.edit == OLD { segment.old_at + segment.len } else { segment.old_at };
+        Some(segment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(segments: &[Segment], old: u32) -> Vec<u8> {
+        let mut writer = Writer::new(Vec::new(), old);
+        segments.iter().for_each(|segment| writer.push(segment));
+        writer.finish()
+    }
+
+    #[test]
+    fn like_replacements_take_three_bytes_each_and_those_that_touch_one() {
+        let put_in = |at| Segment::new(7, at, 40, NOWHERE);
+        let apart: Vec<_> =
+            (0..1000).flat_map(|nth| [put_in(2 * nth), Segment::old(2 * nth + 1, 1)]).collect();
+        assert!(written(&apart, 0).len() < 3_010);
+        let touching: Vec<_> = (0..1000).map(put_in).collect();
+        assert!(written(&touching, 0).len() < 1_010);
+    }
+
+    proptest! {
+        #[test]
+        fn a_row_reads_as_it_was_written(
+            old in 0..1000u32,
+            steps in prop::collection::vec((any::<bool>(), 0..300u32, 1..300u32, 0..4u32, 0..3u32, any::<bool>()), 0..80),
+        ) {
+            let (mut at, mut segments) = (old, Vec::new());
+            for (is_old, gone, len, edit, from, addressed) in steps {
+                at += gone;
+                if is_old {
+                    segments.push(Segment::old(at, len));
+                    at += len;
+                } else {
+                    let address = if addressed { 1_000_000 + at } else { NOWHERE };
+                    segments.push(Segment { from, ..Segment::new(edit, at, len, address) });
+                }
+            }
+            let tokens = written(&segments, old);
+            prop_assert_eq!(Reader::new(&tokens, old).collect::<Vec<_>>(), segments);
+        }
+    }
+}

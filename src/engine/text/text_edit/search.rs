@@ -1,0 +1,180 @@
+//! Where each edit of a call finds its text, at its turn.
+//!
+//! Pure. Cost: the text is searched once for all edits, for a few stretches of each old_text, of which the rarest becomes
+//! its anchor. After each edit only what it put in is searched again, with its surroundings, for the anchors of later
+//! edits. An anchor that is still in the text at an edit's turn was found when its last byte came in, and its address
+//! is kept since; so at the edit's turn it is enough to look what stands around the addresses kept. An edit all of
+//! whose stretches stand so often that their addresses take too much memory searches the whole text at its turn.
+
+use std::collections::HashMap;
+
+use super::TextEdit;
+use super::matches::Matches;
+use super::matches::Sought;
+use super::occurrences::{Kept, Occurrences};
+use super::pattern::{Pattern, stretches};
+use super::piece_table::PieceTable;
+use crate::engine::{Control, Error, Result};
+
+/// With fewer edits, each searches the whole text.
+const FEW: usize = 3;
+
+/// Stretches of one old_text that are tried.
+const TRIED: usize = 3;
+
+/// A stretch that is shorter is tried only where there is no other.
+const SHORT: usize = 3;
+
+/// Addresses kept for one stretch beyond twice what its edits are to find, and in all: with more, the text is searched as
+/// quickly.
+const KEPT: usize = 1_000;
+const MOST: usize = 16 * 1024;
+
+/// Bytes of a text by which the anchor of a single edit is chosen.
+const SAMPLE: usize = 64 * 1024;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Search<'e> {
+    patterns: Vec<Pattern<'e>>,
+    /// For each pattern, the number of its anchor.
+    anchors: Vec<Option<usize>>,
+    /// For each anchor, the last edit that asks for it.
+    last: Vec<usize>,
+    addresses: Occurrences<'e>,
+}
+
+/// What is found of `text`, which is not empty, at most `keep` matches. Nothing if the search would take too long: for
+/// what is only said to help.
+pub(super) fn occurrences(text: &str, pieces: &PieceTable, keep: usize, control: &Control) -> Result<Sought> {
+    let mut search = Search::of(vec![(text.as_bytes(), keep as u64)], pieces, control)?;
+    unless_too_costly(search.find(0, pieces, keep, control))
+}
+
+/// Nothing where a search was given up because it would take too long.
+pub(super) fn unless_too_costly(sought: Result<Sought>) -> Result<Sought> {
+    match sought {
+        Err(Error::InvalidArguments { .. }) => Ok(Sought::default()),
+        sought => sought,
+    }
+}
+
+/// What is in the middle of the text's first piece.
+fn sample<'t>(pieces: &PieceTable<'t>) -> &'t [u8] {
+    let first = pieces.forward(pieces.start()).map_or(&b""[..], |(bytes, _)| bytes);
+    let from = first.len().saturating_sub(SAMPLE) / 2;
+    &first[from..first.len().min(from + SAMPLE)]
+}
+
+impl<'e> Search<'e> {
+    /// Prepares the search for `edits` in the text as it is before the first of them.
+    pub(super) fn new(edits: &'e [TextEdit], pieces: &PieceTable, control: &Control) -> Result<Search<'e>> {
+        Search::of(
+            edits.iter().map(|edit| (edit.old_text.as_bytes(), edit.occurrences)).collect(),
+            pieces,
+            control,
+        )
+    }
+
+    /// Prepares the search for texts that are to be found so many times.
+    fn of(wishes: Vec<(&'e [u8], u64)>, pieces: &PieceTable, control: &Control) -> Result<Search<'e>> {
+        let mut search = Search {
+            patterns: wishes.iter().map(|(text, _)| Pattern::new(text)).collect(),
+            anchors: vec![None; wishes.len()],
+            last: Vec::new(),
+            addresses: Occurrences::new(Vec::new(), 0),
+        };
+        if FEW <= wishes.len() {
+            search.choose(&wishes, pieces, control)?;
+        } else {
+            search.patterns.iter_mut().for_each(|pattern| pattern.choose_by(sample(pieces)));
+        }
+        Ok(search)
+    }
+
+    /// Chooses the anchors: those that stand least often in the text.
+    fn choose(&mut self, wishes: &[(&'e [u8], u64)], pieces: &PieceTable, control: &Control) -> Result<()> {
+        let all: Vec<_> = wishes.iter().map(|(text, _)| stretches(text)).collect();
+        let mut shared: HashMap<&[u8], u32> = HashMap::new();
+        for ((text, _), stretches) in wishes.iter().zip(&all) {
+            stretches.iter().for_each(|at| *shared.entry(&text[at.clone()]).or_default() += 1);
+        }
+        let mut numbers: HashMap<&[u8], usize> = HashMap::new();
+        let mut kept: Vec<Kept> = Vec::new();
+        let mut tried = Vec::with_capacity(wishes.len());
+        for ((text, occurrences), mut stretches) in wishes.iter().zip(all) {
+            // What other edits of the call have too is likely to stand often.
+            stretches.sort_by_key(|at| (at.len() < SHORT, shared[&text[at.clone()]]));
+            let long = stretches.iter().filter(|at| SHORT <= at.len()).count();
+            stretches.truncate(TRIED.min(long.max(1)));
+            let numbered = stretches.into_iter().map(|at| {
+                let needle = &text[at.clone()];
+                let number = *numbers.entry(needle).or_insert(kept.len());
+                if number == kept.len() {
+                    kept.push(Kept::new(needle, KEPT));
+                }
+                let most = &mut kept[number].most;
+                *most = (*most + (*occurrences).min(MOST as u64) as usize * 2).min(MOST);
+                (number, at)
+            });
+            tried.push(numbered.collect::<Vec<_>>());
+        }
+        self.last = vec![0; kept.len()];
+        self.addresses = Occurrences::new(kept, pieces.len());
+        self.addresses.search(pieces, control)?;
+        let mut chosen = vec![false; self.last.len()];
+        for (edit, tried) in tried.into_iter().enumerate() {
+            let known = tried
+                .into_iter()
+                .filter_map(|(number, at)| Some((self.addresses.of(number).len()?, number, at)));
+            if let Some((_, number, at)) = known.min_by_key(|(len, ..)| *len) {
+                self.patterns[edit].set_anchor(at);
+                self.anchors[edit] = Some(number);
+                self.last[number] = edit;
+                chosen[number] = true;
+            }
+        }
+        self.addresses.keep_only(|number| chosen[number]);
+        Ok(())
+    }
+
+    /// What the edit `number` finds now; at most `keep` matches are told.
+    pub(super) fn find(
+        &mut self,
+        number: usize,
+        pieces: &PieceTable,
+        keep: usize,
+        control: &Control,
+    ) -> Result<Sought> {
+        let pattern = &self.patterns[number];
+        if pattern.text().is_empty() {
+            let matches = Matches::from_iter([(pieces.start(), pieces.end())]);
+            return Ok(if pieces.len() == 0 { Sought { count: 1, matches } } else { Sought::default() });
+        }
+        let anchor = self.anchors[number];
+        let known = anchor.and_then(|anchor| self.addresses.spots(anchor, pieces));
+        if let Some(anchor) = anchor.filter(|&anchor| self.last[anchor] == number) {
+            self.addresses.forget(anchor);
+        }
+        pattern.find(known.as_deref(), pieces, keep, control)
+    }
+
+    /// Searches what the edit `number` put into the `leaves` for the anchors of later edits.
+    pub(super) fn search_around(
+        &mut self,
+        number: usize,
+        pieces: &PieceTable,
+        leaves: &[u32],
+        control: &Control,
+    ) -> Result<()> {
+        if self.last.iter().all(|&last| last <= number) {
+            return Ok(());
+        }
+        self.addresses.search_around(number as u32, pieces, leaves, control)
+    }
+
+    /// Bytes of memory.
+    pub(super) fn memory(&self) -> usize {
+        self.patterns.capacity() * size_of::<Pattern>() + self.addresses.memory()
+    }
+}

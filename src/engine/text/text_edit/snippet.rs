@@ -1,0 +1,278 @@
+//! Where a passage of a text under edit stands, said in lines and columns, and quoted.
+//!
+//! Knows breaks and the old text's lines, and nothing of what is searched for. Lines that the old text has are named by
+//! their number there; a line or two of context makes a passage known again.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use super::cursor::Cursor;
+use super::piece_table::PieceTable;
+use super::work;
+use crate::engine::text::lines::LineIndex;
+
+/// Bytes of one line that are quoted.
+const QUOTED: usize = 400;
+
+/// Bytes of a passage of several lines that are quoted.
+const QUOTED_LINES: usize = 4_000;
+
+/// One passage, named in the old text where it stands there. Lines and columns count from 0; columns are characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snippet {
+    /// The line in which it starts.
+    pub line: usize,
+    /// Its lines, less one: 0 if it ends in the line in which it starts.
+    pub further_lines: usize,
+    /// Where it starts in its first line.
+    pub column: usize,
+    /// Where it ends in its last line.
+    pub column_end: usize,
+    /// Where it starts in its first line as earlier edits of the call left that, if that is elsewhere.
+    pub column_now: Option<usize>,
+    /// The edit of the same call that put its start there: then `line` is where that text stands in the old text.
+    pub put_in_by: Option<usize>,
+    /// Its lines as a whole, joined by `\n`; of long ones, what is around it.
+    pub text: String,
+    /// Where in `text` it is.
+    pub at: Range<usize>,
+    /// The line before it, if there is one.
+    pub before: Option<String>,
+    /// The line after it, if there is one.
+    pub after: Option<String>,
+}
+
+/// A text under edit, and the lines of the old one.
+#[derive(Debug)]
+pub(super) struct Lines<'s, 't> {
+    pub(super) pieces: &'s PieceTable<'t>,
+    pub(super) index: &'s LineIndex,
+    pub(super) old: &'t [u8],
+    /// Lines can be as long as the text: what was found out about one is not found out again.
+    known: RefCell<Option<Known>>,
+}
+
+/// A line, and what was last asked about it.
+#[derive(Debug, Clone)]
+struct Known {
+    start: Cursor,
+    end: Cursor,
+    /// A spot, its column, and how many bytes of the line are before it.
+    at: Cursor,
+    column: usize,
+    bytes: usize,
+    before: Option<String>,
+    after: Option<String>,
+    /// A place in the old text and its column there.
+    old: Option<(usize, usize)>,
+}
+
+impl<'s, 't> Lines<'s, 't> {
+    pub(super) fn new(pieces: &'s PieceTable<'t>, index: &'s LineIndex, old: &'t [u8]) -> Lines<'s, 't> {
+        Lines { pieces, index, old, known: RefCell::new(None) }
+    }
+
+    /// The passage from `start` to `end`.
+    pub(super) fn passage(&self, start: Cursor, end: Cursor) -> Snippet {
+        let (line, put_in_by) = self.line(start);
+        let known = self.line_of(start);
+        let order = |spot| self.pieces.order(spot);
+        // A passage that ends with a break ends in the line of that break.
+        let last_from = match break_before(self.pieces, end) {
+            Some(brk) if order(brk) >= order(start) => brk,
+            _ => end,
+        };
+        let shown_to = if order(end) <= order(last_from) { end } else { last_from };
+        let one_line = order(last_from) <= order(known.end);
+        let now = known.column;
+        let (further_lines, column_end, close, after) = if one_line {
+            let (len, _) = self.measure(start, shown_to);
+            (0, now + len, known.end, known.after.clone())
+        } else {
+            let (last, close) = (self.line_start(last_from), self.line_end(last_from));
+            (self.breaks(known.start, last), self.measure(last, shown_to).0, close, self.line_after(close))
+        };
+        // The old text has it at another place of its line if edits changed what is before it.
+        let column = if put_in_by.is_none() { self.old_column(start).unwrap_or(now) } else { now };
+        let moved = if one_line { column_end + column - now } else { column_end };
+        let (text, at) = self.quote_around(&known, start, shown_to, close);
+        let column_now = (column != now).then_some(now);
+        let before = known.before;
+        Snippet {
+            line,
+            further_lines,
+            column,
+            column_end: moved,
+            column_now,
+            put_in_by,
+            text,
+            at,
+            before,
+            after,
+        }
+    }
+
+    /// The line in which the spot is, and its column.
+    fn line_of(&self, spot: Cursor) -> Known {
+        let order = |spot| self.pieces.order(spot);
+        let known = self.known.borrow_mut().take();
+        let mut known = match known {
+            Some(known) if (order(known.start)..=order(known.end)).contains(&order(spot)) => known,
+            _ => {
+                let (start, end) = (self.line_start(spot), self.line_end(spot));
+                let before =
+                    break_before(self.pieces, start).map(|brk| self.quote(self.line_start(brk), brk, QUOTED));
+                let (after, old) = (self.line_after(end), None);
+                Known { start, end, at: start, column: 0, bytes: 0, before, after, old }
+            }
+        };
+        if order(spot) < order(known.at) {
+            (known.at, known.column, known.bytes) = (known.start, 0, 0);
+        }
+        let (characters, bytes) = self.measure(known.at, spot);
+        (known.at, known.column, known.bytes) = (spot, known.column + characters, known.bytes + bytes);
+        *self.known.borrow_mut() = Some(known.clone());
+        known
+    }
+
+    /// The column in the old text of a spot that stands there. Nothing if no edit has changed anything yet.
+    fn old_column(&self, spot: Cursor) -> Option<usize> {
+        let at = self.pieces.origin(spot).0;
+        if self.pieces.is_untouched() {
+            return None;
+        }
+        let count = |range: Range<usize>| characters(self.old.get(range).unwrap_or_default());
+        let mut known = self.known.borrow_mut();
+        let last = known.as_ref().and_then(|known| known.old).filter(|(last, _)| *last <= at);
+        let column = match last {
+            Some((last, column)) => column + count(last..at),
+            None => {
+                let first = self.index.first_byte();
+                let before = self.old.get(first..at).unwrap_or_default();
+                count(memchr::memrchr2(b'\n', b'\r', before).map_or(first, |brk| first + brk + 1)..at)
+            }
+        };
+        known.iter_mut().for_each(|known| known.old = Some((at, column)));
+        Some(column)
+    }
+
+    fn line_after(&self, close: Cursor) -> Option<String> {
+        break_after(self.pieces, close)
+            .filter(|&next| self.pieces.forward(next).is_some())
+            .map(|next| self.quote(next, self.line_end(next), QUOTED))
+    }
+
+    /// The number of the line, and the edit that put the spot there.
+    pub(super) fn line(&self, spot: Cursor) -> (usize, Option<usize>) {
+        let (at, put_in_by) = self.pieces.origin(spot);
+        (self.index.line_at(at, self.old), put_in_by.map(|edit| edit as usize))
+    }
+
+    /// As [`Lines::exact`], with every break as `\n`.
+    fn quote(&self, from: Cursor, to: Cursor, most: usize) -> String {
+        self.exact(from, to, most).replace("\r\n", "\n").replace('\r', "\n")
+    }
+
+    /// The text from `from` to `to`, without what is beyond `most` bytes.
+    pub(super) fn exact(&self, from: Cursor, to: Cursor, most: usize) -> String {
+        let (mut bytes, mut more) = (Vec::new(), false);
+        for part in self.pieces.between(from, to) {
+            let room = most - bytes.len();
+            bytes.extend_from_slice(&part[..part.len().min(room)]);
+            if room < part.len() {
+                more = true;
+                break;
+            }
+        }
+        if more {
+            bytes.truncate(crate::engine::char_boundary(&bytes, bytes.len().saturating_sub(3)));
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if more { text + "…" } else { text }
+    }
+
+    /// The lines of a passage from `start` to `end`, of long ones what is around it, and where in that it is.
+    fn quote_around(
+        &self,
+        line: &Known,
+        start: Cursor,
+        end: Cursor,
+        close: Cursor,
+    ) -> (String, Range<usize>) {
+        let (mut from, mut text) = (line.start, String::new());
+        if QUOTED < line.bytes {
+            text.push('…');
+            from = self.pieces.retreat(start, QUOTED / 2).0;
+            while self.pieces.byte_after(from).is_some_and(|byte| byte & 0xC0 == 0x80) {
+                from = self.pieces.advance(from, 1);
+            }
+        }
+        text += &self.quote(from, start, QUOTED);
+        let at = text.len();
+        text += &self.quote(start, end, QUOTED_LINES);
+        let at = at..text.len();
+        text += &self.quote(end, close, QUOTED / 2);
+        (text, at)
+    }
+
+    /// Where the line starts in which the spot is.
+    pub(super) fn line_start(&self, spot: Cursor) -> Cursor {
+        let brk = self.pieces.find_back(spot, |bytes| memchr::memrchr2(b'\n', b'\r', bytes));
+        brk.map_or(self.pieces.start(), |brk| self.pieces.advance(brk, 1))
+    }
+
+    /// Where the line ends in which the spot is: before its break.
+    pub(super) fn line_end(&self, spot: Cursor) -> Cursor {
+        let brk = self.pieces.find(spot, |bytes| memchr::memchr2(b'\n', b'\r', bytes));
+        brk.unwrap_or(self.pieces.end())
+    }
+
+    /// Characters and bytes from one spot to another.
+    fn measure(&self, from: Cursor, to: Cursor) -> (usize, usize) {
+        self.pieces.between(from, to).fold((0, 0), |(count, len), bytes| {
+            work::count(bytes.len());
+            (count + characters(bytes), len + bytes.len())
+        })
+    }
+
+    /// The breaks from one spot to another, neither of which is inside one.
+    fn breaks(&self, from: Cursor, to: Cursor) -> usize {
+        let count = |byte: u8, bytes: &[u8]| memchr::memchr_iter(byte, bytes).count();
+        let (mut breaks, mut open) = (0, false);
+        for bytes in self.pieces.between(from, to) {
+            work::count(bytes.len());
+            let carriage_returns = count(b'\r', bytes);
+            // Those of a `\r\n` are counted with the `\n`.
+            let in_both =
+                if carriage_returns == 0 { 0 } else { memchr::memmem::find_iter(bytes, b"\r\n").count() };
+            breaks += count(b'\n', bytes) + carriage_returns - in_both;
+            breaks -= usize::from(open && bytes.starts_with(b"\n"));
+            open = bytes.ends_with(b"\r");
+        }
+        breaks
+    }
+}
+
+fn characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+}
+
+/// The end of the break that starts at the spot; none starts inside a `\r\n`.
+pub(super) fn break_after(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
+    match pieces.byte_after(spot)? {
+        b'\n' if pieces.byte_before(spot) == Some(b'\r') => None,
+        b'\n' => Some(pieces.advance(spot, 1)),
+        b'\r' => Some(pieces.after(spot, b"\r\n").unwrap_or_else(|| pieces.advance(spot, 1))),
+        _ => None,
+    }
+}
+
+/// The start of the break that ends at the spot; none ends inside a `\r\n`.
+pub(super) fn break_before(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
+    match pieces.byte_before(spot)? {
+        b'\r' if pieces.byte_after(spot) == Some(b'\n') => None,
+        b'\n' => Some(pieces.before(spot, b"\r\n").unwrap_or_else(|| pieces.retreat(spot, 1).0)),
+        b'\r' => Some(pieces.retreat(spot, 1).0),
+        _ => None,
+    }
+}

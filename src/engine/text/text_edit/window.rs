@@ -1,0 +1,48 @@
+//! Some bytes of a text under edit as one slice.
+
+use std::cell::Cell;
+
+use super::cursor::Cursor;
+use super::piece_table::PieceTable;
+
+/// Bytes that may stand in several segments. Copied only where they do.
+pub(super) struct Window<'s, 't> {
+    pieces: &'s PieceTable<'t>,
+    whole: &'t [u8],
+    copied: Vec<u8>,
+    from: Cursor,
+    /// A place in it and where in the text that is.
+    known: Cell<(usize, Cursor)>,
+}
+
+impl<'s, 't> Window<'s, 't> {
+    /// The `len` bytes from `from` on, or as many as there are.
+    pub(super) fn of(pieces: &'s PieceTable<'t>, from: Cursor, mut len: usize) -> Window<'s, 't> {
+        let mut window = Window { pieces, whole: b"", copied: Vec::new(), from, known: Cell::new((0, from)) };
+        let mut at = from;
+        while let Some((rest, next)) = pieces.forward(at).filter(|_| 0 < len) {
+            let taken = &rest[..rest.len().min(len)];
+            if window.copied.is_empty() && taken.len() == len {
+                window.whole = taken;
+                break;
+            }
+            window.copied.extend_from_slice(taken);
+            len -= taken.len();
+            at = next;
+        }
+        window
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        if self.copied.is_empty() { self.whole } else { &self.copied }
+    }
+
+    /// Where in the text a place is. Quick where the places come in order.
+    pub(super) fn spot(&self, at: usize) -> Cursor {
+        let (known, spot) =
+            Some(self.known.get()).filter(|(known, _)| *known <= at).unwrap_or((0, self.from));
+        let spot = self.pieces.advance(spot, at - known);
+        self.known.set((at, spot));
+        spot
+    }
+}

@@ -1,0 +1,63 @@
+//! The parts that all failure texts share: what was searched for, where it was found, and what to do next.
+
+use std::fmt::Write;
+
+use super::data::{FilePreview, Metadata, SuggestedFix, ValidationError};
+use super::format::read_call;
+use crate::engine::Snippet;
+
+/// Bytes of the text searched for that are shown.
+const SEARCHED: usize = 4_000;
+
+/// As much of an old_text as is told: the caller has the rest.
+pub(super) fn start_of(old_text: &str) -> &str {
+    &old_text[..crate::engine::char_boundary(old_text.as_bytes(), SEARCHED)]
+}
+
+pub(super) fn searched(old_text: &str) -> String {
+    let shown = start_of(old_text);
+    let more = match old_text.len() - shown.len() {
+        0 => String::new(),
+        more => format!("\n({more} bytes more)"),
+    };
+    format!("Searched for (between >>>markers<<<):\n>>>{shown}<<<{more}\n\n")
+}
+
+/// A match with its lines and one before and after, each behind a bar.
+pub(super) fn location(text: &mut String, passage: &Snippet) {
+    let put_in =
+        passage.put_in_by.map(|edit| format!(", in text that edit {} put in", edit + 1)).unwrap_or_default();
+    let (line, column) = (passage.line + 1, passage.column + 1);
+    let now = passage.column_now.map(|now| format!(", now column {}", now + 1)).unwrap_or_default();
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "  Line {line}, column {column}{now}{put_in} ({})", read_call(passage));
+    let before = passage.before.iter().map(String::as_str);
+    for line in before.chain(passage.text.split('\n')).chain(passage.after.as_deref()) {
+        let _ = writeln!(text, "    |{line}");
+    }
+}
+
+pub(super) fn fix(kind: &'static str, suggestion: &str, example: Option<String>) -> SuggestedFix {
+    SuggestedFix { kind, suggestion: suggestion.into(), example }
+}
+
+pub(super) fn suggestions(fixes: &[SuggestedFix]) -> String {
+    let lines = fixes.iter().enumerate().map(|(number, fix)| format!("\n{}. {}", number + 1, fix.suggestion));
+    format!("Suggestions:{}", lines.collect::<String>())
+}
+
+pub(super) fn metadata(
+    path: &str,
+    error: ValidationError,
+    suggested_fixes: Vec<SuggestedFix>,
+    file_preview: Option<FilePreview>,
+) -> String {
+    let metadata = Metadata {
+        path,
+        validation_error: Some(error),
+        suggested_fixes,
+        file_preview,
+        ..Metadata::default()
+    };
+    sonic_rs::to_string(&metadata).unwrap_or_default()
+}
