@@ -13,6 +13,7 @@ use rustix::fs::{Access, Dir, FileType, Stat};
 use rustix::io::Errno;
 
 use crate::engine::fs::resolve::{self, Refusal, ResolvedPath};
+use crate::engine::fs::view::OpenFile;
 use crate::engine::name::{FileName, NamePolicy};
 use crate::engine::name_table::NameTable;
 use crate::engine::{Error, Result};
@@ -106,6 +107,14 @@ impl<'s> DirEntry<'s> {
         self.linked.clone().unwrap_or_else(here)
     }
 
+    /// Opens the file, trusting that it is still as it was found: see [`ResolvedPath::open_as_found`].
+    pub(crate) fn open_as_found(&self) -> Option<OpenFile> {
+        match &self.linked {
+            Some(place) => place.open_as_found(),
+            None => resolve::open_as_found(self.root, self.name.as_ref(), self.stat),
+        }
+    }
+
     fn entry(&self, name: Range<usize>, lines: Option<usize>, wish: ListOptions) -> FileEntry {
         let (readable, writable) = if wish.with_access { self.allows() } else { (false, false) };
         let (size, modified) = (self.stat.st_size as u64, self.stat.st_mtime);
@@ -175,17 +184,15 @@ fn look_and_count<'s>(
     name: &'s str,
     count: &impl Fn(&DirEntry) -> Result<Option<usize>>,
 ) -> Result<Option<(DirEntry<'s>, Result<Option<usize>>)>> {
-    let mut last = None;
-    for _ in 0..ATTEMPTS {
-        let Some(seen) = DirEntry::look(root, name)? else { return Ok(None) };
+    for attempt in 1..=ATTEMPTS {
+        let Some(seen) = DirEntry::look(root, name)? else { break };
         let counted = count(&seen);
         let changed = matches!(counted, Err(Error::Changed { .. }));
-        last = Some((seen, counted));
-        if !changed {
-            break;
+        if !changed || attempt == ATTEMPTS {
+            return Ok(Some((seen, counted)));
         }
     }
-    Ok(last)
+    Ok(None)
 }
 
 /// The lines of a file; nothing if it was not counted in time, which is counted.

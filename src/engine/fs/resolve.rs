@@ -74,9 +74,7 @@ impl ResolvedPath {
     /// Opens the file for reading, trusting that it is still as it was found: whoever reads it must make sure of that
     /// afterwards ([`OpenFile::unchanged`] compares with what was found), and of nothing before.
     pub(crate) fn open_as_found(&self) -> Option<OpenFile> {
-        let stat = self.stat?;
-        let file = rustix::fs::openat(&self.dir, &self.name, OPEN, Mode::empty()).ok()?;
-        Some(OpenFile::new(File::from(file), stat))
+        open_as_found(&self.dir, &self.name, self.stat?)
     }
 
     /// Opens the file for reading. Nothing if the entry is no longer what it was found to be: find it again.
@@ -179,6 +177,12 @@ fn read_link(here: BorrowedFd, name: &OsStr) -> Result<Vec<OsString>, Refusal> {
         return Err(Refusal::Forbidden);
     }
     Ok(target.split(|&byte| byte == b'/').map(|part| OsString::from_vec(part.to_vec())).collect())
+}
+
+/// As [`ResolvedPath::open_as_found`], for an entry of `dir` that was found as `stat`.
+pub(crate) fn open_as_found(dir: impl AsFd, name: &OsStr, stat: Stat) -> Option<OpenFile> {
+    let file = rustix::fs::openat(dir, name, OPEN, Mode::empty()).ok()?;
+    Some(OpenFile::new(File::from(file), stat))
 }
 
 #[cfg(test)]

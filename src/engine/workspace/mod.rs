@@ -233,10 +233,9 @@ impl Workspace {
             return Ok(lines);
         }
         control.check()?;
-        let place = seen.place();
         let changed = || Error::Changed { name: String::new() };
-        let Some(file) = place.open_as_found() else {
-            return match place.open().map_err(|refusal| refused("", refusal)) {
+        let Some(file) = seen.open_as_found() else {
+            return match seen.place().open().map_err(|refusal| refused("", refusal)) {
                 Err(Error::Locked { name }) => Err(Error::Locked { name }),
                 Err(_) => Ok(None),
                 Ok(_) => Err(changed()),
