@@ -1,6 +1,6 @@
 //! `file_edit`: exact text for exact text, one edit after the other (SPEC 5).
 //!
-//! Here are its arguments and its run; what it says of a success is in [`report`], of a failure in [`refusal`] and [`missed`].
+//! Here are its arguments and its run. The texts of a success are in [`success`], of a failure in [`error`] and [`no_match`].
 
 mod data;
 mod error;
