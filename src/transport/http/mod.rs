@@ -59,7 +59,7 @@ const BUFFER: usize = BLOCK - 1024;
 const MOMENT: Duration = Duration::from_millis(5);
 
 /// How long a start waits for all threads of the runtime.
-const START: Duration = Duration::from_secs(2);
+const START: Duration = Duration::from_secs(10);
 
 /// Where and for whom to listen.
 #[derive(Debug)]
