@@ -16,17 +16,25 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Takes the lease, which is possible as long as nobody else has the file open. Nothing where the file system knows
-    /// no leases, which is said.
+    /// Takes the lease as soon as nobody else has the file open: a child that another test just starts may still have
+    /// the descriptor with which the file was written. Nothing where the file system knows no leases, which is said.
     pub(crate) fn take(path: &Path) -> Option<Lease> {
         let file = File::options().read(true).write(true).open(path).expect("the file");
-        match fcntl(&file, libc::F_SETLEASE, libc::F_WRLCK) {
-            Ok(()) => {}
-            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::PermissionDenied) => {
-                println!("SKIPPED: no leases at {}: {error}", path.display());
-                return None;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match fcntl(&file, libc::F_SETLEASE, libc::F_WRLCK) {
+                Ok(()) => break,
+                Err(error) if error.kind() == ErrorKind::WouldBlock && Instant::now() < deadline => {
+                    std::thread::yield_now();
+                }
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::PermissionDenied) =>
+                {
+                    println!("SKIPPED: no leases at {}: {error}", path.display());
+                    return None;
+                }
+                Err(error) => panic!("{}: {error}", path.display()),
             }
-            Err(error) => panic!("{}: {error}", path.display()),
         }
         // The signal that says that somebody waits would kill us; `until_somebody_waits` looks for itself.
         fcntl(&file, libc::F_SETOWN, 0).expect("no owner");
