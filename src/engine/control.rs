@@ -71,9 +71,13 @@ impl Control {
         self.late.load(Ordering::Acquire)
     }
 
+    fn set_late(&self) {
+        self.late.store(true, Ordering::Release);
+    }
+
     /// The error for whoever did not get the lock of the file `name` until [`Control::lock_deadline`].
     pub(crate) fn locked_out(&self, name: &str) -> Error {
-        self.late.store(true, Ordering::Release);
+        self.set_late();
         Error::Locked { name: name.into() }
     }
 
@@ -130,7 +134,7 @@ impl Control {
 
     /// The error for whoever waited for another program's write until [`Control::wait_deadline`].
     pub(crate) fn waited_out(&self) -> Error {
-        self.late.store(true, Ordering::Release);
+        self.set_late();
         Error::TimedOut
     }
 
@@ -146,7 +150,7 @@ impl Control {
         if !running || Instant::now() < self.deadline {
             return Ok(());
         }
-        self.late.store(true, Ordering::Release);
+        self.set_late();
         Err(Error::TimedOut)
     }
 
@@ -185,7 +189,7 @@ impl Control {
     /// answers.
     pub fn expire(&self) -> Option<Late> {
         let from = self.call_off(EXPIRED)?;
-        self.late.store(true, Ordering::Release);
+        self.set_late();
         Some(if from == LOCKED_OUT { Late::LockedOut } else { Late::AtWork })
     }
 

@@ -115,10 +115,25 @@ impl<'s> DirEntry<'s> {
         }
     }
 
-    fn entry(&self, name: Range<usize>, lines: Option<usize>, wish: ListOptions) -> FileEntry {
+    /// Its entry, with the lines that were counted. A file that was not counted in time adds one to `uncounted`.
+    fn entry(
+        &self,
+        name: Range<usize>,
+        counted: Result<Option<usize>>,
+        wish: ListOptions,
+        uncounted: &mut usize,
+    ) -> Result<FileEntry> {
+        let (lines, changing) = match counted {
+            Err(Error::TimedOut | Error::Locked { .. }) => {
+                *uncounted += 1;
+                (None, false)
+            }
+            Err(Error::Changed { .. }) => (None, true),
+            counted => (counted?, false),
+        };
         let (readable, writable) = if wish.with_access { self.allows() } else { (false, false) };
         let (size, modified) = (self.stat.st_size as u64, self.stat.st_mtime);
-        FileEntry { name, size, modified, readable, writable, lines, changing: false }
+        Ok(FileEntry { name, size, modified, readable, writable, lines, changing })
     }
 
     fn allows(&self) -> (bool, bool) {
@@ -142,25 +157,24 @@ pub(crate) fn list(
     let candidates = roll.behind(wish.after);
     let mut files = Vec::with_capacity(candidates.len().min(wish.limit));
     for name in candidates {
-        let Some((seen, counted)) = look_and_count(root, &roll.text()[name.clone()], &count)? else {
-            continue;
-        };
+        let text = &roll.text()[name.clone()];
         if files.len() == wish.limit {
-            more = true;
-            break;
+            // Whether there is one more is known without its lines.
+            more = DirEntry::look(root, text)?.is_some();
+            if more {
+                break;
+            }
+            continue;
         }
-        let lines = match counted {
+        let Some((seen, counted)) = look_and_count(root, text, &count)? else { continue };
+        let counted = match counted {
             Err(Error::Locked { .. }) => {
                 leased.push(files.len());
-                None
+                Ok(None)
             }
-            Err(Error::Changed { .. }) => {
-                files.push(FileEntry { changing: true, ..seen.entry(name, None, wish) });
-                continue;
-            }
-            counted => in_time(counted, &mut uncounted)?,
+            counted => counted,
         };
-        files.push(seen.entry(name, lines, wish));
+        files.push(seen.entry(name, counted, wish, &mut uncounted)?);
     }
     // Whoever has a lease was asked above to give it up, so these waits together are no longer than the longest.
     for nth in leased {
@@ -169,9 +183,11 @@ pub(crate) fn list(
         let waited = DirEntry::look(root, name)?.map_or(Ok(()), |seen| wait(&seen));
         // Whoever had the lease may have changed the file at the end of it.
         let Some((seen, counted)) = look_and_count(root, name, &count)? else { continue };
-        let changing = matches!(counted, Err(Error::Changed { .. }));
-        let lines = if changing { None } else { in_time(waited.and(counted), &mut uncounted)? };
-        *entry = FileEntry { changing, ..seen.entry(entry.name.clone(), lines, wish) };
+        let counted = match counted {
+            Err(Error::Changed { name }) => Err(Error::Changed { name }),
+            counted => waited.and(counted),
+        };
+        *entry = seen.entry(entry.name.clone(), counted, wish, &mut uncounted)?;
     }
     let directory = directory.into();
     Ok(Listing { names: roll.into_text(), files, unlisted, uncounted, more, directory })
@@ -193,17 +209,6 @@ fn look_and_count<'s>(
         }
     }
     Ok(None)
-}
-
-/// The lines of a file; nothing if it was not counted in time, which is counted.
-fn in_time(counted: Result<Option<usize>>, uncounted: &mut usize) -> Result<Option<usize>> {
-    match counted {
-        Err(Error::TimedOut | Error::Locked { .. }) => {
-            *uncounted += 1;
-            Ok(None)
-        }
-        counted => counted,
-    }
 }
 
 /// The admitted names of what may be a visible regular file, sorted, and how many such files have another name.

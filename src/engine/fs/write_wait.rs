@@ -102,7 +102,7 @@ impl Drop for Request<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::sync::mpsc::{self, Receiver, Sender};
     use std::thread;
 
     use super::*;
@@ -114,15 +114,21 @@ mod tests {
         Control::new(Duration::from_secs(60))
     }
 
-    #[test]
-    fn of_those_that_wait_for_one_file_one_is_in_the_kernel_and_the_others_end_when_their_time_is_up() {
-        let waits = WriteWaits::default();
+    /// A wait in the kernel that says when it begins, and ends when it is told to.
+    fn held() -> (impl FnOnce() + Send, Receiver<()>, Sender<()>) {
         let (began, begins) = mpsc::channel();
         let (end, ends) = mpsc::channel::<()>();
-        let in_first = move || {
+        let wait = move || {
             began.send(()).unwrap();
             ends.recv().unwrap();
         };
+        (wait, begins, end)
+    }
+
+    #[test]
+    fn of_those_that_wait_for_one_file_one_is_in_the_kernel_and_the_others_end_when_their_time_is_up() {
+        let waits = WriteWaits::default();
+        let (in_first, begins, end) = held();
         thread::scope(|scope| {
             let first = scope.spawn(|| waits.wait_with(FILE, &patient(), in_first));
             begins.recv().unwrap();
@@ -145,12 +151,7 @@ mod tests {
     fn one_wait_that_begins_after_they_came_does_for_all_that_came_meanwhile() {
         const MANY: usize = 8;
         let (waits, in_kernel) = (WriteWaits::default(), Mutex::new(0));
-        let (began, begins) = mpsc::channel();
-        let (end, ends) = mpsc::channel::<()>();
-        let in_first = move || {
-            began.send(()).unwrap();
-            ends.recv().unwrap();
-        };
+        let (in_first, begins, end) = held();
         thread::scope(|scope| {
             scope.spawn(|| waits.wait_with(FILE, &patient(), in_first));
             begins.recv().unwrap();
