@@ -1,9 +1,11 @@
 //! From a request's bytes to a call that is ready to run, and from a file to the bytes of its answer.
 
 use std::hint::black_box;
+use std::time::{Duration, Instant, SystemTime};
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use file_editor::engine::{Control, NamePolicy, Workspace};
+use file_editor::engine::{NamePolicy, Workspace};
+use file_editor::exec::Task;
 use file_editor::protocol::{BLOCK, Input, Message, Pulled, Service, ServiceOptions, Session, Step, parse};
 use file_editor::tools::TOOLS;
 use serde_json::{Value, json};
@@ -67,6 +69,7 @@ fn service() -> Service {
         names: NamePolicy::Portable,
         folder: "/".into(),
         timeout: 10,
+        clock: SystemTime::now,
     })
 }
 
@@ -98,10 +101,9 @@ fn answer(criterion: &mut Criterion) {
 }
 
 fn answer_blocks(service: &Service, workspace: &Workspace, line: &[u8], each: &mut dyn FnMut(&[u8])) {
-    let Step::Call(pending) = service.mcp(&mut Session::stdio(), line) else { panic!("no call") };
-    let control: Control = folder::control();
-    let result = pending.run_at_once(workspace).unwrap_or_else(|| pending.run(workspace, &control));
-    let mut answer = pending.answer(result);
+    let Step::Call(call) = service.mcp(&mut Session::stdio(), line) else { panic!("no call") };
+    let task = Task::new(call, Duration::from_secs(60), Instant::now());
+    let mut answer = task.run_now(workspace).or_else(|| task.run(workspace)).expect("an answer");
     let mut block = vec![0; BLOCK];
     loop {
         let (len, pulled) = answer.pull(&mut block);

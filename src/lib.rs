@@ -2,12 +2,13 @@
 //!
 //! # The house
 //!
-//! `engine` ← `tools` ← `protocol` ← `transport` ← `main`: a file names things only to its left, and `tests/layers.rs`
+//! `engine` ← `tools` ← `protocol` ← `exec` ← `transport` ← `main`: a file names things only to its left, and `tests/layers.rs`
 //! fails on a wrong arrow.
 //!
 //! - [`engine`]: bytes, files, locks. Knows no JSON, HTTP, MCP, tokio or serde.
 //! - [`tools`]: what an agent can ask. Knows no ids, JSON-RPC, status codes or sockets.
 //! - [`protocol`]: pure functions between bytes and calls, replies and bytes. No I/O, no await.
+//! - [`exec`]: carries out calls for both transports. Knows no sockets.
 //! - [`transport`]: moving bytes. Never matches on engine errors.
 //! - [`cli`]: the command line as one struct of options, and the log.
 //!
@@ -50,6 +51,9 @@
 
 pub mod cli;
 pub mod engine;
+pub mod exec;
 pub mod protocol;
+#[cfg(test)]
+mod testing;
 pub mod tools;
 pub mod transport;

@@ -3,12 +3,12 @@
 use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use file_editor::cli::{self, Config, Stop, Transport};
 use file_editor::engine::{OpenError, Workspace, WorkspaceOptions};
 use file_editor::protocol::{Service, ServiceOptions};
-use file_editor::transport::allocator::Allocator;
+use file_editor::transport::process::allocator::Allocator;
 use file_editor::transport::{Shared, http, stdio};
 
 #[global_allocator]
@@ -50,6 +50,7 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
             names: config.names.into(),
             folder: workspace.path().into(),
             timeout: config.timeout,
+            clock: SystemTime::now,
         }),
         workspace: Arc::new(workspace),
         max_bytes: config.max_bytes() as usize,

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
-use file_editor::engine::{Control, Durability, NamePolicy, Workspace, WorkspaceOptions};
-use file_editor::protocol::{Answer, Pending, Service, ServiceOptions, Step};
-use file_editor::tools::{Reply, TOOLS};
+use file_editor::engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
+use file_editor::exec::Task;
+use file_editor::protocol::{Answer, PendingCall, Service, ServiceOptions, Step};
+use file_editor::tools::TOOLS;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
@@ -62,8 +63,9 @@ impl Served {
         let workspace = Workspace::open(folder.path(), may).expect("an open folder");
         let (tools, structured) = (TOOLS.to_vec(), options & 1 != 0);
         let root = workspace.path().into();
-        let service =
-            Service::new(ServiceOptions { tools, read_only, structured, names, folder: root, timeout: 10 });
+        let (timeout, clock) = (10, SystemTime::now as fn() -> SystemTime);
+        let options = ServiceOptions { tools, read_only, structured, names, folder: root, timeout, clock };
+        let service = Service::new(options);
         Served { folder, workspace, service, changed: AtomicBool::new(true) }
     }
 
@@ -101,14 +103,14 @@ impl Served {
     pub fn carry_out(&self, step: Step) -> Option<(u16, Vec<u8>)> {
         let answer = self.answer(step)?;
         let status = answer.status;
-        Some((status, answer.collect().expect("nobody else changes the file")))
+        Some((status, answer.collect().expect("no other program changes the file")))
     }
 
     fn answer(&self, step: Step) -> Option<Answer> {
         match step {
-            Step::Silent | Step::Cancel(_) => None,
+            Step::Silent | Step::Ignored(_) | Step::Cancel(_) => None,
             Step::Answer(answer) => Some(answer),
-            Step::Call(pending) => Some(self.run(&pending)),
+            Step::Call(pending) => Some(self.run(pending)),
             Step::Batch(steps) => {
                 let answers: Vec<Answer> = steps.into_iter().filter_map(|step| self.answer(step)).collect();
                 (!answers.is_empty()).then(|| Answer::array(answers))
@@ -116,24 +118,27 @@ impl Served {
         }
     }
 
-    /// Runs a call; what can be had at once must be what waiting for it gives.
-    fn run(&self, pending: &Pending) -> Answer {
-        let result = pending.run(&self.workspace, &Control::new(Duration::from_secs(10)));
-        match (pending.run_at_once(&self.workspace), &result) {
-            (Some(Ok(at_once)), Ok(waited)) => {
-                assert_eq!((&at_once.text, &at_once.data), (&waited.text, &waited.data));
-                let bytes = |reply: &Reply| reply.excerpt.as_ref().map(|excerpt| excerpt.bytes().to_vec());
-                assert_eq!(bytes(&at_once), bytes(waited));
+    /// Runs a call. Its answer without waiting, if there is one, must be its answer with waiting.
+    fn run(&self, call: PendingCall) -> Answer {
+        let task = Task::new(call, Duration::from_secs(10), Instant::now());
+        let waited = task.run(&self.workspace).expect("an answer");
+        let status = waited.status;
+        let (failed, waited) = (waited.report.is_some(), bytes(waited));
+        match task.run_now(&self.workspace) {
+            Some(at_once) if at_once.report.is_none() => {
+                assert!(!failed, "only at once: {}", String::from_utf8_lossy(&waited));
+                assert_eq!(bytes(at_once), waited);
             }
-            (Some(Ok(_)), Err(error)) => panic!("only at once: {error:?}"),
-            (Some(Err(_)), _) => {}
-            // A listing names no file, and an edit is never had at once.
-            (None, _) => {
-                let _ = self.changed.fetch_or(pending.file().is_some(), Ordering::Relaxed);
-            }
+            Some(_) => {}
+            // A listing names no file, and an edit never runs without waiting.
+            None => _ = self.changed.fetch_or(task.call.file().is_some(), Ordering::Relaxed),
         }
-        pending.answer(result)
+        Answer::ready(status, waited)
     }
+}
+
+fn bytes(answer: Answer) -> Vec<u8> {
+    answer.collect().expect("no other program changes the file")
 }
 
 /// `bytes` are one JSON-RPC answer under `id` as it was sent, and if it is a tool's result, one that MCP knows. Whether

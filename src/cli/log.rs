@@ -14,8 +14,8 @@ use tracing_subscriber::prelude::*;
 
 use super::line::Lines;
 use super::{LogFormat, LogLevel};
-use crate::transport::allocator;
-use crate::transport::process_stats::ASKED;
+use crate::transport::process::allocator;
+use crate::transport::process::stats::ASKED;
 
 /// The target of the line that says what is served: shown at every level (SPEC 2).
 const READY: &str = "ready";

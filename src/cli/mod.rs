@@ -14,7 +14,7 @@ pub use log::{cannot_start, catch_panics, init as init_log, is_shortage, ready, 
 
 use crate::engine::{Durability, NamePolicy};
 use crate::tools::{TOOLS, Tool, find};
-use crate::transport::limits::Rate;
+use crate::transport::net::rate_limit::Rate;
 
 /// One folder of text files for LLM agents: list, read by line range and edit, over MCP, REST and JSON-RPC.
 #[derive(Debug, Parser)]

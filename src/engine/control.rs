@@ -4,6 +4,7 @@
 //! that has begun to commit can no longer be refused as late; one that was refused never commits (SPEC 7, "nothing was
 //! changed"). Knows no clock but the deadline, and no protocol.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
@@ -39,31 +40,62 @@ pub enum Late {
 /// Shared between the thread that works and whoever may call it off.
 #[derive(Debug)]
 pub struct Control {
-    deadline: Instant,
-    lock_deadline: Instant,
-    wait_deadline: Instant,
+    timeout: Duration,
+    /// Set when the operation starts.
+    deadlines: OnceLock<Deadlines>,
     state: AtomicU8,
     waiting: AtomicU8,
     late: AtomicBool,
 }
 
+#[derive(Debug, Clone, Copy)]
+struct Deadlines {
+    /// For the whole operation.
+    whole: Instant,
+    /// For waits for a lock.
+    lock: Instant,
+    /// For waits for another program's lease or write.
+    wait: Instant,
+}
+
+impl Deadlines {
+    fn from(now: Instant, timeout: Duration) -> Deadlines {
+        let whole = now + timeout;
+        Deadlines { whole, lock: now + timeout.min(LOCK_WAIT), wait: whole }
+    }
+}
+
 impl Control {
-    /// An operation that may take until `timeout` from now.
+    /// An operation that starts now and may take `timeout`.
     pub fn new(timeout: Duration) -> Control {
-        let now = Instant::now();
-        let (deadline, lock_deadline) = (now + timeout, now + timeout.min(LOCK_WAIT));
-        let (state, waiting) = (AtomicU8::new(RUNNING), AtomicU8::new(MAY_WAIT));
-        let late = AtomicBool::new(false);
-        Control { deadline, lock_deadline, wait_deadline: deadline, state, waiting, late }
+        let control = Control::unstarted(timeout);
+        control.start();
+        control
     }
 
-    /// The same operation, but its waits for other programs count from `arrived`: for one that waited behind another whose
-    /// time was up. However many want a file that is locked, they wait no longer than one.
-    pub fn waiting_since(self, arrived: Instant) -> Control {
-        let (now, waited) = (Instant::now(), arrived.elapsed());
-        let earlier = |deadline: Instant| deadline.checked_sub(waited).unwrap_or(now);
-        let (lock_deadline, wait_deadline) = (earlier(self.lock_deadline), earlier(self.wait_deadline));
-        Control { lock_deadline, wait_deadline, ..self }
+    /// An operation that may take `timeout` from its start. It can be cancelled before it starts.
+    pub fn unstarted(timeout: Duration) -> Control {
+        let (state, waiting) = (AtomicU8::new(RUNNING), AtomicU8::new(MAY_WAIT));
+        Control { timeout, deadlines: OnceLock::new(), state, waiting, late: AtomicBool::new(false) }
+    }
+
+    /// Starts the operation's time, if it has not started.
+    pub fn start(&self) {
+        self.deadlines();
+    }
+
+    /// The same, but waits for other programs count from `arrived`: for an operation that waited behind another whose time
+    /// was up. So requests for one locked file wait together no longer than one of them.
+    pub fn start_with_waits_since(&self, arrived: Instant) {
+        let now = Instant::now();
+        let Deadlines { whole, lock, wait } = Deadlines::from(now, self.timeout);
+        let earlier = |deadline: Instant| deadline.checked_sub(now - arrived).unwrap_or(now);
+        let deadlines = Deadlines { whole, lock: earlier(lock), wait: earlier(wait) };
+        self.deadlines.get_or_init(|| deadlines);
+    }
+
+    fn deadlines(&self) -> Deadlines {
+        *self.deadlines.get_or_init(|| Deadlines::from(Instant::now(), self.timeout))
     }
 
     /// Whether the operation ended because its time, or that for a lock, was up.
@@ -119,17 +151,17 @@ impl Control {
     /// When whoever waits for the answer should stop waiting: a little after the deadline, so that work which notices
     /// the deadline itself can say more than that time is up.
     pub fn overdue(&self) -> Instant {
-        self.deadline + NOTICE
+        self.deadlines().whole + NOTICE
     }
 
     /// When the time is up.
     pub fn deadline(&self) -> Instant {
-        self.deadline
+        self.deadlines().whole
     }
 
     /// When a wait for another program's lease or write is over.
     pub(crate) fn wait_deadline(&self) -> Instant {
-        self.wait_deadline
+        self.deadlines().wait
     }
 
     /// The error for whoever waited for another program's write until [`Control::wait_deadline`].
@@ -140,18 +172,23 @@ impl Control {
 
     /// When a wait for a lock is over.
     pub fn lock_deadline(&self) -> Instant {
-        self.lock_deadline
+        self.deadlines().lock
     }
 
     /// Whether the operation should go on: [`Error::TimedOut`] or [`Error::Cancelled`] if not.
     pub fn check(&self) -> Result<()> {
         self.check_called_off()?;
         let running = matches!(self.state.load(Ordering::Acquire), RUNNING | LOCKED_OUT);
-        if !running || Instant::now() < self.deadline {
+        if !running || Instant::now() < self.deadlines().whole {
             return Ok(());
         }
         self.set_late();
         Err(Error::TimedOut)
+    }
+
+    /// Whether the caller cancelled the operation.
+    pub fn is_cancelled(&self) -> bool {
+        self.state.load(Ordering::Acquire) == CANCELLED
     }
 
     /// As [`Control::check`], but for waits that end by themselves at the deadline and know what to say then.
@@ -252,7 +289,8 @@ mod tests {
     #[test]
     fn who_waited_behind_one_that_was_late_has_its_time_for_work_but_not_for_waits() {
         let arrived = Instant::now().checked_sub(Duration::from_secs(20)).unwrap();
-        let control = Control::new(Duration::from_secs(15)).waiting_since(arrived);
+        let control = Control::unstarted(Duration::from_secs(15));
+        control.start_with_waits_since(arrived);
         assert!(control.check().is_ok() && !control.was_late());
         let now = Instant::now();
         assert!(control.lock_deadline() < now && control.wait_deadline() < now && now < control.deadline());

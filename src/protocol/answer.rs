@@ -8,6 +8,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::escape::{Breaks, Escaper, MIN_BLOCK};
+use super::report::Report;
 use crate::engine::Excerpt;
 
 /// Bytes of a block of an answer.
@@ -22,10 +23,10 @@ pub enum OnMismatch {
     Cut,
 }
 
-/// Hears what nobody else can see: that an answer went wrong after it had begun.
+/// Is notified when an answer fails after its first byte was sent.
 pub trait StreamObserver: Send + Sync + Debug {
-    /// What was sent of the excerpt is not what the file held.
-    fn turned_untrue(&self);
+    /// The file changed while it was sent: the bytes that were sent are not what it held.
+    fn content_changed(&self);
 }
 
 /// An excerpt inside a JSON string, and how the answer goes on behind it.
@@ -36,7 +37,7 @@ struct Streamed {
     escaper: Escaper,
     then: Vec<u8>,
     otherwise: OnMismatch,
-    witness: Arc<dyn StreamObserver>,
+    observer: Arc<dyn StreamObserver>,
 }
 
 #[derive(Debug)]
@@ -78,37 +79,44 @@ pub enum Pulled {
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
+    /// What the log says of the request, if anything.
+    pub report: Option<Box<Report>>,
     parts: VecDeque<Part>,
 }
 
 impl Answer {
     /// An answer that is ready.
     pub fn ready(status: u16, bytes: Vec<u8>) -> Answer {
-        Answer { status, parts: VecDeque::from([Part::Ready { bytes, sent: 0 }]) }
+        Answer { status, report: None, parts: VecDeque::from([Part::Ready { bytes, sent: 0 }]) }
+    }
+
+    /// The same with a report for the log.
+    pub(super) fn reported(self, report: Report) -> Answer {
+        Answer { report: Some(Box::new(report)), ..self }
     }
 
     /// `head`, the excerpt inside a JSON string, and `then`; or `otherwise` if the excerpt cannot be told truthfully,
-    /// of which `witness` hears.
+    /// of which `observer` hears.
     pub fn streamed(
         head: Vec<u8>,
         excerpt: Excerpt,
         breaks: Breaks,
         then: Vec<u8>,
         otherwise: OnMismatch,
-        witness: Arc<dyn StreamObserver>,
+        observer: Arc<dyn StreamObserver>,
     ) -> Answer {
         let escaper = Escaper::new(breaks);
-        let streamed = Streamed { excerpt, sent: 0, escaper, then, otherwise, witness };
+        let streamed = Streamed { excerpt, sent: 0, escaper, then, otherwise, observer };
         let parts =
             VecDeque::from([Part::Ready { bytes: head, sent: 0 }, Part::Streamed(Box::new(streamed))]);
-        Answer { status: 200, parts }
+        Answer { status: 200, report: None, parts }
     }
 
     /// Several answers as one JSON array. Each is made when those before it have been pulled, so that however many
     /// there are, one at a time holds memory.
     pub fn array(answers: impl IntoIterator<Item = Answer, IntoIter: Send + 'static>) -> Answer {
         let rest = Rest(Box::new(answers.into_iter()));
-        Answer { status: 200, parts: VecDeque::from([Part::Array { rest, first: true }]) }
+        Answer { status: 200, report: None, parts: VecDeque::from([Part::Array { rest, first: true }]) }
     }
 
     /// Bytes that the answer holds itself, and the number of files that it keeps open.
@@ -226,7 +234,7 @@ impl Streamed {
         }
         let true_to_the_end = !broken && self.escaper.finish().is_ok() && self.excerpt.unchanged();
         if !true_to_the_end {
-            self.witness.turned_untrue();
+            self.observer.content_changed();
         }
         let ending = match (true_to_the_end, &mut self.otherwise) {
             (true, _) => Some(std::mem::take(&mut self.then)),

@@ -105,8 +105,8 @@ pub(super) fn rest_error(refusal: &Refusal) -> Vec<u8> {
 }
 
 /// The `data` of a REST or direct error (SPEC 7).
-pub(super) fn error_data(file: Option<&str>, operation: &str, details: &str) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() as i64);
+pub(super) fn error_data(file: Option<&str>, operation: &str, details: &str, now: SystemTime) -> String {
+    let now = now.duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() as i64);
     let data = serde_json::json!({
         "filename": file, "operation": operation, "timestamp": timestamp(now), "details": details,
     });

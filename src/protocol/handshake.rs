@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::answer::Answer;
 use super::method::{CAPABILITIES, MethodResult, Outcome, RpcError};
-use super::result_frame::{Asked, Keep, server_info};
+use super::report::Report;
+use super::result_frame::{self, Asked, Keep, server_info};
 use super::rpc::Id;
 use super::{Revision, Service, Session, Step};
 
@@ -60,7 +62,12 @@ impl<'a> ClientInfo<'a> {
 }
 
 /// Agrees on a revision. A second `initialize` is answered anew.
-pub(super) fn initialize(service: &Service, session: &mut Session, _: &Asked, params: &str) -> MethodResult {
+pub(super) fn initialize(
+    service: &Service,
+    session: &mut Session,
+    request: &Asked,
+    params: &str,
+) -> MethodResult {
     let params: Initialize = serde_json::from_str(params).map_err(RpcError::params)?;
     if !params.capabilities.get().starts_with('{') {
         return Err(RpcError::params("capabilities must be an object"));
@@ -69,13 +76,15 @@ pub(super) fn initialize(service: &Service, session: &mut Session, _: &Asked, pa
     let revision = Revision::by_handshake(&params.protocol_version).unwrap_or(Revision::NEWEST_BY_HANDSHAKE);
     session.initialize(revision);
     let (asked, spoken) = (&*params.protocol_version, revision.as_str());
-    tracing::info!(client = &*client.name, version = &*client.version, asked, spoken, "initialize");
     let members = format!(
         r#""protocolVersion":"{spoken}","capabilities":{CAPABILITIES},"serverInfo":{},"instructions":"{}""#,
         server_info(revision),
         instructions(service)
     );
-    Ok(Outcome::Members(members, Keep::Unsaid))
+    let client = (client.name.into_owned(), client.version.into_owned());
+    let report = Report::Initialized { client, asked: asked.into(), spoken };
+    let message = result_frame::whole(request, Keep::Unsaid, &members);
+    Ok(Outcome::Step(Step::Answer(Answer::ready(200, message).reported(report))))
 }
 
 pub(super) fn ping(_: &Service, _: &mut Session, _: &Asked, _: &str) -> MethodResult {
@@ -99,7 +108,7 @@ pub(super) fn notification(session: &mut Session, method: &str, params: Option<&
                 return Step::Cancel(id);
             }
         }
-        _ => tracing::debug!(method, "notification ignored"),
+        _ => return Step::Ignored(method.to_owned()),
     }
     Step::Silent
 }

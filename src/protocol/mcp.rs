@@ -1,12 +1,12 @@
 //! MCP: from a message to its method (SPEC 6.5). What the methods do is in the modules beside this one.
 
 use super::answer::Answer;
-use super::call_log;
 use super::method::{MethodResult, Outcome, RpcError};
+use super::report::Report;
 use super::result_frame::{self, Asked};
 use super::rpc::{self, Id, Input, Message, Refusal, code};
 use super::stateless::{self, Headers};
-use super::{ConnectionState, Revision, Service, Session, Step, catalog, handshake, prompts, resources};
+use super::{ConnectionState, Revision, Service, Session, Step, handshake, prompts, resources, tool_methods};
 use crate::tools::shortened;
 
 /// Asked once for each message that wants an answer: false where it is over the limit (`--rate-limit`).
@@ -25,8 +25,8 @@ static METHODS: [Method; 10] = [
     Method { name: "initialize", by_handshake: true, stateless: false, handle: handshake::initialize },
     Method { name: "ping", by_handshake: true, stateless: false, handle: handshake::ping },
     Method { name: "server/discover", by_handshake: false, stateless: true, handle: stateless::discover },
-    Method { name: "tools/list", by_handshake: true, stateless: true, handle: catalog::list },
-    Method { name: "tools/call", by_handshake: true, stateless: true, handle: catalog::call },
+    Method { name: "tools/list", by_handshake: true, stateless: true, handle: tool_methods::list },
+    Method { name: "tools/call", by_handshake: true, stateless: true, handle: tool_methods::call },
     Method { name: "resources/list", by_handshake: true, stateless: true, handle: resources::list },
     Method {
         name: "resources/templates/list",
@@ -120,8 +120,12 @@ impl Service {
         if session.state() == ConnectionState::Shutting {
             return Err(RpcError::new(code::INTERNAL_ERROR, "The server is shutting down"));
         }
-        let revision = stateless::revision_of(session, headers, method, params)?;
-        let asked = Asked { id, revision, received: session.received(), can_cut: headers.is_some() };
+        // Only a request with `_meta` may speak another revision than its session.
+        let revision = match session.revision() {
+            revision if !revision.is_stateless() && !params.contains("_meta") => revision,
+            _ => stateless::revision_of(session, headers, method, params)?,
+        };
+        let asked = Asked { id, revision, can_cut: headers.is_some() };
         let known = METHODS.iter().find(|known| {
             known.name == method && if revision.is_stateless() { known.stateless } else { known.by_handshake }
         });
@@ -161,10 +165,10 @@ fn over_rate(message: &Message, admit: Admit) -> Option<Step> {
     (!admit()).then(|| refuse(id.clone(), RpcError::over_rate()))
 }
 
-/// The answer to a message that is refused, which is logged.
+/// The answer to a message that is refused.
 fn refuse(id: Id, problem: RpcError) -> Step {
     let RpcError { code, message, data, status } = problem;
-    call_log::refused("", id.as_json(), code, &message);
+    let report = Report::refused("", Some(&id), code, &message);
     let refusal = Refusal { id, code, message, data };
-    Step::Answer(Answer::ready(status, refusal.to_json()))
+    Step::Answer(Answer::ready(status, refusal.to_json()).reported(report))
 }

@@ -1,18 +1,18 @@
 //! Pure functions between bytes and calls, replies and bytes. No I/O, no await.
 //!
-//! [`Service`] takes a message and says what to do ([`Step`]); a transport does it and sends the [`Answer`]. Knows no
-//! sockets and no threads.
+//! [`Service`] takes a message and says what to do ([`Step`]); the executor does it, and a transport sends the
+//! [`Answer`]. Runs nothing, logs nothing, and reads no clock but the one it is given.
 
 mod answer;
-mod call_log;
-mod catalog;
+mod call_context;
 mod escape;
 mod failure;
 mod handshake;
 mod mcp;
 mod method;
-mod pending;
+mod pending_call;
 mod prompts;
+mod report;
 mod resources;
 mod rest;
 mod result_frame;
@@ -22,24 +22,27 @@ mod session;
 mod stateless;
 #[cfg(test)]
 pub(crate) mod test_calls;
+mod tool_methods;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
-pub use answer::{Answer, BLOCK, Pulled};
-pub use call_log::{METRICS, Metrics};
+pub use answer::{Answer, BLOCK, Pulled, StreamObserver};
 pub use escape::{Breaks, Escaper, MIN_BLOCK, NotUtf8, escape_str};
 pub use failure::Category;
 pub use mcp::Admit;
 pub use method::OVER_RATE;
-pub use pending::{NO_ROOM, Pending};
+pub use pending_call::{NO_ROOM, PendingCall};
+pub use report::{LoggedFailure, Report};
 pub use revision::Revision;
 pub use rpc::{Id, Input, Message, Refusal, code, parse};
 pub use session::{ConnectionState, Session};
 pub use stateless::Headers;
 
+use self::call_context::{CallContext, Form};
 use crate::engine::NamePolicy;
-use crate::tools::{self, Tool};
+use crate::tools::{self, ParseOptions, Tool};
 
 /// The name under which the server is known to MCP clients (SPEC 1).
 pub const SERVER_NAME: &str = "file-editing-server";
@@ -49,10 +52,12 @@ pub const SERVER_NAME: &str = "file-editing-server";
 pub enum Step {
     /// Nothing.
     Silent,
+    /// Nothing: a notification of this method, which the server does not know.
+    Ignored(String),
     /// Send this.
     Answer(Answer),
     /// Carry this out, then send what it answers.
-    Call(Pending),
+    Call(PendingCall),
     /// Call off the request with this id, if it is in work.
     Cancel(Id),
     /// All of these; the answers go out as one array.
@@ -74,6 +79,8 @@ pub struct ServiceOptions {
     pub folder: PathBuf,
     /// Seconds that an operation may take.
     pub timeout: u64,
+    /// The clock for times in errors.
+    pub clock: fn() -> SystemTime,
 }
 
 /// All protocols of one server, for any number of connections.
@@ -106,25 +113,45 @@ impl Service {
         }
     }
 
+    /// A call with parsed arguments, or the answer to wrong ones.
+    fn parse_call(&self, tool: &'static Tool, arguments: &str, options: ParseOptions, form: Form) -> Step {
+        match tool.parse(arguments, options) {
+            Ok(call) => {
+                let file = call.file().map(|name| name.as_str().to_owned());
+                Step::Call(PendingCall::new(call, self.context(form, tool.name, file)))
+            }
+            Err(error) => {
+                let file = tools::name_as_sent(arguments);
+                Step::Answer(self.context(form, tool.name, file).failure(&error))
+            }
+        }
+    }
+
+    fn context(&self, form: Form, operation: &'static str, file: Option<String>) -> CallContext {
+        let ServiceOptions { timeout, clock, .. } = *self.options;
+        CallContext { form, operation, file, timeout, clock }
+    }
+
+    /// The answer to an HTTP request that is refused before it is parsed: in REST's form if `rest`, else in JSON-RPC's.
+    pub fn http_refusal(&self, rest: bool, status: u16, code: i32, message: &str) -> Answer {
+        let mut refusal = Refusal::new(Id::null(), code, message);
+        let body = if rest {
+            refusal.data = Some(failure::error_data(None, "", message, (self.options.clock)()));
+            failure::rest_error(&refusal)
+        } else {
+            refusal.to_json()
+        };
+        Answer::ready(status, body).reported(Report::refused("", None, code, message))
+    }
+
     /// The tools that clients see, in their fixed order.
     fn offered(&self) -> impl Iterator<Item = &'static Tool> {
         tools::TOOLS.into_iter().filter(|tool| matches!(self.offer(tool.name), Offer::Tool(_)))
     }
 }
 
-/// The answer to an HTTP request that never became a message: by REST's form on its paths, else by JSON-RPC's.
-pub fn http_refusal(rest: bool, status: u16, code: i32, message: &str) -> Answer {
-    call_log::refused("", "", code, message);
-    let mut refusal = Refusal::new(Id::null(), code, message);
-    if !rest {
-        return Answer::ready(status, refusal.to_json());
-    }
-    refusal.data = Some(failure::error_data(None, "", message));
-    Answer::ready(status, failure::rest_error(&refusal))
-}
-
-/// The answer to a message over stdio that is refused without a look into it.
+/// The answer to a message on stdio that is refused before it is parsed.
 pub fn refusal(id: Id, code: i32, message: &str) -> Answer {
-    call_log::refused("", id.as_json(), code, message);
-    Answer::ready(200, Refusal::new(id, code, message).to_json())
+    let report = Report::refused("", Some(&id), code, message);
+    Answer::ready(200, Refusal::new(id, code, message).to_json()).reported(report)
 }

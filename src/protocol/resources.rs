@@ -8,14 +8,15 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::call_context::Form;
 use super::method::{List, MethodResult, Outcome, RpcError};
-use super::pending::{Form, Pending};
+use super::pending_call::PendingCall;
 use super::result_frame::{Asked, Keep};
 use super::{Service, Session, Step};
 use crate::engine::{Control, Error, FileEntry, FileName, Result, Workspace};
-use crate::tools::{Call, OutputKinds, Reply, timestamp};
+use crate::tools::{Call, Members, OutputKinds, Reply, timestamp};
 
 /// Files in one page of `resources/list`.
 const PAGE: usize = 1_000;
@@ -79,7 +80,7 @@ fn pending(
     call: Box<dyn Call>,
 ) -> Outcome {
     let form = Form::Resource { asked: asked.clone(), uri };
-    Outcome::Step(Step::Call(Pending::new(call, service.about(form, operation, None))))
+    Outcome::Step(Step::Call(PendingCall::new(call, service.context(form, operation, None))))
 }
 
 /// A cursor holds the last name of its page, so it needs no state here and outlives files that come and go.
@@ -112,11 +113,9 @@ impl Call for ListResources {
         let texts = page.files.iter().filter(|file| file.lines.is_some() || file.changing);
         let resources: Vec<Value> =
             texts.map(|file| describe(page.name(file), file, workspace.path(), self.dated)).collect();
-        let mut result = Map::from_iter([("resources".to_owned(), Value::from(resources))]);
-        if let Some(last) = page.files.last().filter(|_| page.more) {
-            result.insert("nextCursor".into(), cursor_behind(page.name(last)).into());
-        }
-        Ok(Reply { data: Value::from(result).to_string(), ..Reply::default() })
+        let next = page.files.last().filter(|_| page.more).map(|last| cursor_behind(page.name(last)));
+        let data = Members::default().with("resources", &resources).with_some("nextCursor", next.as_ref());
+        Ok(Reply { data, ..Reply::default() })
     }
 }
 
@@ -146,8 +145,8 @@ impl Call for ReadResource {
         let missing = || Error::NotFound { name: self.uri.clone(), similar: Vec::new() };
         let name = self.name.as_ref().ok_or_else(missing)?;
         let excerpt = workspace.read_raw(name, control)?;
-        let head = json!({ "uri": self.uri, "mimeType": media_type(name.as_str()) });
-        Ok(Reply { data: head.to_string(), excerpt: Some(excerpt), ..Reply::default() })
+        let data = Members::default().with("uri", &self.uri).with("mimeType", &media_type(name.as_str()));
+        Ok(Reply { data, excerpt: Some(excerpt), ..Reply::default() })
     }
 }
 

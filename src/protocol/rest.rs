@@ -1,15 +1,13 @@
 //! REST paths and direct JSON-RPC methods (SPEC 6.2): the same tools, 1-based, with codes and statuses.
 
-use std::time::Instant;
-
 use super::answer::Answer;
-use super::call_log::{self, METRICS};
+use super::call_context::Form;
 use super::failure::{error_data, rest_error};
-use super::pending::{About, Form, Pending};
+use super::report::Report;
 use super::result_frame::Asked;
 use super::rpc::{self, Id, Refusal, code};
 use super::{Offer, Service, Step};
-use crate::tools::{self, LineBase, ParseOptions};
+use crate::tools::{LineBase, ParseOptions};
 
 impl Service {
     /// Whether `/name` is a REST path and `name` a direct method. An edit under `--read-only` is one: it is refused
@@ -24,12 +22,11 @@ impl Service {
 
     /// A POST to `/operation` with this body.
     pub fn rest(&self, operation: &str, body: &[u8]) -> Step {
-        let received = Instant::now();
         let refuse = |status, code, message: &str| {
-            let data = error_data(None, operation, message);
+            let data = error_data(None, operation, message, (self.options.clock)());
             let refusal = Refusal { id: Id::null(), code, message: message.into(), data: Some(data) };
-            call_log::refused(operation, "", code, message);
-            Step::Answer(Answer::ready(status, rest_error(&refusal)))
+            let report = Report::refused(operation, None, code, message);
+            Step::Answer(Answer::ready(status, rest_error(&refusal)).reported(report))
         };
         let Ok(text) = simdutf8::basic::from_utf8(body) else {
             return refuse(400, code::PARSE_ERROR, "Parse error: not UTF-8");
@@ -37,7 +34,7 @@ impl Service {
         if let Some(error) = rpc::no_json(text) {
             return refuse(400, code::PARSE_ERROR, &format!("Parse error: {error}"));
         }
-        self.direct_call(operation, Some(text), Form::Rest { received }, refuse)
+        self.direct_call(operation, Some(text), Form::Rest, refuse)
     }
 
     /// A direct JSON-RPC method. Nothing if there is none of that name.
@@ -45,10 +42,10 @@ impl Service {
         self.is_direct_operation(method).then(|| {
             let refuse = |_, code, message: &str| {
                 let id = asked.id.clone();
-                call_log::refused(method, id.as_json(), code, message);
-                let data = error_data(None, method, message);
+                let report = Report::refused(method, Some(&id), code, message);
+                let data = error_data(None, method, message, (self.options.clock)());
                 let refusal = Refusal { id, code, message: message.into(), data: Some(data) };
-                Step::Answer(Answer::ready(200, refusal.to_json()))
+                Step::Answer(Answer::ready(200, refusal.to_json()).reported(report))
             };
             self.direct_call(method, params, Form::Direct { asked: asked.clone() }, refuse)
         })
@@ -72,29 +69,5 @@ impl Service {
         let dialect =
             ParseOptions { base: LineBase::One, names: self.options.names, create_if_missing: false };
         self.parse_call(tool, params, dialect, form)
-    }
-
-    /// What an answer needs to know of its call, which is counted by that.
-    pub(super) fn about(&self, form: Form, operation: &'static str, file: Option<String>) -> About {
-        METRICS.call();
-        About { form, operation, file, timeout: self.options.timeout }
-    }
-
-    /// A call ready to run, or the answer to wrong arguments.
-    pub(super) fn parse_call(
-        &self,
-        tool: &'static tools::Tool,
-        arguments: &str,
-        dialect: ParseOptions,
-        form: Form,
-    ) -> Step {
-        let about = |file| self.about(form, tool.name, file);
-        match tool.parse(arguments, dialect) {
-            Ok(call) => {
-                let file = call.file().map(|name| name.as_str().to_owned());
-                Step::Call(Pending::new(call, about(file)))
-            }
-            Err(error) => Step::Answer(about(tools::name_as_sent(arguments)).failure(&error)),
-        }
     }
 }

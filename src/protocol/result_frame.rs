@@ -1,7 +1,5 @@
 //! The frame of a successful result, which differs between revisions (SPEC 6.5).
 
-use std::time::Instant;
-
 use super::SERVER_NAME;
 use super::revision::Revision;
 use super::rpc::Id;
@@ -11,8 +9,6 @@ use super::rpc::Id;
 pub(super) struct Asked {
     pub(super) id: Id,
     pub(super) revision: Revision,
-    /// When it had come in.
-    pub(super) received: Instant,
     /// Whether an answer that cannot be completed may be cut off (HTTP); on stdio it must be checked first.
     pub(super) can_cut: bool,
 }

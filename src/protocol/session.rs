@@ -1,6 +1,4 @@
-//! One connection's state (S2, SPEC 6.5): kept and logged; it refuses nobody but in `Shutting`.
-
-use std::time::Instant;
+//! The state of one connection (SPEC 6.5). Requests are refused only in the state `Shutting`.
 
 use super::Revision;
 
@@ -25,19 +23,18 @@ pub struct Session {
     state: ConnectionState,
     revision: Revision,
     direct: bool,
-    received: Instant,
 }
 
 impl Session {
     /// A stdio connection: has a life, and knows the direct methods.
     pub fn stdio() -> Session {
         let revision = Revision::NEWEST_BY_HANDSHAKE;
-        Session { state: ConnectionState::Uninitialized, revision, direct: true, received: Instant::now() }
+        Session { state: ConnectionState::Uninitialized, revision, direct: true }
     }
 
     /// One HTTP request: remembers nothing, speaks the revision of its header.
     pub(super) fn http(revision: Revision) -> Session {
-        Session { state: ConnectionState::Ready, revision, direct: false, received: Instant::now() }
+        Session { state: ConnectionState::Ready, revision, direct: false }
     }
 
     /// The revision spoken.
@@ -48,16 +45,6 @@ impl Session {
     /// Whether `list_files` and the like are methods here (SPEC 6.2).
     pub(super) fn has_direct_methods(&self) -> bool {
         self.direct
-    }
-
-    /// A request has come in whole: how long it takes counts from here.
-    pub fn receive(&mut self) {
-        self.received = Instant::now();
-    }
-
-    /// When the request in hand had come in.
-    pub(super) fn received(&self) -> Instant {
-        self.received
     }
 
     /// Where the connection is in its life.
@@ -78,7 +65,6 @@ impl Session {
 
     /// Goes on to `state`.
     pub fn enter(&mut self, state: ConnectionState) {
-        tracing::debug!(from = ?self.state, to = ?state, "connection");
         self.state = state;
     }
 }

@@ -70,11 +70,7 @@ pub(super) fn revision_of(
     method: &str,
     params: &str,
 ) -> Result<Revision, RpcError> {
-    // Most requests of a handshake have no `_meta`: then there is nothing to take apart.
     let handshake = !session.revision().is_stateless();
-    if handshake && !params.contains("_meta") {
-        return Ok(session.revision());
-    }
     let params: Params = serde_json::from_str(params).map_err(|error| bad(RpcError::params(error)))?;
     let meta: Option<Meta> = match params.meta.map(RawValue::get) {
         Some(meta) if meta.starts_with('{') => serde_json::from_str(meta).ok(),

@@ -2,9 +2,10 @@
 
 use std::sync::Mutex;
 use std::sync::mpsc::Receiver;
-use std::time::Instant;
+use std::time::SystemTime;
 
-use super::pending::{About, Form, Pending};
+use super::call_context::{CallContext, Form};
+use super::pending_call::PendingCall;
 use super::result_frame::Asked;
 use super::{Id, Revision};
 use crate::engine::{Control, FileName, NamePolicy, Result, Workspace};
@@ -53,29 +54,28 @@ fn file() -> FileName {
     FileName::parse("f", NamePolicy::Portable).expect("a name")
 }
 
-fn pending(form: Form, call: Box<dyn Call>) -> Pending {
-    Pending::new(call, About { form, operation: "panics", file: Some("f".into()), timeout: 1 })
+fn pending(form: Form, call: Box<dyn Call>) -> PendingCall {
+    let (file, clock) = (Some("f".into()), SystemTime::now as fn() -> SystemTime);
+    PendingCall::new(call, CallContext { form, operation: "panics", file, timeout: 1, clock })
 }
 
 fn tool_form(id: &str) -> Form {
     let id = Id::parse(id).expect("an id");
-    let asked =
-        Asked { id, revision: Revision::NEWEST_BY_HANDSHAKE, received: Instant::now(), can_cut: false };
+    let asked = Asked { id, revision: Revision::NEWEST_BY_HANDSHAKE, can_cut: false };
     Form::Tool { asked, structured: false }
 }
 
 /// A `tools/call` with this id; `at_once`: panics already where no waiting is allowed.
-pub(crate) fn tool(id: &str, at_once: bool) -> Pending {
+pub(crate) fn tool(id: &str, at_once: bool) -> PendingCall {
     pending(tool_form(id), Box::new(Panics { file: file(), at_once }))
 }
 
 /// A `tools/call` with this id that hangs until the channel is closed.
-pub(crate) fn hanging(id: &str, until_closed: Receiver<()>) -> Pending {
+pub(crate) fn hanging(id: &str, until_closed: Receiver<()>) -> PendingCall {
     pending(tool_form(id), Box::new(Hangs { file: file(), until_closed: Mutex::new(until_closed) }))
 }
 
 /// A REST call.
-pub(crate) fn rest(at_once: bool) -> Pending {
-    let form = Form::Rest { received: Instant::now() };
-    pending(form, Box::new(Panics { file: file(), at_once }))
+pub(crate) fn rest(at_once: bool) -> PendingCall {
+    pending(Form::Rest, Box::new(Panics { file: file(), at_once }))
 }

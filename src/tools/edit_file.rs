@@ -1,8 +1,6 @@
 //! `edit_file`: changes by line number, and text at the end (SPEC 4).
 
-use serde::Serialize;
-
-use super::{Arguments, Call, OutputKinds, ParseOptions, Reply, Tool, shortened};
+use super::{Arguments, Call, Members, OutputKinds, ParseOptions, Reply, Tool, shortened};
 use crate::engine::{Control, Edited, Error, FileName, LineEdit, LineEdits, Operation, Result, Workspace};
 
 /// Edits in one call.
@@ -97,7 +95,7 @@ impl Call for EditFile {
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let edited = workspace.edit_lines(&self.name, &self.edits, self.create, control)?;
         let text = if wanted.text { text(&self.name, &edited) } else { String::new() };
-        let data = if wanted.data { data(&edited) } else { String::new() };
+        let data = if wanted.data { data(&edited) } else { Members::default() };
         Ok(Reply { text, data, ..Reply::default() })
     }
 }
@@ -110,20 +108,10 @@ fn text(name: &FileName, edited: &Edited) -> String {
     )
 }
 
-#[derive(Serialize)]
-struct Data {
-    success: bool,
-    lines_modified: usize,
-    file_created: bool,
-    new_total_lines: usize,
-}
-
-fn data(edited: &Edited) -> String {
-    let data = Data {
-        success: true,
-        lines_modified: edited.lines_modified,
-        file_created: edited.created,
-        new_total_lines: edited.total_lines,
-    };
-    sonic_rs::to_string(&data).unwrap_or_default()
+fn data(edited: &Edited) -> Members {
+    Members::default()
+        .with("success", &true)
+        .with("lines_modified", &edited.lines_modified)
+        .with("file_created", &edited.created)
+        .with("new_total_lines", &edited.total_lines)
 }

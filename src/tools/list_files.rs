@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::timestamp::{push_timestamp, timestamp};
-use super::{Arguments, Call, OutputKinds, ParseOptions, Reply, Tool};
+use super::{Arguments, Call, Members, OutputKinds, ParseOptions, Reply, Tool};
 use crate::engine::{Control, FileName, Listing, NamePolicy, Result, Workspace};
 
 pub(super) static TOOL: Tool = Tool {
@@ -47,7 +47,7 @@ impl Call for ListFiles {
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let listing = workspace.list(wanted.data, control)?;
         let text = if wanted.text { text(&listing, self.names) } else { String::new() };
-        let data = if wanted.data { data(&listing) } else { String::new() };
+        let data = if wanted.data { data(&listing) } else { Members::default() };
         Ok(Reply { text, data, ..Reply::default() })
     }
 }
@@ -90,13 +90,6 @@ fn text(listing: &Listing, names: NamePolicy) -> String {
 }
 
 #[derive(Serialize)]
-struct Data<'l> {
-    files: Vec<File<'l>>,
-    total_count: usize,
-    directory: std::borrow::Cow<'l, str>,
-}
-
-#[derive(Serialize)]
 struct File<'l> {
     name: &'l str,
     size: u64,
@@ -106,7 +99,7 @@ struct File<'l> {
     lines: i64,
 }
 
-fn data(listing: &Listing) -> String {
+fn data(listing: &Listing) -> Members {
     let files = listing.files.iter().map(|file| File {
         name: listing.name(file),
         size: file.size,
@@ -115,9 +108,10 @@ fn data(listing: &Listing) -> String {
         writable: file.writable,
         lines: count(file.lines),
     });
-    let directory = listing.directory.to_string_lossy();
-    let data = Data { files: files.collect(), total_count: listing.files.len(), directory };
-    sonic_rs::to_string(&data).unwrap_or_default()
+    Members::default()
+        .with("files", &files.collect::<Vec<_>>())
+        .with("total_count", &listing.files.len())
+        .with("directory", &listing.directory.to_string_lossy())
 }
 
 fn count(lines: Option<usize>) -> i64 {

@@ -9,6 +9,7 @@ mod edit_file;
 mod failure;
 mod file_edit;
 mod list_files;
+mod members;
 mod read_file;
 mod timestamp;
 
@@ -16,6 +17,7 @@ use std::fmt::Debug;
 
 pub use arguments::{Arguments, MAX_DEPTH, depth_exceeds};
 pub use failure::Failure;
+pub use members::Members;
 pub use timestamp::timestamp;
 
 use crate::engine::{Control, Error, Excerpt, FileName, NamePolicy, Result, Workspace};
@@ -67,12 +69,12 @@ pub struct OutputKinds {
 pub struct Reply {
     /// The text for a model, to the letter of SPEC 6.1; an excerpt follows it.
     pub text: String,
-    /// The data for a program, as one JSON object (SPEC 6.2); an excerpt is its first member, `content`.
-    pub data: String,
+    /// The data for a program (SPEC 6.2). An excerpt stands before it as the member `content`.
+    pub data: Members,
     /// Lines of a file, still where they are.
     pub excerpt: Option<Excerpt>,
-    /// A JSON object that stands beside the content of an MCP result (SPEC 5), if the tool has one.
-    pub metadata: Option<String>,
+    /// The object `metadata` beside the content of an MCP result (SPEC 5), if the tool has one.
+    pub metadata: Option<Members>,
     /// Why the call failed, if it did and the tool says more about it than its error does.
     pub failure: Option<Error>,
 }

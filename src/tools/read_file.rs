@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Arguments, Call, LineBase, OutputKinds, ParseOptions, Reply, Tool};
+use super::{Arguments, Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
 use crate::engine::{Control, Excerpt, FileName, LineRange, Result, Workspace};
 
 pub(super) static TOOL: Tool = Tool {
@@ -57,7 +57,7 @@ impl Call for ReadFile {
 impl ReadFile {
     fn reply(&self, excerpt: Excerpt, wanted: OutputKinds) -> Reply {
         let text = if wanted.text { self.text(&excerpt) } else { String::new() };
-        let data = if wanted.data { self.data(&excerpt) } else { String::new() };
+        let data = if wanted.data { self.data(&excerpt) } else { Members::default() };
         Reply { text, data, excerpt: Some(excerpt), ..Reply::default() }
     }
 
@@ -70,21 +70,14 @@ impl ReadFile {
         format!("File: {name} (lines {start}-{end} of {total} total)\n\n")
     }
 
-    fn data(&self, excerpt: &Excerpt) -> String {
+    fn data(&self, excerpt: &Excerpt) -> Members {
         let asked = |line: Option<u64>| line.map(|line| line.saturating_add(self.base.first()));
         let range = RangeRequested { start_line: asked(self.range.start), end_line: asked(self.range.end) };
         let range_requested = (!self.range.is_whole()).then_some(range);
-        let data = Data { total_lines: excerpt.total, range_requested };
-        sonic_rs::to_string(&data).unwrap_or_default()
+        Members::default()
+            .with("total_lines", &excerpt.total)
+            .with_some("range_requested", range_requested.as_ref())
     }
-}
-
-/// All but the first member, `content`, which is the excerpt.
-#[derive(Serialize)]
-struct Data {
-    total_lines: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    range_requested: Option<RangeRequested>,
 }
 
 /// Only what was asked.

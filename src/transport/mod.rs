@@ -1,27 +1,16 @@
 //! Moving bytes: stdio and HTTP. Never matches on engine errors; what an answer says is the protocol's.
 
-pub mod allocator;
-mod batch;
-mod body_buffer;
-mod connection_limit;
-mod deadlines;
 pub mod http;
-pub mod limits;
-mod memory;
-pub mod process_stats;
-pub mod shutdown;
+pub mod net;
+pub mod process;
 pub mod stdio;
-mod stdout_writer;
-mod turns;
-mod work;
-mod workers;
-mod write_timeout;
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::Workspace;
+use crate::exec::Limits;
 use crate::protocol::Service;
 
 /// What both transports serve, and within which limits (SPEC 2).
@@ -38,7 +27,14 @@ pub struct Shared {
     /// Requests in work at once.
     pub max_in_flight: usize,
     /// Requests a connection may send.
-    pub rate_limit: Option<limits::Rate>,
+    pub rate_limit: Option<net::rate_limit::Rate>,
+}
+
+impl Shared {
+    pub(crate) fn limits(&self) -> Limits {
+        let Shared { timeout, max_in_flight, max_bytes, .. } = *self;
+        Limits { timeout, max_in_flight, max_bytes }
+    }
 }
 
 /// Descriptors that a start needs.
@@ -48,32 +44,4 @@ const DESCRIPTORS: usize = 7;
 fn check_descriptors() -> io::Result<()> {
     let stderr = rustix::stdio::stderr();
     (0..DESCRIPTORS).map(|_| stderr.try_clone_to_owned()).collect::<io::Result<Vec<_>>>().map(drop)
-}
-
-#[cfg(test)]
-mod testing {
-    use super::*;
-    use crate::engine::{Durability, NamePolicy, WorkspaceOptions};
-    use crate::protocol::ServiceOptions;
-
-    /// An empty folder, served with the defaults.
-    pub(super) fn shared() -> (tempfile::TempDir, Shared) {
-        let folder = tempfile::tempdir().unwrap();
-        let names = NamePolicy::Portable;
-        let options =
-            WorkspaceOptions { names, max_bytes: 1 << 20, read_only: false, durability: Durability::None };
-        let tools = crate::tools::TOOLS.to_vec();
-        let root = folder.path().into();
-        let service =
-            ServiceOptions { tools, read_only: false, structured: false, names, folder: root, timeout: 10 };
-        let shared = Shared {
-            service: Service::new(service),
-            workspace: Arc::new(Workspace::open(folder.path(), options).unwrap()),
-            max_bytes: 1 << 20,
-            timeout: Duration::from_secs(10),
-            max_in_flight: 4,
-            rate_limit: None,
-        };
-        (folder, shared)
-    }
 }

@@ -21,29 +21,6 @@ pub(super) const SCHEMA: &str = concat!(
     r#"},"required":["path"]}"#
 );
 
-#[derive(Serialize, Default)]
-pub(super) struct Metadata<'a> {
-    pub(super) path: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) diff: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) edits_applied: Option<Vec<EditApplied>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) total_replacements: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) dry_run: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) would_modify: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) preview: Option<Vec<Preview>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) validation_error: Option<ValidationError<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) suggested_fixes: Vec<SuggestedFix>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) file_preview: Option<FilePreview>,
-}
-
 #[derive(Serialize)]
 pub(super) struct EditApplied {
     pub(super) edit_index: usize,

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::data::{FilePreview, MatchLocation, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
-use super::{NO_EDITS, OutputKinds, Reply};
+use super::{Members, NO_EDITS, OutputKinds, Reply};
 use crate::engine::{Error, Found, Result, Snippet, Unmatched};
 use crate::tools::{Failure, LineBase};
 
@@ -25,7 +25,7 @@ pub(super) fn reply(path: &str, edits: usize, error: Error, wanted: OutputKinds)
         },
         error => other(path, edits, error),
     };
-    let data = if wanted.data { metadata.clone() } else { String::new() };
+    let data = if wanted.data { metadata.clone() } else { Members::default() };
     Ok(Reply { text, data, metadata: Some(metadata), failure: Some(error), ..Reply::default() })
 }
 
@@ -67,7 +67,7 @@ fn way_out(error: &Error) -> &'static str {
     }
 }
 
-fn other(path: &str, edits: usize, error: &Error) -> (String, String) {
+fn other(path: &str, edits: usize, error: &Error) -> (String, Members) {
     let text = match error {
         Error::InvalidArguments { problem, .. } if problem == NO_EDITS => format!("Error: {NO_EDITS}"),
         error => Failure::of(error, LineBase::One, 0).text(),
@@ -91,7 +91,7 @@ fn index_in(at: &str) -> usize {
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-fn wrong_count(path: &str, unmatched: &Unmatched, actual: u64, passages: &[Snippet]) -> (String, String) {
+fn wrong_count(path: &str, unmatched: &Unmatched, actual: u64, passages: &[Snippet]) -> (String, Members) {
     let Unmatched { edit, edits, old_text, expected, total_lines, .. } = unmatched;
     let times = if *expected == 1 { "occurrence" } else { "occurrences" };
     let message = format!("Expected {expected} {times} but found {actual} in {path}");

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::data::{FilePreview, Metadata, SuggestedFix, ValidationError};
+use super::Members;
+use super::data::{FilePreview, SuggestedFix, ValidationError};
 use super::format::read_call;
 use crate::engine::Snippet;
 
@@ -51,13 +52,11 @@ pub(super) fn metadata(
     error: ValidationError,
     suggested_fixes: Vec<SuggestedFix>,
     file_preview: Option<FilePreview>,
-) -> String {
-    let metadata = Metadata {
-        path,
-        validation_error: Some(error),
-        suggested_fixes,
-        file_preview,
-        ..Metadata::default()
-    };
-    sonic_rs::to_string(&metadata).unwrap_or_default()
+) -> Members {
+    let fixes = (!suggested_fixes.is_empty()).then_some(suggested_fixes);
+    Members::default()
+        .with("path", &path)
+        .with("validation_error", &error)
+        .with_some("suggested_fixes", fixes.as_ref())
+        .with_some("file_preview", file_preview.as_ref())
 }

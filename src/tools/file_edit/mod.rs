@@ -11,7 +11,7 @@ mod success;
 
 use std::path::Path;
 
-use super::{Arguments, Call, OutputKinds, ParseOptions, Reply, Tool};
+use super::{Arguments, Call, Members, OutputKinds, ParseOptions, Reply, Tool};
 use crate::engine::{
     Control, Diff, Error, FileName, Result, TextEdit, TextEdits, TextLimits, Workspace, plan_text_edits,
     unified,

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
+use super::Members;
 use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
 use super::format::{self, read_call};
 use crate::engine::{Diagnosis, Similar, Unmatched};
 
-pub(super) fn no_match(path: &str, unmatched: &Unmatched, miss: &Diagnosis) -> (String, String) {
+pub(super) fn no_match(path: &str, unmatched: &Unmatched, miss: &Diagnosis) -> (String, Members) {
     let Unmatched { edit, edits, old_text, expected, total_lines, .. } = unmatched;
     let message = format!("Could not find exact text in {path}");
     let mut text = format!("Edit {} of {edits} failed: {message}.\n\n{}", edit + 1, searched(old_text));

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::data::{EditApplied, Metadata, Preview};
-use super::{Done, OutputKinds, Reply};
+use super::data::{EditApplied, Preview};
+use super::{Done, Members, OutputKinds, Reply};
 use crate::engine::{Snippet, TextEdits};
 
 /// Edits that the text tells one by one.
@@ -11,7 +11,7 @@ const TOLD: usize = 10;
 
 pub(super) fn reply(name: &str, edits: &TextEdits, done: &Done, dry_run: bool, wanted: OutputKinds) -> Reply {
     let metadata = metadata(name, edits, done, dry_run);
-    let data = if wanted.data { metadata.clone() } else { String::new() };
+    let data = if wanted.data { metadata.clone() } else { Members::default() };
     Reply { text: text(name, done, dry_run), data, metadata: Some(metadata), ..Reply::default() }
 }
 
@@ -47,7 +47,7 @@ fn text(name: &str, done: &Done, dry_run: bool) -> String {
     text
 }
 
-fn metadata(name: &str, edits: &TextEdits, done: &Done, dry_run: bool) -> String {
+fn metadata(name: &str, edits: &TextEdits, done: &Done, dry_run: bool) -> Members {
     let applied = done.applied.iter().enumerate().map(|(edit_index, edit)| EditApplied {
         edit_index,
         occurrences_replaced: edit.replaced,
@@ -62,17 +62,18 @@ fn metadata(name: &str, edits: &TextEdits, done: &Done, dry_run: bool) -> String
                 after: after(passage, &edit.new_text),
             })
         });
-    let metadata = Metadata {
-        path: name,
-        diff: Some(&done.diff.text),
-        edits_applied: Some(applied.collect()),
-        total_replacements: Some(done.applied.iter().map(|edit| edit.replaced).sum()),
-        dry_run: dry_run.then_some(true),
-        would_modify: dry_run.then_some(done.changed || done.created),
-        preview: dry_run.then(|| previews.collect()),
-        ..Metadata::default()
-    };
-    sonic_rs::to_string(&metadata).unwrap_or_default()
+    let metadata = Members::default()
+        .with("path", &name)
+        .with("diff", &done.diff.text)
+        .with("edits_applied", &applied.collect::<Vec<_>>())
+        .with("total_replacements", &done.applied.iter().map(|edit| edit.replaced).sum::<u64>());
+    if !dry_run {
+        return metadata;
+    }
+    metadata
+        .with("dry_run", &true)
+        .with("would_modify", &(done.changed || done.created))
+        .with("preview", &previews.collect::<Vec<_>>())
 }
 
 /// The lines of a passage with `new_text` in its place.

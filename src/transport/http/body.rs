@@ -9,9 +9,9 @@ use bytes::Bytes;
 use http_body::SizeHint;
 use tokio::sync::oneshot;
 
-use super::block_pool::Frame;
+use crate::exec::Threads;
 use crate::protocol::{Answer, BLOCK, Pulled};
-use crate::transport::workers::Workers;
+use crate::transport::net::block_pool::Frame;
 
 /// Bytes of a short answer, which is not worth a frame.
 const SHORT: usize = 16 * 1024;
@@ -21,8 +21,8 @@ const SHORT: usize = 16 * 1024;
 pub(super) enum AnswerBody {
     /// All of it; nothing when it has been taken.
     Whole(Option<Bytes>),
-    /// The rest is pulled by one of the workers, because reading a map may wait for the disk.
-    Stream { next: oneshot::Receiver<Block>, workers: Workers },
+    /// The rest is pulled on a thread, because reading a map may wait for the disk.
+    Stream { next: oneshot::Receiver<Block>, threads: Threads },
     /// All was sent.
     Done,
 }
@@ -60,14 +60,14 @@ impl Block {
     }
 
     /// A body that starts with this block. An error if the answer broke off before anything was sent.
-    pub(super) fn into_body(self, workers: &Workers) -> Result<AnswerBody, Broken> {
+    pub(super) fn into_body(self, threads: &Threads) -> Result<AnswerBody, Broken> {
         match self.end {
             Pulled::Done => Ok(AnswerBody::Whole(Some(self.bytes))),
             Pulled::More => {
                 // The block goes out as the first frame.
                 let (first, next) = oneshot::channel();
                 let _ = first.send(self);
-                Ok(AnswerBody::Stream { next, workers: workers.clone() })
+                Ok(AnswerBody::Stream { next, threads: threads.clone() })
             }
             Pulled::Cut => Err(Broken),
         }
@@ -94,12 +94,12 @@ impl http_body::Body for AnswerBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<http_body::Frame<Bytes>, io::Error>>> {
-        let (block, workers) = match &mut *self {
+        let (block, threads) = match &mut *self {
             AnswerBody::Whole(bytes) => {
                 return Poll::Ready(bytes.take().map(|bytes| Ok(http_body::Frame::data(bytes))));
             }
             AnswerBody::Done => return Poll::Ready(None),
-            AnswerBody::Stream { next, workers } => (ready!(Pin::new(next).poll(context)), workers.clone()),
+            AnswerBody::Stream { next, threads } => (ready!(Pin::new(next).poll(context)), threads.clone()),
         };
         // A panic while pulling ends the stream like any other break.
         let block = match block.map_err(io::Error::other) {
@@ -116,8 +116,8 @@ impl http_body::Body for AnswerBody {
             Ok(Block { answer, bytes, end }) => {
                 *self = match end {
                     Pulled::More => {
-                        let next = workers.spawn(|| Block::pull(answer));
-                        AnswerBody::Stream { next, workers }
+                        let next = threads.spawn(|| Block::pull(answer));
+                        AnswerBody::Stream { next, threads }
                     }
                     _ => AnswerBody::Done,
                 };

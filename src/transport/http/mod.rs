@@ -1,16 +1,13 @@
 //! MCP Streamable HTTP, and REST beside it (SPEC 6.3), on hyper's HTTP/1.1.
 //!
-//! What takes no waiting is answered in place, all else by workers, of which as many may be busy as requests
-//! may be in work; hyper handles one request of a connection at a time, so that bound is the server's.
+//! What takes no waiting is answered in place; the executor runs all else. Hyper handles one request of a connection at a
+//! time, so `--max-in-flight` bounds all connections together.
 
-mod batch;
-mod block_pool;
 mod body;
-mod call;
+mod carry_out;
 mod checks;
 mod request;
 mod response;
-mod wire;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -25,20 +22,20 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use rustix::io::Errno;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
-use tokio::sync::{RwLock, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use self::checks::Checks;
 use self::response::Unheard;
-use self::wire::Wire;
-use super::batch::Room;
-use super::connection_limit::{ConnectionLimit, ConnectionPermit, PermitBody};
-use super::limits::{Budget, RateLimit};
-use super::process_stats::ProcessStats;
-use super::turns::Turns;
-use super::workers::Workers;
-use super::write_timeout::WriteTimeout;
-use super::{Shared, allocator, check_descriptors, connection_limit, shutdown};
+use super::net::block_pool;
+use super::net::connection_limit::max_connections;
+use super::net::rate_limit::RateLimit;
+use super::net::wire::Wire;
+use super::net::write_timeout::WriteTimeout;
+use super::process::{allocator, shutdown, stats::ProcessStats};
+use super::{Shared, check_descriptors};
+use crate::engine::Budget;
+use crate::exec::{self, Executor};
 use crate::protocol::BLOCK;
 
 /// Longest time between two requests of a connection, and for the head of one.
@@ -75,48 +72,37 @@ pub struct HttpOptions {
 struct Server {
     shared: Shared,
     checks: Checks,
-    in_work: Semaphore,
-    turns: Turns,
-    workers: Workers,
-    /// Read by all work, also that which waits and that whose client has gone: who may write knows that there is none.
-    working: Arc<RwLock<()>>,
+    executor: Arc<Executor>,
     bodies: Budget,
-    /// For the answers of batches.
-    room: Room,
 }
 
 impl Server {
+    /// Within a runtime.
     fn new(shared: Shared, options: &HttpOptions) -> Server {
         let checks = Checks {
             loopback: options.host.is_loopback(),
             token: options.token.clone(),
             max_bytes: shared.max_bytes,
         };
-        Server {
-            in_work: Semaphore::new(shared.max_in_flight),
-            bodies: Budget::new(BODIES_HELD * shared.max_bytes),
-            room: Room::new(shared.max_bytes),
-            turns: Turns::default(),
-            // Some more than calls in work: for long requests, and for the rest of long answers.
-            workers: Workers::new(shared.max_in_flight + 64),
-            working: Arc::default(),
-            checks,
-            shared,
-        }
+        let bodies = Budget::new(BODIES_HELD * shared.max_bytes);
+        let runtime = runtime::Handle::current();
+        let executor = Executor::new(shared.limits(), shared.workspace.clone(), runtime);
+        Server { checks, executor, bodies, shared }
     }
 }
 
-/// Serves until a signal. `ready` is told the address.
+/// Serves until a signal. `ready` gets the address.
 pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
     allocator::limit_arenas();
     check_descriptors()?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
-    let runtime = runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
+    let mut runtime = runtime::Builder::new_multi_thread();
+    let runtime = exec::configure(runtime.worker_threads(threads), shared.max_in_flight).build()?;
     let served = runtime.block_on(async {
         let listener = TcpListener::bind((options.host, options.port)).await?;
         let workspace = shared.workspace.clone();
         let server = Arc::new(Server::new(shared, &options));
-        let (signals, mut monitor) = (shutdown::Signals::catch()?, ProcessStats::start()?);
+        let (signals, mut stats) = (shutdown::Signals::catch()?, ProcessStats::start()?);
         let address = listener.local_addr()?;
         // Each thread must be there and have memory of its own.
         if !give_back_on_all(threads, START).await {
@@ -129,8 +115,8 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
             give_back_on_all(threads, MOMENT).await;
         };
         let serving = accept(&server, &listener, signals.next());
-        monitor.beside(serving, at_rest).await;
-        monitor.stopped();
+        stats.beside(serving, at_rest).await;
+        stats.stopped();
         Ok(())
     });
     // A thread that hangs in the system must not hold us up.
@@ -161,28 +147,29 @@ async fn give_back_on_all(threads: usize, patience: Duration) -> bool {
 async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Future<Output = &'static str>) {
     let (stop, stopping) = watch::channel(false);
     let mut connections = JoinSet::new();
-    let limit = ConnectionLimit::new(connection_limit::max_connections());
+    let limit = Arc::new(Semaphore::new(max_connections()));
     let mut signal = pin!(signal);
     loop {
+        let next = async {
+            let permit = limit.clone().acquire_owned().await;
+            (listener.accept().await, permit)
+        };
         tokio::select! {
             biased;
             signal = &mut signal => {
                 tracing::info!(signal, "stopping");
                 break;
             }
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    let permit = tokio::select! {
-                        biased;
-                        _ = &mut signal => break,
-                        permit = limit.take() => permit,
-                    };
-                    if let Some(permit) = permit {
-                        connections.spawn(connection(server.clone(), stream, permit, stopping.clone()));
-                    }
+            next = next => match next {
+                (Ok((stream, _)), permit) => {
+                    let connection = connection(server.clone(), stream, stopping.clone());
+                    connections.spawn(async move {
+                        let _permit = permit;
+                        connection.await;
+                    });
                 }
                 // Out of descriptors, or the client is gone already: others may still get through.
-                Err(error) => {
+                (Err(error), _) => {
                     tracing::warn!("cannot accept a connection: {error}");
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
@@ -193,30 +180,26 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Futur
     let _ = stop.send(true);
     let finished = async {
         while connections.join_next().await.is_some() {}
-        drop(server.working.write().await);
+        server.executor.in_progress().below(1).await;
+        server.executor.on_threads().below(1).await;
     };
     if tokio::time::timeout(shutdown::GRACE, finished).await.is_err() {
         tracing::warn!("stopped with requests still in work");
     }
 }
 
-async fn connection(
-    server: Arc<Server>,
-    stream: TcpStream,
-    permit: ConnectionPermit,
-    mut stopping: watch::Receiver<bool>,
-) {
+async fn connection(server: Arc<Server>, stream: TcpStream, mut stopping: watch::Receiver<bool>) {
     let _ = stream.set_nodelay(true);
     let unread = Arc::new(AtomicBool::new(false));
     let limit = RateLimit::new(server.shared.rate_limit);
     let (wire, client) = Wire::new(stream);
     let service = service_fn(|request| {
-        let (server, client, in_use, unread) = (&server, &client, permit.begin_request(), &unread);
+        let (server, client, unread) = (&server, &client, &unread);
         let limit = limit.clone();
         async move {
             let response = server.respond(request, limit, client).await?;
             unread.store(response.extensions().get::<Unheard>().is_some(), Ordering::Relaxed);
-            Ok::<_, io::Error>(response.map(|body| PermitBody::new(body, in_use)))
+            Ok::<_, io::Error>(response)
         }
     });
     let mut http = hyper::server::conn::http1::Builder::new();
@@ -227,15 +210,6 @@ async fn connection(
     let mut served = pin!(http.serve_connection(stream, service));
     let result = tokio::select! {
         result = &mut served => result,
-        () = permit.asked_to_close() => {
-            tracing::debug!("connection closed: it was idle longest, and the limit was reached");
-            // A request that arrived at that moment gets its answer.
-            if !permit.stays() {
-                return;
-            }
-            served.as_mut().graceful_shutdown();
-            served.await
-        }
         () = async { drop(stopping.wait_for(|stopping| *stopping).await) } => {
             served.as_mut().graceful_shutdown();
             served.await

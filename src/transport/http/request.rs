@@ -3,7 +3,6 @@
 use std::future::poll_fn;
 use std::io;
 use std::mem::take;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,10 +17,11 @@ use super::Server;
 use super::body::AnswerBody;
 use super::checks::{Refused, Target, mcp_headers};
 use super::response::{Unheard, at_once};
-use super::wire::Client;
-use crate::protocol::{Headers, OVER_RATE, Step, code, http_refusal};
-use crate::transport::body_buffer::{BodyBuffer, SHORT};
-use crate::transport::limits::{RateLimit, Share};
+use crate::engine::Share;
+use crate::protocol::{Headers, OVER_RATE, Step, code};
+use crate::transport::net::body_buffer::{BodyBuffer, SHORT};
+use crate::transport::net::rate_limit::RateLimit;
+use crate::transport::net::wire::Client;
 
 /// Longest time for a body, beside a second for every [`BODY_SECOND`] bytes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -54,15 +54,17 @@ impl Server {
         };
         match message.await {
             Ok((target, (body, share))) => {
-                let step = self.understand(target, mcp_headers(&head.headers), limit, body).await;
+                let received = Instant::now().into_std();
+                let step = self.parse(target, mcp_headers(&head.headers), limit, body).await;
                 tokio::select! {
                     biased;
-                    response = self.carry_out(step, share) => response,
+                    response = self.carry_out(step, received, share) => response,
                     () = client.gone() => Err(io::Error::other("the client has gone")),
                 }
             }
             Err(Refused { status, code, message, header }) => {
-                let mut response = at_once(http_refusal(rest, status, code, &message))?;
+                let refusal = self.shared.service.http_refusal(rest, status, code, &message);
+                let mut response = at_once(self.executor.refuse(refusal))?;
                 if has_body {
                     response.extensions_mut().insert(Unheard);
                 }
@@ -104,24 +106,27 @@ impl Server {
         }
     }
 
-    async fn understand(&self, target: Target, headers: Headers, limit: RateLimit, body: BodyBuffer) -> Step {
-        let service = self.shared.service.clone();
-        // What is long is taken apart by one of the workers.
-        let in_place = body.len() <= SHORT;
-        let rest = matches!(target, Target::Rest(_));
+    async fn parse(&self, target: Target, headers: Headers, limit: RateLimit, body: BodyBuffer) -> Step {
+        let (service, executor) = (self.shared.service.clone(), self.executor.clone());
+        let (short, rest) = (body.len() <= SHORT, matches!(target, Target::Rest(_)));
+        let internal_error = {
+            let service = service.clone();
+            move || service.http_refusal(rest, 500, code::INTERNAL_ERROR, "Internal error")
+        };
+        let failed = internal_error.clone();
         let parse = move || {
             // The first message of a batch has been counted as the request.
             let mut counted = true;
             let mut admit = || take(&mut counted) || limit.take().is_ok();
-            let understood = catch_unwind(AssertUnwindSafe(|| match &target {
+            let parse = || match &target {
                 Target::Mcp => service.mcp_over_http(&headers, &mut admit, &body),
                 Target::Rest(operation) => service.rest(operation, &body),
-            }));
-            understood.ok()
+            };
+            executor.parse(std::time::Instant::now(), parse, internal_error)
         };
-        let understood = if in_place { parse() } else { self.workers.spawn(parse).await.ok().flatten() };
-        understood
-            .unwrap_or_else(|| Step::Answer(http_refusal(rest, 500, code::INTERNAL_ERROR, "Internal error")))
+        // A long body is parsed on a thread of its own.
+        let parsed = if short { Ok(parse()) } else { self.executor.threads().spawn(parse).await };
+        parsed.unwrap_or_else(|_| Step::Answer(self.executor.refuse(failed())))
     }
 }
 

@@ -6,8 +6,8 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
 
 use super::body::{AnswerBody, Block, Broken};
+use crate::exec::Threads;
 use crate::protocol::Answer;
-use crate::transport::workers::Workers;
 
 /// Marks a response that did not wait for the end of the request.
 #[derive(Debug, Clone)]
@@ -27,10 +27,10 @@ pub(super) fn at_once(answer: Answer) -> io::Result<Response<AnswerBody>> {
     Ok(respond(status, AnswerBody::Whole(Some(bytes.into()))))
 }
 
-/// An answer that begins with `block`; the rest of it is pulled by `workers`.
-pub(super) fn begin_with(block: Block, workers: &Workers) -> io::Result<Response<AnswerBody>> {
+/// An answer that begins with `block`; the rest of it is pulled on `threads`.
+pub(super) fn begin_with(block: Block, threads: &Threads) -> io::Result<Response<AnswerBody>> {
     let status = block.status();
-    Ok(respond(status, block.into_body(workers).map_err(io::Error::other)?))
+    Ok(respond(status, block.into_body(threads).map_err(io::Error::other)?))
 }
 
 fn respond(status: u16, body: AnswerBody) -> Response<AnswerBody> {

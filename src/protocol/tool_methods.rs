@@ -6,8 +6,8 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::call_context::Form;
 use super::method::{List, MethodResult, Outcome, RpcError};
-use super::pending::Form;
 use super::result_frame::{Asked, Keep};
 use super::{Offer, Revision, Service, Session};
 use crate::tools::{LineBase, ParseOptions, Tool, shortened};

@@ -17,7 +17,7 @@ static SPARE: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Frame {
+pub(in crate::transport) struct Frame {
     /// Always there until the drop.
     map: Option<MmapMut>,
     len: usize,
@@ -25,26 +25,26 @@ pub(super) struct Frame {
 
 impl Frame {
     /// A frame to fill; nothing if the system has no memory for it.
-    pub(super) fn new() -> Option<Frame> {
+    pub(in crate::transport) fn new() -> Option<Frame> {
         let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let map = spare.or_else(|| MmapMut::map_anon(BLOCK).ok())?;
         Some(Frame { map: Some(map), len: 0 })
     }
 
     /// All of it, to be filled from the front.
-    pub(super) fn room(&mut self) -> &mut [u8] {
+    pub(in crate::transport) fn room(&mut self) -> &mut [u8] {
         self.map.as_deref_mut().unwrap_or_default()
     }
 
     /// The first `len` bytes, which were filled; the frame is used again when nobody holds them any more.
-    pub(super) fn filled(mut self, len: usize) -> Bytes {
+    pub(in crate::transport) fn filled(mut self, len: usize) -> Bytes {
         self.len = len;
         Bytes::from_owner(self)
     }
 }
 
 /// Gives back the frames that are kept for the next.
-pub(super) fn give_back() {
+pub(in crate::transport) fn give_back() {
     SPARE.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 

@@ -6,11 +6,11 @@ use std::ops::Deref;
 use memmap2::MmapMut;
 
 /// Most bytes that are kept on the heap.
-pub(super) const SHORT: usize = 64 * 1024;
+pub(in crate::transport) const SHORT: usize = 64 * 1024;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct BodyBuffer {
+pub(in crate::transport) struct BodyBuffer {
     short: Vec<u8>,
     /// Address space for the largest request; the system gives memory only to pages that were written.
     long: Option<MmapMut>,
@@ -21,12 +21,12 @@ pub(super) struct BodyBuffer {
 
 impl BodyBuffer {
     /// An empty buffer for at most `max` bytes.
-    pub(super) fn new(max: usize) -> BodyBuffer {
+    pub(in crate::transport) fn new(max: usize) -> BodyBuffer {
         BodyBuffer { short: Vec::new(), long: None, len: 0, max }
     }
 
     /// Appends bytes. The caller does not exceed the limit that it gave to [`BodyBuffer::new`].
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(in crate::transport) fn push(&mut self, bytes: &[u8]) {
         debug_assert!(self.len() + bytes.len() <= self.max, "a request over its limit");
         if self.long.is_none() && self.short.len() + bytes.len() > SHORT {
             // Without address space for a map, the bytes stay on the heap.
@@ -50,7 +50,7 @@ impl BodyBuffer {
     }
 
     /// Makes it empty, and frees the map.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::transport) fn clear(&mut self) {
         self.short.clear();
         self.long = None;
         self.len = 0;

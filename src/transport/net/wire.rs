@@ -20,14 +20,14 @@ const FIRST_BYTE: &[u8] = b"H";
 
 /// The socket for hyper.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(in crate::transport) struct Wire {
     client: Arc<Client>,
     out: OwnedWriteHalf,
 }
 
 /// The other side of the connection. Only the task of the connection uses it, so that no order of accesses is needed.
 #[derive(Debug)]
-pub(super) struct Client {
+pub(in crate::transport) struct Client {
     stream: OwnedReadHalf,
     /// All that hyper has for the client is written: what comes next is the beginning of an answer.
     all_written: AtomicBool,
@@ -36,7 +36,7 @@ pub(super) struct Client {
 }
 
 impl Wire {
-    pub(super) fn new(stream: TcpStream) -> (Wire, Arc<Client>) {
+    pub(in crate::transport) fn new(stream: TcpStream) -> (Wire, Arc<Client>) {
         let (stream, out) = stream.into_split();
         let (all_written, first_byte_sent) = (AtomicBool::new(true), AtomicBool::new(false));
         let client = Arc::new(Client { stream, all_written, first_byte_sent });
@@ -59,7 +59,7 @@ impl Wire {
 
 impl Client {
     /// Waits until the client has gone. For a request that is read to its end and whose answer has not begun.
-    pub(super) async fn gone(&self) {
+    pub(in crate::transport) async fn gone(&self) {
         let stream: &TcpStream = self.stream.as_ref();
         match stream.peek(&mut [0]).await {
             Ok(0) => self.send_first_byte(),

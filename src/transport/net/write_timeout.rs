@@ -21,7 +21,7 @@ const LINGER_BYTES: usize = 16 << 20;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct WriteTimeout<T> {
+pub(in crate::transport) struct WriteTimeout<T> {
     stream: T,
     timeout: Duration,
     /// Runs while a write makes no progress.
@@ -35,7 +35,11 @@ pub(super) struct WriteTimeout<T> {
 impl<T> WriteTimeout<T> {
     /// A write that makes no progress for `timeout` fails. Set `unread` when a request is answered before it was read to
     /// its end: then the close lingers.
-    pub(super) fn new(stream: T, timeout: Duration, unread: Arc<AtomicBool>) -> WriteTimeout<T> {
+    pub(in crate::transport) fn new(
+        stream: T,
+        timeout: Duration,
+        unread: Arc<AtomicBool>,
+    ) -> WriteTimeout<T> {
         WriteTimeout { stream, timeout, stalled: None, unread, lingering: None }
     }
 

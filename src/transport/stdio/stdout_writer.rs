@@ -3,12 +3,12 @@
 //! Short answers are buffered until the thread that reads requests has no more input; a long answer is written block by
 //! block while the others wait. A client that closed the pipe is not an error.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
+use crate::exec::caught;
 use crate::protocol::{Answer, BLOCK, Pulled};
 
 /// Bytes of a long answer that are written at once. Each write wakes the client; more bytes would leave the CPU cache.
@@ -27,9 +27,6 @@ struct Buffer {
     bytes: Vec<u8>,
     len: usize,
     closed: bool,
-    /// All bytes that were flushed.
-    #[cfg(test)]
-    flushed: Vec<u8>,
 }
 
 impl StdoutWriter {
@@ -73,12 +70,6 @@ impl StdoutWriter {
         String::from_utf8(buffer.bytes[..len].to_vec()).unwrap()
     }
 
-    /// Takes what was flushed since the last call.
-    #[cfg(test)]
-    pub(super) fn take_flushed(&self) -> String {
-        String::from_utf8(std::mem::take(&mut self.lock().flushed)).unwrap()
-    }
-
     /// A writer whose client has closed the pipe.
     #[cfg(test)]
     pub(super) fn closed() -> StdoutWriter {
@@ -94,12 +85,12 @@ impl StdoutWriter {
 impl Buffer {
     /// Adds an answer. If making it panics, its line ends there, so that the next line is whole again.
     fn push(&mut self, mut answer: Answer) {
-        let pushed = catch_unwind(AssertUnwindSafe(|| {
+        let pushed = caught(|| {
             while self.pull(&mut answer) == Pulled::More {
                 self.flush();
             }
-        }));
-        if pushed.is_err() {
+        });
+        if pushed.is_none() {
             tracing::error!("an answer broke off");
         }
         // An answer may end exactly where the buffer does.
@@ -131,8 +122,6 @@ impl Buffer {
 
     fn flush(&mut self) {
         let mut rest = &self.bytes[..self.len];
-        #[cfg(test)]
-        self.flushed.extend_from_slice(rest);
         let stdout = rustix::stdio::stdout();
         while !rest.is_empty() && !self.closed {
             match rustix::io::write(stdout, rest) {

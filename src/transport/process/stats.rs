@@ -16,7 +16,8 @@ use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::allocator;
 use super::memory::{self, Memory};
-use crate::protocol::{Category, METRICS};
+use crate::exec::METRICS;
+use crate::protocol::Category;
 
 /// The target of lines that somebody asked for: shown at every level.
 pub const ASKED: &str = "asked";
@@ -40,20 +41,24 @@ const WELL_BELOW: u64 = 10;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct ProcessStats {
+pub(in crate::transport) struct ProcessStats {
     started: Instant,
     asked: Signal,
 }
 
 impl ProcessStats {
     /// Within a runtime. SIGUSR1 no longer kills from here.
-    pub(super) fn start() -> io::Result<ProcessStats> {
+    pub(in crate::transport) fn start() -> io::Result<ProcessStats> {
         Ok(ProcessStats { started: Instant::now(), asked: signal(SignalKind::user_defined1())? })
     }
 
     /// Watches until `work` is done. Calls `at_rest` every few seconds in which no request came. To be run on the main
     /// thread: only there the allocator returns all of its free memory.
-    pub(super) async fn beside<T>(&mut self, work: impl Future<Output = T>, at_rest: impl AsyncFnMut()) -> T {
+    pub(in crate::transport) async fn beside<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+        at_rest: impl AsyncFnMut(),
+    ) -> T {
         // However busy the work is, it leaves something for the watch.
         let watch = unconstrained(watch(&mut self.asked, self.started, at_rest));
         tokio::select! {
@@ -64,7 +69,7 @@ impl ProcessStats {
     }
 
     /// The last line of a server that ends in good order, and the failures that it had.
-    pub(super) fn stopped(&self) {
+    pub(in crate::transport) fn stopped(&self) {
         let totals = Totals::now(self.started);
         let Totals { uptime_s, cpu_s, .. } = totals;
         tracing::info!(uptime_s, cpu_s, calls = METRICS.calls(), failures = totals.failures(), "stopped");

@@ -1,9 +1,7 @@
-//! How many requests a connection may send (`--rate-limit`, S2), and how many bytes all may hold. Knows no protocol.
+//! Limits the requests of a connection by a token bucket (`--rate-limit`). Knows no protocol.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-pub use crate::engine::{Budget, Share};
 
 /// A rate of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -83,7 +83,7 @@ pub fn started() {
 }
 
 /// Limits the C library to one arena; it makes one for each thread otherwise. To be called once, before threads start.
-pub(super) fn limit_arenas() {
+pub(in crate::transport) fn limit_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: there is no other thread yet, and the call only sets an option of the C library's allocator.
     unsafe {
@@ -92,7 +92,7 @@ pub(super) fn limit_arenas() {
 }
 
 /// Returns free pages to the system; on the main thread also those of threads that have ended.
-pub(super) fn collect() {
+pub(in crate::transport) fn collect() {
     // SAFETY: mimalloc allows the call at any time on any thread; it frees nothing that is in use.
     unsafe { libmimalloc_sys::mi_collect(true) }
 }

@@ -1,0 +1,367 @@
+//! Runs the calls of a batch and collects their answers: they go out as one array, in the order of the requests, when the
+//! last call has ended.
+//!
+//! The memory of the collected answers is bounded, for all batches of a server together. A read whose answer finds no room
+//! is run once more when the array is sent; a change that finds none is refused before it is run.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use rustix::process::{Resource, getrlimit};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::pipeline::{Pipeline, Registered};
+use super::task::Task;
+use super::{Admitted, Ended, Executor, start};
+use crate::engine::{Budget, Share};
+use crate::protocol::{Answer, BLOCK, Step};
+
+/// Bytes of answers that are kept, in the largest requests.
+const KEPT: usize = 8;
+
+/// Files that answers keep open: at most so many, and of the descriptors that the process may have one in so many.
+const FILES: u64 = 256;
+const SHARE: u64 = 8;
+
+/// What the answers of all batches may hold together.
+#[derive(Debug)]
+pub(super) struct Room {
+    bytes: Budget,
+    files: Budget,
+}
+
+impl Room {
+    /// For a server whose largest request has `max_bytes`.
+    pub(super) fn new(max_bytes: usize) -> Room {
+        let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        Room::with(KEPT * max_bytes, (descriptors / SHARE).min(FILES) as usize)
+    }
+
+    fn with(bytes: usize, files: usize) -> Room {
+        Room { bytes: Budget::new(bytes), files: Budget::new(files) }
+    }
+}
+
+/// There is no room even for the answers that are ready.
+#[derive(Debug)]
+pub struct NoRoom;
+
+/// See the module.
+#[derive(Debug)]
+struct Batch {
+    executor: Arc<Executor>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// By the place of the request in the batch.
+    answers: Vec<Option<Kept>>,
+    held: Held,
+}
+
+/// The room that a batch takes; given back when the array was sent.
+#[derive(Debug)]
+struct Held {
+    bytes: Share,
+    files: Share,
+}
+
+#[derive(Debug)]
+enum Kept {
+    Answer(Answer),
+    /// To be run again.
+    Task(Arc<Task>),
+}
+
+/// A call of a batch, by its place there.
+type Member = (usize, Admitted, Registered);
+
+impl Executor {
+    /// Runs the calls of a batch; calls for one file in their order, others at once. One batch never takes all permits.
+    /// `then` gets the array of answers, on a thread that may block; it is not called if no request has an answer.
+    /// The calls' places in the order of `pipeline` are taken when the future is first polled.
+    pub async fn run_batch<T: Send + 'static>(
+        self: Arc<Self>,
+        steps: Vec<Step>,
+        received: Instant,
+        pipeline: Arc<Pipeline>,
+        then: impl FnOnce(Answer) -> T + Send + 'static,
+    ) -> Result<Option<T>, NoRoom> {
+        let (batch, members) = Batch::new(&self, steps, received, &pipeline).ok_or(NoRoom)?;
+        let batch = Arc::new(batch);
+        let permits = Arc::new(Semaphore::new((self.limits.max_in_flight / 2).max(1)));
+        let mut groups = JoinSet::new();
+        for members in by_file(members) {
+            let (batch, pipeline, permits) = (batch.clone(), pipeline.clone(), permits.clone());
+            start(async move { batch.run_group(&pipeline, &permits, members).await }, |group| {
+                groups.spawn_on(group, self.threads.runtime());
+            });
+        }
+        while groups.join_next().await.is_some() {}
+        let _permit = self.permits.acquire().await;
+        let sent = self.threads.spawn(move || batch.take().map(then)).await;
+        Ok(sent.ok().flatten())
+    }
+}
+
+/// The calls of a batch, those for one file together and in their order.
+fn by_file(members: Vec<Member>) -> Vec<Vec<Member>> {
+    let mut group_of_file = HashMap::new();
+    let mut groups: Vec<Vec<Member>> = Vec::new();
+    for member in members {
+        let next = groups.len();
+        let group = match member.1.task.call.file() {
+            Some(file) => *group_of_file.entry(file.to_owned()).or_insert(next),
+            None => next,
+        };
+        if group == next {
+            groups.push(Vec::new());
+        }
+        groups[group].push(member);
+    }
+    groups
+}
+
+impl Batch {
+    /// A batch and its calls. Cancels calls where the batch says so. Nothing if there is no room even for the answers that
+    /// are ready.
+    fn new(
+        executor: &Arc<Executor>,
+        steps: Vec<Step>,
+        received: Instant,
+        pipeline: &Arc<Pipeline>,
+    ) -> Option<(Batch, Vec<Member>)> {
+        let room = &executor.room;
+        let mut held = Held { bytes: room.bytes.share(), files: room.files.share() };
+        let (mut answers, mut members) = (Vec::new(), Vec::new());
+        for step in steps {
+            match step {
+                Step::Call(call) => {
+                    let task = executor.task(call, received);
+                    let registered = pipeline.register(&task);
+                    members.push((answers.len(), executor.admit(task), registered));
+                    answers.push(None);
+                }
+                Step::Answer(answer) => {
+                    if !held.grow(&answer) {
+                        return None;
+                    }
+                    answers.push(Some(Kept::Answer(answer)));
+                }
+                Step::Cancel(id) => pipeline.cancel(&id),
+                Step::Silent | Step::Ignored(_) | Step::Batch(_) => {}
+            }
+        }
+        let state = Mutex::new(State { answers, held });
+        Some((Batch { executor: executor.clone(), state }, members))
+    }
+
+    /// Runs calls for one file, one after the other.
+    async fn run_group(self: &Arc<Batch>, pipeline: &Pipeline, permits: &Semaphore, members: Vec<Member>) {
+        let file = members.first().and_then(|(_, call, _)| call.task.call.file().map(str::to_owned));
+        let turn = pipeline.turn(file.as_deref()).await;
+        for (place, call, _registered) in members {
+            let _permit = permits.acquire().await;
+            let task = &call.task;
+            if let Some(turn) = &turn {
+                turn.start(&task.control);
+            }
+            self.run_member(place, task).await;
+            if let Some(turn) = &turn {
+                turn.end(&task.control);
+            }
+        }
+    }
+
+    async fn run_member(self: &Arc<Batch>, place: usize, task: &Arc<Task>) {
+        if !self.has_room_for(task) {
+            return if task.control.answer() {
+                self.keep(place, task, task.no_room())
+            };
+        }
+        let keep = {
+            let (batch, task) = (self.clone(), task.clone());
+            move |answer| batch.keep(place, &task, answer)
+        };
+        if let Ended::Late(answer) = self.executor.run(task, keep).await {
+            self.keep(place, task, answer);
+        }
+    }
+
+    /// Whether a call may run: the answer to a change must be kept, because a change cannot be run again.
+    fn has_room_for(&self, task: &Task) -> bool {
+        !task.call.writes() || self.lock().held.bytes.grow(1)
+    }
+
+    /// Keeps an answer for its place.
+    fn keep(&self, place: usize, task: &Arc<Task>, answer: Answer) {
+        // A short answer is copied, so that it keeps no file open.
+        let answer = answer.settled(BLOCK);
+        let mut state = self.lock();
+        let kept = answer.filter(|answer| {
+            let room = state.held.grow(answer);
+            // A change cannot be run again: its answer is kept in any case.
+            if !room && task.call.writes() {
+                state.held.bytes.grow_as_far(answer.holds().0);
+            }
+            room || task.call.writes()
+        });
+        state.answers[place] = Some(kept.map_or_else(|| Kept::Task(task.clone()), Kept::Answer));
+    }
+
+    /// The answers as one array. Nothing if there is none.
+    fn take(&self) -> Option<Answer> {
+        let mut state = self.lock();
+        let kept: Vec<Kept> = state.answers.drain(..).flatten().collect();
+        let held = state.held.take();
+        drop(state);
+        let executor = self.executor.clone();
+        let answers = kept.into_iter().map(move |kept| {
+            let _held = &held;
+            match kept {
+                Kept::Answer(answer) => answer,
+                Kept::Task(task) => task.run_again(&executor.workspace, executor.limits.timeout),
+            }
+        });
+        (answers.len() > 0).then(|| Answer::array(answers))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Every critical section leaves the state whole at every step.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// Makes room for an answer, if there is any.
+    fn grow(&mut self, answer: &Answer) -> bool {
+        let (bytes, files) = answer.holds();
+        if !self.files.grow(files) {
+            return false;
+        }
+        let room = self.bytes.grow(bytes);
+        if !room {
+            self.files.shrink(files);
+        }
+        room
+    }
+
+    /// All of it; nothing is left here.
+    fn take(&mut self) -> Held {
+        Held { bytes: self.bytes.take(), files: self.files.take() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tokio::runtime::Runtime;
+
+    use super::*;
+    use crate::exec::testing::{executor, runtime};
+    use crate::protocol::{Pulled, Session};
+    use crate::testing;
+    use crate::transport::Shared;
+
+    /// A call of a tool.
+    fn step(shared: &Shared, id: usize, tool: &str, arguments: Value) -> Step {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let line = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        shared.service.mcp(&mut Session::stdio(), line.to_string().as_bytes())
+    }
+
+    /// An executor with this room for answers.
+    fn executor_with(shared: &Shared, runtime: &Runtime, room: Room) -> Arc<Executor> {
+        let mut executor = executor(shared, runtime);
+        Arc::get_mut(&mut executor).unwrap().room = room;
+        executor
+    }
+
+    fn run(executor: &Arc<Executor>, runtime: &Runtime, steps: Vec<Step>) -> Result<Option<Answer>, NoRoom> {
+        let batch = executor.clone().run_batch(steps, Instant::now(), Arc::default(), |answer| answer);
+        runtime.block_on(batch)
+    }
+
+    fn texts(answer: Answer) -> Vec<String> {
+        let answers: Vec<Value> = serde_json::from_slice(&answer.collect().unwrap()).unwrap();
+        let text =
+            |answer: &Value| answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        answers.iter().map(text).collect()
+    }
+
+    fn read(shared: &Shared, id: usize, name: &str) -> Step {
+        step(shared, id, "read_file", json!({ "name": name }))
+    }
+
+    fn append(shared: &Shared, id: usize, name: &str) -> Step {
+        step(shared, id, "edit_file", json!({ "name": name, "append": "more" }))
+    }
+
+    #[test]
+    fn what_is_kept_is_what_the_file_was_and_is_given_back_when_it_was_sent() {
+        let (folder, shared) = testing::shared();
+        let large = "a line\n".repeat(50_000);
+        std::fs::write(folder.path().join("large"), &large).unwrap();
+        std::fs::write(folder.path().join("small"), "a\n").unwrap();
+        let runtime = runtime();
+        let executor = executor_with(&shared, &runtime, Room::with(10_000, 2));
+        let room = &executor.room;
+        let steps = vec![
+            read(&shared, 1, "large"),
+            read(&shared, 2, "small"),
+            append(&shared, 3, "large"),
+            append(&shared, 4, "small"),
+        ];
+        let mut whole = run(&executor, &runtime, steps).unwrap().unwrap();
+        assert!(room.files.share().grow(1) && !room.files.share().grow(2), "one file is open");
+        assert!(!room.bytes.share().grow(10_000));
+        assert_eq!(whole.pull(&mut vec![0; 1 << 20]).1, Pulled::Done);
+        drop(whole);
+        assert!(room.files.share().grow(2) && room.bytes.share().grow(10_000));
+
+        let steps = vec![read(&shared, 1, "large"), append(&shared, 3, "large"), read(&shared, 4, "large")];
+        let texts = texts(run(&executor, &runtime, steps).unwrap().unwrap());
+        assert!(texts[0].starts_with("File: large (50001 lines)") && texts[0].ends_with("more"));
+        assert!(texts[2].starts_with("File: large (50002 lines)"));
+    }
+
+    #[test]
+    fn a_read_that_finds_no_room_is_asked_again_and_says_so_if_its_file_is_another_by_then() {
+        let (folder, shared) = testing::shared();
+        let large = "a line\n".repeat(50_000);
+        for name in ["as-it-was", "changed"] {
+            std::fs::write(folder.path().join(name), &large).unwrap();
+        }
+        let runtime = runtime();
+        let executor = executor_with(&shared, &runtime, Room::with(10_000, 0));
+        let names = ["as-it-was", "changed", "as-it-was"];
+        let mut steps: Vec<Step> =
+            names.iter().enumerate().map(|(id, name)| read(&shared, id, name)).collect();
+        steps.push(append(&shared, 3, "changed"));
+        let texts = texts(run(&executor, &runtime, steps).unwrap().unwrap());
+        let whole = format!("File: as-it-was (50000 lines)\n\n{}", large.trim_end());
+        assert_eq!([&texts[0], &texts[2]], [&whole; 2]);
+        assert_eq!(texts[1], "Error: File 'changed' was changed by another program; read it again");
+        assert!(texts[3].contains("Total lines: 50001"));
+    }
+
+    #[test]
+    fn a_change_that_finds_no_room_is_not_carried_out_and_answers_at_hand_are_bounded_too() {
+        let (folder, shared) = testing::shared();
+        std::fs::write(folder.path().join("f"), "a\n").unwrap();
+        let steps = |count| (0..count).map(|id| append(&shared, id, "f")).collect::<Vec<_>>();
+        let runtime = runtime();
+        let executor = executor_with(&shared, &runtime, Room::with(250, 0));
+        let texts = texts(run(&executor, &runtime, steps(10)).unwrap().unwrap());
+        let done = texts.iter().filter(|text| text.starts_with("File edited")).count();
+        assert!((1..10).contains(&done), "{texts:?}");
+        assert_eq!(std::fs::read_to_string(folder.path().join("f")).unwrap().lines().count(), 1 + done);
+
+        let ready = || Step::Answer(Answer::ready(200, vec![b'1'; 200]));
+        assert!(run(&executor, &runtime, vec![ready(), ready()]).is_err());
+        assert!(run(&executor, &runtime, vec![ready()]).is_ok(), "given back");
+    }
+}

@@ -1,0 +1,116 @@
+//! One queue per file: those that wait for a file go one after the other, in the order in which they came, and do not
+//! delay those for other files. Knows files only by their names.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::engine::Control;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct FileQueues(Mutex<HashMap<String, Arc<Queue>>>);
+
+#[derive(Debug)]
+struct Queue {
+    turn: Arc<Semaphore>,
+    /// When an operation last ended because its time was up.
+    late: Mutex<Option<Instant>>,
+}
+
+/// A turn at a file, or the wait for one. Dropping it lets the next go on.
+#[derive(Debug)]
+pub(super) struct Turn<'q> {
+    queues: &'q FileQueues,
+    file: String,
+    queue: Arc<Queue>,
+    arrived: Instant,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl FileQueues {
+    /// Waits for a turn at `file`. The place in the queue is taken when the future is first polled.
+    pub(super) async fn turn(&self, file: &str) -> Turn<'_> {
+        let queue = {
+            let new = || Arc::new(Queue { turn: Arc::new(Semaphore::new(1)), late: Mutex::default() });
+            self.lock().entry(file.to_owned()).or_insert_with(new).clone()
+        };
+        // From here on dropping `turn` removes the entry, also if the wait is given up.
+        let mut turn =
+            Turn { queues: self, file: file.to_owned(), queue, arrived: Instant::now(), permit: None };
+        turn.permit = turn.queue.turn.clone().acquire_owned().await.ok();
+        turn
+    }
+
+    /// Whether an operation has the turn at `file` or waits for it.
+    pub(super) fn is_busy(&self, file: &str) -> bool {
+        self.lock().contains_key(file)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Queue>>> {
+        // Every critical section leaves the map whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn<'_> {
+    /// Starts the time of an operation that has the turn. If it waited behind one whose time was up, its waits for other
+    /// programs count from its arrival.
+    pub(super) fn start(&self, control: &Control) {
+        match *self.queue.late() {
+            Some(late) if late >= self.arrived => control.start_with_waits_since(self.arrived),
+            _ => control.start(),
+        }
+    }
+
+    /// Tells those behind it if the operation ended because its time was up.
+    pub(super) fn end(&self, control: &Control) {
+        if control.was_late() {
+            *self.queue.late() = Some(Instant::now());
+        }
+    }
+}
+
+impl Queue {
+    fn late(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut queues = self.queues.lock();
+        drop(self.permit.take());
+        // The map and this turn hold it: no other waits.
+        if Arc::strong_count(&self.queue) == 2 {
+            queues.remove(&self.file);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[test]
+    fn one_has_the_turn_at_a_file_others_do_not_wait_and_no_entry_is_left() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let queues = FileQueues::default();
+            let first = queues.turn("a").await;
+            let soon = Duration::from_millis(10);
+            assert!(timeout(soon, queues.turn("a")).await.is_err());
+            assert!(timeout(soon, queues.turn("b")).await.is_ok());
+            assert!(queues.is_busy("a") && !queues.is_busy("b"));
+            drop(first);
+            assert!(timeout(soon, queues.turn("a")).await.is_ok());
+            assert!(queues.lock().is_empty());
+        });
+    }
+}

@@ -1,0 +1,67 @@
+//! The calls of one connection or of one batch: for one file in the order in which they came, and cancelled by id.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::file_queues::{FileQueues, Turn};
+use super::task::Task;
+use crate::protocol::Id;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Pipeline {
+    files: FileQueues,
+    by_id: Mutex<HashMap<Id, Arc<Task>>>,
+}
+
+/// A call that can be cancelled by its id until this is dropped.
+#[derive(Debug)]
+pub(super) struct Registered {
+    pipeline: Arc<Pipeline>,
+    task: Arc<Task>,
+}
+
+impl Pipeline {
+    /// Whether a call for this file is in progress or waits.
+    pub fn is_busy(&self, file: Option<&str>) -> bool {
+        file.is_some_and(|file| self.files.is_busy(file))
+    }
+
+    /// Cancels the call with this id, if it is not too late.
+    pub fn cancel(&self, id: &Id) {
+        let task = self.lock().get(id).cloned();
+        let cancelled = task.is_some_and(|task| task.control.cancel());
+        tracing::debug!(id = id.as_json(), cancelled, "cancel");
+    }
+
+    /// Waits until the calls for `file` that came before have ended.
+    pub(super) async fn turn(&self, file: Option<&str>) -> Option<Turn<'_>> {
+        match file {
+            Some(file) => Some(self.files.turn(file).await),
+            None => None,
+        }
+    }
+
+    pub(super) fn register(self: &Arc<Pipeline>, task: &Arc<Task>) -> Registered {
+        if let Some(id) = task.call.id() {
+            self.lock().insert(id.clone(), task.clone());
+        }
+        Registered { pipeline: self.clone(), task: task.clone() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Id, Arc<Task>>> {
+        // Every critical section leaves the map whole.
+        self.by_id.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        let Some(id) = self.task.call.id() else { return };
+        let mut by_id = self.pipeline.lock();
+        // A later call may have the same id.
+        if by_id.get(id).is_some_and(|known| Arc::ptr_eq(known, &self.task)) {
+            by_id.remove(id);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! From the result of a call to its answer, in the form of the interface that the call came by.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::answer::{Answer, OnMismatch, StreamObserver};
+use super::escape::{Breaks, escape_str};
+use super::failure::{Category, Kind, error_data, for_the_log, kind, resource_refusal, rest_error};
+use super::report::{LoggedFailure, Report};
+use super::result_frame::{self, Asked, Keep};
+use super::rpc::{self, Id, Refusal, code};
+use crate::engine::Error;
+use crate::tools::{Failure, LineBase, OutputKinds, Reply};
+
+/// The interface that a call came by, and with it the form of the answer.
+#[derive(Debug, Clone)]
+pub(super) enum Form {
+    /// `tools/call`.
+    Tool {
+        asked: Asked,
+        /// Whether the data goes beside the text.
+        structured: bool,
+    },
+    /// `resources/list` and `resources/read`; the URI asked for in the latter.
+    Resource { asked: Asked, uri: Option<String> },
+    /// A direct JSON-RPC method.
+    Direct { asked: Asked },
+    /// A REST path.
+    Rest,
+}
+
+/// What an answer needs to know of its call.
+#[derive(Debug, Clone)]
+pub(super) struct CallContext {
+    pub(super) form: Form,
+    /// The tool's name.
+    pub(super) operation: &'static str,
+    /// The file's name as sent, if one was.
+    pub(super) file: Option<String>,
+    /// `--timeout` in seconds, for its error text.
+    pub(super) timeout: u64,
+    /// For the time in an error of REST or of a direct method.
+    pub(super) clock: fn() -> SystemTime,
+}
+
+impl CallContext {
+    /// The request; none in REST.
+    pub(super) fn asked(&self) -> Option<&Asked> {
+        match &self.form {
+            Form::Tool { asked, .. } | Form::Resource { asked, .. } | Form::Direct { asked } => Some(asked),
+            Form::Rest => None,
+        }
+    }
+
+    /// What the call works on: a file, or a resource.
+    pub(super) fn target(&self) -> Option<&str> {
+        match &self.form {
+            Form::Resource { uri, .. } => uri.as_deref(),
+            _ => self.file.as_deref(),
+        }
+    }
+
+    pub(super) fn output_kinds(&self) -> OutputKinds {
+        match self.form {
+            Form::Tool { structured, .. } => OutputKinds { text: true, data: structured },
+            Form::Resource { .. } | Form::Direct { .. } | Form::Rest => {
+                OutputKinds { text: false, data: true }
+            }
+        }
+    }
+
+    fn base(&self) -> LineBase {
+        match self.form {
+            Form::Tool { .. } | Form::Resource { .. } => LineBase::Zero,
+            Form::Direct { .. } | Form::Rest => LineBase::One,
+        }
+    }
+
+    /// The answer to a call that ended with a reply: a success, or a failure that the tool describes itself.
+    pub(super) fn reply(&self, reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
+        match (&self.form, &reply.failure) {
+            (_, None) => self.success(reply, observer),
+            (Form::Tool { asked, structured }, Some(error)) => {
+                let report = self.report(error);
+                self.tool_result(asked, *structured, reply, observer).reported(report)
+            }
+            (_, Some(error)) => self.failure(error),
+        }
+    }
+
+    fn success(&self, reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
+        match &self.form {
+            Form::Tool { asked, structured } => self.tool_result(asked, *structured, reply, observer),
+            Form::Resource { asked, .. } => self.resource(asked, reply, observer),
+            Form::Direct { asked } => {
+                let streamed = reply.excerpt.is_some();
+                let answer = object(rpc::result_head(&asked.id), reply, b"}", observer);
+                if streamed { self.checked(answer) } else { answer }
+            }
+            Form::Rest => object(Vec::new(), reply, b"", observer),
+        }
+    }
+
+    /// The whole answer, checked before its first byte goes out: it has no place to say that it failed half way.
+    fn checked(&self, answer: Answer) -> Answer {
+        match answer.collect() {
+            Some(bytes) => Answer::ready(200, bytes),
+            // The observer has logged it.
+            None => self.error(&self.changed()),
+        }
+    }
+
+    /// The members of a list, or a file's text with its line breaks.
+    fn resource(&self, asked: &Asked, reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
+        let Some(excerpt) = reply.excerpt else {
+            return Answer::ready(200, result_frame::whole(asked, Keep::Private, reply.data.as_str()));
+        };
+        let mut head = result_frame::open(asked, Keep::Private);
+        head.extend_from_slice(br#""contents":[{"#);
+        head.extend_from_slice(reply.data.as_str().as_bytes());
+        head.extend_from_slice(br#","text":""#);
+        let then = [&br#""}]"#[..], result_frame::CLOSE].concat();
+        let answer = Answer::streamed(head, excerpt, Breaks::Kept, then, OnMismatch::Cut, observer);
+        if asked.can_cut { answer } else { self.checked(answer) }
+    }
+
+    fn tool_result(
+        &self,
+        asked: &Asked,
+        structured: bool,
+        reply: Reply,
+        observer: Arc<dyn StreamObserver>,
+    ) -> Answer {
+        let mut head = result_frame::open(asked, Keep::Unsaid);
+        head.reserve(reply.text.len() + reply.text.len() / 8 + 64);
+        head.extend_from_slice(br#""content":[{"type":"text","text":""#);
+        escape_str(&reply.text, &mut head);
+        let mut then = br#""}],"#.to_vec();
+        // File text is sent once: an excerpt has no second form.
+        if structured && reply.excerpt.is_none() {
+            reply.data.write_member("structuredContent", &mut then);
+        }
+        if let Some(metadata) = &reply.metadata {
+            metadata.write_member("metadata", &mut then);
+        }
+        then.extend_from_slice(match reply.failure {
+            Some(_) => br#""isError":true}}"#,
+            None => br#""isError":false}}"#,
+        });
+        match reply.excerpt {
+            None => {
+                head.append(&mut then);
+                Answer::ready(200, head)
+            }
+            Some(excerpt) => {
+                let mut otherwise = br#""},{"type":"text","text":""#.to_vec();
+                escape_str(&self.words(&self.changed()).text(), &mut otherwise);
+                otherwise.extend_from_slice(br#""}],"isError":true}}"#);
+                Answer::streamed(head, excerpt, Breaks::AsLf, then, OnMismatch::Say(otherwise), observer)
+            }
+        }
+    }
+
+    /// The error of a call whose file was changed while it was read.
+    pub(super) fn changed(&self) -> Error {
+        Error::Changed { name: self.target().unwrap_or_default().into() }
+    }
+
+    fn words(&self, error: &Error) -> Failure {
+        Failure::of(error, self.base(), self.timeout)
+    }
+
+    /// The answer to a call that failed.
+    pub(super) fn failure(&self, error: &Error) -> Answer {
+        self.error(error).reported(self.report(error))
+    }
+
+    /// What the log says of `error`.
+    pub(super) fn report(&self, error: &Error) -> Report {
+        let Kind { code, category, .. } = kind(error);
+        let words = self.words(error);
+        self.failed(code, category, &for_the_log(error, &words.message))
+    }
+
+    fn failed(&self, code: i32, category: Category, message: &str) -> Report {
+        let id = self.asked().map_or("", |asked| asked.id.as_json()).to_owned();
+        let failure = LoggedFailure { id, code, category, message: message.into() };
+        Report::Failed { operation: self.operation, target: self.target().map(str::to_owned), failure }
+    }
+
+    fn error(&self, error: &Error) -> Answer {
+        let words = self.words(error);
+        let Kind { code, status, .. } = kind(error);
+        match &self.form {
+            Form::Tool { asked, .. } => {
+                let mut out = result_frame::open(asked, Keep::Unsaid);
+                out.extend_from_slice(br#""content":[{"type":"text","text":""#);
+                escape_str(&words.text(), &mut out);
+                out.extend_from_slice(br#""}],"isError":true}}"#);
+                Answer::ready(200, out)
+            }
+            Form::Resource { asked, uri } => {
+                Answer::ready(200, resource_refusal(asked, uri.as_deref(), error, words).to_json())
+            }
+            Form::Direct { asked } => {
+                Answer::ready(200, self.refusal(asked.id.clone(), code, words).to_json())
+            }
+            Form::Rest => Answer::ready(status, rest_error(&self.refusal(Id::null(), code, words))),
+        }
+    }
+
+    fn refusal(&self, id: Id, code: i32, words: Failure) -> Refusal {
+        let details = words.hint.as_deref().unwrap_or(&words.message);
+        let data = error_data(self.file.as_deref(), self.operation, details, (self.clock)());
+        Refusal { id, code, message: words.message, data: Some(data) }
+    }
+
+    /// The answer to a call that the server could not run, for the reason `why`.
+    pub(super) fn refused(&self, why: &str) -> Answer {
+        let id = self.asked().map_or_else(Id::null, |asked| asked.id.clone());
+        let refusal = Refusal::new(id, code::INTERNAL_ERROR, why);
+        let answer = match self.form {
+            Form::Rest => Answer::ready(500, rest_error(&refusal)),
+            _ => Answer::ready(200, refusal.to_json()),
+        };
+        answer.reported(self.failed(code::INTERNAL_ERROR, Category::Server, why))
+    }
+}
+
+/// `head`, the reply's data as an object with an excerpt as its first member `content`, and `tail`.
+fn object(mut head: Vec<u8>, reply: Reply, tail: &[u8], observer: Arc<dyn StreamObserver>) -> Answer {
+    let data = reply.data.as_str().as_bytes();
+    let Some(excerpt) = reply.excerpt else {
+        return Answer::ready(200, [&head, &b"{"[..], data, b"}", tail].concat());
+    };
+    head.extend_from_slice(br#"{"content":""#);
+    let then = [br#"","#, data, b"}", tail].concat();
+    Answer::streamed(head, excerpt, Breaks::AsLf, then, OnMismatch::Cut, observer)
+}

@@ -1,0 +1,101 @@
+//! A parsed call with what its answer needs. The executor runs the call; this module writes the answer.
+
+use std::sync::Arc;
+
+use super::answer::{Answer, StreamObserver};
+use super::call_context::CallContext;
+use super::report::Report;
+use super::rpc::Id;
+use crate::engine::{Error, Result};
+use crate::tools::{self, Call, OutputKinds, Reply};
+
+/// The error text when the answers of batches hold as many bytes as they may.
+pub const NO_ROOM: &str = "The server holds as many answers of batches as it can; try again";
+
+/// See the module.
+#[derive(Debug)]
+pub struct PendingCall {
+    call: Box<dyn Call>,
+    context: CallContext,
+}
+
+impl PendingCall {
+    pub(super) fn new(call: Box<dyn Call>, context: CallContext) -> PendingCall {
+        PendingCall { call, context }
+    }
+
+    /// The call to run.
+    pub fn call(&self) -> &dyn Call {
+        &*self.call
+    }
+
+    /// What its reply must hold.
+    pub fn output_kinds(&self) -> OutputKinds {
+        self.context.output_kinds()
+    }
+
+    /// The tool's name.
+    pub fn operation(&self) -> &'static str {
+        self.context.operation
+    }
+
+    /// The file that the call reads or changes.
+    pub fn file(&self) -> Option<&str> {
+        self.call.file().map(|name| name.as_str())
+    }
+
+    /// What the log names as the call's target: the file as sent, or a resource's URI.
+    pub fn target(&self) -> Option<&str> {
+        self.context.target()
+    }
+
+    /// Whether the call changes its file, and so may have to wait for a lock.
+    pub fn writes(&self) -> bool {
+        tools::find(self.context.operation).is_some_and(|tool| tool.writes)
+    }
+
+    /// Whether the call is cancelled when its HTTP client disconnects. Only in stateless revisions: a client of another
+    /// revision may have lost its connection and still want the call to be done.
+    pub fn ends_with_its_client(&self) -> bool {
+        self.context.asked().is_some_and(|asked| asked.revision.is_stateless())
+    }
+
+    /// The request's id; none in REST.
+    pub fn id(&self) -> Option<&Id> {
+        self.context.asked().map(|asked| &asked.id)
+    }
+
+    /// The answer to the result of the call. A failure has a report for the log. `observer` is notified if a streamed
+    /// answer fails later.
+    pub fn answer(&self, result: Result<Reply>, observer: Arc<dyn StreamObserver>) -> Answer {
+        match result {
+            Ok(reply) => self.context.reply(reply, observer),
+            Err(error) => self.context.failure(&error),
+        }
+    }
+
+    /// The answer to a read whose file was changed by another program.
+    pub fn changed(&self) -> Answer {
+        self.context.failure(&self.context.changed())
+    }
+
+    /// The error of a call that did not get the lock of its file in time.
+    pub fn locked(&self) -> Error {
+        self.file().map_or(Error::TimedOut, |name| Error::Locked { name: name.to_owned() })
+    }
+
+    /// The answer to a call that panicked.
+    pub fn panicked(&self) -> Answer {
+        self.context.refused("Internal error")
+    }
+
+    /// The answer to a call that was not run because the server has no room for its answer.
+    pub fn no_room(&self) -> Answer {
+        self.context.refused(NO_ROOM)
+    }
+
+    /// What the log says when a streamed answer failed because the file changed.
+    pub fn changed_report(&self) -> Report {
+        self.context.report(&self.context.changed())
+    }
+}

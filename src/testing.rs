@@ -1,0 +1,34 @@
+//! What unit tests of several layers need.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use crate::engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
+use crate::protocol::{Service, ServiceOptions};
+use crate::transport::Shared;
+
+/// An empty folder, served with the defaults.
+pub(crate) fn shared() -> (tempfile::TempDir, Shared) {
+    let folder = tempfile::tempdir().unwrap();
+    let names = NamePolicy::Portable;
+    let options =
+        WorkspaceOptions { names, max_bytes: 1 << 20, read_only: false, durability: Durability::None };
+    let service = ServiceOptions {
+        tools: crate::tools::TOOLS.to_vec(),
+        read_only: false,
+        structured: false,
+        names,
+        folder: folder.path().into(),
+        timeout: 10,
+        clock: SystemTime::now,
+    };
+    let shared = Shared {
+        service: Service::new(service),
+        workspace: Arc::new(Workspace::open(folder.path(), options).unwrap()),
+        max_bytes: 1 << 20,
+        timeout: Duration::from_secs(10),
+        max_in_flight: 4,
+        rate_limit: None,
+    };
+    (folder, shared)
+}

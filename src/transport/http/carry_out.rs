@@ -1,0 +1,119 @@
+//! From a parsed request to its response.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use hyper::Response;
+
+use super::Server;
+use super::body::{AnswerBody, Block};
+use super::response::{accepted, at_once, begin_with};
+use crate::engine::Share;
+use crate::exec::{Ended, NoRoom, Task};
+use crate::protocol::{NO_ROOM, PendingCall, Step, code};
+
+impl Server {
+    /// `share` is that of the request's body: it lasts as long as the work, also when the client has disconnected.
+    pub(super) async fn carry_out(
+        self: &Arc<Self>,
+        step: Step,
+        received: Instant,
+        share: Share,
+    ) -> io::Result<Response<AnswerBody>> {
+        match step {
+            Step::Answer(answer) => at_once(answer),
+            Step::Call(call) => self.call(call, received, share).await,
+            Step::Batch(steps) => self.batch(steps, received, share).await,
+            // The id in a cancellation over HTTP may be that of another client's request.
+            Step::Silent | Step::Ignored(_) | Step::Cancel(_) => Ok(accepted()),
+        }
+    }
+
+    pub(super) async fn call(
+        self: &Arc<Self>,
+        call: PendingCall,
+        received: Instant,
+        share: Share,
+    ) -> io::Result<Response<AnswerBody>> {
+        let task = self.executor.task(call, received);
+        if let Some(answer) = self.executor.run_now(&task) {
+            return at_once(answer);
+        }
+        let _cancel = CancelOnDrop(task.call.ends_with_its_client().then(|| task.clone()));
+        let (executor, admitted, share) = (self.executor.clone(), self.executor.admit(task), Arc::new(share));
+        // A task of its own: a client that disconnects ends only the wait for the answer.
+        let ended = tokio::spawn(async move {
+            let first_block = move |answer| {
+                let _share = &share;
+                Block::pull(answer)
+            };
+            executor.run(&admitted.task, first_block).await
+        });
+        match ended.await.map_err(io::Error::other)? {
+            Ended::Answered(block) => begin_with(block, self.executor.threads()),
+            Ended::Late(answer) => at_once(answer),
+            Ended::Cancelled => Err(io::Error::other("the request was cancelled")),
+        }
+    }
+
+    async fn batch(
+        self: &Arc<Self>,
+        steps: Vec<Step>,
+        received: Instant,
+        share: Share,
+    ) -> io::Result<Response<AnswerBody>> {
+        let first_block = move |answer| {
+            let _share = &share;
+            Block::pull(answer)
+        };
+        let batch = self.executor.clone().run_batch(steps, received, Arc::default(), first_block);
+        match tokio::spawn(batch).await.map_err(io::Error::other)? {
+            Ok(Some(block)) => begin_with(block, self.executor.threads()),
+            Ok(None) => Ok(accepted()),
+            Err(NoRoom) => {
+                let refusal = self.shared.service.http_refusal(false, 503, code::INTERNAL_ERROR, NO_ROOM);
+                at_once(self.executor.refuse(refusal))
+            }
+        }
+    }
+}
+
+/// Cancels a call when its response is no longer waited for, which is how hyper reports that the client has disconnected.
+/// Does nothing once there is an answer.
+struct CancelOnDrop(Option<Arc<Task>>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(task) = &self.0 {
+            task.control.cancel();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use hyper::StatusCode;
+
+    use super::super::HttpOptions;
+    use super::*;
+    use crate::protocol::test_calls;
+    use crate::testing;
+
+    #[test]
+    fn a_panic_is_an_answer() {
+        let (_folder, shared) = testing::shared();
+        let options = HttpOptions { host: Ipv4Addr::LOCALHOST.into(), port: 0, token: None };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let server = runtime.block_on(async { Arc::new(Server::new(shared, &options)) });
+        for at_once in [true, false] {
+            let answer =
+                |call| runtime.block_on(server.call(call, Instant::now(), server.bodies.share())).unwrap();
+            assert_eq!(answer(test_calls::tool("1", at_once)).status(), StatusCode::OK);
+            assert_eq!(answer(test_calls::rest(at_once)).status(), StatusCode::INTERNAL_SERVER_ERROR);
+        }
+        assert_eq!(server.executor.in_progress().count(), 0);
+    }
+}

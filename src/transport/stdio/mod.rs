@@ -1,0 +1,282 @@
+//! MCP and direct JSON-RPC over standard input and output (SPEC 6.4): lines in, answers out.
+//!
+//! One thread reads and runs what takes no waiting, straight from the line to the buffer; the executor runs all else. The
+//! buffer goes out when there is nothing more to read.
+
+mod input;
+mod lines;
+mod stdout_writer;
+
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::OwnedFd;
+use tokio::runtime;
+use tokio::sync::oneshot;
+
+use self::input::Read;
+use self::lines::{Line, Lines};
+use self::stdout_writer::StdoutWriter;
+use super::net::rate_limit::RateLimit;
+use super::process::{allocator, shutdown, stats::ProcessStats};
+use super::{Shared, check_descriptors};
+use crate::exec::{self, Ended, Executor, Pipeline, Task};
+use crate::protocol::{
+    Answer, ConnectionState, Id, NO_ROOM, PendingCall, Service, Session, Step, code, refusal,
+};
+
+/// Bytes read at once.
+const READ_BUFFER: usize = 64 * 1024;
+
+/// Bytes that the system may hold of our output: with more of them, writing and reading overlap. The system limits the sum
+/// over all pipes of a user (64 MB), so this is no more than helps.
+const PIPE: usize = 1 << 18;
+
+/// The thread that reads frees unused memory at most this often: when nothing has come for as long, and under steady
+/// requests as well.
+const FREE_EVERY: Duration = Duration::from_secs(3);
+
+/// How long the end waits for calls that were answered as late and still run.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// Serves until the end of input, or until a signal. `ready` is called when nothing is left that could fail.
+pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    allocator::limit_arenas();
+    check_descriptors()?;
+    // Standard output may be no pipe, or one that cannot be larger: then it stays as it is.
+    let _ = rustix::pipe::fcntl_setpipe_size(rustix::stdio::stdout(), PIPE);
+    // One thread for signals and timers.
+    let mut runtime = runtime::Builder::new_current_thread();
+    let runtime = exec::configure(&mut runtime, shared.max_in_flight).build()?;
+    let (signals, mut stats) = {
+        let _inside = runtime.enter();
+        (shutdown::Signals::catch()?, ProcessStats::start()?)
+    };
+    let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
+    let (finished, end) = oneshot::channel();
+    let workspace = shared.workspace.clone();
+    let connection = Connection::new(shared, runtime.handle().clone());
+    let reader_wake = wake.clone();
+    thread::Builder::new().name("stdio".into()).spawn(move || {
+        connection.run(&reader_wake, ready);
+        let _ = finished.send(());
+    })?;
+    let until_the_end = async {
+        tokio::pin!(end);
+        tokio::select! {
+            biased;
+            signal = signals.next() => {
+                tracing::info!(signal, "stopping");
+                rustix::io::write(&*wake, &1u64.to_ne_bytes())?;
+                if tokio::time::timeout(shutdown::GRACE, end).await.is_err() {
+                    tracing::warn!("stopped with requests still in work");
+                }
+            }
+            _ = &mut end => tracing::info!("end of input"),
+        }
+        io::Result::Ok(())
+    };
+    let watched = stats.beside(until_the_end, async || workspace.compact());
+    runtime.block_on(watched)?;
+    stats.stopped();
+    // A thread that hangs in the system must not delay the end.
+    runtime.shutdown_background();
+    Ok(())
+}
+
+/// The reading side of the one connection.
+struct Connection {
+    service: Service,
+    max_bytes: usize,
+    max_in_flight: usize,
+    session: Session,
+    executor: Arc<Executor>,
+    pipeline: Arc<Pipeline>,
+    runtime: runtime::Handle,
+    output: Arc<StdoutWriter>,
+    limit: RateLimit,
+    freed: Instant,
+}
+
+impl Connection {
+    fn new(shared: Shared, runtime: runtime::Handle) -> Connection {
+        Connection {
+            executor: Executor::new(shared.limits(), shared.workspace, runtime.clone()),
+            service: shared.service,
+            max_bytes: shared.max_bytes,
+            max_in_flight: shared.max_in_flight,
+            session: Session::stdio(),
+            pipeline: Arc::default(),
+            runtime,
+            output: Arc::default(),
+            limit: RateLimit::new(shared.rate_limit),
+            freed: Instant::now(),
+        }
+    }
+
+    /// Reads until the end of input or until woken, then waits for the calls in progress.
+    fn run(mut self, wake: &OwnedFd, ready: impl FnOnce()) {
+        let mut lines = Lines::new(self.max_bytes);
+        let mut buffer = vec![0; READ_BUFFER];
+        ready();
+        while !self.output.is_closed() {
+            match input::read(&mut buffer, wake, FREE_EVERY, || self.free_memory()) {
+                Read::Woken => break,
+                Read::Bytes(0) => {
+                    lines.end(|line| self.line(line));
+                    break;
+                }
+                Read::Bytes(len) => lines.feed(&buffer[..len], |line| self.line(line)),
+            }
+            self.output.flush();
+            if self.freed.elapsed() > FREE_EVERY {
+                self.free_memory();
+            }
+        }
+        self.enter(ConnectionState::Shutting);
+        self.runtime.block_on(self.executor.in_progress().below(1));
+        self.output.flush();
+        let settled = self.executor.on_threads().below(1);
+        let _ = self.runtime.block_on(async { tokio::time::timeout(SETTLE, settled).await });
+        self.enter(ConnectionState::Closed);
+    }
+
+    fn enter(&mut self, state: ConnectionState) {
+        tracing::debug!(from = ?self.session.state(), to = ?state, "connection");
+        self.session.enter(state);
+    }
+
+    /// Frees memory that is not in use. Returns true if no call is in progress, so that nothing more can be freed.
+    fn free_memory(&mut self) -> bool {
+        self.freed = Instant::now();
+        let executor = &self.executor;
+        let idle = executor.in_progress().count() == 0 && executor.on_threads().count() == 0;
+        let all = idle && self.output.free_if_idle();
+        allocator::collect();
+        all
+    }
+
+    fn line(&mut self, line: Line) {
+        let line = match line {
+            Line::Whole(line) => line,
+            Line::TooLong => {
+                let limit = self.max_bytes;
+                let why = format!("Invalid request: a line of more than {limit} bytes (--max-size)");
+                let refused = refusal(Id::null(), code::INVALID_REQUEST, &why);
+                return self.output.push(self.executor.refuse(refused));
+            }
+        };
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        let (received, state) = (Instant::now(), self.session.state());
+        let admit = &mut || self.limit.take().is_ok();
+        let (service, session) = (&self.service, &mut self.session);
+        let parse = || service.mcp_within(session, admit, line);
+        let internal_error = || refusal(Service::id_of(line), code::INTERNAL_ERROR, "Internal error");
+        let step = self.executor.parse(received, parse, internal_error);
+        if self.session.state() != state {
+            tracing::debug!(from = ?state, to = ?self.session.state(), "connection");
+        }
+        self.carry_out(step, received);
+    }
+
+    fn carry_out(&mut self, step: Step, received: Instant) {
+        match step {
+            Step::Silent | Step::Ignored(_) => {}
+            // A cancellation does not wait for others, it ends one.
+            Step::Cancel(id) => self.pipeline.cancel(&id),
+            Step::Answer(answer) => {
+                self.wait_for_room();
+                self.output.push(answer);
+            }
+            Step::Call(call) => {
+                self.wait_for_room();
+                self.call(call, received);
+            }
+            Step::Batch(steps) => {
+                self.wait_for_room();
+                self.batch(steps, received);
+            }
+        }
+    }
+
+    /// Reads no further while as many calls are in progress as may be.
+    fn wait_for_room(&self) {
+        let in_progress = self.executor.in_progress();
+        if in_progress.count() >= self.max_in_flight {
+            // Answers that are ready must not wait meanwhile.
+            self.output.flush();
+            self.runtime.block_on(in_progress.below(self.max_in_flight));
+        }
+    }
+
+    fn call(&self, call: PendingCall, received: Instant) {
+        let task = self.executor.task(call, received);
+        if !self.pipeline.is_busy(task.call.file())
+            && let Some(answer) = self.executor.run_now(&task)
+        {
+            return self.output.push(answer);
+        }
+        self.start(run(self.executor.clone(), self.pipeline.clone(), self.output.clone(), task));
+    }
+
+    fn batch(&self, steps: Vec<Step>, received: Instant) {
+        let (executor, output) = (self.executor.clone(), self.output.clone());
+        let sender = output.clone();
+        let batch = executor.clone().run_batch(steps, received, self.pipeline.clone(), move |array| {
+            sender.send(array);
+        });
+        self.start(async move {
+            if batch.await.is_err() {
+                let refused = executor.refuse(refusal(Id::null(), code::INTERNAL_ERROR, NO_ROOM));
+                send(&executor, &output, refused).await;
+            }
+        });
+    }
+
+    fn start(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let _inside = self.runtime.enter();
+        exec::start(work, |work| drop(self.runtime.spawn(work)));
+    }
+}
+
+/// Runs a call after those for its file that came before, and sends its answer.
+async fn run(executor: Arc<Executor>, pipeline: Arc<Pipeline>, output: Arc<StdoutWriter>, task: Arc<Task>) {
+    let call = executor.admit(task);
+    let sender = output.clone();
+    let ended = executor.run_in_order(&pipeline, call, move |answer| sender.send(answer)).await;
+    if let Ended::Late(answer) = ended {
+        send(&executor, &output, answer).await;
+    }
+}
+
+/// Sends an answer from a thread that may block: the client may not read.
+async fn send(executor: &Executor, output: &Arc<StdoutWriter>, answer: Answer) {
+    let output = output.clone();
+    let _ = executor.threads().spawn(move || output.send(answer)).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::test_calls;
+
+    #[test]
+    fn a_panic_on_the_thread_that_reads_is_an_answer_and_the_next_request_is_served() {
+        let (_folder, shared) = crate::testing::shared();
+        let runtime = runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+        let mut connection = Connection::new(shared, runtime.handle().clone());
+        connection.call(test_calls::tool("7", true), Instant::now());
+        let answer = connection.output.take();
+        assert_eq!(
+            answer,
+            "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32603,\"message\":\"Internal error\"}}\n"
+        );
+        connection.line(Line::Whole(br#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#));
+        assert_eq!(connection.output.take(), "{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":{}}\n");
+    }
+}
