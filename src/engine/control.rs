@@ -1,8 +1,10 @@
-//! The fate of one operation: it runs until it commits, or until its time is up or its caller gives up.
+//! The control of one operation: its deadline, its cancellation, and the point after which it can no longer
+//! be cancelled.
 //!
-//! Blocking work cannot be interrupted, so the two sides agree by one atomic word: whoever moves it first wins. An edit
-//! that has begun to commit can no longer be refused as late; one that was refused never commits (SPEC 7, "nothing was
-//! changed"). Knows no clock but the deadline, and no protocol.
+//! Blocking work cannot be interrupted. So the thread that works and the thread that waits for the answer
+//! agree through one atomic state: the first change wins. An edit that has begun to commit can no longer end
+//! as timed out or cancelled; an edit that ended so never commits (SPEC 7, "nothing was changed"). Knows no
+//! clock except for the deadlines, and no protocol.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -21,22 +23,22 @@ const MAY_NOT_WAIT: u8 = 1;
 const BROKE_OFF_AT_LEASE: u8 = 2;
 const BROKE_OFF_AT_WRITE: u8 = 3;
 
-/// What work that watches its deadline needs at most to notice it.
+/// The longest time that work needs to notice a deadline that it checks itself.
 const NOTICE: Duration = Duration::from_millis(250);
 
-/// No wait for a lock is longer (SPEC 2, `--timeout`).
+/// The longest wait for a lock (SPEC 2, `--timeout`).
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
-/// What an operation was at when its time was up.
+/// The phase in which an operation ran out of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Late {
-    /// It worked, or hung in the system.
+    /// It ran, or was blocked in a system call.
     AtWork,
     /// It waited for a lock.
     LockedOut,
 }
 
-/// Shared between the thread that works and whoever may call it off.
+/// Shared between the thread that works and the threads that may stop the operation.
 #[derive(Debug)]
 pub struct Control {
     deadline: Instant,
@@ -48,7 +50,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// An operation that may take until `timeout` from now.
+    /// An operation with a deadline `timeout` from now.
     pub fn new(timeout: Duration) -> Control {
         let now = Instant::now();
         let (deadline, lock_deadline) = (now + timeout, now + timeout.min(LOCK_WAIT));
@@ -57,8 +59,9 @@ impl Control {
         Control { deadline, lock_deadline, wait_deadline: deadline, state, waiting, late }
     }
 
-    /// The same operation, but its waits for other programs count from `arrived`: for one that waited behind another whose
-    /// time was up. However many want a file that is locked, they wait no longer than one.
+    /// The same operation, but its waits for other programs count from `arrived`. For an operation that was
+    /// queued behind another one on the same file that timed out: however many operations want a locked file,
+    /// none waits longer than a single one.
     pub fn waiting_since(self, arrived: Instant) -> Control {
         let (now, waited) = (Instant::now(), arrived.elapsed());
         let earlier = |deadline: Instant| deadline.checked_sub(waited).unwrap_or(now);
@@ -66,7 +69,7 @@ impl Control {
         Control { lock_deadline, wait_deadline, ..self }
     }
 
-    /// Whether the operation ended because its time, or that for a lock, was up.
+    /// Whether the operation ended because its deadline, or the deadline of one of its waits, passed.
     pub fn was_late(&self) -> bool {
         self.late.load(Ordering::Acquire)
     }
@@ -75,19 +78,20 @@ impl Control {
         self.late.store(true, Ordering::Release);
     }
 
-    /// The error for whoever did not get the lock of the file `name` until [`Control::lock_deadline`].
+    /// The error for an operation that did not get the lock of the file `name` before
+    /// [`Control::lock_deadline`].
     pub(crate) fn locked_out(&self, name: &str) -> Error {
         self.set_late();
         Error::Locked { name: name.into() }
     }
 
-    /// The same operation, but it breaks off where it may have to wait for another program's lease or write: for a caller that wants to give up
-    /// first what others need meanwhile.
+    /// The same operation, but it breaks off before any wait for another program's lease or write. The caller
+    /// can then free resources that other requests need, allow waiting, and repeat the operation.
     pub fn without_waiting(self) -> Control {
         Control { waiting: AtomicU8::new(MAY_NOT_WAIT), ..self }
     }
 
-    /// Whether the operation broke off, and before which wait; then nothing that it returned counts.
+    /// Returns whether the operation broke off, and before which kind of wait. If it did, its result is void.
     pub fn broke_off(&self) -> Option<Late> {
         match self.waiting.load(Ordering::Acquire) {
             BROKE_OFF_AT_LEASE => Some(Late::LockedOut),
@@ -96,17 +100,17 @@ impl Control {
         }
     }
 
-    /// From now on the operation waits.
+    /// Allows the operation to wait from now on.
     pub fn allow_waiting(&self) {
         self.waiting.store(MAY_WAIT, Ordering::Release);
     }
 
-    /// Whether the operation may wait for another program's lease; if not, it breaks off.
+    /// Whether the operation may wait for another program's lease. If not, records that it breaks off.
     pub(crate) fn may_wait_for_lease(&self) -> bool {
         self.may_wait(BROKE_OFF_AT_LEASE)
     }
 
-    /// Whether the operation may wait for another program's write; if not, it breaks off.
+    /// Whether the operation may wait for another program's write. If not, records that it breaks off.
     pub(crate) fn may_wait_for_write(&self) -> bool {
         self.may_wait(BROKE_OFF_AT_WRITE)
     }
@@ -116,34 +120,34 @@ impl Control {
         self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, broken_off).is_err()
     }
 
-    /// When whoever waits for the answer should stop waiting: a little after the deadline, so that work which notices
-    /// the deadline itself can say more than that time is up.
+    /// The time when the thread that waits for the answer stops waiting. It is a little after the deadline,
+    /// because work that notices the deadline itself can return a more precise error.
     pub fn overdue(&self) -> Instant {
         self.deadline + NOTICE
     }
 
-    /// When the time is up.
+    /// The deadline of the operation.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// When a wait for another program's lease or write is over.
+    /// The deadline of waits for another program's lease or write.
     pub(crate) fn wait_deadline(&self) -> Instant {
         self.wait_deadline
     }
 
-    /// The error for whoever waited for another program's write until [`Control::wait_deadline`].
+    /// The error for an operation that waited for another program's write until [`Control::wait_deadline`].
     pub(crate) fn waited_out(&self) -> Error {
         self.set_late();
         Error::TimedOut
     }
 
-    /// When a wait for a lock is over.
+    /// The deadline of waits for a lock.
     pub fn lock_deadline(&self) -> Instant {
         self.lock_deadline
     }
 
-    /// Whether the operation should go on: [`Error::TimedOut`] or [`Error::Cancelled`] if not.
+    /// Returns [`Error::TimedOut`] or [`Error::Cancelled`] if the operation must stop.
     pub fn check(&self) -> Result<()> {
         self.check_called_off()?;
         let running = matches!(self.state.load(Ordering::Acquire), RUNNING | LOCKED_OUT);
@@ -154,7 +158,8 @@ impl Control {
         Err(Error::TimedOut)
     }
 
-    /// As [`Control::check`], but for waits that end by themselves at the deadline and know what to say then.
+    /// Like [`Control::check`], but does not compare the deadline. For waits that end at their own deadline
+    /// with their own error.
     pub(crate) fn check_called_off(&self) -> Result<()> {
         match self.state.load(Ordering::Acquire) {
             CANCELLED => Err(Error::Cancelled),
@@ -163,7 +168,8 @@ impl Control {
         }
     }
 
-    /// Past this point the operation can no longer be called off: it changes the disk.
+    /// Marks the start of the commit. If it succeeds, the operation can no longer be stopped, and may change
+    /// the disk.
     pub fn begin_commit(&self) -> Result<()> {
         self.check()?;
         match self.step(RUNNING, COMMITTING) {
@@ -172,7 +178,8 @@ impl Control {
         }
     }
 
-    /// Runs `wait`, which waits for a lock: what comes too late meanwhile is told so.
+    /// Runs `wait`, which waits for a lock or a lease. If the time runs out meanwhile, [`Control::expire`]
+    /// returns [`Late::LockedOut`].
     pub(crate) fn wait_for_lock<T>(&self, wait: impl FnOnce() -> T) -> T {
         self.step(RUNNING, LOCKED_OUT);
         let waited = wait();
@@ -180,25 +187,27 @@ impl Control {
         waited
     }
 
-    /// Takes the right to answer: true for the first who asks, false if the operation was answered or called off.
+    /// Takes the right to answer. Returns true for the first caller, and false if the operation was answered
+    /// or stopped.
     pub fn answer(&self) -> bool {
         self.step(RUNNING, ANSWERED) || self.step(COMMITTING, ANSWERED)
     }
 
-    /// Calls the operation off because its time is up: what it was at, if that was still possible; then the caller
-    /// answers.
+    /// Stops the operation because its time is up. Returns its phase if it could still be stopped; then the
+    /// caller must answer.
     pub fn expire(&self) -> Option<Late> {
         let from = self.call_off(EXPIRED)?;
         self.set_late();
         Some(if from == LOCKED_OUT { Late::LockedOut } else { Late::AtWork })
     }
 
-    /// Calls the operation off at the caller's wish: true if that was still possible.
+    /// Stops the operation at the client's request. Returns whether it could still be stopped.
     pub fn cancel(&self) -> bool {
         self.call_off(CANCELLED).is_some()
     }
 
-    /// From which state, if it could still be called off.
+    /// Sets the final state `to`. Returns the state before, or `None` if the operation can no longer be
+    /// stopped.
     fn call_off(&self, to: u8) -> Option<u8> {
         let calls_off = |from| matches!(from, RUNNING | LOCKED_OUT).then_some(to);
         self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, calls_off).ok()
