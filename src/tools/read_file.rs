@@ -79,7 +79,7 @@ impl ReadFile {
     }
 }
 
-/// All but the first member, `content`, which is the excerpt.
+/// All members except the first, `content`, which is the excerpt.
 #[derive(Serialize)]
 struct Data {
     total_lines: usize,
@@ -87,7 +87,7 @@ struct Data {
     range_requested: Option<RangeRequested>,
 }
 
-/// Only what was asked.
+/// The range as requested; omitted ends stay omitted.
 #[derive(Serialize)]
 struct RangeRequested {
     #[serde(skip_serializing_if = "Option::is_none")]
