@@ -28,7 +28,7 @@ struct Rebuild<'p, 't> {
     ready: Ready,
     /// How many of these were inserted.
     put_in: usize,
-    /// The last unchanged leaf before those that are written, and the last leaf written.
+    /// The last labelled leaf before those being written, and the last leaf written.
     before: u32,
     last: u32,
     written: u64,
