@@ -1,8 +1,7 @@
 //! Compares the parsing of arguments with serde_json and std.
 //!
 //! Must hold for any bytes:
-//! - nothing panics: `depth_exceeds`, `Arguments`, and every tool's `parse` with both line bases and name
-//!   policies;
+//! - nothing panics: `depth_exceeds`, `Arguments`, and every tool's `parse` with all bases and name policies;
 //! - on JSON, `depth_exceeds` counts the same depth as a recursive parser;
 //! - a JSON object that is not nested too deeply is split, and each member has the value that serde_json and
 //!   std give: a string, a line (an integer, not before the first), true or false, absent (also null), or

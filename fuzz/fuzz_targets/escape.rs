@@ -1,7 +1,6 @@
 //! Compares the escaping of JSON strings with serde_json.
 //!
-//! Must hold for any bytes, any block of at least `MIN_BLOCK`, any pieces, and both treatments of line
-//! breaks:
+//! Must hold for any bytes, any block of at least `MIN_BLOCK`, any pieces, line breaks kept or converted:
 //! - every block holds complete UTF-8 characters, and every call makes progress;
 //! - bytes that are not UTF-8 result in `NotUtf8`, and no others do;
 //! - serde_json reads back the text, with its line breaks as `\n` if requested.

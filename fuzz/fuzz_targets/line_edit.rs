@@ -3,8 +3,7 @@
 //! Must hold for any text with any line breaks, any edits, and any block size of the index:
 //! - a call fails exactly if the model fails, with the same error;
 //! - otherwise the bytes written, `lines_modified` and `total_lines` equal the model's;
-//! - the plan reports the correct length of its result, and whether it changes anything; the result has
-//!   `total_lines` lines.
+//! - the plan knows the length and the number of lines of its result, and whether it changes anything.
 //!
 //! Input: see `Input`. Arguments that the tools refuse before the engine are omitted.
 

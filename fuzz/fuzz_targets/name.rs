@@ -1,12 +1,10 @@
 //! Compares file names with a naive reading of SPEC 3.
 //!
 //! Must hold for any string: a name is allowed exactly if it has 1 to 255 bytes, is not `.` or `..`, is not
-//! one of the server's temporary files, and the policy knows every character. An allowed name is kept
-//! unchanged, is one path component that stays in its folder, and a name that `portable` allows is also
-//! allowed by `any`.
+//! one of the server's temporary files, and the policy knows every character. An allowed name is unchanged,
+//! is one path component that stays in its folder, and if `portable` allows it, `any` does too.
 //!
-//! Input: the name. If it starts with `*`: a character to repeat, a character whose code is the number of
-//! repetitions, and the rest.
+//! Input: the name. After `*`: a character, a character whose code is how often to repeat it, and the rest.
 
 #![no_main]
 

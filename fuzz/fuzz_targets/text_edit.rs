@@ -2,10 +2,8 @@
 //!
 //! Must hold for any text with any line breaks, any edits, and any block size of the index:
 //! - a call fails exactly if the model fails, with the same count;
-//! - otherwise the bytes written and the counts equal the model's, and the plan reports the correct length of
-//!   its result;
-//! - the diff, applied line by line to the old text, gives the new one; a shortened diff ends with a hunk and
-//!   says so;
+//! - otherwise the bytes written and the counts equal the model's; the plan knows the length of its result;
+//! - the diff, applied line by line to the old text, gives the new one; a shortened diff ends with a hunk;
 //! - an error report never panics, is bounded, and names passages that exist.
 //!
 //! Input: see `Input`. NUL, which the tools refuse before the engine, is omitted.

@@ -44,8 +44,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// The service with these options (bit 0 structured, bit 1 any names, bit 2 read-only), with its folder
-    /// restored.
+    /// The service of these options (bit 0 structured, 1 any names, 2 read-only), with its folder restored.
     pub fn fresh(options: u8) -> &'static Served {
         static ALL: [OnceLock<Served>; 8] = [const { OnceLock::new() }; 8];
         let options = options % 8;

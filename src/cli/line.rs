@@ -108,8 +108,7 @@ impl Line {
             ('\r', _) => write!(self.text, "\\r"),
             ('\t', _) => write!(self.text, "\\t"),
             (_, LogFormat::Json) if odd => write!(self.text, "\\u{:04x}", u32::from(char)),
-            // Escapes as Rust does, which includes invisible characters and those that change the text
-            // direction.
+            // As Rust does: also invisible characters and those that change the text direction.
             (_, LogFormat::Text) if odd || (quoted && char != '\'') => {
                 write!(self.text, "{}", char.escape_debug())
             }

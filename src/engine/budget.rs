@@ -46,8 +46,7 @@ impl Share {
         self.left.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Grows or shrinks this share to `bytes` bytes. Returns false, and changes nothing, if the budget has
-    /// too few left.
+    /// Grows or shrinks this share to `bytes` bytes. Returns false, and changes nothing, if too few are left.
     pub fn resize(&mut self, bytes: usize) -> bool {
         match bytes.checked_sub(self.taken) {
             Some(more) => self.grow(more),

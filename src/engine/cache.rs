@@ -1,5 +1,4 @@
-//! A cache of line indexes. The key is the file's device and inode; an entry is valid for one stamp of the
-//! file. Its memory is bounded.
+//! A cache of line indexes, bounded in bytes. Keyed by a file's device and inode, and valid for one stamp.
 //!
 //! Knows nothing of how an index is built or a file is opened. The caller of [`IndexCache::put`] must be sure
 //! that no other content of the file can have the same stamp (`version.rs`, `writers.rs`).
@@ -42,8 +41,7 @@ struct Entries {
     random: u64,
 }
 
-/// The rest of a file's stamp (without its [`Key`]) and its index. Kept small, because a folder may hold very
-/// many small files.
+/// A file's stamp without its [`Key`], and its index. Small, because a folder may hold many files.
 #[derive(Debug, Clone)]
 struct Entry {
     mtime_ns: i64,
@@ -106,8 +104,7 @@ impl IndexCache {
     pub fn put(&self, stamp: &FileStamp, known: Known) {
         let mut entries = self.lock();
         entries.remove(key(stamp));
-        // A file of 4 GiB or more, or with a time outside the range of an `i64`, does not fit into an entry:
-        // it is not cached.
+        // Files of 4 GiB or more, or with times that do not fit into an `i64`, are not cached.
         let Some(entry) = Entry::new(stamp, known) else { return };
         let bytes = entry.bytes();
         if bytes > self.max_bytes {
@@ -121,8 +118,7 @@ impl IndexCache {
         entries.by_file.insert(key(stamp), entry);
     }
 
-    /// Moves cached indexes to the calling thread's heap, so that the pages of threads that have ended can be
-    /// freed.
+    /// Moves cached indexes to the calling thread's heap, so that pages of ended threads can be freed.
     pub fn compact(&self) {
         let mut entries = self.lock();
         if !std::mem::take(&mut entries.added) {
@@ -155,9 +151,8 @@ impl Entries {
         }
     }
 
-    /// Removes one entry. Starts at a random entry and removes the first that was not read since eviction
-    /// last passed it. Not LRU: if a client reads more files than fit, in a circle, LRU evicts each entry
-    /// before its next read.
+    /// Removes the first entry, from a random one on, that was not read since eviction last passed it. LRU
+    /// would find nothing for a client that reads more files than fit, in a circle.
     fn evict_one(&mut self) {
         let len = self.by_file.len();
         let mut at = self.random_number() % len;
@@ -193,8 +188,7 @@ impl Entry {
     fn new(stamp: &FileStamp, known: Known) -> Option<Entry> {
         let kept = match known {
             Known::Text(index) => match InlineIndex::of(&index) {
-                // The inline form does not store the length: the index is rebuilt with the length of the
-                // stamp. So the two lengths must be equal.
+                // The inline form is restored with the length in the stamp, so both lengths must be equal.
                 Some(brief) if index.len_bytes() as u64 == stamp.len => Kept::InlineIndex(brief),
                 _ => Kept::Index(index),
             },

@@ -1,10 +1,9 @@
-//! The control of one operation: its deadline, its cancellation, and the point after which it can no longer
-//! be cancelled.
+//! The control of one operation: its deadline, its cancellation, and the point after which it cannot be
+//! cancelled.
 //!
-//! Blocking work cannot be interrupted. So the thread that works and the thread that waits for the answer
-//! agree through one atomic state: the first change wins. An edit that has begun to commit can no longer end
-//! as timed out or cancelled; an edit that ended so never commits (SPEC 7, "nothing was changed"). Knows no
-//! clock except for the deadlines, and no protocol.
+//! Blocking work cannot be interrupted. So the working and the waiting thread agree through one atomic state:
+//! the first change wins. An edit that has begun to commit cannot be stopped; an edit that was stopped never
+//! commits (SPEC 7, "nothing was changed"). Knows no clock except its deadlines, and no protocol.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -59,9 +58,8 @@ impl Control {
         Control { deadline, lock_deadline, wait_deadline: deadline, state, waiting, late }
     }
 
-    /// The same operation, but its waits for other programs count from `arrived`. For an operation that was
-    /// queued behind another one on the same file that timed out: however many operations want a locked file,
-    /// none waits longer than a single one.
+    /// The same operation, but its waits for other programs count from `arrived`: for an operation that was
+    /// queued behind one that timed out. So many operations on a locked file wait no longer than one.
     pub fn waiting_since(self, arrived: Instant) -> Control {
         let (now, waited) = (Instant::now(), arrived.elapsed());
         let earlier = |deadline: Instant| deadline.checked_sub(waited).unwrap_or(now);
@@ -78,8 +76,7 @@ impl Control {
         self.late.store(true, Ordering::Release);
     }
 
-    /// The error for an operation that did not get the lock of the file `name` before
-    /// [`Control::lock_deadline`].
+    /// The error for an operation that did not lock the file `name` before [`Control::lock_deadline`].
     pub(crate) fn locked_out(&self, name: &str) -> Error {
         self.set_late();
         Error::Locked { name: name.into() }
@@ -158,8 +155,7 @@ impl Control {
         Err(Error::TimedOut)
     }
 
-    /// Like [`Control::check`], but does not compare the deadline. For waits that end at their own deadline
-    /// with their own error.
+    /// Like [`Control::check`], but without the deadline: for waits that end at it with their own error.
     pub(crate) fn check_called_off(&self) -> Result<()> {
         match self.state.load(Ordering::Acquire) {
             CANCELLED => Err(Error::Cancelled),
@@ -168,8 +164,7 @@ impl Control {
         }
     }
 
-    /// Marks the start of the commit. If it succeeds, the operation can no longer be stopped, and may change
-    /// the disk.
+    /// Starts the commit, unless the operation was stopped. From now on the operation cannot be stopped.
     pub fn begin_commit(&self) -> Result<()> {
         self.check()?;
         match self.step(RUNNING, COMMITTING) {
@@ -178,8 +173,8 @@ impl Control {
         }
     }
 
-    /// Runs `wait`, which waits for a lock or a lease. If the time runs out meanwhile, [`Control::expire`]
-    /// returns [`Late::LockedOut`].
+    /// Runs `wait`, which waits for a lock or lease; meanwhile [`Control::expire`] returns
+    /// [`Late::LockedOut`].
     pub(crate) fn wait_for_lock<T>(&self, wait: impl FnOnce() -> T) -> T {
         self.step(RUNNING, LOCKED_OUT);
         let waited = wait();
@@ -187,8 +182,7 @@ impl Control {
         waited
     }
 
-    /// Takes the right to answer. Returns true for the first caller, and false if the operation was answered
-    /// or stopped.
+    /// Takes the right to answer. Returns true for the first caller, unless the operation was stopped.
     pub fn answer(&self) -> bool {
         self.step(RUNNING, ANSWERED) || self.step(COMMITTING, ANSWERED)
     }
@@ -206,8 +200,7 @@ impl Control {
         self.call_off(CANCELLED).is_some()
     }
 
-    /// Sets the final state `to`. Returns the state before, or `None` if the operation can no longer be
-    /// stopped.
+    /// Sets the final state `to`. Returns the state before, or `None` if it is too late to stop.
     fn call_off(&self, to: u8) -> Option<u8> {
         let calls_off = |from| matches!(from, RUNNING | LOCKED_OUT).then_some(to);
         self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, calls_off).ok()

@@ -1,8 +1,7 @@
 //! All errors of operations on files.
 //!
-//! Each variant carries the value that was passed and the limit that it violates, so that an interface can
-//! explain the error (SPEC 7). Line numbers are always 0-based here. Messages, codes and statuses belong to
-//! the layers above.
+//! Each variant carries the value passed and the limit it violates, so that an interface can explain it (SPEC
+//! 7). Line numbers are always 0-based here. Messages, codes and statuses belong to the layers above.
 
 use std::io;
 
@@ -145,8 +144,7 @@ pub struct MissingFile {
 }
 
 impl Error {
-    /// Maps the error of a system call on the file `name`: not found, permission denied, and all others by
-    /// `otherwise`.
+    /// Maps the error of a system call on the file `name`: not found, permission denied, or by `otherwise`.
     pub(crate) fn from_io(
         name: &str,
         source: io::Error,

@@ -40,8 +40,7 @@ pub struct FileEntry {
     pub readable: bool,
     /// Whether this process may write it; false if the caller did not ask.
     pub writable: bool,
-    /// Number of lines. `None` if the file exceeds the size limit, is not text or not readable, or was not
-    /// counted.
+    /// Number of lines; `None` if the file is too large, not text, not readable, or was not counted.
     pub lines: Option<usize>,
     /// The lines were not counted because the file changed during every attempt.
     pub changing: bool,
@@ -93,8 +92,7 @@ pub(crate) struct DirEntry<'s> {
 }
 
 impl<'s> DirEntry<'s> {
-    /// Looks up `name`. Returns `None` if it does not exist, leads out of the folder, or is not a regular
-    /// file.
+    /// Looks up `name`. Returns `None` if it does not lead to a regular file in the folder.
     fn look(root: &'s Arc<OwnedFd>, name: &'s str) -> Result<Option<DirEntry<'s>>> {
         if let Some(stat) = resolve::regular_file(root, name.as_ref()) {
             return Ok(Some(DirEntry { root, name, stat, linked: None }));
@@ -109,8 +107,7 @@ impl<'s> DirEntry<'s> {
         self.linked.clone().unwrap_or_else(here)
     }
 
-    /// Opens the file and assumes that it is unchanged since it was found: see
-    /// [`ResolvedPath::open_as_found`].
+    /// Opens the file, assumed unchanged since it was found: see [`ResolvedPath::open_as_found`].
     pub(crate) fn open_as_found(&self) -> Option<OpenFile> {
         match &self.linked {
             Some(place) => place.open_as_found(),
@@ -145,9 +142,8 @@ impl<'s> DirEntry<'s> {
     }
 }
 
-/// Lists the folder `root`, whose path is `directory`. `count` returns the number of lines of a file; it
-/// fails if the time is up or another program has a lease on the file. `wait` waits for the end of such a
-/// lease.
+/// Lists `root`, the folder at `directory`. `count` counts the lines of a file; it fails if the time is up or
+/// another program has a lease on the file. `wait` waits for the end of such a lease.
 pub(crate) fn list(
     root: &Arc<OwnedFd>,
     directory: &Path,
@@ -180,8 +176,7 @@ pub(crate) fn list(
         };
         files.push(seen.entry(name, counted, wish, &mut uncounted)?);
     }
-    // The first pass asked every lease holder to release its lease. So all waits together last as long as the
-    // longest one.
+    // All leases were asked to end in the first pass, so these waits together last as long as the longest.
     for nth in leased {
         let entry: &mut FileEntry = &mut files[nth];
         let name = &roll.text()[entry.name.clone()];
@@ -216,8 +211,7 @@ fn look_and_count<'s>(
     Ok(None)
 }
 
-/// The sorted names of all visible entries that may be regular files, as far as the policy allows the names;
-/// and the number of regular files whose names it does not allow.
+/// The sorted allowed names of visible entries that may be regular files, and the number of other files.
 fn roll(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(NameTable, usize)> {
     let (mut roll, mut unlisted) = (NameTable::default(), 0);
     let entries = Dir::read_from(root);
@@ -251,8 +245,7 @@ fn failed(errno: Errno) -> Error {
     Error::ListingFailed { source: errno.into() }
 }
 
-/// The error if the process or the system lacks descriptors or memory. Such an error does not depend on the
-/// file or the folder.
+/// The error if descriptors or memory are exhausted, which has nothing to do with the file or the folder.
 fn out_of_means(errno: Errno) -> Option<Error> {
     matches!(errno, Errno::MFILE | Errno::NFILE | Errno::NOMEM).then(|| failed(errno))
 }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct NameTable {
     text: String,
@@ -11,8 +10,7 @@ pub(crate) struct NameTable {
 
 #[derive(Debug)]
 struct Name {
-    /// The first bytes of the name after the prefix that all names share, as a number. Orders names as their
-    /// bytes do; equal keys decide nothing.
+    /// The bytes after the prefix that all names share, as far as they fit. Ordered like the names.
     key: u64,
     start: usize,
     len: usize,
@@ -66,8 +64,7 @@ impl NameTable {
     }
 }
 
-/// The first eight bytes as a big-endian number. A shorter name is padded with NUL and sorts first, because
-/// no name holds a NUL.
+/// The first eight bytes as a big-endian number. A shorter name sorts first, because no name holds a NUL.
 fn key(bytes: &[u8]) -> u64 {
     let mut key = [0; 8];
     let len = bytes.len().min(key.len());

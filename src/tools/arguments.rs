@@ -43,8 +43,7 @@ impl<'a> Arguments<'a> {
         Ok(Arguments { at, members, asked: Vec::new() })
     }
 
-    /// Removes a member and returns its JSON text; `None` if it is absent or null. Of two with one name, the
-    /// last counts.
+    /// Takes the text of a member; `None` if it is absent or null. Of two with one name, the last counts.
     fn take(&mut self, key: &'static str) -> Option<&'a str> {
         self.asked.push(key);
         let found = self.members.iter().rfind(|(name, _)| name == key).map(|(_, value)| *value);

@@ -18,8 +18,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The message for `error`. `base` is the number of the interface's first line; `timeout` is `--timeout`
-    /// in seconds.
+    /// Describes `error`. `base` is the number of the first line; `timeout` is `--timeout` in seconds.
     pub fn of(error: &Error, base: LineBase, timeout: u64) -> Failure {
         let hints: Vec<String> = hint(error, base).into_iter().chain(first_line(error, base)).collect();
         let hint = (!hints.is_empty()).then(|| hints.join("\n"));

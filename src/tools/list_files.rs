@@ -56,8 +56,7 @@ fn text(listing: &Listing, names: NamePolicy) -> String {
     let (mut text, mut number) = (String::with_capacity(128 + listing.files.len() * 72), itoa::Buffer::new());
     text.push_str("Files in directory:\n\n");
     for file in &listing.files {
-        // Appends piece by piece, because format macros would take most of the time for a file with a cached
-        // index.
+        // Without format macros, which would take most of the time for a file with a cached index.
         text.push_str("name: ");
         text.push_str(listing.name(file));
         text.push_str(", modified: ");

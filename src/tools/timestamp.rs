@@ -27,9 +27,8 @@ pub(super) fn push_timestamp(text: &mut String, seconds: i64) {
     }
 }
 
-/// The Gregorian year, month and day that is `days` days after 1 January 1970. Years start in March here, so
-/// that a leap day is the last day of a year and all months before it have fixed lengths. Eras of 400 years
-/// repeat.
+/// The Gregorian date `days` days after 1 January 1970. Years start in March here, so that a leap day is the
+/// last day of a year and all months before it have fixed lengths. Eras of 400 years repeat.
 fn date(days: i64) -> (i64, i64, i64) {
     const ERA: i64 = 146_097;
     // 1 March 0000 was 719,468 days before 1970.

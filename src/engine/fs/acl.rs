@@ -20,7 +20,6 @@ const NAMED_GROUP: u16 = 0x08;
 const MASK: u16 = 0x10;
 const OTHERS: u16 = 0x20;
 
-/// See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Acl(Vec<Entry>);
 
@@ -85,13 +84,11 @@ impl Acl {
         self
     }
 
-    /// The ACL for a file whose group changes: members of the old and the new group may not do more than
-    /// before.
+    /// The ACL for a file whose group changes: no member of the old or new group may do more than before.
     pub(crate) fn for_another_group(mut self) -> Acl {
         let mask = self.find(MASK).map_or(7, |mask| mask.permissions);
         let both = self.of(GROUP) & mask & self.of(OTHERS);
-        // A named entry may have kept out a member of the new group. A member of the old group is now one of
-        // the others.
+        // A named entry may have kept out a member of the new group. The old group is now among the others.
         self.limit(GROUP, if self.is_mode() { both } else { 0 });
         self.limit(OTHERS, both);
         self
@@ -100,8 +97,7 @@ impl Acl {
     /// The ACL for a file whose owner changes: the old owner may not do more than before.
     pub(crate) fn for_another_owner(mut self) -> Acl {
         let owner = self.of(OWNER);
-        // Until now the owner's entry decided for the old owner. Now an entry for that user or one of its
-        // groups would.
+        // The owner's entry no longer decides for the old owner; one for that user or its groups would.
         for tag in [NAMED_USER, GROUP, NAMED_GROUP, OTHERS] {
             self.limit(tag, owner);
         }

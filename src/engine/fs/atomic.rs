@@ -1,9 +1,8 @@
 //! Creates or replaces a file completely or not at all (SPEC 8).
 //!
 //! Writes the new content to a temporary file in the same folder, copies the old file's mode and owner,
-//! flushes, and renames it over the old file. Dropped before that, it removes the temporary file. The writer
-//! locks the temporary file while it lives, so that other processes can distinguish leftovers from work in
-//! progress. Knows no lines and no plan.
+//! flushes, and renames it over the old file. Dropped before that, it removes the temporary file. The
+//! writer's lock on that file tells other processes that it is not a leftover. Knows no lines and no plan.
 
 use std::ffi::OsString;
 use std::fs::File;

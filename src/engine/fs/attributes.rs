@@ -1,9 +1,8 @@
 //! A file's metadata: owner, group, mode, ACL and other extended attributes.
 //!
 //! A file that replaces another one gets the other's metadata, as far as the system allows. A right that
-//! cannot be copied is left out, so that no user may do more with the new file than with the old one. Until
-//! its rights are those of the old file, the new file is accessible to its owner only; the order of the steps
-//! ensures that.
+//! cannot be copied is left out, so that no user may do more with the new file than with the old one. The
+//! order of the steps keeps the new file accessible to its owner only until its rights are complete.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -79,8 +78,7 @@ fn access_acl(old: &OpenFile) -> Option<Acl> {
     }
 }
 
-/// Removes attributes that `new` inherited from its folder and the old file does not have. Returns whether no
-/// inherited ACL is left.
+/// Removes inherited attributes that the old file does not have. Returns whether no inherited ACL is left.
 fn drop_inherited(new: &File, old: &Names, keeps_acl: bool) -> bool {
     let mut cleared = true;
     for name in Names::of(new).iter() {
@@ -209,8 +207,7 @@ mod tests {
         bytes
     }
 
-    /// A folder whose default ACL gives rights to another user. Returns `None`, and prints it, if the file
-    /// system has no ACLs.
+    /// A folder whose default ACL gives rights to another user. Prints and returns `None` without ACLs.
     fn folder() -> Option<tempfile::TempDir> {
         let dir = tempfile::tempdir().unwrap();
         let set = rustix::fs::setxattr(dir.path(), DEFAULT, &open_to_a_friend(), XattrFlags::empty());

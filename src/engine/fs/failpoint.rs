@@ -96,16 +96,14 @@ mod hook {
         LEFT.get() == Some(0)
     }
 
-    /// Runs `work`, and runs `act` right after its `step`-th step (1-based). Returns whether that step was
-    /// reached.
+    /// Runs `work`, and `act` right after its `step`-th step (1-based). Returns whether it was reached.
     pub(crate) fn meddle_at(step: usize, act: impl FnOnce() + 'static, work: impl FnOnce()) -> bool {
         MEDDLER.set(Some((step, Box::new(act))));
         work();
         MEDDLER.take().is_none()
     }
 
-    /// Runs `work` and crashes it right after its `step`-th step (1-based). Returns whether that step was
-    /// reached.
+    /// Runs `work` and crashes right after its `step`-th step (1-based). Returns whether it was reached.
     pub(crate) fn crash_at(step: usize, work: impl FnOnce()) -> bool {
         LEFT.set(Some(step));
         work();

@@ -24,9 +24,8 @@ pub(crate) enum WriteBarrier {
 pub(crate) struct FileSystem {
     /// How to wait for a running write(2).
     pub(crate) write_barrier: WriteBarrier,
-    /// All access goes through this kernel, so its leases count every program that has a file open or mapped
-    /// for writing. The file's times change before the first write through a map to a page, and again after
-    /// the page was clean.
+    /// All access goes through this kernel, so leases count every program that has a file open or mapped for
+    /// writing. A write through a map first changes the file's times, for each page that was clean.
     pub(crate) shows_writers: bool,
 }
 

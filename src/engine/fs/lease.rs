@@ -1,9 +1,8 @@
 //! Waits until another program releases its lease on a file (fcntl(2), F_SETLEASE).
 //!
-//! A file server holds a lease for a client that may have unsaved changes. Meanwhile a non-blocking open
-//! fails with EAGAIN, and asks the holder to release the lease. The release is not an event that one can wait
-//! for. A blocking open cannot be interrupted, and would block on a FIFO that has replaced the file. So the
-//! open is repeated.
+//! A file server holds a lease for a client that may have unsaved changes. A non-blocking open then fails
+//! with EAGAIN, and asks the holder to release it. No event reports the release. A blocking open cannot be
+//! interrupted, and would block on a FIFO that has replaced the file. So the open is repeated.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,10 +1,9 @@
-//! Locks of files that are edited: a queue inside the process, first come, first served, and an OS lock
-//! between processes (SPEC 8).
+//! Locks files for edits: in the process by a queue, between processes by an OS lock (SPEC 8).
 //!
-//! The only module that takes OS locks. The kernel releases an OS lock when its process dies. A blocking wait
-//! for a lock cannot be interrupted, and polling starves if another process locks again at once. So one
-//! helper thread per file blocks in the kernel. A request leaves it at its deadline; the next request for the
-//! same file uses it again.
+//! The only module that takes OS locks. The kernel releases them when the process dies. A blocking wait
+//! cannot be interrupted, and polling starves if another process locks again at once. So one helper thread
+//! per file blocks in the kernel. A request leaves it at its deadline; the next request for the file uses it
+//! again.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
@@ -52,9 +51,8 @@ pub(crate) struct Turn<'l> {
 pub(crate) enum Locked {
     /// The lock is ours.
     Held(PathLock),
-    /// Another request of this process, which waited at the same helper, has it: open the file again and
-    /// repeat. (A lock belongs to the open file description, which this request may share with that one, so a
-    /// new one is needed.)
+    /// Another request that waited at the same helper has it. Open the file again and repeat: this request's
+    /// descriptor may share its lock with that one.
     StartOver,
     /// The time was up.
     TooLate,
@@ -66,8 +64,7 @@ pub(crate) enum Locked {
 pub(crate) struct PathLock(File);
 
 impl Locks {
-    /// Waits in the queue of `key`. Returns `None` if `until` comes first, and an error if the request is
-    /// stopped.
+    /// Waits in the queue of `key`. `None` if `until` comes first, an error if the request is stopped.
     pub(crate) fn turn(&self, key: PathKey, until: Instant, control: &Control) -> Result<Option<Turn<'_>>> {
         let number = {
             let mut turns = held(&self.turns);
@@ -135,8 +132,7 @@ impl Locks {
     }
 }
 
-/// Takes the OS lock of `file` if it is free. Does not wait. Used for our temporary files too, whose lock
-/// shows that their writer is alive.
+/// Takes the OS lock of `file` if it is free. Also marks temporary files whose writer is alive.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     match fs4::FileExt::try_lock(file) {
         Ok(()) => Ok(true),

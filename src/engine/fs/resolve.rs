@@ -2,9 +2,8 @@
 //!
 //! Every step opens or reads one component relative to a directory handle and follows no link, so nothing can
 //! change between a check and a use. A link is read as text and resolved by the same rule; `..` returns to
-//! the handle before. A link that is absolute, dangling, cyclic, or leads above the folder is refused. Needs
-//! no `openat2` and no `/proc`. An entry that is not a regular file is refused by its type, before it is
-//! opened.
+//! the previous handle. Links that are absolute, dangling, cyclic, or lead above the folder are refused.
+//! Entries that are not regular files are refused by type, before an open. Needs no `openat2` and no `/proc`.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -57,8 +56,7 @@ impl From<Errno> for Refusal {
 }
 
 impl ResolvedPath {
-    /// Resolves `name` in `root`. A name that does not exist resolves too (`stat` is `None`); a link to
-    /// nothing does not.
+    /// Resolves `name` in `root`. A missing name resolves too (`stat` is `None`); a link to nothing does not.
     pub(crate) fn find(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, Refusal> {
         match stat_entry(root, name) {
             Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
@@ -74,14 +72,12 @@ impl ResolvedPath {
     }
 
     /// Opens the file for reading, and assumes that it is unchanged since it was found. The caller must check
-    /// that after it has read the bytes, and before it uses them: [`OpenFile::unchanged`] compares with the
-    /// state found.
+    /// that after reading, before it uses the bytes ([`OpenFile::unchanged`] compares with the state found).
     pub(crate) fn open_as_found(&self) -> Option<OpenFile> {
         open_as_found(&self.dir, &self.name, self.stat?)
     }
 
-    /// Opens the file for reading. Returns `None` if the entry has changed since it was found; then resolve
-    /// the name again.
+    /// Opens the file for reading. `None` if the entry has changed since it was found: resolve it again.
     pub(crate) fn open(&self) -> Result<Option<OpenFile>, Refusal> {
         let file = match rustix::fs::openat(&self.dir, &self.name, OPEN, Mode::empty()) {
             Ok(fd) => File::from(fd),
@@ -110,8 +106,7 @@ impl ResolvedPath {
     }
 }
 
-/// The state of the regular file `name` in `root`. `None` if the entry is a link or anything else, or is
-/// missing. A fast path: most names are regular files.
+/// The state of the regular file `name` in `root`; `None` for a link or any other entry.
 pub(crate) fn regular_file(root: &OwnedFd, name: &OsStr) -> Option<Stat> {
     let regular = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     stat_entry(root, name).ok().filter(regular)

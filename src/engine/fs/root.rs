@@ -19,7 +19,6 @@ use crate::engine::{Error, Result};
 /// How long reads use a handle before the path is checked again.
 const TRUSTED: Duration = Duration::from_secs(1);
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Root {
     path: PathBuf,
@@ -84,8 +83,7 @@ impl Root {
         &self.path
     }
 
-    /// The folder for a read: the one that the path named at most a second ago. [`Error::FolderGone`] if the
-    /// path names none.
+    /// The folder for a read, checked at most a second ago. [`Error::FolderGone`] if the path names none.
     pub(crate) fn folder(&self) -> Result<Folder> {
         {
             let state = self.lock();
@@ -110,8 +108,7 @@ impl Root {
         }
     }
 
-    /// Checks the path because a file is missing in `folder`. Returns the folder to search instead, if the
-    /// path names another one.
+    /// Checks the path because a file is missing in `folder`. Returns another folder if it names one now.
     pub(crate) fn other_than(&self, folder: &Folder) -> Result<Option<Folder>> {
         if self.names(folder) { Ok(None) } else { self.reopen().map(Some) }
     }

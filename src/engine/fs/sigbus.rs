@@ -30,8 +30,7 @@ static TABLE: [Slot; SLOTS] = [const {
 static PREVIOUS: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
 static INSTALL: Once = Once::new();
 
-/// A registered range of mapped memory. Dropping it removes the range from the table, so drop it before the
-/// map.
+/// A registered range of mapped memory. Drop it before the map: that removes the range from the table.
 #[derive(Debug)]
 pub(crate) struct Guard {
     slot: usize,
@@ -84,16 +83,14 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
     // SAFETY: the kernel passes a valid siginfo to a handler with SA_SIGINFO, and SIGBUS fills `si_addr`.
     let address = unsafe { (*info).si_addr() } as usize;
     if !cover_hole(address) {
-        // Not our range: restore the previous handler and return. The same access then raises the signal
-        // again, for that handler.
+        // Not our range: restore the previous handler, which then gets the signal of the same access.
         let previous = PREVIOUS.load(Ordering::Acquire);
         // SAFETY: sigaction is async-signal-safe, and `previous` is never freed.
         unsafe { libc::sigaction(libc::SIGBUS, previous, std::ptr::null_mut()) };
     }
 }
 
-/// Maps zero pages from the page of `address` to the end of the registered range that holds it. Returns false
-/// if none holds it, or if the call fails.
+/// Maps zero pages from the page of `address` to the end of its registered range. False if there is none.
 fn cover_hole(address: usize) -> bool {
     let end_if_it_holds = |slot: &'static Slot| {
         let start = slot.start.load(Ordering::Acquire);

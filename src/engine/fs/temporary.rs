@@ -83,23 +83,20 @@ fn remove_if_left(dir: BorrowedFd, name: &CStr) -> bool {
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         rustix::fs::openat(dir, name, flags, Mode::empty())
     };
-    // Some network file systems lock only files that are open for writing; but the file's mode may forbid
-    // that.
+    // Some network file systems lock only files open for writing, which the file's mode may forbid.
     let Ok(file) = open(OFlags::RDWR).or_else(|_| open(OFlags::RDONLY)).map(File::from) else { return false };
     let is_same = |stat: Stat| {
         is_ours(dir, &stat)
             && rustix::fs::fstat(&file)
                 .is_ok_and(|open| (open.st_dev, open.st_ino) == (stat.st_dev, stat.st_ino))
     };
-    // The lock is held until the file is removed: a writer checks, after it locks its new file, that the file
-    // still has a name.
+    // Locked until the file is removed: a writer checks, after locking, that its file still has a name.
     lock::try_lock(&file).unwrap_or(false)
         && find().is_some_and(is_same)
         && rustix::fs::unlinkat(dir, name, AtFlags::empty()).is_ok()
 }
 
-/// Whether a file in `dir` with such a name can be one of ours. The mode does not matter: before the rename,
-/// it becomes the old file's.
+/// Whether a file in `dir` with such a name can be ours. Ignores its mode, which may be that of the old file.
 fn is_ours(dir: BorrowedFd, stat: &Stat) -> bool {
     let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     // Only the superuser can give files to other users, which happens before the rename.

@@ -1,10 +1,10 @@
 //! The state of a file as the system reports it, and how reliable that report is.
 //!
-//! Every cache is keyed by a [`FileStamp`]. Two different contents of one file must never have the same
-//! stamp; otherwise a cache returns the result of one for the other. The system permits that in two cases.
-//! Its clock is coarse, so two writes within one tick get the same time ([`FileStamp::is_racy`]). And it sets
-//! the times once, at the start of a write(2), so a write that is still running does not change the stamp
-//! again (`writers.rs`). Knows no bytes and no names.
+//! Every cache is keyed by a [`FileStamp`]. Two contents of one file must never have the same stamp, or a
+//! cache returns a wrong result. The system permits that in two cases: its clock is coarse, so two writes
+//! within one tick get the same time ([`FileStamp::is_racy`]); and it sets the times at the start of a
+//! write(2), not at its end, so a running write leaves no later stamp (`writers.rs`). Knows no bytes and no
+//! names.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -44,9 +44,8 @@ impl FileStamp {
         }
     }
 
-    /// Whether a write that starts at the time `at`, or soon after, could leave this stamp unchanged, because
-    /// the clock of the file system has not advanced since the last change. (git calls such files racily
-    /// clean.)
+    /// Whether a write at the time `at`, or soon after, could leave this stamp unchanged, because the clock
+    /// of the file system has not advanced since the last change. (git calls such files racily clean.)
     pub(crate) fn is_racy(&self, at: SystemTime) -> bool {
         let at = at.duration_since(UNIX_EPOCH).map_or(0, |at| at.as_nanos() as i128);
         let tick = if self.ctime_ns % 1_000_000_000 == 0 { COARSE_TICK_NS } else { TICK_NS };

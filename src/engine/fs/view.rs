@@ -143,8 +143,7 @@ impl Bytes {
     }
 }
 
-/// The bytes of `window` if all of them are in the page cache. `None` if not, or if the file system does not
-/// say.
+/// The bytes of `window` if all are in the page cache. `None` if not, or if the file system does not say.
 #[cfg(target_os = "linux")]
 fn read_cached(file: &File, window: &Range<usize>) -> Option<Vec<u8>> {
     use rustix::io::{ReadWriteFlags, preadv2};
@@ -170,8 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// The test that fills the table of guarded maps locks this for writing; tests that need free slots lock
-    /// it for reading.
+    /// Locked for writing by the test that fills the table of guarded maps, for reading by others.
     static TABLE: RwLock<()> = RwLock::new(());
 
     fn open(bytes: &[u8]) -> (File, Arc<OpenFile>) {

@@ -1,10 +1,9 @@
-//! Waits for the end of other programs' writes, with one thread per file (SPEC 8: a fault harms only the
-//! requests that touch it).
+//! Waits for the end of other programs' writes, with one thread per file, so that a write that never ends
+//! harms only requests for its file (SPEC 8).
 //!
-//! A thread that waits in the kernel for a write(2) cannot be interrupted, and a write may never end. So of
-//! all requests for a file, only one waits in the kernel at a time. The others wait here, until their
-//! deadline, for a kernel wait that began after they arrived. `writers.rs` explains why a running write
-//! matters.
+//! A thread that waits in the kernel for a write(2) cannot be interrupted. So only one request for a file
+//! waits there at a time. The others wait here, until their deadline, for a kernel wait that began after they
+//! arrived. `writers.rs` explains the effect of a running write.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,7 +20,6 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Device and inode.
 type File = (u64, u64);
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct WriteWaits {
     files: Mutex<HashMap<File, Waits>>,

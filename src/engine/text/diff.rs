@@ -91,8 +91,7 @@ struct Hunk<'p> {
     put_in: usize,
     /// The changes from the first one of this hunk on.
     splices: Splices<'p>,
-    /// Ranges of lines that changes share, each with the number of these changes. `None` if the hunk is too
-    /// large.
+    /// Ranges of lines that changes share, with the number of changes. `None` if the hunk is too large.
     groups: Option<Vec<(Range<usize>, usize)>>,
 }
 
@@ -237,9 +236,8 @@ impl Body {
         self.kept += self.put(' ', &old[old.len() - tail..].concat());
     }
 
-    /// Cuts surplus context, which exists where a change begins or ends with unchanged lines: if one side has
-    /// more context than the other, patch takes the hunk for one at an end of the file. Returns the number of
-    /// lines cut in front.
+    /// Cuts surplus context, which unchanged lines at the start or end of a change cause: with more context
+    /// on one side, patch assumes an end of the file. Returns the number of lines cut in front.
     fn cut_context(&mut self) -> usize {
         let lines: Vec<&str> = self.text.split_inclusive('\n').collect();
         let is_context = |line: &&&str| line.starts_with(' ');

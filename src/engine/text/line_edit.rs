@@ -79,8 +79,7 @@ pub struct Planned<'t> {
     pub total_lines: usize,
 }
 
-/// Plans `edits` on the text `old`, which `index` describes. Returns `None` if `old` does not match the
-/// index.
+/// Plans `edits` on the text `old`. Returns `None` if `old` does not match `index`.
 ///
 /// Errors, in SPEC 4's order: [`Error::LineOutOfRange`] and [`Error::NotAsExpected`] in the order of the
 /// edits, then [`Error::Conflict`].
@@ -92,8 +91,7 @@ pub fn plan<'t>(index: &LineIndex, old: &[u8], edits: &'t LineEdits) -> Result<O
     let Some(composed) = Composer::new(&text).compose(&order) else { return Ok(None) };
     let mut plan = EditPlan::new(composed.splices, old);
     if composed.total == 1 && plan.as_ref().is_some_and(|plan| leaves_only_a_bom(plan, old)) {
-        // The remaining text would be only a byte order mark, which is not a line. A line break keeps it a
-        // line.
+        // Only a byte order mark would remain, which is not a line. A line break keeps it a line.
         let end = Splice { at: old.len()..old.len(), text: Cow::Borrowed(composed.last.as_bytes()) };
         plan = plan.and_then(|plan| plan.and(end, old));
     }
@@ -122,8 +120,7 @@ impl Text<'_> {
         own(line).or_else(|| own(line.checked_sub(1)?)).unwrap_or(Break::Lf)
     }
 
-    /// The line break for text inserted before `line`: that of the line before it; for the first line, its
-    /// own.
+    /// The line break for text inserted before `line`: that of the line before it, or of the first line.
     fn style_before(&self, line: usize) -> Break {
         self.style(line.min(self.index.len_lines()).saturating_sub(1))
     }
@@ -151,8 +148,7 @@ fn check_ranges(text: &Text, edits: &[LineEdit]) -> Result<()> {
     Ok(())
 }
 
-/// The line whose whole text is `expected`, if exactly one has it. `None` for an empty text, which identifies
-/// no line.
+/// The line whose whole text is `expected`, if exactly one has it. An empty text identifies no line.
 fn only_line_with(text: &Text, expected: &[u8]) -> Option<u64> {
     if expected.is_empty() || memchr::memchr2(b'\n', b'\r', expected).is_some() {
         return None;
@@ -167,8 +163,7 @@ fn only_line_with(text: &Text, expected: &[u8]) -> Option<u64> {
     Some(text.index.line_at(text.index.first_byte() + at, text.old) as u64)
 }
 
-/// The valid inserts at or past the end, as indexes into `edits`. In ascending order, each may be at most at
-/// the number of lines so far.
+/// The valid inserts at or past the end: in ascending order, each at most at the number of lines so far.
 fn reachable_ends(total: usize, edits: &[LineEdit]) -> Vec<usize> {
     let mut lines = total as u64;
     let mut valid = Vec::new();
@@ -310,8 +305,7 @@ impl<'o, 't> Composer<'o, 't> {
         }
     }
 
-    /// Whether the last splice ends at `at` with a line break (a replaced last line whose content ends in
-    /// one).
+    /// Whether the last splice ends at `at` with a line break (after a replacement of the last line).
     fn ends_in_break_at(&self, at: usize) -> bool {
         self.splices.last().is_some_and(|last| {
             last.at.end == at && !last.at.is_empty() && matches!(last.text.last(), Some(b'\n' | b'\r'))
@@ -388,8 +382,7 @@ fn join<'t>(text: &mut Cow<'t, [u8]>, next: Cow<'t, [u8]>) {
     }
 }
 
-/// The lines of a `content`: split at its line breaks. A final break adds no line; the empty string is one
-/// empty line.
+/// The lines of a `content`. A final line break adds no line; the empty string is one empty line.
 fn split(content: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(content);
     std::iter::from_fn(move || {

@@ -1,5 +1,4 @@
-//! A compact list of numbers: a byte or two for a small number (LEB128). Stored in blocks, so that growth
-//! copies nothing.
+//! A list of numbers, a byte or two for a small one (LEB128), in blocks, so that growth copies nothing.
 
 /// Bytes of a block; the first one starts smaller.
 const BLOCK: usize = 16 * 1024;
@@ -7,7 +6,6 @@ const BLOCK: usize = 16 * 1024;
 /// Maximum number of bytes of one number.
 const LONGEST: usize = 10;
 
-/// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Packed {
     blocks: Vec<Vec<u8>>,

@@ -1,5 +1,4 @@
-//! Edits: one change of one file, complete or not at all (SPEC 8). Steps: queue, lock, read, plan, write,
-//! rename.
+//! Edits one file, completely or not at all (SPEC 8): queue, lock, read, plan, write, rename.
 
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
@@ -32,8 +31,7 @@ pub struct Edited {
 }
 
 impl Workspace {
-    /// Changes lines of the file `name`. Creates the file if it is missing and `create` is set (SPEC 4,
-    /// `edit_file`).
+    /// Changes lines of the file `name`. Creates a missing file if `create` is set (SPEC 4, `edit_file`).
     pub fn edit_lines(
         &self,
         name: &FileName,
@@ -89,8 +87,7 @@ impl Workspace {
         Err(Error::Changed { name: name.into() })
     }
 
-    /// Plans like [`Workspace::change`] and returns the same report, but takes no lock and changes nothing on
-    /// the disk.
+    /// Plans and reports like [`Workspace::change`], but takes no lock and changes nothing on the disk.
     pub fn dry_run<'p, T>(
         &self,
         name: &FileName,
@@ -182,16 +179,14 @@ impl Workspace {
             Locked::StartOver => return Ok(Attempt::Replaced),
             Locked::TooLate => return Err(control.locked_out(name)),
         };
-        // Another process may have replaced the file before we got the lock. Then our lock is on a file
-        // without a name.
+        // Another process may have replaced the file before we got the lock; then we locked the old file.
         let Some(file) = self.open_place(&found.place, name, control)? else { return Ok(Attempt::Replaced) };
         if !file.stamp().same_file(first.stamp()) {
             return Ok(Attempt::Replaced);
         }
         let Some((view, index)) = self.whole(file, name, control)? else { return Ok(Attempt::Changed) };
         let planned = plan(&index, view.bytes());
-        // An error, or the result that nothing changes, is valid only if the bytes that it was read from were
-        // valid.
+        // An error, or "nothing changes", is valid only if the bytes that it was read from were valid.
         if planned.as_ref().map_or(true, |plan| plan.as_ref().is_none_or(|(edit, _)| edit.changes_nothing()))
             && !view.unchanged()
         {

@@ -125,8 +125,7 @@ impl Workspace {
         &self.plans
     }
 
-    /// Moves cached indexes to the calling thread's heap, so that the pages of threads that have ended can be
-    /// freed.
+    /// Moves cached indexes to the calling thread's heap, so that pages of ended threads can be freed.
     pub fn compact(&self) {
         self.cache.compact();
     }
@@ -136,8 +135,7 @@ impl Workspace {
         FileName::parse(name, self.options.names)
     }
 
-    /// All files of the folder (SPEC 4, `list_files`); `with_access` asks the system for read and write
-    /// permission.
+    /// All files of the folder (SPEC 4, `list_files`). `with_access` also asks for read and write permission.
     pub fn list(&self, with_access: bool, control: &Control) -> Result<list::Listing> {
         self.list_some(list::ListOptions { after: None, limit: usize::MAX, with_access }, control)
     }
@@ -173,8 +171,7 @@ impl Workspace {
         if found.place.stat.is_none() { Err(self.not_found(&found.folder, name)) } else { Ok(found.place) }
     }
 
-    /// Resolves a name in `folder`. If it is missing there and the folder's path now names another folder,
-    /// looks in that one.
+    /// Resolves a name in `folder`; if it is missing, in the folder that the path names now.
     fn find_or_missing(&self, folder: Folder, name: &str) -> Result<Found> {
         let find = |folder: Folder| {
             ResolvedPath::find(folder.handle(), OsStr::new(name)).map(|place| Found { folder, place })
@@ -199,8 +196,7 @@ impl Workspace {
         list::similar_names(folder.handle(), name, self.options.names)
     }
 
-    /// Opens the file if it is within the size limit; waits for the end of another program's lease. Returns
-    /// `None` if the entry has changed since it was found.
+    /// Opens the file if it is not too large; waits for leases. `None` if the entry has changed meanwhile.
     fn open_place(
         &self,
         place: &ResolvedPath,

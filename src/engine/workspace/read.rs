@@ -65,8 +65,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// The bytes of the lines as in the file, without the line break of the last one. They may change while
-    /// they are read.
+    /// The bytes of the lines, without the line break of the last one. They may change while they are read.
     pub fn bytes(&self) -> &[u8] {
         &self.view.bytes()[self.bytes.clone()]
     }
@@ -92,12 +91,10 @@ enum Part {
 /// What a read may wait for.
 #[derive(Clone, Copy)]
 enum Effort<'c> {
-    /// For nothing: reads only small parts that are in memory. Carries the file system of the file, because
-    /// to ask for it may block.
+    /// For nothing: reads small parts from memory. With the file system, because to ask for it may block.
     AtOnce(FileSystem),
-    /// For the disk, but not for another program's write, because a write that never ends must not block the
-    /// list of all files. Only lines are counted. Carries the file system, which is the same for thousands of
-    /// files.
+    /// For the disk, but not for another program's write: one that never ends must not block a listing. Only
+    /// lines are counted. With the file system, which is the same for thousands of files.
     Count(FileSystem),
     /// For the disk, and for the end of another program's write if the operation allows that.
     Full(&'c Control),
@@ -136,8 +133,7 @@ impl Workspace {
         Err(Error::Changed { name: name.into() })
     }
 
-    /// Like [`Workspace::read`], but returns `None` if the read would have to wait: the part is large or not
-    /// in memory.
+    /// Like [`Workspace::read`], but only if it needs no waiting: for a small part that is in memory.
     pub fn read_at_once(&self, name: &FileName, range: LineRange) -> Option<Result<Excerpt>> {
         if let Err(error) = range.check() {
             return Some(Err(error));
@@ -154,8 +150,7 @@ impl Workspace {
         self.excerpt(file, name.as_str(), Part::Lines(range), effort).transpose()
     }
 
-    /// Reads a part of an open file. Returns `None` if the file changed meanwhile, or if the read needs more
-    /// than `effort`.
+    /// Reads a part of an open file. `None` if the file changed meanwhile, or if it needs more than `effort`.
     fn excerpt(
         &self,
         file: Arc<OpenFile>,
@@ -176,8 +171,7 @@ impl Workspace {
         // A copy is what the client gets, so it must be valid now.
         let settled = view.bytes().len() <= MAP_CUTOFF;
         let unchanged = || match effort {
-            // The file was opened on the assumption that it is unchanged since it was found. So the whole
-            // stamp must be equal.
+            // The file was assumed to be unchanged since it was found, so the whole stamp must be equal.
             Effort::AtOnce(_) => view.file().is_as_found(),
             Effort::Count(_) | Effort::Full(_) => view.unchanged(),
         };
@@ -265,8 +259,7 @@ impl Workspace {
         Ok(Some(if keep { Keep::Yes } else { Keep::No }))
     }
 
-    /// Indexes a view of a whole file, and caches the index if `keep` allows it. Returns `None` if the file
-    /// changed meanwhile.
+    /// Indexes a view of a whole file; caches the index if `keep` allows. `None` if the file has changed.
     fn index(&self, view: &FileView, name: &str, keep: Keep) -> Result<Option<Arc<LineIndex>>> {
         let built = LineIndex::build(view.bytes()).map(Arc::new);
         if !view.unchanged() {
@@ -287,8 +280,7 @@ fn not_text(why: NotText, name: &str) -> Error {
     }
 }
 
-/// The bytes of `window`. Returns `None` if the file has become shorter, or if `effort` does not allow to
-/// read them.
+/// The bytes of `window`. `None` if the file is shorter now, or if `effort` does not allow the read.
 fn load(file: Arc<OpenFile>, window: Range<usize>, name: &str, effort: Effort) -> Result<Option<FileView>> {
     match effort {
         Effort::AtOnce(_) if window.len() > MAP_CUTOFF => Ok(None),

@@ -44,8 +44,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Crashes an edit of `a` after each of its steps, and checks the files that are left. Returns the number of
-/// steps.
+/// Crashes an edit of `a` after each of its steps, and checks the files left. Returns the number of steps.
 fn crash_everywhere(old: Option<&str>, edits: &LineEdits, new: &str) -> usize {
     for step in 1.. {
         let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! The reply to a failed call (SPEC 5): enough to correct the call in one retry.
 //!
-//! The text alone states every fact; the metadata has the structures of S1.
+//! The text alone states every fact; the metadata has the structures of SPEC 5.
 
 use std::fmt::Write;
 

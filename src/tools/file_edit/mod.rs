@@ -1,7 +1,6 @@
 //! `file_edit`: replaces exact text by text, one edit after the other (SPEC 5).
 //!
-//! Parses the arguments and runs the call. The texts of a success are in [`success`], those of a failure in
-//! [`error`] and [`no_match`].
+//! Parses and runs the call. The replies are in [`success`], [`error`] and [`no_match`].
 
 mod data;
 mod error;
@@ -27,7 +26,7 @@ const MAX_DIFF: usize = 16 * 1024;
 /// Maximum number of passages that a dry run shows.
 const PREVIEWS: usize = 200;
 
-/// The message of S1 for a call without edits.
+/// The contract's message for a call without edits (SPEC 5).
 const NO_EDITS: &str = "No edits provided";
 
 pub(super) static TOOL: Tool = Tool {

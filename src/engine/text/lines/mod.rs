@@ -179,8 +179,7 @@ impl LineIndex {
         Some(Line { text: start..end, next: end + brk })
     }
 
-    /// The line that contains the byte `at`, or whose break contains it. At the end of the text, the line
-    /// that would start there.
+    /// The line of the byte `at`, its break included. At the end of the text, the line that would start.
     pub fn line_at(&self, at: usize, bytes: &[u8]) -> usize {
         let at = at.min(bytes.len());
         let block = (at >> self.shift).min(self.breaks_before.len() - 1);
@@ -232,8 +231,7 @@ impl LineIndex {
         }
     }
 
-    /// The block that contains the end of the break before `line`: the first block for line 0, the last one
-    /// for the end of the text.
+    /// The block in which the break before `line` ends; the first for line 0, the last for the text's end.
     fn block_of(&self, line: usize) -> usize {
         let before = self.breaks_before.partition_point(|&breaks| (breaks as usize) < line);
         before.saturating_sub(1)

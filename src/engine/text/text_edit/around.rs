@@ -7,8 +7,7 @@ use super::cursor::Cursor;
 use super::input_errors::InputError;
 use super::snippet::{Lines, break_after, break_before};
 
-/// The blanks and line breaks at the start and the end of `needle`. If it consists only of them, all belong
-/// to the start.
+/// The blanks and line breaks at the start and end of `needle`. If it has nothing else, all are the start.
 fn ends(needle: &str) -> (&str, &str) {
     let is_outer = |c| matches!(c, ' ' | '\t' | '\n' | '\r');
     let inner = needle.trim_start_matches(is_outer);
@@ -25,8 +24,7 @@ fn parts(outer: &str) -> Vec<&str> {
     lines.chain(last).flat_map(|line| line.split('\r')).collect()
 }
 
-/// Extends the passage by the blanks and line breaks that the needle has at its ends, as far as the text has
-/// them.
+/// Extends the passage by the blanks and line breaks at the needle's ends, as far as the text has them.
 pub(super) fn with_ends(lines: &Lines, start: Cursor, end: Cursor, needle: &str) -> (Cursor, Cursor) {
     let pieces = lines.pieces;
     let (before, after) = ends(needle);

@@ -25,8 +25,7 @@ pub(super) fn body<'t>(lines: &Lines<'_, 't>) -> &'t [u8] {
     lines.old.get(lines.index.first_byte()..).unwrap_or_default()
 }
 
-/// Passages similar to the needle, in the old text and in inserted texts; and whether the search stopped
-/// early.
+/// Passages similar to the needle, in old and inserted text; and whether the search stopped early.
 pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<(Cursor, Cursor)>, bool) {
     let first = lines.index.first_byte();
     let (near, mut early) = (nearest(body(lines), within, needle), within.early);
@@ -66,8 +65,7 @@ pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<
     (found, early)
 }
 
-/// Extends a passage: to the end of a long needle, to the needle's last line, and by the blanks and line
-/// breaks at the needle's ends.
+/// Extends a passage to the end of a long needle, its last line, and the blanks and breaks at its ends.
 pub(super) fn widened(
     lines: &Lines,
     start: Cursor,
@@ -80,8 +78,7 @@ pub(super) fn widened(
     (lines.pieces.order(start) < lines.pieces.order(end)).then_some((start, end))
 }
 
-/// The end of a passage for a needle of which only the start was compared: the end of the part that is most
-/// similar to the needle's end, at about the needle's length.
+/// The end of a long needle, of which only the start was compared: where its last bytes match best.
 fn to_end_of_long(lines: &Lines, start: Cursor, end: Cursor, needle: &str) -> Option<Cursor> {
     let tail_from = crate::engine::char_boundary(needle.as_bytes(), needle.len().checked_sub(TAIL)?);
     if needle.chars().nth(super::similar::COMPARED).is_none() || COMPARED < needle.len() {
@@ -96,8 +93,7 @@ fn to_end_of_long(lines: &Lines, start: Cursor, end: Cursor, needle: &str) -> Op
     (lines.pieces.order(end) < lines.pieces.order(tail_end)).then_some(tail_end)
 }
 
-/// The end of the line that equals the needle's last line, if it follows within a few lines. Then the needle
-/// left out the lines between.
+/// The end of the needle's last line, if it is one of the next lines: the needle left out lines before it.
 fn to_last_line(lines: &Lines, end: Cursor, needle: &str) -> Option<Cursor> {
     let (_, last) = needle.trim_end().rsplit_once('\n')?;
     let mut at = end;

@@ -26,8 +26,7 @@ const TOLD: usize = 3;
 /// Maximum length, in bytes, of an old_text in which corruptions are undone.
 const UNDONE: usize = 64 * 1024;
 
-/// Maximum length, in bytes, of a text that is searched completely for an undone old_text. In a longer text,
-/// only similar regions are searched.
+/// Maximum size, in bytes, of a text that is searched completely for an undone old_text, not by regions.
 const SEARCHED_WHOLE: usize = 1 << 20;
 
 /// Maximum number of anchors compared in one region.
@@ -124,8 +123,7 @@ fn explained(
         let sought = if lines.pieces.len() <= SEARCHED_WHOLE {
             occurrences(text, lines.pieces, TOLD, control)?
         } else {
-            // The undone text is similar to the needle, so it can only be in the regions similar to the
-            // needle.
+            // The undone text is similar to the needle, so only similar regions can hold it.
             let pattern = Pattern::new(text.as_bytes());
             pattern.find(Some(&anchors_in(&pattern, regions, lines)), lines.pieces, TOLD, control)?
         };
@@ -171,8 +169,7 @@ fn described(lines: &Lines, needle: &str, start: Cursor, end: Cursor, mistake: O
     Place { start, end, similar: Similar { passage, exact, score, differences, more, shift, mistake } }
 }
 
-/// Describes the passage from `start` to `end`, which equals `inner`: the needle without the blanks and line
-/// breaks around it.
+/// Describes the passage of `inner`, the needle without the blanks and line breaks around it.
 fn described_with_ends(lines: &Lines, needle: &str, inner: &str, start: Cursor, end: Cursor) -> Place {
     let (from, to) = with_ends(lines, start, end, needle);
     let found = (lines.exact(from, start, COMPARED), lines.exact(end, to, COMPARED));
@@ -191,9 +188,8 @@ fn score(one: &str, other: &str) -> f64 {
     (1.0 - f64::from(distance) / len as f64).clamp(0.0, 1.0)
 }
 
-/// Places where the new text already is. Either the new text occurs exactly as often as the edit was to
-/// insert it, and no passage counts as the intended one. Or it overlaps a similar passage that is more like
-/// the new text than like the old one.
+/// Where the new text already is: exactly as often as the edit was to insert it, if no passage counts as the
+/// intended one; and at similar passages that are more like the new text than like the old one.
 fn already_applied(
     edit: &TextEdit,
     places: &[Place],

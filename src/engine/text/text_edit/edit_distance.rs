@@ -6,8 +6,7 @@ use std::collections::HashMap;
 
 use super::work;
 
-/// One column of the matrix: for each block, bit sets of the rows where the distance rises and where it
-/// falls.
+/// One column of the matrix: for each block, the rows where the distance rises and where it falls.
 struct Column {
     rises: Vec<u64>,
     falls: Vec<u64>,

@@ -13,7 +13,6 @@ const LONG: usize = 4 * 1024;
 /// Bytes, less the overlap, that are copied into one slice, if the needle is not longer.
 const BLOCK: usize = 64 * 1024;
 
-/// See the module.
 pub(super) struct Haystacks<'s, 't> {
     pieces: &'s PieceTable<'t>,
     needle: usize,

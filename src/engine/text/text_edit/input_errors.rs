@@ -1,7 +1,6 @@
 //! Common corruptions of a text between a file and an edit, and how to undo them.
 //!
-//! Pure. Each is an error that models make. The undone text is never applied, it only helps to explain the
-//! error.
+//! Pure. Models make these errors. An undone text is never applied, it only helps to explain the error.
 
 /// What happened to the text that was searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -200,9 +200,8 @@ impl<'s, 't> Symbols<'s, 't> {
         }
     }
 
-    /// The next position where a match may start, if the one at `at` is wrong because the text has another
-    /// break where the old_text has a lone `\r`. `kinds` are the text's symbols from `at` on, with the kinds
-    /// of breaks. Returns an error if this takes too long.
+    /// The next possible start of a match, if the one at `at` is wrong because the text has another break for
+    /// a lone `\r`. `kinds` are the text's symbols from `at` on. Fails if this takes too long.
     fn other_start(&mut self, at: usize, kinds: &[u8]) -> Result<Option<usize>> {
         let Some(wanted) = &self.kinds else { return Ok(None) };
         let differs = |(wanted, found): (&u8, &u8)| *wanted == b'\r' && *found != b'\r';

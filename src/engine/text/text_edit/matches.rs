@@ -5,7 +5,6 @@
 use super::cursor::Cursor;
 use crate::engine::text::packed::Packed;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Matches {
     count: u64,

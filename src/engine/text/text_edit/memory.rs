@@ -2,8 +2,7 @@
 
 use crate::engine::{Budget, Share};
 
-/// Bytes of memory for a call of any text size, for each of its edits, and the part that does not count
-/// against the shared budget.
+/// Bytes for a call of any size, for each of its edits, and those not counted in the shared budget.
 const FREE: usize = 640 * 1024;
 const EACH_EDIT: usize = 4 * 1024;
 const UNCOUNTED: usize = 256 * 1024;

@@ -153,8 +153,7 @@ impl TextEdits {
         self.edits.first().is_some_and(|first| first.old_text.is_empty())
     }
 
-    /// The new texts as they are inserted into a text with these kinds of line breaks: if it has only one
-    /// kind, all breaks are converted to it.
+    /// The new texts for a text with these line breaks: if there is only one kind, converted to it.
     fn new_texts(&self, kinds: BreakKinds) -> Vec<&[u8]> {
         let only = match (kinds.lf, kinds.crlf, kinds.cr) {
             (true, false, false) => Some((0, Break::Lf)),
@@ -187,12 +186,10 @@ fn with_breaks(text: &str, brk: Break) -> Option<String> {
     (out != text).then_some(out)
 }
 
-/// Plans `edits` on the text `old`, which `index` describes. Returns `None` if `old` does not match the
-/// index.
+/// Plans `edits` on the text `old`. Returns `None` if `old` does not match `index`.
 ///
-/// Errors: [`Error::Unmatched`] for the first edit whose text is not found as often as it must be, and
-/// [`Error::TooLarge`]. [`Error::Busy`] if other calls hold the memory, [`Error::InvalidArguments`] if the
-/// call needs too much of it.
+/// Errors: [`Error::Unmatched`] for the first edit whose text is not found as often as it must be,
+/// [`Error::TooLarge`], [`Error::Busy`], and [`Error::InvalidArguments`] for too much work or memory.
 pub fn plan<'t>(
     index: &LineIndex,
     old: &[u8],
@@ -241,8 +238,7 @@ struct Planner<'p, 't> {
 }
 
 impl Planner<'_, '_> {
-    /// Applies an edit to the text that the earlier edits have left. `untold` is the number of passages that
-    /// may still be reported; decreases it.
+    /// Applies an edit to the result of those before. `untold` counts the passages still to report.
     fn apply(&mut self, number: usize, untold: &mut usize, control: &Control) -> Result<()> {
         let edit = &self.edits.edits[number];
         let keep = edit.occurrences.min(MAX_REPLACEMENTS).max(TOLD as u64) as usize;

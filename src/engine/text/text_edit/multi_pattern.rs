@@ -66,8 +66,7 @@ impl<'n> MultiPattern<'n> {
         for (needle, number) in needles {
             debug_assert!((1..=MAX_NEEDLE).contains(&needle.len()));
             if needle.len() < MIN_NEEDLE {
-                // Compares bytes, not slice patterns: with those, rustc 1.95 stores a wrong number (opt-level
-                // 3).
+                // Compares bytes: with slice patterns, rustc 1.95 stores a wrong number (opt-level 3).
                 let of = if needle.len() == 1 { &mut ones } else { &mut twos };
                 of.push((u16::from_le_bytes([needle[0], needle[needle.len() - 1]]), number));
             } else if let Some(class) = GRAMS.iter().position(|gram| needle.len() >= 2 * gram - 1) {
@@ -97,9 +96,8 @@ impl<'n> MultiPattern<'n> {
         self.short.is_none() && self.classes.is_empty()
     }
 
-    /// Calls `found` with the number and position of every occurrence in `text`, overlapping ones too. The
-    /// occurrences of one needle come in order. Returns how many comparisons with needles of three bytes or
-    /// more failed.
+    /// Calls `found` with the number and position of every occurrence in `text`, for each needle in order.
+    /// Returns how many comparisons with needles of three bytes or more failed.
     pub(super) fn find(&self, text: &[u8], found: &mut impl FnMut(u32, usize)) -> usize {
         self.short.iter().for_each(|short| short.find(text, found));
         let classes = self.classes.iter().map(|class| match class.gram {
@@ -248,8 +246,7 @@ impl<'n> Class<'n> {
         work::count(self.shortest * (1 + self.sorted.len().ilog2() as usize));
         let here = &text[start..text.len().min(start + MAX_NEEDLE)];
         let mut in_vain = 0;
-        // Every needle that matches here is the last one that is not greater than the text, or a prefix of
-        // that one.
+        // Every needle that matches is the last one that is not greater than the text, or a prefix of it.
         let after = self.sorted.partition_point(|(needle, _)| *needle <= here);
         let mut next = after.checked_sub(1);
         while let Some(at) = next {

@@ -1,5 +1,4 @@
-//! Folds a text: removes differences that people and models overlook (case, kind and number of blanks,
-//! typographic marks, accents).
+//! Folds a text: ignores case, the kind and number of blanks, typographic marks, and accents.
 //!
 //! Pure; knows nothing of files. Each folded character keeps its position in the text.
 

@@ -10,8 +10,7 @@ use super::work;
 use crate::engine::text::packed::Packed;
 use crate::engine::{Control, Result};
 
-/// Limits of the addresses kept for all stretches together: an absolute one, and one address per this many
-/// bytes of text.
+/// Limits of the addresses kept for all stretches: in all, and one for each so many bytes of the text.
 const ALL_KEPT: usize = 1 << 20;
 const BYTES_EACH: usize = 4;
 
@@ -50,7 +49,6 @@ pub(super) struct Kept<'e> {
     given_up: bool,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Occurrences<'e> {
     kept: Vec<Kept<'e>>,
@@ -138,8 +136,7 @@ impl<'e> Occurrences<'e> {
         self.prepare();
     }
 
-    /// Gives up all stretches after too many failed comparisons. Rebuilds the search without given-up
-    /// stretches if they are found often.
+    /// Gives up all stretches after too many failed comparisons; stops searching given-up ones.
     fn give_up_more(&mut self) {
         if self.most_looks < self.looks {
             self.kept.iter_mut().for_each(|kept| give_up(kept, &mut self.room));
@@ -311,8 +308,7 @@ impl Around {
         (segment, self.segments[segment])
     }
 
-    /// Whether these bytes are in one segment that the edit did not insert: then they were adjacent before
-    /// it.
+    /// Whether these bytes are in one segment that the edit did not insert, so were adjacent before.
     fn was_there(&self, at: usize, len: usize) -> bool {
         let (segment, (.., put_in)) = self.segment(at);
         !put_in && self.segments.get(segment + 1).is_none_or(|(next, ..)| at + len <= *next)

@@ -277,8 +277,7 @@ impl Greedy<'_, '_> {
         Ok(true)
     }
 
-    /// Offers every anchor in the text, until there are more than `enough` matches. Returns false if the
-    /// search by anchors became too costly.
+    /// Offers every anchor until there are more than `enough` matches. False if that costs too much.
     fn search_whole(&mut self, enough: u64, control: &Control) -> Result<bool> {
         let anchor = self.pattern.anchor();
         let finder = memchr::memmem::Finder::new(anchor);

@@ -33,7 +33,6 @@ const MOST: usize = 16 * 1024;
 /// Bytes of the text that are sampled to choose the anchor of a single edit.
 const SAMPLE: usize = 64 * 1024;
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Search<'e> {
     patterns: Vec<Pattern<'e>>,

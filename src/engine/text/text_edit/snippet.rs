@@ -17,8 +17,7 @@ const QUOTED: usize = 400;
 /// Maximum number of bytes quoted of a passage of several lines.
 const QUOTED_LINES: usize = 4_000;
 
-/// One passage, with its position in the old text where it has one. Lines and columns are 0-based; columns
-/// are characters.
+/// One passage, located in the old text if possible. Lines and columns are 0-based; columns are characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet {
     /// The line in which it starts.
@@ -31,8 +30,7 @@ pub struct Snippet {
     pub column_end: usize,
     /// The column of its start after the earlier edits of the call, if that differs.
     pub column_now: Option<usize>,
-    /// The edit of the same call that inserted its start, 0-based. Then `line` is where that text was
-    /// inserted in the old text.
+    /// The edit of the call that inserted its start, 0-based. Then `line` is where that text was inserted.
     pub put_in_by: Option<usize>,
     /// Its whole lines, joined by `\n`; of a long line, the part around it.
     pub text: String,
@@ -193,8 +191,7 @@ impl<'s, 't> Lines<'s, 't> {
         if more { text + "…" } else { text }
     }
 
-    /// The lines of a passage from `start` to `end`, of a long line the part around it, and the range of the
-    /// passage in them.
+    /// The lines of a passage (of a long line, the part around it), and the range of the passage in them.
     fn quote_around(
         &self,
         line: &Known,

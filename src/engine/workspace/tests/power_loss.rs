@@ -35,7 +35,6 @@ struct Content {
     durable: Vec<u8>,
 }
 
-/// See the module.
 #[derive(Debug, Clone)]
 struct Disk {
     folders: Vec<Folder>,

@@ -49,7 +49,6 @@ struct Unfolded {
     ends: Vec<u32>,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct PieceTable<'t> {
     old: &'t [u8],
@@ -251,8 +250,7 @@ impl<'t> PieceTable<'t> {
         self.label_between(HEAD, TAIL, self.leaves.len() as u64);
     }
 
-    /// The text as changes of the old one, with the numbers of the edits. Frees each leaf when it has been
-    /// read.
+    /// The text as changes of the old one, with the edits' numbers. Frees each leaf after reading it.
     pub(super) fn into_changes(self) -> impl Iterator<Item = Change> {
         let end = (self.old.len() as u32, None);
         let mut done = self.first;

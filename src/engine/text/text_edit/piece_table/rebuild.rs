@@ -14,7 +14,6 @@ const FEW: usize = 4096;
 const ADDRESSED: u64 = 64;
 const ALL_ADDRESSED: usize = 64 * 1024;
 
-/// See the module.
 struct Rebuild<'p, 't> {
     pieces: &'p mut PieceTable<'t>,
     edit: u32,

@@ -170,8 +170,7 @@ impl<'t> PieceTable<'t> {
         (Cursor { leaf, offset: (offset - left) as u32 }, bytes)
     }
 
-    /// Appends the text from a cursor on to `out`, segment by segment. `room` returns how many bytes of a
-    /// segment to take; stops after the first one taken in part.
+    /// Appends the text from a cursor on to `out`, up to the first segment that `room` does not fully allow.
     pub(in crate::engine::text::text_edit) fn copy(
         &self,
         from: Cursor,
@@ -329,9 +328,8 @@ impl<'t> PieceTable<'t> {
             .filter_map(|(segment, start)| segment.edit().map(|_| (start, segment.len as usize)))
     }
 
-    /// Writes to `seams` the positions in a leaf where `edit` has changed the text, with the number of bytes
-    /// inserted. If the edit only deletes, these are all segment starts, where bytes may have become
-    /// adjacent.
+    /// Writes to `seams` where `edit` has changed a leaf, and how many bytes it inserted there. For an edit
+    /// that only deletes: all segment starts, because bytes may have become adjacent there.
     pub(in crate::engine::text::text_edit) fn seams(
         &self,
         edit: u32,
