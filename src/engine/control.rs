@@ -59,7 +59,7 @@ impl Control {
     }
 
     /// The same operation, but its waits for other programs count from `arrived`: for an operation that was
-    /// queued behind one that timed out. So many operations on a locked file wait no longer than one.
+    /// queued behind one that timed out. So a queue of operations waits for a locked file only once.
     pub fn waiting_since(self, arrived: Instant) -> Control {
         let (now, waited) = (Instant::now(), arrived.elapsed());
         let earlier = |deadline: Instant| deadline.checked_sub(waited).unwrap_or(now);

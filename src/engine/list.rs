@@ -24,7 +24,7 @@ const SIMILAR_SEARCHED: usize = 2_000;
 /// Minimum similarity of two names (Jaro-Winkler, 0 to 1).
 const SIMILAR_ENOUGH: f64 = 0.85;
 
-/// How often the lines of a file are counted if it changes meanwhile.
+/// Attempts to count the lines of a file that changes meanwhile.
 const ATTEMPTS: usize = 8;
 
 /// One listed file.
