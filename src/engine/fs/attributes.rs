@@ -131,8 +131,8 @@ fn copy_rights(from: &Stat, acl: Option<Acl>, new: &File, kept: Kept, cleared: b
         }
         None => (mode_of(from).intersection(Mode::RWXU), false),
     };
-    // With an ACL, the group bits are its mask: without them, an inherited ACL grants nothing. Without an ACL,
-    // they would grant to the group what the mask allowed.
+    // With an ACL, the group bits are its mask: without them, an inherited ACL grants nothing. Without an
+    // ACL, they would grant to the group what the mask allowed.
     let mode = if set { mode } else { mode.difference(Mode::RWXG) };
     let special = mode_of(from).difference(Mode::RWXU | Mode::RWXG | Mode::RWXO);
     let special = if kept.both() { special } else { special.difference(SET_ID) };
