@@ -1,4 +1,4 @@
-//! The pure cores by size: no file, no lock, no socket.
+//! Benches of the pure cores by size: no file, no lock, no socket.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -48,7 +48,7 @@ fn escape(criterion: &mut Criterion) {
     let others = [
         ("crlf/1MB".to_owned(), text(1 << 20, "\r\n")),
         ("plain/1MB".to_owned(), "x".repeat(1 << 20)),
-        // The worst: nothing can stand as it is.
+        // The worst case: every character must be escaped.
         ("quotes/1MB".to_owned(), "\"".repeat(1 << 20)),
     ];
     for (name, text) in code.into_iter().chain(others) {
@@ -68,7 +68,7 @@ fn escape(criterion: &mut Criterion) {
     }
 }
 
-/// Escapes a whole text as an answer does: block after block into the same buffer.
+/// Escapes a whole text as an answer does: block by block into one buffer.
 fn escape_blocks(mut rest: &[u8], block: &mut [u8], mut each: impl FnMut(&[u8])) {
     let mut escaper = Escaper::new(Breaks::AsLf);
     while !rest.is_empty() {
@@ -79,7 +79,7 @@ fn escape_blocks(mut rest: &[u8], block: &mut [u8], mut each: impl FnMut(&[u8]))
     escaper.finish().expect("whole characters");
 }
 
-/// The bytes of up to 100 lines from the middle: the same time whatever the size, past one block.
+/// Finds up to 100 lines in the middle. Takes the same time for every size above one block.
 fn range(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("range");
     for (size_name, size) in SIZES {
@@ -107,7 +107,7 @@ pub(crate) fn middle(total: usize, count: usize) -> Range<usize> {
     start..start + count
 }
 
-/// Line edits to a plan, on 1 MB.
+/// Plans line edits of 1 MB.
 fn line_edits(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("line_edit_plan");
     let text = text(1 << 20, "\n");
@@ -123,7 +123,7 @@ fn line_edits(criterion: &mut Criterion) {
     }
 }
 
-/// A plan to the bytes of the result, by number of edits and size.
+/// Writes the result of a plan, by number of edits and size.
 fn splice(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("splice");
     for (size_name, size, count) in
@@ -148,7 +148,7 @@ fn splice(criterion: &mut Criterion) {
     }
 }
 
-/// What no line of the texts is, so that every replacement changes something.
+/// No line of the texts has this text, so every replacement changes something.
 const REPLACEMENT: &str = "replaced, and longer than many of the lines were before";
 
 /// `count` replacements, evenly spread over `total` lines.
@@ -160,7 +160,7 @@ fn spread(total: usize, count: usize) -> LineEdits {
     LineEdits { edits: (0..count).map(replace).collect(), append: None }
 }
 
-/// Exact-text edits to a plan: what 1,000 cost beside one (SPEC 9).
+/// Plans exact-text edits: the cost of 1,000 compared with one (SPEC 9).
 fn text_edits(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("text_edit_plan");
     let memory = Budget::new(usize::MAX);

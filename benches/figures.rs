@@ -1,4 +1,4 @@
-//! What the system tells of a process, a binary and the machine.
+//! Reads figures of a process, a binary and the machine from the system.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,18 +17,18 @@ pub(crate) fn memory(pid: u32, figure: &str) -> f64 {
     kilobytes * 1_024.0 / MB
 }
 
-/// How much a process grew at its peak.
+/// The growth of a process up to its peak, in MB.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Growth {
-    /// All that was resident, the mapped file included; the kernel keeps the peak, so none is missed.
+    /// All resident memory, with the mapped file; exact, because the kernel keeps the peak.
     pub(crate) resident: f64,
-    /// Of that, memory of its own; looked at again and again, so a short peak may be missed.
+    /// The process's own memory in it; sampled, so a short peak may be missed.
     pub(crate) anonymous: f64,
 }
 
-/// The growth of the process `pid` while `work` goes on.
+/// The growth of the process `pid` during `work`.
 pub(crate) fn growth(pid: u32, work: impl FnOnce()) -> Growth {
-    // 5 sets the peak back to what is resident now.
+    // 5 resets the peak to the memory that is resident now.
     fs::write(format!("/proc/{pid}/clear_refs"), "5").expect("the peak set back");
     let (resident, anonymous) = (memory(pid, "VmRSS"), memory(pid, "RssAnon"));
     let done = AtomicBool::new(false);
@@ -48,16 +48,16 @@ pub(crate) fn growth(pid: u32, work: impl FnOnce()) -> Growth {
     Growth { resident: memory(pid, "VmHWM") - resident, anonymous: peak - anonymous }
 }
 
-/// A binary as it is shipped.
+/// A binary as it is released.
 pub(crate) struct Shipped {
-    /// In MB, without the symbols that the bench profile keeps and the release profile strips.
+    /// Size in MB, without the symbols that the bench profile keeps and the release profile strips.
     pub(crate) size: f64,
-    /// Neither an interpreter nor a needed library.
+    /// Needs no interpreter and no library.
     pub(crate) is_static: bool,
 }
 
-/// Reads the program headers of a 64-bit ELF file: the stripped file ends behind the last loaded segment, but for a
-/// few KB of section headers.
+/// Reads the program headers of a 64-bit ELF file. The stripped file ends after the last loaded segment,
+/// except for a few KB of section headers.
 pub(crate) fn shipped(path: &str) -> Shipped {
     const LOAD: u64 = 1;
     const DYNAMIC: u64 = 2;
@@ -86,7 +86,7 @@ pub(crate) fn shipped(path: &str) -> Shipped {
     Shipped { size: end as f64 / MB, is_static }
 }
 
-/// Cores, processor, kernel, and how busy the machine is, in one line.
+/// Cores, processor, kernel and load of the machine, in one line.
 pub(crate) fn machine() -> String {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

@@ -1,6 +1,6 @@
-//! One folder: read, list and edit by size, each as the engine does it, without a protocol.
+//! Benches of one folder: read, list and edit by size, in the engine, without a protocol.
 //!
-//! *Cold* means that the workspace has not seen the file (the page cache has); *warm* that its index is at hand.
+//! *Cold*: the workspace has not read the file yet, but the page cache holds it. *Warm*: its index is cached.
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -18,10 +18,10 @@ use tempfile::TempDir;
 use super::cores::middle;
 use super::texts::{SIZES, text};
 
-/// The largest file, as a bench has it.
+/// Largest file of the benches, in bytes.
 const MAX_BYTES: u64 = 11 << 20;
 
-/// A folder on the disk that holds the build, not on a file system in memory: durable edits must cost what they cost.
+/// A folder on the disk of the build, not in a file system in memory, so that edits have their real cost.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
@@ -52,7 +52,7 @@ impl Folder {
     }
 }
 
-/// Waits until files written just now are trusted: before that their index is not kept (racily clean).
+/// Waits until files written just now may be cached, because they are no longer racily clean.
 pub(crate) fn rest() {
     thread::sleep(Duration::from_millis(50));
 }
@@ -67,7 +67,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     edit(criterion);
 }
 
-/// The excerpt, its bytes still where they are: what the wire costs is in `read_answer`.
+/// Reads an excerpt without copying its bytes; `read_answer` measures the protocol too.
 fn read(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("read");
     let folder = Folder::new();
@@ -125,7 +125,7 @@ pub(crate) fn folder_of(count: usize) -> Folder {
     folder
 }
 
-/// One line in the middle, again and again; `floor` does to the disk what a durable edit must, and nothing else.
+/// Edits one line in the middle repeatedly; `floor` does only the disk operations of a durable edit.
 fn edit(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("edit");
     group.sample_size(30);
@@ -150,7 +150,7 @@ fn edit(criterion: &mut Criterion) {
     }
 }
 
-/// Another text every time: an edit that changes nothing writes nothing.
+/// Writes a different text every time, because an edit that changes nothing writes nothing.
 fn replace(workspace: &Workspace, name: &FileName, line: usize, round: &mut usize) {
     *round += 1;
     let operation = Operation::Replace { content: format!("round {round:06}"), expect: None };
@@ -159,7 +159,7 @@ fn replace(workspace: &Workspace, name: &FileName, line: usize, round: &mut usiz
     assert_eq!((edited.lines_modified, edited.created), (1, false));
 }
 
-/// `text` with another line `line`.
+/// `text` with the line `line` replaced.
 pub(crate) fn replaced(text: &str, line: usize, content: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     lines[line] = content;

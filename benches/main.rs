@@ -1,11 +1,11 @@
 //! `cargo bench`: criterion's groups by size, then the table of SPEC 9's musts, measured on the real binary.
 //!
-//! - `cargo bench -- <filter>`: the groups that match; `cargo bench -- musts`: the table alone.
-//! - `cargo bench -- --test`: every bench and every must's load once, without figures.
+//! - `cargo bench -- <filter>`: the groups that match; `cargo bench -- musts`: only the table.
+//! - `cargo bench -- --test`: every bench and every load once, without measuring.
 //!
-//! Every bench asserts its outcome once before it is timed: what is fast and wrong is worth nothing.
+//! Every bench checks its result once before it is timed.
 
-#![allow(clippy::print_stdout)] // The table is for whoever runs the benches; no protocol runs over this stdout.
+#![allow(clippy::print_stdout)] // Prints the table; no protocol uses this stdout.
 
 mod cores;
 mod figures;
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use criterion::Criterion;
 
-/// Options of criterion that take no value: what follows any other option is its value, not the filter.
+/// Options of criterion without a value. What follows any other option is its value, not the filter.
 const FLAGS: [&str; 16] = [
     "--bench",
     "--test",
@@ -41,12 +41,12 @@ const FLAGS: [&str; 16] = [
     "--help",
 ];
 
-/// What the command line asks of the musts; criterion reads it for its own benches.
+/// What the command line requests for the musts; criterion parses it for its own benches.
 struct Asked {
     filter: Option<String>,
-    /// Everything once, nothing timed: so says `--test`, and `cargo test`, which gives no `--bench`.
+    /// Runs everything once, without measuring: for `--test`, and for `cargo test`, which omits `--bench`.
     once: bool,
-    /// Criterion is asked for something else than a run.
+    /// The command line requests something else than a run.
     no_run: bool,
 }
 

@@ -1,7 +1,7 @@
-//! The musts of SPEC 9 on the real binary: the sizes of S0 6.4, the loads of S3 4.1, over both transports.
+//! Measures the musts of SPEC 9 on the real binary, over both transports.
 //!
-//! Each load is carried out once and its outcome looked at in full before its time is taken; what is timed is still
-//! held against the length of that answer, or its first words.
+//! Each load runs once before it is timed, and its complete result is checked. Timed runs check only the
+//! length of the answer, or its first words.
 
 use std::path::Path;
 use std::thread;
@@ -17,7 +17,7 @@ use super::texts::{SIZES, text};
 
 const EDITED: &str = "File edited successfully";
 
-/// All musts; with `once` every load runs once, without repetition.
+/// All musts. With `once`, every load runs without repetition.
 pub(crate) fn measure(once: bool) -> Vec<Row> {
     let loads = Loads { once, files: files() };
     let mut rows = Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn measure(once: bool) -> Vec<Row> {
     rows
 }
 
-/// One folder with the files that are read: ten of each size.
+/// One folder with the files to read: ten of each size.
 fn files() -> Folder {
     let folder = Folder::new();
     for (size_name, size) in SIZES {
@@ -92,7 +92,7 @@ impl Loads {
             at_once(&mut server, &self.reads("1MB", 10), |_| true);
             server.stop().as_secs_f64() * 1_000.0
         };
-        // 100 MB that nobody takes fill every pipe and socket on the way.
+        // 100 MB that the client does not read fill every pipe and socket.
         let stop_unread = || {
             let mut server = Server::start(over, self.dir());
             server.send(&self.reads("10MB", 10));
@@ -106,7 +106,7 @@ impl Loads {
         ]
     }
 
-    /// For the first time by a process, and again.
+    /// The first listing of a process, and later ones.
     fn list(&self, over: Over, count: usize) -> [Row; 2] {
         let folder = folder_of(count);
         let requests = [call(0, "list_files", &json!({}))];
@@ -133,7 +133,7 @@ impl Loads {
         (0..at_once).map(|nth| call(nth, "read_file", &json!({"name": name(size, nth)}))).collect()
     }
 
-    /// As many files as requests at once.
+    /// Sends `number` reads at once, each of another file.
     fn read(&self, over: Over, size: &str, number: usize, target: f64, n: usize) -> Row {
         let mut server = Server::start(over, self.dir());
         let requests = self.reads(size, number);
@@ -149,7 +149,7 @@ impl Loads {
         })
     }
 
-    /// One durable edit of one line per request, another line each, on files that are the load's own.
+    /// Durable edits: one line per request, a different one each time, in files that only this load uses.
     fn edit(&self, over: Over, what: &str, number: usize, files: usize, n: usize) -> Row {
         let folder = Folder::new();
         let before = text(1 << 20, "\n");
@@ -171,7 +171,7 @@ impl Loads {
         })
     }
 
-    /// One durable edit of exact text, which is the last line each time.
+    /// One durable edit of exact text, always the last line.
     fn exact(&self, over: Over, n: usize) -> Row {
         let folder = Folder::new();
         let before = text(1 << 20, "\n");
@@ -191,7 +191,7 @@ impl Loads {
         self.row("exact-text edit of 1 MB", over, 100.0, "ms", n, || edit().0)
     }
 
-    /// Five processes on one folder, each with one edit of the same file at once; none may be lost.
+    /// Five processes on one folder, each with one concurrent edit of the same file; no edit may be lost.
     fn processes(&self) -> Row {
         let folder = Folder::new();
         folder.write("shared.txt", &text(100 << 10, "\n"));
@@ -212,7 +212,7 @@ impl Loads {
         })
     }
 
-    /// Started, and one answer given.
+    /// Memory after the start and one answer.
     fn idle(&self, over: Over) -> Row {
         self.row("idle, resident", over, 5.0, "MB", 5, || {
             let server = Server::start(over, self.dir());
@@ -221,10 +221,10 @@ impl Loads {
         })
     }
 
-    /// One request to a fresh process: what it takes at its peak, the map of the file included.
+    /// Peak memory of a new process for one request, with the mapped file.
     fn memory(&self, over: Over, megabytes: usize) -> [Row; 3] {
         let folder = Folder::new();
-        // A little below the limit: an edit may add to it.
+        // A little below the limit, because an edit may add bytes.
         folder.write("large.txt", &text((megabytes << 20) - 1_024, "\n"));
         rest();
         let read = || call(0, "read_file", &json!({"name": "large.txt"}));
@@ -290,7 +290,7 @@ fn binary() -> [Row; 2] {
     ]
 }
 
-/// Sends all, then takes all answers; each must be as `expected`.
+/// Sends all requests, then receives all answers; each must satisfy `expected`.
 fn at_once(server: &mut Server, requests: &[String], mut expected: impl FnMut(&[u8]) -> bool) {
     server.send(requests);
     for answer in server.receive(requests.len()) {
@@ -303,7 +303,7 @@ fn edit_of(nth: usize, name: &str, line: usize, content: &str) -> String {
     call(nth, "edit_file", &json!({"name": name, "edits": edits}))
 }
 
-/// What one edit of one round writes: never what stood there before.
+/// The text of one edit of one round, which differs from the text before.
 fn content(nth: usize, round: usize) -> String {
     format!("edit {nth} of round {round}")
 }
@@ -324,7 +324,7 @@ fn text_of(answer: &[u8]) -> String {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
-/// `1KB` as people write it.
+/// `1KB` with a space.
 fn spaced(size: &str) -> String {
     size.replace("KB", " KB").replace("MB", " MB")
 }

@@ -1,4 +1,4 @@
-//! From a request's bytes to a call that is ready to run, and from a file to the bytes of its answer.
+//! Benches from the bytes of a request to a parsed call, and from a file to the bytes of an answer.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant, SystemTime};
@@ -19,7 +19,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     answer(criterion);
 }
 
-/// The JSON-RPC envelope alone.
+/// Parses only the JSON-RPC envelope.
 fn envelope(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("rpc_parse");
     for (name, line) in requests() {
@@ -30,7 +30,7 @@ fn envelope(criterion: &mut Criterion) {
     }
 }
 
-/// The whole way from a line to a call.
+/// Parses a line into a call.
 fn call(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("request_parse");
     let service = service();
@@ -73,7 +73,7 @@ fn service() -> Service {
     })
 }
 
-/// A read from its line to the last byte of its answer, all but the pipe: file seen before.
+/// A read from the request line to the last byte of the answer, without the pipe; the index is cached.
 fn answer(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("read_answer");
     let service = service();

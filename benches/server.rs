@@ -1,4 +1,4 @@
-//! The real binary as a client meets it: a process, and requests to it over pipes or sockets.
+//! Runs the real binary and sends requests to it over pipes or sockets.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-/// The binary that `cargo bench` has built.
+/// The binary built by `cargo bench`.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_file-editor");
 
 /// How clients connect.
@@ -29,22 +29,22 @@ impl Over {
     }
 }
 
-/// A server process and a client's side of it.
+/// A server process and the client's end of its connections.
 pub(crate) struct Server {
     child: Child,
     wire: Wire,
-    /// Kept from one exchange to the next, so that the client's memory costs no time.
+    /// Reused between exchanges, so that allocations of the client take no time.
     answers: Vec<Vec<u8>>,
 }
 
 enum Wire {
     Stdio(ChildStdin, BufReader<ChildStdout>),
-    /// As many connections as requests were ever sent at once.
+    /// The port, and as many connections as requests were ever sent at once.
     Http(u16, Vec<BufReader<TcpStream>>),
 }
 
 impl Server {
-    /// Starts a server of `dir` and has its first answer.
+    /// Starts a server for `dir` and waits for its first answer.
     pub(crate) fn start(over: Over, dir: &Path) -> Server {
         let mut server = Server::spawn(over, dir);
         let params = json!({"protocolVersion": "2025-06-18", "capabilities": {},
@@ -75,7 +75,7 @@ impl Server {
         Server { child, wire, answers: Vec::new() }
     }
 
-    /// Sends all requests at once; over HTTP each on its own connection.
+    /// Sends all requests at once; over HTTP, each on its own connection.
     pub(crate) fn send(&mut self, requests: &[String]) {
         match &mut self.wire {
             Wire::Stdio(input, _) => {
@@ -107,7 +107,7 @@ impl Server {
         &self.answers[..count]
     }
 
-    /// One request, one answer.
+    /// Sends one request and returns its answer.
     pub(crate) fn ask(&mut self, request: &Value) -> String {
         self.send(&[request.to_string()]);
         String::from_utf8_lossy(&self.receive(1)[0]).into_owned()
@@ -117,7 +117,7 @@ impl Server {
         self.child.id()
     }
 
-    /// How long the server takes to end, with success, once it is told to.
+    /// Sends SIGTERM. Returns how long the server takes to exit; it must succeed.
     pub(crate) fn stop(mut self) -> Duration {
         let pid = Pid::from_child(&self.child);
         let start = Instant::now();
@@ -131,13 +131,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A server that has ended already cannot be killed any more.
+        // Has no effect if the server has exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The port that the ready line names, which may come after others; what is logged later is taken and forgotten.
+/// Reads the port from the ready line, which may follow other lines. Later log lines are read and dropped.
 fn port(child: &mut Child) -> u16 {
     let mut log = BufReader::new(child.stderr.take().expect("a pipe"));
     let mut line = String::new();
@@ -199,14 +199,14 @@ fn take(from: &mut BufReader<TcpStream>, length: u64, body: &mut Vec<u8>) {
     assert_eq!(read as u64, length, "cut off");
 }
 
-/// The next line of a head, in lower case.
+/// The next line of the response head, in lower case.
 fn line(from: &mut BufReader<TcpStream>) -> String {
     let mut line = String::new();
     from.read_line(&mut line).expect("a line");
     line.trim_end().to_ascii_lowercase()
 }
 
-/// A `tools/call`. Ids in flight at once must differ, and are of one length so that answers are, too.
+/// A `tools/call`. Concurrent requests need different ids; all have the same length, so answers do too.
 pub(crate) fn call(nth: usize, tool: &str, arguments: &Value) -> String {
     let params = json!({"name": tool, "arguments": arguments});
     json!({"jsonrpc": "2.0", "id": 1_000 + nth, "method": "tools/call", "params": params}).to_string()

@@ -1,11 +1,11 @@
-//! The table of musts: each with its target, its figure, and whether it is met.
+//! The table of musts: each with its target, its measured value, and whether the target is met.
 
 use super::figures;
 
-/// One must, measured.
+/// One measured must.
 pub(crate) struct Row {
     pub(crate) must: String,
-    /// The transport, where it matters.
+    /// The transport, if it matters.
     pub(crate) over: &'static str,
     pub(crate) target: f64,
     pub(crate) unit: &'static str,
@@ -46,7 +46,7 @@ impl Row {
     }
 }
 
-/// Three digits that count.
+/// Formats three significant digits.
 fn short(figure: f64) -> String {
     match figure.abs() {
         100.0.. => format!("{figure:.0}"),
@@ -56,7 +56,7 @@ fn short(figure: f64) -> String {
     }
 }
 
-/// The machine, then the rows in columns.
+/// Formats the machine, then the rows in columns.
 pub(crate) fn print(rows: &[Row]) -> String {
     let titles = ["must", "over", "target", "median", "worst", "of n", ""].map(String::from);
     let cells: Vec<_> = std::iter::once(titles).chain(rows.iter().map(Row::cells)).collect();

@@ -1,9 +1,9 @@
-//! Texts to measure on: the same in every run.
+//! Texts for the benches, equal in every run.
 
 /// The sizes of the groups.
 pub(crate) const SIZES: [(&str, usize); 3] = [("1KB", 1 << 10), ("1MB", 1 << 20), ("10MB", 10 << 20)];
 
-/// Lines as they stand in sources and notes: empty, indented, quoted, not ASCII.
+/// Typical lines of sources and notes: empty, indented, quoted, not ASCII.
 const LINES: [&str; 8] = [
     "",
     "}",
@@ -15,7 +15,7 @@ const LINES: [&str; 8] = [
     "2026-11-21T10:07:15Z info served=/work/notes took=0.8",
 ];
 
-/// Exactly `size` bytes in lines that end in `brk`, in an order that no branch predictor learns.
+/// Exactly `size` bytes in lines that end with `brk`, in an order that no branch predictor learns.
 pub(crate) fn text(size: usize, brk: &str) -> String {
     let mut text = String::with_capacity(size + 128);
     let mut state = 1u64;
@@ -28,7 +28,7 @@ pub(crate) fn text(size: usize, brk: &str) -> String {
     text
 }
 
-/// Shortens `text` to `size` bytes, of which the last are a break.
+/// Shortens `text` to `size` bytes, so that it ends with a line break.
 fn cut(text: &mut String, size: usize, brk: &str) {
     let mut end = size - brk.len();
     while !text.is_char_boundary(end) {

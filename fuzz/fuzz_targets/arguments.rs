@@ -1,11 +1,11 @@
-//! A call's arguments, against serde_json and std.
+//! Compares the parsing of arguments with serde_json and std.
 //!
 //! Must hold for any bytes:
-//! - nothing panics: `depth_exceeds`, `Arguments`, and every tool's `parse` on both kinds of line numbers and names;
-//! - on JSON, `depth_exceeds` counts what a recursive reading counts;
-//! - a JSON object that is not nested too deeply is taken apart, and each member is what serde_json and std's numbers
-//!   say: a string, a line (whole, not before the first), true or false, absent (also null), or wrong; of two members
-//!   of one name the last counts; one that nobody asked for is refused.
+//! - nothing panics: `depth_exceeds`, `Arguments`, and every tool's `parse` with all bases and name policies;
+//! - on JSON, `depth_exceeds` counts the same depth as a recursive parser;
+//! - a JSON object that is not nested too deeply is split, and each member has the value that serde_json and
+//!   std give: a string, a line (an integer, not before the first), true or false, absent (also null), or
+//!   wrong; of two members of one name the last counts; an unknown member is refused.
 //!
 //! Input: the JSON text.
 
@@ -24,7 +24,7 @@ const KEYS: [&str; 4] = ["name", "line", "content", "edits"];
 
 fuzz_target!(|data: &[u8]| {
     let Ok(depth) = serde_json::from_slice::<Depth>(data) else {
-        // No JSON, or deeper than serde_json goes.
+        // Not JSON, or nested deeper than serde_json allows.
         let _ = depth_exceeds(data, 1);
         std::str::from_utf8(data).into_iter().for_each(parse_all);
         return;
@@ -44,7 +44,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Every tool on `text`, whatever comes of it.
+/// Calls every tool with `text`; the result does not matter.
 fn parse_all(text: &str) {
     for tool in TOOLS {
         for (base, names) in [(LineBase::Zero, NamePolicy::Portable), (LineBase::One, NamePolicy::Any)] {
@@ -92,7 +92,7 @@ fn line_is_read(line: Result<Option<u64>, Error>, token: Option<&str>, base: Lin
     {
         return assert_eq!(line.expect("a line"), Some(exact - base.first()), "{token}");
     }
-    // Written otherwise it means what a float of its value is.
+    // In any other notation, the value is that of a float.
     let number = token.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
     match token.parse::<f64>().ok().filter(|_| number) {
         Some(number) if number.fract() == 0.0 && number < base.first() as f64 => {
@@ -105,7 +105,7 @@ fn line_is_read(line: Result<Option<u64>, Error>, token: Option<&str>, base: Lin
     }
 }
 
-/// How deep arrays and objects nest, read recursively; members of one name all count.
+/// The nesting depth of arrays and objects, read recursively; duplicate members count too.
 struct Depth(usize);
 
 impl<'de> Deserialize<'de> for Depth {

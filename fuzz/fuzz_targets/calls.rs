@@ -1,10 +1,10 @@
-//! Calls of tools that are right in shape and often wrong in detail, over MCP, direct methods and REST.
+//! Tool calls that are well-formed but often wrong in detail, over MCP, direct methods and REST.
 //!
-//! Must hold for any call: nothing panics; the answer is JSON of the form that its interface has, under the id that was
-//! sent; a call refused or failed leaves the folder as it was; a file that was edited is text.
+//! Must hold for any call: nothing panics; the answer is JSON in the form of its interface, with the id of
+//! the request; a call that fails leaves the folder unchanged; an edited file is text.
 //!
-//! Input: choices for the generator below: arguments with members missing, doubled, unknown or of wrong types, numbers
-//! and strings from the edges, nesting, and now and then a value of no sense at all.
+//! Input: choices for the generator below: arguments with missing, duplicate, unknown or mistyped members,
+//! extreme numbers and strings, nesting, and sometimes a random value.
 
 #![no_main]
 
@@ -69,7 +69,7 @@ const VERBS: [&str; 4] = ["replace", "insert", "delete", "append"];
 
 fuzz_target!(|data: &[u8]| {
     let mut choices = Unstructured::new(data);
-    // Out of choices is no fault: the calls before it were made.
+    // It is not an error if the choices end: the calls before were made.
     let _ = session(&mut choices);
 });
 
@@ -155,7 +155,7 @@ fn edit(u: &mut Unstructured) -> Result<String> {
     Ok(format!("{{{}}}", members.join(",")))
 }
 
-/// Now and then one member more, which may be there already, or one less.
+/// Sometimes adds a member, which may be a duplicate, or removes one.
 fn spoil(u: &mut Unstructured, members: &mut Vec<String>) -> Result<()> {
     match u.int_in_range(0..=15)? {
         0 => {

@@ -1,11 +1,11 @@
-//! Bytes as the inside of a JSON string, against serde_json.
+//! Compares the escaping of JSON strings with serde_json.
 //!
-//! Must hold for any bytes, any block from `MIN_BLOCK` on, any pieces, and both ways to treat breaks:
-//! - what leaves is whole UTF-8 characters in every block, and every call makes progress;
-//! - bytes that are not UTF-8 end in `NotUtf8`, and no others do;
-//! - serde_json reads back the text, with its breaks as `\n` where that was asked for.
+//! Must hold for any bytes, any block of at least `MIN_BLOCK`, any pieces, line breaks kept or converted:
+//! - every block holds complete UTF-8 characters, and every call makes progress;
+//! - bytes that are not UTF-8 result in `NotUtf8`, and no others do;
+//! - serde_json reads back the text, with its line breaks as `\n` if requested.
 //!
-//! Input: block size over `MIN_BLOCK`, length of a piece (0: all at once), and the bytes.
+//! Input: block size above `MIN_BLOCK`, length of a piece (0: all at once), and the bytes.
 
 #![no_main]
 
@@ -33,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
 
 fn escape(bytes: &[u8], breaks: Breaks, block: usize, piece: usize) -> Result<Vec<u8>, NotUtf8> {
     let mut escaper = Escaper::new(breaks);
-    // What lies in a block beforehand must not matter.
+    // The previous contents of a block must not matter.
     let (mut out, mut block) = (Vec::new(), vec![0xAA; block]);
     let pieces = bytes.chunks(if piece == 0 { bytes.len().max(1) } else { piece });
     for mut rest in pieces {

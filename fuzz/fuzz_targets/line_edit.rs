@@ -1,11 +1,11 @@
-//! Line edits as splices, against the naive model of SPEC 3 and 4 in `tests/model.rs`.
+//! Compares line edits with the naive model of SPEC 3 and 4 in `tests/model.rs`.
 //!
-//! Must hold for any text with any breaks and any edits of it, whatever the blocks of the index:
-//! - a call is refused exactly where the model refuses it, with the same error;
-//! - else the bytes written, `lines_modified` and `total_lines` are the model's;
-//! - the plan knows how long its result is and whether it is one, and the result has `total_lines` lines.
+//! Must hold for any text with any line breaks, any edits, and any block size of the index:
+//! - a call fails exactly if the model fails, with the same error;
+//! - otherwise the bytes written, `lines_modified` and `total_lines` equal the model's;
+//! - the plan knows the length and the number of lines of its result, and whether it changes anything.
 //!
-//! Input: see `Input`. Arguments that the tools refuse before the engine sees them are left out.
+//! Input: see `Input`. Arguments that the tools refuse before the engine are omitted.
 
 #![no_main]
 
@@ -28,7 +28,7 @@ struct Input {
     edits: Vec<Wish>,
 }
 
-/// Lines with breaks of any kind, the last one with or without.
+/// Lines with any breaks; the last line may have none.
 #[derive(Arbitrary, Debug)]
 struct Text {
     lines: Vec<(Word, Break)>,
@@ -53,7 +53,7 @@ enum Break {
     Cr,
 }
 
-/// One edit before it is known how long the file is.
+/// One edit, before the length of the file is known.
 #[derive(Arbitrary, Debug)]
 struct Wish {
     kind: Kind,
@@ -72,7 +72,7 @@ enum Kind {
 #[derive(Arbitrary, Debug, Clone, Copy)]
 enum Place {
     Inside(u8),
-    /// So many lines past the end.
+    /// This many lines past the end.
     End(u8),
     Far(u64),
 }

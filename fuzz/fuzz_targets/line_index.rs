@@ -1,21 +1,21 @@
-//! Where lines begin, against a reading byte by byte.
+//! Compares the line index with a scan byte by byte.
 //!
 //! Must hold for any bytes and any block size:
-//! - `build_with` refuses what holds a NUL as binary, else what is not UTF-8 as such, and nothing else;
-//! - what it builds passes `LineIndex::assert_describes`, which unit and property tests share, and tells the kinds of
-//!   breaks apart;
-//! - an `IndexBuilder` that gets the bytes in pieces gives the same index;
-//! - looking lines up in bytes that were cut short meanwhile does not panic.
+//! - `build_with` refuses bytes with a NUL as binary, otherwise bytes that are not UTF-8, and nothing else;
+//! - the index passes `LineIndex::assert_describes`, which unit and property tests share, and has the correct
+//!   kinds of line breaks;
+//! - an `IndexBuilder` that gets the bytes in pieces builds the same index;
+//! - a lookup in bytes that were truncated meanwhile does not panic.
 //!
-//! Input: block shift (from 128 on: behind a long line that ends at the border of a scan), three lengths of pieces, and
-//! the bytes.
+//! Input: block shift (from 128 on: after a long line that ends at the border of a scan), three lengths of
+//! pieces, and the bytes.
 
 #![no_main]
 
 use file_editor::engine::{BreakKinds, IndexBuilder, LineIndex, NotText};
 use libfuzzer_sys::fuzz_target;
 
-/// `LineIndex::build` scans so many bytes at once.
+/// Bytes that `LineIndex::build` scans at once.
 const CHUNK: usize = 64 * 1024;
 
 fuzz_target!(|data: &[u8]| {
@@ -51,7 +51,7 @@ fn check(bytes: &[u8], shift: u32, cuts: [u8; 3]) {
     }
 }
 
-/// The index of bytes that come in pieces of the lengths `cuts`, over and over; some may be empty.
+/// The index of the bytes in pieces whose lengths repeat `cuts`; some pieces may be empty.
 fn in_pieces(bytes: &[u8], shift: u32, cuts: [u8; 3]) -> LineIndex {
     let mut builder = IndexBuilder::new(shift);
     let scale = 1 + bytes.len() / 1024;

@@ -1,10 +1,10 @@
-//! File names, against a naive reading of SPEC 3.
+//! Compares file names with a naive reading of SPEC 3.
 //!
-//! Must hold for any string: a name is admitted exactly if it has 1 to 255 bytes, is not `.` or `..`, is none of the
-//! server's temporary files, and every character is one that the policy knows. What is admitted is kept as it was
-//! given, is one path component that stays in its folder, and what `portable` admits `any` admits too.
+//! Must hold for any string: a name is allowed exactly if it has 1 to 255 bytes, is not `.` or `..`, is not
+//! one of the server's temporary files, and the policy knows every character. An allowed name is unchanged,
+//! is one path component that stays in its folder, and if `portable` allows it, `any` does too.
 //!
-//! Input: the name; one that starts with `*` is that character, repeated as often as the next byte says, and the rest.
+//! Input: the name. After `*`: a character, a character whose code is how often to repeat it, and the rest.
 
 #![no_main]
 
@@ -15,7 +15,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    // Names near the limit are long for a fuzzer: repeat what it finds.
+    // Names near the limit are long for a fuzzer, so repeat a character.
     let mut chars = text.chars();
     match (chars.next(), chars.next(), chars.next()) {
         (Some('*'), Some(what), Some(times)) => {

@@ -1,13 +1,13 @@
-//! Raw bytes into the protocols, against serde_json.
+//! Sends raw bytes to the protocols, and compares with serde_json.
 //!
 //! Must hold for any bytes:
-//! - nothing panics, and every answer is JSON of the form that its interface has;
-//! - what serde_json reads as JSON is never refused as a parse error, and what is no JSON always is;
-//! - id, method and params of a request are what was sent; it gets one answer, under its id to the letter;
-//! - notifications and responses get none.
+//! - nothing panics, and every answer is JSON in the form of its interface;
+//! - a parse error is reported exactly for what serde_json does not read as JSON;
+//! - id, method and params of a request equal those sent; it gets one answer, with exactly its id;
+//! - notifications and responses get no answer.
 //!
-//! Input: a session of stdio, line by line; all of it at once is a body of REST as well. A first line of one digit
-//! chooses the options (see `Served::fresh`).
+//! Input: a stdio session, line by line; all of it together is also a REST body. A first line of one digit
+//! selects the options (see `Served::fresh`).
 
 #![no_main]
 
@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
         envelope(line);
         let wanted = wanted(line);
         let step = served.service().mcp(&mut state, line);
-        // An array is refused as a whole where the revision has none.
+        // An array is refused as a whole if the revision has no batches.
         let batch = matches!(step, Step::Batch(_));
         match (served.carry_out(step), wanted) {
             (None, ids) => assert!(ids.is_empty(), "no answer"),
@@ -61,7 +61,7 @@ fn rest(options: u8, operation: &str, body: &[u8]) {
     assert_eq!(parse_error, !is_json(body), "{}", String::from_utf8_lossy(&bytes));
 }
 
-/// By JSON's grammar; lone surrogates, huge numbers and any depth included.
+/// Whether serde_json accepts the grammar; allows lone surrogates, huge numbers and any depth.
 fn is_json(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok() && serde_json::from_slice::<IgnoredAny>(bytes).is_ok()
 }
@@ -70,7 +70,7 @@ fn is_batch(line: &[u8]) -> bool {
     matches!(parse(line), Input::Batch(_))
 }
 
-/// The ids under which answers must go out, in order.
+/// The ids of the required answers, in order.
 fn wanted(line: &[u8]) -> Vec<Id> {
     let wants = |message| match message {
         Message::Request { id, .. } => Some(id),
@@ -83,7 +83,7 @@ fn wanted(line: &[u8]) -> Vec<Id> {
     }
 }
 
-/// What `parse` says of one line is what serde_json reads in it.
+/// Checks that `parse` reads one line as serde_json does.
 fn envelope(line: &[u8]) {
     match parse(line) {
         Input::One(message) => {

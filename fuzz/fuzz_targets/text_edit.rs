@@ -1,12 +1,12 @@
-//! Exact-text edits against the naive model of SPEC 5 in `tests/text_model.rs`.
+//! Compares exact-text edits with the naive model of SPEC 5 in `tests/text_model.rs`.
 //!
-//! Must hold for any text with any breaks and any edits of it, whatever the blocks of the index:
-//! - a call is refused exactly where the model refuses it, with the same count;
-//! - else the bytes written and the counts are the model's, and the plan knows how long its result is;
-//! - the diff, applied line by line to the old text, gives the new one; cut short, it ends at a hunk and says so;
-//! - what a refusal tells never panics, is bounded, and names passages that are there.
+//! Must hold for any text with any line breaks, any edits, and any block size of the index:
+//! - a call fails exactly if the model fails, with the same count;
+//! - otherwise the bytes written and the counts equal the model's; the plan knows the length of its result;
+//! - the diff, applied line by line to the old text, gives the new one; a shortened diff ends with a hunk;
+//! - an error report never panics, is bounded, and names passages that exist.
 //!
-//! Input: see `Input`. NUL, which the tools refuse before the engine sees it, is left out.
+//! Input: see `Input`. NUL, which the tools refuse before the engine, is omitted.
 
 #![no_main]
 
@@ -29,10 +29,10 @@ const PASSAGES: usize = 30;
 
 static MEMORY: std::sync::LazyLock<Budget> = std::sync::LazyLock::new(|| Budget::new(usize::MAX));
 
-/// Bytes of a text that the model is given.
+/// Maximum size, in bytes, of a text for the model.
 const MODELLED: usize = 64 * 1024;
 
-/// Bytes that a passage may quote: its lines, and `…` at either end.
+/// Maximum size, in bytes, of a quoted passage: its lines, and `…` at either end.
 const QUOTED: usize = 5_000;
 
 #[derive(Arbitrary, Debug)]
@@ -41,7 +41,7 @@ struct Input {
     bom: bool,
     file: Vec<Word>,
     edits: Vec<Wish>,
-    /// Room for the diff that is cut short.
+    /// Maximum size of the shortened diff.
     room: u16,
 }
 
@@ -78,13 +78,13 @@ struct Wish {
 #[derive(Arbitrary, Debug)]
 enum Old {
     Words(Vec<Word>),
-    /// So many characters of the file from one on, so that something is found.
+    /// Start and length, in characters, of a part of the file, so that it is found.
     Taken(u8, u8),
 }
 
 #[derive(Arbitrary, Debug, Clone, Copy)]
 enum Count {
-    /// As often as it is there, so that the next edit has its turn.
+    /// The actual number of occurrences, so that the call continues with the next edit.
     Right,
     Given(u8),
 }
@@ -112,7 +112,7 @@ fuzz_target!(|input: Input| {
             assert_eq!(patched(&file, &whole), text, "{file:?}\n{edits:?}\n{}", whole.text);
             let cut = unified(&index, file.as_bytes(), &planned.plan, "f", usize::from(input.room));
             assert!(cut.text.len() <= usize::from(input.room) && whole.text.starts_with(&cut.text));
-            // Hunks that are not shown may turn out to change nothing.
+            // Hunks that are not shown may change nothing.
             assert!(whole.more == 0 && whole.hunks <= cut.hunks + cut.more);
             patched(&file, &cut);
         }
@@ -138,7 +138,7 @@ fn compare(file: &str, planned: &TextPlanned, text: &str, counts: &[u64]) {
     passages.for_each(assert_bounded);
 }
 
-/// What the hunks of `diff` make of `old`. A line that they do not find where they say is a fault.
+/// Applies the hunks of `diff` to `old`. Fails if a line is not where a hunk says.
 fn patched(old: &str, diff: &Diff) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let (mut new, mut at, mut hunks) = (String::new(), 0, 0);
@@ -148,7 +148,7 @@ fn patched(old: &str, diff: &Diff) -> String {
         let range = |part: &str| -> (usize, usize) {
             let (start, len) = part[1..].split_once(',').expect("a start and a length");
             let (start, len) = (start.parse().expect("a line"), len.parse().expect("a count"));
-            // Of no lines the one before is named.
+            // For zero lines, the number is that of the line before.
             if len == 0 { (start, 0) } else { (start - 1, len) }
         };
         let parts: Vec<&str> = head.strip_prefix("@@ ").expect("a head").split(' ').collect();
@@ -199,7 +199,7 @@ fn assert_tells(unmatched: &Unmatched, is_first: bool, file: &str) {
             for similar in &miss.similar {
                 assert_bounded(&similar.passage);
                 assert!((0.0..=1.0).contains(&similar.score) && similar.differences.len() <= 8);
-                // A byte order mark may stand in front.
+                // A byte order mark may precede it.
                 assert!(!is_first || similar.exact.ends_with('…') || file.contains(&similar.exact));
             }
             miss.already_applied.iter().for_each(assert_bounded);
@@ -233,7 +233,7 @@ fn text(words: &[Word]) -> String {
         Word::Name => "some_name",
         Word::Long => "a stretch that is longer than a gram",
         Word::Longer => "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-        // By these a text is searched in another way, for they stand everywhere.
+        // Such texts are searched in another way, because their parts are everywhere.
         Word::Letters => {
             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
         }
@@ -247,7 +247,7 @@ fn text(words: &[Word]) -> String {
     words.iter().map(word).collect()
 }
 
-/// The edits of a call; those that are to be found as often as they are have the model's count.
+/// The edits of a call; those that must have the actual count get the model's.
 fn edits(file: &str, body: &str, wishes: &[Wish]) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
     for wish in wishes.iter().take(24) {
@@ -266,7 +266,7 @@ fn edits(file: &str, body: &str, wishes: &[Wish]) -> Vec<Edit> {
                 edits[number].occurrences = count;
             }
         }
-        // The model copies everything at every edit: a text that grows and grows takes it for ever.
+        // The model copies everything for every edit, so a growing text would take too long.
         if model::edit(file, &edits).is_ok_and(|(text, _)| MODELLED < text.len()) {
             edits.pop();
             break;

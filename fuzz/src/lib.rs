@@ -1,5 +1,5 @@
-//! What `rpc_line` and `calls` share: a folder that is the same before every input, services over it, and what every
-//! answer must be.
+//! Shared by `rpc_line` and `calls`: a folder in the same state before every input, services for it, and the
+//! checks of every answer.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -14,10 +14,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 
-/// Largest file; `large.txt` is over it.
+/// Largest file in bytes; `large.txt` exceeds it.
 const MAX_BYTES: usize = 4096;
 
-/// What the folder holds before every input.
+/// The files in the folder before every input.
 const FILES: [(&str, &[u8]); 5] = [
     ("a.txt", b"one\ntwo\r\nthree\r\xC3\xA9 \xF0\x9F\x98\x80\n\"last\"\\"),
     ("bom.txt", b"\xEF\xBB\xBFa\nb\n"),
@@ -26,26 +26,26 @@ const FILES: [(&str, &[u8]); 5] = [
     ("large.txt", &[b'x'; MAX_BYTES + 1]),
 ];
 
-/// The members of a JSON object as they are written.
+/// The members of a JSON object as JSON text.
 pub type Members<'j> = BTreeMap<String, &'j RawValue>;
 
-/// Whether `name` is one that the server's temporary files have.
+/// Whether `name` has the form of the server's temporary files.
 pub fn is_temporary(name: &str) -> bool {
     let digits = name.strip_prefix(".file-editor-tmp-").unwrap_or_default();
     digits.len() == 16 && digits.chars().all(|c| "0123456789abcdef".contains(c))
 }
 
-/// A folder and the services over it.
+/// A folder and the services for it.
 pub struct Served {
     folder: TempDir,
     workspace: Workspace,
     service: Service,
-    /// Since the folder was last restored something may have been changed.
+    /// Whether a call may have changed the folder since it was last restored.
     changed: AtomicBool,
 }
 
 impl Served {
-    /// The service of these options (bit 0 structured, bit 1 any names, bit 2 read-only), its folder as it was.
+    /// The service of these options (bit 0 structured, 1 any names, 2 read-only), with its folder restored.
     pub fn fresh(options: u8) -> &'static Served {
         static ALL: [OnceLock<Served>; 8] = [const { OnceLock::new() }; 8];
         let options = options % 8;
@@ -69,7 +69,7 @@ impl Served {
         Served { folder, workspace, service, changed: AtomicBool::new(true) }
     }
 
-    /// Puts the folder back as it was.
+    /// Restores the folder.
     fn restore(&self) {
         if !self.changed.swap(false, Ordering::Relaxed) {
             return;
@@ -84,7 +84,7 @@ impl Served {
         }
     }
 
-    /// What the folder holds. No call may have left a temporary file behind.
+    /// The files in the folder. Fails if a call left a temporary file.
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let read = |entry: std::io::Result<std::fs::DirEntry>| {
             let path = entry.expect("an entry").path();
@@ -99,7 +99,7 @@ impl Served {
         &self.service
     }
 
-    /// Does what `step` says. The status and bytes that go out, if any do.
+    /// Carries out `step`. Returns the status and bytes of the answer, if there is one.
     pub fn carry_out(&self, step: Step) -> Option<(u16, Vec<u8>)> {
         let answer = self.answer(step)?;
         let status = answer.status;
@@ -141,8 +141,8 @@ fn bytes(answer: Answer) -> Vec<u8> {
     answer.collect().expect("no other program changes the file")
 }
 
-/// `bytes` are one JSON-RPC answer under `id` as it was sent, and if it is a tool's result, one that MCP knows. Whether
-/// it tells a success.
+/// Checks that `bytes` are one JSON-RPC answer with exactly this `id`, and, if it is a tool result, a valid
+/// one. Returns whether it is a success.
 pub fn assert_answers(bytes: &[u8], id: &str) -> bool {
     let members = members(bytes);
     assert_eq!(members.get("jsonrpc").map(|version| version.get()), Some("\"2.0\""));
@@ -164,7 +164,7 @@ pub fn assert_answers(bytes: &[u8], id: &str) -> bool {
     }
 }
 
-/// `bytes` are what REST answers with `status`. Whether it tells a success.
+/// Checks that `bytes` are a REST answer for `status`. Returns whether it is a success.
 pub fn assert_rest(status: u16, bytes: &[u8]) -> bool {
     let members = members(bytes);
     assert_eq!(status == 200, !members.contains_key("error"), "{}", String::from_utf8_lossy(bytes));

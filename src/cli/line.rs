@@ -1,7 +1,7 @@
-//! One record of the log as one line of at most [`LONGEST`] bytes, as text or as one JSON object.
+//! Formats one log record as one line of at most [`LONGEST`] bytes, as text or as a JSON object.
 //!
-//! What a client sent may be in any field: a field that is too long is cut, never the line, and characters that end a
-//! line or steer a terminal are escaped.
+//! Any field may contain a client's text. So a field that is too long is cut, but the line stays complete;
+//! characters that end a line or control a terminal are escaped.
 
 use std::fmt::{self, Debug, Write};
 
@@ -14,16 +14,16 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::LogFormat;
 
-/// Bytes of a line: a pipe that is ready takes as many without blocking.
+/// Maximum length of a line in bytes: a pipe that is ready accepts this many without blocking.
 pub(super) const LONGEST: usize = 4096;
 
-/// Bytes that a text takes in a line, at most.
+/// Maximum number of bytes of a text in a line.
 const SHOWN: usize = 1_000;
 
-/// Bytes that texts leave for the numbers behind them.
+/// Bytes that texts leave free for the numbers after them.
 const NUMBERS: usize = 512;
 
-/// Writes records in this form.
+/// Writes records in this format.
 pub(super) struct Lines(pub(super) LogFormat);
 
 impl<S, N> FormatEvent<S, N> for Lines
@@ -40,7 +40,7 @@ where
     }
 }
 
-/// A line that grows field by field.
+/// A line that is built field by field.
 struct Line {
     format: LogFormat,
     text: String,
@@ -63,9 +63,9 @@ impl Line {
         self.text
     }
 
-    /// The field's name, and what stands before it and behind it.
+    /// Appends the field's name with its separators.
     fn name(&mut self, name: &str) {
-        // Writing to a String cannot fail.
+        // A write to a String cannot fail.
         let _ = match self.format {
             LogFormat::Text if name == "message" => write!(self.text, " "),
             LogFormat::Text => write!(self.text, " {name}="),
@@ -73,7 +73,7 @@ impl Line {
         };
     }
 
-    /// A field that is a text, as far as there is room.
+    /// Appends a text field, cut to the free space.
     fn text(&mut self, name: &str, value: &str, quoted: bool) {
         let room = (LONGEST - NUMBERS).saturating_sub(self.text.len() + name.len() + 8);
         self.name(name);
@@ -91,7 +91,7 @@ impl Line {
         self.text.push_str(quote);
     }
 
-    /// A field that is a number or the like, if there is room for it.
+    /// Appends a number or a similar field, if there is space.
     fn number(&mut self, name: &str, value: &dyn Debug) {
         let value = format!("{value:?}");
         if self.text.len() + name.len() + value.len() + 8 < LONGEST {
@@ -108,7 +108,7 @@ impl Line {
             ('\r', _) => write!(self.text, "\\r"),
             ('\t', _) => write!(self.text, "\\t"),
             (_, LogFormat::Json) if odd => write!(self.text, "\\u{:04x}", u32::from(char)),
-            // As Rust writes texts: also what is invisible, or turns the direction.
+            // As Rust does: also invisible characters and those that change the text direction.
             (_, LogFormat::Text) if odd || (quoted && char != '\'') => {
                 write!(self.text, "{}", char.escape_debug())
             }
@@ -158,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// What is written of the records of `log`.
+    /// The lines written for the records of `log`.
     fn written(format: LogFormat, log: impl FnOnce()) -> String {
         #[derive(Clone, Default)]
         struct Kept(Arc<Mutex<Vec<u8>>>);

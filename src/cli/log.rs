@@ -1,5 +1,5 @@
-//! The log: to stderr, as text or JSON. Never blocks: where nobody reads stderr, lines are dropped instead. A panic is a
-//! line like any other, and tells where it was but not what it said: that could be a file's text.
+//! The log on stderr, as text or JSON. Never blocks: drops lines while stderr accepts none. A panic is logged
+//! with its location, but without its message, which could contain a file's text.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -17,13 +17,13 @@ use super::{LogFormat, LogLevel};
 use crate::transport::process::allocator;
 use crate::transport::process::stats::ASKED;
 
-/// The target of the line that says what is served: shown at every level (SPEC 2).
+/// The target of the "ready" line, which is shown at every level (SPEC 2).
 const READY: &str = "ready";
 
-/// A start that takes longer is warned of.
+/// A slower start causes a warning.
 const SLOW_START: Duration = Duration::from_millis(100);
 
-/// Starts logging; once a process.
+/// Starts logging. Call it once per process.
 pub fn init(level: LogLevel, format: LogFormat) {
     let level = match level {
         LogLevel::Error => Level::ERROR,
@@ -39,8 +39,8 @@ pub fn init(level: LogLevel, format: LogFormat) {
     tracing_subscriber::registry().with(log.with_filter(levels)).init();
 }
 
-/// From the first moment on: a panic is a line of the log, and where it comes before the server is ready, its end. What
-/// it says then is shown, as no file has been read: the runtime panics where the system has no threads left.
+/// Logs panics. Before the server is ready, a panic ends the process. Its message is shown then, because no
+/// file has been read: the runtime panics if the system has no threads left.
 pub fn catch_panics() {
     std::panic::set_hook(Box::new(|panic| {
         if allocator::is_starting() {
@@ -57,21 +57,21 @@ pub fn catch_panics() {
     }));
 }
 
-/// The line about a start that the system has not enough for.
+/// The message for a start that fails because the system lacks a resource.
 pub fn cannot_start(why: impl Display) -> String {
     format!(
         "cannot start: {why}; see the limits of file descriptors (ulimit -n), threads (ulimit -u) and memory (ulimit -v)"
     )
 }
 
-/// Whether the system has not enough of something, whatever was asked of it.
+/// Whether an error means that the system lacks a resource.
 pub fn is_shortage(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let short = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::AGAIN, Errno::NOBUFS];
     short.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// Why there is no server, in one line on stderr.
+/// Writes one line to stderr: why the server does not start.
 pub fn say_wrong(line: &str) {
     let escaped = |char: char| match char.is_control() {
         true => char.escape_default().to_string(),
@@ -81,7 +81,7 @@ pub fn say_wrong(line: &str) {
     let _ = io::stderr().write_all(format!("file-editor: {line}\n").as_bytes());
 }
 
-/// Says what is started, what is served and where, and how long the start took (SPEC 2).
+/// Logs the start: version, process, folder, address, and duration (SPEC 2).
 pub fn ready(folder: &str, place: &str, start: Instant) {
     let took = start.elapsed();
     let start_ms = (took.as_secs_f64() * 10_000.0).round() / 10.0;
@@ -93,7 +93,7 @@ pub fn ready(folder: &str, place: &str, start: Instant) {
     }
 }
 
-/// Says that other machines can reach the folder and nobody asks who they are.
+/// Warns that other machines can access the folder without authentication.
 pub fn warn_open(host: IpAddr) {
     tracing::warn!(
         "--host={host}: other machines can read and change the folder, and there is no authentication; \
@@ -101,7 +101,7 @@ pub fn warn_open(host: IpAddr) {
     );
 }
 
-/// Standard error, as long as it takes what is written.
+/// Standard error; drops a line if it would block.
 struct Stderr;
 
 impl Write for Stderr {
@@ -110,7 +110,7 @@ impl Write for Stderr {
         let mut ready = [PollFd::new(&stderr, PollFlags::OUT)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         if matches!(poll(&mut ready, Some(&now)), Ok(1)) {
-            // Not longer than what it takes now (`line::LONGEST`).
+            // No longer than a ready pipe accepts (`line::LONGEST`).
             let _ = rustix::io::write(stderr, line);
         }
         Ok(line.len())

@@ -1,4 +1,4 @@
-//! The command line (SPEC 2): every flag and limit in one struct, checked before anything starts.
+//! The command line (SPEC 2): all flags and limits in one struct, checked before anything starts.
 
 mod line;
 mod log;
@@ -137,17 +137,17 @@ pub enum LogFormat {
 #[derive(Debug, Clone)]
 pub struct ToolNames(pub Vec<&'static Tool>);
 
-/// What a command line that starts no server ends in.
+/// The result of a command line that starts no server.
 #[derive(Debug)]
 pub enum Stop {
-    /// Help or version, for stdout, and success.
+    /// Help or version, for stdout; exit with success.
     Asked(clap::Error),
-    /// One line that names the flag and what to do, and failure.
+    /// One line that names the flag and how to correct it; exit with failure.
     Wrong(String),
 }
 
 impl Config {
-    /// Reads and checks a command line, the program's name first.
+    /// Parses and checks a command line; the first argument is the program's name.
     pub fn parse_from_args(arguments: impl IntoIterator<Item = OsString>) -> Result<Config, Stop> {
         let config = Config::try_parse_from(arguments).map_err(|error| match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Asked(error),
@@ -168,7 +168,7 @@ impl Config {
         self.max_size << 20
     }
 
-    /// The bearer token, if there is to be one.
+    /// The bearer token; `None` without `--auth-token-file`.
     pub fn token(&self) -> Result<Option<Vec<u8>>, Stop> {
         let Some(path) = &self.auth_token_file else { return Ok(None) };
         let flag = format!("--auth-token-file={}", path.display());
@@ -230,7 +230,7 @@ fn rate(value: &str) -> Result<Rate, String> {
     }
 }
 
-/// The lines of a message as one, without what the usage says.
+/// Joins the lines of a message, without the usage.
 fn one_line(message: &str) -> String {
     let lines = message.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let told: Vec<&str> =

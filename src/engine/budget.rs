@@ -1,15 +1,15 @@
-//! How many bytes, or how many of something else, all requests may hold together.
+//! A limit on the memory, or another countable resource, that all requests hold together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes, or something else, that all requests may hold together.
+/// A number of bytes, or of other units, that all requests share.
 #[derive(Debug)]
 pub struct Budget {
     left: Arc<AtomicUsize>,
 }
 
-/// One request's part of a [`Budget`], given back on drop.
+/// The part of a [`Budget`] that one request has taken. It returns to the budget on drop.
 #[derive(Debug)]
 pub struct Share {
     left: Arc<AtomicUsize>,
@@ -17,19 +17,19 @@ pub struct Share {
 }
 
 impl Budget {
-    /// All of it.
+    /// A budget of `bytes` bytes, all of them free.
     pub fn new(bytes: usize) -> Budget {
         Budget { left: Arc::new(AtomicUsize::new(bytes)) }
     }
 
-    /// A share of nothing yet.
+    /// An empty share of this budget.
     pub fn share(&self) -> Share {
         Share { left: self.left.clone(), taken: 0 }
     }
 }
 
 impl Share {
-    /// Takes so many bytes more; false if they are not there.
+    /// Takes `bytes` more bytes. Returns false, and takes nothing, if the budget has fewer left.
     pub fn grow(&mut self, bytes: usize) -> bool {
         let order = Ordering::Relaxed;
         let taken = self.left.fetch_update(order, order, |left| left.checked_sub(bytes)).is_ok();
@@ -39,14 +39,14 @@ impl Share {
         taken
     }
 
-    /// Gives back so many of the bytes that it took.
+    /// Returns `bytes` bytes to the budget, but at most the size of this share.
     pub fn shrink(&mut self, bytes: usize) {
         let bytes = bytes.min(self.taken);
         self.taken -= bytes;
         self.left.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Makes it a share of so many bytes, more or fewer than before; false if they are not there.
+    /// Grows or shrinks this share to `bytes` bytes. Returns false, and changes nothing, if too few are left.
     pub fn resize(&mut self, bytes: usize) -> bool {
         match bytes.checked_sub(self.taken) {
             Some(more) => self.grow(more),
@@ -57,7 +57,7 @@ impl Share {
         }
     }
 
-    /// Takes so many bytes more, or all that are left.
+    /// Takes `bytes` more bytes, or all that are left if they are fewer.
     pub fn grow_as_far(&mut self, bytes: usize) {
         let order = Ordering::Relaxed;
         let less = |left: usize| Some(left.saturating_sub(bytes));
@@ -65,7 +65,7 @@ impl Share {
         self.taken += bytes.min(before);
     }
 
-    /// All that was taken; what is left here is a share of nothing.
+    /// Moves the whole share into the returned one. This share is then empty.
     pub fn take(&mut self) -> Share {
         Share { left: self.left.clone(), taken: std::mem::take(&mut self.taken) }
     }

@@ -1,7 +1,7 @@
-//! Indexes of files seen before, by file identity, valid by stamp; bounded in bytes.
+//! A cache of line indexes, bounded in bytes. Keyed by a file's device and inode, and valid for one stamp.
 //!
-//! Knows nothing of how an index is made or a file opened. Whoever puts one in has made sure that no other content of
-//! the file can have the same stamp (`version.rs`, `writers.rs`).
+//! Knows nothing of how an index is built or a file is opened. The caller of [`IndexCache::put`] must be sure
+//! that no other content of the file can have the same stamp (`version.rs`, `writers.rs`).
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,12 +11,12 @@ use indexmap::IndexMap;
 use crate::engine::fs::version::FileStamp;
 use crate::engine::text::lines::{InlineIndex, LineIndex, NotText};
 
-/// What is known of the lines of one state of a file.
+/// The result of indexing one state of a file.
 #[derive(Debug, Clone)]
 pub enum Known {
-    /// It is text with this index.
+    /// The file is text and has this index.
     Text(Arc<LineIndex>),
-    /// It is not text.
+    /// The file is not text.
     NotText(NotText),
 }
 
@@ -32,24 +32,24 @@ type Key = (u64, u64);
 
 #[derive(Debug)]
 struct Entries {
-    /// An entry can be chosen by its position, which eviction needs.
+    /// An index map, because eviction selects an entry by its position.
     by_file: IndexMap<Key, Entry>,
     bytes: usize,
-    /// Something was added since the last [`IndexCache::compact`].
+    /// An entry was added since the last [`IndexCache::compact`].
     added: bool,
-    /// State of the generator of random numbers; never 0.
+    /// State of the random number generator; never 0.
     random: u64,
 }
 
-/// A file's stamp without its [`Key`], and what is known of the file. Small, as a folder may hold very many small files.
+/// A file's stamp without its [`Key`], and its index. Small, because a folder may hold many files.
 #[derive(Debug, Clone)]
 struct Entry {
     mtime_ns: i64,
     ctime_ns: i64,
     len: u32,
-    /// Read since eviction last passed it.
+    /// The entry was read since eviction last passed it.
     used: bool,
-    /// The index was allocated by another thread than the one that called [`IndexCache::compact`].
+    /// The index was added after the last [`IndexCache::compact`], so another thread may have allocated it.
     foreign: bool,
     kept: Kept,
 }
@@ -62,7 +62,7 @@ enum Kept {
 }
 
 impl IndexCache {
-    /// Keeps about `max_bytes` of indexes.
+    /// A cache that holds at most about `max_bytes` bytes.
     pub fn new(max_bytes: usize) -> IndexCache {
         let random = RandomState::new().hash_one(max_bytes) | 1;
         IndexCache {
@@ -71,7 +71,7 @@ impl IndexCache {
         }
     }
 
-    /// What is known of the file in this state.
+    /// The cached result for the file in this state.
     pub fn get(&self, stamp: &FileStamp) -> Option<Known> {
         let mut entries = self.lock();
         let entry = entries.find(stamp)?;
@@ -83,8 +83,8 @@ impl IndexCache {
         })
     }
 
-    /// The lines of the file in this state, nothing within if it is not text. Who asks for all files wants none of them
-    /// in particular, so this does not count as use.
+    /// The number of lines of the file in this state; the inner `None` means that it is not text. Does not
+    /// count as a read for eviction, because a listing asks for every file.
     pub(crate) fn lines(&self, stamp: &FileStamp) -> Option<Option<usize>> {
         let mut entries = self.lock();
         Some(match &entries.find(stamp)?.kept {
@@ -94,17 +94,17 @@ impl IndexCache {
         })
     }
 
-    /// Drops what is known of a file, in whatever state.
+    /// Removes the entry of a file, whatever its state.
     pub fn forget(&self, stamp: &FileStamp) {
         let mut entries = self.lock();
         entries.remove(key(stamp));
     }
 
-    /// Keeps what is known of the file in this state.
+    /// Stores the result for the file in this state. Stores nothing if the entry alone exceeds the limit.
     pub fn put(&self, stamp: &FileStamp, known: Known) {
         let mut entries = self.lock();
         entries.remove(key(stamp));
-        // A state that does not fit is found out about each time: a file of 4 GB, or one from another millennium.
+        // Files of 4 GiB or more, or with times that do not fit into an `i64`, are not cached.
         let Some(entry) = Entry::new(stamp, known) else { return };
         let bytes = entry.bytes();
         if bytes > self.max_bytes {
@@ -118,7 +118,7 @@ impl IndexCache {
         entries.by_file.insert(key(stamp), entry);
     }
 
-    /// Moves cached indexes to the calling thread's heap, so that the pages of threads that have ended can be freed.
+    /// Moves cached indexes to the calling thread's heap, so that pages of ended threads can be freed.
     pub fn compact(&self) {
         let mut entries = self.lock();
         if !std::mem::take(&mut entries.added) {
@@ -135,7 +135,7 @@ impl IndexCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {
-        // Every critical section leaves the map whole at every step, so a panic in one harms no other.
+        // Every critical section leaves the map consistent at every step, so a panic in one harms no other.
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -151,8 +151,8 @@ impl Entries {
         }
     }
 
-    /// Removes one entry: a random one, or the first behind it that was not used since eviction last passed it. With LRU,
-    /// a client that reads more files than fit, in a circle, would never find one again.
+    /// Removes the first entry, from a random one on, that was not read since eviction last passed it. LRU
+    /// would find nothing for a client that reads more files than fit, in a circle.
     fn evict_one(&mut self) {
         let len = self.by_file.len();
         let mut at = self.random_number() % len;
@@ -180,15 +180,15 @@ fn key(stamp: &FileStamp) -> Key {
 }
 
 impl Entry {
-    /// Bytes of an entry in the map without an index: itself, key and hash, in a vector that may be half empty, and its
-    /// slots in the table.
+    /// Bytes of an entry without a separate index: entry, key and hash, in a vector that may be half empty,
+    /// and the entry's slots in the hash table.
     const BYTES: usize =
         2 * (size_of::<Entry>() + size_of::<Key>() + size_of::<u64>()) + 4 * size_of::<usize>();
 
     fn new(stamp: &FileStamp, known: Known) -> Option<Entry> {
         let kept = match known {
             Known::Text(index) => match InlineIndex::of(&index) {
-                // An index of another length is of other bytes; only one of its own can be made again.
+                // The inline form is restored with the length in the stamp, so both lengths must be equal.
                 Some(brief) if index.len_bytes() as u64 == stamp.len => Kept::InlineIndex(brief),
                 _ => Kept::Index(index),
             },
@@ -210,7 +210,7 @@ impl Entry {
     }
 
     fn bytes(&self) -> usize {
-        // With an index go the two numbers of its `Arc`.
+        // The `Arc` of an index adds two counters.
         let heap = match &self.kept {
             Kept::Index(index) => size_of::<LineIndex>() + 2 * size_of::<usize>() + index.heap_bytes(),
             Kept::InlineIndex(_) | Kept::NotText(_) => 0,
@@ -261,7 +261,7 @@ mod tests {
         for ino in 1..1000 {
             assert!(cache.get(&stamp(0, 1)).is_some(), "{ino}");
             cache.put(&stamp(ino, 1), known("a\r\n"));
-            // Not read: were all of them, any might go.
+            // `lines` does not count as a read. If all entries counted as read, any of them could be evicted.
             assert_eq!(cache.lines(&stamp(ino, 1)), Some(Some(1)), "{ino}");
             assert_bound(&cache);
         }
@@ -284,7 +284,7 @@ mod tests {
             }
             assert_bound(&cache);
         }
-        // Dropped by age, none of the 3,000 would be; by chance, some 45 of each 150.
+        // LRU would find none of them again.
         assert!(known_again > 300, "{known_again}");
     }
 
@@ -334,7 +334,7 @@ mod tests {
         assert!(cache.get(&far).is_none());
     }
 
-    /// Panics unless the bytes are counted right and below the bound.
+    /// Panics if the byte count is wrong or over the limit.
     fn assert_bound(cache: &IndexCache) {
         let entries = cache.lock();
         let bytes: usize = entries.by_file.values().map(Entry::bytes).sum();

@@ -1,8 +1,9 @@
-//! The fate of one operation: it runs until it commits, or until its time is up or its caller gives up.
+//! The control of one operation: its deadline, its cancellation, and the point after which it cannot be
+//! cancelled.
 //!
-//! Blocking work cannot be interrupted, so the two sides agree by one atomic word: whoever moves it first wins. An edit
-//! that has begun to commit can no longer be refused as late; one that was refused never commits (SPEC 7, "nothing was
-//! changed"). Knows no clock but the deadline, and no protocol.
+//! Blocking work cannot be interrupted. So the working and the waiting thread agree through one atomic state:
+//! the first change wins. An edit that has begun to commit cannot be stopped; an edit that was stopped never
+//! commits (SPEC 7, "nothing was changed"). Knows no clock except its deadlines, and no protocol.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -22,22 +23,22 @@ const MAY_NOT_WAIT: u8 = 1;
 const BROKE_OFF_AT_LEASE: u8 = 2;
 const BROKE_OFF_AT_WRITE: u8 = 3;
 
-/// What work that watches its deadline needs at most to notice it.
+/// The longest time that work needs to notice a deadline that it checks itself.
 const NOTICE: Duration = Duration::from_millis(250);
 
-/// No wait for a lock is longer (SPEC 2, `--timeout`).
+/// The longest wait for a lock (SPEC 2, `--timeout`).
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
-/// What an operation was at when its time was up.
+/// The phase in which an operation ran out of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Late {
-    /// It worked, or hung in the system.
+    /// It ran, or was blocked in a system call.
     AtWork,
     /// It waited for a lock.
     LockedOut,
 }
 
-/// Shared between the thread that works and whoever may call it off.
+/// Shared between the thread that works and the threads that may stop the operation.
 #[derive(Debug)]
 pub struct Control {
     timeout: Duration,
@@ -66,7 +67,7 @@ impl Deadlines {
 }
 
 impl Control {
-    /// An operation that starts now and may take `timeout`.
+    /// An operation with a deadline `timeout` from now.
     pub fn new(timeout: Duration) -> Control {
         let control = Control::unstarted(timeout);
         control.start();
@@ -98,7 +99,7 @@ impl Control {
         *self.deadlines.get_or_init(|| Deadlines::from(Instant::now(), self.timeout))
     }
 
-    /// Whether the operation ended because its time, or that for a lock, was up.
+    /// Whether the operation ended because its deadline, or the deadline of one of its waits, passed.
     pub fn was_late(&self) -> bool {
         self.late.load(Ordering::Acquire)
     }
@@ -107,19 +108,19 @@ impl Control {
         self.late.store(true, Ordering::Release);
     }
 
-    /// The error for whoever did not get the lock of the file `name` until [`Control::lock_deadline`].
+    /// The error for an operation that did not lock the file `name` before [`Control::lock_deadline`].
     pub(crate) fn locked_out(&self, name: &str) -> Error {
         self.set_late();
         Error::Locked { name: name.into() }
     }
 
-    /// The same operation, but it breaks off where it may have to wait for another program's lease or write: for a caller that wants to give up
-    /// first what others need meanwhile.
+    /// The same operation, but it breaks off before any wait for another program's lease or write. The caller
+    /// can then free resources that other requests need, allow waiting, and repeat the operation.
     pub fn without_waiting(self) -> Control {
         Control { waiting: AtomicU8::new(MAY_NOT_WAIT), ..self }
     }
 
-    /// Whether the operation broke off, and before which wait; then nothing that it returned counts.
+    /// Returns whether the operation broke off, and before which kind of wait. If it did, its result is void.
     pub fn broke_off(&self) -> Option<Late> {
         match self.waiting.load(Ordering::Acquire) {
             BROKE_OFF_AT_LEASE => Some(Late::LockedOut),
@@ -128,17 +129,17 @@ impl Control {
         }
     }
 
-    /// From now on the operation waits.
+    /// Allows the operation to wait from now on.
     pub fn allow_waiting(&self) {
         self.waiting.store(MAY_WAIT, Ordering::Release);
     }
 
-    /// Whether the operation may wait for another program's lease; if not, it breaks off.
+    /// Whether the operation may wait for another program's lease. If not, records that it breaks off.
     pub(crate) fn may_wait_for_lease(&self) -> bool {
         self.may_wait(BROKE_OFF_AT_LEASE)
     }
 
-    /// Whether the operation may wait for another program's write; if not, it breaks off.
+    /// Whether the operation may wait for another program's write. If not, records that it breaks off.
     pub(crate) fn may_wait_for_write(&self) -> bool {
         self.may_wait(BROKE_OFF_AT_WRITE)
     }
@@ -148,34 +149,34 @@ impl Control {
         self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, broken_off).is_err()
     }
 
-    /// When whoever waits for the answer should stop waiting: a little after the deadline, so that work which notices
-    /// the deadline itself can say more than that time is up.
+    /// The time when the thread that waits for the answer stops waiting. It is a little after the deadline,
+    /// because work that notices the deadline itself can return a more precise error.
     pub fn overdue(&self) -> Instant {
         self.deadlines().whole + NOTICE
     }
 
-    /// When the time is up.
+    /// The deadline of the operation.
     pub fn deadline(&self) -> Instant {
         self.deadlines().whole
     }
 
-    /// When a wait for another program's lease or write is over.
+    /// The deadline of waits for another program's lease or write.
     pub(crate) fn wait_deadline(&self) -> Instant {
         self.deadlines().wait
     }
 
-    /// The error for whoever waited for another program's write until [`Control::wait_deadline`].
+    /// The error for an operation that waited for another program's write until [`Control::wait_deadline`].
     pub(crate) fn waited_out(&self) -> Error {
         self.set_late();
         Error::TimedOut
     }
 
-    /// When a wait for a lock is over.
+    /// The deadline of waits for a lock.
     pub fn lock_deadline(&self) -> Instant {
         self.deadlines().lock
     }
 
-    /// Whether the operation should go on: [`Error::TimedOut`] or [`Error::Cancelled`] if not.
+    /// Returns [`Error::TimedOut`] or [`Error::Cancelled`] if the operation must stop.
     pub fn check(&self) -> Result<()> {
         self.check_called_off()?;
         let running = matches!(self.state.load(Ordering::Acquire), RUNNING | LOCKED_OUT);
@@ -191,7 +192,7 @@ impl Control {
         self.state.load(Ordering::Acquire) == CANCELLED
     }
 
-    /// As [`Control::check`], but for waits that end by themselves at the deadline and know what to say then.
+    /// Like [`Control::check`], but without the deadline: for waits that end at it with their own error.
     pub(crate) fn check_called_off(&self) -> Result<()> {
         match self.state.load(Ordering::Acquire) {
             CANCELLED => Err(Error::Cancelled),
@@ -200,7 +201,7 @@ impl Control {
         }
     }
 
-    /// Past this point the operation can no longer be called off: it changes the disk.
+    /// Starts the commit, unless the operation was stopped. From now on the operation cannot be stopped.
     pub fn begin_commit(&self) -> Result<()> {
         self.check()?;
         match self.step(RUNNING, COMMITTING) {
@@ -209,7 +210,8 @@ impl Control {
         }
     }
 
-    /// Runs `wait`, which waits for a lock: what comes too late meanwhile is told so.
+    /// Runs `wait`, which waits for a lock or lease; meanwhile [`Control::expire`] returns
+    /// [`Late::LockedOut`].
     pub(crate) fn wait_for_lock<T>(&self, wait: impl FnOnce() -> T) -> T {
         self.step(RUNNING, LOCKED_OUT);
         let waited = wait();
@@ -217,25 +219,25 @@ impl Control {
         waited
     }
 
-    /// Takes the right to answer: true for the first who asks, false if the operation was answered or called off.
+    /// Takes the right to answer. Returns true for the first caller, unless the operation was stopped.
     pub fn answer(&self) -> bool {
         self.step(RUNNING, ANSWERED) || self.step(COMMITTING, ANSWERED)
     }
 
-    /// Calls the operation off because its time is up: what it was at, if that was still possible; then the caller
-    /// answers.
+    /// Stops the operation because its time is up. Returns its phase if it could still be stopped; then the
+    /// caller must answer.
     pub fn expire(&self) -> Option<Late> {
         let from = self.call_off(EXPIRED)?;
         self.set_late();
         Some(if from == LOCKED_OUT { Late::LockedOut } else { Late::AtWork })
     }
 
-    /// Calls the operation off at the caller's wish: true if that was still possible.
+    /// Stops the operation at the client's request. Returns whether it could still be stopped.
     pub fn cancel(&self) -> bool {
         self.call_off(CANCELLED).is_some()
     }
 
-    /// From which state, if it could still be called off.
+    /// Sets the final state `to`. Returns the state before, or `None` if it is too late to stop.
     fn call_off(&self, to: u8) -> Option<u8> {
         let calls_off = |from| matches!(from, RUNNING | LOCKED_OUT).then_some(to);
         self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, calls_off).ok()

@@ -1,7 +1,7 @@
-//! What can go wrong with a file, said once.
+//! All errors of operations on files.
 //!
-//! Each variant carries what was asked and the limit it ran into, so that an interface can teach (SPEC 7). Line
-//! numbers are 0-based here, always; the texts, codes and statuses belong to the layers above.
+//! Each variant carries the value passed and the limit it violates, so that an interface can explain it (SPEC
+//! 7). Line numbers are always 0-based here. Messages, codes and statuses belong to the layers above.
 
 use std::io;
 
@@ -10,60 +10,60 @@ use crate::engine::text::text_edit::Unmatched;
 /// The result of an engine operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that an operation on the folder can end in, other than success (SPEC 7).
+/// Every error of an operation on the folder (SPEC 7).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The name is empty, too long, or not admitted by the policy (SPEC 3).
+    /// The name is empty, too long, or not allowed by the policy (SPEC 3).
     InvalidName,
     /// A line number below the interface's first line.
     NegativeLine,
     /// A range that ends before it starts.
     InvalidRange {
-        /// First line asked for.
+        /// First line requested.
         start: u64,
-        /// Last line asked for.
+        /// Last line requested.
         end: u64,
     },
     /// A range that starts after the last line.
     StartPastEnd {
-        /// First line asked for.
+        /// First line requested.
         start: u64,
         /// Lines in the file.
         total: usize,
     },
-    /// No file of this name.
+    /// No file has this name.
     NotFound {
-        /// The name asked for.
+        /// The name requested.
         name: String,
-        /// Names in the folder that look like it, best first.
+        /// Similar names in the folder, best first.
         similar: Vec<String>,
     },
-    /// The system refuses access, a link leads out of the folder, or it is no regular file.
+    /// The system denies access, a link leads out of the folder, or the entry is not a regular file.
     PermissionDenied {
-        /// The name asked for.
+        /// The name requested.
         name: String,
     },
-    /// The file, or what an edit would make of it, is over the limit.
+    /// The file, or the result of an edit, exceeds the size limit.
     TooLarge {
-        /// Bytes it has, or would have.
+        /// Its size, or the size of the result, in bytes.
         size: u64,
-        /// Bytes it may have.
+        /// The limit in bytes.
         max: u64,
     },
     /// The file is not valid UTF-8.
     InvalidUtf8,
     /// The file holds NUL bytes.
     NotText {
-        /// The name asked for.
+        /// The name requested.
         name: String,
     },
-    /// An edit names an operation that does not exist.
+    /// An edit names an unknown operation.
     UnknownOperation {
         /// The operation as given.
         operation: String,
     },
-    /// A delete that brings content.
+    /// A delete operation has content.
     DeleteWithContent,
     /// An edit names a line that the file does not have.
     LineOutOfRange {
@@ -73,16 +73,16 @@ pub enum Error {
         operation: &'static str,
         /// Lines in the file.
         total: usize,
-        /// Set where there is no such file: an edit that would have created it.
+        /// Set if the file does not exist and the edit would have created it.
         missing: Option<MissingFile>,
     },
-    /// The line's text is not what the caller expects.
+    /// The line does not hold the text that the client expects.
     NotAsExpected {
         /// The line named.
         line: u64,
-        /// What the line holds now.
+        /// The text of the line now.
         actual: String,
-        /// The line that holds the expected text, if exactly one does.
+        /// The line that holds the expected text, if exactly one line does.
         stands_at: Option<u64>,
     },
     /// Two edits replace or delete the same line.
@@ -90,61 +90,61 @@ pub enum Error {
         /// The line named twice.
         line: u64,
     },
-    /// An exact-text edit does not find its text as often as it should.
+    /// The text of an exact-text edit does not occur in the file as often as it must.
     Unmatched(Box<Unmatched>),
-    /// Another program wrote to the file while we worked on it.
+    /// Another program wrote to the file during the operation.
     Changed {
-        /// The name asked for.
+        /// The name requested.
         name: String,
     },
-    /// The file's lock was not had in time.
+    /// Another process or request kept the file locked or leased.
     Locked {
-        /// The name asked for.
+        /// The name requested.
         name: String,
     },
     /// Other requests hold the memory that this one needs; nothing was changed.
     Busy,
     /// The time for the operation was up; nothing was changed.
     TimedOut,
-    /// The caller took the request back; nothing was changed.
+    /// The client cancelled the request; nothing was changed.
     Cancelled,
-    /// Reading failed in the system.
+    /// The system failed to read.
     ReadFailed {
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
-    /// Writing failed in the system; the file is as it was.
+    /// The system failed to write; the file is unchanged.
     WriteFailed {
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
-    /// The folder is gone or cannot be read.
+    /// The folder does not exist any more or cannot be read.
     FolderGone,
-    /// The listing broke off.
+    /// The listing failed before its end.
     ListingFailed {
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
-    /// Any other argument that is not as it must be.
+    /// Any other invalid argument.
     InvalidArguments {
-        /// Where: a path into the arguments, such as `edits[3].line`.
+        /// The path to the argument, such as `edits[3].line`.
         at: String,
         /// What is wrong and what is expected.
         problem: String,
     },
 }
 
-/// A file that is not there.
+/// A file that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingFile {
-    /// The name asked for.
+    /// The name requested.
     pub name: String,
-    /// Names in the folder that look like it, best first.
+    /// Similar names in the folder, best first.
     pub similar: Vec<String>,
 }
 
 impl Error {
-    /// Sorts a failed system call on the file `name`: refusals by permission, all else by `otherwise`.
+    /// Maps the error of a system call on the file `name`: not found, permission denied, or by `otherwise`.
     pub(crate) fn from_io(
         name: &str,
         source: io::Error,
@@ -159,12 +159,12 @@ impl Error {
         }
     }
 
-    /// A failure to read the file `name`.
+    /// The error of a failed read of the file `name`.
     pub(crate) fn read(name: &str, source: impl Into<io::Error>) -> Error {
         Error::from_io(name, source.into(), |source| Error::ReadFailed { source })
     }
 
-    /// A failure to write the file `name`.
+    /// The error of a failed write to the file `name`.
     pub(crate) fn write(name: &str, source: impl Into<io::Error>) -> Error {
         Error::from_io(name, source.into(), |source| Error::WriteFailed { source })
     }

@@ -1,6 +1,6 @@
-//! What is in the folder (SPEC 4, `list_files`).
+//! Lists the folder (SPEC 4, `list_files`).
 //!
-//! Walks the directory and says what each entry is; how lines are counted is the caller's.
+//! Reads the directory and describes each file. Knows no way to count lines: the caller passes one.
 
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -18,81 +18,81 @@ use crate::engine::name::{FileName, NamePolicy};
 use crate::engine::name_table::NameTable;
 use crate::engine::{Error, Result};
 
-/// Entries looked at for names like a missing one.
+/// Entries searched for names similar to a missing one.
 const SIMILAR_SEARCHED: usize = 2_000;
 
-/// How much alike two names must be to be named together (Jaro-Winkler, 0 to 1).
+/// Minimum similarity of two names (Jaro-Winkler, 0 to 1).
 const SIMILAR_ENOUGH: f64 = 0.85;
 
-/// How often a file is counted that changes meanwhile.
+/// Attempts to count the lines of a file that changes meanwhile.
 const ATTEMPTS: usize = 8;
 
 /// One listed file.
 #[derive(Debug, Clone)]
 pub struct FileEntry {
-    /// Where in the listing's names its name is.
+    /// The range of its name in the listing's buffer of names.
     name: Range<usize>,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Last write, seconds since 1970.
+    /// Time of the last write, in seconds since 1970.
     pub modified: i64,
-    /// Whether this process may read it; false where the caller did not ask.
+    /// Whether this process may read it; false if the caller did not ask.
     pub readable: bool,
-    /// Whether this process may write it; false where the caller did not ask.
+    /// Whether this process may write it; false if the caller did not ask.
     pub writable: bool,
-    /// Its lines; nothing if it is over the limit, not text, not readable, or not counted.
+    /// Number of lines; `None` if the file is too large, not text, not readable, or was not counted.
     pub lines: Option<usize>,
-    /// Its lines were not counted because it changed each time while that was done.
+    /// The lines were not counted because the file changed during every attempt.
     pub changing: bool,
 }
 
-/// The folder's files.
+/// The files of the folder.
 #[derive(Debug, Clone)]
 pub struct Listing {
     names: String,
     /// Sorted by name, in byte order.
     pub files: Vec<FileEntry>,
-    /// Files left out because the policy does not admit their names.
+    /// Number of files omitted because the policy does not allow their names.
     pub unlisted: usize,
-    /// Files whose lines were not counted because the time was up.
+    /// Number of files whose lines were not counted because the time was up.
     pub uncounted: usize,
-    /// Whether more files come after these.
+    /// Whether the folder has more files after these.
     pub more: bool,
-    /// The folder.
+    /// The path of the folder.
     pub directory: PathBuf,
 }
 
 impl Listing {
-    /// The name of one of its files.
+    /// The name of a file of this listing.
     pub fn name(&self, file: &FileEntry) -> &str {
         &self.names[file.name.clone()]
     }
 }
 
-/// Which files are listed, and what about them.
+/// Which files to list, and what to find out about them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListOptions<'w> {
-    /// Only names behind this one.
+    /// Only names after this one.
     pub(crate) after: Option<&'w str>,
-    /// At most so many.
+    /// Maximum number of files.
     pub(crate) limit: usize,
-    /// Whether the system is asked what may be read and written.
+    /// Whether to ask the system for read and write permission.
     pub(crate) with_access: bool,
 }
 
-/// A file of the folder as it was just found.
+/// A file in the folder, with its state when it was found.
 #[derive(Debug)]
 pub(crate) struct DirEntry<'s> {
     root: &'s Arc<OwnedFd>,
     name: &'s str,
-    /// Its state.
+    /// The state of the file.
     pub(crate) stat: Stat,
-    /// Where it is if `name` is a link.
+    /// Where the file is, if `name` is a symbolic link.
     linked: Option<ResolvedPath>,
 }
 
 impl<'s> DirEntry<'s> {
-    /// Looks at `name`. Nothing for what leads nowhere, out of the folder or to no regular file, or went away meanwhile.
+    /// Looks up `name`. Returns `None` if it does not lead to a regular file in the folder.
     fn look(root: &'s Arc<OwnedFd>, name: &'s str) -> Result<Option<DirEntry<'s>>> {
         if let Some(stat) = resolve::regular_file(root, name.as_ref()) {
             return Ok(Some(DirEntry { root, name, stat, linked: None }));
@@ -101,13 +101,13 @@ impl<'s> DirEntry<'s> {
         Ok(found.map(|(place, stat)| DirEntry { root, name, stat, linked: Some(place) }))
     }
 
-    /// Its place: made when asked for, as a file that is known already needs none.
+    /// The resolved path. Made only on request, because a file with a cached index does not need it.
     pub(crate) fn place(&self) -> ResolvedPath {
         let here = || ResolvedPath { dir: self.root.clone(), name: self.name.into(), stat: Some(self.stat) };
         self.linked.clone().unwrap_or_else(here)
     }
 
-    /// Opens the file, trusting that it is still as it was found: see [`ResolvedPath::open_as_found`].
+    /// Opens the file, assumed unchanged since it was found: see [`ResolvedPath::open_as_found`].
     pub(crate) fn open_as_found(&self) -> Option<OpenFile> {
         match &self.linked {
             Some(place) => place.open_as_found(),
@@ -115,7 +115,7 @@ impl<'s> DirEntry<'s> {
         }
     }
 
-    /// Its entry, with the lines that were counted. A file that was not counted in time adds one to `uncounted`.
+    /// The list entry with the counted lines. Increments `uncounted` if the lines were not counted in time.
     fn entry(
         &self,
         name: Range<usize>,
@@ -142,8 +142,8 @@ impl<'s> DirEntry<'s> {
     }
 }
 
-/// Lists `root`, which is `directory`; `count` gives a file's lines, or an error when the time is up or another program
-/// has a lease on the file. `wait` waits for the end of that.
+/// Lists `root`, the folder at `directory`. `count` counts the lines of a file; it fails if the time is up or
+/// another program has a lease on the file. `wait` waits for the end of such a lease.
 pub(crate) fn list(
     root: &Arc<OwnedFd>,
     directory: &Path,
@@ -159,7 +159,7 @@ pub(crate) fn list(
     for name in candidates {
         let text = &roll.text()[name.clone()];
         if files.len() == wish.limit {
-            // Whether there is one more is known without its lines.
+            // To find out that there is one more file, no lines need to be counted.
             more = DirEntry::look(root, text)?.is_some();
             if more {
                 break;
@@ -176,12 +176,12 @@ pub(crate) fn list(
         };
         files.push(seen.entry(name, counted, wish, &mut uncounted)?);
     }
-    // Whoever has a lease was asked above to give it up, so these waits together are no longer than the longest.
+    // All leases were asked to end in the first pass, so these waits together last as long as the longest.
     for nth in leased {
         let entry: &mut FileEntry = &mut files[nth];
         let name = &roll.text()[entry.name.clone()];
         let waited = DirEntry::look(root, name)?.map_or(Ok(()), |seen| wait(&seen));
-        // Whoever had the lease may have changed the file at the end of it.
+        // The lease holder may have changed the file before it released the lease.
         let Some((seen, counted)) = look_and_count(root, name, &count)? else { continue };
         let counted = match counted {
             Err(Error::Changed { name }) => Err(Error::Changed { name }),
@@ -193,8 +193,8 @@ pub(crate) fn list(
     Ok(Listing { names: roll.into_text(), files, unlisted, uncounted, more, directory })
 }
 
-/// Looks at `name` and counts its lines, again if it changes meanwhile: an entry is of one state of the file. Nothing as
-/// for [`DirEntry::look`].
+/// Looks up `name` and counts its lines. Repeats both if the file changes meanwhile, so that an entry
+/// describes one state of the file. Returns `None` as [`DirEntry::look`] does.
 fn look_and_count<'s>(
     root: &'s Arc<OwnedFd>,
     name: &'s str,
@@ -211,7 +211,7 @@ fn look_and_count<'s>(
     Ok(None)
 }
 
-/// The admitted names of what may be a visible regular file, sorted, and how many such files have another name.
+/// The sorted allowed names of visible entries that may be regular files, and the number of other files.
 fn roll(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(NameTable, usize)> {
     let (mut roll, mut unlisted) = (NameTable::default(), 0);
     let entries = Dir::read_from(root);
@@ -232,7 +232,7 @@ fn roll(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(NameTable, usize)> {
     Ok((roll, unlisted))
 }
 
-/// The regular file that `name` stands for, if it stands for one.
+/// Resolves `name`. Returns `None` if it does not lead to a regular file.
 fn file(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Option<(ResolvedPath, Stat)>> {
     match ResolvedPath::find(root, name) {
         Ok(place) => Ok(place.stat.map(|stat| (place, stat))),
@@ -245,12 +245,12 @@ fn failed(errno: Errno) -> Error {
     Error::ListingFailed { source: errno.into() }
 }
 
-/// The error if nothing is wrong with the file or the folder, only with what the system has left for us.
+/// The error if descriptors or memory are exhausted, which has nothing to do with the file or the folder.
 fn out_of_means(errno: Errno) -> Option<Error> {
     matches!(errno, Errno::MFILE | Errno::NFILE | Errno::NOMEM).then(|| failed(errno))
 }
 
-/// Up to three names in `root` that look like `name`, best first.
+/// Up to three names in `root` similar to `name`, best first.
 pub(crate) fn similar_names(root: &OwnedFd, name: &str, names: NamePolicy) -> Vec<String> {
     let Ok(entries) = Dir::read_from(root) else { return Vec::new() };
     let mut scored: Vec<(f64, String)> = entries

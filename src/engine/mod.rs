@@ -1,7 +1,7 @@
-//! Bytes, files, locks. Knows no JSON, HTTP, MCP, tokio or serde.
+//! The core: bytes, files and locks. Knows no JSON, HTTP, MCP, tokio or serde.
 //!
-//! What the engine promises (SPEC 8): no half-written file, no lost edit, no way out of the folder, no answer that
-//! claims what the file never held. [`Workspace`] is the way in; the rest is small parts that it joins.
+//! The engine guarantees (SPEC 8): no file is half-written, no edit is lost, no access leaves the folder, no
+//! answer contains bytes that the file never held. The entry point is [`Workspace`].
 
 mod budget;
 mod cache;

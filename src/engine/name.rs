@@ -1,32 +1,32 @@
-//! File names: parsed once, so that no later function checks a path (SPEC 3, 8).
+//! File names. A name is parsed once, so that no later function has to check a path (SPEC 3, 8).
 
 use crate::engine::fs::temporary;
 use crate::engine::{Error, Result};
 
-/// Which names are admitted (`--names`, SPEC 2).
+/// Which names are allowed (`--names`, SPEC 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamePolicy {
     /// `^[a-zA-Z0-9._-]+$`.
     Portable,
-    /// Any one path component without control characters.
+    /// Any single path component without control characters.
     Any,
 }
 
 /// The longest name, in bytes.
 pub const MAX_NAME: usize = 255;
 
-/// One path component that the policy admits: not empty, at most 255 bytes, never `.`, `..`, a path, or one of our
-/// own temporary files.
+/// One path component that the policy allows: not empty, at most 255 bytes, never `.`, `..`, a path, or the
+/// name of one of this server's temporary files.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FileName(Box<str>);
 
 impl FileName {
-    /// Admits `name` under `policy`, or says [`Error::InvalidName`].
+    /// Parses `name` under `policy`. Returns [`Error::InvalidName`] if the policy does not allow it.
     pub fn parse(name: &str, policy: NamePolicy) -> Result<FileName> {
         if FileName::admits(name, policy) { Ok(FileName(name.into())) } else { Err(Error::InvalidName) }
     }
 
-    /// Whether `policy` admits `name`.
+    /// Whether `policy` allows `name`.
     pub(crate) fn admits(name: &str, policy: NamePolicy) -> bool {
         !name.is_empty()
             && name.len() <= MAX_NAME
@@ -38,7 +38,7 @@ impl FileName {
             }
     }
 
-    /// The name as it stands in the folder.
+    /// The name as in the folder.
     pub fn as_str(&self) -> &str {
         &self.0
     }

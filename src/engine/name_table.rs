@@ -1,8 +1,7 @@
-//! The names in a folder, sorted: one buffer for all, so that many files cost few allocations.
+//! The names in a folder, sorted. All names share one buffer, so that many files cost few allocations.
 
 use std::ops::Range;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct NameTable {
     text: String,
@@ -11,7 +10,7 @@ pub(crate) struct NameTable {
 
 #[derive(Debug)]
 struct Name {
-    /// Compares like the name, as far as it goes: the bytes behind what all names begin with.
+    /// The bytes after the prefix that all names share, as far as they fit. Ordered like the names.
     key: u64,
     start: usize,
     len: usize,
@@ -24,14 +23,14 @@ impl Name {
 }
 
 impl NameTable {
-    /// Takes one more name.
+    /// Adds one name.
     pub(crate) fn push(&mut self, name: &str) {
         self.names.push(Name { key: 0, start: self.text.len(), len: name.len() });
         self.text.push_str(name);
     }
 
-    /// Sorts by the names' bytes. Names in a folder tend to begin alike, so most comparisons would read far for nothing;
-    /// the keys decide them without.
+    /// Sorts the names by their bytes. Names in a folder often share a long prefix, which makes comparisons
+    /// slow; the keys skip that prefix.
     pub(crate) fn sort(&mut self) {
         let NameTable { text, names } = self;
         let text = text.as_bytes();
@@ -46,7 +45,7 @@ impl NameTable {
         });
     }
 
-    /// Where in the buffer the names behind `after` are, in order; once sorted.
+    /// The ranges in the buffer of the names after `after`, in order. Call [`NameTable::sort`] first.
     pub(crate) fn behind(&self, after: Option<&str>) -> impl ExactSizeIterator<Item = Range<usize>> {
         let first = after.map_or(0, |after| {
             self.names.partition_point(|name| self.text[name.range()].as_bytes() <= after.as_bytes())
@@ -59,13 +58,13 @@ impl NameTable {
         &self.text
     }
 
-    /// The buffer alone.
+    /// Returns the buffer and drops the rest.
     pub(crate) fn into_text(self) -> String {
         self.text
     }
 }
 
-/// The first eight bytes as a number; a name that ends earlier is the smaller one, as no name holds a NUL.
+/// The first eight bytes as a big-endian number. A shorter name sorts first, because no name holds a NUL.
 fn key(bytes: &[u8]) -> u64 {
     let mut key = [0; 8];
     let len = bytes.len().min(key.len());

@@ -80,7 +80,7 @@ enum Kept {
 type Member = (usize, Admitted, Registered);
 
 impl Executor {
-    /// Runs the calls of a batch; calls for one file in their order, others at once. One batch never takes all permits.
+    /// Runs the calls of a batch; calls for one file in their order, others at once, but no more than `at_once`.
     /// `then` gets the array of answers, on a thread that may block; it is not called if no request has an answer.
     /// The calls' places in the order of `pipeline` are taken when the future is first polled.
     pub async fn run_batch<T: Send + 'static>(
@@ -88,11 +88,12 @@ impl Executor {
         steps: Vec<Step>,
         received: Instant,
         pipeline: Arc<Pipeline>,
+        at_once: usize,
         then: impl FnOnce(Answer) -> T + Send + 'static,
     ) -> Result<Option<T>, NoRoom> {
         let (batch, members) = Batch::new(&self, steps, received, &pipeline).ok_or(NoRoom)?;
         let batch = Arc::new(batch);
-        let permits = Arc::new(Semaphore::new((self.limits.max_in_flight / 2).max(1)));
+        let permits = Arc::new(Semaphore::new(at_once));
         let mut groups = JoinSet::new();
         for members in by_file(members) {
             let (batch, pipeline, permits) = (batch.clone(), pipeline.clone(), permits.clone());
@@ -281,7 +282,7 @@ mod tests {
     }
 
     fn run(executor: &Arc<Executor>, runtime: &Runtime, steps: Vec<Step>) -> Result<Option<Answer>, NoRoom> {
-        let batch = executor.clone().run_batch(steps, Instant::now(), Arc::default(), |answer| answer);
+        let batch = executor.clone().run_batch(steps, Instant::now(), Arc::default(), 4, |answer| answer);
         runtime.block_on(batch)
     }
 

@@ -184,15 +184,13 @@ impl Executor {
         };
         let ended = self.attempt(task, control.deadline(), &then).await;
         let (Ended::Cancelled, Some(waits_for)) = (&ended, control.broke_off()) else { return ended };
-        // A call without a file, a listing, waits for several files and has no queue. At the end of its time it is answered
-        // with what it knows.
-        let _turn = match task.call.file() {
-            None => None,
-            Some(file) => match timeout_at(control.deadline().into(), self.waits.turn(file)).await {
-                Ok(turn) => Some(turn),
-                Err(_) => return Ended::Late(task.late(waits_for)),
-            },
-        };
+        // Listings, which name no file, have one queue together.
+        let turn = self.waits.turn(task.call.file().unwrap_or_default());
+        let turn = timeout_at(control.deadline().into(), turn).await;
+        if turn.is_err() && task.call.file().is_some() {
+            return Ended::Late(task.late(waits_for));
+        }
+        // A listing says what it knows, even if its time is up.
         control.allow_waiting();
         self.attempt(task, control.overdue(), &then).await
     }

@@ -22,7 +22,11 @@ pub struct Threads(Handle);
 
 /// Sets up `runtime` for this many calls at once.
 pub fn configure(runtime: &mut Builder, max_in_flight: usize) -> &mut Builder {
-    runtime.enable_all().thread_keep_alive(KEEP_ALIVE).max_blocking_threads(max_in_flight + EXTRA)
+    runtime
+        .enable_all()
+        .thread_name("worker")
+        .thread_keep_alive(KEEP_ALIVE)
+        .max_blocking_threads(max_in_flight + EXTRA)
 }
 
 impl Threads {

@@ -1,19 +1,19 @@
-//! A call's arguments: one JSON object, taken apart member by member.
+//! The arguments of a call: parses one JSON object member by member.
 //!
-//! The values stay text until a tool asks for one, so that a wrong one is named by its place (SPEC 7: `Invalid
-//! arguments: {where}: {what is wrong, what is expected}`). null counts as absent, 5.0 as 5; "5", 1.5 and a lone
-//! surrogate are wrong. Members that no one asked for are refused at the end.
+//! The values stay JSON text until a tool reads one, so that an error names its path (SPEC 7:
+//! `Invalid arguments: {where}: {what is wrong, what is expected}`). null counts as absent, 5.0 as 5; "5",
+//! 1.5 and a lone surrogate are wrong. Members that no tool has read are refused at the end.
 
 use super::{LineBase, ParseOptions};
 use crate::engine::{Error, FileName, Result};
 
-/// Arrays and objects nested deeper than this are refused before a recursive parser sees them.
+/// Arrays and objects nested deeper are refused before a recursive parser reads them.
 pub const MAX_DEPTH: usize = 128;
 
-/// Characters of a wrong value that an error shows.
+/// Maximum number of characters of a wrong value in an error.
 const SHOWN: usize = 60;
 
-/// The members of one JSON object that were not taken yet.
+/// The members of one JSON object that were not read yet.
 #[derive(Debug)]
 pub struct Arguments<'a> {
     at: String,
@@ -22,7 +22,7 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Takes the JSON object `json` apart.
+    /// Splits the JSON object `json` into members.
     pub fn of(json: &'a str) -> Result<Arguments<'a>> {
         if depth_exceeds(json.as_bytes(), MAX_DEPTH) {
             let problem = format!("nested deeper than {MAX_DEPTH} levels");
@@ -43,7 +43,7 @@ impl<'a> Arguments<'a> {
         Ok(Arguments { at, members, asked: Vec::new() })
     }
 
-    /// The text of a member; nothing if it is absent or null. Of two with one name the last counts.
+    /// Takes the text of a member; `None` if it is absent or null. Of two with one name, the last counts.
     fn take(&mut self, key: &'static str) -> Option<&'a str> {
         self.asked.push(key);
         let found = self.members.iter().rfind(|(name, _)| name == key).map(|(_, value)| *value);
@@ -55,7 +55,7 @@ impl<'a> Arguments<'a> {
         if self.at.is_empty() { key.into() } else { format!("{}.{key}", self.at) }
     }
 
-    /// Whether a member is there and not null. It is not taken by that.
+    /// Whether a member exists and is not null. Does not remove it.
     pub fn has(&self, key: &str) -> bool {
         self.members.iter().any(|(name, value)| name == key && *value != "null")
     }
@@ -72,7 +72,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Text that is to become part of a file: a string without NUL.
+    /// Text for a file: a string without NUL.
     pub fn text(&mut self, key: &'static str) -> Result<Option<String>> {
         match self.string(key)? {
             Some(text) if text.contains('\0') => Err(Error::InvalidArguments {
@@ -83,23 +83,23 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A string that must be there.
+    /// A required string.
     pub fn required_string(&mut self, key: &'static str) -> Result<String> {
         self.string(key)?.ok_or_else(|| missing(self.path(key), "a string"))
     }
 
-    /// The name of a file.
+    /// A file name.
     pub fn file_name(&mut self, key: &'static str, dialect: ParseOptions) -> Result<FileName> {
         FileName::parse(&self.required_string(key)?, dialect.names)
     }
 
-    /// A line number, turned into a 0-based one.
+    /// A line number, converted to a 0-based one.
     pub fn line(&mut self, key: &'static str, base: LineBase) -> Result<Option<u64>> {
         let Some(value) = self.take(key) else { return Ok(None) };
         if let Ok(number) = value.parse::<u64>() {
             return number.checked_sub(base.first()).map(Some).ok_or(Error::NegativeLine);
         }
-        // 5.0 and 5e0 are integers too, and what is too large names no line of any file that we serve.
+        // 5.0 and 5e0 are integers too. A number that is too large saturates; no file has such a line.
         let number = sonic_rs::from_str::<f64>(value).ok().filter(|number| number.fract() == 0.0);
         match number {
             None => Err(wrong(self.path(key), value, "an integer")),
@@ -108,7 +108,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A line number that must be there.
+    /// A required line number.
     pub fn required_line(&mut self, key: &'static str, base: LineBase) -> Result<u64> {
         self.line(key, base)?.ok_or_else(|| missing(self.path(key), "a line number"))
     }
@@ -123,7 +123,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// An array of at most `most` objects; none if it is absent.
+    /// An array of at most `most` objects; empty if it is absent.
     pub fn objects(&mut self, key: &'static str, most: usize) -> Result<Vec<Arguments<'a>>> {
         let Some(value) = self.take(key) else { return Ok(Vec::new()) };
         let at = self.path(key);
@@ -142,12 +142,12 @@ impl<'a> Arguments<'a> {
         Ok(objects)
     }
 
-    /// The refusal of one member for a reason of the tool's own.
+    /// The error for a member that the tool refuses, with the tool's own reason.
     pub fn refuse(&self, key: &str, problem: &str) -> Error {
         Error::InvalidArguments { at: self.path(key), problem: problem.into() }
     }
 
-    /// A count from 1 on.
+    /// An integer of at least 1.
     pub fn count(&mut self, key: &'static str) -> Result<Option<u64>> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = sonic_rs::from_str::<f64>(value).ok();
@@ -157,17 +157,17 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Leaves what was not taken alone: the call is refused for another reason.
+    /// Drops the members that were not read, because the call is already refused for another reason.
     pub fn give_up(&mut self) {
         self.members.clear();
     }
 
-    /// Refuses what no one asked for.
+    /// Refuses members that no tool has read.
     pub fn finish(self) -> Result<()> {
         self.refuse_unknown()
     }
 
-    /// As [`Arguments::finish`], while the arguments are still needed.
+    /// Like [`Arguments::finish`], while the arguments are still needed.
     pub fn refuse_unknown(&self) -> Result<()> {
         let Some((name, _)) = self.members.first() else { return Ok(()) };
         let known = if self.asked.is_empty() {
@@ -183,11 +183,11 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The text of a value taken from `json`, without its outer spaces.
+/// The JSON text of a value, without spaces around it.
 fn raw<'a>(value: &sonic_rs::LazyValue<'a>) -> &'a str {
     match value.as_raw_cow() {
         std::borrow::Cow::Borrowed(text) => text,
-        // sonic-rs borrows whenever the input is borrowed, and it is.
+        // sonic-rs borrows if the input is borrowed, as here.
         std::borrow::Cow::Owned(_) => unreachable!("a value borrowed from its input is never owned"),
     }
 }
@@ -206,7 +206,7 @@ fn missing(at: String, expected: &str) -> Error {
     Error::InvalidArguments { at, problem: format!("it is missing; expected {expected}") }
 }
 
-/// Whether brackets outside strings nest deeper than `most`. Needs no valid JSON.
+/// Whether brackets outside strings nest deeper than `most`. The JSON need not be valid.
 pub fn depth_exceeds(json: &[u8], most: usize) -> bool {
     let (mut depth, mut at) = (0usize, 0);
     while let Some(&byte) = json.get(at) {
@@ -224,7 +224,7 @@ pub fn depth_exceeds(json: &[u8], most: usize) -> bool {
     false
 }
 
-/// The place behind the closing quote of the string that starts at `at`.
+/// The position after the closing quote of the string that starts at `at`.
 fn end_of_string(json: &[u8], mut at: usize) -> usize {
     while let Some(found) = memchr::memchr2(b'"', b'\\', &json[at.min(json.len())..]) {
         at += found;

@@ -1,31 +1,31 @@
-//! An error as the words of SPEC 7: the first line to the letter, then what helps a model or a person out.
+//! Formats an error as in SPEC 7: first the exact message, then help for a model or a person.
 //!
 //! Knows no codes and statuses; those belong to the interfaces.
 
 use super::LineBase;
 use crate::engine::{Error, Found, MissingFile, Unmatched};
 
-/// Characters of a line that an error quotes.
+/// Maximum number of characters of a line that an error quotes.
 const QUOTED: usize = 500;
 
-/// What to tell about a failed call.
+/// The message of a failed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The line of SPEC 7, without its `Error: `.
+    /// The line of SPEC 7, without `Error: `.
     pub message: String,
-    /// The way out, if there is one to tell.
+    /// How to correct the call, if known.
     pub hint: Option<String>,
 }
 
 impl Failure {
-    /// Words for `error` where the first line has the number `base`; `timeout` is `--timeout` in seconds.
+    /// Describes `error`. `base` is the number of the first line; `timeout` is `--timeout` in seconds.
     pub fn of(error: &Error, base: LineBase, timeout: u64) -> Failure {
         let hints: Vec<String> = hint(error, base).into_iter().chain(first_line(error, base)).collect();
         let hint = (!hints.is_empty()).then(|| hints.join("\n"));
         Failure { message: message(error, base, timeout), hint }
     }
 
-    /// All of it as a model sees it.
+    /// The full text for a model.
     pub fn text(&self) -> String {
         match &self.hint {
             Some(hint) => format!("Error: {}\n{hint}", self.message),
@@ -83,7 +83,7 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
     }
 }
 
-/// Which number the first line has, where callers are likely to take it for another: it is not 0, and a line is wrong.
+/// A reminder that lines count from 1, for errors about a line where the first line is not 0.
 fn first_line(error: &Error, base: LineBase) -> Option<String> {
     let names_a_line = matches!(
         error,
@@ -136,7 +136,7 @@ fn lines_there_are(total: usize, base: LineBase) -> String {
     }
 }
 
-/// The line in quotes, cut where it is long.
+/// The line in quotes, cut if it is long.
 fn quoted(line: &str) -> String {
     let shown: String = line.chars().take(QUOTED).collect();
     match line.chars().count() - shown.chars().count() {
@@ -145,7 +145,7 @@ fn quoted(line: &str) -> String {
     }
 }
 
-/// Megabytes of 1,048,576 bytes, rounded up to two places, without zeros at the end.
+/// Megabytes of 1,048,576 bytes, rounded up to two decimal places, without trailing zeros.
 fn megabytes(bytes: u64) -> String {
     let hundredths = (u128::from(bytes) * 100).div_ceil(1 << 20);
     let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);

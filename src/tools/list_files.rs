@@ -1,4 +1,4 @@
-//! `list_files`: what is in the folder (SPEC 4).
+//! `list_files`: the files in the folder (SPEC 4).
 
 use std::fmt::Write;
 
@@ -56,7 +56,7 @@ fn text(listing: &Listing, names: NamePolicy) -> String {
     let (mut text, mut number) = (String::with_capacity(128 + listing.files.len() * 72), itoa::Buffer::new());
     text.push_str("Files in directory:\n\n");
     for file in &listing.files {
-        // Piece by piece: the formatting machinery would take longer than all else that is done for a known file.
+        // Without format macros, which would take most of the time for a file with a cached index.
         text.push_str("name: ");
         text.push_str(listing.name(file));
         text.push_str(", modified: ");
@@ -68,7 +68,7 @@ fn text(listing: &Listing, names: NamePolicy) -> String {
     if !listing.files.is_empty() {
         text.push('\n');
     }
-    // Writing to a String cannot fail.
+    // A write to a String cannot fail.
     let _ = write!(text, "Total files: {}", listing.files.len());
     if listing.unlisted > 0 {
         let why = match names {

@@ -1,8 +1,8 @@
-//! What an agent can ask for: the table of tools.
+//! The table of tools for agents.
 //!
-//! A tool is one file here and one line in [`TOOLS`]. Tools know arguments, the workspace and what to report; they know
-//! no ids, JSON-RPC, status codes or sockets. Line numbers are the engine's (0-based) once arguments are parsed; which
-//! number an interface's first line has is said by [`LineBase`].
+//! A tool is one file here and one line in [`TOOLS`]. Tools know arguments, the workspace and their reports;
+//! they know no ids, JSON-RPC, status codes or sockets. After parsing, line numbers are 0-based as in the
+//! engine; [`LineBase`] is the number of an interface's first line.
 
 mod arguments;
 mod edit_file;
@@ -35,7 +35,7 @@ pub enum LineBase {
 }
 
 impl LineBase {
-    /// The first line's number.
+    /// The number of the first line.
     pub fn first(self) -> u64 {
         match self {
             LineBase::Zero => 0,
@@ -44,18 +44,18 @@ impl LineBase {
     }
 }
 
-/// How a call is to be understood.
+/// How to interpret the arguments of a call.
 #[derive(Debug, Clone, Copy)]
 pub struct ParseOptions {
     /// The number of the first line.
     pub base: LineBase,
-    /// Which names are admitted.
+    /// Which names are allowed.
     pub names: NamePolicy,
-    /// Whether an edit creates a missing file if the call does not say (SPEC 4: in MCP only).
+    /// Whether an edit creates a missing file if the call does not say (SPEC 4: only in MCP).
     pub create_if_missing: bool,
 }
 
-/// What a reply must hold.
+/// What a reply must contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputKinds {
     /// The text for a model.
@@ -64,30 +64,30 @@ pub struct OutputKinds {
     pub data: bool,
 }
 
-/// What a call found or did.
+/// The result of a call.
 #[derive(Debug, Default)]
 pub struct Reply {
-    /// The text for a model, to the letter of SPEC 6.1; an excerpt follows it.
+    /// The text for a model, exactly as in SPEC 6.1; an excerpt follows it.
     pub text: String,
-    /// The data for a program (SPEC 6.2). An excerpt stands before it as the member `content`.
+    /// The data for a program (SPEC 6.2). An excerpt becomes its first member, `content`.
     pub data: Members,
-    /// Lines of a file, still where they are.
+    /// Lines of a file, not copied yet.
     pub excerpt: Option<Excerpt>,
     /// The object `metadata` beside the content of an MCP result (SPEC 5), if the tool has one.
     pub metadata: Option<Members>,
-    /// Why the call failed, if it did and the tool says more about it than its error does.
+    /// The error of a failed call whose reply the tool has written itself.
     pub failure: Option<Error>,
 }
 
 /// One parsed call, ready to run.
 pub trait Call: Send + Sync + Debug {
-    /// The file it works on: calls on one file are carried out in the order in which they came.
+    /// The file it works on. Calls on one file run in the order in which they arrived.
     fn file(&self) -> Option<&FileName>;
 
-    /// Carries it out; may wait for disks and locks.
+    /// Runs the call. May wait for disks and locks.
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply>;
 
-    /// Carries it out if that takes no waiting; nothing if it might.
+    /// Runs the call if it needs no waiting. Returns `None` if it might.
     fn run_at_once(&self, _: &Workspace, _: OutputKinds) -> Option<Result<Reply>> {
         None
     }
@@ -96,26 +96,26 @@ pub trait Call: Send + Sync + Debug {
 /// One tool as clients see it (SPEC 6.1).
 #[derive(Debug)]
 pub struct Tool {
-    /// Its name, in MCP, as a REST path and as a direct method.
+    /// Its name in MCP, as a REST path and as a direct method.
     pub name: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// What a model must know to use it well.
+    /// The instructions for a model.
     pub description: &'static str,
     /// JSON Schema of its arguments.
     pub input_schema: &'static str,
-    /// JSON Schema of its data; nothing if it gives only text in MCP.
+    /// JSON Schema of its data; `None` if it returns only text in MCP.
     pub output_schema: Option<&'static str>,
-    /// Whether it changes files: then it is not offered under `--read-only`.
+    /// Whether it changes files. Such a tool is not offered under `--read-only`.
     pub writes: bool,
-    /// Whether it is a REST path and a direct method too (SPEC 6.2).
+    /// Whether it is also a REST path and a direct method (SPEC 6.2).
     pub direct: bool,
-    /// Understands its arguments.
+    /// Parses its arguments.
     pub parse: fn(&mut Arguments, ParseOptions) -> Result<Box<dyn Call>>,
 }
 
 impl Tool {
-    /// Understands the JSON object `arguments`.
+    /// Parses the JSON object `arguments`, and refuses unknown members.
     pub fn parse(&self, arguments: &str, dialect: ParseOptions) -> Result<Box<dyn Call>> {
         let mut arguments = Arguments::of(arguments)?;
         let call = (self.parse)(&mut arguments, dialect)?;
@@ -124,20 +124,20 @@ impl Tool {
     }
 }
 
-/// The tool called `name`.
+/// The tool with the name `name`.
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().copied().find(|tool| tool.name == name)
 }
 
-/// Characters of a client's own text that logs and errors repeat: more than any name has.
+/// Maximum number of characters of a client's text in logs and errors; no name is longer.
 const SHOWN: usize = 1_000;
 
-/// A client's own text, as far as it is repeated to it or logged.
+/// A client's text, cut for errors and logs.
 pub fn shortened(text: &str) -> String {
     text.chars().take(SHOWN).collect()
 }
 
-/// The file's name in `arguments` that were refused, for logs and errors.
+/// The file name in `arguments` that were refused, for logs and errors.
 pub fn name_as_sent(arguments: &str) -> Option<String> {
     let mut arguments = Arguments::of(arguments).ok()?;
     let name = arguments.string("name").ok().flatten().or_else(|| arguments.string("path").ok().flatten());

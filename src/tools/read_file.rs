@@ -80,7 +80,7 @@ impl ReadFile {
     }
 }
 
-/// Only what was asked.
+/// The range as requested; omitted ends stay omitted.
 #[derive(Serialize)]
 struct RangeRequested {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,19 +1,19 @@
-//! Times as a text: UTC, RFC 3339, whole seconds.
+//! Formats times: UTC, RFC 3339, whole seconds.
 
-/// The first and the last second that RFC 3339 can write: its years have four digits.
+/// The first and the last second that RFC 3339 can express: its years have four digits.
 const FIRST: i64 = -62_167_219_200;
 const LAST: i64 = 253_402_300_799;
 
 const DAY: i64 = 86_400;
 
-/// `seconds` since 1970. A time that cannot be written reads as the nearest that can.
+/// Formats `seconds` since 1970. A time out of range becomes the nearest one in range.
 pub fn timestamp(seconds: i64) -> String {
     let mut text = String::with_capacity(20);
     push_timestamp(&mut text, seconds);
     text
 }
 
-/// As [`timestamp`], behind what `text` holds already.
+/// Like [`timestamp`], appended to `text`.
 pub(super) fn push_timestamp(text: &mut String, seconds: i64) {
     let seconds = seconds.clamp(FIRST, LAST);
     let (year, month, day) = date(seconds.div_euclid(DAY));
@@ -27,8 +27,8 @@ pub(super) fn push_timestamp(text: &mut String, seconds: i64) {
     }
 }
 
-/// Year, month and day of so many days since 1970, in the Gregorian calendar. Years are counted from March on here, so
-/// that a leap day is a year's last and all months before it are as long each year; an era of 400 years repeats.
+/// The Gregorian date `days` days after 1 January 1970. Years start in March here, so that a leap day is the
+/// last day of a year and all months before it have fixed lengths. Eras of 400 years repeat.
 fn date(days: i64) -> (i64, i64, i64) {
     const ERA: i64 = 146_097;
     // 1 March 0000 was 719,468 days before 1970.

@@ -1,13 +1,13 @@
-//! POSIX ACLs (acl(5)): what the kernel keeps of one in an extended attribute, as entries.
+//! POSIX ACLs (acl(5)), as the kernel stores them in an extended attribute.
 //!
-//! A mode is an ACL of three entries, so both are handled alike. Pure: opens and changes nothing.
+//! A mode is an ACL of three entries, so both are handled alike. Pure: opens and changes no files.
 
 use rustix::fs::Mode;
 
 /// The extended attribute that holds a file's ACL.
 pub(crate) const ACCESS: &str = "system.posix_acl_access";
 
-/// The extended attribute of a folder that says which ACL a new file in it gets.
+/// The extended attribute of a folder that holds the ACL for new files in it.
 pub(crate) const DEFAULT: &str = "system.posix_acl_default";
 
 const VERSION: [u8; 4] = 2_u32.to_le_bytes();
@@ -20,7 +20,6 @@ const NAMED_GROUP: u16 = 0x08;
 const MASK: u16 = 0x10;
 const OTHERS: u16 = 0x20;
 
-/// See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Acl(Vec<Entry>);
 
@@ -32,14 +31,14 @@ struct Entry {
 }
 
 impl Acl {
-    /// What a mode says.
+    /// The ACL that is equivalent to a mode.
     pub(crate) fn of_mode(mode: Mode) -> Acl {
         let bits = mode.as_raw_mode() as u16;
         let entry = |tag, shift: u16| Entry { tag, permissions: bits >> shift & 7, id: NO_ID };
         Acl(vec![entry(OWNER, 6), entry(GROUP, 3), entry(OTHERS, 0)])
     }
 
-    /// Nothing if the bytes are no ACL that we know.
+    /// Parses the value of the extended attribute. `None` if it is not a known form of ACL.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Acl> {
         let (entries, rest) = bytes.strip_prefix(&VERSION)?.as_chunks::<8>();
         let entry = |&[tag0, tag1, low, high, ref id @ ..]: &[u8; 8]| Entry {
@@ -52,7 +51,7 @@ impl Acl {
         (is_whole && rest.is_empty()).then_some(acl)
     }
 
-    /// The extended attribute's value.
+    /// The value of the extended attribute.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = VERSION.to_vec();
         for entry in &self.0 {
@@ -63,19 +62,19 @@ impl Acl {
         bytes
     }
 
-    /// The mode that a file with this ACL has: where there is a mask, it stands in the place of the group.
+    /// The mode of a file with this ACL. If there is a mask, it takes the place of the group.
     pub(crate) fn mode(&self) -> Mode {
         let group = if self.find(MASK).is_some() { MASK } else { GROUP };
         let bits = self.of(OWNER) << 6 | self.of(group) << 3 | self.of(OTHERS);
         Mode::from_raw_mode(bits.into())
     }
 
-    /// Whether the mode alone says the same.
+    /// Whether the mode alone expresses this ACL.
     pub(crate) fn is_mode(&self) -> bool {
         !self.0.iter().any(|entry| matches!(entry.tag, NAMED_USER | NAMED_GROUP | MASK))
     }
 
-    /// What open(2) with `mode` makes of this default ACL for a new file.
+    /// The ACL of a new file that open(2) creates with `mode` in a folder with this default ACL.
     pub(crate) fn for_new_file(mut self, mode: Mode) -> Acl {
         let asked = Acl::of_mode(mode);
         let group = if self.find(MASK).is_some() { MASK } else { GROUP };
@@ -85,20 +84,20 @@ impl Acl {
         self
     }
 
-    /// For a file that gets another group: members of neither group may do more than before.
+    /// The ACL for a file whose group changes: no member of the old or new group may do more than before.
     pub(crate) fn for_another_group(mut self) -> Acl {
         let mask = self.find(MASK).map_or(7, |mask| mask.permissions);
         let both = self.of(GROUP) & mask & self.of(OTHERS);
-        // Who is in the new group may have been kept out by name; who was in the old one is one of the others now.
+        // A named entry may have kept out a member of the new group. The old group is now among the others.
         self.limit(GROUP, if self.is_mode() { both } else { 0 });
         self.limit(OTHERS, both);
         self
     }
 
-    /// For a file that gets another owner: the old one may not do more than before.
+    /// The ACL for a file whose owner changes: the old owner may not do more than before.
     pub(crate) fn for_another_owner(mut self) -> Acl {
         let owner = self.of(OWNER);
-        // The owner's own entry came first; now one that names the old owner or a group of it would count.
+        // The owner's entry no longer decides for the old owner; one for that user or its groups would.
         for tag in [NAMED_USER, GROUP, NAMED_GROUP, OTHERS] {
             self.limit(tag, owner);
         }

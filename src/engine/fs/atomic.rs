@@ -1,8 +1,8 @@
-//! A file that appears whole or not at all (SPEC 8).
+//! Creates or replaces a file completely or not at all (SPEC 8).
 //!
-//! New content goes to a temporary file in the same folder, gets the old file's mode and owner, is flushed, and takes
-//! the old file's place by a rename. Dropped before that, it leaves nothing behind. A temporary is locked for as long as
-//! its writer lives, so that others can tell a leftover from work in progress. Knows no lines and no plan.
+//! Writes the new content to a temporary file in the same folder, copies the old file's mode and owner,
+//! flushes, and renames it over the old file. Dropped before that, it removes the temporary file. The
+//! writer's lock on that file tells other processes that it is not a leftover. Knows no lines and no plan.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -22,21 +22,21 @@ use super::{attributes, failpoint, lock, temporary};
 /// When an edit counts as done (`--sync`, SPEC 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// On the disk before it is answered.
+    /// It is on the disk before the answer is sent.
     Full,
-    /// Whole after a crash of the server, but not after a loss of power.
+    /// It survives a crash of the server, but perhaps not a power loss.
     None,
 }
 
-/// Why a commit did not happen; the file is as it was, unless only the flush of the folder failed, which its message
-/// says.
+/// Why a commit failed. The file is unchanged, except if only the flush of the folder failed; then the
+/// message says so.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The path is no longer the file that the change was planned on.
+    /// The path no longer leads to the file that the change was planned on.
     Changed,
-    /// A file that should be new is there already.
+    /// A file that should be created exists already.
     Exists,
-    /// The system said no.
+    /// A system call failed.
     Io(io::Error),
 }
 
@@ -46,16 +46,16 @@ impl<E: Into<io::Error>> From<E> for Failure {
     }
 }
 
-/// What the new file takes the place of.
+/// What the new file replaces.
 #[derive(Debug)]
 pub(crate) enum Replaces<'f> {
-    /// This file, in this very state.
+    /// This file, in exactly this state.
     File(&'f OpenFile),
-    /// Nothing; the new file has this mode, if its folder says nothing else.
+    /// Nothing. The new file has this mode, unless its folder has a default ACL.
     Nothing(Mode),
 }
 
-/// New content on its way. Dropping it removes it.
+/// New content in a temporary file. Dropping it before the commit removes the file.
 #[derive(Debug)]
 #[must_use = "nothing has changed until it is committed"]
 pub(crate) struct AtomicFile {
@@ -67,7 +67,7 @@ pub(crate) struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Creates an empty temporary file in `dir`, for its owner only.
+    /// Creates an empty temporary file in `dir`, accessible to its owner only.
     pub(crate) fn create(dir: &Arc<OwnedFd>) -> io::Result<AtomicFile> {
         loop {
             let name = temporary::new_name();
@@ -80,7 +80,7 @@ impl AtomicFile {
             let file = File::from(fd);
             let new = AtomicFile { dir: dir.clone(), name, file, written: 0, committed: false };
             failpoint::taken()?;
-            // A start of another process may have taken the file for a leftover before it was locked.
+            // Another process that starts may have removed the file as a leftover before it was locked.
             if lock::try_lock(&new.file)? && rustix::fs::fstat(&new.file)?.st_nlink > 0 {
                 failpoint::taken()?;
                 return Ok(new);
@@ -88,10 +88,10 @@ impl AtomicFile {
         }
     }
 
-    /// Puts the file in `place`, instead of what it replaces. `allow` is asked last, when only the rename is left:
-    /// if it refuses, nothing has happened. Returns the state of the new file, if that names what was written and
-    /// nothing else: not where a program that does not lock may have written to it since the rename, nor where the
-    /// file system cannot hold the unique time.
+    /// Renames the file to `place`. Calls `allow` last, right before the rename; if it fails, nothing has
+    /// changed. Returns the stamp of the new file if it can belong only to the bytes written here. Returns
+    /// `None` if a program that takes no lock may have written to the file since the rename, or if the file
+    /// system cannot store the unique time.
     pub(crate) fn commit<E: From<Failure>>(
         mut self,
         place: &ResolvedPath,
@@ -106,7 +106,7 @@ impl AtomicFile {
                 return Err(Failure::Changed.into());
             }
         }
-        // Opened before the rename: what can still fail after it is the flush alone.
+        // Opened before the rename, so that after it only the flush can fail.
         let folder = (durability == Durability::Full).then(|| open_to_flush(place)).transpose()?;
         allow()?;
         self.rename_to(place, replaces)?;
@@ -120,8 +120,8 @@ impl AtomicFile {
         Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
     }
 
-    /// Everything up to the rename: owner, attributes, mode, times, flush, length. Returns the state after it, and
-    /// whether its time of last write is one that no other program's write can have.
+    /// Does all steps before the rename: owner, attributes, mode, times, flush, length check. Returns the
+    /// stamp after them, and whether its time of last write is one that no other program's write can have.
     fn finish_content(
         &mut self,
         replaces: &Replaces,
@@ -143,7 +143,7 @@ impl AtomicFile {
             let problem = format!("the new file has {} bytes instead of {}", stamp.len, self.written);
             return Err(Failure::Io(io::Error::other(problem)));
         }
-        // A file system with coarser times has cut off what makes the time unique.
+        // A file system with coarser times has cut off the digits that make the time unique.
         Ok((stamp, stamp.mtime_ns == unique_ns))
     }
 
@@ -155,7 +155,7 @@ impl AtomicFile {
         match rustix::fs::renameat_with(&self.dir, &self.name, &place.dir, &place.name, flags) {
             Ok(()) => Ok(()),
             Err(Errno::EXIST) => Err(Failure::Exists),
-            // A file system without that flag: a hard link refuses to replace, too.
+            // This file system does not know the flag. A hard link fails too if the name exists.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.link_to(place),
             Err(errno) => Err(errno.into()),
         }
@@ -195,13 +195,13 @@ impl Drop for AtomicFile {
     }
 }
 
-/// The directory to flush: the place's own handle may be one that only names it.
+/// Opens the directory for the flush, because the handle in `place` may be opened with O_PATH.
 fn open_to_flush(place: &ResolvedPath) -> Result<OwnedFd, Failure> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(&place.dir, ".", flags, Mode::empty())?)
 }
 
-/// Flushes the directory, so that the rename survives a loss of power.
+/// Flushes the directory, so that the rename survives a power loss.
 fn flush_directory(folder: &OwnedFd) -> Result<(), Failure> {
     failpoint::fsync(folder).map_err(|errno| {
         let reason = io::Error::from(errno);
@@ -210,9 +210,9 @@ fn flush_directory(folder: &OwnedFd) -> Result<(), Failure> {
     })
 }
 
-/// Sets a time of last write that no other program's write can repeat: the kernel stamps writes with ticks of
-/// milliseconds, this one has nanoseconds. So the index made while writing may be trusted at once. Returns the time,
-/// in nanoseconds since 1970.
+/// Sets a unique time of last write, so that the index built during the write can be cached at once. No other
+/// program's write can repeat it: the kernel uses ticks of milliseconds, this time has nanoseconds. Returns
+/// the time in nanoseconds since 1970.
 fn set_unique_time(file: &File) -> Result<i128, Failure> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let time = Timespec { tv_sec: now.as_secs() as i64, tv_nsec: now.subsec_nanos().into() };
@@ -316,7 +316,7 @@ mod tests {
                 File::options().write(true).open(temporary).unwrap().set_len(len).unwrap();
             };
             let mut replaced = None;
-            // After it was created, locked and written.
+            // After the file was created, locked and written.
             assert!(failpoint::meddle_at(3, meddle, || replaced = Some(dir.replace("a", "new"))));
             assert!(matches!(replaced, Some(Err(Failure::Io(_)))), "{replaced:?}");
             assert_eq!(
@@ -332,7 +332,7 @@ mod tests {
         let path = dir.0.path().join("a");
         std::fs::write(&path, "old").unwrap();
         if std::os::unix::fs::chown(&path, Some(12), Some(34)).is_err() {
-            // Only the superuser gives files away.
+            // Only the superuser can change the owner.
             return;
         }
         dir.replace("a", "new").unwrap();

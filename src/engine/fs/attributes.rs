@@ -1,8 +1,8 @@
-//! What a file has beside its content: owner, group, mode, ACL and other extended attributes.
+//! A file's metadata: owner, group, mode, ACL and other extended attributes.
 //!
-//! A file that takes another's place gets the other's as far as the system allows; what cannot be kept is left out, so
-//! that nobody may do more with the new file than with the old one. All this happens to a file that is still for its
-//! owner only, and in an order that keeps it so until its rights are those of the old file.
+//! A file that replaces another one gets the other's metadata, as far as the system allows. A right that
+//! cannot be copied is left out, so that no user may do more with the new file than with the old one. The
+//! order of the steps keeps the new file accessible to its owner only until its rights are complete.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,16 +18,16 @@ use super::acl::{ACCESS, Acl, DEFAULT};
 use super::failpoint;
 use super::view::OpenFile;
 
-/// What open(2) asks for where nobody says otherwise.
+/// The mode that a program usually passes to open(2).
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 
-/// The bits of the mode by which a program has the rights of its owner or group.
+/// The mode bits that run a program with the rights of the file's owner or group.
 const SET_ID: Mode = Mode::SUID.union(Mode::SGID);
 
-/// The kernel's own bound for the names of one file, and for one value.
+/// The kernel's limit, in bytes, for all names of one file and for one value.
 const LARGEST: usize = 64 * 1024;
 
-/// Whether a file that takes another's place has its owner and its group.
+/// Whether the new file has the old file's owner and its group.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     owner: bool,
@@ -40,7 +40,7 @@ impl Kept {
     }
 }
 
-/// Gives `new` what a rename over `old` would lose.
+/// Copies to `new` the metadata that a rename over `old` would lose.
 pub(crate) fn copy(old: &OpenFile, new: &File) -> io::Result<()> {
     let from = old.stat();
     let names = Names::of(old.file());
@@ -55,8 +55,8 @@ pub(crate) fn copy(old: &OpenFile, new: &File) -> io::Result<()> {
     copy_rights(from, acl, new, kept, cleared)
 }
 
-/// Gives a new file in `dir` the rights that open(2) would give it there. `mode` is 0666 less the umask, which counts
-/// only in a folder without a default ACL.
+/// Gives a new file in `dir` the rights that open(2) would give it there. `mode` is 0666 without the bits of
+/// the umask; it applies only in a folder without a default ACL.
 pub(crate) fn give_to_new_file(dir: impl AsFd, new: &File, mode: Mode) -> io::Result<()> {
     let Some(default) = default_acl(dir) else { return Ok(rustix::fs::fchmod(new, mode)?) };
     let acl = default.for_new_file(NEW_FILE);
@@ -67,9 +67,9 @@ pub(crate) fn give_to_new_file(dir: impl AsFd, new: &File, mode: Mode) -> io::Re
     Ok(rustix::fs::fchmod(new, acl.mode())?)
 }
 
-/// The access ACL of a file, which its mode may be; nothing if the system does not say.
+/// The access ACL of a file, made from its mode if it has none. `None` if the system does not say.
 fn access_acl(old: &OpenFile) -> Option<Acl> {
-    // Asked for by its name: a list of names may be too long to be told, and a mode alone says less than an ACL.
+    // Reads the ACL by name: the list of all names may be too long to read, and a mode says less than an ACL.
     let mut nothing = [0; 0];
     match rustix::fs::fgetxattr(old.file(), ACCESS, &mut nothing) {
         Ok(_) => acl_of(old.file(), ACCESS),
@@ -78,12 +78,12 @@ fn access_acl(old: &OpenFile) -> Option<Acl> {
     }
 }
 
-/// Takes from `new` what its folder gave it and the old file does not have. Whether no foreign ACL is left.
+/// Removes inherited attributes that the old file does not have. Returns whether no inherited ACL is left.
 fn drop_inherited(new: &File, old: &Names, keeps_acl: bool) -> bool {
     let mut cleared = true;
     for name in Names::of(new).iter() {
         if name == ACCESS {
-            // One of our own takes its place.
+            // The old file's ACL replaces it later.
             cleared = keeps_acl || rustix::fs::fremovexattr(new, name).is_ok();
         } else if !old.have(name) {
             let _ = rustix::fs::fremovexattr(new, name);
@@ -101,10 +101,10 @@ fn copy_owner(from: &Stat, new: &File) -> io::Result<Kept> {
     let owner = (!now.owner).then(|| Uid::from_raw(from.st_uid));
     let group = (!now.group).then(|| Gid::from_raw(from.st_gid));
     if rustix::fs::fchown(new, owner, group).is_err() {
-        // Giving files away is for the superuser; a group that we are in may still be kept.
+        // Only the superuser can change the owner, but the group may be kept if this process is in it.
         let _ = rustix::fs::fchown(new, None, group);
     }
-    // Some file systems only pretend.
+    // Some file systems report success without a change.
     Ok(kept(&rustix::fs::fstat(new)?))
 }
 
@@ -116,7 +116,7 @@ fn copy_xattrs(from: &File, to: &File, names: &Names) {
     }
 }
 
-/// Sets ACL and mode, last: changing the owner clears bits of the mode, and an ACL sets some.
+/// Sets ACL and mode, as the last step: a change of the owner clears mode bits, and an ACL sets some.
 fn copy_rights(from: &Stat, acl: Option<Acl>, new: &File, kept: Kept, cleared: bool) -> io::Result<()> {
     let narrow = |acl: Acl| {
         let acl = if kept.group { acl } else { acl.for_another_group() };
@@ -131,8 +131,8 @@ fn copy_rights(from: &Stat, acl: Option<Acl>, new: &File, kept: Kept, cleared: b
         }
         None => (mode_of(from).intersection(Mode::RWXU), false),
     };
-    // The group's bits are the mask of an ACL: without them whatever ACL there is gives nothing, and without the ACL
-    // that they belong to they would mean the group.
+    // With an ACL, the group bits are its mask: without them, an inherited ACL grants nothing. Without an
+    // ACL, they would grant to the group what the mask allowed.
     let mode = if set { mode } else { mode.difference(Mode::RWXG) };
     let special = mode_of(from).difference(Mode::RWXU | Mode::RWXG | Mode::RWXO);
     let special = if kept.both() { special } else { special.difference(SET_ID) };
@@ -147,7 +147,7 @@ fn default_acl(dir: impl AsFd) -> Option<Acl> {
     let mut value = Vec::with_capacity(LARGEST);
     match rustix::fs::fgetxattr(&dir, DEFAULT, spare_capacity(&mut value)) {
         Ok(_) => Acl::parse(&value),
-        // A handle that only names the folder.
+        // A handle opened with O_PATH.
         Err(Errno::BADF) => {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let dir = rustix::fs::openat(&dir, ".", flags, Mode::empty()).ok()?;
@@ -166,7 +166,7 @@ fn xattr(file: &File, name: &OsStr) -> Option<Vec<u8>> {
     rustix::fs::fgetxattr(file, name, spare_capacity(&mut value)).ok().map(|_| value)
 }
 
-/// The names of a file's extended attributes; none if the system does not tell.
+/// The names of a file's extended attributes; empty if the system does not list them.
 struct Names(Vec<u8>);
 
 impl Names {
@@ -187,7 +187,7 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::print_stdout)] // What a test skips it says.
+    #![allow(clippy::print_stdout)] // Tests print what they skip.
 
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::path::Path;
@@ -197,17 +197,17 @@ mod tests {
     use crate::engine::fs::temporary;
     use crate::engine::{Control, Durability, LineEdits, NamePolicy, Workspace, WorkspaceOptions};
 
-    /// A user who is neither owner nor in the group, and may read and write.
+    /// An ACL by which a user who is neither the owner nor in the group has all rights.
     fn open_to_a_friend() -> Vec<u8> {
         let mut bytes = Acl::of_mode(Mode::from_raw_mode(0o777)).to_bytes();
         let (user, mask) = ([2, 0, 7, 0, 146, 16, 0, 0], [16, 0, 7, 0, 255, 255, 255, 255]);
-        // The owner stands at 4, the group at 12, the others at 20.
+        // The owner's entry starts at byte 4, the group's at 12, the others' at 20.
         bytes.splice(20..20, mask);
         bytes.splice(12..12, user);
         bytes
     }
 
-    /// A folder whose default ACL lets a friend in. Nothing where there are no ACLs, which is said.
+    /// A folder whose default ACL gives rights to another user. Prints and returns `None` without ACLs.
     fn folder() -> Option<tempfile::TempDir> {
         let dir = tempfile::tempdir().unwrap();
         let set = rustix::fs::setxattr(dir.path(), DEFAULT, &open_to_a_friend(), XattrFlags::empty());
@@ -219,14 +219,14 @@ mod tests {
         Some(dir)
     }
 
-    /// What decides who may read and write a file.
+    /// The mode and ACL of a file.
     fn rights(path: &Path) -> (u32, Option<Acl>) {
         let file = File::open(path).unwrap();
         (path.metadata().unwrap().mode() & 0o777, acl_of(&file, ACCESS))
     }
 
-    /// Adds a line to the file `a`; `look` gets the path of the temporary after the `step`-th step, if there is one.
-    /// Whether there were as many steps.
+    /// Appends a line to the file `a`. Calls `look` with the path of the temporary file, if there is one,
+    /// after the `step`-th step. Returns whether that step was reached.
     fn edit(dir: &Path, step: usize, look: impl Fn(&Path) + 'static) -> bool {
         let options = WorkspaceOptions {
             names: NamePolicy::Portable,
@@ -316,7 +316,7 @@ mod tests {
             (Some(Acl::of_mode(mode(0o664))), true, 0o664),
             (Some(Acl::of_mode(mode(0o664))), false, 0o604),
             (None, true, 0o600),
-            // No file has such an ACL.
+            // An ACL that no file has.
             (Acl::parse(&[2, 0, 0, 0]), true, 0o600),
         ] {
             copy_rights(&from, acl, &new, kept, cleared).unwrap();

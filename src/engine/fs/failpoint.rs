@@ -1,17 +1,17 @@
-//! Failpoints: the steps of a write, as places where a test can stop it or look at it.
+//! Failpoints: the steps of a write, at which a test can stop or observe it.
 //!
-//! Outside unit tests [`taken`] does nothing, and the flushes are those of the system. In a unit test a thread may arrange
-//! a crash at its n-th step: from then on every step fails and nothing is cleaned up any more, as if the process had died
-//! there. Or it lets another program act after that step, or watches all steps and flushes.
+//! Outside unit tests [`taken`] does nothing, and the flushes are the system's. In a unit test, a thread can
+//! arrange a crash at its n-th step: every later step fails and no cleanup runs, as if the process had died.
+//! A thread can also run code of another program after that step, or watch all steps and flushes.
 
-/// Passes a step; in tests, crashes there if it was arranged.
+/// Marks a step. In unit tests, fails if a crash is arranged here.
 #[cfg(not(test))]
 #[inline(always)]
 pub(crate) fn taken() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Whether the process is as good as dead, so that destructors must do nothing.
+/// Whether a crash has happened, so that destructors must do nothing.
 #[cfg(not(test))]
 #[inline(always)]
 pub(crate) fn crashed() -> bool {
@@ -33,7 +33,7 @@ mod hook {
     type Act = Box<dyn FnOnce()>;
     type Watcher = Box<dyn FnMut(Event)>;
 
-    /// What a watcher is told, right after it happened. Files and folders go by their inode.
+    /// What a watcher receives, right after it happened. Files and folders are identified by inode.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) enum Event {
         Step,
@@ -42,10 +42,10 @@ mod hook {
     }
 
     thread_local! {
-        /// Steps left until the crash; nothing if none is arranged.
+        /// Steps left until the crash; `None` if no crash is arranged.
         static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
 
-        /// Steps left until another program acts, and what it does.
+        /// Steps left until the code of another program runs, and that code.
         static MEDDLER: RefCell<Option<(usize, Act)>> = const { RefCell::new(None) };
 
         static WATCHER: RefCell<Option<Watcher>> = const { RefCell::new(None) };
@@ -85,7 +85,7 @@ mod hook {
         WATCHER.with_borrow_mut(|watcher| watcher.as_mut().map(|watcher| watcher(event)));
     }
 
-    /// Runs `work`, and tells `watcher` of each of its steps and flushes.
+    /// Runs `work` and calls `watcher` after each of its steps and flushes.
     pub(crate) fn watch(watcher: impl FnMut(Event) + 'static, work: impl FnOnce()) {
         WATCHER.set(Some(Box::new(watcher)));
         work();
@@ -96,14 +96,14 @@ mod hook {
         LEFT.get() == Some(0)
     }
 
-    /// Runs `work`; right after its `step`-th step (1-based), `act` happens. True if it got that far.
+    /// Runs `work`, and `act` right after its `step`-th step (1-based). Returns whether it was reached.
     pub(crate) fn meddle_at(step: usize, act: impl FnOnce() + 'static, work: impl FnOnce()) -> bool {
         MEDDLER.set(Some((step, Box::new(act))));
         work();
         MEDDLER.take().is_none()
     }
 
-    /// Runs `work` and stops it dead right after its `step`-th step (1-based). True if it got that far.
+    /// Runs `work` and crashes right after its `step`-th step (1-based). Returns whether it was reached.
     pub(crate) fn crash_at(step: usize, work: impl FnOnce()) -> bool {
         LEFT.set(Some(step));
         work();

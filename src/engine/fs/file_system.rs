@@ -1,35 +1,35 @@
-//! Which file system a file is on, and what that tells of other programs' writes to it (SPEC 8).
+//! Which file system a file is on, and whether it shows other programs' writes (SPEC 8).
 //!
-//! The facts are those of the Linux kernel's own file systems. Where a file system is not in the table, other programs'
-//! writes may leave no trace, so nothing that was learned from a file is kept: one on another machine or in another
-//! process (NFS, SMB, 9p, FUSE) has writers that are not seen from here; tmpfs does not set a file's times when a program
-//! writes through a map; overlayfs does not count the program that has a file mapped. Knows no files but to ask where
-//! they are.
+//! The table describes the Linux kernel's own file systems. On any other file system, a write by another
+//! program may leave no trace, so nothing that was read from a file is cached. NFS, SMB, 9p and FUSE have
+//! writers on another machine or in another process that the kernel does not see; tmpfs does not set a file's
+//! times on a write through a map; overlayfs does not count a program that has a file mapped. Uses a file
+//! only to ask for its file system.
 
 use std::os::fd::AsFd;
 
-/// How to wait for the end of a write(2) that is running.
+/// How to wait for the end of a running write(2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriteBarrier {
     /// A search for data takes the lock that a write holds.
     Seek,
     /// A read takes the lock that a write holds.
     Read,
-    /// There is no known way.
+    /// No way is known.
     None,
 }
 
-/// What the kernel promises about files of one file system.
+/// The kernel's guarantees for files on one file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileSystem {
     /// How to wait for a running write(2).
     pub(crate) write_barrier: WriteBarrier,
-    /// All access is through this kernel: its leases count every program that has a file open or mapped for writing. A
-    /// program that maps a file changes its times before its first write to a page, and again after the page was clean.
+    /// All access goes through this kernel, so leases count every program that has a file open or mapped for
+    /// writing. A write through a map first changes the file's times, for each page that was clean.
     pub(crate) shows_writers: bool,
 }
 
-/// By the numbers that statfs(2) gives.
+/// Keys are the file system types of statfs(2).
 const TABLE: [(u32, FileSystem); 6] = [
     (0x0000_ef53, with(WriteBarrier::Seek, true)), // ext2, ext3, ext4
     (0x5846_5342, with(WriteBarrier::Read, true)), // XFS

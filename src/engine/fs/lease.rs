@@ -1,8 +1,8 @@
-//! Waiting for another program to give up its lease on a file (fcntl(2), F_SETLEASE).
+//! Waits until another program releases its lease on a file (fcntl(2), F_SETLEASE).
 //!
-//! A file server holds one for a client that may have changes of its own. An open that does not block fails with EAGAIN
-//! as long as it does, but asks it to give the lease up. The end of a lease is no event that one could wait for. An open
-//! that blocks cannot be called off, and would hang on a FIFO that has taken the file's place. So the open is repeated.
+//! A file server holds a lease for a client that may have unsaved changes. A non-blocking open then fails
+//! with EAGAIN, and asks the holder to release it. No event reports the release. A blocking open cannot be
+//! interrupted, and would block on a FIFO that has replaced the file. So the open is repeated.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,13 +12,13 @@ use rustix::io::Errno;
 use super::resolve::Refusal;
 use crate::engine::{Control, Result};
 
-/// Between the first two tries; then twice as long each time, up to the longest.
+/// The pause between the first two attempts. It doubles each time, up to the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
-/// Also how late a wait notices that it was called off.
+/// Also the longest time until a wait notices that it was stopped.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// Repeats `open` as long as a lease is in its way, until the deadline. An error if the operation is called off.
+/// Repeats `open` while a lease blocks it, until the deadline. Returns an error if the operation is stopped.
 pub(crate) fn wait_out<T>(
     control: &Control,
     open: impl Fn() -> Result<T, Refusal>,

@@ -1,8 +1,9 @@
-//! Who may change a file now: first come, first served inside the process, an OS lock between processes (SPEC 8).
+//! Locks files for edits: in the process by a queue, between processes by an OS lock (SPEC 8).
 //!
-//! The one place that calls a lock. The kernel frees an OS lock when its process dies. A blocking wait for it cannot be
-//! interrupted, and polling starves against a process that locks again at once; so one helper thread a file waits in
-//! the kernel, is abandoned at the deadline, and is taken over by whoever comes next for the same file.
+//! The only module that takes OS locks. The kernel releases them when the process dies. A blocking wait
+//! cannot be interrupted, and polling starves if another process locks again at once. So one helper thread
+//! per file blocks in the kernel. A request leaves it at its deadline; the next request for the file uses it
+//! again.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
@@ -17,13 +18,13 @@ use crate::engine::{Control, Result};
 /// A directory's device and inode, and a name in it.
 pub(crate) type PathKey = (u64, u64, OsString);
 
-/// By a file's device and inode, the thread that waits in the kernel for it.
+/// The helper threads that wait in the kernel, by the device and inode of their file.
 type Helpers = HashMap<(u64, u64), Arc<Helper>>;
 
-/// How often a waiting thread looks whether its request was called off.
+/// How often a waiting thread checks whether its request was stopped.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// All waiting of one process.
+/// All queues and helper threads of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Locks {
     turns: Mutex<HashMap<PathKey, VecDeque<Waiter>>>,
@@ -36,7 +37,7 @@ struct Waiter {
     thread: Thread,
 }
 
-/// The right to change one path, inside this process. Dropping it calls the next.
+/// The right to change one path, inside this process. Dropping it wakes the next in the queue.
 #[derive(Debug)]
 #[must_use = "the turn ends when it is dropped"]
 pub(crate) struct Turn<'l> {
@@ -45,13 +46,13 @@ pub(crate) struct Turn<'l> {
     number: u64,
 }
 
-/// How asking for an OS lock ended.
+/// The result of a request for an OS lock.
 #[derive(Debug)]
 pub(crate) enum Locked {
-    /// It is ours.
+    /// The lock is ours.
     Held(PathLock),
-    /// Another of this process, who waited with us, has it: open the file anew and ask again. (Not with the same
-    /// descriptor: a lock belongs to the open file, which may be shared with the one who has it.)
+    /// Another request that waited at the same helper has it. Open the file again and repeat: this request's
+    /// descriptor may share its lock with that one.
     StartOver,
     /// The time was up.
     TooLate,
@@ -63,7 +64,7 @@ pub(crate) enum Locked {
 pub(crate) struct PathLock(File);
 
 impl Locks {
-    /// Waits for our turn at `key`. Nothing if `until` comes first; an error if the request is called off.
+    /// Waits in the queue of `key`. `None` if `until` comes first, an error if the request is stopped.
     pub(crate) fn turn(&self, key: PathKey, until: Instant, control: &Control) -> Result<Option<Turn<'_>>> {
         let number = {
             let mut turns = held(&self.turns);
@@ -72,7 +73,7 @@ impl Locks {
             queue.push_back(Waiter { number, thread: thread::current() });
             number
         };
-        // From here on the place in the queue is given up on every way out.
+        // From here on, dropping `turn` removes the queue entry on every return.
         let turn = Turn { locks: self, key, number };
         loop {
             if turn.is_first() {
@@ -87,7 +88,7 @@ impl Locks {
         }
     }
 
-    /// Locks `file`, whose device and inode are `id`, if that is possible before `until`.
+    /// Locks `file`, whose device and inode are `id`; waits until `until` at most.
     pub(crate) fn lock(
         &self,
         file: &File,
@@ -106,7 +107,7 @@ impl Locks {
         }
     }
 
-    /// The thread that waits in the kernel for the file `id`, started if there is none. Joins its waiters.
+    /// Joins the helper thread that waits in the kernel for the file `id`. Starts one if there is none.
     fn helper(&self, file: File, id: (u64, u64)) -> io::Result<Arc<Helper>> {
         let mut helpers = held(&self.helpers);
         if let Some(helper) = helpers.get(&id) {
@@ -131,7 +132,7 @@ impl Locks {
     }
 }
 
-/// Takes the OS lock of `file` if nobody has it: for our own temporary files, which name their writer as alive.
+/// Takes the OS lock of `file` if it is free. Also marks temporary files whose writer is alive.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     match fs4::FileExt::try_lock(file) {
         Ok(()) => Ok(true),
@@ -165,7 +166,7 @@ impl Drop for Turn<'_> {
 
 impl Drop for PathLock {
     fn drop(&mut self) {
-        // Closing would do, but the descriptor may be shared with a clone that lives a moment longer.
+        // A close would unlock, but a clone of the descriptor may live a moment longer.
         let _ = fs4::FileExt::unlock(&self.0);
     }
 }
@@ -180,7 +181,7 @@ struct Helper {
 struct HelperState {
     waiters: usize,
     done: bool,
-    /// Whoever takes it has the lock; the others start over.
+    /// The first waiter that takes it has the lock; the others start over.
     outcome: Option<io::Result<File>>,
 }
 
@@ -205,7 +206,7 @@ impl Helper {
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Every critical section here leaves its data whole at every step, so a panic in one harms no other.
+    // Every critical section here leaves its data consistent at every step, so a panic in one harms no other.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -239,7 +240,7 @@ mod tests {
         (1, 2, name.into())
     }
 
-    /// The same file by three descriptors of their own, and its id.
+    /// A new file, and its device and inode.
     fn file() -> (tempfile::NamedTempFile, (u64, u64)) {
         let file = tempfile::NamedTempFile::new().unwrap();
         let meta = file.as_file().metadata().unwrap();
@@ -334,7 +335,7 @@ mod tests {
             let own = file.reopen().unwrap();
             assert!(locks.lock(&own, id, soon(10), &control()).unwrap().unwrap().is_too_late());
             fs4::FileExt::unlock(&stranger).unwrap();
-            // The thread that waited has had the lock, and released it.
+            // The abandoned helper has got the lock and released it.
             while !held(&locks.helpers).is_empty() {
                 thread::yield_now();
             }
@@ -372,7 +373,7 @@ mod tests {
                             Locked::TooLate => panic!("the lock is free in time"),
                             Locked::Held(_lock) => {
                                 assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "held twice");
-                                // Whoever else believes to have it would come in now.
+                                // Gives another thread that wrongly has the lock time to run.
                                 (0..100).for_each(|_| thread::yield_now());
                                 holders.fetch_sub(1, Ordering::SeqCst);
                                 break;

@@ -1,7 +1,7 @@
-//! Files as the system has them: opened without leaving the folder, viewed, locked, replaced as a whole, and known by a
-//! stamp that says whether they have changed.
+//! Files of the operating system: opens them without leaving the folder, reads, locks and replaces them, and
+//! identifies their states by stamps.
 //!
-//! Knows no lines and no edits. What a file's bytes mean is for [`text`](super::text).
+//! Knows no lines and no edits. The meaning of a file's bytes belongs to [`text`](super::text).
 
 pub(super) mod acl;
 pub(super) mod atomic;

@@ -1,9 +1,9 @@
-//! From a name to a place: which directory entry a `FileName` stands for, never outside the folder (SPEC 8).
+//! Resolves a `FileName` to a directory entry, never outside the folder (SPEC 8).
 //!
-//! Every step is one component relative to a directory handle and follows no link, so there is nothing to check and
-//! then use: a link is read as text and walked by the same rule, `..` goes back to the handle that we came from, and
-//! what is absolute, dangling, looping or above the folder is refused. Needs no `openat2`, no `/proc`. What is no
-//! regular file is refused by its type, before anything is opened.
+//! Every step opens or reads one component relative to a directory handle and follows no link, so nothing can
+//! change between a check and a use. A link is read as text and resolved by the same rule; `..` returns to
+//! the previous handle. Links that are absolute, dangling, cyclic, or lead above the folder are refused.
+//! Entries that are not regular files are refused by type, before an open. Needs no `openat2` and no `/proc`.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -18,34 +18,34 @@ use rustix::io::Errno;
 use super::temporary;
 use super::view::OpenFile;
 
-/// Links followed before the walk gives up, as in the kernel.
+/// Maximum number of links followed, as in the kernel.
 const MAX_LINKS: usize = 40;
 
-/// How files are opened. NONBLOCK and NOCTTY matter only where the entry was replaced by a FIFO or a device since it was
-/// found.
+/// Flags for opening a file. NONBLOCK and NOCTTY matter only if a FIFO or a device has replaced the entry
+/// since it was found.
 const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
-/// The entry that a name stands for, all links resolved.
+/// The directory entry of a name, after all links are resolved.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedPath {
-    /// The directory that holds it: the folder itself, or one below it that a link led to.
+    /// The directory of the entry: the served folder, or one below it that a link leads to.
     pub(crate) dir: Arc<OwnedFd>,
-    /// Its name in there.
+    /// The name in that directory.
     pub(crate) name: OsString,
-    /// The regular file that was there, if one was.
+    /// The regular file that was there, or `None` if nothing was.
     pub(crate) stat: Option<Stat>,
 }
 
-/// Why a name leads nowhere.
+/// Why a name cannot be resolved.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It leads out of the folder, in a circle, to nothing, or to what is no regular file.
+    /// It leads out of the folder, in a circle, to nothing, or to an entry that is not a regular file.
     Forbidden,
-    /// The system said no.
+    /// A system call failed.
     System(Errno),
 }
 
@@ -56,7 +56,7 @@ impl From<Errno> for Refusal {
 }
 
 impl ResolvedPath {
-    /// Finds `name` in `root`. A name that does not exist is a place too; a link to nothing is not.
+    /// Resolves `name` in `root`. A missing name resolves too (`stat` is `None`); a link to nothing does not.
     pub(crate) fn find(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, Refusal> {
         match stat_entry(root, name) {
             Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
@@ -71,13 +71,13 @@ impl ResolvedPath {
         }
     }
 
-    /// Opens the file for reading, trusting that it is still as it was found: whoever reads it must make sure of that
-    /// afterwards ([`OpenFile::unchanged`] compares with what was found), and of nothing before.
+    /// Opens the file for reading, and assumes that it is unchanged since it was found. The caller must check
+    /// that after reading, before it uses the bytes ([`OpenFile::unchanged`] compares with the state found).
     pub(crate) fn open_as_found(&self) -> Option<OpenFile> {
         open_as_found(&self.dir, &self.name, self.stat?)
     }
 
-    /// Opens the file for reading. Nothing if the entry is no longer what it was found to be: find it again.
+    /// Opens the file for reading. `None` if the entry has changed since it was found: resolve it again.
     pub(crate) fn open(&self) -> Result<Option<OpenFile>, Refusal> {
         let file = match rustix::fs::openat(&self.dir, &self.name, OPEN, Mode::empty()) {
             Ok(fd) => File::from(fd),
@@ -91,7 +91,7 @@ impl ResolvedPath {
         }
     }
 
-    /// The state of the entry now; nothing if it is gone.
+    /// The state of the entry now; `None` if it does not exist any more.
     pub(crate) fn restat(&self) -> Result<Option<Stat>, Errno> {
         match stat_entry(&self.dir, &self.name) {
             Ok(stat) => Ok(Some(stat)),
@@ -100,13 +100,13 @@ impl ResolvedPath {
         }
     }
 
-    /// Whether the process may use the file so.
+    /// Whether the process has this access to the file.
     pub(crate) fn allows(&self, access: rustix::fs::Access) -> bool {
         rustix::fs::accessat(&self.dir, &self.name, access, AtFlags::EACCESS).is_ok()
     }
 }
 
-/// The state of the regular file `name` in `root`, if that is what stands under this very name: what most names are.
+/// The state of the regular file `name` in `root`; `None` for a link or any other entry.
 pub(crate) fn regular_file(root: &OwnedFd, name: &OsStr) -> Option<Stat> {
     let regular = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     stat_entry(root, name).ok().filter(regular)
@@ -129,7 +129,7 @@ fn walk(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, Refusal> {
                 below.pop().ok_or(Refusal::Forbidden)?;
                 continue;
             }
-            // Unfinished work of another has no name, by a link neither.
+            // Temporary files of this server have no valid name, so a link must not lead to one.
             name if temporary::is_temporary(name) => return Err(Refusal::Forbidden),
             _ => {}
         }
@@ -159,7 +159,7 @@ fn open_directory(here: BorrowedFd, name: &OsStr) -> Result<Arc<OwnedFd>, Refusa
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::openat(here, name, flags, Mode::empty()) {
         Ok(fd) => Ok(Arc::new(fd)),
-        // Replaced since it was looked at.
+        // The entry was replaced after it was looked up.
         Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => Err(Refusal::Forbidden),
         Err(errno) => Err(errno.into()),
     }
@@ -169,7 +169,7 @@ fn open_directory(here: BorrowedFd, name: &OsStr) -> Result<Arc<OwnedFd>, Refusa
 fn read_link(here: BorrowedFd, name: &OsStr) -> Result<Vec<OsString>, Refusal> {
     let target = match rustix::fs::readlinkat(here, name, Vec::new()) {
         Ok(target) => target.into_bytes(),
-        // Replaced since it was looked at.
+        // The entry was replaced after it was looked up.
         Err(Errno::INVAL | Errno::NOENT) => return Err(Refusal::Forbidden),
         Err(errno) => return Err(errno.into()),
     };
@@ -179,7 +179,7 @@ fn read_link(here: BorrowedFd, name: &OsStr) -> Result<Vec<OsString>, Refusal> {
     Ok(target.split(|&byte| byte == b'/').map(|part| OsString::from_vec(part.to_vec())).collect())
 }
 
-/// As [`ResolvedPath::open_as_found`], for an entry of `dir` that was found as `stat`.
+/// Like [`ResolvedPath::open_as_found`], for an entry of `dir` that was found as `stat`.
 pub(crate) fn open_as_found(dir: impl AsFd, name: &OsStr, stat: Stat) -> Option<OpenFile> {
     let file = rustix::fs::openat(dir, name, OPEN, Mode::empty()).ok()?;
     Some(OpenFile::new(File::from(file), stat))
@@ -195,7 +195,7 @@ mod tests {
         Arc::new(OwnedFd::from(File::open(dir.path().join("root")).unwrap()))
     }
 
-    /// `outside.txt`, `root/a.txt`, `root/sub/b.txt`, and links by (name in root, target).
+    /// Creates `outside.txt`, `root/a.txt`, `root/sub/b.txt`, and links given as (name in root, target).
     fn tree(links: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("root");

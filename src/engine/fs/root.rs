@@ -1,9 +1,9 @@
-//! The handle of the served folder, kept to the folder that its path names now (SPEC 8).
+//! The handle of the served folder, kept up to date with the folder's path (SPEC 8).
 //!
-//! All access goes through a handle, so that nobody can swap the folder between a check and a use. But a handle stays
-//! with a folder that is moved or removed, and a mount that died stays dead for it. The path decides which folder is
-//! served: it is compared with the handle before every edit, when something is missing, and otherwise at most once a
-//! second. Knows no files.
+//! All access goes through a handle, so that no process can exchange the folder between a check and a use.
+//! But a handle keeps a folder that was moved or removed, and stops working if its mount dies. The path
+//! decides which folder is served. It is compared with the handle before every edit, when a file is missing,
+//! and for other reads at most once a second. Knows no files.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -16,10 +16,9 @@ use rustix::fs::{Mode, OFlags, Stat};
 use super::file_system::{self, FileSystem};
 use crate::engine::{Error, Result};
 
-/// How long a handle is used for reads without a look at the path.
+/// How long reads use a handle before the path is checked again.
 const TRUSTED: Duration = Duration::from_secs(1);
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Root {
     path: PathBuf,
@@ -28,12 +27,12 @@ pub(crate) struct Root {
 
 #[derive(Debug)]
 struct State {
-    /// Nothing while the path names no folder.
+    /// `None` while the path names no folder.
     folder: Option<Folder>,
     looked: Instant,
 }
 
-/// The folder that the path named at some time.
+/// A folder that the path named at some time.
 #[derive(Debug, Clone)]
 pub(crate) struct Folder {
     handle: Arc<OwnedFd>,
@@ -60,7 +59,7 @@ impl Folder {
         &self.handle
     }
 
-    /// The file system of a file on the device `dev`, if that is the folder's own.
+    /// The file system of the device `dev`, if it is the folder's own device.
     pub(crate) fn file_system(&self, dev: u64) -> Option<FileSystem> {
         (dev == self.dev).then_some(self.file_system)
     }
@@ -73,7 +72,7 @@ impl AsFd for Folder {
 }
 
 impl Root {
-    /// Opens the folder at `path`, a canonical path.
+    /// Opens the folder at `path`, which must be canonical.
     pub(crate) fn open(path: PathBuf) -> io::Result<Root> {
         let folder = Some(Folder::open(&path)?);
         Ok(Root { path, state: Mutex::new(State { folder, looked: Instant::now() }) })
@@ -84,7 +83,7 @@ impl Root {
         &self.path
     }
 
-    /// The folder, for a read: what the path named a second ago at most. [`Error::FolderGone`] if it names none.
+    /// The folder for a read, checked at most a second ago. [`Error::FolderGone`] if the path names none.
     pub(crate) fn folder(&self) -> Result<Folder> {
         {
             let state = self.lock();
@@ -97,7 +96,7 @@ impl Root {
         self.folder_now()
     }
 
-    /// The folder that the path names now, for an edit. [`Error::FolderGone`] if it names none.
+    /// The folder for an edit: the one that the path names now. [`Error::FolderGone`] if the path names none.
     pub(crate) fn folder_now(&self) -> Result<Folder> {
         let known = self.lock().folder.clone();
         match known {
@@ -109,14 +108,14 @@ impl Root {
         }
     }
 
-    /// Looks at the path because something is missing in `folder`: the folder to look in instead, if it is another.
+    /// Checks the path because a file is missing in `folder`. Returns another folder if it names one now.
     pub(crate) fn other_than(&self, folder: &Folder) -> Result<Option<Folder>> {
         if self.names(folder) { Ok(None) } else { self.reopen().map(Some) }
     }
 
-    /// Opens the folder anew, whatever is known of it: for a handle that no longer works.
+    /// Opens the path again, without a check of the known folder: for a handle that no longer works.
     pub(crate) fn reopen(&self) -> Result<Folder> {
-        // Outside the lock: it may wait for another machine.
+        // Without the mutex, because this may wait for another machine.
         let folder = Folder::open(&self.path).ok();
         *self.lock() = State { folder: folder.clone(), looked: Instant::now() };
         folder.ok_or(Error::FolderGone)
@@ -128,7 +127,7 @@ impl Root {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Every critical section leaves the state whole.
+        // Every critical section leaves the state consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

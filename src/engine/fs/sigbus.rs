@@ -1,18 +1,18 @@
-//! Keeps a truncated map from killing the process.
+//! Keeps the process alive when a mapped file is truncated.
 //!
-//! Touching a mapped page behind the end of its file raises SIGBUS, and another program may truncate any file at any
-//! time. Each map registers its range here; the handler lays zero pages over the hole and marks the map as faulted, so
-//! that the access ends in an error instead of the process. Faults outside our ranges go on to whoever handled them
-//! before. Knows no files, only addresses.
-#![allow(unsafe_code)] // A signal handler and the system calls in it.
+//! An access to a mapped page behind the end of its file raises SIGBUS, and another program may truncate any
+//! file at any time. Each map registers its address range here. The signal handler maps zero pages over the
+//! missing ones and marks the range as faulted, so that the operation fails instead of the process. A fault
+//! outside all ranges goes to the handler that was installed before. Knows no files, only addresses.
+#![allow(unsafe_code)] // A signal handler and its system calls.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-/// Maps that can be guarded at once. Past that a file is read into the heap instead.
+/// Maximum number of guarded maps. Beyond it, files are read into the heap instead.
 const SLOTS: usize = 4096;
 
-/// `start` values that are no address.
+/// Values of `start` that are not addresses.
 const FREE: usize = 0;
 const CLAIMED: usize = 1;
 
@@ -26,18 +26,18 @@ static TABLE: [Slot; SLOTS] = [const {
     Slot { start: AtomicUsize::new(FREE), len: AtomicUsize::new(0), faulted: AtomicBool::new(false) }
 }; SLOTS];
 
-/// The handler that was there before ours; boxed once, never freed.
+/// The handler that was installed before ours; boxed once, never freed.
 static PREVIOUS: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
 static INSTALL: Once = Once::new();
 
-/// A registered range of mapped memory; dropping it takes the range out of the table, so it must go before the map.
+/// A registered range of mapped memory. Drop it before the map: that removes the range from the table.
 #[derive(Debug)]
 pub(crate) struct Guard {
     slot: usize,
 }
 
 impl Guard {
-    /// Registers `len` bytes from `start`. Nothing if the table is full.
+    /// Registers `len` bytes from `start`. Returns `None` if the table is full.
     pub(crate) fn new(start: *const u8, len: usize) -> Option<Guard> {
         INSTALL.call_once(install);
         let slot = TABLE.iter().position(|slot| {
@@ -49,7 +49,7 @@ impl Guard {
         Some(Guard { slot })
     }
 
-    /// Whether an access found a hole: what was read from there is zeros, not the file.
+    /// Whether an access hit a missing page. The bytes read there are zeros, not the file's.
     pub(crate) fn faulted(&self) -> bool {
         TABLE[self.slot].faulted.load(Ordering::Acquire)
     }
@@ -67,9 +67,9 @@ fn install() {
     let mut action = empty_action();
     action.sa_sigaction = handler as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-    // SAFETY: `action` is fully set up and `previous` points to a live sigaction for the call to fill. The handler
-    // uses only atomics and async-signal-safe system calls. `previous` is published before any guard exists, because
-    // `Once` finishes before `Guard::new` goes on.
+    // SAFETY: `action` is complete, and `previous` points to a live sigaction that the call fills. The
+    // handler uses only atomics and async-signal-safe system calls. `previous` is published before any guard
+    // exists, because `Guard::new` continues only after `Once` has finished.
     unsafe { libc::sigaction(libc::SIGBUS, &raw const action, previous) };
     PREVIOUS.store(previous, Ordering::Release);
 }
@@ -83,19 +83,19 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
     // SAFETY: the kernel passes a valid siginfo to a handler with SA_SIGINFO, and SIGBUS fills `si_addr`.
     let address = unsafe { (*info).si_addr() } as usize;
     if !cover_hole(address) {
-        // Not ours: put the former handler back and return, so that the same access raises the signal again, there.
+        // Not our range: restore the previous handler, which then gets the signal of the same access.
         let previous = PREVIOUS.load(Ordering::Acquire);
-        // SAFETY: sigaction is async-signal-safe, and `previous` is a sigaction that lives for ever.
+        // SAFETY: sigaction is async-signal-safe, and `previous` is never freed.
         unsafe { libc::sigaction(libc::SIGBUS, previous, std::ptr::null_mut()) };
     }
 }
 
-/// Lays zero pages from the page of `address` to the end of the map that holds it. False if no map of ours does.
+/// Maps zero pages from the page of `address` to the end of its registered range. False if there is none.
 fn cover_hole(address: usize) -> bool {
     let end_if_it_holds = |slot: &'static Slot| {
         let start = slot.start.load(Ordering::Acquire);
         let len = slot.len.load(Ordering::Acquire);
-        // A slot that others give back and take meanwhile has the start of one map and the length of another.
+        // If another thread frees and reuses the slot meanwhile, `start` and `len` may be of different maps.
         let settled = start > CLAIMED && slot.start.load(Ordering::Acquire) == start;
         (settled && (start..start + len).contains(&address)).then_some((slot, start + len))
     };
@@ -104,9 +104,9 @@ fn cover_hole(address: usize) -> bool {
     // SAFETY: sysconf is async-signal-safe.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
     let from = address & !(page - 1);
-    // SAFETY: the pages [from, end) belong to one live map of ours: the faulting thread is reading it, so its guard
-    // and its map are alive. Replacing them with private zero pages keeps every address in it readable. errno is saved
-    // for the code that was interrupted.
+    // SAFETY: the pages [from, end) belong to one live map of ours: the faulting thread reads from it, so its
+    // guard and the map are alive. Private zero pages keep every address in it readable. errno is restored
+    // for the interrupted code.
     unsafe {
         let errno = *libc::__errno_location();
         let flags = libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;

@@ -1,8 +1,8 @@
-//! Our temporary files: their names, and what dead processes left of them.
+//! Our temporary files: their names, and the removal of those that dead processes left.
 //!
-//! A temporary is locked for as long as its writer lives. So a file counts as left over only if all of it is as we make
-//! it: its name to the letter, a regular file, ours, in no other folder by a link, and locked by nobody. Whatever else
-//! has a name that begins like theirs is a user's.
+//! The writer locks a temporary file while it lives. So a file is a leftover only if all of this holds: its
+//! name matches exactly, it is a regular file of our user, it has no link in another folder, and no process
+//! has locked it. Any other file whose name begins like ours belongs to a user.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, OsString};
@@ -17,33 +17,33 @@ use rustix::process::geteuid;
 
 use super::lock;
 
-/// How the names of temporary files begin; sixteen hexadecimal digits follow.
+/// The prefix of the names of temporary files; sixteen hexadecimal digits follow.
 const PREFIX: &str = ".file-editor-tmp-";
 const DIGITS: usize = 16;
 
-/// Folders remembered as cleared.
+/// Maximum number of folders remembered as cleared.
 const MOST: usize = 1024;
 
-/// A name for a temporary file that hardly anybody has.
+/// A random name for a temporary file.
 pub(crate) fn new_name() -> OsString {
     let random = RandomState::new().hash_one(std::process::id());
     OsString::from(format!("{PREFIX}{random:016x}"))
 }
 
-/// Whether `name` is one that our temporary files have: hidden, and admitted by no policy.
+/// Whether `name` has the form of our temporary files. Such names are hidden, and no policy allows them.
 pub(crate) fn is_temporary(name: &[u8]) -> bool {
     name.strip_prefix(PREFIX.as_bytes()).is_some_and(|digits| {
         digits.len() == DIGITS && digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
     })
 }
 
-/// The folders in which this process has removed what was left over, by device and inode.
+/// The folders that this process has cleared of leftovers, by device and inode.
 #[derive(Debug, Default)]
 pub(crate) struct Cleared(Mutex<HashSet<(u64, u64)>>);
 
 impl Cleared {
-    /// Removes what is left over in `dir`, unless that was done before. What cannot be removed harms nobody: it is hidden
-    /// and has no name.
+    /// Removes the leftovers in `dir`, unless that was done before. Errors are ignored: a leftover is hidden,
+    /// and clients cannot name it.
     pub(crate) fn clear_once(&self, dir: impl AsFd) {
         let Ok(stat) = rustix::fs::fstat(&dir) else { return };
         let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,9 +58,9 @@ impl Cleared {
     }
 }
 
-/// Removes the temporary files in `dir` whose writers are dead. Returns how many.
+/// Removes the temporary files in `dir` whose writers are dead. Returns their number.
 pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
-    // The handle may be one that only names the folder.
+    // The handle may be opened with O_PATH.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let dir = rustix::fs::openat(dir, ".", flags, Mode::empty())?;
     let dir = dir.as_fd();
@@ -75,7 +75,7 @@ pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
 
 fn remove_if_left(dir: BorrowedFd, name: &CStr) -> bool {
     let find = || rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok();
-    // Nothing else is opened, as that might do something.
+    // Nothing else is opened, because to open a FIFO or a device can have effects.
     if !find().is_some_and(|stat| is_ours(dir, &stat)) {
         return false;
     }
@@ -83,25 +83,25 @@ fn remove_if_left(dir: BorrowedFd, name: &CStr) -> bool {
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         rustix::fs::openat(dir, name, flags, Mode::empty())
     };
-    // Some network file systems lock only what is open for writing; the old file's mode may forbid that.
+    // Some network file systems lock only files open for writing, which the file's mode may forbid.
     let Ok(file) = open(OFlags::RDWR).or_else(|_| open(OFlags::RDONLY)).map(File::from) else { return false };
     let is_same = |stat: Stat| {
         is_ours(dir, &stat)
             && rustix::fs::fstat(&file)
                 .is_ok_and(|open| (open.st_dev, open.st_ino) == (stat.st_dev, stat.st_ino))
     };
-    // Held until the file is gone: whoever creates one looks whether it still has a name after locking it.
+    // Locked until the file is removed: a writer checks, after locking, that its file still has a name.
     lock::try_lock(&file).unwrap_or(false)
         && find().is_some_and(is_same)
         && rustix::fs::unlinkat(dir, name, AtFlags::empty()).is_ok()
 }
 
-/// Whether a file in `dir` with such a name can be one of ours. Its mode says nothing: in the end it is the old file's.
+/// Whether a file in `dir` with such a name can be ours. Ignores its mode, which may be that of the old file.
 fn is_ours(dir: BorrowedFd, stat: &Stat) -> bool {
     let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    // Only the superuser gives files away before they take their place.
+    // Only the superuser can give files to other users, which happens before the rename.
     let own = stat.st_uid == geteuid().as_raw() || geteuid().is_root();
-    // Where a new file cannot be renamed it is linked into its place, and a crash may leave both names.
+    // Where a new file cannot be renamed, it is linked under its name; a crash may leave both names.
     let links = stat.st_nlink == 1 || stat.st_nlink == 2 && has_both_names(dir, stat);
     regular && own && links
 }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     impl Folder {
-        /// A file with this text.
+        /// Creates a file.
         fn file(&self, name: &str) -> PathBuf {
             let path = self.0.path().join(name);
             std::fs::write(&path, "text").unwrap();
@@ -167,7 +167,7 @@ mod tests {
         let kept = [nth('1'), nth('2'), nth('3'), nth('4'), format!("{PREFIX}notes"), nth('F'), nth('6')];
         std::fs::create_dir(folder.0.path().join(&kept[0])).unwrap();
         std::os::unix::fs::symlink("elsewhere", folder.0.path().join(&kept[1])).unwrap();
-        // A user's, as it is in another folder, too.
+        // It belongs to a user, because it is in another folder too.
         std::fs::hard_link(folder.file(&kept[2]), outside.path().join("mine")).unwrap();
         let locked = File::open(folder.file(&kept[3])).unwrap();
         assert!(lock::try_lock(&locked).unwrap());

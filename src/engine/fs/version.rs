@@ -1,18 +1,19 @@
-//! The state of a file as the system reports it, and how far that report can be believed.
+//! The state of a file as the system reports it, and how reliable that report is.
 //!
-//! Every cache is keyed by a [`FileStamp`]. Two different contents of one file must never have the same stamp, or what
-//! was learned from one is applied to the other. The system allows that in two ways: it sets times by a coarse clock,
-//! so two writes within one tick get the same time ([`FileStamp::is_racy`]); and it sets them once, at the start of a
-//! write(2), so a write that is still running has no later stamp (`writers.rs`). Knows no bytes and no names.
+//! Every cache is keyed by a [`FileStamp`]. Two contents of one file must never have the same stamp, or a
+//! cache returns a wrong result. The system permits that in two cases: its clock is coarse, so two writes
+//! within one tick get the same time ([`FileStamp::is_racy`]); and it sets the times at the start of a
+//! write(2), not at its end, so a running write leaves no later stamp (`writers.rs`). Knows no bytes and no
+//! names.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::Stat;
 
-/// Longer than a tick of any kernel's coarse clock (10 ms at most).
+/// Longer than a tick of any kernel's coarse clock.
 const TICK_NS: i128 = 20_000_000;
 
-/// Longer than a tick of file systems that keep whole or even seconds only.
+/// Longer than a tick of file systems that store whole or even seconds only.
 const COARSE_TICK_NS: i128 = 2_000_000_000;
 
 /// Identity and version of one state of one file.
@@ -22,17 +23,17 @@ pub struct FileStamp {
     pub dev: u64,
     /// Inode.
     pub ino: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub len: u64,
-    /// Last write, nanoseconds since 1970.
+    /// Time of the last write, in nanoseconds since 1970.
     pub mtime_ns: i128,
-    /// Last change of content, mode, owner or links, nanoseconds since 1970.
+    /// Time of the last change of content, mode, owner or links, in nanoseconds since 1970.
     pub ctime_ns: i128,
 }
 
 impl FileStamp {
     pub(crate) fn of(stat: &Stat) -> FileStamp {
-        // The system's types differ from platform to platform; all of them fit.
+        // The types differ between platforms; all of them fit.
         let nanos = |secs, nanos| i128::from(secs) * 1_000_000_000 + nanos as i128;
         FileStamp {
             dev: stat.st_dev,
@@ -43,21 +44,21 @@ impl FileStamp {
         }
     }
 
-    /// Whether a write that starts at the time `at`, or soon after, could leave this stamp as it is, because the clock
-    /// of the file system has not moved on since the last change. (git calls such files racily clean.)
+    /// Whether a write at the time `at`, or soon after, could leave this stamp unchanged, because the clock
+    /// of the file system has not advanced since the last change. (git calls such files racily clean.)
     pub(crate) fn is_racy(&self, at: SystemTime) -> bool {
         let at = at.duration_since(UNIX_EPOCH).map_or(0, |at| at.as_nanos() as i128);
         let tick = if self.ctime_ns % 1_000_000_000 == 0 { COARSE_TICK_NS } else { TICK_NS };
         at - self.ctime_ns <= tick
     }
 
-    /// Whether both name the same file, in whatever state.
+    /// Whether both stamps are of the same file, in any state.
     pub fn same_file(&self, other: &FileStamp) -> bool {
         (self.dev, self.ino) == (other.dev, other.ino)
     }
 
-    /// Whether both name the same bytes of the same file, as far as length and time of last write tell. A program may
-    /// set that time back; only the time of last change shows it.
+    /// Whether both stamps are of the same file with equal size and time of last write. A program may set
+    /// that time back; only the change time shows it.
     pub(crate) fn same_content(&self, other: &FileStamp) -> bool {
         self.same_file(other) && (self.len, self.mtime_ns) == (other.len, other.mtime_ns)
     }

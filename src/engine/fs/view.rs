@@ -1,9 +1,9 @@
-//! One open file in one state: its stamp, and its bytes in the heap or mapped.
+//! One open file in one state: its stamp, and its bytes in the heap or in a map.
 //!
-//! Small stretches are copied into the heap, large ones are mapped; nobody above can tell which. Another program may
-//! write to the file at any time: bytes of a view may change while they are read (never make a `&str` of them), and
-//! [`FileView::unchanged`] says afterwards whether what was read is a state that the file really had.
-#![allow(unsafe_code)] // Mapping a file.
+//! Small parts are copied into the heap, large ones are mapped; callers need not know which. Another program
+//! may write to the file at any time, so the bytes of a view may change while they are read (never make a
+//! `&str` of them). Afterwards [`FileView::unchanged`] says whether the bytes were a real state of the file.
+#![allow(unsafe_code)] // Maps a file.
 
 use std::fs::File;
 use std::io;
@@ -38,7 +38,7 @@ impl OpenFile {
         &self.stamp
     }
 
-    /// Bytes of the file when it was opened.
+    /// Size of the file in bytes when it was opened.
     pub fn len_bytes(&self) -> usize {
         self.stamp.len as usize
     }
@@ -55,9 +55,9 @@ impl OpenFile {
         &self.file
     }
 
-    /// Whether the file's bytes are still those of the stamp. The time of the last change counts, too, since a program
-    /// may set the time of the last write back; unless the file lost its name, as it does when an edit replaces it:
-    /// that harms nobody who has it open.
+    /// Whether the file's bytes are still those of the stamp. Also compares the time of the last change,
+    /// because a program can set the time of the last write back. Exception: when an edit replaces the file,
+    /// it only loses its name; its bytes stay the same.
     pub fn unchanged(&self) -> bool {
         rustix::fs::fstat(&self.file).is_ok_and(|now| {
             let stamp = FileStamp::of(&now);
@@ -65,19 +65,19 @@ impl OpenFile {
         })
     }
 
-    /// Whether nothing of the stamp has changed.
+    /// Whether the whole stamp is unchanged.
     pub(crate) fn is_as_found(&self) -> bool {
         rustix::fs::fstat(&self.file).is_ok_and(|stat| FileStamp::of(&stat) == self.stamp)
     }
 
-    /// The bytes of `window` (clamped to the file): small ones copied, large ones mapped.
+    /// The bytes of `window` (clamped to the file): a small part is copied, a large one is mapped.
     pub fn view(self: Arc<Self>, window: Range<usize>) -> io::Result<FileView> {
         let window = self.clamped(window);
         let bytes = Bytes::load(&self.file, &window)?;
         Ok(FileView { bytes, offset: window.start, file: self })
     }
 
-    /// The bytes of `window` if they are in memory already; never waits for a disk.
+    /// The bytes of `window` if they are in memory. Never waits for a disk.
     pub fn view_if_cached(self: Arc<Self>, window: Range<usize>) -> Option<FileView> {
         let window = self.clamped(window);
         let bytes = Bytes::Heap(read_cached(&self.file, &window)?);
@@ -85,7 +85,7 @@ impl OpenFile {
     }
 }
 
-/// A stretch of one open file.
+/// A part of one open file.
 #[derive(Debug)]
 pub struct FileView {
     bytes: Bytes,
@@ -96,12 +96,12 @@ pub struct FileView {
 #[derive(Debug)]
 enum Bytes {
     Heap(Vec<u8>),
-    // The guard goes before the map it guards: fields drop in order.
+    // Fields drop in order: the guard must go before its map.
     Map { guard: Guard, map: Mmap },
 }
 
 impl FileView {
-    /// The bytes, from [`FileView::offset`] of the file on. They may change under the reader if they are mapped.
+    /// The bytes, starting at [`FileView::offset`] in the file. Mapped bytes may change while they are read.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Heap(bytes) => bytes,
@@ -109,7 +109,7 @@ impl FileView {
         }
     }
 
-    /// Where in the file the view starts, in bytes.
+    /// The position of the view in the file, in bytes.
     pub fn offset(&self) -> usize {
         self.offset
     }
@@ -119,7 +119,7 @@ impl FileView {
         &self.file
     }
 
-    /// Whether all that was read so far is what the file held when it was opened.
+    /// Whether all bytes read so far are those that the file held when it was opened.
     pub fn unchanged(&self) -> bool {
         let faulted = matches!(&self.bytes, Bytes::Map { guard, .. } if guard.faulted());
         !faulted && self.file.unchanged()
@@ -129,9 +129,9 @@ impl FileView {
 impl Bytes {
     fn load(file: &File, window: &Range<usize>) -> io::Result<Bytes> {
         if window.len() > MAP_CUTOFF {
-            // SAFETY: the file may be changed by others while it is mapped. The map is only ever lent as `&[u8]`, no
-            // code relies on two reads of a byte being equal, and no `&str` is made of it; a shrinking file is caught
-            // by the guard. Drop order takes the guard away before the map.
+            // SAFETY: other processes may change the file while it is mapped. The map is lent only as
+            // `&[u8]`, no code relies on equal results of two reads of a byte, and no `&str` is made of it.
+            // The guard handles a truncated file. The drop order removes the guard before the map.
             let map = unsafe { MmapOptions::new().offset(window.start as u64).len(window.len()).map(file)? };
             if let Some(guard) = Guard::new(map.as_ptr(), map.len()) {
                 return Ok(Bytes::Map { guard, map });
@@ -143,7 +143,7 @@ impl Bytes {
     }
 }
 
-/// The bytes of `window` if all of them are in the page cache; the file system may not tell, then nothing.
+/// The bytes of `window` if all are in the page cache. `None` if not, or if the file system does not say.
 #[cfg(target_os = "linux")]
 fn read_cached(file: &File, window: &Range<usize>) -> Option<Vec<u8>> {
     use rustix::io::{ReadWriteFlags, preadv2};
@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Held for writing by the test that fills the table of guarded maps, for reading by those that need room in it.
+    /// Locked for writing by the test that fills the table of guarded maps, for reading by others.
     static TABLE: RwLock<()> = RwLock::new(());
 
     fn open(bytes: &[u8]) -> (File, Arc<OpenFile>) {
@@ -219,7 +219,7 @@ mod tests {
         writer.set_len(0).unwrap();
         assert_eq!(view.bytes().iter().filter(|&&byte| byte == 0).count(), bytes.len());
         writer.write_all_at(&bytes, 0).unwrap();
-        // As if the file had looked like this when it was opened.
+        // As if the file had had this state when it was opened.
         let now = OpenFile::new(writer.try_clone().unwrap(), rustix::fs::fstat(&writer).unwrap());
         let view = FileView { file: Arc::new(now), ..view };
         assert!(view.file().unchanged() && !view.unchanged());

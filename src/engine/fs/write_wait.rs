@@ -1,8 +1,9 @@
-//! Waiting for the end of other programs' writes, one thread a file (SPEC 8: a fault harms only the requests that touch it).
+//! Waits for the end of other programs' writes, with one thread per file, so that a write that never ends
+//! harms only requests for its file (SPEC 8).
 //!
-//! A thread that waits in the kernel for a write(2) cannot be called off, and a write may never end. So of all requests
-//! for a file only one waits there at a time; the others wait here for a wait that began after they came, until their
-//! deadline. What a running write means for what was read is said in `writers.rs`.
+//! A thread that waits in the kernel for a write(2) cannot be interrupted. So only one request for a file
+//! waits there at a time. The others wait here, until their deadline, for a kernel wait that began after they
+//! arrived. `writers.rs` explains the effect of a running write.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,37 +14,36 @@ use super::view::OpenFile;
 use super::writers::wait_for_running_write;
 use crate::engine::{Control, Result};
 
-/// How late a request notices that it was called off.
+/// The longest time until a request notices that it was stopped.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Device and inode.
 type File = (u64, u64);
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct WriteWaits {
     files: Mutex<HashMap<File, Waits>>,
     ended: Condvar,
 }
 
-/// The waits for one file, numbered from 1 in the order in which they begin.
+/// The kernel waits for one file, numbered from 1 in the order of their start.
 #[derive(Debug, Default)]
 struct Waits {
     begun: u64,
     ended: u64,
-    /// Requests that look at this; with the last of them it goes.
+    /// Requests that use this entry. The last one removes it.
     requests: usize,
 }
 
-/// A request that looks at the waits for a file.
+/// A request that uses the entry of a file.
 struct Request<'w> {
     waits: &'w WriteWaits,
     file: File,
 }
 
 impl WriteWaits {
-    /// Waits until every write(2) has ended that is running on `file` now. An error if the time is up before that was
-    /// shown, or the request is called off.
+    /// Waits until every write(2) that is running on `file` now has ended. Returns an error if the time is up
+    /// before that is certain, or if the request is stopped.
     pub(crate) fn wait(&self, file: &OpenFile, system: FileSystem, control: &Control) -> Result<()> {
         let in_kernel = || wait_for_running_write(file.file(), system);
         self.wait_with((file.stamp().dev, file.stamp().ino), control, in_kernel)
@@ -83,7 +83,7 @@ impl WriteWaits {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<File, Waits>> {
-        // Every critical section leaves the map whole.
+        // Every critical section leaves the map consistent.
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -114,7 +114,7 @@ mod tests {
         Control::new(Duration::from_secs(60))
     }
 
-    /// A wait in the kernel that says when it begins, and ends when it is told to.
+    /// A wait in the kernel that reports its start, and ends on a message.
     fn held() -> (impl FnOnce() + Send, Receiver<()>, Sender<()>) {
         let (began, begins) = mpsc::channel();
         let (end, ends) = mpsc::channel::<()>();
@@ -164,7 +164,7 @@ mod tests {
             }
             end.send(()).unwrap();
         });
-        // One of them may have entered, and not yet looked, when the others' wait began.
+        // A request may have entered without checking the entry yet when the wait of the others began.
         assert!((1..MANY).contains(&*in_kernel.lock().unwrap()), "{}", in_kernel.lock().unwrap());
         assert!(waits.lock().is_empty());
     }

@@ -1,47 +1,47 @@
-//! Whether another program may be writing to an open file at this moment (SPEC 8).
+//! Finds out whether another program may be writing to an open file now (SPEC 8).
 //!
-//! The system sets a file's times at the start of a write(2) and not again at its end. What was learned from the bytes
-//! of a file while such a write is running is wrong afterwards, under a stamp that still looks right. So it is kept
-//! only if one of these was shown *before* the bytes were read:
+//! The kernel sets a file's times at the start of a write(2), not at its end. A result computed from bytes
+//! that were read during such a write is wrong afterwards, although the stamp still matches. So a result is
+//! cached only if one of these was shown *before* the bytes were read:
 //!
-//! - No program has the file open for writing: a read lease is granted only then. It is given back at once, or with
-//!   a small file that is closed after its lines were counted.
-//! - Somebody has (a log, say), or a lease is not for us to ask for (a file of another user): no write(2) is running,
-//!   since a call that waits for its end has returned; and no page of the file is dirty, so that a program that writes
-//!   through a map cannot do so without changing the file's times.
+//! - No program has the file open for writing: the kernel grants a read lease only then. The lease is
+//!   released at once, or with the close of a small file after its lines were counted.
+//! - A program has it open for writing (a log, say), or the kernel refuses a lease (another user's file), but
+//!   no write(2) is running, because a call that waits for its end has returned; and no page of the file is
+//!   dirty, so a write through a map must change the file's times.
 //!
-//! A write with O_DIRECT to a place inside the file takes no such lock; one that is running is not seen.
+//! A write with O_DIRECT inside the file does not take the lock that this call waits for; it is not detected.
 //!
 //! Every later write then changes the stamp, unless the clock is too coarse ([`FileStamp::is_racy`]).
 //!
 //! [`FileStamp::is_racy`]: super::version::FileStamp::is_racy
-#![allow(unsafe_code)] // Three system calls that rustix does not have.
+#![allow(unsafe_code)] // Three system calls that rustix does not offer.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::file_system::{FileSystem, WriteBarrier};
 
-/// Which programs have a file open for writing, or mapped for writing.
+/// Whether programs have a file open or mapped for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Writers {
-    /// None.
+    /// None has.
     None,
-    /// At least one.
+    /// At least one has.
     Some,
-    /// The system does not say: the file is another user's, or the file system has no leases.
+    /// Unknown: the file belongs to another user, or the file system has no leases.
     Unknown,
 }
 
-/// Which programs have `file` open for writing now. Never waits.
+/// Whether programs have `file` open for writing now. Never blocks.
 ///
-/// While the lease is held, for about a microsecond or `until_closed`, another program that opens the file for writing
-/// waits (or, if it opens it with O_NONBLOCK, is refused).
+/// Holds a lease for a moment, or until the file is closed if `until_closed` is set. Meanwhile, another
+/// program that opens the file for writing waits (with O_NONBLOCK, its open fails).
 pub(crate) fn of(file: &File, until_closed: bool) -> Writers {
     ignore_lease_breaks();
     let fd = file.as_raw_fd();
-    // SAFETY: `fd` is open for the time of the calls, and they take plain numbers. The signal that the kernel sends
-    // when a program opens the file meanwhile is ignored.
+    // SAFETY: `fd` is open during the calls, and they take plain numbers. If a program opens the file
+    // meanwhile, the kernel sends a signal, which is ignored.
     unsafe {
         if libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK) != 0 {
             let refused = std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock;
@@ -54,19 +54,19 @@ pub(crate) fn of(file: &File, until_closed: bool) -> Writers {
     Writers::None
 }
 
-/// Ignores SIGIO, which the kernel sends when a program wants to open a file on which we have a lease: unless it is
-/// ignored, it ends the process.
+/// Ignores SIGIO. The kernel sends it when a program wants to open a file on which this process has a lease;
+/// its default action ends the process.
 fn ignore_lease_breaks() {
     static ONCE: std::sync::Once = std::sync::Once::new();
-    // SAFETY: no code of the process runs when a signal comes that is ignored.
+    // SAFETY: an ignored signal runs no code in this process.
     ONCE.call_once(|| unsafe {
         libc::signal(libc::SIGIO, libc::SIG_IGN);
     });
 }
 
-/// Waits for the end of a write(2) that is running on `file`, for as long as it takes.
+/// Waits for the end of a write(2) that is running on `file`, without a time limit.
 pub(crate) fn wait_for_running_write(file: &File, system: FileSystem) {
-    // Only that the calls return matters, not what they find.
+    // Only the return of the calls matters, not their results.
     match system.write_barrier {
         WriteBarrier::Seek => drop(rustix::fs::seek(file, rustix::fs::SeekFrom::Data(0))),
         WriteBarrier::Read => drop(rustix::io::pread(file, &mut [0; 1], 0)),
@@ -74,16 +74,16 @@ pub(crate) fn wait_for_running_write(file: &File, system: FileSystem) {
     }
 }
 
-/// Whether a write to `file` from now on is sure to change its times, given that no write(2) was running a moment ago.
+/// Whether every write to `file` from now on changes its times, if no write(2) was running just before.
 pub(crate) fn every_write_would_show(file: &File, system: FileSystem) -> bool {
     system.shows_writers && has_no_dirty_page(file)
 }
 
-/// cachestat(2), since Linux 6.5.
+/// Calls cachestat(2), which exists since Linux 6.5.
 fn has_no_dirty_page(file: &File) -> bool {
-    /// The system call's number: the same on every architecture.
+    /// The number of the system call, the same on every architecture.
     const SYS_CACHESTAT: libc::c_long = 451;
-    /// Bytes from `offset` on; a length of 0 means to the end.
+    /// Bytes from `offset` on; a length of 0 means up to the end.
     #[repr(C)]
     struct Range {
         offset: u64,
@@ -99,14 +99,14 @@ fn has_no_dirty_page(file: &File) -> bool {
         recently_evicted: u64,
     }
     let (range, mut pages) = (Range { offset: 0, len: 0 }, Pages::default());
-    // SAFETY: both structs are laid out as the kernel has them (include/uapi/linux/mman.h) and live during the call,
+    // SAFETY: both structs have the kernel's layout (include/uapi/linux/mman.h) and live during the call,
     // which writes only to `pages`.
     let done = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut pages, 0) };
     done == 0 && pages.dirty == 0 && pages.written_back == 0
 }
 
 #[cfg(test)]
-#[allow(clippy::print_stdout)] // What a test cannot show here, it says.
+#[allow(clippy::print_stdout)] // Tests print what they skip.
 mod tests {
     use std::io::Write;
     use std::os::fd::AsFd;
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(of(&file, false), Writers::None, "the lease was given back");
         let writer = File::options().read(true).write(true).open(&path).unwrap();
         assert_eq!(of(&file, false), Writers::Some);
-        // SAFETY: nobody changes the file's length.
+        // SAFETY: no process changes the file's length.
         let map = unsafe { memmap2::MmapMut::map_mut(&writer).unwrap() };
         drop(writer);
         assert_eq!(of(&file, false), Writers::Some, "it is mapped");

@@ -1,28 +1,28 @@
-//! A unified diff, made from the changes alone.
+//! Builds a unified diff from the changes alone.
 //!
-//! Pure; reads of the old text only what the hunks show. Its lines are those of `diff` and `patch`: they end with `\n`
-//! and nothing else, whatever a line is elsewhere in the engine, so that `patch -p1` takes the diff as it is.
+//! Pure; reads only those parts of the old text that the hunks show. As in `diff` and `patch`, only `\n` ends
+//! a line here, unlike in the rest of the engine, so that `patch -p1` accepts the diff.
 
 use std::ops::Range;
 
 use super::lines::LineIndex;
 use super::splice::{EditPlan, Splice, Splices};
 
-/// Lines around a change.
+/// Number of context lines around a change.
 const CONTEXT: usize = 3;
 
-/// A unified diff, or as much of it as there was room for.
+/// A unified diff, or as much of it as fits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diff {
     /// The diff; empty if nothing changes. It ends with a hunk.
     pub text: String,
-    /// Hunks in it.
+    /// Number of hunks in it.
     pub hunks: usize,
-    /// Hunks that there was no room for.
+    /// Number of hunks that did not fit.
     pub more: usize,
 }
 
-/// The diff of `plan` on the text `old` of the file `name`: at most `most` bytes.
+/// The diff of `plan` on the text `old` of the file `name`, at most `most` bytes.
 pub fn unified(index: &LineIndex, old: &[u8], plan: &EditPlan, name: &str, most: usize) -> Diff {
     let mut diff = Diff::default();
     let lines = Lines { old, index: (!index.break_kinds().cr).then_some(index) };
@@ -30,7 +30,7 @@ pub fn unified(index: &LineIndex, old: &[u8], plan: &EditPlan, name: &str, most:
     let mut moved = 0i64;
     let mut hunks = lines.hunks(plan.splices(), most).peekable();
     if hunks.peek().is_some() {
-        // A tab ends a name with spaces; without one, patch takes the name to end at the first space.
+        // A tab ends a name with spaces; without it, patch ends the name at the first space.
         let tab = if name.contains(' ') { "\t" } else { "" };
         diff.text = format!("--- a/{name}{tab}\n+++ b/{name}{tab}\n");
     }
@@ -40,14 +40,14 @@ pub fn unified(index: &LineIndex, old: &[u8], plan: &EditPlan, name: &str, most:
             continue;
         }
         if hunk.at.start < at {
-            // The text is changing under us; whoever commits the plan will see that.
+            // The text is changing during the diff. The commit of the plan detects that.
             break;
         }
         number += lines.count(at..hunk.at.start);
         at = hunk.at.start;
         let mut body = hunk.body(old);
         if body.added + body.removed == 0 {
-            // Its changes undo one another.
+            // The changes in this hunk undo each other.
             continue;
         }
         let cut = body.cut_context() as i64;
@@ -74,28 +74,28 @@ pub fn unified(index: &LineIndex, old: &[u8], plan: &EditPlan, name: &str, most:
     diff
 }
 
-/// The old text by lines that end with `\n`.
+/// The old text, in lines that end with `\n`.
 struct Lines<'o> {
     old: &'o [u8],
-    /// Knows where lines are, if `\n` ends each of them.
+    /// The index, if every line break in the text is or ends with `\n`.
     index: Option<&'o LineIndex>,
 }
 
-/// Changes whose surroundings touch.
+/// Changes whose context lines touch or overlap.
 struct Hunk<'p> {
-    /// Whole lines of the old text.
+    /// The whole lines of the old text.
     at: Range<usize>,
-    /// The lines that the last change touches, with those before it that share lines with it.
+    /// The lines that the last change touches, with earlier changes that share lines with it.
     last: Range<usize>,
-    /// Bytes that are put in.
+    /// Number of inserted bytes.
     put_in: usize,
-    /// From its first change on.
+    /// The changes from the first one of this hunk on.
     splices: Splices<'p>,
-    /// Lines that changes share, and how many changes that are; nothing if there is no room for the hunk.
+    /// Ranges of lines that changes share, with the number of changes. `None` if the hunk is too large.
     groups: Option<Vec<(Range<usize>, usize)>>,
 }
 
-/// What a hunk says.
+/// The text of a hunk and its line counts.
 #[derive(Default)]
 struct Body {
     text: String,
@@ -105,7 +105,7 @@ struct Body {
 }
 
 impl Lines<'_> {
-    /// Lines that start in `range`, which starts where one does.
+    /// Number of lines that start in `range`, which must start at a line start.
     fn count(&self, range: Range<usize>) -> usize {
         match self.index {
             Some(index) => index.line_at(range.end, self.old) - index.line_at(range.start, self.old),
@@ -134,14 +134,14 @@ impl Lines<'_> {
         at == 0 || self.old[at - 1] == b'\n'
     }
 
-    /// The lines of the old text that a change touches, where those of the change before it are known. Lines can be as
-    /// long as the text: what is within known ones is not looked for again.
+    /// The lines of the old text that a change touches; `known` are those of the change before it. Does not
+    /// search inside `known` again, because a line can be as long as the text.
     fn touched(&self, splice: &Splice, known: Option<&Range<usize>>) -> Range<usize> {
         let inside = known.filter(|known| splice.at.start < known.end);
         let start = inside.map_or_else(|| self.start(splice.at.start), |known| known.start);
         let new_ends_line = splice.text.last().is_none_or(|&byte| byte == b'\n');
         let whole = self.starts(splice.at.start) && self.starts(splice.at.end) && new_ends_line;
-        // A change of whole lines leaves the line after it alone.
+        // A change of whole lines does not touch the line after it.
         let end = match inside {
             Some(known) if splice.at.end < known.end => known.end,
             _ if whole => splice.at.end,
@@ -150,7 +150,7 @@ impl Lines<'_> {
         start..end
     }
 
-    /// The hunks, of which those that take more than `most` bytes are only told as such.
+    /// The hunks. A hunk of more than `most` bytes has no `groups`.
     fn hunks<'p>(&self, mut splices: Splices<'p>, most: usize) -> impl Iterator<Item = Hunk<'p>> {
         std::iter::from_fn(move || {
             let mut rest = splices;
@@ -175,12 +175,12 @@ impl Lines<'_> {
 }
 
 impl<'p> Hunk<'p> {
-    /// A hunk of the first of `splices`, a change of `lines`, which is not in it yet.
+    /// An empty hunk that starts with the first of `splices`, a change of `lines`.
     fn of(lines: Range<usize>, splices: Splices<'p>) -> Hunk<'p> {
         Hunk { at: lines.clone(), last: lines, put_in: 0, splices, groups: Some(Vec::new()) }
     }
 
-    /// Takes the next change, which is one of `lines` and puts in so many bytes.
+    /// Adds the next change, which touches `lines` and inserts `put_in` bytes.
     fn add(&mut self, lines: Range<usize>, put_in: usize, most: usize) {
         self.put_in += put_in;
         self.at.end = self.at.end.max(lines.end);
@@ -197,7 +197,7 @@ impl<'p> Hunk<'p> {
         }
     }
 
-    /// Bytes of it, at least: each group has a line with a mark in front.
+    /// Minimum length in bytes: each group has at least one line with a mark in front.
     fn len(&self) -> usize {
         self.at.len() + self.put_in + self.groups.as_ref().map_or(0, Vec::len)
     }
@@ -223,7 +223,7 @@ impl<'p> Hunk<'p> {
 }
 
 impl Body {
-    /// Lines that give way to others; those that both begin or end with are kept.
+    /// Replaces old lines by new ones; keeps the lines that both begin or end with.
     fn change(&mut self, old: &[u8], new: &[u8]) {
         let (old, new) = (lines_of(old), lines_of(new));
         let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
@@ -236,8 +236,8 @@ impl Body {
         self.kept += self.put(' ', &old[old.len() - tail..].concat());
     }
 
-    /// Cuts the context that is there because a change begins or ends as the old text did: more of it on one side than on
-    /// the other means to patch that the hunk lies at an end of the file. Returns the lines cut in front.
+    /// Cuts surplus context, which unchanged lines at the start or end of a change cause: with more context
+    /// on one side, patch assumes an end of the file. Returns the number of lines cut in front.
     fn cut_context(&mut self) -> usize {
         let lines: Vec<&str> = self.text.split_inclusive('\n').collect();
         let is_context = |line: &&&str| line.starts_with(' ');
@@ -249,7 +249,7 @@ impl Body {
         front
     }
 
-    /// Puts lines of one kind, and counts them.
+    /// Adds lines of one kind. Returns their number.
     fn put(&mut self, kind: char, bytes: &[u8]) -> usize {
         let lines = lines_of(bytes);
         for line in &lines {

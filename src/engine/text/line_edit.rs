@@ -1,7 +1,7 @@
-//! Line edits to splices (SPEC 3 and 4, `edit_file`).
+//! Converts line edits to splices (SPEC 3 and 4, `edit_file`).
 //!
-//! Pure: an index, the bytes that it describes, the edits in; an [`EditPlan`] or a refusal out. All line numbers name
-//! lines of the file as it was before the call. Nothing here knows names, files or interfaces.
+//! Pure: takes an index, the bytes that it describes, and the edits; returns an [`EditPlan`] or an error. All
+//! line numbers refer to the file before the call. Knows no names, files or interfaces.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,36 +13,36 @@ use crate::engine::{Error, Result};
 /// One change of one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineEdit {
-    /// The line, 0-based, as the file was before the call.
+    /// The line, 0-based, in the file before the call.
     pub line: u64,
-    /// What happens there.
+    /// The change.
     pub operation: Operation,
 }
 
-/// What happens at a line.
+/// The change of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
-    /// `content`, which may hold several lines, takes the line's place.
+    /// Replaces the line by `content`, which may hold several lines.
     Replace {
         /// The new text.
         content: String,
-        /// The line's text as the caller knows it.
+        /// The text that the client expects the line to have.
         expect: Option<String>,
     },
-    /// `content` comes before the line.
+    /// Inserts `content` before the line.
     Insert {
         /// The new text.
         content: String,
     },
-    /// The line goes, with its break.
+    /// Deletes the line with its line break.
     Delete {
-        /// The line's text as the caller knows it.
+        /// The text that the client expects the line to have.
         expect: Option<String>,
     },
 }
 
 impl Operation {
-    /// The word for it in requests and errors.
+    /// The name of the operation in requests and errors.
     pub fn name(&self) -> &'static str {
         match self {
             Operation::Replace { .. } => "replace",
@@ -59,30 +59,30 @@ impl Operation {
     }
 }
 
-/// What a call asks for: edits, then text behind the last line.
+/// A call: edits, and text to append after the last line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineEdits {
     /// In the order of the call.
     pub edits: Vec<LineEdit>,
-    /// Text to add after all edits; the empty string adds nothing.
+    /// Text to append after all edits; the empty string appends nothing.
     pub append: Option<String>,
 }
 
-/// A call's plan, and what it reports.
+/// The plan of a call, and its report.
 #[derive(Debug)]
 pub struct Planned<'t> {
     /// The changes in bytes.
     pub plan: EditPlan<'t>,
-    /// Lines inserted, deleted and appended, and for a replaced line those that it became.
+    /// Lines inserted, deleted and appended; a replaced line counts as the number of its new lines.
     pub lines_modified: usize,
     /// Lines of the result.
     pub total_lines: usize,
 }
 
-/// Plans `edits` on the text `old` that `index` describes. Nothing if `old` is not what was indexed.
+/// Plans `edits` on the text `old`. Returns `None` if `old` does not match `index`.
 ///
-/// Errors, in SPEC 4's order: [`Error::LineOutOfRange`] and [`Error::NotAsExpected`] in the order of the edits, then
-/// [`Error::Conflict`].
+/// Errors, in SPEC 4's order: [`Error::LineOutOfRange`] and [`Error::NotAsExpected`] in the order of the
+/// edits, then [`Error::Conflict`].
 pub fn plan<'t>(index: &LineIndex, old: &[u8], edits: &'t LineEdits) -> Result<Option<Planned<'t>>> {
     let text = Text { index, old };
     check_ranges(&text, &edits.edits)?;
@@ -91,7 +91,7 @@ pub fn plan<'t>(index: &LineIndex, old: &[u8], edits: &'t LineEdits) -> Result<O
     let Some(composed) = Composer::new(&text).compose(&order) else { return Ok(None) };
     let mut plan = EditPlan::new(composed.splices, old);
     if composed.total == 1 && plan.as_ref().is_some_and(|plan| leaves_only_a_bom(plan, old)) {
-        // Text that would become a byte order mark and so no line: a break keeps it one.
+        // Only a byte order mark would remain, which is not a line. A line break keeps it a line.
         let end = Splice { at: old.len()..old.len(), text: Cow::Borrowed(composed.last.as_bytes()) };
         plan = plan.and_then(|plan| plan.and(end, old));
     }
@@ -114,13 +114,13 @@ impl Text<'_> {
         self.index.line(line, self.old)
     }
 
-    /// The break that text at `line` takes: the line's own, else that of the line before it, else `\n`.
+    /// The line break for new text at `line`: the line's own, else that of the line before it, else `\n`.
     fn style(&self, line: usize) -> Break {
         let own = |line| LineIndex::line_break(&self.line(line)?, self.old);
         own(line).or_else(|| own(line.checked_sub(1)?)).unwrap_or(Break::Lf)
     }
 
-    /// The break that text put before `line` takes: that of the line before it, at the top of the line after it.
+    /// The line break for text inserted before `line`: that of the line before it, or of the first line.
     fn style_before(&self, line: usize) -> Break {
         self.style(line.min(self.index.len_lines()).saturating_sub(1))
     }
@@ -148,14 +148,14 @@ fn check_ranges(text: &Text, edits: &[LineEdit]) -> Result<()> {
     Ok(())
 }
 
-/// The line whose whole text is `expected`, if there is exactly one. Empty lines have no text to know them by.
+/// The line whose whole text is `expected`, if exactly one has it. An empty text identifies no line.
 fn only_line_with(text: &Text, expected: &[u8]) -> Option<u64> {
     if expected.is_empty() || memchr::memchr2(b'\n', b'\r', expected).is_some() {
         return None;
     }
     let body = text.old.get(text.index.first_byte()..)?;
     let is_break = |byte: Option<&u8>| matches!(byte, None | Some(b'\n' | b'\r'));
-    // No match of a text without breaks reaches into the next line, so none hides one that starts there.
+    // A match without line breaks cannot reach into the next line, so it hides no match that starts there.
     let mut lines = memchr::memmem::find_iter(body, expected).filter(|&at| {
         is_break(at.checked_sub(1).map(|before| &body[before])) && is_break(body.get(at + expected.len()))
     });
@@ -163,7 +163,7 @@ fn only_line_with(text: &Text, expected: &[u8]) -> Option<u64> {
     Some(text.index.line_at(text.index.first_byte() + at, text.old) as u64)
 }
 
-/// The inserts at or past the end that are valid: taken in ascending order, each at most at the number of lines so far.
+/// The valid inserts at or past the end: in ascending order, each at most at the number of lines so far.
 fn reachable_ends(total: usize, edits: &[LineEdit]) -> Vec<usize> {
     let mut lines = total as u64;
     let mut valid = Vec::new();
@@ -177,7 +177,7 @@ fn reachable_ends(total: usize, edits: &[LineEdit]) -> Vec<usize> {
     valid
 }
 
-/// Inserts at or past the end in ascending order of their lines, with their place in the array.
+/// The inserts at or past the end, in ascending order of their lines, with their index in `edits`.
 fn inserts_past_end(total: usize, edits: &[LineEdit]) -> Vec<(usize, u64, &str)> {
     let mut inserts: Vec<_> = edits
         .iter()
@@ -203,15 +203,15 @@ fn check_conflicts(edits: &[LineEdit]) -> Result<()> {
     Ok(())
 }
 
-/// The edits in the order of the file.
+/// The edits in file order.
 struct Order<'t> {
-    /// Edits of lines that exist: by line, inserts before the replacement or deletion, inserts among themselves as in
-    /// the call.
+    /// Edits of existing lines, by line. Inserts come before the replacement or deletion of their line, in
+    /// the order of the call.
     inside: Vec<&'t LineEdit>,
-    /// Texts behind the last line.
+    /// Texts to add after the last line.
     end: Vec<&'t str>,
-    /// Number of the first line that is kept or replaced by no later deletion, counted from the end: every line from
-    /// here on is deleted.
+    /// All lines from this one to the end of the file are deleted. The number of lines if the last line is
+    /// not deleted.
     deleted_from: usize,
 }
 
@@ -234,7 +234,7 @@ impl<'t> Order<'t> {
         Order { inside, end, deleted_from: total - deleted_at_end }
     }
 
-    /// The place in `inside` of the insert that becomes the end of the file, if one does.
+    /// The index in `inside` of the insert that becomes the end of the file, if there is one.
     fn last_insert(&self) -> Option<usize> {
         if !self.end.is_empty() {
             return None;
@@ -244,14 +244,14 @@ impl<'t> Order<'t> {
     }
 }
 
-/// Puts splices together and mends what would join at their borders.
+/// Builds the splices, and repairs line breaks at their borders.
 struct Composer<'o, 't> {
     text: &'o Text<'o>,
     splices: Vec<Splice<'t>>,
     /// `lines_modified` and `new_total_lines`.
     modified: usize,
     total: usize,
-    /// The break in force at the line that comes last.
+    /// The line break used for the last line.
     last: Break,
 }
 
@@ -261,7 +261,7 @@ impl<'o, 't> Composer<'o, 't> {
         Composer { text, splices: Vec::new(), modified: 0, total, last: text.style_before(total) }
     }
 
-    /// Nothing if the text is not what was indexed.
+    /// Returns `None` if the text does not match the index.
     fn compose(mut self, order: &Order<'t>) -> Option<Self> {
         let last_insert = order.last_insert();
         for (at, edit) in order.inside.iter().enumerate() {
@@ -291,7 +291,7 @@ impl<'o, 't> Composer<'o, 't> {
         Some(self)
     }
 
-    /// Texts behind the last line, which gets a break first if it is there and has none.
+    /// Adds texts after the last line. If that line stays and has no break, adds a break first.
     fn add_at_end(&mut self, order: &Order<'t>) {
         let (len, lines) = (self.text.old.len(), self.text.index.len_lines());
         let style = self.text.style_before(lines);
@@ -305,14 +305,14 @@ impl<'o, 't> Composer<'o, 't> {
         }
     }
 
-    /// Whether the last splice ends at `at` with a break (a replaced last line whose content ended in one).
+    /// Whether the last splice ends at `at` with a line break (after a replacement of the last line).
     fn ends_in_break_at(&self, at: usize) -> bool {
         self.splices.last().is_some_and(|last| {
             last.at.end == at && !last.at.is_empty() && matches!(last.text.last(), Some(b'\n' | b'\r'))
         })
     }
 
-    /// Whether text that becomes the end of the file ends in a break (SPEC 3).
+    /// Whether text that becomes the end of the file ends in a line break (SPEC 3).
     fn closes_file(&self, content: &str) -> bool {
         let index = self.text.index;
         index.len_lines() == 0
@@ -321,7 +321,7 @@ impl<'o, 't> Composer<'o, 't> {
             || last_line_is_empty(content)
     }
 
-    /// The lines of `content` instead of the bytes `at`, joined by `brk`, and ended by it if `closed`.
+    /// Replaces the bytes `at` by the lines of `content`, joined by `brk`, and ended by it if `closed`.
     fn add(&mut self, at: Range<usize>, content: &'t str, brk: Break, closed: bool) {
         let lines = split(content).count();
         self.modified += lines;
@@ -342,7 +342,7 @@ impl<'o, 't> Composer<'o, 't> {
         self.push(at, text);
     }
 
-    /// Adds a splice behind the others; one that touches the last becomes part of it.
+    /// Appends a splice; merges it into the last one if they touch.
     fn push(&mut self, at: Range<usize>, text: Cow<'t, [u8]>) {
         match self.splices.last_mut() {
             Some(last) if last.at.end == at.start => {
@@ -353,7 +353,7 @@ impl<'o, 't> Composer<'o, 't> {
         }
     }
 
-    /// Where a lone `\r` would come to stand right before a `\n`, makes it `\r\n`, so that no line disappears.
+    /// If a lone `\r` would precede a `\n`, makes it `\r\n`, so that no line disappears.
     fn mend_borders(&mut self) {
         let old = self.text.old;
         for splice in &mut self.splices {
@@ -370,7 +370,7 @@ impl<'o, 't> Composer<'o, 't> {
     }
 }
 
-/// Puts `next` behind `text`, mending a `\r` that would meet a `\n`.
+/// Appends `next` to `text`. If a `\r` would precede a `\n`, adds a `\n` between them.
 fn join<'t>(text: &mut Cow<'t, [u8]>, next: Cow<'t, [u8]>) {
     if text.is_empty() {
         *text = next;
@@ -382,7 +382,7 @@ fn join<'t>(text: &mut Cow<'t, [u8]>, next: Cow<'t, [u8]>) {
     }
 }
 
-/// The lines of a `content`: cut at its breaks, a final break adds none, the empty string is one empty line.
+/// The lines of a `content`. A final line break adds no line; the empty string is one empty line.
 fn split(content: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(content);
     std::iter::from_fn(move || {

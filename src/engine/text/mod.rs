@@ -1,6 +1,6 @@
 //! Text in memory: its lines, edits by line number and by exact text, and the diff of an edit.
 //!
-//! Pure functions over bytes. Knows no files; how an edit reaches the disk is for [`fs`](super::fs).
+//! Pure functions over bytes. Knows no files; [`fs`](super::fs) writes the result of an edit to the disk.
 
 pub(super) mod diff;
 pub(super) mod line_edit;

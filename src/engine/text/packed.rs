@@ -1,19 +1,18 @@
-//! Numbers in a row, most of them small, at a byte or two each (LEB128), in blocks, so that growing copies nothing.
+//! A list of numbers, a byte or two for a small one (LEB128), in blocks, so that growth copies nothing.
 
 /// Bytes of a block; the first one starts smaller.
 const BLOCK: usize = 16 * 1024;
 
-/// Most bytes of one number.
+/// Maximum number of bytes of one number.
 const LONGEST: usize = 10;
 
-/// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Packed {
     blocks: Vec<Vec<u8>>,
 }
 
 impl Packed {
-    /// Adds a number behind the others.
+    /// Appends a number.
     pub(crate) fn push(&mut self, number: u64) {
         match self.blocks.last_mut() {
             Some(last) if last.len() + LONGEST <= BLOCK => write(last, number),
@@ -25,18 +24,18 @@ impl Packed {
         }
     }
 
-    /// The numbers in their order.
+    /// Iterates over the numbers in order.
     pub(crate) fn read(&self) -> Reader<'_> {
         Reader { blocks: &self.blocks, at: 0 }
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.blocks.iter().map(|block| block.capacity() + size_of::<Vec<u8>>()).sum()
     }
 }
 
-/// Reads the numbers one by one; a copy goes on where the original was.
+/// Reads the numbers one by one. A copy continues where the original was.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'p> {
     blocks: &'p [Vec<u8>],
@@ -58,7 +57,7 @@ impl Iterator for Reader<'_> {
     }
 }
 
-/// Puts `number` behind what is in `out`.
+/// Appends `number` to `out`.
 pub(crate) fn write(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -67,7 +66,7 @@ pub(crate) fn write(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// The number that starts at `at`, which moves behind it; nothing at the end.
+/// Reads the number that starts at `at`, and moves `at` behind it. Returns `None` at the end.
 pub(crate) fn read(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let (mut number, mut shift) = (0, 0);
     loop {

@@ -1,7 +1,7 @@
-//! An edit as data: which stretches of the old bytes give way to which new ones.
+//! An edit as data: which ranges of the old bytes are replaced by which new bytes.
 //!
-//! Pure; knows neither lines nor files. Whoever makes a plan decides what to change; the plan only guarantees that it
-//! can be carried out in one forward pass.
+//! Pure; knows neither lines nor files. The caller decides what to change; a plan only guarantees that one
+//! forward pass can apply it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,64 +10,64 @@ use std::ops::Range;
 
 use super::packed::{Packed, Reader};
 
-/// One replaced stretch: the old bytes `at` give way to `text`. An empty range inserts, an empty text deletes.
+/// One replacement: `text` replaces the old bytes `at`. An empty range inserts, an empty text deletes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Splice<'t> {
-    /// Bytes of the old text.
+    /// The replaced bytes of the old text.
     pub at: Range<usize>,
-    /// What stands there instead.
+    /// The new bytes.
     pub text: Cow<'t, [u8]>,
 }
 
-/// One replaced stretch, by the number of the text that stands there instead.
+/// One replacement whose new text is given by its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Bytes of the old text.
+    /// The replaced bytes of the old text.
     pub(crate) at: Range<usize>,
-    /// The text's number.
+    /// The number of the new text.
     pub(crate) text: usize,
-    /// The part of it that stands there.
+    /// The part of that text to insert.
     pub(crate) part: Range<usize>,
 }
 
-/// What a change does, wherever it does that: the bytes that go, the number of the text that is put in, and where and how
-/// long the part of it is.
+/// A change without its position: number of bytes removed, number of the text inserted, start and length of
+/// the part of it.
 type Kind = [usize; 4];
 
-/// Kinds of changes that are held, so that what does the same is said in a byte or two.
+/// Maximum number of stored kinds. A change of a stored kind takes only a byte or two.
 const KINDS: usize = 4 * 1024;
 
-// What the three lowest bits of a change's first number say.
-const HELD: u64 = 6; // a kind from this number on; then follows how far on. Below it: that kind
-const SAID: u64 = 7; // the kind follows
+// Values of the three lowest bits of a change's first number.
+const HELD: u64 = 6; // the number of a kind, less 6, follows; a smaller value is the number itself
+const SAID: u64 = 7; // the kind itself follows
 const BITS: u32 = 3;
 
-/// All changes of one call: a few bytes each, however many there are. Invariant: sorted, disjoint, within the old text;
-/// none by the same text.
+/// All changes of one call, a few bytes each. Invariant: sorted, disjoint, within the old text; none replaces
+/// bytes by equal bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EditPlan<'t> {
-    /// What the changes put in.
+    /// The inserted texts.
     texts: Vec<Cow<'t, [u8]>>,
-    /// Of each change the bytes that are kept before it, and its kind.
+    /// For each change, the number of unchanged bytes before it, and its kind.
     changes: Packed,
     kinds: Vec<Kind>,
     count: usize,
-    /// Where in the old text the last change ends.
+    /// The end of the last change in the old text.
     end: usize,
     removed: usize,
     added: usize,
 }
 
 impl<'t> EditPlan<'t> {
-    /// Takes `splices` of the text `old` in order; those that would leave it as it is are dropped. Nothing if they
-    /// overlap, are out of order, or reach past the end.
+    /// Takes `splices` of the text `old` in order, and drops those that change nothing. Returns `None` if
+    /// they overlap, are out of order, or reach past the end.
     pub fn new(splices: Vec<Splice<'t>>, old: &[u8]) -> Option<EditPlan<'t>> {
         let (mut plan, mut held) = (EditPlan::default(), HashMap::new());
         splices.into_iter().try_for_each(|splice| plan.add_splice(splice, old, &mut held))?;
         Some(plan.finish(old))
     }
 
-    /// As [`EditPlan::new`], where the changes put in parts of few `texts`.
+    /// Like [`EditPlan::new`], for changes that insert parts of a few `texts`.
     pub(crate) fn of_parts(
         mut changes: impl Iterator<Item = Change>,
         texts: impl IntoIterator<Item = &'t [u8]>,
@@ -79,7 +79,7 @@ impl<'t> EditPlan<'t> {
         Some(plan.finish(old))
     }
 
-    /// The plan with one more splice behind its last one.
+    /// The plan with one more splice at its end.
     pub(crate) fn and(mut self, splice: Splice<'t>, old: &[u8]) -> Option<EditPlan<'t>> {
         self.add_splice(splice, old, &mut HashMap::new())?;
         Some(self.finish(old))
@@ -91,7 +91,7 @@ impl<'t> EditPlan<'t> {
         self.add(&change, old, held)
     }
 
-    /// Adds a change behind the others; `held` are the kinds that are held, with their numbers.
+    /// Appends a change; `held` maps the stored kinds to their numbers.
     fn add(&mut self, change: &Change, old: &[u8], held: &mut HashMap<Kind, usize>) -> Option<()> {
         let Change { at, text, part } = change;
         let gone = old.get(at.clone()).filter(|_| self.end <= at.start)?;
@@ -128,12 +128,12 @@ impl<'t> EditPlan<'t> {
         Some(())
     }
 
-    /// Changes that do something each may still undo one another.
+    /// Makes the plan empty if its changes together undo each other.
     fn finish(self, old: &[u8]) -> EditPlan<'t> {
         if self.composes(old) { EditPlan::default() } else { self }
     }
 
-    /// Whether the result is the old text after all. Looks no further than the first difference.
+    /// Whether the result equals the old text. Stops at the first difference.
     fn composes(&self, old: &[u8]) -> bool {
         if self.len_after(old.len()) != old.len() {
             return false;
@@ -158,17 +158,17 @@ impl<'t> EditPlan<'t> {
         Splices { texts: &self.texts, kinds: &self.kinds, changes: self.changes.read(), end: 0 }
     }
 
-    /// Whether the result is the old text.
+    /// Whether the result equals the old text.
     pub fn changes_nothing(&self) -> bool {
         self.count == 0
     }
 
-    /// Bytes of the result, for an old text of `len` bytes.
+    /// Length of the result in bytes, for an old text of `len` bytes.
     pub fn len_after(&self, len: usize) -> usize {
         len - self.removed + self.added
     }
 
-    /// Bytes of memory, without the texts.
+    /// Memory in bytes, without the texts.
     pub(crate) fn memory(&self) -> usize {
         self.changes.memory()
             + self.texts.capacity() * size_of::<Cow<[u8]>>()
@@ -187,7 +187,7 @@ impl<'t> EditPlan<'t> {
     }
 }
 
-/// The changes of a plan; a copy goes on where the original was.
+/// Iterates over the changes of a plan. A copy continues where the original was.
 #[derive(Debug, Clone, Copy)]
 pub struct Splices<'p> {
     texts: &'p [Cow<'p, [u8]>],
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn splices_that_undo_one_another_change_nothing() {
-        // Found by fuzzing: `a\na`, the first line deleted and the same appended.
+        // Found by fuzzing: in `a\na`, the first line is deleted and the same line appended.
         assert_eq!(apply("a\na", vec![splice(0..2, ""), splice(3..3, "\na")]).as_deref(), Some("a\na"));
         assert_eq!(apply("abab", vec![splice(0..2, ""), splice(4..4, "ab")]).as_deref(), Some("abab"));
         assert_eq!(apply("abab", vec![splice(0..2, ""), splice(4..4, "ac")]).as_deref(), Some("abac"));

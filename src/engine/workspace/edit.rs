@@ -1,4 +1,4 @@
-//! Edits: one change of one file, whole or not at all (SPEC 8): turn, lock, view, plan, write, rename.
+//! Edits one file, completely or not at all (SPEC 8): queue, lock, read, plan, write, rename.
 
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use crate::engine::text::splice::EditPlan;
 use crate::engine::{Control, Error, MissingFile, Result};
 
-/// What an edit did.
+/// The result of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edited {
-    /// Lines inserted, deleted and appended, and for a replaced line those that it became.
+    /// Lines inserted, deleted and appended; a replaced line counts as the number of its new lines.
     pub lines_modified: usize,
-    /// Lines of the file now.
+    /// Lines of the file after the edit.
     pub total_lines: usize,
-    /// Whether there was no such file before.
+    /// Whether the edit created the file.
     pub created: bool,
 }
 
 impl Workspace {
-    /// Changes lines of the file `name`, which is created if it is missing and `create` is set (SPEC 4, `edit_file`).
+    /// Changes lines of the file `name`. Creates a missing file if `create` is set (SPEC 4, `edit_file`).
     pub fn edit_lines(
         &self,
         name: &FileName,
@@ -50,11 +50,11 @@ impl Workspace {
         })
     }
 
-    /// Carries out one change of one file, whole or not at all (SPEC 8): lock, view, plan, write, rename.
+    /// Changes one file, completely or not at all (SPEC 8).
     ///
-    /// `plan` gets the index and the bytes of the file as it is (empty if it is to be created) and may refuse; it
-    /// returns nothing if the bytes are not those that were indexed. Returns what it reports, and whether the file is
-    /// new.
+    /// `plan` gets the index and the bytes of the file (both empty if the file is to be created). It may
+    /// fail; it returns `None` if the bytes do not match the index. Returns the report of `plan` and whether
+    /// the file is new.
     pub fn change<'p, T>(
         &self,
         name: &FileName,
@@ -87,7 +87,7 @@ impl Workspace {
         Err(Error::Changed { name: name.into() })
     }
 
-    /// As [`Workspace::change`], but only plans: the same refusals and the same report, and nothing on the disk changes.
+    /// Plans and reports like [`Workspace::change`], but takes no lock and changes nothing on the disk.
     pub fn dry_run<'p, T>(
         &self,
         name: &FileName,
@@ -114,7 +114,7 @@ impl Workspace {
             }
             let Some((view, index)) = self.whole(file, name, control)? else { continue };
             let planned = plan(&index, view.bytes());
-            // What was read, a refusal too, holds only if the bytes were true.
+            // The plan, or its error, is valid only if the bytes that it read were valid.
             if view.unchanged() {
                 let Some((edit, report)) = planned? else { continue };
                 self.check_size(&edit, view.bytes().len())?;
@@ -124,7 +124,7 @@ impl Workspace {
         Err(Error::Changed { name: name.into() })
     }
 
-    /// Whether what an edit makes of `len` bytes is within the limit. Returns how many bytes that are.
+    /// Checks that the result of an edit of `len` bytes is within the size limit. Returns its size in bytes.
     fn check_size(&self, edit: &EditPlan, len: usize) -> Result<u64> {
         let (size, max) = (edit.len_after(len) as u64, self.options.max_bytes);
         let too_large = size > max && !edit.changes_nothing();
@@ -149,7 +149,7 @@ impl Workspace {
         }
     }
 
-    /// The error of a plan for a file that is not there: it says so.
+    /// Adds to the plan's error that the file does not exist.
     fn of_missing(&self, folder: &Folder, name: &str, error: Error) -> Error {
         match error {
             Error::LineOutOfRange { line, operation, total, .. } => {
@@ -179,14 +179,14 @@ impl Workspace {
             Locked::StartOver => return Ok(Attempt::Replaced),
             Locked::TooLate => return Err(control.locked_out(name)),
         };
-        // Whoever had the lock before may have replaced the file: then ours is the lock of a file without a name.
+        // Another process may have replaced the file before we got the lock; then we locked the old file.
         let Some(file) = self.open_place(&found.place, name, control)? else { return Ok(Attempt::Replaced) };
         if !file.stamp().same_file(first.stamp()) {
             return Ok(Attempt::Replaced);
         }
         let Some((view, index)) = self.whole(file, name, control)? else { return Ok(Attempt::Changed) };
         let planned = plan(&index, view.bytes());
-        // A refusal, or that there is nothing to do, was read from these bytes: it holds only if they were true.
+        // An error, or "nothing changes", is valid only if the bytes that it was read from were valid.
         if planned.as_ref().map_or(true, |plan| plan.as_ref().is_none_or(|(edit, _)| edit.changes_nothing()))
             && !view.unchanged()
         {
@@ -199,8 +199,8 @@ impl Workspace {
         let written = self.write(found, name, &edit, view.bytes(), &Replaces::File(view.file()), control);
         match written {
             Ok(()) => {
-                // The old file has lost this name, most often its only one; kept, what is known of all such files
-                // would only push out others.
+                // The old file has lost this name, which usually was its only one. Its cache entry would only
+                // displace others.
                 self.cache.forget(view.file().stamp());
                 Ok(Attempt::Done((report, false)))
             }
@@ -209,7 +209,7 @@ impl Workspace {
         }
     }
 
-    /// Writes the result of `edit` beside the old file and puts it in its place.
+    /// Writes the result of `edit` to a temporary file and renames it over the old file.
     fn write(
         &self,
         found: &Found,
@@ -222,7 +222,7 @@ impl Workspace {
         let size = self.check_size(edit, old.len()).map_err(Stopped::Refused)?;
         control.check().map_err(Stopped::Refused)?;
         let (folder, place) = (&found.folder, &found.place);
-        // In the file's own folder: a rename from another may lead to another mount.
+        // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
         self.cleared.clear_once(&place.dir);
         let new = AtomicFile::create(&place.dir).map_err(Failure::from)?;
         let mut out =
@@ -266,12 +266,12 @@ impl Workspace {
     }
 }
 
-/// How one try at a change ended.
+/// The result of one attempt.
 enum Attempt<T> {
     Done((T, bool)),
-    /// Another of our kind was first: start over on what is there now.
+    /// Another process or request replaced the file: start over with the new file.
     Replaced,
-    /// A program that does not lock wrote to the file while we read it.
+    /// A program that takes no lock wrote to the file while it was read.
     Changed,
 }
 
@@ -300,7 +300,7 @@ impl Stopped {
     }
 }
 
-/// A writer that indexes what goes through it.
+/// A writer that indexes the bytes it writes.
 struct Indexing {
     out: AtomicFile,
     index: IndexBuilder,

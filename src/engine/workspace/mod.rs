@@ -1,4 +1,4 @@
-//! The folder: list, read, edit. The only module that joins the engine's parts.
+//! The served folder: list, read, edit. The only module that joins the engine's parts.
 
 use std::ffi::OsStr;
 use std::io;
@@ -27,23 +27,23 @@ mod read;
 pub use edit::Edited;
 pub use read::{Excerpt, LineRange};
 
-/// How often a read or an edit starts over on a file that others keep changing.
+/// Attempts of a read or an edit on a file that other programs keep changing.
 const ATTEMPTS: usize = 8;
 
-/// Memory for indexes of files seen before.
+/// Memory limit of the index cache, in bytes.
 const CACHE_BYTES: usize = 16 << 20;
 
-/// Memory that the plans of edits may take at once, in the largest files.
+/// Memory limit of all edit plans together, as a multiple of the largest file size.
 const PLANS_HELD: usize = 8;
 
-/// What a workspace may do (SPEC 2).
+/// Options of a workspace (SPEC 2).
 #[derive(Debug, Clone)]
 pub struct WorkspaceOptions {
-    /// Which names are admitted.
+    /// Which names are allowed.
     pub names: NamePolicy,
     /// Largest file, in bytes.
     pub max_bytes: u64,
-    /// Whether nothing on the disk may change.
+    /// Whether every change on the disk is forbidden.
     pub read_only: bool,
     /// When an edit counts as done.
     pub durability: Durability,
@@ -52,9 +52,9 @@ pub struct WorkspaceOptions {
 /// Why a folder cannot be served.
 #[derive(Debug)]
 pub enum OpenError {
-    /// It does not exist, is no directory, or cannot be opened.
+    /// It does not exist, is not a directory, or cannot be opened.
     Unusable(io::Error),
-    /// It cannot be written to.
+    /// It is not writable.
     NotWritable,
 }
 
@@ -71,15 +71,15 @@ pub struct Workspace {
     write_waits: WriteWaits,
 }
 
-/// Where a file is, or would be.
+/// The resolved path of a file that exists or may be created.
 struct Found {
-    /// The served folder at that time.
+    /// The served folder at the time of the lookup.
     folder: Folder,
     place: ResolvedPath,
 }
 
 impl Workspace {
-    /// Opens the folder at `path` and removes what dead processes left in it.
+    /// Opens the folder at `path` and removes temporary files that dead processes left in it.
     pub fn open(path: &Path, options: WorkspaceOptions) -> Result<Workspace, OpenError> {
         let path = path.canonicalize().map_err(OpenError::Unusable)?;
         let root = Root::open(path).map_err(OpenError::Unusable)?;
@@ -110,37 +110,37 @@ impl Workspace {
         self.root.path()
     }
 
-    /// Whether `folder` is a path of the folder.
+    /// Whether the path `folder` leads to this folder.
     pub fn is_at(&self, folder: &Path) -> bool {
         folder == self.path() || folder.canonicalize().is_ok_and(|folder| folder == self.path())
     }
 
-    /// What the workspace may do.
+    /// The options of the workspace.
     pub fn options(&self) -> &WorkspaceOptions {
         &self.options
     }
 
-    /// The memory that plans of edits may take.
+    /// The memory limit of all edit plans.
     pub fn plan_memory(&self) -> &Budget {
         &self.plans
     }
 
-    /// Moves cached indexes to the calling thread's heap, so that the pages of threads that have ended can be freed.
+    /// Moves cached indexes to the calling thread's heap, so that pages of ended threads can be freed.
     pub fn compact(&self) {
         self.cache.compact();
     }
 
-    /// Admits a name under the workspace's policy.
+    /// Parses a name under the workspace's policy.
     pub fn parse_name(&self, name: &str) -> Result<FileName> {
         FileName::parse(name, self.options.names)
     }
 
-    /// All files of the folder (SPEC 4, `list_files`); `with_access` asks the system what may be read and written.
+    /// All files of the folder (SPEC 4, `list_files`). `with_access` also asks for read and write permission.
     pub fn list(&self, with_access: bool, control: &Control) -> Result<list::Listing> {
         self.list_some(list::ListOptions { after: None, limit: usize::MAX, with_access }, control)
     }
 
-    /// At most `limit` files, those behind the name `after` in byte order.
+    /// At most `limit` files, starting after the name `after` in byte order.
     pub fn list_page(&self, after: Option<&str>, limit: usize, control: &Control) -> Result<list::Listing> {
         self.list_some(list::ListOptions { after, limit, with_access: false }, control)
     }
@@ -165,13 +165,13 @@ impl Workspace {
         }
     }
 
-    /// The place of an existing file.
+    /// Resolves the name of an existing file.
     fn find(&self, name: &str) -> Result<ResolvedPath> {
         let found = self.find_or_missing(self.root.folder()?, name)?;
         if found.place.stat.is_none() { Err(self.not_found(&found.folder, name)) } else { Ok(found.place) }
     }
 
-    /// The place of a file in `folder`, or in the folder that the path names if that has become another one.
+    /// Resolves a name in `folder`; if it is missing, in the folder that the path names now.
     fn find_or_missing(&self, folder: Folder, name: &str) -> Result<Found> {
         let find = |folder: Folder| {
             ResolvedPath::find(folder.handle(), OsStr::new(name)).map(|place| Found { folder, place })
@@ -181,7 +181,7 @@ impl Workspace {
                 Some(other) => find(other),
                 None => Ok(found),
             },
-            // The file system is gone from under the handle.
+            // The file system behind the handle is gone.
             Err(Refusal::System(Errno::NOTCONN | Errno::STALE)) => find(self.root.reopen()?),
             found => found,
         };
@@ -196,7 +196,7 @@ impl Workspace {
         list::similar_names(folder.handle(), name, self.options.names)
     }
 
-    /// Opens the file if it is within the limit; waits for the end of a lease. Nothing if it is no longer what was found.
+    /// Opens the file if it is not too large; waits for leases. `None` if the entry has changed meanwhile.
     fn open_place(
         &self,
         place: &ResolvedPath,
@@ -216,9 +216,9 @@ impl Workspace {
         if size > max { Err(Error::TooLarge { size, max }) } else { Ok(Some(Arc::new(file))) }
     }
 
-    /// The lines of a listed file; nothing if it is too large, not text or not readable. What is known is told even
-    /// when the time is up. [`Error::Locked`] if another program has a lease on it, [`Error::Changed`] if it is no longer
-    /// what was found.
+    /// The number of lines of a listed file; `None` if it is too large, not text or not readable. A cached
+    /// number is returned even when the time is up. Returns [`Error::Locked`] if another program has a lease
+    /// on the file, and [`Error::Changed`] if the file has changed since it was found.
     fn count_lines(
         &self,
         folder: &Folder,

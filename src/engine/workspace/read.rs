@@ -1,4 +1,4 @@
-//! Reads: from a name and a range of lines to the bytes of an open view.
+//! Reads: from a name and a line range to the bytes of an open file.
 
 use std::ffi::OsStr;
 use std::io;
@@ -18,17 +18,17 @@ use crate::engine::name::FileName;
 use crate::engine::text::lines::{LineIndex, NotText};
 use crate::engine::{Control, Error, Result};
 
-/// The lines asked for, 0-based, both ends inclusive, either end open.
+/// A range of lines, 0-based, both ends inclusive; an end may be open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LineRange {
     /// First line.
     pub start: Option<u64>,
-    /// Last line; past the end means the last line.
+    /// Last line; a number past the end means the last line.
     pub end: Option<u64>,
 }
 
 impl LineRange {
-    /// Whether the whole file is meant.
+    /// Whether the range is the whole file.
     pub fn is_whole(&self) -> bool {
         self.start.is_none() && self.end.is_none()
     }
@@ -40,7 +40,7 @@ impl LineRange {
         }
     }
 
-    /// The lines meant in a file of `total` lines.
+    /// The range in a file of `total` lines, end exclusive.
     fn within(&self, total: usize) -> Result<Range<usize>> {
         let end = self.end.map_or(total, |end| (end.saturating_add(1)).min(total as u64) as usize);
         match self.start {
@@ -51,7 +51,7 @@ impl LineRange {
     }
 }
 
-/// What a read returns: nothing is copied if it is large.
+/// The result of a read. Large results are mapped, not copied.
 #[derive(Debug)]
 pub struct Excerpt {
     view: FileView,
@@ -60,12 +60,12 @@ pub struct Excerpt {
     pub lines: Range<usize>,
     /// Lines in the file.
     pub total: usize,
-    /// Whether the bytes were found to be true and can no longer change.
+    /// The bytes are a copy that was verified: they cannot change any more.
     settled: bool,
 }
 
 impl Excerpt {
-    /// The lines as they stand in the file, without the last one's break. They may change while they are read.
+    /// The bytes of the lines, without the line break of the last one. They may change while they are read.
     pub fn bytes(&self) -> &[u8] {
         &self.view.bytes()[self.bytes.clone()]
     }
@@ -75,13 +75,13 @@ impl Excerpt {
         self.view.file().stamp()
     }
 
-    /// Whether all that was read so far is what the file held when it was opened.
+    /// Whether all bytes read so far are those that the file held when it was opened.
     pub fn unchanged(&self) -> bool {
         self.settled || self.view.unchanged()
     }
 }
 
-/// What of a file is read.
+/// The part of a file to read.
 #[derive(Clone, Copy)]
 enum Part {
     Lines(LineRange),
@@ -91,21 +91,21 @@ enum Part {
 /// What a read may wait for.
 #[derive(Clone, Copy)]
 enum Effort<'c> {
-    /// Nothing: only what is in memory and small is read. With the file's file system, as to ask for that may wait.
+    /// For nothing: reads small parts from memory. With the file system, because to ask for it may block.
     AtOnce(FileSystem),
-    /// The disk, but not another program's write to a file of which only the lines are counted: one write that never
-    /// ends must not hold up the list of all files. With the file system, which thousands of files share.
+    /// For the disk, but not for another program's write: one that never ends must not block a listing. Only
+    /// lines are counted. With the file system, which is the same for thousands of files.
     Count(FileSystem),
-    /// The disk, and the end of another program's write if the operation admits that.
+    /// For the disk, and for the end of another program's write if the operation allows that.
     Full(&'c Control),
 }
 
-/// Whether what is about to be read from a file belongs to its stamp for good.
+/// Whether the bytes that are read next belong to the file's stamp permanently.
 #[derive(Clone, Copy, PartialEq)]
 enum Keep {
-    /// Yes: every write from now on changes the stamp.
+    /// Yes: every later write changes the stamp.
     Yes,
-    /// Not for sure: another program may be writing, or write within the same tick of the clock.
+    /// Not certain: another program may be writing, or may write within the same clock tick.
     No,
 }
 
@@ -116,7 +116,7 @@ impl Workspace {
         self.try_to_read(name.as_str(), Part::Lines(range), control)
     }
 
-    /// All bytes of the file `name`, byte order mark and final break included.
+    /// All bytes of the file `name`, with the byte order mark and the final line break.
     pub fn read_raw(&self, name: &FileName, control: &Control) -> Result<Excerpt> {
         self.try_to_read(name.as_str(), Part::Bytes, control)
     }
@@ -133,7 +133,7 @@ impl Workspace {
         Err(Error::Changed { name: name.into() })
     }
 
-    /// As [`Workspace::read`], if that takes no waiting: small, and in memory already. Nothing if not.
+    /// Like [`Workspace::read`], but only if it needs no waiting: for a small part that is in memory.
     pub fn read_at_once(&self, name: &FileName, range: LineRange) -> Option<Result<Excerpt>> {
         if let Err(error) = range.check() {
             return Some(Err(error));
@@ -150,7 +150,7 @@ impl Workspace {
         self.excerpt(file, name.as_str(), Part::Lines(range), effort).transpose()
     }
 
-    /// A part of an open file. Nothing if the file changed under us, or if it takes more than `effort`.
+    /// Reads a part of an open file. `None` if the file changed meanwhile, or if it needs more than `effort`.
     fn excerpt(
         &self,
         file: Arc<OpenFile>,
@@ -168,10 +168,10 @@ impl Workspace {
                 (lines, bytes)
             }
         };
-        // A copy is final: what it holds now is what goes out, so it must be true now.
+        // A copy is what the client gets, so it must be valid now.
         let settled = view.bytes().len() <= MAP_CUTOFF;
         let unchanged = || match effort {
-            // Opened in the belief that it is what was found: nothing at all may differ.
+            // The file was assumed to be unchanged since it was found, so the whole stamp must be equal.
             Effort::AtOnce(_) => view.file().is_as_found(),
             Effort::Count(_) | Effort::Full(_) => view.unchanged(),
         };
@@ -184,7 +184,7 @@ impl Workspace {
         Ok(bytes.map(|bytes| Excerpt { view, bytes, lines, total, settled }))
     }
 
-    /// The stretch of a file that holds a part of it, and the file's index, from the cache or made now.
+    /// The bytes that contain a part of a file, and the file's index, from the cache or built now.
     fn view_of(
         &self,
         file: Arc<OpenFile>,
@@ -195,7 +195,7 @@ impl Workspace {
         let whole = 0..file.len_bytes();
         match self.cache.get(file.stamp()) {
             Some(Known::NotText(why)) => Err(not_text(why, name)),
-            // An index of another length is of other bytes, whatever the stamp says.
+            // An index of another length belongs to other bytes, even if the stamp is equal.
             Some(Known::Text(index)) if index.len_bytes() == file.len_bytes() => {
                 let window = match part {
                     Part::Bytes => whole,
@@ -211,7 +211,7 @@ impl Workspace {
         }
     }
 
-    /// The whole of an open file and its index. Nothing if the file changed under us.
+    /// All bytes of an open file, and its index. Returns `None` if the file changed meanwhile.
     pub(super) fn whole(
         &self,
         file: Arc<OpenFile>,
@@ -221,23 +221,23 @@ impl Workspace {
         self.view_of(file, name, Part::Bytes, Effort::Full(control))
     }
 
-    /// How many lines an open file has, that was found in `folder` and is let go of after that. Nothing if it changed
-    /// under us; errors as for any read.
+    /// The number of lines of an open file that was found in `folder`. The file is closed afterwards. Returns
+    /// `None` if it changed meanwhile; errors as for any read.
     pub(super) fn lines_of(&self, file: Arc<OpenFile>, folder: &Folder) -> Result<Option<usize>> {
         let system = folder.file_system(file.stamp().dev).unwrap_or_else(|| file_system::of(file.file()));
         let counted = self.view_of(file, "", Part::Bytes, Effort::Count(system))?;
         Ok(counted.map(|(_, index)| index.len_lines()))
     }
 
-    /// Looks at who else uses a file of which nothing is known, before it is read: whether what is found may be kept.
-    /// If `effort` admits it, waits for the end of a write that is running. Nothing if the file is no longer as it was
-    /// opened, or if it takes more than `effort`.
+    /// Checks, before a file is read, whether other programs use it, to decide if its index may be cached.
+    /// Waits for the end of a running write if `effort` allows that. Returns `None` if the file has changed
+    /// since it was opened, or if the check needs more than `effort`.
     fn before_reading(&self, file: &OpenFile, effort: Effort) -> Result<Option<Keep>> {
         let system = match effort {
             Effort::AtOnce(system) | Effort::Count(system) => system,
             Effort::Full(_) => file_system::of(file.file()),
         };
-        // A small file that is closed at once gives its lease back with that.
+        // A small file is copied and closed at once. The close ends the lease, which saves a system call.
         let until_closed = matches!(effort, Effort::Count(_)) && file.len_bytes() <= MAP_CUTOFF;
         let writers =
             if system.shows_writers { writers::of(file.file(), until_closed) } else { Writers::Unknown };
@@ -259,7 +259,7 @@ impl Workspace {
         Ok(Some(if keep { Keep::Yes } else { Keep::No }))
     }
 
-    /// Indexes a view of a whole file, and keeps the index if it may be kept. Nothing if the file changed meanwhile.
+    /// Indexes a view of a whole file; caches the index if `keep` allows. `None` if the file has changed.
     fn index(&self, view: &FileView, name: &str, keep: Keep) -> Result<Option<Arc<LineIndex>>> {
         let built = LineIndex::build(view.bytes()).map(Arc::new);
         if !view.unchanged() {
@@ -280,7 +280,7 @@ fn not_text(why: NotText, name: &str) -> Error {
     }
 }
 
-/// The bytes of `window`. Nothing if the file has become shorter, or if they are not at hand and should be.
+/// The bytes of `window`. `None` if the file is shorter now, or if `effort` does not allow the read.
 fn load(file: Arc<OpenFile>, window: Range<usize>, name: &str, effort: Effort) -> Result<Option<FileView>> {
     match effort {
         Effort::AtOnce(_) if window.len() > MAP_CUTOFF => Ok(None),
@@ -311,7 +311,7 @@ mod tests {
         Control::new(Duration::from_secs(60))
     }
 
-    /// A file whose index is known, as found and as open.
+    /// Adds an index to the cache for the file `a`. Returns its resolved path and the open file.
     fn known(workspace: &Workspace, text: &str) -> (ResolvedPath, Arc<OpenFile>) {
         let place = workspace.find("a").unwrap();
         let file = workspace.open_place(&place, "a", &control()).unwrap().unwrap();
@@ -328,14 +328,14 @@ mod tests {
     fn a_file_that_is_swapped_between_the_look_and_the_opening_is_not_read_at_once() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");
-        // The other is as long, and has more lines.
+        // The other file has the same length and more lines.
         std::fs::write(&path, "1234\n").unwrap();
         std::fs::write(dir.path().join("b"), "1\n\n\n\n").unwrap();
         let workspace = open(dir.path());
         let (place, file) = known(&workspace, "1234\n");
         let system = file_system::of(file.file());
         if whole(&workspace, file, Effort::AtOnce(system)).is_none() {
-            // A file system that does not tell what is in memory.
+            // This file system does not report which bytes are in memory.
             return;
         }
         std::fs::rename(dir.path().join("b"), &path).unwrap();
@@ -351,7 +351,7 @@ mod tests {
         let workspace = open(dir.path());
         let (_, file) = known(&workspace, "1234\n");
         let view = file.clone().view(0..file.len_bytes()).unwrap();
-        // In place, of the same length, at another time.
+        // In place, with the same length and another time.
         std::fs::write(&path, "1\n\n\n\n").unwrap();
         let writer = std::fs::File::options().write(true).open(&path).unwrap();
         writer.set_modified(SystemTime::UNIX_EPOCH).unwrap();

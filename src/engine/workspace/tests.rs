@@ -1,4 +1,4 @@
-//! What the workspace promises, at every step of the way.
+//! The guarantees of the workspace, checked at every step of an operation.
 
 use std::fs::File;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -44,7 +44,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Crashes an edit of `a` after each of its steps, and looks at what is left each time.
+/// Crashes an edit of `a` after each of its steps, and checks the files left. Returns the number of steps.
 fn crash_everywhere(old: Option<&str>, edits: &LineEdits, new: &str) -> usize {
     for step in 1.. {
         let dir = tempfile::tempdir().unwrap();
@@ -103,7 +103,7 @@ fn a_program_that_writes_without_a_lock_at_any_step_is_never_hidden_by_the_index
         let workspace = open(dir.path());
         let name = workspace.parse_name("a").unwrap();
         let victim = path.clone();
-        // As long as the edited file, but with fewer lines.
+        // The same length as the edited file, but fewer lines.
         let meddle = move || std::fs::write(victim, "XXX\nYY\n").unwrap();
         let happened = failpoint::meddle_at(at, meddle, || {
             let _ = workspace.edit_lines(&name, &replace_line(1, ""), false, &control());
@@ -220,7 +220,7 @@ fn a_read_after_an_edit_finds_the_index_that_the_edit_made() {
     let text = "line\n".repeat(50_000);
     workspace.edit_lines(&name, &append(&text), true, &control()).unwrap();
     let range = LineRange { start: Some(49_999), end: None };
-    // Some file systems do not tell what is in memory.
+    // Some file systems do not report which bytes are in memory.
     if let Some(excerpt) = workspace.read_at_once(&name, range) {
         let excerpt = excerpt.unwrap();
         assert_eq!((excerpt.bytes(), excerpt.total), (&b"line"[..], 50_000));
@@ -244,16 +244,16 @@ fn a_read_at_once_shows_the_file_that_has_the_name_now() {
     let read_at_once = || workspace.read_at_once(&name, LineRange::default());
     until_rested();
     if read_at_once().is_none() {
-        // A file system that does not tell what is in memory.
+        // This file system does not report which bytes are in memory.
         return;
     }
     assert_eq!(read_at_once().unwrap().unwrap().bytes(), b"old");
-    // In place, of the same length.
+    // In place, with the same length.
     std::fs::write(&path, "new\n").unwrap();
     assert_eq!(read(), b"new");
     until_rested();
     assert_eq!(read_at_once().unwrap().unwrap().bytes(), b"new");
-    // Another under its name.
+    // Another file under the same name.
     std::fs::write(dir.path().join("b"), "two\n").unwrap();
     std::fs::rename(dir.path().join("b"), &path).unwrap();
     assert_eq!(read(), b"two");
@@ -263,7 +263,7 @@ fn a_read_at_once_shows_the_file_that_has_the_name_now() {
     assert!(read_at_once().is_none());
 }
 
-/// Lists the folder; each time when a file has been looked at and is to be counted, `meddle` happens.
+/// Lists the folder. Calls `meddle` each time after a file was looked up and before its lines are counted.
 fn list_while_meddled_with(workspace: &Workspace, mut meddle: impl FnMut(usize)) -> list::Listing {
     let folder = workspace.root.folder().unwrap();
     let times = std::cell::Cell::new(0);
@@ -328,7 +328,7 @@ fn a_workspace_that_is_read_only_changes_nothing() {
     );
 }
 
-/// Runs `plan` over the file `a`, dry or not; each time right after it has been read, `meddle` happens.
+/// Runs `plan` on the file `a`, as a dry run or not. Calls `meddle` each time after the file was read.
 fn plan_while_meddled_with(
     workspace: &Workspace,
     dry: bool,
@@ -370,7 +370,7 @@ fn a_refusal_and_a_dry_run_tell_of_a_state_that_the_file_had_when_they_were_plan
         };
         let (outcome, times) = plan_while_meddled_with(&workspace, dry, meddle, plan);
         assert_eq!((outcome.unwrap(), times), (2, 2), "dry: {dry}");
-        // One that changes nothing says so only of what is there.
+        // The result that nothing changes must also be true of the file as it is now.
         std::fs::write(&path, "old\n").unwrap();
         let plan = |old: &[u8]| Ok(if old == b"old\n" { append("") } else { append("more") });
         let (outcome, times) = plan_while_meddled_with(&workspace, dry, meddle, plan);
@@ -399,7 +399,7 @@ fn a_file_that_changes_each_time_that_it_is_read_is_given_up_on() {
 fn an_edit_that_fails_because_the_file_is_cut_meanwhile_says_that_it_was_changed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");
-    // Mapped: what is cut off can no longer be copied.
+    // A mapped file: bytes that were truncated can no longer be copied.
     std::fs::write(&path, "line\n".repeat(100_000)).unwrap();
     let meddle = |_| File::options().write(true).open(&path).unwrap().set_len(10).unwrap();
     let (outcome, times) = plan_while_meddled_with(&open(dir.path()), false, meddle, |_| Ok(append("end")));
@@ -442,7 +442,7 @@ fn of_a_file_that_an_edit_replaced_nothing_is_kept() {
         .unwrap()
         .shows_writers
     {
-        // A file system of which nothing is kept.
+        // On this file system nothing is cached.
         return;
     }
     assert!(first(&workspace));
@@ -450,7 +450,7 @@ fn of_a_file_that_an_edit_replaced_nothing_is_kept() {
     assert!(!first(&workspace) && known()(&workspace));
 }
 
-/// Whether something is known of the lines of the file at `path`, in the state that it has now.
+/// Whether the cache has an entry for the file at `path` in its current state.
 fn is_known(workspace: &Workspace, path: &Path) -> bool {
     workspace.cache.get(&FileStamp::of(&rustix::fs::stat(path).unwrap())).is_some()
 }
@@ -474,7 +474,7 @@ fn what_is_found_is_kept_unless_a_write_could_go_unseen() {
     std::io::Write::write_all(&mut &log, b"more\n").unwrap();
     assert!(!read(), "it is open for writing, and a page is dirty");
     log.sync_all().unwrap();
-    // Older kernels do not tell whether pages are dirty.
+    // Older kernels do not report dirty pages.
     let tells = system.shows_writers && crate::engine::fs::writers::every_write_would_show(&log, system);
     assert_eq!(read(), tells, "it is open for writing, but nothing is written");
     drop(log);
@@ -488,7 +488,7 @@ fn of_a_file_that_changed_a_moment_ago_nothing_is_kept() {
     let workspace = open(dir.path());
     let name = workspace.parse_name("a").unwrap();
     std::fs::write(&path, "text\n").unwrap();
-    // Again where this test was held up.
+    // Repeats if the test was delayed.
     loop {
         let file = std::fs::File::options().append(true).open(&path).unwrap();
         std::io::Write::write_all(&mut &file, b"more\n").unwrap();

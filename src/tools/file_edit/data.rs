@@ -1,10 +1,10 @@
-//! The `metadata` of `file_edit`, in S1's names: what it looks like as data.
+//! The `metadata` of `file_edit` as data, with the names of the contract (SPEC 5).
 
 use serde::Serialize;
 
 use crate::engine::Snippet;
 
-/// What a program may rely on.
+/// The JSON Schema of the members that a program may rely on.
 pub(super) const SCHEMA: &str = concat!(
     r#"{"type":"object","properties":{"#,
     r#""path":{"type":"string"},"#,
@@ -56,7 +56,7 @@ pub(super) struct ValidationError<'a> {
     /// The search for similar content stopped before the end of the file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) stopped_early: bool,
-    /// Where new_text stands already.
+    /// Where new_text already is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) already_applied: Vec<MatchLocation<'a>>,
 }
@@ -71,15 +71,15 @@ pub(super) struct MatchLocation<'a> {
     pub(super) context_before: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) context_after: Option<&'a str>,
-    /// The last of the passage's lines, where it has several: column_end is in it.
+    /// The last line of a passage with several lines; column_end refers to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) last_line_number: Option<usize>,
-    /// Where in line_content it starts, if earlier edits of the call moved it.
+    /// The start in line_content, if earlier edits of the call moved it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) column_now: Option<usize>,
-    /// The call that shows it.
+    /// The call that reads these lines.
     pub(super) read: String,
-    /// The edit of the same call that put it there.
+    /// The edit of the same call that inserted this text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) put_in_by_edit: Option<usize>,
 }
@@ -117,7 +117,7 @@ pub(super) struct StringDiff<'a> {
     pub(super) kind: &'static str,
     pub(super) expected: &'a str,
     pub(super) found: &'a str,
-    /// The difference in words, down to the code point.
+    /// The difference described in words, with code points.
     pub(super) note: String,
 }
 
@@ -158,7 +158,7 @@ impl FilePreview {
     }
 }
 
-/// The parts of a passage's lines that belong to it.
+/// The ranges of a passage in its lines.
 fn highlights(passage: &Snippet) -> Vec<LineHighlight> {
     let (mut column_start, last) = (passage.column + 1, passage.further_lines);
     let lines = passage.text[passage.at.clone()].split('\n').enumerate();

@@ -1,6 +1,6 @@
-//! What a failure says (SPEC 5): enough to correct the call in one retry.
+//! The reply to a failed call (SPEC 5): enough to correct the call in one retry.
 //!
-//! The text alone carries every fact; the metadata has S1's structures.
+//! The text alone states every fact; the metadata has the structures of SPEC 5.
 
 use std::fmt::Write;
 
@@ -10,10 +10,10 @@ use super::{Members, NO_EDITS, OutputKinds, Reply};
 use crate::engine::{Error, Found, Result, Snippet, Unmatched};
 use crate::tools::{Failure, LineBase};
 
-/// Matches that the text shows with their lines.
+/// Maximum number of matches that the text shows with their lines.
 const SHOWN: usize = 20;
 
-/// A failure as a reply; what no tool has words for stays an error.
+/// Formats a failure as a reply. A timeout or a cancellation stays an error.
 pub(super) fn reply(path: &str, edits: usize, error: Error, wanted: OutputKinds) -> Result<Reply> {
     if matches!(error, Error::TimedOut | Error::Cancelled) {
         return Err(error);
@@ -43,7 +43,7 @@ fn kind(error: &Error) -> &'static str {
     }
 }
 
-/// What to do about an error that is not about a match.
+/// What to do about an error that does not concern a match.
 fn way_out(error: &Error) -> &'static str {
     match error {
         Error::NotFound { .. } => {
@@ -85,7 +85,7 @@ fn other(path: &str, edits: usize, error: &Error) -> (String, Members) {
     (text, metadata(path, error, fixes, None))
 }
 
-/// The edit that a place in the arguments names: `edits[3].new_text`.
+/// The index of the edit in a path such as `edits[3].new_text`.
 fn index_in(at: &str) -> usize {
     let number = at.strip_prefix("edits[").and_then(|at| at.split(']').next());
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
@@ -98,7 +98,7 @@ fn wrong_count(path: &str, unmatched: &Unmatched, actual: u64, passages: &[Snipp
     let instances = if *expected == 1 { "1 instance".to_owned() } else { format!("{expected} instances") };
     let found = if actual == 1 { "1 instance".to_owned() } else { format!("{actual} instances") };
     let mut text = format!("Edit {} of {edits} failed: {message}.\n\n{}", edit + 1, searched(old_text));
-    // Writing to a String cannot fail.
+    // A write to a String cannot fail.
     let quotable = old_text.len() <= 60 && !old_text.contains(['\n', '\r']);
     let of = if quotable { format!("'{old_text}'") } else { "it".to_owned() };
     let _ = writeln!(text, "Expected to replace {instances} of {of} but found {found} at:");

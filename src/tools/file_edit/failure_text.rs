@@ -1,4 +1,4 @@
-//! The parts that all failure texts share: what was searched for, where it was found, and what to do next.
+//! Text that all failures share: what was searched, where it was found, and what to do next.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use super::data::{FilePreview, SuggestedFix, ValidationError};
 use super::format::read_call;
 use crate::engine::Snippet;
 
-/// Bytes of the text searched for that are shown.
+/// Maximum number of bytes shown of the text searched for.
 const SEARCHED: usize = 4_000;
 
-/// As much of an old_text as is told: the caller has the rest.
+/// The part of an old_text that is shown; the client has the rest.
 pub(super) fn start_of(old_text: &str) -> &str {
     &old_text[..crate::engine::char_boundary(old_text.as_bytes(), SEARCHED)]
 }
@@ -24,13 +24,13 @@ pub(super) fn searched(old_text: &str) -> String {
     format!("Searched for (between >>>markers<<<):\n>>>{shown}<<<{more}\n\n")
 }
 
-/// A match with its lines and one before and after, each behind a bar.
+/// A match with its lines and one line before and after, each behind a bar.
 pub(super) fn location(text: &mut String, passage: &Snippet) {
     let put_in =
         passage.put_in_by.map(|edit| format!(", in text that edit {} put in", edit + 1)).unwrap_or_default();
     let (line, column) = (passage.line + 1, passage.column + 1);
     let now = passage.column_now.map(|now| format!(", now column {}", now + 1)).unwrap_or_default();
-    // Writing to a String cannot fail.
+    // A write to a String cannot fail.
     let _ = writeln!(text, "  Line {line}, column {column}{now}{put_in} ({})", read_call(passage));
     let before = passage.before.iter().map(String::as_str);
     for line in before.chain(passage.text.split('\n')).chain(passage.after.as_deref()) {

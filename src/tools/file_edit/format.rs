@@ -1,17 +1,17 @@
-//! Differences and places in words.
+//! Describes differences and positions in words.
 
 use crate::engine::{Difference, DifferenceKind, InputError, Similar, Snippet};
 
-/// Characters of a difference that are quoted.
+/// Maximum number of characters quoted of a difference.
 const QUOTED: usize = 60;
 
-/// The call that shows a passage; there lines count from 0.
+/// The call that reads a passage; its lines are 0-based.
 pub(super) fn read_call(passage: &Snippet) -> String {
     let (first, last) = (passage.line, passage.line + passage.further_lines);
     format!("read_file start_line={first} end_line={last}")
 }
 
-/// S1's word for a kind of difference.
+/// The contract's name of a kind of difference (SPEC 5).
 pub(super) fn kind(difference: &Difference) -> &'static str {
     match difference.kind {
         DifferenceKind::Whitespace => "whitespace",
@@ -21,7 +21,7 @@ pub(super) fn kind(difference: &Difference) -> &'static str {
     }
 }
 
-/// One difference in words.
+/// Describes one difference.
 pub(super) fn difference(difference: &Difference) -> String {
     let Difference { expected, found, same_letters, .. } = difference;
     if *same_letters {
@@ -33,7 +33,7 @@ pub(super) fn difference(difference: &Difference) -> String {
     format!("old_text has {}, the file has {}", described(expected), described(found))
 }
 
-/// A text in words: what shows is quoted, what does not is named.
+/// Describes a text: quotes visible characters, and names invisible ones.
 fn described(text: &str) -> String {
     if text.is_empty() {
         return "nothing there".into();
@@ -70,7 +70,7 @@ fn described(text: &str) -> String {
     parts.join(" and ")
 }
 
-/// The name of a character that does not show, or hardly.
+/// The name of a character that is invisible or hard to see.
 fn name(c: char) -> Option<&'static str> {
     Some(match c {
         ' ' => "space",
@@ -100,7 +100,7 @@ fn code_points(text: &str) -> String {
     format!("`{text}` ({})", points.join(" "))
 }
 
-/// What explains all that differs, if one thing does.
+/// The one cause of all differences, if there is one.
 pub(super) fn explanation(similar: &Similar) -> Option<String> {
     if let Some(mistake) = similar.mistake {
         return Some(self::mistake(mistake).into());

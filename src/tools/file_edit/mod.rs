@@ -1,6 +1,6 @@
-//! `file_edit`: exact text for exact text, one edit after the other (SPEC 5).
+//! `file_edit`: replaces exact text by text, one edit after the other (SPEC 5).
 //!
-//! Here are its arguments and its run. The texts of a success are in [`success`], of a failure in [`error`] and [`no_match`].
+//! Parses and runs the call. The replies are in [`success`], [`error`] and [`no_match`].
 
 mod data;
 mod error;
@@ -17,16 +17,16 @@ use crate::engine::{
     unified,
 };
 
-/// Edits in one call.
+/// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
 
-/// Bytes of a diff that are shown.
+/// Maximum size of a diff in bytes.
 const MAX_DIFF: usize = 16 * 1024;
 
-/// Passages that a dry run shows.
+/// Maximum number of passages that a dry run shows.
 const PREVIEWS: usize = 200;
 
-/// What S1 has for a call without edits.
+/// The contract's message for a call without edits (SPEC 5).
 const NO_EDITS: &str = "No edits provided";
 
 pub(super) static TOOL: Tool = Tool {
@@ -56,22 +56,22 @@ pub(super) static TOOL: Tool = Tool {
     parse,
 };
 
-/// A call as it was sent.
+/// A parsed call.
 #[derive(Debug)]
 struct FileEdit {
     name: FileName,
-    /// The folder that the path names, if it is absolute.
+    /// The folder in the path, if the path is absolute.
     folder: Option<String>,
     edits: TextEdits,
     dry_run: bool,
 }
 
-/// A call that was refused before it could run: it fails like any other of this tool.
+/// A call whose arguments were refused. It runs only to fail in the same form as other calls of this tool.
 #[derive(Debug)]
 struct Refused {
     path: String,
     edits: usize,
-    /// Taken by the one run that there is.
+    /// The only run takes it.
     error: std::sync::Mutex<Option<Error>>,
 }
 
@@ -148,7 +148,7 @@ impl Call for FileEdit {
     }
 }
 
-/// What a call did, or would do.
+/// The result of a call, or of a dry run.
 struct Done {
     applied: Vec<crate::engine::Applied>,
     diff: Diff,

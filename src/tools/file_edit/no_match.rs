@@ -1,4 +1,4 @@
-//! What is said of a text that was not found: the passages nearest to it, and what differs.
+//! The reply if a text was not found: the most similar passages, and the differences.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ pub(super) fn no_match(path: &str, unmatched: &Unmatched, miss: &Diagnosis) -> (
         miss.already_applied.iter().for_each(|passage| location(&mut text, passage));
         text.push('\n');
     }
-    // Writing to a String cannot fail.
+    // A write to a String cannot fail.
     if let Some(line) = miss.before_edits {
         let _ = writeln!(
             text,
@@ -60,7 +60,7 @@ pub(super) fn no_match(path: &str, unmatched: &Unmatched, miss: &Diagnosis) -> (
 fn tell_similar(text: &mut String, similar: &Similar) {
     let Similar { passage, differences, more, .. } = similar;
     let (line, percent) = (passage.line + 1, (similar.score * 100.0).floor());
-    // Writing to a String cannot fail.
+    // A write to a String cannot fail.
     let _ = match passage.further_lines {
         0 => writeln!(text, "Line {line}: {}", passage.text),
         further => {

@@ -1,4 +1,4 @@
-//! What a success says (SPEC 5): what was done, and the diff.
+//! The reply to a successful call (SPEC 5): what was done, and the diff.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::data::{EditApplied, Preview};
 use super::{Done, Members, OutputKinds, Reply};
 use crate::engine::{Snippet, TextEdits};
 
-/// Edits that the text tells one by one.
+/// Maximum number of edits listed one by one in the text.
 const TOLD: usize = 10;
 
 pub(super) fn reply(name: &str, edits: &TextEdits, done: &Done, dry_run: bool, wanted: OutputKinds) -> Reply {
@@ -21,7 +21,7 @@ fn text(name: &str, done: &Done, dry_run: bool) -> String {
         true => format!("Dry run, nothing was changed: {name}\n"),
         false => format!("File edited successfully: {name}\n"),
     };
-    // Writing to a String cannot fail.
+    // A write to a String cannot fail.
     let _ = writeln!(text, "Edits applied: {}", done.applied.len());
     let _ = writeln!(text, "Total replacements: {total}");
     let _ = writeln!(text, "File created: {}", done.created);

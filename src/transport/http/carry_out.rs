@@ -67,7 +67,9 @@ impl Server {
             let _share = &share;
             Block::pull(answer)
         };
-        let batch = self.executor.clone().run_batch(steps, received, Arc::default(), first_block);
+        // Other requests of other clients run beside the batch.
+        let at_once = (self.shared.max_in_flight / 2).max(1);
+        let batch = self.executor.clone().run_batch(steps, received, Arc::default(), at_once, first_block);
         match tokio::spawn(batch).await.map_err(io::Error::other)? {
             Ok(Some(block)) => begin_with(block, self.executor.threads()),
             Ok(None) => Ok(accepted()),

@@ -226,10 +226,9 @@ impl Connection {
 
     fn batch(&self, steps: Vec<Step>, received: Instant) {
         let (executor, output) = (self.executor.clone(), self.output.clone());
-        let sender = output.clone();
-        let batch = executor.clone().run_batch(steps, received, self.pipeline.clone(), move |array| {
-            sender.send(array);
-        });
+        let (sender, pipeline, at_once) = (output.clone(), self.pipeline.clone(), self.max_in_flight);
+        let send_array = move |array| sender.send(array);
+        let batch = executor.clone().run_batch(steps, received, pipeline, at_once, send_array);
         self.start(async move {
             if batch.await.is_err() {
                 let refused = executor.refuse(refusal(Id::null(), code::INTERNAL_ERROR, NO_ROOM));

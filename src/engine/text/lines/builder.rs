@@ -1,4 +1,4 @@
-//! Makes an index of bytes as they come by, cut anywhere: what a reader and a writer share. Checks nothing.
+//! Builds an index from bytes that arrive in parts of any size, for readers and writers. Validates nothing.
 
 use super::{BOM, BreakKinds, LineIndex};
 
@@ -8,7 +8,7 @@ pub struct IndexBuilder {
     shift: u32,
     len: usize,
     breaks: usize,
-    /// The byte before this one was a `\r` whose kind the next byte decides.
+    /// The last byte was a `\r`; the next byte decides whether it is a lone break.
     open_cr: bool,
     last: Option<u8>,
     head: [u8; 3],
@@ -17,7 +17,7 @@ pub struct IndexBuilder {
 }
 
 impl IndexBuilder {
-    /// Starts with no bytes; blocks of `1 << shift` bytes.
+    /// An index of no bytes, with blocks of `1 << shift` bytes.
     pub fn new(shift: u32) -> IndexBuilder {
         IndexBuilder {
             shift,
@@ -31,7 +31,7 @@ impl IndexBuilder {
         }
     }
 
-    /// Takes the next bytes of the text.
+    /// Adds the next bytes of the text.
     pub fn push(&mut self, mut bytes: &[u8]) {
         for (at, byte) in bytes.iter().take(BOM.len().saturating_sub(self.len)).enumerate() {
             self.head[self.len + at] = *byte;
@@ -44,13 +44,13 @@ impl IndexBuilder {
         }
     }
 
-    /// `part` is not empty and does not cross a block's border.
+    /// Adds `part`, which must not be empty and must not cross a block border.
     fn push_within_block(&mut self, part: &[u8]) {
         if self.open_cr {
             self.close_cr(part[0] == b'\n');
         }
         if self.len & ((1 << self.shift) - 1) == 0 && self.len > 0 {
-            // A file has at most 100 MiB (SPEC 2), so its breaks fit.
+            // A file has at most 100 MiB (SPEC 2), so the number fits.
             self.breaks_before.push(self.breaks as u32);
         }
         let lf = memchr::memchr_iter(b'\n', part).count();
@@ -78,7 +78,7 @@ impl IndexBuilder {
         }
     }
 
-    /// The index of all that was pushed.
+    /// The index of all bytes added.
     pub fn finish(mut self) -> LineIndex {
         if self.open_cr {
             self.close_cr(false);
@@ -96,8 +96,8 @@ impl IndexBuilder {
     }
 }
 
-/// How many `\r\n` and how many lone `\r` there are, a final `\r` left out. The pairs are counted without a branch, so
-/// that the loop compiles to vector code.
+/// Number of `\r\n` and of lone `\r`, without a final `\r`. The loop has no branch, so that it compiles to
+/// vector code.
 fn count_cr(part: &[u8]) -> (usize, usize) {
     let (body, after) = (&part[..part.len() - 1], &part[1..]);
     let mut pairs = 0;

@@ -1,8 +1,8 @@
-//! An index without its heap: what that of a small text comes to.
+//! A line index without heap memory, for small texts.
 
 use super::{BLOCK_SHIFT, BOM, BreakKinds, LineIndex};
 
-/// The index of a text of one block, its length left out.
+/// The index of a text of one block, without its length.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::engine) struct InlineIndex {
     breaks: u16,
@@ -12,7 +12,7 @@ pub(in crate::engine) struct InlineIndex {
 }
 
 impl InlineIndex {
-    /// What `index` comes to; nothing if its text has more than one block.
+    /// Converts `index`. Returns `None` if its text has more than one block.
     pub(in crate::engine) fn of(index: &LineIndex) -> Option<InlineIndex> {
         if index.shift != BLOCK_SHIFT || index.breaks_before.len() > 1 {
             return None;
@@ -21,13 +21,13 @@ impl InlineIndex {
         Some(InlineIndex { breaks: index.breaks.try_into().ok()?, bom, ends_in_break, kinds })
     }
 
-    /// Lines of the text, if it has `len` bytes.
+    /// Number of lines of the text, whose length is `len` bytes.
     pub(in crate::engine) fn len_lines(self, len: usize) -> usize {
         let unbroken = !self.ends_in_break && len > if self.bom { BOM.len() } else { 0 };
         usize::from(self.breaks) + usize::from(unbroken)
     }
 
-    /// The index, of a text of `len` bytes.
+    /// The full index of the text, whose length is `len` bytes.
     pub(in crate::engine) fn index(self, len: usize) -> LineIndex {
         LineIndex {
             shift: BLOCK_SHIFT,

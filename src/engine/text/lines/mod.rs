@@ -1,10 +1,10 @@
-//! Where lines begin: one pass over the bytes, then any line of any file is one small look-up away.
+//! Finds lines: one pass over the bytes builds an index, then each line is found by a short search.
 //!
-//! Pure over `&[u8]`; knows no file, no lock, no protocol. What a line is stands in the crate's overview (SPEC 3).
+//! Pure over `&[u8]`; knows no file, no lock, no protocol. The crate's overview defines lines (SPEC 3).
 //!
-//! The index is a grid over the file's *bytes*, not over its lines: for every block of 2^[`BLOCK_SHIFT`] bytes it
-//! keeps how many breaks end before the block. A look-up finds the block by binary search and scans inside that block
-//! only, so its cost is bounded by the block however long or short the lines are, and the build only has to count.
+//! The index is a grid over the file's *bytes*, not its lines: for every block of 2^[`BLOCK_SHIFT`] bytes it
+//! stores how many line breaks end before the block. A lookup finds the block by binary search and scans only
+//! that block, so a block bounds its cost, however long the lines are. The build only counts.
 
 mod builder;
 mod inline_index;
@@ -14,10 +14,10 @@ use std::ops::Range;
 pub use builder::IndexBuilder;
 pub(in crate::engine) use inline_index::InlineIndex;
 
-/// A block of the grid has `1 << BLOCK_SHIFT` bytes: 8 KiB, so 512 bytes of index for a file of 1 MiB.
+/// A block has `1 << BLOCK_SHIFT` bytes, and one number in the index.
 pub const BLOCK_SHIFT: u32 = 13;
 
-/// Bytes scanned at once while building: small enough to stay in the second-level cache for all three scans.
+/// Bytes scanned at once during the build: they stay in the second-level cache for all three scans.
 const CHUNK: usize = 64 * 1024;
 
 /// The UTF-8 byte order mark, which belongs to the file and to no line (SPEC 3).
@@ -35,7 +35,7 @@ pub enum Break {
 }
 
 impl Break {
-    /// The break's bytes.
+    /// The bytes of the break.
     pub fn as_bytes(self) -> &'static [u8] {
         match self {
             Break::Lf => b"\n",
@@ -45,19 +45,19 @@ impl Break {
     }
 }
 
-/// Why bytes are no text (SPEC 3).
+/// Why bytes are not text (SPEC 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotText {
-    /// A NUL byte stands somewhere: the file is binary, whatever else is wrong with it.
+    /// They hold a NUL byte: the file is binary, whether or not it is valid UTF-8.
     Nul,
-    /// Not valid UTF-8.
+    /// They are not valid UTF-8.
     InvalidUtf8,
 }
 
-/// Which breaks a text holds.
+/// The kinds of line breaks in a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BreakKinds {
-    /// At least one `\n` of its own.
+    /// At least one `\n` that is not part of a `\r\n`.
     pub lf: bool,
     /// At least one `\r\n`.
     pub crlf: bool,
@@ -65,16 +65,16 @@ pub struct BreakKinds {
     pub cr: bool,
 }
 
-/// One line's place in the file, in bytes.
+/// The position of one line in the file, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// The line without its break.
     pub text: Range<usize>,
-    /// Where the next line starts: `text.end` plus the length of the break, if there is one.
+    /// The start of the next line: `text.end` plus the length of the break, if there is one.
     pub next: usize,
 }
 
-/// Where the lines of one text begin.
+/// The line index of one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineIndex {
     shift: u32,
@@ -83,7 +83,7 @@ pub struct LineIndex {
     breaks: usize,
     ends_in_break: bool,
     kinds: BreakKinds,
-    /// Invariant: one entry a block, not falling, starting with 0: how many breaks end before the block.
+    /// For each block, how many breaks end before it. Invariant: starts with 0, never decreases.
     breaks_before: Box<[u32]>,
 }
 
@@ -93,7 +93,7 @@ impl LineIndex {
         LineIndex::build_with(bytes, BLOCK_SHIFT)
     }
 
-    /// As [`LineIndex::build`], with blocks of `1 << shift` bytes: small ones let tests hit every border.
+    /// Like [`LineIndex::build`], with blocks of `1 << shift` bytes, so that tests can use small ones.
     pub fn build_with(bytes: &[u8], shift: u32) -> Result<LineIndex, NotText> {
         let mut builder = IndexBuilder::new(shift);
         let mut rest = bytes;
@@ -112,46 +112,46 @@ impl LineIndex {
         Ok(builder.finish())
     }
 
-    /// Bytes of the text.
+    /// Length of the text in bytes.
     pub fn len_bytes(&self) -> usize {
         self.len
     }
 
-    /// Lines of the text (SPEC 3: a final break starts no further line, an empty text has none).
+    /// Number of lines (SPEC 3: a final line break starts no further line, an empty text has no lines).
     pub fn len_lines(&self) -> usize {
         self.breaks + usize::from(!self.ends_in_break && self.len > self.bom)
     }
 
-    /// Where the first line starts: behind the byte order mark, if there is one.
+    /// The start of the first line: after the byte order mark, if there is one.
     pub fn first_byte(&self) -> usize {
         self.bom
     }
 
-    /// Whether the last line has a break.
+    /// Whether the last line ends with a break.
     pub fn ends_in_break(&self) -> bool {
         self.ends_in_break
     }
 
-    /// Which breaks the text holds.
+    /// The kinds of line breaks in the text.
     pub fn break_kinds(&self) -> BreakKinds {
         self.kinds
     }
 
-    /// Bytes that this index takes in memory, about.
+    /// Approximate memory of this index, in bytes.
     pub fn heap_bytes(&self) -> usize {
         self.breaks_before.len() * size_of::<u32>()
     }
 
-    /// The stretch of the text that a look-up of `lines` reads: from the block in which the first begins to the block
-    /// in which the last ends, and one byte more.
+    /// The bytes that a lookup of `lines` reads: from the block where the first line starts to the block
+    /// where the last one ends, and one byte more.
     pub fn window(&self, lines: &Range<usize>) -> Range<usize> {
         let start = self.block_of(lines.start) << self.shift;
         let end = (self.block_of(lines.end) + 1) << self.shift;
         start..(end + 1).min(self.len)
     }
 
-    /// The bytes of `lines` without the last one's break. `window` are the text's bytes from `offset` on, and hold at
-    /// least [`LineIndex::window`]. Nothing if the bytes are not those that were indexed.
+    /// The bytes of `lines` without the last one's break. `window` holds the text's bytes from `offset` on,
+    /// and at least [`LineIndex::window`]. Returns `None` if the bytes do not match the index.
     pub fn byte_range(&self, lines: &Range<usize>, window: &[u8], offset: usize) -> Option<Range<usize>> {
         if lines.is_empty() {
             return Some(self.bom..self.bom);
@@ -161,15 +161,15 @@ impl LineIndex {
         (start <= end).then_some(start..end)
     }
 
-    /// The place of one line in the whole text `bytes`. Nothing if there is no such line, or if the bytes are not
-    /// those that were indexed.
+    /// The position of one line in the whole text `bytes`. Returns `None` if there is no such line, or if the
+    /// bytes do not match the index.
     pub fn line(&self, line: usize, bytes: &[u8]) -> Option<Line> {
         if line >= self.len_lines() {
             return None;
         }
         let start = self.line_start(line, bytes, 0)?;
         let rest = bytes.get(start..self.len)?;
-        // Searching on from the start is cheaper than looking the next line up.
+        // A search from the start of the line is cheaper than a lookup of the next line.
         let end = memchr::memchr2(b'\n', b'\r', rest).map_or(self.len, |length| start + length);
         let brk = match (bytes.get(end), bytes.get(end + 1)) {
             (Some(b'\r'), Some(b'\n')) => 2,
@@ -179,7 +179,7 @@ impl LineIndex {
         Some(Line { text: start..end, next: end + brk })
     }
 
-    /// The line in which the byte `at` stands, or its break; for the end of the text, the line that would start there.
+    /// The line of the byte `at`, its break included. At the end of the text, the line that would start.
     pub fn line_at(&self, at: usize, bytes: &[u8]) -> usize {
         let at = at.min(bytes.len());
         let block = (at >> self.shift).min(self.breaks_before.len() - 1);
@@ -193,7 +193,7 @@ impl LineIndex {
         before + ends((block << self.shift).min(at))
     }
 
-    /// The break of one line, or nothing for a last line without one.
+    /// The break of one line; `None` for a last line without one.
     pub fn line_break(line: &Line, bytes: &[u8]) -> Option<Break> {
         match bytes.get(line.text.end..line.next)? {
             b"\n" => Some(Break::Lf),
@@ -203,7 +203,7 @@ impl LineIndex {
         }
     }
 
-    /// Where `line` starts; for the line after the last one, the end of the text.
+    /// The start of `line`; for the line after the last one, the end of the text.
     fn line_start(&self, line: usize, window: &[u8], offset: usize) -> Option<usize> {
         if line == 0 {
             return Some(self.bom);
@@ -218,7 +218,7 @@ impl LineIndex {
         nth_break_end(window, from..end.min(window.len()), nth).map(|at| at + offset)
     }
 
-    /// Where the text of the line before `next_line` ends, its break left out.
+    /// The end of the line before `next_line`, without its break.
     fn text_end(&self, next_line: usize, window: &[u8], offset: usize) -> Option<usize> {
         let next = self.line_start(next_line, window, offset)?;
         if next_line > self.breaks {
@@ -231,13 +231,13 @@ impl LineIndex {
         }
     }
 
-    /// The block in which the break that starts `line` ends; the first for line 0, the last for the end of the text.
+    /// The block in which the break before `line` ends; the first for line 0, the last for the text's end.
     fn block_of(&self, line: usize) -> usize {
         let before = self.breaks_before.partition_point(|&breaks| (breaks as usize) < line);
         before.saturating_sub(1)
     }
 
-    /// Panics unless the index is what a byte-by-byte reading of `bytes` gives: for unit, property and fuzz tests.
+    /// Panics if the index differs from a simple scan of `bytes`: for unit, property and fuzz tests.
     #[doc(hidden)]
     pub fn assert_describes(&self, bytes: &[u8]) {
         let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
@@ -280,8 +280,8 @@ impl LineIndex {
     }
 }
 
-/// The end of the `nth` break (1-based) that ends within `range` of `bytes`; the byte after the range decides whether
-/// a `\r` at its end is a break of its own.
+/// The end of the `nth` break (1-based) that ends within `range` of `bytes`. A `\r` at the end of the range
+/// is a break only if the next byte is not `\n`.
 fn nth_break_end(bytes: &[u8], range: Range<usize>, nth: usize) -> Option<usize> {
     let block = bytes.get(range.clone())?;
     if memchr::memchr(b'\r', block).is_none() {
@@ -294,8 +294,8 @@ fn nth_break_end(bytes: &[u8], range: Range<usize>, nth: usize) -> Option<usize>
         .map(|at| at + 1)
 }
 
-/// The greatest place up to `at` at which no character is cut; `at` itself where the bytes are no UTF-8, or where the
-/// text ends.
+/// The greatest character boundary up to `at`. Returns `at` itself if the bytes are not UTF-8, and the end of
+/// the text if `at` is past it.
 pub fn char_boundary(bytes: &[u8], at: usize) -> usize {
     if at >= bytes.len() {
         return bytes.len();

@@ -1,13 +1,13 @@
-//! Blanks and breaks at the outer ends of a needle: what the text has in their place around a passage.
+//! Compares blanks and line breaks at the outer ends of a needle with those around a passage.
 //!
-//! Pure. Similar passages are found without them, so they are compared here: a break that both have is no difference,
-//! and one that the text lacks is named as such.
+//! Pure. The search for similar passages ignores them, so they are compared here: equal breaks are no
+//! difference, and breaks that the text lacks are reported.
 
 use super::cursor::Cursor;
 use super::input_errors::InputError;
 use super::snippet::{Lines, break_after, break_before};
 
-/// The blanks and breaks that `needle` begins and ends with. What is nothing else counts as the beginning.
+/// The blanks and line breaks at the start and end of `needle`. If it has nothing else, all are the start.
 fn ends(needle: &str) -> (&str, &str) {
     let is_outer = |c| matches!(c, ' ' | '\t' | '\n' | '\r');
     let inner = needle.trim_start_matches(is_outer);
@@ -15,7 +15,7 @@ fn ends(needle: &str) -> (&str, &str) {
     (before, &inner[inner.trim_end_matches(is_outer).len()..])
 }
 
-/// The blanks between the breaks of `outer`: one part more than it has breaks.
+/// The blanks between the line breaks of `outer`: one part more than there are breaks.
 fn parts(outer: &str) -> Vec<&str> {
     let lines = outer
         .split_inclusive('\n')
@@ -24,7 +24,7 @@ fn parts(outer: &str) -> Vec<&str> {
     lines.chain(last).flat_map(|line| line.split('\r')).collect()
 }
 
-/// The passage with as many blanks and breaks around it as the needle has, where the text has them.
+/// Extends the passage by the blanks and line breaks at the needle's ends, as far as the text has them.
 pub(super) fn with_ends(lines: &Lines, start: Cursor, end: Cursor, needle: &str) -> (Cursor, Cursor) {
     let pieces = lines.pieces;
     let (before, after) = ends(needle);
@@ -46,8 +46,8 @@ pub(super) fn with_ends(lines: &Lines, start: Cursor, end: Cursor, needle: &str)
     (from, to)
 }
 
-/// Moves `at` over blanks and breaks, as many breaks as there are `parts` less one, where the text has them. Blanks are
-/// taken along where a break follows or the needle has some there, too.
+/// Moves `at` over blanks and line breaks: over at most one break less than there are `parts`. Includes
+/// blanks only before a break, or where the needle has blanks too.
 fn extended<'p>(
     mut at: Cursor,
     parts: impl ExactSizeIterator<Item = &'p &'p str>,
@@ -67,8 +67,8 @@ fn extended<'p>(
     at
 }
 
-/// The mistake of giving breaks or blanks around a text that are not there, if that is all: `given` is what stands before
-/// and behind the text in the needle, `found` what stands there in the file.
+/// The error "needle with surplus line breaks or blanks around it", if nothing else differs. `given` is what
+/// the needle has before and after the text, `found` what the file has there.
 pub(super) fn too_much_around(given: (&str, &str), found: (&str, &str)) -> Option<InputError> {
     let plain = |(before, after): (&str, &str)| {
         [before, after].map(|text| text.replace("\r\n", "\n").replace('\r', "\n"))

@@ -1,6 +1,6 @@
-//! Where in a text under edit stands what is like a needle, from its first character to its last.
+//! Finds passages of the edited text that are similar to a needle, with their exact start and end.
 //!
-//! Joins the search in the old text with what edits put in.
+//! Joins the search in the old text with the search in the inserted texts.
 
 use super::around::with_ends;
 use super::cursor::Cursor;
@@ -8,16 +8,16 @@ use super::similar::{Near, Regions, nearest, regions};
 use super::snippet::{Lines, break_after};
 use super::window::Window;
 
-/// Bytes of a passage that are compared to the end.
+/// Maximum number of bytes of a passage that are compared.
 pub(super) const COMPARED: usize = 16 * 1024;
 
-/// Lines that an edit may have left out at most, so that its last line is still found.
+/// Maximum number of lines that an old_text may have left out so that its last line is still found.
 const LEFT_OUT: usize = 8;
 
-/// Bytes of what edits put in, and around it, that are searched for similar passages.
+/// Maximum number of bytes, inserted by edits and around them, that are searched for similar passages.
 const PUT_IN: usize = 256 * 1024;
 
-/// Bytes at the end of a long old_text by which its end is found.
+/// Bytes at the end of a long old_text that are searched to find where it ends.
 const TAIL: usize = 512;
 
 /// The old text without its byte order mark.
@@ -25,12 +25,12 @@ pub(super) fn body<'t>(lines: &Lines<'_, 't>) -> &'t [u8] {
     lines.old.get(lines.index.first_byte()..).unwrap_or_default()
 }
 
-/// Passages near to the needle, in the old text and in what edits put in; and whether the search stopped early.
+/// Passages similar to the needle, in old and inserted text; and whether the search stopped early.
 pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<(Cursor, Cursor)>, bool) {
     let first = lines.index.first_byte();
     let (near, mut early) = (nearest(body(lines), within, needle), within.early);
     let spot = |address: usize| lines.pieces.spot(address as u32);
-    // The last byte, for what is behind it may be gone.
+    // Found through the last byte, because the byte after it may have been deleted.
     let behind = |last: Cursor| lines.pieces.advance(last, 1);
     let old = |near: &Near| {
         let (from, last) = (first + near.at.start, first + near.at.end.max(1) - 1);
@@ -53,7 +53,7 @@ pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<
         left -= len;
         done = lines.pieces.advance(from, len);
         let window = Window::of(lines.pieces, from, len);
-        // A window may begin or end inside a character.
+        // A window may start or end inside a character.
         let is_inner = |byte: &&u8| **byte & 0xC0 == 0x80;
         let head = window.bytes().iter().take_while(is_inner).count();
         let text = whole_characters(&window.bytes()[head..]);
@@ -65,7 +65,7 @@ pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<
     (found, early)
 }
 
-/// A passage with the blanks and breaks around it that the needle has, too, and to where a long needle ends.
+/// Extends a passage to the end of a long needle, its last line, and the blanks and breaks at its ends.
 pub(super) fn widened(
     lines: &Lines,
     start: Cursor,
@@ -78,7 +78,7 @@ pub(super) fn widened(
     (lines.pieces.order(start) < lines.pieces.order(end)).then_some((start, end))
 }
 
-/// Where a needle ends of which only the start was compared: behind what is nearest to its end, about as far on.
+/// The end of a long needle, of which only the start was compared: where its last bytes match best.
 fn to_end_of_long(lines: &Lines, start: Cursor, end: Cursor, needle: &str) -> Option<Cursor> {
     let tail_from = crate::engine::char_boundary(needle.as_bytes(), needle.len().checked_sub(TAIL)?);
     if needle.chars().nth(super::similar::COMPARED).is_none() || COMPARED < needle.len() {
@@ -93,7 +93,7 @@ fn to_end_of_long(lines: &Lines, start: Cursor, end: Cursor, needle: &str) -> Op
     (lines.pieces.order(end) < lines.pieces.order(tail_end)).then_some(tail_end)
 }
 
-/// Where the needle's last line ends, if it is one of the next lines: then lines before it were left out.
+/// The end of the needle's last line, if it is one of the next lines: the needle left out lines before it.
 fn to_last_line(lines: &Lines, end: Cursor, needle: &str) -> Option<Cursor> {
     let (_, last) = needle.trim_end().rsplit_once('\n')?;
     let mut at = end;
@@ -109,7 +109,7 @@ fn to_last_line(lines: &Lines, end: Cursor, needle: &str) -> Option<Cursor> {
     None
 }
 
-/// `bytes` without a character of which the end is missing.
+/// `bytes` without an incomplete character at the end.
 fn whole_characters(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Ok(_) => bytes,

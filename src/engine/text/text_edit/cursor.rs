@@ -1,6 +1,6 @@
-//! A position in the text under edit. Knows nothing of what is there.
+//! A position in the edited text. Knows nothing of the text there.
 
-/// A byte of the text, or the end of a leaf.
+/// The position of a byte, or the end of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Cursor {
     pub(super) leaf: u32,

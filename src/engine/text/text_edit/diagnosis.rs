@@ -1,6 +1,6 @@
-//! Why an edit found nothing: what it may have meant, where that stands, and what differs.
+//! Explains why an edit found nothing: similar passages, their positions, and the differences.
 //!
-//! Joins the search for similar passages with the text under edit. Nothing here changes anything.
+//! Joins the search for similar passages with the edited text. Changes nothing.
 
 use std::ops::Range;
 
@@ -20,66 +20,66 @@ use super::window::Window;
 use super::word_diff::{Difference, differences, shift};
 use crate::engine::{Control, Result};
 
-/// Passages told of each kind.
+/// Maximum number of passages of each kind.
 const TOLD: usize = 3;
 
-/// Bytes of an old_text in which mistakes are undone.
+/// Maximum length, in bytes, of an old_text in which corruptions are undone.
 const UNDONE: usize = 64 * 1024;
 
-/// Bytes of a text that is searched as a whole for what an old_text may have been; of a longer one what is like it.
+/// Maximum size, in bytes, of a text that is searched completely for an undone old_text, not by regions.
 const SEARCHED_WHOLE: usize = 1 << 20;
 
-/// Anchors that are looked at in one region.
+/// Maximum number of anchors compared in one region.
 const ANCHORS: usize = 1_000;
 
-/// A passage as similar as this is taken for the one that was meant.
+/// A passage with at least this score counts as the intended one.
 const MEANT: f64 = 0.8;
 
-/// Characters that a score is computed from.
+/// Number of characters used for a score.
 const SCORED: usize = 4 * 1024;
 
 /// Why an edit found nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
-    /// Passages like the text that was searched for, best first.
+    /// Passages similar to the text searched for, best first.
     pub similar: Vec<Similar>,
     /// The search for them stopped before the end of the text.
     pub stopped_early: bool,
-    /// The new text stands already where the old text would have been.
+    /// Places where the new text already is instead of the old text.
     pub already_applied: Vec<Snippet>,
-    /// Where the text stood before earlier edits of the call changed it, as a line of the old text.
+    /// The line of the text in the old text, 0-based, if earlier edits of the call changed it.
     pub before_edits: Option<usize>,
     /// The start of the text.
     pub head: Snippet,
 }
 
-/// A passage like the one that was searched for.
+/// A passage similar to the text searched for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Similar {
-    /// Where it is.
+    /// The passage.
     pub passage: Snippet,
-    /// What it is, to the letter, with the file's own breaks; cut if it is long.
+    /// Its exact text, with the file's line breaks; cut if it is long.
     pub exact: String,
-    /// How similar, from 0 to 1.
+    /// The similarity, from 0 to 1.
     pub score: f64,
-    /// What differs.
+    /// The differences.
     pub differences: Vec<Difference>,
-    /// How many differences more there are.
+    /// Number of further differences.
     pub more: usize,
-    /// By how many columns it is further in, if that is all.
+    /// The change of the indent in columns, if that is the only difference.
     pub shift: Option<i64>,
-    /// What happened to the text that was searched for, if that explains it.
+    /// The corruption of the text searched for, if that explains the differences.
     pub mistake: Option<InputError>,
 }
 
-/// A passage like the one that was searched for, and where it is.
+/// A similar passage with its position.
 struct Place {
     start: Cursor,
     end: Cursor,
     similar: Similar,
 }
 
-/// Says why `edit`, the one with this number, found nothing.
+/// Explains why `edit`, whose index is `number`, found nothing.
 pub(super) fn miss(edit: &TextEdit, number: usize, lines: &Lines, control: &Control) -> Result<Diagnosis> {
     let needle = edit.old_text.as_str();
     let undone = if needle.len() <= UNDONE { undone(needle) } else { Vec::new() };
@@ -111,7 +111,7 @@ fn overlap(lines: &Lines, place: &Place, start: Cursor, end: Cursor) -> bool {
     order(place.start) < order(end) && order(start) < order(place.end)
 }
 
-/// Passages that are what was searched for, but for a mistake that is known.
+/// Passages that equal the text searched for after a known corruption is undone.
 fn explained(
     needle: &str,
     undone: &[(InputError, String)],
@@ -123,7 +123,7 @@ fn explained(
         let sought = if lines.pieces.len() <= SEARCHED_WHOLE {
             occurrences(text, lines.pieces, TOLD, control)?
         } else {
-            // What is the needle but for a mistake stands where the text is like the needle.
+            // The undone text is similar to the needle, so only similar regions can hold it.
             let pattern = Pattern::new(text.as_bytes());
             pattern.find(Some(&anchors_in(&pattern, regions, lines)), lines.pieces, TOLD, control)?
         };
@@ -138,7 +138,7 @@ fn explained(
     Ok(Vec::new())
 }
 
-/// Where the pattern's anchor stands in some regions of the old text, if it is still there.
+/// The cursors of the pattern's anchor in these regions of the old text, as far as it is still in the text.
 fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &Lines) -> Vec<Cursor> {
     let anchor = memchr::memmem::Finder::new(pattern.anchor());
     let first = lines.index.first_byte();
@@ -152,7 +152,7 @@ fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &Lines) -> Vec<Cursor
     addresses.into_iter().filter_map(|address| lines.pieces.spot(address)).collect()
 }
 
-/// The line of the old text in which the needle stood before any edit.
+/// The line of the old text in which the needle was before any edit.
 fn before_edits(needle: &str, lines: &Lines, control: &Control) -> Result<Option<usize>> {
     let Some(old) = PieceTable::new(lines.old, lines.index.first_byte()) else { return Ok(None) };
     let sought = occurrences(needle, &old, 1, control)?;
@@ -169,7 +169,7 @@ fn described(lines: &Lines, needle: &str, start: Cursor, end: Cursor, mistake: O
     Place { start, end, similar: Similar { passage, exact, score, differences, more, shift, mistake } }
 }
 
-/// The passage from `start` to `end`, which is `inner`: the needle without the blanks and breaks around it.
+/// Describes the passage of `inner`, the needle without the blanks and line breaks around it.
 fn described_with_ends(lines: &Lines, needle: &str, inner: &str, start: Cursor, end: Cursor) -> Place {
     let (from, to) = with_ends(lines, start, end, needle);
     let found = (lines.exact(from, start, COMPARED), lines.exact(end, to, COMPARED));
@@ -177,7 +177,7 @@ fn described_with_ends(lines: &Lines, needle: &str, inner: &str, start: Cursor, 
     described(lines, needle, from, to, too_much_around(given, (&found.0, &found.1)))
 }
 
-/// How much of both is the same, from 0 to 1.
+/// The share of both that is equal, from 0 to 1.
 fn score(one: &str, other: &str) -> f64 {
     let one: Vec<char> = one.chars().take(SCORED).collect();
     let len = one.len().max(other.chars().take(SCORED).count());
@@ -188,8 +188,8 @@ fn score(one: &str, other: &str) -> f64 {
     (1.0 - f64::from(distance) / len as f64).clamp(0.0, 1.0)
 }
 
-/// Where the new text stands already: where a passage like the old one is that is more like the new one, or as often as
-/// the edit was to put it there, if no passage looks like what was meant.
+/// Where the new text already is: exactly as often as the edit was to insert it, if no passage counts as the
+/// intended one; and at similar passages that are more like the new text than like the old one.
 fn already_applied(
     edit: &TextEdit,
     places: &[Place],

@@ -1,22 +1,22 @@
-//! How far a needle is from the stretches of a text: edit distance, 64 characters at a time.
+//! Computes the edit distance of a needle from parts of a text, 64 characters at a time.
 //!
-//! Myers' bit-vector algorithm in blocks, as Hyyrö gives it. Pure.
+//! Myers' bit-vector algorithm in blocks, in Hyyrö's form. Pure.
 
 use std::collections::HashMap;
 
 use super::work;
 
-/// One column of the matrix: for each block, where the distance rises and where it falls.
+/// One column of the matrix: for each block, the rows where the distance rises and where it falls.
 struct Column {
     rises: Vec<u64>,
     falls: Vec<u64>,
 }
 
-/// For each length of a prefix of `text`, from 1 on: the distance of `needle` from the nearest stretch that ends there;
-/// `anchored`: from the whole prefix. The needle is not empty.
+/// For each prefix of `text` of at least one character: the distance of `needle` from the nearest part that
+/// ends there, or, if `anchored`, from the whole prefix. The needle must not be empty.
 pub(super) fn distances(needle: &[char], text: impl Iterator<Item = char>, anchored: bool) -> Vec<u32> {
     let blocks = needle.len().div_ceil(64);
-    // Where each character stands in the needle. Most texts are mostly ASCII, which needs no hashing.
+    // The positions of each character in the needle. Most characters are ASCII and need no hashing.
     let mut ascii = vec![0u64; 128 * blocks];
     let mut others: HashMap<char, Vec<u64>> = HashMap::new();
     for (at, &c) in needle.iter().enumerate() {
@@ -48,8 +48,8 @@ pub(super) fn distances(needle: &[char], text: impl Iterator<Item = char>, ancho
 }
 
 impl Column {
-    /// Moves one block to the next character: `carry` is how the distance changes above it; returns how it changes
-    /// at `bit`.
+    /// Moves one block to the next character. `carry` is the change of the distance above the block; returns
+    /// the change at `bit`.
     fn advance(&mut self, block: usize, places: u64, carry: i64, bit: usize) -> i64 {
         let (rises, falls) = (self.rises[block], self.falls[block]);
         let vertical = places | falls;

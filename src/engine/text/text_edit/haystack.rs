@@ -1,19 +1,18 @@
-//! A text under edit as a few long slices, in each of which a needle can be looked for.
+//! Splits an edited text into a few long slices in which a needle can be searched.
 //!
-//! Pure. Every stretch as long as the needle lies whole in one of the slices. Long segments are slices of their own, short
-//! ones are copied together.
+//! Pure. Every range as long as the needle is completely in one of the slices. A long segment is a slice of
+//! its own; short ones are copied together.
 
 use super::cursor::Cursor;
 use super::piece_table::PieceTable;
 use super::work;
 
-/// A segment at least as long is a slice of its own, if the needle is much shorter.
+/// A segment of at least this length is a slice of its own, if the needle is much shorter.
 const LONG: usize = 4 * 1024;
 
-/// Bytes of needle starts that are copied together, if the needle is no longer.
+/// Bytes, less the overlap, that are copied into one slice, if the needle is not longer.
 const BLOCK: usize = 64 * 1024;
 
-/// See the module.
 pub(super) struct Haystacks<'s, 't> {
     pieces: &'s PieceTable<'t>,
     needle: usize,
@@ -25,16 +24,16 @@ pub(super) struct Haystacks<'s, 't> {
 pub(super) struct Haystack<'h, 's, 't> {
     pieces: &'s PieceTable<'t>,
     pub(super) bytes: &'h [u8],
-    /// At how many of its places, the first ones, a needle may start that is not in the next slice.
+    /// How many positions at its start belong to this slice; a needle that starts later is in the next slice.
     pub(super) starts: usize,
-    /// A place in it and where in the text that is.
+    /// A position in the slice and its cursor in the text.
     known: (usize, Cursor),
-    /// It is one segment.
+    /// The slice is one segment.
     whole: bool,
 }
 
 impl<'s, 't> Haystacks<'s, 't> {
-    /// Slices of the text for a needle of this length, which is not 0.
+    /// Slices of the text for a needle of `needle` bytes, which must not be 0.
     pub(super) fn new(pieces: &'s PieceTable<'t>, needle: usize) -> Haystacks<'s, 't> {
         Haystacks { pieces, needle, at: Some(pieces.start()), copied: Vec::new() }
     }
@@ -52,7 +51,7 @@ impl<'s, 't> Haystacks<'s, 't> {
             work::count(self.copied.len());
             &self.copied
         };
-        // Behind the last slice there is nothing that a needle could reach into.
+        // No needle reaches beyond the last slice.
         let end = self.pieces.advance(start, bytes.len());
         let starts = if end == self.pieces.end() { bytes.len() } else { bytes.len() - overlap };
         self.at =
@@ -83,7 +82,7 @@ impl<'s, 't> Haystacks<'s, 't> {
 }
 
 impl Haystack<'_, '_, '_> {
-    /// Where in the text a place is. The places come in order.
+    /// The cursor of a position in the slice. Positions must be passed in order.
     pub(super) fn spot(&mut self, at: usize) -> Cursor {
         let (known, spot) = self.known;
         if self.whole {
@@ -94,7 +93,7 @@ impl Haystack<'_, '_, '_> {
         spot
     }
 
-    /// Where in the text the `len` bytes from a place on are, which are in the slice.
+    /// The start and end cursors of the `len` bytes at a position; all of them must be in the slice.
     pub(super) fn match_at(&mut self, at: usize, len: usize) -> (Cursor, Cursor) {
         let start = self.spot(at);
         let end = match self.whole {
@@ -110,7 +109,7 @@ mod tests {
     use super::*;
     use crate::engine::text::text_edit::matches::Matches;
 
-    /// A text of one long segment, many short ones, and a long one again.
+    /// A text of one long segment, many short ones, and another long one.
     fn with_pieces(look: impl Fn(&PieceTable, &str)) {
         let old = format!("{}{}{}", "x".repeat(50_000), "ab".repeat(50_000), "y".repeat(50_000));
         let mut pieces = PieceTable::new(old.as_bytes(), 0).unwrap();

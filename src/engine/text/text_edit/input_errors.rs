@@ -1,35 +1,35 @@
-//! Ways in which a text gets spoiled between a file and an edit, and what it was before that.
+//! Common corruptions of a text between a file and an edit, and how to undo them.
 //!
-//! Pure. Each is known from what models send: nothing here is ever applied, it only helps to say what is wrong.
+//! Pure. Models make these errors. An undone text is never applied, it only helps to explain the error.
 
 /// What happened to the text that was searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputError {
-    /// A backslash and a letter stand where the file has the character that they mean, such as a break.
+    /// It has an escape sequence where the file has the character, such as a line break.
     Escaped,
-    /// A break or a quote stands where the file has a backslash and a letter.
+    /// It has a line break or a quote where the file has an escape sequence.
     Unescaped,
-    /// `&lt;` stands for `<`.
+    /// It has `&lt;` for `<`.
     Entities,
-    /// Its lines begin with their numbers.
+    /// Its lines start with line numbers.
     LineNumbers,
-    /// Its lines begin with the marks of a diff.
+    /// Its lines start with the marks of a diff.
     DiffMarks,
-    /// It stands between code fences.
+    /// It is enclosed in code fences.
     Fenced,
-    /// Breaks before it, or blanks or breaks behind it, are not in the file.
+    /// It has line breaks before it, or blanks or breaks after it, that the file does not have.
     BlanksAround {
         /// Before it.
         before: bool,
-        /// Behind it.
+        /// After it.
         after: bool,
     },
 }
 
-/// Something around the text, before it is known what.
+/// Surplus around the text, before it is known on which side.
 pub(super) const AROUND: InputError = InputError::BlanksAround { before: true, after: true };
 
-/// What `text` may have been before a mistake was made.
+/// Each possible error, with `text` as it may have been before.
 pub(super) fn undone(text: &str) -> Vec<(InputError, String)> {
     let all = [
         (InputError::Fenced, fenced(text)),
@@ -81,13 +81,13 @@ fn without_entities(text: &str) -> String {
     entities.iter().fold(text.to_owned(), |text, (entity, meant)| text.replace(entity, meant))
 }
 
-/// `change` of every line, if it has one for every line.
+/// Applies `change` to every line. Returns `None` if it fails for one.
 fn each_line(text: &str, change: impl Fn(&str) -> Option<&str>) -> Option<String> {
     let lines: Option<Vec<&str>> = text.split('\n').map(change).collect();
     lines.map(|lines| lines.join("\n"))
 }
 
-/// `  12: text`, `12\ttext`, `12 | text` and the like.
+/// Removes a line number: `  12: text`, `12\ttext`, `12 | text` and similar.
 fn without_number(line: &str) -> Option<&str> {
     if line.is_empty() {
         return Some("");

@@ -1,8 +1,8 @@
-//! The search for an old_text whose cost does not depend on what it and the text hold: a few passes over both.
+//! Searches an old_text at a cost that does not depend on the contents: a few passes over the text.
 //!
-//! Pure. All of the old_text is looked for at once by `memmem`, which is linear. Where breaks matter, it looks at symbols
-//! in place of bytes: each break of the text is one of them, so no match begins or ends inside one, and where a break may
-//! be any break all of them are the same.
+//! Pure. Searches the whole old_text by `memmem`, which is linear. Where line breaks matter, it compares
+//! symbols instead of bytes: each break of the text is one symbol, so no match starts or ends inside one.
+//! Where a break matches any other, all breaks are the same symbol.
 
 use memchr::memmem::Finder;
 
@@ -13,35 +13,35 @@ use super::piece_table::PieceTable;
 use super::work;
 use crate::engine::{Control, Error, Result};
 
-/// A `\r\n` that is to be told from other breaks. No text holds this byte.
+/// The symbol of a `\r\n` where breaks differ. No text holds this byte.
 const CRLF: u8 = 0;
 
-/// Symbols of starts that are looked at at once, if the old_text is no longer.
+/// Symbols read at once, less the overlap, if the old_text is not longer.
 const BLOCK: usize = 64 * 1024;
 
-/// Passes over the text and the old_text that may be spent on places where only the kind of a break differs, and bytes
-/// that may be compared there in any text.
+/// Limits of the work at positions where only the kind of a break differs: passes over the text and the
+/// old_text, and bytes compared in any text.
 const PASSES: usize = 64;
 const LEAST: usize = 64 << 20;
 
-/// How a pattern's breaks are to be understood.
+/// How the line breaks of a pattern match.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Breaks {
     AsGiven,
-    /// Each `\n` or `\r\n` is any break.
+    /// Each `\n` or `\r\n` matches any break.
     Any,
 }
 
-/// How many matches are wanted.
+/// How many matches the caller wants.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
-    /// With more than these the search ends.
+    /// The search ends after more matches than these.
     pub(super) enough: u64,
-    /// How many are told.
+    /// Maximum number of matches returned.
     pub(super) keep: usize,
 }
 
-/// What is found of `text`, which is not empty.
+/// The matches of `text`, which must not be empty.
 pub(super) fn search(
     text: &[u8],
     breaks: Breaks,
@@ -49,7 +49,7 @@ pub(super) fn search(
     wanted: Wanted,
     control: &Control,
 ) -> Result<Sought> {
-    // As given, only a break at an end can be half a break of the text.
+    // As given, only a break at an end of the pattern can be half a break of the text.
     let by_bytes = breaks == Breaks::AsGiven && text[0] != b'\n' && text[text.len() - 1] != b'\r';
     if by_bytes {
         search_bytes(text, pieces, wanted, control)
@@ -58,7 +58,7 @@ pub(super) fn search(
     }
 }
 
-/// What is found of `text` byte by byte, which begins and ends with no half of a break.
+/// The matches of `text`, byte by byte. `text` must not start or end with half a break.
 pub(super) fn search_bytes(
     text: &[u8],
     pieces: &PieceTable,
@@ -83,7 +83,7 @@ pub(super) fn search_bytes(
                 let (start, end) = haystack.match_at(place, text.len());
                 sought.add(start, end, wanted.keep);
             } else {
-                // The others are only counted.
+                // Further matches are only counted.
                 sought.count += 1;
                 if let &[byte] = text {
                     sought.count += memchr::memchr_iter(byte, &starts[at..]).count() as u64;
@@ -97,21 +97,21 @@ pub(super) fn search_bytes(
                 control.check()?;
             }
         }
-        // `memmem` looks at each byte a few times at most.
+        // `memmem` reads each byte a few times at most.
         work::count(starts.len());
         taken = at.saturating_sub(haystack.starts);
     }
     Ok(sought)
 }
 
-/// How the breaks of a text or of an old_text become symbols.
+/// The symbols of the line breaks.
 #[derive(Debug, Clone, Copy)]
 struct Code {
     crlf: u8,
     cr: u8,
 }
 
-/// What one break differs in that the symbols do not tell: a `\r` of the old_text by itself is no other break.
+/// Symbols that keep the kind of each break: a lone `\r` in the old_text matches no other break.
 const KINDS: Code = Code { crlf: b'\n', cr: b'\r' };
 
 /// The search by symbols.
@@ -119,13 +119,13 @@ struct Symbols<'s, 't> {
     pieces: &'s PieceTable<'t>,
     code: Code,
     needle: Vec<u8>,
-    /// Where a break is not any break, the same with the kinds of breaks.
+    /// The pattern with the kinds of its breaks, if some breaks do not match any break.
     kinds: Option<Vec<u8>>,
-    /// Bytes that may be spent on the kinds of breaks.
+    /// Remaining limit of bytes compared for the kinds of breaks.
     left: usize,
 }
 
-/// A place in the text, and how many symbols there are before it.
+/// A position in the text, and the number of symbols before it.
 #[derive(Clone, Copy)]
 struct Place {
     spot: Cursor,
@@ -191,7 +191,7 @@ impl<'s, 't> Symbols<'s, 't> {
             if buffer.len() - before < room {
                 return Ok(sought);
             }
-            // What a match that goes on behind the buffer may begin with stays.
+            // Keeps the symbols with which a match may start that continues after the buffer.
             at = at.max(base + buffer.len() - overlap);
             let gone = (at - base).min(buffer.len());
             buffer.drain(..gone);
@@ -200,20 +200,20 @@ impl<'s, 't> Symbols<'s, 't> {
         }
     }
 
-    /// The next place where a match may start if none starts at `at`, because the text, of which the kinds of breaks from
-    /// there on are `kinds`, has another break where the old_text has a `\r` by itself. An error if this takes too long.
+    /// The next possible start of a match, if the one at `at` is wrong because the text has another break for
+    /// a lone `\r`. `kinds` are the text's symbols from `at` on. Fails if this takes too long.
     fn other_start(&mut self, at: usize, kinds: &[u8]) -> Result<Option<usize>> {
         let Some(wanted) = &self.kinds else { return Ok(None) };
         let differs = |(wanted, found): (&u8, &u8)| *wanted == b'\r' && *found != b'\r';
         let Some(place) = wanted.iter().zip(kinds).position(differs) else { return Ok(None) };
         work::count(place + 1);
         self.left = self.left.checked_sub(place + 1).ok_or_else(too_costly)?;
-        // That break is wrong for all that have a `\r` there.
+        // That break is wrong for all starts that put a `\r` there.
         let other = wanted[..place].iter().rposition(|&symbol| symbol != b'\r');
         Ok(Some(at + other.map_or(place + 1, |other| place - other)))
     }
 
-    /// Reads at most `most` symbols, into `out` if that is given.
+    /// Reads at most `most` symbols, into `out` if given.
     fn read(&self, place: &mut Place, most: usize, code: Code, mut out: Option<&mut Vec<u8>>) {
         let mut left = most;
         while 0 < left
@@ -235,8 +235,8 @@ fn too_costly() -> Error {
     Error::InvalidArguments { at: "old_text".into(), problem: problem.into() }
 }
 
-/// Puts the symbols of `bytes`, behind which stands `after`, into `out`; at most `most`. Returns how many bytes and symbols
-/// those are: one byte more than there are if the break at the end goes on behind it.
+/// Appends the symbols of `bytes` to `out`, at most `most`; `after` is the byte that follows `bytes`. Returns
+/// the number of bytes and of symbols. The bytes are one more than `bytes` has if a `\r\n` ends after it.
 fn encode(
     bytes: &[u8],
     after: Option<u8>,

@@ -1,21 +1,20 @@
-//! Where a text was found: as many places as there are, at a byte or two each.
+//! A compact list of matches: a byte or two each.
 //!
-//! Knows spots and no texts. The places come in the order of the text and do not overlap.
+//! Knows cursors, not texts. The matches are in text order and do not overlap.
 
 use super::cursor::Cursor;
 use crate::engine::text::packed::Packed;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Matches {
     count: u64,
-    /// Of each match: the bytes from the end of the one before it to its start, if both are in one leaf; what else is to
-    /// be known, as the two lowest bits of that number say, follows it.
+    /// For each match in the same leaf as the one before: the distance in bytes from the end of that one. The
+    /// two lowest bits of the number say what follows: the length, or both cursors.
     packed: Packed,
     last: Last,
 }
 
-/// What is known of the match before.
+/// The previous match.
 #[derive(Debug, Default, Clone, Copy)]
 struct Last {
     end: Cursor,
@@ -27,7 +26,7 @@ const OTHER_LENGTH: u64 = 1;
 const OTHER_LEAVES: u64 = 2;
 
 impl Matches {
-    /// How many.
+    /// Number of matches.
     pub(super) fn len(&self) -> u64 {
         self.count
     }
@@ -36,12 +35,12 @@ impl Matches {
         self.count == 0
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(super) fn memory(&self) -> usize {
         self.packed.memory()
     }
 
-    /// Adds a match behind the others.
+    /// Appends a match.
     pub(super) fn push(&mut self, start: Cursor, end: Cursor) {
         self.count += 1;
         let len = end.offset.wrapping_sub(start.offset);
@@ -64,7 +63,7 @@ impl Matches {
         self.last = Last { end, len };
     }
 
-    /// Start and end of each.
+    /// Start and end of each match.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Cursor, Cursor)> {
         let (mut numbers, mut last) = (self.packed.read(), Last::default());
         std::iter::from_fn(move || {
@@ -85,7 +84,7 @@ impl Matches {
         })
     }
 
-    /// The first of them.
+    /// The first match.
     pub(super) fn first(&self) -> Option<(Cursor, Cursor)> {
         self.iter().next()
     }
@@ -99,17 +98,17 @@ impl FromIterator<(Cursor, Cursor)> for Matches {
     }
 }
 
-/// What an edit found.
+/// The matches of an edit.
 #[derive(Debug, Default)]
 pub(super) struct Sought {
-    /// How often, counted from the left without overlap.
+    /// Number of matches, counted from the start without overlap.
     pub(super) count: u64,
     /// Start and end of the first of them.
     pub(super) matches: Matches,
 }
 
 impl Sought {
-    /// Takes one more match, of which at most `keep` are told.
+    /// Adds a match. Stores at most `keep` matches.
     pub(super) fn add(&mut self, start: Cursor, end: Cursor, keep: usize) {
         self.count += 1;
         if self.matches.len() < keep as u64 {

@@ -1,8 +1,8 @@
-//! How much memory one call may take, and all of them together (SPEC 9).
+//! Limits the memory of one call, and of all calls together (SPEC 9).
 
 use crate::engine::{Budget, Share};
 
-/// Bytes that a call may take whatever the size of its text, for each of its edits, and beside others.
+/// Bytes for a call of any size, for each of its edits, and those not counted in the shared budget.
 const FREE: usize = 640 * 1024;
 const EACH_EDIT: usize = 4 * 1024;
 const UNCOUNTED: usize = 256 * 1024;
@@ -10,16 +10,16 @@ const UNCOUNTED: usize = 256 * 1024;
 /// Why an edit cannot be planned.
 #[derive(Debug)]
 pub(super) enum Full {
-    /// The text would have more bytes than there are addresses.
+    /// The text would be too long for 32-bit addresses.
     Text,
-    /// The call would take too much memory.
+    /// The call would need too much memory.
     Memory,
-    /// Others take the memory that it needs.
+    /// Other calls hold the memory that it needs.
     Busy,
 }
 
-/// The memory that a call takes: at most two and a half times that of its text, [`FREE`] bytes and [`EACH_EDIT`]; from
-/// [`UNCOUNTED`] bytes on no more than is left beside others.
+/// The memory of one call: at most two and a half times its text, plus [`FREE`], plus [`EACH_EDIT`] per edit.
+/// What exceeds [`UNCOUNTED`] bytes is taken from the shared budget.
 #[derive(Debug)]
 pub(super) struct Memory {
     share: Share,
@@ -27,28 +27,28 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// For so many edits of a text of `len` bytes.
+    /// The memory for `edits` edits of a text of `len` bytes.
     pub(super) fn new(budget: &Budget, len: usize, edits: usize) -> Memory {
         Memory { share: budget.share(), most: len * 5 / 2 + FREE + edits * EACH_EDIT }
     }
 
-    /// Bytes that it may be.
+    /// Maximum number of bytes.
     pub(super) fn most(&self) -> usize {
         self.most
     }
 
-    /// Holds so many bytes.
+    /// Sets the memory held to `bytes`. Fails if the call may not hold that many.
     pub(super) fn hold(&mut self, bytes: usize) -> Result<(), Full> {
         if bytes <= self.most { self.expect(bytes) } else { Err(Full::Memory) }
     }
 
-    /// Holds so many bytes, or as many as it may.
+    /// Sets the memory held to `bytes`, or to the maximum if that is less.
     pub(super) fn expect(&mut self, bytes: usize) -> Result<(), Full> {
         let counted = bytes.min(self.most).saturating_sub(UNCOUNTED);
         if self.share.resize(counted) { Ok(()) } else { Err(Full::Busy) }
     }
 
-    /// What is held, to be given back.
+    /// The share that holds the memory; drop it to free the memory.
     pub(super) fn into_share(self) -> Share {
         self.share
     }

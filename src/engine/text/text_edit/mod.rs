@@ -1,8 +1,8 @@
-//! Exact-text edits to splices (SPEC 5, `file_edit`).
+//! Converts exact-text edits to splices (SPEC 5, `file_edit`).
 //!
-//! Pure: an index, the bytes that it describes, the edits in; an [`EditPlan`] or a refusal out. Nothing here knows names,
-//! files or interfaces. Edits apply in order, each to the result of those before it. How an edit finds its text is
-//! decided in [`search`].
+//! Pure: takes an index, the bytes that it describes, and the edits; returns an [`EditPlan`] or an error.
+//! Knows no names, files or interfaces. Edits apply in order, each to the result of those before it.
+//! [`search`] finds the text of each edit.
 
 mod around;
 mod candidates;
@@ -43,97 +43,97 @@ pub use self::input_errors::InputError;
 pub use self::snippet::Snippet;
 pub use self::word_diff::{Difference, DifferenceKind};
 
-/// Replacements that one call may make.
+/// Maximum number of replacements of one call.
 const MAX_REPLACEMENTS: u64 = 1_000_000;
 
-/// Passages that a refusal tells.
+/// Maximum number of passages in an error.
 const TOLD: usize = 100;
 
 /// One replacement of text by text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextEdit {
-    /// What is to be found, to the letter. The empty text is found in an empty text only.
+    /// The exact text to find. The empty text is found only in an empty text.
     pub old_text: String,
-    /// What is to stand there instead.
+    /// The text that replaces it.
     pub new_text: String,
     /// How often it must be found.
     pub occurrences: u64,
 }
 
-/// The edits of one call, in its order.
+/// The edits of one call, in order.
 #[derive(Debug, Default)]
 pub struct TextEdits {
     edits: Vec<TextEdit>,
-    /// The new texts with breaks of one kind, where that is not how they are given.
+    /// For each kind of line break, the new texts with only that kind; `None` for a text that has it already.
     written: [OnceLock<Vec<Option<String>>>; 3],
 }
 
-/// A call's plan, and what it reports.
+/// The plan of a call, and its report.
 #[derive(Debug)]
 pub struct TextPlanned<'t> {
     /// The changes in bytes.
     pub plan: EditPlan<'t>,
-    /// What each edit did, in their order.
+    /// The result of each edit, in order.
     pub applied: Vec<Applied>,
-    /// The memory that the plan takes.
+    /// The memory that the plan holds.
     pub held: Share,
 }
 
-/// What a plan may take, and what it is to tell.
+/// Limits of a plan and its report.
 #[derive(Debug, Clone, Copy)]
 pub struct TextLimits<'b> {
-    /// Passages that are told of all edits together, at most [`TextLimits::EACH`] of one.
+    /// Passages reported for all edits together; at most [`TextLimits::EACH`] for one edit.
     pub passages: usize,
-    /// Bytes that the result may have.
+    /// Maximum size of the result in bytes.
     pub max_bytes: u64,
-    /// The memory that all plans at once may take.
+    /// The memory of all plans together.
     pub memory: &'b Budget,
 }
 
 impl TextLimits<'_> {
-    /// Passages that are told of one edit.
+    /// Maximum number of passages reported for one edit.
     pub const EACH: usize = 20;
 }
 
-/// What one edit did.
+/// The result of one edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
-    /// How often it replaced its text.
+    /// Number of replacements.
     pub replaced: u64,
-    /// The line of the first passage, counted from 0.
+    /// The line of the first passage, 0-based.
     pub line: usize,
-    /// The first passages that it replaced, as they were.
+    /// The first passages replaced, before the change.
     pub passages: Vec<Snippet>,
 }
 
-/// An edit that did not find its text as often as it should.
+/// An edit whose text was not found as often as it must be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unmatched {
-    /// The edit.
+    /// The index of the edit in the call, 0-based.
     pub edit: usize,
-    /// Edits in the call.
+    /// Number of edits in the call.
     pub edits: usize,
-    /// What it searched for.
+    /// The text searched for.
     pub old_text: String,
-    /// How often that should be found.
+    /// How often it must be found.
     pub expected: u64,
     /// Lines of the old text.
     pub total_lines: usize,
-    /// What was found instead.
+    /// What was found.
     pub found: Found,
 }
 
-/// What an edit found that did not find what it should.
+/// The result of a search that failed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found {
     /// Another number of occurrences.
     Count {
-        /// How many.
+        /// Their number.
         actual: u64,
         /// The first of them.
         passages: Vec<Snippet>,
     },
-    /// Nothing, and why that may be.
+    /// Nothing; with possible reasons.
     Nothing(Diagnosis),
 }
 
@@ -148,12 +148,12 @@ impl TextEdits {
         &self.edits
     }
 
-    /// Whether the call gives a missing file its first content.
+    /// Whether the call creates the content of a missing file.
     pub fn create(&self) -> bool {
         self.edits.first().is_some_and(|first| first.old_text.is_empty())
     }
 
-    /// The new texts as they are written to a text with breaks of these kinds.
+    /// The new texts for a text with these line breaks: if there is only one kind, converted to it.
     fn new_texts(&self, kinds: BreakKinds) -> Vec<&[u8]> {
         let only = match (kinds.lf, kinds.crlf, kinds.cr) {
             (true, false, false) => Some((0, Break::Lf)),
@@ -169,7 +169,7 @@ impl TextEdits {
     }
 }
 
-/// `text` with all its breaks as `brk`; nothing if they are that already.
+/// `text` with all line breaks converted to `brk`; `None` if that changes nothing.
 fn with_breaks(text: &str, brk: Break) -> Option<String> {
     let mut out = String::new();
     let mut rest = text;
@@ -186,10 +186,10 @@ fn with_breaks(text: &str, brk: Break) -> Option<String> {
     (out != text).then_some(out)
 }
 
-/// Plans `edits` on the text `old` that `index` describes. Nothing if `old` is not what was indexed.
+/// Plans `edits` on the text `old`. Returns `None` if `old` does not match `index`.
 ///
-/// Errors: [`Error::Unmatched`] for the first edit that does not find its text as often as it should, and
-/// [`Error::TooLarge`].
+/// Errors: [`Error::Unmatched`] for the first edit whose text is not found as often as it must be,
+/// [`Error::TooLarge`], [`Error::Busy`], and [`Error::InvalidArguments`] for too much work or memory.
 pub fn plan<'t>(
     index: &LineIndex,
     old: &[u8],
@@ -212,7 +212,7 @@ pub fn plan<'t>(
         planner.apply(number, &mut untold, control)?;
     }
     let Planner { pieces, mut memory, applied, .. } = planner;
-    // Looked at here, too, for the result may be far too large to be held as a plan.
+    // Checked here too, because the result may be too large for a plan.
     let size = (first + pieces.len()) as u64;
     if limits.max_bytes.max(old.len() as u64) < size {
         return Err(Error::TooLarge { size, max: limits.max_bytes });
@@ -223,7 +223,7 @@ pub fn plan<'t>(
     Ok(Some(TextPlanned { plan, applied, held: memory.into_share() }))
 }
 
-/// A plan that is made.
+/// A plan that is being built.
 struct Planner<'p, 't> {
     index: &'p LineIndex,
     old: &'p [u8],
@@ -233,12 +233,12 @@ struct Planner<'p, 't> {
     search: Search<'t>,
     memory: Memory,
     applied: Vec<Applied>,
-    /// Replacements of all of these.
+    /// Number of replacements of all edits so far.
     replaced: u64,
 }
 
 impl Planner<'_, '_> {
-    /// Applies an edit to the text as those before it have left it. Of all edits `untold` passages are still told.
+    /// Applies an edit to the result of those before. `untold` counts the passages still to report.
     fn apply(&mut self, number: usize, untold: &mut usize, control: &Control) -> Result<()> {
         let edit = &self.edits.edits[number];
         let keep = edit.occurrences.min(MAX_REPLACEMENTS).max(TOLD as u64) as usize;
@@ -265,7 +265,7 @@ impl Planner<'_, '_> {
         let Planner { pieces, memory, .. } = self;
         let beside = self.search.memory() + sought.matches.memory();
         memory.hold(pieces.memory() + beside)?;
-        // What is put in takes about as much as where that is, a few times over.
+        // The inserted pieces take up to about three times the memory of the matches.
         memory.expect(pieces.memory() + beside + 3 * sought.matches.memory())?;
         let most = memory.most().saturating_sub(beside);
         let leaves = pieces.replace_all(&sought.matches, self.texts[number], number as u32, most)?;
@@ -285,7 +285,7 @@ fn refused(number: usize, full: Full) -> Error {
     }
 }
 
-/// Says in which edit it is that an argument is wrong.
+/// Adds the number of the edit to an error of its arguments.
 fn in_edit(number: usize, error: Error) -> Error {
     match error {
         Error::InvalidArguments { at, problem } => {

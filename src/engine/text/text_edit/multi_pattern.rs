@@ -1,24 +1,24 @@
-//! Many short needles in one pass over a text.
+//! Searches many short needles in one pass over a text.
 //!
-//! Pure over `&[u8]`; knows no edits. Needles of one or two bytes are looked up at every place. For others the pass does
-//! not look at every byte: of a needle of at least `2q - 1` bytes the
-//! grams of `q` bytes at its first `q` places are known, and whatever its place in the text, exactly one of them stands
-//! at a multiple of `q`. So only these places are looked at, with one load and one table each. What the table lets
-//! through is held against a hash of the needles' common shortest length, and what passes that is looked up in the
-//! sorted needles, where all needles that begin at one place form one chain.
+//! Pure over `&[u8]`; knows no edits. Needles of one or two bytes are looked up at every position. For
+//! others, the pass skips bytes. For a needle of at least `2q - 1` bytes, the grams of `q` bytes at its first
+//! `q` positions are stored. Wherever the needle occurs, exactly one of them is at a multiple of `q` in the
+//! text. So only these positions are looked up, in one table. A hit is then compared with a hash of the
+//! needle's start (of the length of the shortest needle), and last looked up in the sorted needles, where all
+//! needles that start at one position form one chain.
 
 use super::work;
 
-/// Needles are at most this long; longer ones are found by a stretch of them.
+/// Maximum length of a needle in bytes; a longer text is found by a stretch of it.
 pub(super) const MAX_NEEDLE: usize = 64;
 
-/// Shorter needles have a table of their own: nearly every gram of theirs is in any text.
+/// Shorter needles have a table of their own, because almost every gram of theirs is in any text.
 const MIN_NEEDLE: usize = 3;
 
-/// The lengths `q` of grams, and with them the classes of needles: those of at least `2q - 1` bytes.
+/// The lengths `q` of grams. Each is a class of needles: those of at least `2q - 1` bytes.
 const GRAMS: [usize; 3] = [8, 4, 2];
 
-/// Fewest and most bits of a table's index.
+/// Minimum and maximum number of bits of a table index.
 const TABLE_BITS: std::ops::RangeInclusive<u32> = 16..=20;
 
 /// All needles of one call.
@@ -28,12 +28,12 @@ pub(super) struct MultiPattern<'n> {
     classes: Vec<Class<'n>>,
 }
 
-/// Needles of one or two bytes; one is held as the same byte twice.
+/// Needles of one or two bytes; a single byte is stored twice.
 #[derive(Debug)]
 struct Short {
-    /// Pairs of bytes that are a needle or begin with one, as bits.
+    /// Bit set of the byte pairs that are a needle or start with one.
     pairs: Box<[u64]>,
-    /// Both sorted, with their numbers in the call.
+    /// Both sorted, with the needles' numbers in the call.
     ones: Vec<(u16, u32)>,
     twos: Vec<(u16, u32)>,
 }
@@ -43,30 +43,30 @@ struct Class<'n> {
     gram: usize,
     /// Length of the shortest needle.
     shortest: usize,
-    /// Invariant: sorted, without duplicates; each with its number in the call.
+    /// The needles with their numbers in the call. Invariant: sorted, without duplicates.
     sorted: Vec<(&'n [u8], u32)>,
-    /// For each needle, the longest other one that it begins with.
+    /// For each needle, the longest other needle that is a prefix of it.
     shorter: Vec<Option<u32>>,
-    /// The pairs of bytes that needles begin with, as bits.
+    /// Bit set of the first two bytes of all needles.
     firsts: Box<[u64]>,
-    /// How far a hash is shifted to be an index of one of the two tables.
+    /// The shift that turns a hash into a table index.
     shift: u32,
-    /// By hash of a gram: at which places of needles it stands, as bits.
+    /// By hash of a gram: bit set of its positions in needles.
     places: Box<[u8]>,
-    /// By hash of the first `shortest` bytes of needles: whether there is one; and of the last gram of these.
+    /// Bit sets by hash: of the first `shortest` bytes of each needle, and of the last gram in these bytes.
     heads: Box<[u64]>,
     tails: Box<[u64]>,
 }
 
 impl<'n> MultiPattern<'n> {
-    /// Takes `needles`, of 1 to [`MAX_NEEDLE`] bytes and all different; each is called by its number.
+    /// Takes `needles` of 1 to [`MAX_NEEDLE`] bytes, all different, each with its number.
     pub(super) fn new(needles: impl Iterator<Item = (&'n [u8], u32)>) -> MultiPattern<'n> {
         let mut by_gram: [Vec<(&[u8], u32)>; GRAMS.len()] = Default::default();
         let (mut ones, mut twos) = (Vec::new(), Vec::new());
         for (needle, number) in needles {
             debug_assert!((1..=MAX_NEEDLE).contains(&needle.len()));
             if needle.len() < MIN_NEEDLE {
-                // As two bytes each: written as slice patterns, rustc 1.95 stores garbage for the number (opt-level 3).
+                // Compares bytes: with slice patterns, rustc 1.95 stores a wrong number (opt-level 3).
                 let of = if needle.len() == 1 { &mut ones } else { &mut twos };
                 of.push((u16::from_le_bytes([needle[0], needle[needle.len() - 1]]), number));
             } else if let Some(class) = GRAMS.iter().position(|gram| needle.len() >= 2 * gram - 1) {
@@ -79,7 +79,7 @@ impl<'n> MultiPattern<'n> {
         MultiPattern { short, classes }
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let class = |class: &Class| {
             let needle = size_of::<(&[u8], u32)>() + size_of::<Option<u32>>();
@@ -91,13 +91,13 @@ impl<'n> MultiPattern<'n> {
         self.classes.iter().map(class).sum::<usize>() + short
     }
 
-    /// Whether there are none.
+    /// Whether there are no needles.
     pub(super) fn is_empty(&self) -> bool {
         self.short.is_none() && self.classes.is_empty()
     }
 
-    /// Tells `found` the number and the place of every occurrence in `text`, overlapping ones too. The occurrences of one
-    /// needle come in order. Returns how many needles of three bytes or more were compared that were not there.
+    /// Calls `found` with the number and position of every occurrence in `text`, for each needle in order.
+    /// Returns how many comparisons with needles of three bytes or more failed.
     pub(super) fn find(&self, text: &[u8], found: &mut impl FnMut(u32, usize)) -> usize {
         self.short.iter().for_each(|short| short.find(text, found));
         let classes = self.classes.iter().map(|class| match class.gram {
@@ -135,19 +135,19 @@ impl Short {
                 number(&self.twos, pair).into_iter().for_each(|two| found(two, at));
             }
         }
-        // The last byte begins no pair.
+        // The last byte starts no pair.
         let last = text.last().and_then(|&byte| one(byte));
         last.into_iter().for_each(|last| found(last, text.len() - 1));
     }
 }
 
-/// `N` bytes at `at`, which are there.
+/// `N` bytes at `at`, which must exist.
 #[inline]
 fn load<const N: usize>(text: &[u8], at: usize) -> [u8; N] {
     text[at..].first_chunk().copied().unwrap_or([0; N])
 }
 
-/// The upper bits of a product are well mixed.
+/// Uses the upper bits of the product, which are well mixed.
 #[inline]
 fn slot(gram: u64, shift: u32) -> usize {
     (gram.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize
@@ -167,7 +167,7 @@ impl<'n> Class<'n> {
     fn new(gram: usize, mut sorted: Vec<(&'n [u8], u32)>) -> Class<'n> {
         sorted.sort_unstable();
         let shortest = sorted.iter().map(|(needle, _)| needle.len()).min().unwrap_or(0);
-        // So large that most of what is no gram of a needle is not taken for one.
+        // Large enough that most grams of the text that are in no needle hit an empty entry.
         let bits = (sorted.len() * gram * 8).ilog2().clamp(*TABLE_BITS.start(), *TABLE_BITS.end());
         let shift = 64 - bits;
         let mut places = vec![0u8; 1 << bits].into_boxed_slice();
@@ -210,8 +210,8 @@ impl<'n> Class<'n> {
         looks
     }
 
-    /// Tells which needles have the gram at `at` at one of the `places`. The places are taken from the last on, so that
-    /// what is found comes in the order of the text.
+    /// Checks which needles have the gram at `at` at one of `places`. Takes the places in descending order,
+    /// so that occurrences come in text order.
     fn look_closer(
         &self,
         text: &[u8],
@@ -242,11 +242,11 @@ impl<'n> Class<'n> {
     }
 
     fn tell(&self, text: &[u8], start: usize, found: &mut impl FnMut(u32, usize)) -> usize {
-        // The needles that are compared while the place among them is looked for.
+        // Counts the needles compared in the binary search.
         work::count(self.shortest * (1 + self.sorted.len().ilog2() as usize));
         let here = &text[start..text.len().min(start + MAX_NEEDLE)];
         let mut in_vain = 0;
-        // Every needle that the text goes on with is the last one that is not greater, or one that it begins with.
+        // Every needle that matches is the last one that is not greater than the text, or a prefix of it.
         let after = self.sorted.partition_point(|(needle, _)| *needle <= here);
         let mut next = after.checked_sub(1);
         while let Some(at) = next {
@@ -263,7 +263,7 @@ impl<'n> Class<'n> {
     }
 }
 
-/// For each of the sorted needles, the longest other one that it begins with.
+/// For each of the sorted needles, the longest other needle that is a prefix of it.
 fn chains(sorted: &[(&[u8], u32)]) -> Vec<Option<u32>> {
     let mut open: Vec<u32> = Vec::new();
     let mut chains = Vec::with_capacity(sorted.len());

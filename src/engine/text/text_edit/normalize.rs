@@ -1,6 +1,6 @@
-//! A text without what eyes and models overlook: case, the kind and number of blanks, typographic marks, accents.
+//! Folds a text: ignores case, the kind and number of blanks, typographic marks, and accents.
 //!
-//! Pure; knows nothing of files. Each folded character remembers where it stood.
+//! Pure; knows nothing of files. Each folded character keeps its position in the text.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -8,9 +8,9 @@ use unicode_normalization::UnicodeNormalization;
 #[derive(Debug, Default)]
 pub(super) struct Normalized {
     pub(super) chars: Vec<char>,
-    /// For each folded character, where in the text its own starts.
+    /// For each folded character, the start of the original character in the text.
     starts: Vec<u32>,
-    /// The same, where it ends.
+    /// For each folded character, the end of the original character.
     ends: Vec<u32>,
 }
 
@@ -47,7 +47,7 @@ impl Normalized {
         self.ends.push(end);
     }
 
-    /// Where in the text the folded characters `range` stood, which are not none.
+    /// The range in the text of the folded characters `range`, which must not be empty.
     pub(super) fn range(&self, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
         self.starts[range.start] as usize..self.ends[range.end - 1] as usize
     }
@@ -64,17 +64,17 @@ pub(super) fn is_blank(c: char) -> bool {
     c == '\t' || c.is_whitespace() && !matches!(c, '\n' | '\r')
 }
 
-/// A character that shows nothing at all.
+/// A character without any visible form.
 pub(super) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}')
 }
 
-/// A mark that stands on the letter before it.
+/// A mark that is combined with the letter before it.
 fn is_accent(c: char) -> bool {
     unicode_normalization::char::is_combining_mark(c)
 }
 
-/// The plain mark that a typographic one stands for.
+/// The plain form of a typographic mark.
 pub(super) fn mark(c: char) -> Option<&'static str> {
     Some(match c {
         '\'' | '"' | '`' | '´' | '‘' | '’' | '‚' | '‛' | '“' | '”' | '„' | '‟' | '«' | '»' | '‹' | '›'

@@ -1,7 +1,7 @@
-//! The addresses at which stretches of old_texts were found, as many as there is memory for.
+//! The addresses of the stretches of old_texts in the text, as many as memory allows.
 //!
-//! Pure; knows needles and pieces, and nothing of edits. A stretch that stands too often is given up: of it nothing is
-//! kept, and it is no longer searched for.
+//! Pure; knows needles and pieces, not edits. A stretch that occurs too often is given up: its addresses are
+//! dropped, and it is no longer searched.
 
 use super::cursor::Cursor;
 use super::multi_pattern::{MAX_NEEDLE, MultiPattern};
@@ -10,58 +10,57 @@ use super::work;
 use crate::engine::text::packed::Packed;
 use crate::engine::{Control, Result};
 
-/// Addresses kept for all stretches together, at most, and one for so many bytes of the text.
+/// Limits of the addresses kept for all stretches: in all, and one for each so many bytes of the text.
 const ALL_KEPT: usize = 1 << 20;
 const BYTES_EACH: usize = 4;
 
-/// Addresses that are kept of a short text, too.
+/// Addresses kept even for a short text.
 const FEW: usize = 4 * 1024;
 
-/// Comparisons in vain that are made in any text, and one more for so many bytes. Where more are needed, stretches are
-/// like each other and like the text almost everywhere: then each edit searches for itself.
+/// Failed comparisons allowed for any text, and one more per this many bytes of it. If there are more, the
+/// stretches resemble each other and the text almost everywhere; then each edit searches for itself.
 const LOOKS: usize = 16 * 1024;
 const BYTES_A_LOOK: usize = 32;
 
-/// Bytes searched between two looks at what is to be given up.
+/// Bytes searched before the next check which stretches to give up.
 const BLOCK: usize = 8 * 1024;
 
-/// Bytes searched between two looks at the clock.
+/// Bytes searched before the next check of the deadline.
 const UNTIL_CHECK: usize = 256 * 1024;
 
-/// Bytes searched at once around what an edit put in.
+/// Bytes searched at once around inserted text.
 const AROUND: usize = 4 * 1024;
 
-/// Finds of stretches that were given up, until the search is prepared anew without them.
+/// Matches of stretches that were given up, after which the search is rebuilt without these stretches.
 const IN_VAIN: usize = 16 * 1024;
 
 /// One stretch.
 #[derive(Debug)]
 pub(super) struct Kept<'e> {
     pub(super) needle: &'e [u8],
-    /// Whether there is still somebody who asks for it.
+    /// Whether an edit still needs it.
     pub(super) wanted: bool,
-    /// Addresses kept at most.
+    /// Maximum number of addresses kept.
     pub(super) most: usize,
-    /// How many are kept, and of each how far it is from the one before it, back or forth.
+    /// Number of addresses kept; `addresses` stores for each its signed distance from the one before.
     len: usize,
     addresses: Packed,
     last: u32,
     given_up: bool,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Occurrences<'e> {
     kept: Vec<Kept<'e>>,
     needles: MultiPattern<'e>,
-    /// Addresses for which there is room, at first and now.
+    /// Number of addresses that fit in all, and that still fit.
     all_room: usize,
     room: usize,
     in_vain: usize,
-    /// How often a needle was compared that was not there, and how often that may be.
+    /// Number of failed comparisons so far, and their maximum.
     looks: usize,
     most_looks: usize,
-    /// Room for what is searched around.
+    /// Reused buffer for the search around inserted text.
     around: Around,
     seams: Vec<(Cursor, usize)>,
 }
@@ -76,7 +75,7 @@ impl<'e> Kept<'e> {
         self.wanted && !self.given_up
     }
 
-    /// How many addresses there are; nothing if not all of them were kept.
+    /// Number of addresses; `None` if not all of them were kept.
     pub(super) fn len(&self) -> Option<usize> {
         (!self.given_up).then_some(self.len)
     }
@@ -94,7 +93,7 @@ impl<'e> Kept<'e> {
         })
     }
 
-    /// Lets go of all addresses. Returns how many.
+    /// Drops all addresses. Returns their number.
     fn clear(&mut self) -> usize {
         self.addresses = Packed::default();
         std::mem::take(&mut self.len)
@@ -102,7 +101,7 @@ impl<'e> Kept<'e> {
 }
 
 impl<'e> Occurrences<'e> {
-    /// Takes stretches, which are all different, for a text of `len` bytes.
+    /// Takes stretches, which must all differ, for a text of `len` bytes.
     pub(super) fn new(kept: Vec<Kept<'e>>, len: usize) -> Occurrences<'e> {
         let room = (len / BYTES_EACH).clamp(FEW, ALL_KEPT);
         let needles = MultiPattern::new(std::iter::empty());
@@ -115,9 +114,9 @@ impl<'e> Occurrences<'e> {
         all
     }
 
-    /// Bytes of memory, about.
+    /// Approximate memory in bytes.
     pub(super) fn memory(&self) -> usize {
-        // Of one address: how far it is from the one before it, with room that is not used yet.
+        // Memory of one address: its distance from the one before, and unused capacity.
         const ADDRESS: usize = 4;
         (self.all_room - self.room) * ADDRESS + self.kept.len() * size_of::<Kept>() + self.needles.memory()
     }
@@ -126,7 +125,7 @@ impl<'e> Occurrences<'e> {
         &self.kept[stretch]
     }
 
-    /// Searches from now on only for what is still asked for.
+    /// Limits the search to the stretches for which `wanted` returns true.
     pub(super) fn keep_only(&mut self, wanted: impl Fn(usize) -> bool) {
         for (number, kept) in self.kept.iter_mut().enumerate() {
             kept.wanted &= wanted(number);
@@ -137,7 +136,7 @@ impl<'e> Occurrences<'e> {
         self.prepare();
     }
 
-    /// Gives up what is looked for in vain, once that is worth while.
+    /// Gives up all stretches after too many failed comparisons; stops searching given-up ones.
     fn give_up_more(&mut self) {
         if self.most_looks < self.looks {
             self.kept.iter_mut().for_each(|kept| give_up(kept, &mut self.room));
@@ -147,14 +146,14 @@ impl<'e> Occurrences<'e> {
         }
     }
 
-    /// Prepares the search for what was not given up.
+    /// Builds the search for the stretches that were not given up.
     fn prepare(&mut self) {
         let live = self.kept.iter().enumerate().filter(|(_, kept)| kept.wanted && !kept.given_up);
         self.needles = MultiPattern::new(live.map(|(number, kept)| (kept.needle, number as u32)));
         self.in_vain = 0;
     }
 
-    /// Searches the whole text, which no edit has changed yet.
+    /// Searches the whole text before any edit has changed it.
     pub(super) fn search(&mut self, pieces: &PieceTable, control: &Control) -> Result<()> {
         let Some(Stretch { bytes: text, address, .. }) = pieces.stretch(pieces.start()) else {
             return Ok(());
@@ -182,7 +181,7 @@ impl<'e> Occurrences<'e> {
         Ok(())
     }
 
-    /// Searches what `edit` put into the `leaves`, with what stands around it.
+    /// Searches the text that `edit` inserted into `leaves`, and its surroundings.
     pub(super) fn search_around(
         &mut self,
         edit: u32,
@@ -203,7 +202,7 @@ impl<'e> Occurrences<'e> {
             for &(start, len) in &seams {
                 let apart = |(from, len): &(Cursor, usize)| (start.offset - from.offset) as usize - len;
                 match &mut touched {
-                    // What is around both is searched once.
+                    // The surroundings overlap, so both are searched at once.
                     Some(touched) if apart(touched) < MAX_NEEDLE => touched.1 += apart(touched) + len,
                     _ => {
                         let before = touched.replace((start, len));
@@ -218,7 +217,7 @@ impl<'e> Occurrences<'e> {
         Ok(())
     }
 
-    /// Searches the `len` bytes from a spot on, with what stands around them.
+    /// Searches the `len` bytes from a cursor on, and their surroundings.
     fn search_touched(&mut self, edit: u32, pieces: &PieceTable, (start, len): (Cursor, usize)) {
         let (mut from, before) = pieces.retreat(start, MAX_NEEDLE - 1);
         for at in (0..before + len).step_by(AROUND) {
@@ -241,13 +240,13 @@ impl<'e> Occurrences<'e> {
         }
     }
 
-    /// Where the stretch stands now, in the order of the text; nothing if it was given up.
+    /// The cursors of the stretch now, in text order; `None` if it was given up.
     pub(super) fn spots(&self, stretch: usize, pieces: &PieceTable) -> Option<Vec<Cursor>> {
         let kept = &self.kept[stretch];
         if kept.given_up || !kept.wanted {
             return None;
         }
-        // What has left the text never comes back.
+        // Deleted bytes never return to the text.
         let mut spots: Vec<Cursor> = kept.addresses().filter_map(|address| pieces.spot(address)).collect();
         if !spots.is_sorted_by_key(|&spot| pieces.order(spot)) {
             spots.sort_unstable_by_key(|&spot| pieces.order(spot));
@@ -256,7 +255,7 @@ impl<'e> Occurrences<'e> {
         Some(spots)
     }
 
-    /// Lets go of a stretch that nobody will ask for again.
+    /// Drops a stretch that no edit needs any more.
     pub(super) fn forget(&mut self, stretch: usize) {
         let kept = &mut self.kept[stretch];
         kept.wanted = false;
@@ -264,7 +263,7 @@ impl<'e> Occurrences<'e> {
     }
 }
 
-/// Keeps one more address of a stretch. Where there is no room, the most frequent stretch is given up for it.
+/// Keeps one more address of a stretch. If nothing fits any more, gives up the most frequent stretch first.
 fn keep(kept: &mut [Kept], stretch: usize, address: u32, room: &mut usize) {
     if *room == 0 {
         kept.iter_mut().max_by_key(|kept| kept.len).into_iter().for_each(|most| give_up(most, room));
@@ -283,8 +282,8 @@ fn give_up(kept: &mut Kept, room: &mut usize) {
     kept.given_up = true;
 }
 
-/// Some bytes around what an edit put in, and of each segment where it starts, its address, and whether that edit put it
-/// in.
+/// Some bytes around inserted text. For each segment: its start, its address, and whether the current edit
+/// inserted it.
 #[derive(Debug, Default)]
 struct Around {
     bytes: Vec<u8>,
@@ -309,7 +308,7 @@ impl Around {
         (segment, self.segments[segment])
     }
 
-    /// Whether these bytes stood together before the edit.
+    /// Whether these bytes are in one segment that the edit did not insert, so were adjacent before.
     fn was_there(&self, at: usize, len: usize) -> bool {
         let (segment, (.., put_in)) = self.segment(at);
         !put_in && self.segments.get(segment + 1).is_none_or(|(next, ..)| at + len <= *next)

@@ -1,9 +1,9 @@
-//! One old_text: by which stretches it may be found, and what counts as a match of it.
+//! One old_text: the stretches by which it can be found, and the definition of a match.
 //!
-//! Pure; knows pieces, and what a break is. A break is one thing: no match begins or ends inside a `\r\n`. A match is looked
-//! for around an anchor, the stretch of the text that is likely to stand least often. Where anchors stand so often that
-//! this costs more than a few passes over the text, the search starts over in one that does not depend on them:
-//! [`linear`].
+//! Pure; knows pieces and line breaks. A `\r\n` is one break: no match starts or ends inside it. Candidates
+//! are found by an anchor, the stretch of the old_text that is probably rarest in the text. If there are so
+//! many anchors that comparing around them costs more than a few passes over the text, the search starts
+//! again with [`linear`], whose cost does not depend on them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,31 +18,31 @@ use super::snippet::{break_after, break_before};
 use super::work;
 use crate::engine::{Control, Result};
 
-/// Bytes that may be compared between two looks at the clock.
+/// Bytes compared before the next check of the deadline.
 const UNTIL_CHECK: u64 = 16 << 20;
 
-/// Passes over the text and the old_text that comparing around anchors may cost in vain, and what each anchor costs, in
-/// bytes compared.
+/// Cost limit of failed comparisons around anchors, as a number of passes over the text and the old_text; and
+/// the cost of each anchor, as a number of bytes compared.
 const PASSES: u64 = 4;
 const EACH: u64 = 128;
 
-/// Anchors in vain that any text may have.
+/// Failed anchors allowed in any text.
 const ANCHORS: u64 = 8;
 
-/// How often it takes to get at bytes to see what break there is.
+/// Cost of finding one line break, as a number of accesses ([`PieceTable::count`]).
 const BREAK: usize = 4;
 
-/// How many stretches of an old_text there may be, of how many different ones they are chosen.
+/// Maximum number of stretches of an old_text, and of different ones to choose them from.
 const STRETCHES: usize = 32;
 const DIFFERENT: usize = 1_024;
 
-/// A stretch that stands more often in a sample is like any other that does.
+/// Occurrences counted in a sample at most; beyond that, stretches count as equally frequent.
 const MANY: usize = 1_000;
 
-/// Distance of the stretches of one long line.
+/// Distance between the stretches of one long line, in bytes.
 const STRIDE: usize = MAX_NEEDLE * 3 / 4;
 
-/// One old_text, and the stretch of it by which it is found.
+/// One old_text, and the stretch of it that serves as anchor.
 #[derive(Debug)]
 pub(super) struct Pattern<'e> {
     text: &'e [u8],
@@ -50,7 +50,7 @@ pub(super) struct Pattern<'e> {
 }
 
 impl<'e> Pattern<'e> {
-    /// `text` with its longest stretch as its anchor.
+    /// `text` with its longest stretch among the least repeated ones as the anchor.
     pub(super) fn new(text: &'e [u8]) -> Pattern<'e> {
         let anchor = stretches(text).first().cloned().unwrap_or(0..0);
         Pattern { text, anchor }
@@ -64,13 +64,13 @@ impl<'e> Pattern<'e> {
         &self.text[self.anchor.clone()]
     }
 
-    /// Makes one of its [`stretches`] its anchor.
+    /// Sets the anchor to one of its [`stretches`].
     pub(super) fn set_anchor(&mut self, stretch: Range<usize>) {
         self.anchor = stretch;
     }
 
-    /// Makes the stretch its anchor that a sample of the text holds least often: of a line of one letter and another at
-    /// its end, the end.
+    /// Sets the anchor to the stretch that occurs least often in a sample of the text. For a line of equal
+    /// letters with another one at its end, that is the end.
     pub(super) fn choose_by(&mut self, sample: &[u8]) {
         let count =
             |at: &Range<usize>| memchr::memmem::find_iter(sample, &self.text[at.clone()]).take(MANY).count();
@@ -79,7 +79,7 @@ impl<'e> Pattern<'e> {
         }
     }
 
-    /// What is found now, around the anchors that are `known`, or in the whole text; at most `keep` matches are told.
+    /// The matches now, around the `known` anchors or in the whole text; at most `keep` of them are returned.
     pub(super) fn find(
         &self,
         known: Option<&[Cursor]>,
@@ -90,7 +90,7 @@ impl<'e> Pattern<'e> {
         self.find_up_to(u64::MAX, known, pieces, keep, control)
     }
 
-    /// As [`Pattern::find`], but a search of the whole text ends when there are more matches than `enough`.
+    /// Like [`Pattern::find`], but a search of the whole text ends after more than `enough` matches.
     pub(super) fn find_up_to(
         &self,
         enough: u64,
@@ -140,7 +140,7 @@ impl<'e> Pattern<'e> {
         linear::search(self.text, breaks, pieces, wanted, control)
     }
 
-    /// Start and end of the match that has its anchor at `anchor`, if it is one.
+    /// The start and end of the match whose anchor is at `anchor`, if there is one.
     fn matches(&self, breaks: Breaks, anchor: Cursor, pieces: &PieceTable) -> Option<(Cursor, Cursor)> {
         let (head, tail) = self.text.split_at(self.anchor.start);
         let (start, end) = match breaks {
@@ -153,9 +153,9 @@ impl<'e> Pattern<'e> {
     }
 }
 
-/// Stretches of `text` without a break in them, by any of which it can be found: those that stand least often in it first,
-/// of these the longest, of equals the first. The blanks that a line starts with are left out: they are everywhere. None
-/// if the text is nothing but breaks.
+/// Stretches of `text` without line breaks, by which it can be found: the least repeated ones first, then the
+/// longest, then the first. Excludes blanks at the start of a line, because they are frequent. Empty if the
+/// text holds only breaks.
 pub(super) fn stretches(text: &[u8]) -> Vec<Range<usize>> {
     let mut all: Vec<(u32, Range<usize>)> = Vec::new();
     let mut known: HashMap<&[u8], usize> = HashMap::new();
@@ -172,7 +172,7 @@ pub(super) fn stretches(text: &[u8]) -> Vec<Range<usize>> {
     all.into_iter().map(|(_, stretch)| stretch).collect()
 }
 
-/// Tells `each` the stretches of `text`, line by line.
+/// Calls `each` with the stretches of `text`, line by line.
 fn each_stretch(text: &[u8], mut each: impl FnMut(Range<usize>)) {
     let mut start = 0;
     for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -191,7 +191,7 @@ fn each_stretch(text: &[u8], mut each: impl FnMut(Range<usize>)) {
     }
 }
 
-/// The lines of `text`, between breaks that are `\n` or `\r\n`.
+/// The lines of `text`, split at `\n` and `\r\n`.
 fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     text.split_inclusive(|&byte| byte == b'\n')
         .map(|line| line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line)))
@@ -199,7 +199,7 @@ fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
         .chain(text.ends_with(b"\n").then_some(&b""[..]))
 }
 
-/// As [`PieceTable::after`], each `\n` or `\r\n` in `text` taken for any break.
+/// Like [`PieceTable::after`], but each `\n` or `\r\n` in `text` matches any line break.
 fn after_any(spot: Cursor, text: &[u8], pieces: &PieceTable) -> Option<Cursor> {
     let mut lines = lines(text);
     let first = pieces.after(spot, lines.next()?)?;
@@ -209,7 +209,7 @@ fn after_any(spot: Cursor, text: &[u8], pieces: &PieceTable) -> Option<Cursor> {
     })
 }
 
-/// As [`PieceTable::before`], each `\n` or `\r\n` in `text` taken for any break.
+/// Like [`PieceTable::before`], but each `\n` or `\r\n` in `text` matches any line break.
 fn before_any(spot: Cursor, text: &[u8], pieces: &PieceTable) -> Option<Cursor> {
     let mut lines = lines(text).rev();
     let last = pieces.before(spot, lines.next()?)?;
@@ -219,23 +219,23 @@ fn before_any(spot: Cursor, text: &[u8], pieces: &PieceTable) -> Option<Cursor> 
     })
 }
 
-/// Takes matches from the left, without overlap.
+/// Collects matches from the start of the text, without overlap.
 struct Greedy<'g, 'e> {
     pattern: &'g Pattern<'e>,
     breaks: Breaks,
     pieces: &'g PieceTable<'g>,
     keep: usize,
     sought: Sought,
-    /// Where the last match ends.
+    /// The end of the last match.
     end: Option<Cursor>,
-    /// What anchors have cost that are in no match.
+    /// Cost of the anchors that are not in a match.
     in_vain: u64,
-    /// The same for all anchors since the deadline was looked at.
+    /// Cost of all anchors since the last check of the deadline.
     unchecked: u64,
 }
 
 impl Greedy<'_, '_> {
-    /// Whether the search may go on by anchors. Looks at the deadline every now and then.
+    /// Whether the search by anchors may continue. Sometimes checks the deadline.
     fn go_on(&mut self, control: &Control) -> Result<bool> {
         if UNTIL_CHECK < self.unchecked {
             self.unchecked = 0;
@@ -245,7 +245,7 @@ impl Greedy<'_, '_> {
         Ok(self.in_vain <= PASSES * pass + ANCHORS * EACH)
     }
 
-    /// Takes the match that has its anchor here, if it is one. The anchors come in order.
+    /// Adds the match around this anchor, if there is one. Anchors must be passed in order.
     fn offer(&mut self, anchor: Cursor) -> bool {
         let order = |spot| self.pieces.order(spot);
         let before = self.pieces.compared();
@@ -257,7 +257,7 @@ impl Greedy<'_, '_> {
         let found = found.filter(|&(start, _)| behind_last(start));
         let cost = self.pieces.compared() - before + EACH;
         self.unchecked += cost;
-        // What is in a match is in no other.
+        // The cost of a match itself is not wasted, because its bytes are in no other match.
         let own = if found.is_some() { self.pattern.text.len() as u64 + EACH } else { 0 };
         self.in_vain += cost.saturating_sub(own);
         let Some((start, end)) = found else { return false };
@@ -266,7 +266,7 @@ impl Greedy<'_, '_> {
         true
     }
 
-    /// Offers these anchors. Whether these were all.
+    /// Offers these anchors. Returns false if the search stopped before the last one.
     fn offer_all(&mut self, anchors: &[Cursor], control: &Control) -> Result<bool> {
         for &anchor in anchors {
             self.offer(anchor);
@@ -277,7 +277,7 @@ impl Greedy<'_, '_> {
         Ok(true)
     }
 
-    /// Offers every anchor in the text, until there are more matches than `enough`. Whether these were all.
+    /// Offers every anchor until there are more than `enough` matches. False if that costs too much.
     fn search_whole(&mut self, enough: u64, control: &Control) -> Result<bool> {
         let anchor = self.pattern.anchor();
         let finder = memchr::memmem::Finder::new(anchor);

@@ -1,10 +1,10 @@
-//! Where each edit of a call finds its text, at its turn.
+//! Finds the text of each edit of a call, at its turn.
 //!
-//! Pure. Cost: the text is searched once for all edits, for a few stretches of each old_text, of which the rarest becomes
-//! its anchor. After each edit only what it put in is searched again, with its surroundings, for the anchors of later
-//! edits. An anchor that is still in the text at an edit's turn was found when its last byte came in, and its address
-//! is kept since; so at the edit's turn it is enough to look what stands around the addresses kept. An edit all of
-//! whose stretches stand so often that their addresses take too much memory searches the whole text at its turn.
+//! Pure. One search of the text covers several short parts ("stretches") of each old_text; the rarest becomes
+//! its anchor. After each edit, only the inserted text and its surroundings are searched, for the anchors of
+//! later edits. An anchor in the text was found when its last byte was inserted, and its address has been
+//! kept. So at an edit's turn, only the bytes around the kept addresses are compared. If all stretches of an
+//! edit are so frequent that their addresses take too much memory, the edit searches the whole text.
 
 use std::collections::HashMap;
 
@@ -16,42 +16,41 @@ use super::pattern::{Pattern, stretches};
 use super::piece_table::PieceTable;
 use crate::engine::{Control, Error, Result};
 
-/// With fewer edits, each searches the whole text.
+/// With fewer edits, each one searches the whole text.
 const FEW: usize = 3;
 
-/// Stretches of one old_text that are tried.
+/// Maximum number of stretches searched for one old_text.
 const TRIED: usize = 3;
 
-/// A stretch that is shorter is tried only where there is no other.
+/// A shorter stretch is used only if there is no other.
 const SHORT: usize = 3;
 
-/// Addresses kept for one stretch beyond twice what its edits are to find, and in all: with more, the text is searched as
-/// quickly.
+/// Maximum number of addresses kept for one stretch: `KEPT` beyond twice the expected matches of its edits,
+/// and at most `MOST`. With more, a search of the whole text is as fast.
 const KEPT: usize = 1_000;
 const MOST: usize = 16 * 1024;
 
-/// Bytes of a text by which the anchor of a single edit is chosen.
+/// Bytes of the text that are sampled to choose the anchor of a single edit.
 const SAMPLE: usize = 64 * 1024;
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Search<'e> {
     patterns: Vec<Pattern<'e>>,
     /// For each pattern, the number of its anchor.
     anchors: Vec<Option<usize>>,
-    /// For each anchor, the last edit that asks for it.
+    /// For each anchor, the last edit that uses it.
     last: Vec<usize>,
     addresses: Occurrences<'e>,
 }
 
-/// What is found of `text`, which is not empty, at most `keep` matches. Nothing if the search would take too long: for
-/// what is only said to help.
+/// The occurrences of `text`, which must not be empty; at most `keep` matches are returned. Returns nothing
+/// if the search would take too long, because the result is only a hint.
 pub(super) fn occurrences(text: &str, pieces: &PieceTable, keep: usize, control: &Control) -> Result<Sought> {
     let mut search = Search::of(vec![(text.as_bytes(), keep as u64)], pieces, control)?;
     unless_too_costly(search.find(0, pieces, keep, control))
 }
 
-/// Nothing where a search was given up because it would take too long.
+/// Replaces the error of a search that would take too long by an empty result.
 pub(super) fn unless_too_costly(sought: Result<Sought>) -> Result<Sought> {
     match sought {
         Err(Error::InvalidArguments { .. }) => Ok(Sought::default()),
@@ -59,7 +58,7 @@ pub(super) fn unless_too_costly(sought: Result<Sought>) -> Result<Sought> {
     }
 }
 
-/// What is in the middle of the text's first piece.
+/// The middle of the text's first piece.
 fn sample<'t>(pieces: &PieceTable<'t>) -> &'t [u8] {
     let first = pieces.forward(pieces.start()).map_or(&b""[..], |(bytes, _)| bytes);
     let from = first.len().saturating_sub(SAMPLE) / 2;
@@ -67,7 +66,7 @@ fn sample<'t>(pieces: &PieceTable<'t>) -> &'t [u8] {
 }
 
 impl<'e> Search<'e> {
-    /// Prepares the search for `edits` in the text as it is before the first of them.
+    /// Prepares the search for `edits` in the text before the first of them.
     pub(super) fn new(edits: &'e [TextEdit], pieces: &PieceTable, control: &Control) -> Result<Search<'e>> {
         Search::of(
             edits.iter().map(|edit| (edit.old_text.as_bytes(), edit.occurrences)).collect(),
@@ -76,7 +75,7 @@ impl<'e> Search<'e> {
         )
     }
 
-    /// Prepares the search for texts that are to be found so many times.
+    /// Prepares the search for texts, each with its expected number of occurrences.
     fn of(wishes: Vec<(&'e [u8], u64)>, pieces: &PieceTable, control: &Control) -> Result<Search<'e>> {
         let mut search = Search {
             patterns: wishes.iter().map(|(text, _)| Pattern::new(text)).collect(),
@@ -92,7 +91,7 @@ impl<'e> Search<'e> {
         Ok(search)
     }
 
-    /// Chooses the anchors: those that stand least often in the text.
+    /// Chooses the anchors: the stretches that occur least often in the text.
     fn choose(&mut self, wishes: &[(&'e [u8], u64)], pieces: &PieceTable, control: &Control) -> Result<()> {
         let all: Vec<_> = wishes.iter().map(|(text, _)| stretches(text)).collect();
         let mut shared: HashMap<&[u8], u32> = HashMap::new();
@@ -103,7 +102,7 @@ impl<'e> Search<'e> {
         let mut kept: Vec<Kept> = Vec::new();
         let mut tried = Vec::with_capacity(wishes.len());
         for ((text, occurrences), mut stretches) in wishes.iter().zip(all) {
-            // What other edits of the call have too is likely to stand often.
+            // A stretch that other edits of the call share probably occurs often.
             stretches.sort_by_key(|at| (at.len() < SHORT, shared[&text[at.clone()]]));
             let long = stretches.iter().filter(|at| SHORT <= at.len()).count();
             stretches.truncate(TRIED.min(long.max(1)));
@@ -138,7 +137,7 @@ impl<'e> Search<'e> {
         Ok(())
     }
 
-    /// What the edit `number` finds now; at most `keep` matches are told.
+    /// The matches of the edit `number` now; at most `keep` of them are returned.
     pub(super) fn find(
         &mut self,
         number: usize,
@@ -159,7 +158,7 @@ impl<'e> Search<'e> {
         pattern.find(known.as_deref(), pieces, keep, control)
     }
 
-    /// Searches what the edit `number` put into the `leaves` for the anchors of later edits.
+    /// Searches the text that the edit `number` inserted into `leaves` for the anchors of later edits.
     pub(super) fn search_around(
         &mut self,
         number: usize,
@@ -173,7 +172,7 @@ impl<'e> Search<'e> {
         self.addresses.search_around(number as u32, pieces, leaves, control)
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(super) fn memory(&self) -> usize {
         self.patterns.capacity() * size_of::<Pattern>() + self.addresses.memory()
     }

@@ -1,8 +1,8 @@
-//! The bounded search for passages that look like a text that was not found.
+//! A bounded search for passages similar to a text that was not found.
 //!
-//! Pure over `&[u8]`; knows no edits and no words for what it finds. Bounded by work, not by the clock, so that the same
-//! call gives the same answer: one pass over the text counts, block by block, how many stretches of the needle a block
-//! holds, with one look-up every four bytes; only the best blocks are compared with the needle character by character,
+//! Pure over `&[u8]`; knows no edits and no messages. The bound is the work, not the time, so that the same
+//! call has the same result. One pass over the text counts for each block how many parts of the needle it
+//! holds, with one lookup every four bytes. Only the best blocks are compared with the needle by character,
 //! both folded.
 
 use std::ops::Range;
@@ -11,41 +11,41 @@ use super::edit_distance::distances;
 use super::normalize::Normalized;
 use super::work;
 
-/// Passages told.
+/// Maximum number of passages returned.
 const TOLD: usize = 3;
 
-/// Blocks that are looked at closely.
+/// Number of blocks compared by character.
 const BLOCKS: usize = 12;
 
-/// Characters of a needle that are compared: its first.
+/// Number of characters compared, from the start of a needle.
 pub(super) const COMPARED: usize = 1_024;
 
-/// A text that is shorter than this is one block.
+/// A shorter text is one block.
 const SMALL: usize = 16 * 1024;
 
-/// Bytes in which a short needle is looked for, which takes a look-up for every byte.
+/// Bytes searched for a short needle, which needs a lookup for every byte.
 const SEARCHED_BYTEWISE: usize = 32 << 20;
 
-/// A passage is told if this share of the needle's characters is in it.
+/// Minimum score of a passage that is returned.
 const LEAST: f64 = 0.55;
 
-/// A passage that looks like the needle.
+/// A passage similar to the needle.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Near {
-    /// Where it is.
+    /// Its range in the text.
     pub(super) at: Range<usize>,
-    /// How much of the needle is in it, from 0 to 1, blanks, case and typographic marks taken for the same.
+    /// The share of the needle found in it, from 0 to 1; blanks, case and typographic marks are folded.
     pub(super) score: f64,
 }
 
-/// The stretches of a text that are like a needle, and whether the search for them stopped before its end.
+/// The parts of a text that are similar to a needle, and whether the search for them stopped before its end.
 #[derive(Debug)]
 pub(super) struct Regions {
     pub(super) at: Vec<Range<usize>>,
     pub(super) early: bool,
 }
 
-/// The stretches of `text` that hold most of the grams that `needle` begins with.
+/// The parts of `text` that hold most of the grams at the start of `needle`.
 pub(super) fn regions(text: &[u8], needle: &str) -> Regions {
     if text.len() <= SMALL {
         return Regions { at: std::iter::once(0..text.len()).collect(), early: false };
@@ -67,7 +67,7 @@ pub(super) fn regions(text: &[u8], needle: &str) -> Regions {
         }
         best.push((count, number));
         if best.len() == 2 * BLOCKS {
-            // Of equals the first stay.
+            // Of equal blocks, the first stay.
             best.sort_by_key(|&(count, number)| (std::cmp::Reverse(count), number));
             best.truncate(BLOCKS);
             least = best[BLOCKS - 1].0 + 1;
@@ -84,7 +84,7 @@ pub(super) fn regions(text: &[u8], needle: &str) -> Regions {
     Regions { at: best.iter().map(region).collect(), early: searched < text.len() }
 }
 
-/// The passages of `text` within `regions` that are nearest to `needle`, best first.
+/// The passages of `text` within `regions` that are most similar to `needle`, best first.
 pub(super) fn nearest(text: &[u8], regions: &Regions, needle: &str) -> Vec<Near> {
     let folded = Normalized::new(start_of(needle));
     let compared = &folded.trimmed()[..folded.trimmed().len().min(COMPARED)];
@@ -106,12 +106,12 @@ pub(super) fn nearest(text: &[u8], regions: &Regions, needle: &str) -> Vec<Near>
     told
 }
 
-/// As much of a needle as is looked at.
+/// The start of a needle, which is the only part used.
 fn start_of(needle: &str) -> &str {
     &needle[..crate::engine::char_boundary(needle.as_bytes(), needle.len().min(4 * COMPARED))]
 }
 
-/// The grams of a needle, in lower case, each with one of 64 bits.
+/// The grams of a needle, in lower case, each mapped to one of 64 bits.
 struct Grams {
     len: usize,
     bits: Box<[u8]>,
@@ -123,7 +123,7 @@ impl Grams {
         let count = needle.len().saturating_sub(len) + 1;
         for at in 0..count {
             let Some(gram) = needle.get(at..at + len) else { break };
-            // Blanks are everywhere.
+            // Grams of blanks only are too frequent.
             if gram.iter().all(|byte| byte.is_ascii_whitespace()) {
                 continue;
             }
@@ -135,29 +135,29 @@ impl Grams {
         Grams { len, bits }
     }
 
-    /// The bits of the grams at every `step`th place of `bytes`.
+    /// The bits of the grams at every `step`th position of `bytes`.
     fn held(&self, bytes: &[u8], step: usize) -> u64 {
         let places = bytes.len().saturating_sub(3);
         let held = (0..places).step_by(step).fold(0u64, |held, at| {
             let gram = bytes[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
             held | 1 << self.bits[slot(gram, self.len)]
         });
-        // Bit 0 stands for what is no gram of the needle.
+        // Bit 0 stands for grams that are not in the needle.
         held & !1
     }
 }
 
-/// Bytes that differ in case only have the same slot.
+/// Bytes that differ only in case have the same slot.
 fn slot(gram: u32, len: usize) -> usize {
     let mask = if len < 4 { 0x00FF_FFFF } else { u32::MAX };
     (((gram | 0x2020_2020) & mask).wrapping_mul(0x9E37_79B1) >> 16) as usize
 }
 
-/// The stretches of one region that are nearest to the needle, and do not overlap.
+/// The passages of one region that are most similar to the needle, without overlap.
 fn closest(text: &[u8], region: Range<usize>, needle: &[char]) -> Vec<Near> {
     let raw = String::from_utf8_lossy(&text[region.clone()]);
     if raw.len() != region.len() {
-        // Not the text that was indexed.
+        // The bytes do not match the index.
         return Vec::new();
     }
     let folded = Normalized::new(&raw);
@@ -172,7 +172,7 @@ fn closest(text: &[u8], region: Range<usize>, needle: &[char]) -> Vec<Near> {
         if score < LEAST {
             break;
         }
-        // From the end backwards, the whole needle: how long is what it is nearest to?
+        // Compares backwards from the end to find the start of the passage.
         let backwards: Vec<char> = needle.iter().rev().copied().collect();
         let most = (end + 1).min(needle.len() * 2 + 8);
         let lengths = distances(&backwards, folded.chars[..=end].iter().rev().take(most).copied(), true);

@@ -1,7 +1,7 @@
-//! Where a passage of a text under edit stands, said in lines and columns, and quoted.
+//! Describes a passage of the edited text by lines and columns, and quotes it.
 //!
-//! Knows breaks and the old text's lines, and nothing of what is searched for. Lines that the old text has are named by
-//! their number there; a line or two of context makes a passage known again.
+//! Knows line breaks and the lines of the old text, not the search. Lines have their number in the old text.
+//! A line of context before and after helps to recognize a passage.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -11,30 +11,30 @@ use super::piece_table::PieceTable;
 use super::work;
 use crate::engine::text::lines::LineIndex;
 
-/// Bytes of one line that are quoted.
+/// Maximum number of bytes quoted of one line.
 const QUOTED: usize = 400;
 
-/// Bytes of a passage of several lines that are quoted.
+/// Maximum number of bytes quoted of a passage of several lines.
 const QUOTED_LINES: usize = 4_000;
 
-/// One passage, named in the old text where it stands there. Lines and columns count from 0; columns are characters.
+/// One passage, located in the old text if possible. Lines and columns are 0-based; columns are characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet {
     /// The line in which it starts.
     pub line: usize,
-    /// Its lines, less one: 0 if it ends in the line in which it starts.
+    /// Number of its lines, less one: 0 if it ends in the line in which it starts.
     pub further_lines: usize,
-    /// Where it starts in its first line.
+    /// The column of its start in its first line.
     pub column: usize,
-    /// Where it ends in its last line.
+    /// The column of its end in its last line.
     pub column_end: usize,
-    /// Where it starts in its first line as earlier edits of the call left that, if that is elsewhere.
+    /// The column of its start after the earlier edits of the call, if that differs.
     pub column_now: Option<usize>,
-    /// The edit of the same call that put its start there: then `line` is where that text stands in the old text.
+    /// The edit of the call that inserted its start, 0-based. Then `line` is where that text was inserted.
     pub put_in_by: Option<usize>,
-    /// Its lines as a whole, joined by `\n`; of long ones, what is around it.
+    /// Its whole lines, joined by `\n`; of a long line, the part around it.
     pub text: String,
-    /// Where in `text` it is.
+    /// The range of the passage in `text`.
     pub at: Range<usize>,
     /// The line before it, if there is one.
     pub before: Option<String>,
@@ -42,28 +42,28 @@ pub struct Snippet {
     pub after: Option<String>,
 }
 
-/// A text under edit, and the lines of the old one.
+/// An edited text, and the lines of the old text.
 #[derive(Debug)]
 pub(super) struct Lines<'s, 't> {
     pub(super) pieces: &'s PieceTable<'t>,
     pub(super) index: &'s LineIndex,
     pub(super) old: &'t [u8],
-    /// Lines can be as long as the text: what was found out about one is not found out again.
+    /// The results for the last line, because a line can be as long as the text.
     known: RefCell<Option<Known>>,
 }
 
-/// A line, and what was last asked about it.
+/// A line, and the last results for it.
 #[derive(Debug, Clone)]
 struct Known {
     start: Cursor,
     end: Cursor,
-    /// A spot, its column, and how many bytes of the line are before it.
+    /// A cursor, its column, and the number of bytes of the line before it.
     at: Cursor,
     column: usize,
     bytes: usize,
     before: Option<String>,
     after: Option<String>,
-    /// A place in the old text and its column there.
+    /// A position in the old text and its column there.
     old: Option<(usize, usize)>,
 }
 
@@ -77,7 +77,7 @@ impl<'s, 't> Lines<'s, 't> {
         let (line, put_in_by) = self.line(start);
         let known = self.line_of(start);
         let order = |spot| self.pieces.order(spot);
-        // A passage that ends with a break ends in the line of that break.
+        // A passage that ends with a line break ends in the line of that break.
         let last_from = match break_before(self.pieces, end) {
             Some(brk) if order(brk) >= order(start) => brk,
             _ => end,
@@ -92,7 +92,7 @@ impl<'s, 't> Lines<'s, 't> {
             let (last, close) = (self.line_start(last_from), self.line_end(last_from));
             (self.breaks(known.start, last), self.measure(last, shown_to).0, close, self.line_after(close))
         };
-        // The old text has it at another place of its line if edits changed what is before it.
+        // The column in the old text differs if edits changed the line before this position.
         let column = if put_in_by.is_none() { self.old_column(start).unwrap_or(now) } else { now };
         let moved = if one_line { column_end + column - now } else { column_end };
         let (text, at) = self.quote_around(&known, start, shown_to, close);
@@ -112,7 +112,7 @@ impl<'s, 't> Lines<'s, 't> {
         }
     }
 
-    /// The line in which the spot is, and its column.
+    /// The line of a cursor, and the cursor's column.
     fn line_of(&self, spot: Cursor) -> Known {
         let order = |spot| self.pieces.order(spot);
         let known = self.known.borrow_mut().take();
@@ -135,7 +135,7 @@ impl<'s, 't> Lines<'s, 't> {
         known
     }
 
-    /// The column in the old text of a spot that stands there. Nothing if no edit has changed anything yet.
+    /// The column of a cursor in the old text. `None` if no edit has changed the text.
     fn old_column(&self, spot: Cursor) -> Option<usize> {
         let at = self.pieces.origin(spot).0;
         if self.pieces.is_untouched() {
@@ -162,18 +162,18 @@ impl<'s, 't> Lines<'s, 't> {
             .map(|next| self.quote(next, self.line_end(next), QUOTED))
     }
 
-    /// The number of the line, and the edit that put the spot there.
+    /// The line number of a cursor in the old text, and the edit that inserted the text there, if any.
     pub(super) fn line(&self, spot: Cursor) -> (usize, Option<usize>) {
         let (at, put_in_by) = self.pieces.origin(spot);
         (self.index.line_at(at, self.old), put_in_by.map(|edit| edit as usize))
     }
 
-    /// As [`Lines::exact`], with every break as `\n`.
+    /// Like [`Lines::exact`], with every line break as `\n`.
     fn quote(&self, from: Cursor, to: Cursor, most: usize) -> String {
         self.exact(from, to, most).replace("\r\n", "\n").replace('\r', "\n")
     }
 
-    /// The text from `from` to `to`, without what is beyond `most` bytes.
+    /// The text from `from` to `to`, cut after `most` bytes.
     pub(super) fn exact(&self, from: Cursor, to: Cursor, most: usize) -> String {
         let (mut bytes, mut more) = (Vec::new(), false);
         for part in self.pieces.between(from, to) {
@@ -191,7 +191,7 @@ impl<'s, 't> Lines<'s, 't> {
         if more { text + "…" } else { text }
     }
 
-    /// The lines of a passage from `start` to `end`, of long ones what is around it, and where in that it is.
+    /// The lines of a passage (of a long line, the part around it), and the range of the passage in them.
     fn quote_around(
         &self,
         line: &Known,
@@ -215,19 +215,19 @@ impl<'s, 't> Lines<'s, 't> {
         (text, at)
     }
 
-    /// Where the line starts in which the spot is.
+    /// The start of the line of a cursor.
     pub(super) fn line_start(&self, spot: Cursor) -> Cursor {
         let brk = self.pieces.find_back(spot, |bytes| memchr::memrchr2(b'\n', b'\r', bytes));
         brk.map_or(self.pieces.start(), |brk| self.pieces.advance(brk, 1))
     }
 
-    /// Where the line ends in which the spot is: before its break.
+    /// The end of the line of a cursor, before its line break.
     pub(super) fn line_end(&self, spot: Cursor) -> Cursor {
         let brk = self.pieces.find(spot, |bytes| memchr::memchr2(b'\n', b'\r', bytes));
         brk.unwrap_or(self.pieces.end())
     }
 
-    /// Characters and bytes from one spot to another.
+    /// Number of characters and bytes between two cursors.
     fn measure(&self, from: Cursor, to: Cursor) -> (usize, usize) {
         self.pieces.between(from, to).fold((0, 0), |(count, len), bytes| {
             work::count(bytes.len());
@@ -235,14 +235,14 @@ impl<'s, 't> Lines<'s, 't> {
         })
     }
 
-    /// The breaks from one spot to another, neither of which is inside one.
+    /// Number of line breaks between two cursors, neither of which is inside a break.
     fn breaks(&self, from: Cursor, to: Cursor) -> usize {
         let count = |byte: u8, bytes: &[u8]| memchr::memchr_iter(byte, bytes).count();
         let (mut breaks, mut open) = (0, false);
         for bytes in self.pieces.between(from, to) {
             work::count(bytes.len());
             let carriage_returns = count(b'\r', bytes);
-            // Those of a `\r\n` are counted with the `\n`.
+            // The `\r` of a `\r\n` is counted with its `\n`.
             let in_both =
                 if carriage_returns == 0 { 0 } else { memchr::memmem::find_iter(bytes, b"\r\n").count() };
             breaks += count(b'\n', bytes) + carriage_returns - in_both;
@@ -257,7 +257,7 @@ fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
 
-/// The end of the break that starts at the spot; none starts inside a `\r\n`.
+/// The end of the line break that starts at the cursor. No break starts inside a `\r\n`.
 pub(super) fn break_after(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
     match pieces.byte_after(spot)? {
         b'\n' if pieces.byte_before(spot) == Some(b'\r') => None,
@@ -267,7 +267,7 @@ pub(super) fn break_after(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
     }
 }
 
-/// The start of the break that ends at the spot; none ends inside a `\r\n`.
+/// The start of the line break that ends at the cursor. No break ends inside a `\r\n`.
 pub(super) fn break_before(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
     match pieces.byte_before(spot)? {
         b'\r' if pieces.byte_after(spot) == Some(b'\n') => None,

@@ -1,22 +1,22 @@
-//! Some bytes of a text under edit as one slice.
+//! A range of an edited text as one slice.
 
 use std::cell::Cell;
 
 use super::cursor::Cursor;
 use super::piece_table::PieceTable;
 
-/// Bytes that may stand in several segments. Copied only where they do.
+/// Bytes that may be in several segments. Copies them only if they are.
 pub(super) struct Window<'s, 't> {
     pieces: &'s PieceTable<'t>,
     whole: &'t [u8],
     copied: Vec<u8>,
     from: Cursor,
-    /// A place in it and where in the text that is.
+    /// A position in the window and its cursor in the text.
     known: Cell<(usize, Cursor)>,
 }
 
 impl<'s, 't> Window<'s, 't> {
-    /// The `len` bytes from `from` on, or as many as there are.
+    /// The `len` bytes from `from` on, or fewer at the end of the text.
     pub(super) fn of(pieces: &'s PieceTable<'t>, from: Cursor, mut len: usize) -> Window<'s, 't> {
         let mut window = Window { pieces, whole: b"", copied: Vec::new(), from, known: Cell::new((0, from)) };
         let mut at = from;
@@ -37,7 +37,7 @@ impl<'s, 't> Window<'s, 't> {
         if self.copied.is_empty() { self.whole } else { &self.copied }
     }
 
-    /// Where in the text a place is. Quick where the places come in order.
+    /// The cursor of a position in the window. Fast if the positions are passed in order.
     pub(super) fn spot(&self, at: usize) -> Cursor {
         let (known, spot) =
             Some(self.known.get()).filter(|(known, _)| *known <= at).unwrap_or((0, self.from));

@@ -1,48 +1,48 @@
-//! What differs between a text that was searched for and one that was found, word by word.
+//! Compares the text searched for with the text found, word by word.
 //!
-//! Pure; knows kinds of differences, and no words for them.
+//! Pure; knows kinds of differences, but no messages for them.
 
 use similar::DiffTag;
 use similar::algorithms::{Capture, Replace, myers};
 
 use super::normalize::{is_blank, is_invisible, mark, same_letters};
 
-/// What kind of difference.
+/// The kind of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DifferenceKind {
-    /// Blanks, breaks, and characters that show nothing.
+    /// Blanks, line breaks, and invisible characters.
     Whitespace,
     /// Upper and lower case.
     Case,
-    /// Marks.
+    /// Punctuation marks.
     Punctuation,
     /// Anything else.
     Content,
 }
 
-/// One stretch that differs.
+/// One difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// What kind.
+    /// Its kind.
     pub kind: DifferenceKind,
-    /// What was searched for; may be empty.
+    /// The text searched for; may be empty.
     pub expected: String,
-    /// What is there; may be empty.
+    /// The text found; may be empty.
     pub found: String,
     /// Both are the same letters, composed in different ways (NFC, NFD).
     pub same_letters: bool,
 }
 
-/// Differences told.
+/// Maximum number of differences returned.
 const TOLD: usize = 8;
 
-/// Bytes of a difference that are told.
+/// Maximum length of a difference in bytes.
 const SHOWN: usize = 160;
 
-/// Pairs of words that are compared to find those that are the same.
+/// Maximum number of pairs of words to compare; longer texts are one difference.
 const PAIRS: usize = 1 << 20;
 
-/// What differs between the two, in their order, and how many differences there are beyond those told.
+/// The differences of the two texts, in order, and the number of further ones.
 pub(super) fn differences(expected: &str, found: &str) -> (Vec<Difference>, usize) {
     let (old, new) = (words(expected), words(found));
     let head = old.iter().zip(&new).take_while(|(old, new)| same(old, new)).count();
@@ -73,7 +73,7 @@ fn cut(mut text: String) -> String {
     text
 }
 
-/// By how many columns all lines of `found` are further in than those of `expected`, if that is all that differs.
+/// The change of the indent, in columns, if it is equal for all lines and the only difference.
 pub(super) fn shift(expected: &str, found: &str) -> Option<i64> {
     let (old, new): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
     if old.len() != new.len() || old.len() < 2 {
@@ -109,7 +109,7 @@ fn kind(expected: &str, found: &str) -> DifferenceKind {
     }
 }
 
-/// Words, runs of blanks, breaks, and single marks.
+/// Splits a text into words, runs of blanks, line breaks, and single marks.
 fn words(text: &str) -> Vec<&str> {
     let class = |c: char| match c {
         '\n' | '\r' => 0,
@@ -135,12 +135,12 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// Whether the word `new` is found by `old`: a `\n` or `\r\n` finds a break of any kind.
+/// Whether the word `old` matches `new`: a `\n` or `\r\n` matches any line break.
 fn same(old: &str, new: &str) -> bool {
     old == new || matches!(old, "\n" | "\r\n") && matches!(new, "\n" | "\r\n" | "\r")
 }
 
-/// The runs of words in which the two differ, of each its part of `old` and its part of `new`.
+/// The ranges of words in which the two differ, each as a part of `old` and a part of `new`.
 fn apart<'w, 't>(old: &'w [&'t str], new: &'w [&'t str]) -> Vec<(&'w [&'t str], &'w [&'t str])> {
     if old.len() * new.len() > PAIRS {
         return vec![(old, new)];
@@ -154,7 +154,7 @@ fn apart<'w, 't>(old: &'w [&'t str], new: &'w [&'t str]) -> Vec<(&'w [&'t str], 
     changes.map(|op| (&old[op.old_range()], &new[op.new_range()])).collect()
 }
 
-/// A word that was searched for.
+/// A word of the text searched for.
 struct Expected<'t>(&'t str);
 
 /// A word of the file.

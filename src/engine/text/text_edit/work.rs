@@ -1,11 +1,11 @@
-//! Counts the bytes that are looked at, so that tests can hold the cost of a call against that of another.
+//! Counts the bytes that a call processes, so that tests can compare the cost of calls.
 
 #[cfg(test)]
 thread_local! {
     static DONE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Counts so many bytes that are looked at once. Costs nothing but in tests.
+/// Adds `bytes` to the count. Does nothing outside tests.
 #[inline]
 pub(super) fn count(bytes: usize) {
     #[cfg(test)]

@@ -1,8 +1,8 @@
-//! A loss of power after any step of an edit, by a model of the disk (SPEC 8).
+//! Power loss after any step of an edit, with a model of the disk (SPEC 8).
 //!
-//! The live image is the folder itself. The durable image is what was flushed: a file's bytes when the file is flushed, a
-//! folder's names when the folder is. After a loss of power a name that was not flushed may be there or not, and bytes
-//! that were not flushed may be there, missing, or there in part.
+//! The live image is the folder itself. The durable image is what was flushed: the bytes of a file when the
+//! file is flushed, the names of a folder when the folder is flushed. After a power loss, a name that was not
+//! flushed may exist or not; bytes that were not flushed may be there, missing, or there in part.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,17 +15,17 @@ use super::*;
 use crate::engine::fs::failpoint::Event;
 use crate::engine::fs::temporary;
 
-/// Names in one folder, and the inode of each.
+/// The names in one folder, each with its inode.
 type Names = BTreeMap<String, u64>;
 
-/// The files of a folder and of the folders in it, by their paths.
+/// The files of a folder and its subfolders, by path.
 type Image = BTreeMap<PathBuf, Vec<u8>>;
 
 #[derive(Debug, Clone)]
 struct Folder {
     path: PathBuf,
     inode: u64,
-    /// The names when it was flushed, and after each step since then: each of these may be what is left.
+    /// The names at the last flush, and after each step since then. A power loss may leave any of these sets.
     names: Vec<Names>,
 }
 
@@ -35,7 +35,6 @@ struct Content {
     durable: Vec<u8>,
 }
 
-/// See the module.
 #[derive(Debug, Clone)]
 struct Disk {
     folders: Vec<Folder>,
@@ -43,7 +42,7 @@ struct Disk {
 }
 
 impl Disk {
-    /// All that is in `folders` now is durable.
+    /// A disk on which everything in `folders` is durable.
     fn new(folders: &[&Path]) -> Disk {
         let inode = |path: &Path| path.metadata().unwrap().ino();
         let folder = |path: &&Path| Folder { path: path.into(), inode: inode(path), names: Vec::new() };
@@ -53,7 +52,7 @@ impl Disk {
         disk
     }
 
-    /// Takes in the live state.
+    /// Reads the live state.
     fn look(&mut self) {
         let before = std::mem::take(&mut self.contents);
         for folder in &mut self.folders {
@@ -72,7 +71,7 @@ impl Disk {
                 folder.names.push(names);
             }
         }
-        // A name that is durable may lead to a file that has lost it since.
+        // A durable name may lead to a file that has lost this name since.
         for (inode, content) in before {
             self.contents.entry(inode).or_insert(content);
         }
@@ -94,7 +93,7 @@ impl Disk {
         }
     }
 
-    /// All that a loss of power now may leave.
+    /// All images that a power loss now may leave.
     fn images(&self) -> Vec<Image> {
         let mut images = vec![Image::new()];
         for folder in &self.folders {
@@ -128,7 +127,7 @@ impl Disk {
     }
 }
 
-/// An edit of the file `file` (through the name `a`), and what it is before and after.
+/// An edit of the file `file` (through the name `a`), with its text before and after.
 struct Case {
     file: &'static str,
     old: Option<String>,
@@ -137,7 +136,7 @@ struct Case {
 }
 
 impl Case {
-    /// The folders with the file as it was before.
+    /// The folders with the file before the edit.
     fn folders(&self) -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let sub = dir.path().join("sub");
@@ -156,7 +155,7 @@ impl Case {
         workspace.edit_lines(&name, &self.edits, true, &control())
     }
 
-    /// Cuts the power after each step. Returns the number of steps, or what went wrong.
+    /// Cuts the power after each step. Returns the number of steps, or the problem.
     fn cut_everywhere(&self, durability: Durability) -> std::result::Result<usize, String> {
         for step in 1.. {
             let (dir, sub) = self.folders();
@@ -179,7 +178,7 @@ impl Case {
         unreachable!("a write has an end")
     }
 
-    /// Starts again on what is left.
+    /// Restarts on the image and checks the file.
     fn check_after(&self, image: &Image, lost: &Path, answered: bool) -> std::result::Result<(), String> {
         let (dir, _) = self.folders();
         let _ = std::fs::remove_file(dir.path().join(self.file));

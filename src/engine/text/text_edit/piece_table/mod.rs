@@ -1,10 +1,10 @@
-//! A text under edit: a sequence of segments of texts that never move, the old text and what edits put in.
+//! An edited text: a sequence of segments of texts that never move (the old text and the inserted texts).
 //!
-//! Pure; knows neither lines nor what is searched for. No text is copied, and a segment takes a few bytes: the
-//! sequence is cut into leaves, each of which holds the next few dozen segments in a row; a replacement writes the
-//! leaves anew that it touches. Bytes have addresses of their own for good: an old byte its place in the old text, one of
-//! an edit with few matches a number past its end. So a place that was found before an edit can be looked up after it,
-//! and it is known whether it is still there.
+//! Pure; knows neither lines nor the search. Copies no text; a segment takes a few bytes. The sequence is
+//! divided into leaves of a few dozen segments; a replacement rewrites the leaves that it touches. Bytes have
+//! permanent addresses: an old byte its position in the old text; a byte inserted by an edit with few matches
+//! a number past its end. So a position found before an edit can be looked up after it, as long as the byte
+//! still exists.
 
 mod rebuild;
 mod segment;
@@ -21,27 +21,27 @@ use super::memory::Full;
 use super::work;
 use crate::engine::text::splice::Change;
 
-/// Some segments in a row.
+/// A few segments in order.
 #[derive(Debug)]
 struct Leaf {
     segments: Box<[u8]>,
-    /// Where in the old text its first segment is.
+    /// The position of its first segment in the old text.
     old: u32,
     /// The address of its first byte of the old text, or [`NOWHERE`].
     first_old: u32,
-    /// Bytes of its text.
+    /// Length of its text in bytes.
     len: u32,
     previous: u32,
     next: u32,
-    /// Rises along the text.
+    /// Increases along the text.
     label: u64,
 }
 
-/// The leaves before the first and behind the last; both empty.
+/// The leaves before the first and after the last one; both empty.
 const HEAD: u32 = 0;
 const TAIL: u32 = 1;
 
-/// The segments of the leaf that was looked at last, and where in it each ends.
+/// The segments of the leaf used last, and their ends in it.
 #[derive(Debug, Default)]
 struct Unfolded {
     leaf: u32,
@@ -49,29 +49,28 @@ struct Unfolded {
     ends: Vec<u32>,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct PieceTable<'t> {
     old: &'t [u8],
-    /// What each edit put in.
+    /// The inserted text of each edit.
     texts: Vec<&'t [u8]>,
-    /// Where the text starts in the old one.
+    /// The start of the text in the old text.
     first: u32,
-    /// Invariant: linked both ways from [`HEAD`] to [`TAIL`], labels rising; none but these two is empty; the places in
-    /// the old text never fall.
+    /// Invariant: linked in both directions from [`HEAD`] to [`TAIL`], with increasing labels. Only these two
+    /// are empty. Positions in the old text never decrease.
     leaves: Vec<Leaf>,
     /// Leaves that are not in the text.
     free: Vec<u32>,
-    /// The leaf that holds the first old byte at or behind an address, for each leaf that holds one.
+    /// For each leaf with bytes of the old text: the address of its first such byte, and the leaf.
     old_starts: BTreeMap<u32, u32>,
-    /// The leaf in which the segment is that starts at an address of an edit's. What is gone may still be in it.
+    /// For each segment of an edit with an address: the address, and the leaf. May hold removed segments.
     new_starts: BTreeMap<u32, u32>,
     next_address: u32,
     len: usize,
-    /// Bytes that all leaves' segments take.
+    /// Bytes of the segments of all leaves.
     folded: usize,
     edited: bool,
-    /// Room for what a leaf is written with.
+    /// Reused buffer for writing a leaf.
     tokens: Vec<u8>,
     ready: rebuild::Ready,
     unfolded: RefCell<Unfolded>,
@@ -79,7 +78,7 @@ pub(super) struct PieceTable<'t> {
 }
 
 impl<'t> PieceTable<'t> {
-    /// The text `old` from `first` on. Nothing if it is too long for addresses of 32 bits.
+    /// The text `old` from `first` on. Returns `None` if it is too long for 32-bit addresses.
     pub(super) fn new(old: &'t [u8], first: usize) -> Option<PieceTable<'t>> {
         let next_address = u32::try_from(old.len()).ok().filter(|&len| len < NOWHERE / 2)?;
         let (first, len) = (first as u32, old.get(first..)?.len());
@@ -116,14 +115,14 @@ impl<'t> PieceTable<'t> {
         Some(pieces)
     }
 
-    /// Bytes of the text.
+    /// Length of the text in bytes.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(super) fn memory(&self) -> usize {
-        // Of trees of small keys and values, with what allocators add.
+        // Bytes of a tree entry with a small key and value, and overhead of an allocation.
         const ENTRY: usize = 20;
         const ALLOCATED: usize = 16;
         self.folded
@@ -145,7 +144,7 @@ impl<'t> PieceTable<'t> {
         Reader::new(&leaf.segments, leaf.old)
     }
 
-    /// Looks at the segments of a leaf, and where in it each ends.
+    /// Calls `look` with the segments of a leaf, and their ends in it.
     fn unfold<R>(&self, leaf: u32, look: impl FnOnce(&[Segment], &[u32]) -> R) -> R {
         let mut unfolded = self.unfolded.borrow_mut();
         let Unfolded { leaf: last, segments, ends } = &mut *unfolded;
@@ -164,9 +163,9 @@ impl<'t> PieceTable<'t> {
         look(segments, ends)
     }
 
-    /// Puts `text` of `edit` in the place of each of `matches`, which stand in order and do not overlap. Returns the leaves
-    /// that hold it, in order. If the text grows too long, or what is held takes more than `most` bytes of memory, the
-    /// pieces are of no use any more.
+    /// Replaces each of `matches`, which are in order and do not overlap, by the `text` of `edit`. Returns
+    /// the leaves that hold it, in order. Fails if the text becomes too long, or if the table takes more than
+    /// `most` bytes of memory; then the table must not be used any more.
     pub(super) fn replace_all(
         &mut self,
         matches: &Matches,
@@ -185,7 +184,7 @@ impl<'t> PieceTable<'t> {
         rebuild::replace_all(self, matches, edit, most)
     }
 
-    /// Puts a leaf with these segments behind `before`, still without a label. Returns its number.
+    /// Adds a leaf with these segments after `before`, without a label. Returns its number.
     fn add_leaf(&mut self, before: u32, segments: &[Segment]) -> u32 {
         let old = segments.first().map_or(0, |first| first.old_at);
         let mut writer = Writer::new(std::mem::take(&mut self.tokens), old);
@@ -205,7 +204,7 @@ impl<'t> PieceTable<'t> {
         self.tokens = tokens;
         self.folded += leaf.segments.len();
         let first_old = leaf.first_old;
-        // There are at most as many as replacements, whose number is limited far below 2^31.
+        // There are at most as many leaves as replacements, whose number is limited far below 2^31.
         let number = self.free.pop().unwrap_or(self.leaves.len() as u32);
         match self.leaves.get_mut(number as usize) {
             Some(free) => *free = leaf,
@@ -219,7 +218,7 @@ impl<'t> PieceTable<'t> {
         number
     }
 
-    /// Takes a leaf out of the text. Returns what reads its segments.
+    /// Removes a leaf from the text. Returns a reader of its segments.
     fn take_leaf(&mut self, leaf: u32) -> Reader<Box<[u8]>> {
         let Leaf { previous, next, first_old, old, .. } = *self.leaf(leaf);
         self.leaves[previous as usize].next = next;
@@ -231,7 +230,7 @@ impl<'t> PieceTable<'t> {
         Reader::new(segments, old)
     }
 
-    /// Labels the `count` leaves between two that have labels.
+    /// Labels the `count` leaves between two labelled ones.
     fn label_between(&mut self, before: u32, after: u32, count: u64) {
         let (low, high) = (self.leaf(before).label, self.leaf(after).label);
         let step = (high - low) / (count + 1);
@@ -246,12 +245,12 @@ impl<'t> PieceTable<'t> {
         }
     }
 
-    /// Gives all leaves labels that leave as much room everywhere.
+    /// Relabels all leaves at equal distances.
     fn label_anew(&mut self) {
         self.label_between(HEAD, TAIL, self.leaves.len() as u64);
     }
 
-    /// The text as changes of the old one, by the numbers of the edits. Each leaf is let go of when it has been read.
+    /// The text as changes of the old one, with the edits' numbers. Frees each leaf after reading it.
     pub(super) fn into_changes(self) -> impl Iterator<Item = Change> {
         let end = (self.old.len() as u32, None);
         let mut done = self.first;
@@ -265,7 +264,7 @@ impl<'t> PieceTable<'t> {
                     Change { at: range(at), text: text as usize, part: range(part) }
                 };
                 match segment.and_then(|segment| Some((segment.edit()?, segment))) {
-                    // What was put in takes the place of all that is gone before the next segment.
+                    // Inserted text replaces all bytes deleted before the next segment.
                     Some((edit, segment)) => {
                         let next = segments.peek().map_or(old_at, |(next, _)| *next);
                         let from = done.min(old_at);

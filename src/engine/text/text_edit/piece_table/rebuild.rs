@@ -1,41 +1,40 @@
-//! Replacements: the leaves that they touch, read segment by segment and written anew.
+//! Replacements: reads the affected leaves segment by segment and writes them again.
 
 use super::segment::{NOWHERE, Reader, Segment};
 use super::{Cursor, Full, HEAD, Matches, PieceTable, TAIL};
 
-/// Segments of a leaf that replacements made many of, and of one with a few here and there, which may be written anew soon:
-/// a small one while there are few.
+/// Segments of a leaf: with many replacements (`DENSE`), and with few, which may soon be rewritten
+/// (`SPARSE`). While there are only a `FEW` leaves, `SMALL` instead of `SPARSE`.
 const DENSE: usize = 256;
 const SPARSE: usize = 96;
 const SMALL: usize = 16;
 const FEW: usize = 4096;
 
-/// Replacements of one edit that get addresses, and of all edits.
+/// Maximum number of replacements of one edit, and of all edits, whose inserted bytes get addresses.
 const ADDRESSED: u64 = 64;
 const ALL_ADDRESSED: usize = 64 * 1024;
 
-/// See the module.
 struct Rebuild<'p, 't> {
     pieces: &'p mut PieceTable<'t>,
     edit: u32,
-    /// Bytes of what is put in.
+    /// Length of the inserted text in bytes.
     len: u32,
-    /// What is put in gets addresses.
+    /// The inserted bytes get addresses.
     addressed: bool,
     /// The leaf that is being read.
     open: Option<Open>,
-    /// What was read and put in, and is not yet in a leaf.
+    /// Segments that were read or inserted, and are not yet in a leaf.
     ready: Ready,
-    /// How many of these were put in.
+    /// How many of these were inserted.
     put_in: usize,
-    /// The last leaf before those that are written, with its label, and the last of these.
+    /// The last labelled leaf before those being written, and the last leaf written.
     before: u32,
     last: u32,
     written: u64,
     changed: Vec<u32>,
 }
 
-/// Segments, each with the leaf that it was in, if it was as long there.
+/// Segments, each with the leaf from which it was read, if its length is unchanged.
 #[derive(Debug, Default)]
 pub(super) struct Ready {
     segments: Vec<Segment>,
@@ -46,15 +45,15 @@ struct Open {
     leaf: u32,
     next: u32,
     reader: Reader<Box<[u8]>>,
-    /// What is left of the segment that was read last, and whether it is all of it.
+    /// The rest of the current segment, and whether nothing of it has been read.
     rest: Option<Segment>,
     whole: bool,
-    /// Bytes of the leaf before that.
+    /// Number of bytes of the leaf before that.
     offset: u32,
 }
 
-/// Puts the text of `edit` in the place of the matches. Returns the leaves that hold it, if it is empty those in which it
-/// has left what was around the matches.
+/// Replaces the matches by the text of `edit`. Returns the leaves that hold it; if it is empty, the leaves
+/// with the text around the matches.
 pub(super) fn replace_all(
     pieces: &mut PieceTable,
     matches: &Matches,
@@ -116,7 +115,7 @@ impl Rebuild<'_, '_> {
         self.move_to(end.offset, false);
     }
 
-    /// Puts the new text here, where the old text has the place `old_at`.
+    /// Inserts the new text here, at the position `old_at` of the old text.
     fn put(&mut self, old_at: u32) {
         if self.len == 0 {
             return;
@@ -171,7 +170,7 @@ impl Rebuild<'_, '_> {
         }
     }
 
-    /// Reads on to `offset` or the end of the leaf; what is read is kept, or goes.
+    /// Reads up to `offset` or the end of the leaf. Keeps or deletes what it reads.
     fn move_to(&mut self, offset: u32, keep: bool) {
         while let Some(open) = &mut self.open
             && let Some(rest) = open.rest
@@ -192,7 +191,7 @@ impl Rebuild<'_, '_> {
         }
     }
 
-    /// Keeps the rest of the leaf that is read, and writes all that is ready.
+    /// Keeps the rest of the current leaf, and writes all segments that are ready.
     fn close(&mut self) {
         self.move_to(u32::MAX, true);
         if self.open.take().is_none() && self.ready.segments.is_empty() {
@@ -213,7 +212,7 @@ impl Rebuild<'_, '_> {
             self.pieces.label_between(self.before, after, self.written);
         }
         if self.len == 0 {
-            // Its first byte stands behind another one now.
+            // Its first byte now follows another byte.
             self.changed.push(after);
         }
         self.begin_behind(self.last);

@@ -1,7 +1,7 @@
-//! Bytes of one source that stand together, and many of them in a row in a few bytes each.
+//! A segment: adjacent bytes of one source. And a compact form for a sequence of segments.
 //!
-//! A call may make a million replacements, and what is between them stays as many stretches of the old text: so each
-//! is written as the difference from what stands before it.
+//! A call may make a million replacements, which leave as many segments of the old text. So each segment is
+//! written as its difference from the one before.
 
 use crate::engine::text::packed::{read, write};
 
@@ -11,19 +11,19 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 /// Stands for no edit: the old text.
 const OLD: u32 = u32::MAX;
 
-/// Kinds of stretches that are remembered while a row is written or read.
+/// Number of recent insertions that are remembered while a sequence is written or read.
 const RECENT: usize = 8;
 
-/// A stretch of the old text or of what an edit put in.
+/// A part of the old text or of the inserted text of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Segment {
-    /// Bytes, at least one.
+    /// Length in bytes, at least one.
     pub(super) len: u32,
     /// The edit, or [`OLD`].
     edit: u32,
-    /// Where in its source it starts: of the old text its address.
+    /// Its start in its source; in the old text, that is its address.
     pub(super) from: u32,
-    /// The place in the old text, or the one at which the edit put it in. It never falls along a text.
+    /// Its position in the old text, or the one at which the edit inserted it. Never decreases along a text.
     pub(super) old_at: u32,
     /// The address of the first byte, or [`NOWHERE`].
     pub(super) address: u32,
@@ -38,7 +38,7 @@ impl Segment {
         Segment { len, edit, from: 0, old_at, address }
     }
 
-    /// Which edit put it in; none for the old text.
+    /// The edit that inserted it; `None` for the old text.
     pub(super) fn edit(&self) -> Option<u32> {
         (self.edit != OLD).then_some(self.edit)
     }
@@ -60,18 +60,18 @@ impl Segment {
         }
     }
 
-    /// Whether the byte with this address is in it.
+    /// Whether it contains the byte with this address.
     pub(super) fn holds(&self, address: u32) -> bool {
         self.address != NOWHERE && self.address <= address && address - self.address < self.len
     }
 }
 
-/// What is known while a row of segments is written or read.
+/// State while a sequence of segments is written or read.
 #[derive(Debug)]
 struct Known {
-    /// Where in the old text the last segment ends.
+    /// The end of the last segment in the old text.
     old: u32,
-    /// Edit, start and length of what was put in lately, the oldest of which gives way to the next.
+    /// Edit, start and length of recent insertions. The next one overwrites the oldest.
     recent: [(u32, u32, u32); RECENT],
     next: usize,
 }
@@ -87,13 +87,13 @@ impl Known {
     }
 }
 
-// The two lowest bits of a row's numbers say what follows.
-const KEPT: u64 = 0; // the old text goes on; so many bytes
-const SKIPPED: u64 = 1; // so many bytes of the old text are gone; then how many follow
-const AS_BEFORE: u64 = 2; // three bits: which of the recent ones; then how many bytes of the old text are gone
-const PUT_IN: u64 = 3; // a bit: it has an address; its length; then gone bytes, edit, start, and the address
+// The two lowest bits of a number say what follows.
+const KEPT: u64 = 0; // the old text continues; the number of bytes
+const SKIPPED: u64 = 1; // the number of deleted bytes of the old text; then how many bytes follow
+const AS_BEFORE: u64 = 2; // three bits: which recent insertion; then the number of deleted bytes
+const PUT_IN: u64 = 3; // a bit: has an address; length; then deleted bytes, edit, start, address
 
-/// Writes segments in a row.
+/// Writes a sequence of segments.
 #[derive(Debug)]
 pub(super) struct Writer {
     tokens: Vec<u8>,
@@ -101,7 +101,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// For segments that follow the place `old` of the old text. Whatever `room` held is gone.
+    /// For segments after the position `old` of the old text. Clears `room` and uses it as the buffer.
     pub(super) fn new(mut room: Vec<u8>, old: u32) -> Writer {
         room.clear();
         Writer { tokens: room, known: Known::new(old) }
@@ -145,7 +145,7 @@ impl Writer {
     }
 }
 
-/// Reads segments in a row.
+/// Reads a sequence of segments.
 #[derive(Debug)]
 pub(super) struct Reader<T> {
     tokens: T,
@@ -154,7 +154,7 @@ pub(super) struct Reader<T> {
 }
 
 impl<T: AsRef<[u8]>> Reader<T> {
-    /// Of what was written behind the place `old` of the old text.
+    /// Reads `tokens`, which were written after the position `old` of the old text.
     pub(super) fn new(tokens: T, old: u32) -> Reader<T> {
         Reader { tokens, at: 0, known: Known::new(old) }
     }
@@ -168,7 +168,7 @@ impl<T: AsRef<[u8]>> Iterator for Reader<T> {
     type Item = Segment;
 
     fn next(&mut self) -> Option<Segment> {
-        // All numbers were u32.
+        // All numbers were written from u32 values.
         let head = self.number()?;
         let segment = match head & 3 {
             KEPT => Segment::old(self.known.old, (head >> 2) as u32),

@@ -1,4 +1,4 @@
-//! Pieces against a string that is edited in the same way.
+//! Compares pieces with a string that is edited in the same way.
 
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ fn put(pieces: &mut PieceTable, from: Cursor, to: Cursor, text: &'static [u8], e
     assert_integrity(pieces);
 }
 
-/// Holds the pieces against their invariant.
+/// Checks the invariant of the pieces.
 fn assert_integrity(pieces: &PieceTable) {
     let (mut leaf, mut len, mut old_at) = (HEAD, 0, pieces.first);
     while leaf != TAIL {
@@ -81,7 +81,7 @@ fn many_replacements_at_once_take_a_few_bytes_each() {
             let from = pieces.advance(pieces.start(), at);
             (from, pieces.behind(pieces.after(from, old.as_bytes()).unwrap()))
         };
-        // From the start each time would take too long.
+        // Counting from the start for each match would take too long.
         let sample = expected.match_indices(old).take(3).map(spots).collect::<Vec<_>>();
         let control = crate::engine::Control::new(std::time::Duration::from_secs(60));
         let pattern = crate::engine::text::text_edit::pattern::Pattern::new(old.as_bytes());

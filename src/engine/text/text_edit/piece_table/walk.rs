@@ -1,23 +1,23 @@
-//! Ways about in the text: from a spot to others, to bytes, to addresses, and back.
+//! Navigation in the text: from a cursor to other cursors, to bytes, to addresses, and back.
 
 use super::segment::{NOWHERE, Segment};
 use super::{Cursor, HEAD, Leaf, PieceTable, TAIL};
 use crate::engine::text::text_edit::work;
 
-/// What it takes to get at bytes, in bytes compared.
+/// Cost of an access to bytes, as a number of bytes compared.
 const GET_AT: usize = 16;
 
-/// Bytes that are compared at once, so that a difference at the start of a long text is seen at the start.
+/// Bytes compared at once, so that a difference at the start of a long text is found early.
 const BLOCK: usize = 1024;
 
-/// What is from a spot to the end of its segment.
+/// The rest of a segment, from a cursor on.
 pub(in crate::engine::text::text_edit) struct Stretch<'t> {
     pub(in crate::engine::text::text_edit) bytes: &'t [u8],
     /// The start of the next segment.
     pub(in crate::engine::text::text_edit) next: Cursor,
     /// The address of the first byte, if it has one.
     pub(in crate::engine::text::text_edit) address: Option<u32>,
-    /// Which edit put it in; none for the old text.
+    /// The edit that inserted it; `None` for the old text.
     pub(in crate::engine::text::text_edit) edit: Option<u32>,
 }
 
@@ -37,7 +37,7 @@ impl<'t> PieceTable<'t> {
         Cursor { leaf: TAIL, offset: 0 }
     }
 
-    /// Where the byte with this address is, if it is still in the text.
+    /// The cursor of the byte with this address, if it is still in the text.
     pub(in crate::engine::text::text_edit) fn spot(&self, address: u32) -> Option<Cursor> {
         let starts = if (address as usize) < self.old.len() { &self.old_starts } else { &self.new_starts };
         let (_, &leaf) = starts.range(..=address).next_back()?;
@@ -48,13 +48,13 @@ impl<'t> PieceTable<'t> {
         Some(Cursor { leaf, offset })
     }
 
-    /// What sorts spots as they stand in the text.
+    /// A key that orders cursors by their position in the text.
     pub(in crate::engine::text::text_edit) fn order(&self, spot: Cursor) -> (u64, u32) {
         (self.leaf(spot.leaf).label, spot.offset)
     }
 
-    /// The place in the old text of a spot; where the spot is in text that an edit put in, the place where it did that,
-    /// and the edit.
+    /// The position of a cursor in the old text. In inserted text: the position where it was inserted, and
+    /// the edit.
     pub(in crate::engine::text::text_edit) fn origin(&self, spot: Cursor) -> (usize, Option<u32>) {
         if let Some((segment, start)) = self.segment_after(spot) {
             return match segment.edit() {
@@ -62,7 +62,7 @@ impl<'t> PieceTable<'t> {
                 put_in => (segment.old_at as usize, put_in),
             };
         }
-        // What ends the text stands behind the last segment, whatever that is.
+        // The end of the text is the end of the last segment.
         let last = self.segment_before(spot).map(|(segment, _)| match segment.edit() {
             None => segment.old_at + segment.len,
             Some(_) => segment.old_at,
@@ -70,7 +70,7 @@ impl<'t> PieceTable<'t> {
         (last.unwrap_or(self.first) as usize, None)
     }
 
-    /// The segment with the byte at a spot, and where in its leaf it starts. Nothing at the end of a leaf.
+    /// The segment of the byte at a cursor, and its start in its leaf. `None` at the end of a leaf.
     fn segment_after(&self, spot: Cursor) -> Option<(Segment, u32)> {
         self.unfold(spot.leaf, |segments, ends| {
             let at = ends.partition_point(|&end| end <= spot.offset);
@@ -78,20 +78,20 @@ impl<'t> PieceTable<'t> {
         })
     }
 
-    /// The segment with the byte before a spot, and where in its leaf it starts; at the start of a leaf that in the leaf
-    /// before it.
+    /// The segment of the byte before a cursor, and its start in its leaf. At the start of a leaf, that is in
+    /// the leaf before.
     fn segment_before(&self, spot: Cursor) -> Option<(Segment, u32)> {
         let spot = self.behind(spot);
         let byte = Cursor { offset: spot.offset.checked_sub(1)?, ..spot };
         self.segment_after(byte)
     }
 
-    /// The bytes from a spot to the end of its segment, and the start of the next one. Nothing at the end.
+    /// The bytes from a cursor to the end of its segment, and the start of the next one. `None` at the end.
     pub(in crate::engine::text::text_edit) fn forward(&self, spot: Cursor) -> Option<(&'t [u8], Cursor)> {
         self.stretch(spot).map(|stretch| (stretch.bytes, stretch.next))
     }
 
-    /// What is from a spot to the end of its segment. Nothing at the end.
+    /// The rest of the segment at a cursor. `None` at the end.
     pub(in crate::engine::text::text_edit) fn stretch(&self, spot: Cursor) -> Option<Stretch<'t>> {
         let mut at = spot;
         loop {
@@ -113,25 +113,25 @@ impl<'t> PieceTable<'t> {
         }
     }
 
-    /// The bytes from the start of a spot's segment to the spot, or if these are none, the segment before it; and where
-    /// they start. Nothing at the start.
+    /// The bytes of a segment before a cursor, and their start. Takes the cursor's own segment, or the one
+    /// before if the cursor is at its start. `None` at the start of the text.
     pub(in crate::engine::text::text_edit) fn backward(&self, spot: Cursor) -> Option<(&'t [u8], Cursor)> {
         let spot = self.behind(spot);
         let (segment, start) = self.segment_before(spot)?;
         Some((&self.bytes(&segment)[..(spot.offset - start) as usize], Cursor { offset: start, ..spot }))
     }
 
-    /// The byte behind a spot.
+    /// The byte after a cursor.
     pub(in crate::engine::text::text_edit) fn byte_after(&self, spot: Cursor) -> Option<u8> {
         self.forward(spot).map(|(rest, _)| rest[0])
     }
 
-    /// The byte before a spot.
+    /// The byte before a cursor.
     pub(in crate::engine::text::text_edit) fn byte_before(&self, spot: Cursor) -> Option<u8> {
         self.backward(spot).and_then(|(before, _)| before.last().copied())
     }
 
-    /// The spot `skipped` bytes into `rest`, which [`PieceTable::forward`] gave with `next`.
+    /// The cursor `skipped` bytes into `rest`, which [`PieceTable::forward`] returned with `next`.
     fn inside(&self, rest: &[u8], next: Cursor, skipped: usize) -> Cursor {
         let end = match next.offset {
             0 => {
@@ -143,7 +143,7 @@ impl<'t> PieceTable<'t> {
         Cursor { offset: end.offset - (rest.len() - skipped) as u32, ..end }
     }
 
-    /// The spot `bytes` further on, or the end.
+    /// The cursor `bytes` further on, or the end.
     pub(in crate::engine::text::text_edit) fn advance(&self, spot: Cursor, bytes: usize) -> Cursor {
         let (mut leaf, mut offset) = (spot.leaf, spot.offset as usize + bytes);
         while leaf != TAIL {
@@ -156,7 +156,7 @@ impl<'t> PieceTable<'t> {
         self.end()
     }
 
-    /// The spot `bytes` further back, or the start; and how far back that is.
+    /// The cursor `bytes` further back, or the start; and the actual distance.
     pub(in crate::engine::text::text_edit) fn retreat(&self, spot: Cursor, bytes: usize) -> (Cursor, usize) {
         let (mut leaf, mut offset, mut left) = (spot.leaf, spot.offset as usize, bytes);
         while offset < left {
@@ -170,7 +170,7 @@ impl<'t> PieceTable<'t> {
         (Cursor { leaf, offset: (offset - left) as u32 }, bytes)
     }
 
-    /// Puts the text from a spot on behind `out`, segment by segment, up to the first of which `room` admits only a part.
+    /// Appends the text from a cursor on to `out`, up to the first segment that `room` does not fully allow.
     pub(in crate::engine::text::text_edit) fn copy(
         &self,
         from: Cursor,
@@ -196,7 +196,7 @@ impl<'t> PieceTable<'t> {
         }
     }
 
-    /// Whether all blocks are the same. Counts the bytes compared, and what it takes to get at them.
+    /// Whether all pairs of blocks are equal. Counts the bytes compared, and the accesses.
     fn same<'b>(&self, mut blocks: impl Iterator<Item = (&'b [u8], &'b [u8])>) -> bool {
         blocks.all(|(one, other)| {
             self.compared.set(self.compared.get() + (one.len() + GET_AT) as u64);
@@ -205,12 +205,12 @@ impl<'t> PieceTable<'t> {
         })
     }
 
-    /// Bytes that were compared so far.
+    /// Number of bytes compared so far, with the cost of accesses.
     pub(in crate::engine::text::text_edit) fn compared(&self) -> u64 {
         self.compared.get()
     }
 
-    /// The end of `text`, if the text goes on with it at `spot`.
+    /// The end of `text`, if the text continues with it at `spot`.
     pub(in crate::engine::text::text_edit) fn after(&self, spot: Cursor, mut text: &[u8]) -> Option<Cursor> {
         let mut at = spot;
         while !text.is_empty() {
@@ -244,7 +244,7 @@ impl<'t> PieceTable<'t> {
         Some(at)
     }
 
-    /// The same place, said by the byte before it: at the end of a leaf, not at the start of the next one.
+    /// The same position as the end of a leaf, instead of the start of the next one.
     pub(in crate::engine::text::text_edit) fn behind(&self, spot: Cursor) -> Cursor {
         let previous = self.leaf(spot.leaf).previous;
         if spot.offset > 0 || previous == HEAD {
@@ -253,7 +253,7 @@ impl<'t> PieceTable<'t> {
         Cursor { leaf: previous, offset: self.leaf(previous).len }
     }
 
-    /// The text from one spot to another, segment by segment.
+    /// The text between two cursors, segment by segment.
     pub(in crate::engine::text::text_edit) fn between(
         &self,
         from: Cursor,
@@ -266,7 +266,7 @@ impl<'t> PieceTable<'t> {
         })
     }
 
-    /// The next place from a spot on that `find` finds in a segment.
+    /// The first position from a cursor on that `find` returns for a segment.
     pub(in crate::engine::text::text_edit) fn find(
         &self,
         from: Cursor,
@@ -279,7 +279,7 @@ impl<'t> PieceTable<'t> {
         })
     }
 
-    /// The last place before a spot that `find` finds in a segment.
+    /// The last position before a cursor that `find` returns for a segment.
     pub(in crate::engine::text::text_edit) fn find_back(
         &self,
         from: Cursor,
@@ -306,7 +306,7 @@ impl<'t> PieceTable<'t> {
         None
     }
 
-    /// The segments from a spot on, the first without what is before it, and where they start.
+    /// The segments from a cursor on, with their starts. Cuts the bytes before the cursor from the first one.
     fn segments_from(&self, from: Cursor) -> impl Iterator<Item = (Segment, Cursor)> {
         let leaves = std::iter::successors(Some(from.leaf), |&leaf| Some(self.leaf(leaf).next));
         leaves.take_while(|&leaf| leaf != TAIL).flat_map(move |leaf| {
@@ -322,14 +322,14 @@ impl<'t> PieceTable<'t> {
         })
     }
 
-    /// What edits put in: where each segment starts, and its length.
+    /// The segments that edits inserted: start and length.
     pub(in crate::engine::text::text_edit) fn put_in(&self) -> impl Iterator<Item = (Cursor, usize)> {
         self.segments_from(self.start())
             .filter_map(|(segment, start)| segment.edit().map(|_| (start, segment.len as usize)))
     }
 
-    /// Puts into `seams` where `edit` has changed one of the leaves that its replacements returned, and how many bytes it put
-    /// in there. Of an edit that put in nothing, all places where what stood apart may have come together.
+    /// Writes to `seams` where `edit` has changed a leaf, and how many bytes it inserted there. For an edit
+    /// that only deletes: all segment starts, because bytes may have become adjacent there.
     pub(in crate::engine::text::text_edit) fn seams(
         &self,
         edit: u32,
@@ -349,7 +349,7 @@ impl<'t> PieceTable<'t> {
         });
     }
 
-    /// Counts what it took to get at bytes so many times.
+    /// Counts `times` accesses to bytes.
     pub(in crate::engine::text::text_edit) fn count(&self, times: usize) {
         self.compared.set(self.compared.get() + (times * GET_AT) as u64);
         work::count(times * GET_AT);

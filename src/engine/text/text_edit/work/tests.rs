@@ -1,4 +1,4 @@
-//! What calls cost beside a plain miss, whatever the text and the old_text hold: counted, not timed.
+//! The cost of any call, counted in bytes, compared with a failed search for a short text.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn edit(old_text: impl Into<String>, occurrences: usize) -> TextEdit {
     TextEdit { old_text: old_text.into(), new_text: "y".into(), occurrences: occurrences as u64 }
 }
 
-/// What the call finds at its last edit, and the bytes that were looked at for it.
+/// The number of matches of the call's last edit, and the bytes processed.
 fn call(text: &str, edits: Vec<TextEdit>) -> (u64, u64) {
     let index = LineIndex::build(text.as_bytes()).unwrap();
     let edits = TextEdits::new(edits);
@@ -33,8 +33,8 @@ fn call(text: &str, edits: Vec<TextEdit>) -> (u64, u64) {
     (found, work)
 }
 
-/// The call finds so much, and looks at no more than twenty times the bytes that a plain miss looks at in a text of that
-/// size.
+/// Checks that the call finds `found` matches, and processes at most twenty times the bytes of a simple
+/// failed search in a text of the same size.
 #[track_caller]
 fn check(text: &str, edits: Vec<TextEdit>, found: u64) {
     let plain = "some line or other of a text\n".repeat(text.len() / 29);
@@ -95,7 +95,7 @@ fn a_period_and_a_difference_at_an_end_of_it() {
 #[test]
 fn breaks_of_all_kinds() {
     let text = "\r\n".repeat(MB / 2);
-    // Each place has the old_text but for half a break at its start, and then any break will do.
+    // The first search fails only at the half break at the start; the second one matches any break.
     check(&text, vec![edit(format!("\n{}", "\r\n".repeat(32_000)), 1)], 16);
     let text = format!("{}\n", "\r".repeat(30_000)).repeat(MB / 30_001);
     check(&text, vec![edit(format!("\n{}", "\r".repeat(30_001)), 1)], 0);
@@ -150,7 +150,7 @@ fn what_is_said_of_a_miss() {
     let with_new_text = |new_text: String| TextEdit { new_text, ..edit("nothing\n", 1) };
     check(&text, vec![with_new_text(lines(2_000) + "other line\n")], 0);
     check(&letters, vec![with_new_text("a".repeat(64_000) + "b")], 0);
-    // What the old_text may have been before a mistake was made.
+    // The old_text with a corruption undone.
     check(&letters, vec![edit("a".repeat(60_000) + "\\n", 1)], 0);
     let numbered: String = (0..5_000).map(|nth| format!("{nth}: ====\n")).collect();
     check(&text, vec![edit(numbered + "5000: x\n", 1)], 0);
