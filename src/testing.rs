@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use tempfile::TempDir;
+
 use crate::engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
 use crate::protocol::{Service, ServiceOptions};
 use crate::transport::Shared;
 
 /// An empty folder, served with the defaults.
-pub(crate) fn shared() -> (tempfile::TempDir, Shared) {
+pub(crate) fn served() -> (TempDir, Service, Arc<Workspace>) {
     let folder = tempfile::tempdir().unwrap();
     let names = NamePolicy::Portable;
     let options =
@@ -22,13 +24,15 @@ pub(crate) fn shared() -> (tempfile::TempDir, Shared) {
         timeout: 10,
         clock: SystemTime::now,
     };
-    let shared = Shared {
-        service: Service::new(service),
-        workspace: Arc::new(Workspace::open(folder.path(), options).unwrap()),
-        max_bytes: 1 << 20,
-        timeout: Duration::from_secs(10),
-        max_in_flight: 4,
-        rate_limit: None,
-    };
+    let workspace = Workspace::open(folder.path(), options).unwrap();
+    (folder, Service::new(service), Arc::new(workspace))
+}
+
+/// The same with limits.
+pub(crate) fn shared() -> (TempDir, Shared) {
+    let (folder, service, workspace) = served();
+    let timeout = Duration::from_secs(10);
+    let shared =
+        Shared { service, workspace, max_bytes: 1 << 20, timeout, max_in_flight: 4, rate_limit: None };
     (folder, shared)
 }

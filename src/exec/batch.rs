@@ -60,6 +60,8 @@ struct State {
     /// By the place of the request in the batch.
     answers: Vec<Option<Kept>>,
     held: Held,
+    /// The call that ended last. It counts as in progress until the array is sent.
+    last: Option<Admitted>,
 }
 
 /// The room that a batch takes; given back when the array was sent.
@@ -102,6 +104,8 @@ impl Executor {
             });
         }
         while groups.join_next().await.is_some() {}
+        let _in_progress = self.in_progress.enter();
+        batch.lock().last = None;
         let _permit = self.permits.acquire().await;
         let sent = self.threads.spawn(move || batch.take().map(then)).await;
         Ok(sent.ok().flatten())
@@ -156,7 +160,7 @@ impl Batch {
                 Step::Silent | Step::Ignored(_) | Step::Batch(_) => {}
             }
         }
-        let state = Mutex::new(State { answers, held });
+        let state = Mutex::new(State { answers, held, last: None });
         Some((Batch { executor: executor.clone(), state }, members))
     }
 
@@ -174,6 +178,7 @@ impl Batch {
             if let Some(turn) = &turn {
                 turn.end(&task.control);
             }
+            self.lock().last = Some(call);
         }
     }
 
@@ -259,31 +264,28 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use tokio::runtime::Runtime;
 
     use super::*;
-    use crate::exec::testing::{executor, runtime};
+    use crate::exec::testing::Setup;
     use crate::protocol::{Pulled, Session};
-    use crate::testing;
-    use crate::transport::Shared;
 
     /// A call of a tool.
-    fn step(shared: &Shared, id: usize, tool: &str, arguments: Value) -> Step {
+    fn step(setup: &Setup, id: usize, tool: &str, arguments: Value) -> Step {
         let params = json!({ "name": tool, "arguments": arguments });
         let line = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-        shared.service.mcp(&mut Session::stdio(), line.to_string().as_bytes())
+        setup.service.mcp(&mut Session::stdio(), line.to_string().as_bytes())
     }
 
     /// An executor with this room for answers.
-    fn executor_with(shared: &Shared, runtime: &Runtime, room: Room) -> Arc<Executor> {
-        let mut executor = executor(shared, runtime);
+    fn executor_with(setup: &Setup, room: Room) -> Arc<Executor> {
+        let mut executor = setup.executor();
         Arc::get_mut(&mut executor).unwrap().room = room;
         executor
     }
 
-    fn run(executor: &Arc<Executor>, runtime: &Runtime, steps: Vec<Step>) -> Result<Option<Answer>, NoRoom> {
+    fn run(setup: &Setup, executor: &Arc<Executor>, steps: Vec<Step>) -> Result<Option<Answer>, NoRoom> {
         let batch = executor.clone().run_batch(steps, Instant::now(), Arc::default(), 4, |answer| answer);
-        runtime.block_on(batch)
+        setup.runtime.block_on(batch)
     }
 
     fn texts(answer: Answer) -> Vec<String> {
@@ -293,56 +295,54 @@ mod tests {
         answers.iter().map(text).collect()
     }
 
-    fn read(shared: &Shared, id: usize, name: &str) -> Step {
-        step(shared, id, "read_file", json!({ "name": name }))
+    fn read(setup: &Setup, id: usize, name: &str) -> Step {
+        step(setup, id, "read_file", json!({ "name": name }))
     }
 
-    fn append(shared: &Shared, id: usize, name: &str) -> Step {
-        step(shared, id, "edit_file", json!({ "name": name, "append": "more" }))
+    fn append(setup: &Setup, id: usize, name: &str) -> Step {
+        step(setup, id, "edit_file", json!({ "name": name, "append": "more" }))
     }
 
     #[test]
     fn what_is_kept_is_what_the_file_was_and_is_given_back_when_it_was_sent() {
-        let (folder, shared) = testing::shared();
+        let setup = Setup::new();
         let large = "a line\n".repeat(50_000);
-        std::fs::write(folder.path().join("large"), &large).unwrap();
-        std::fs::write(folder.path().join("small"), "a\n").unwrap();
-        let runtime = runtime();
-        let executor = executor_with(&shared, &runtime, Room::with(10_000, 2));
+        std::fs::write(setup.folder.path().join("large"), &large).unwrap();
+        std::fs::write(setup.folder.path().join("small"), "a\n").unwrap();
+        let executor = executor_with(&setup, Room::with(10_000, 2));
         let room = &executor.room;
         let steps = vec![
-            read(&shared, 1, "large"),
-            read(&shared, 2, "small"),
-            append(&shared, 3, "large"),
-            append(&shared, 4, "small"),
+            read(&setup, 1, "large"),
+            read(&setup, 2, "small"),
+            append(&setup, 3, "large"),
+            append(&setup, 4, "small"),
         ];
-        let mut whole = run(&executor, &runtime, steps).unwrap().unwrap();
+        let mut whole = run(&setup, &executor, steps).unwrap().unwrap();
         assert!(room.files.share().grow(1) && !room.files.share().grow(2), "one file is open");
         assert!(!room.bytes.share().grow(10_000));
         assert_eq!(whole.pull(&mut vec![0; 1 << 20]).1, Pulled::Done);
         drop(whole);
         assert!(room.files.share().grow(2) && room.bytes.share().grow(10_000));
 
-        let steps = vec![read(&shared, 1, "large"), append(&shared, 3, "large"), read(&shared, 4, "large")];
-        let texts = texts(run(&executor, &runtime, steps).unwrap().unwrap());
+        let steps = vec![read(&setup, 1, "large"), append(&setup, 3, "large"), read(&setup, 4, "large")];
+        let texts = texts(run(&setup, &executor, steps).unwrap().unwrap());
         assert!(texts[0].starts_with("File: large (50001 lines)") && texts[0].ends_with("more"));
         assert!(texts[2].starts_with("File: large (50002 lines)"));
     }
 
     #[test]
     fn a_read_that_finds_no_room_is_asked_again_and_says_so_if_its_file_is_another_by_then() {
-        let (folder, shared) = testing::shared();
+        let setup = Setup::new();
         let large = "a line\n".repeat(50_000);
         for name in ["as-it-was", "changed"] {
-            std::fs::write(folder.path().join(name), &large).unwrap();
+            std::fs::write(setup.folder.path().join(name), &large).unwrap();
         }
-        let runtime = runtime();
-        let executor = executor_with(&shared, &runtime, Room::with(10_000, 0));
+        let executor = executor_with(&setup, Room::with(10_000, 0));
         let names = ["as-it-was", "changed", "as-it-was"];
         let mut steps: Vec<Step> =
-            names.iter().enumerate().map(|(id, name)| read(&shared, id, name)).collect();
-        steps.push(append(&shared, 3, "changed"));
-        let texts = texts(run(&executor, &runtime, steps).unwrap().unwrap());
+            names.iter().enumerate().map(|(id, name)| read(&setup, id, name)).collect();
+        steps.push(append(&setup, 3, "changed"));
+        let texts = texts(run(&setup, &executor, steps).unwrap().unwrap());
         let whole = format!("File: as-it-was (50000 lines)\n\n{}", large.trim_end());
         assert_eq!([&texts[0], &texts[2]], [&whole; 2]);
         assert_eq!(texts[1], "Error: File 'changed' was changed by another program; read it again");
@@ -351,18 +351,17 @@ mod tests {
 
     #[test]
     fn a_change_that_finds_no_room_is_not_carried_out_and_answers_at_hand_are_bounded_too() {
-        let (folder, shared) = testing::shared();
-        std::fs::write(folder.path().join("f"), "a\n").unwrap();
-        let steps = |count| (0..count).map(|id| append(&shared, id, "f")).collect::<Vec<_>>();
-        let runtime = runtime();
-        let executor = executor_with(&shared, &runtime, Room::with(250, 0));
-        let texts = texts(run(&executor, &runtime, steps(10)).unwrap().unwrap());
+        let setup = Setup::new();
+        std::fs::write(setup.folder.path().join("f"), "a\n").unwrap();
+        let steps = |count| (0..count).map(|id| append(&setup, id, "f")).collect::<Vec<_>>();
+        let executor = executor_with(&setup, Room::with(250, 0));
+        let texts = texts(run(&setup, &executor, steps(10)).unwrap().unwrap());
         let done = texts.iter().filter(|text| text.starts_with("File edited")).count();
         assert!((1..10).contains(&done), "{texts:?}");
-        assert_eq!(std::fs::read_to_string(folder.path().join("f")).unwrap().lines().count(), 1 + done);
+        assert_eq!(std::fs::read_to_string(setup.folder.path().join("f")).unwrap().lines().count(), 1 + done);
 
         let ready = || Step::Answer(Answer::ready(200, vec![b'1'; 200]));
-        assert!(run(&executor, &runtime, vec![ready(), ready()]).is_err());
-        assert!(run(&executor, &runtime, vec![ready()]).is_ok(), "given back");
+        assert!(run(&setup, &executor, vec![ready(), ready()]).is_err());
+        assert!(run(&setup, &executor, vec![ready()]).is_ok(), "given back");
     }
 }

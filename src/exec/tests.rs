@@ -3,10 +3,9 @@
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
-use super::testing::{executor, runtime};
+use super::testing::Setup;
 use super::*;
 use crate::protocol::{Session, test_calls};
-use crate::testing::shared;
 
 const INTERNAL: &str = r#""error":{"code":-32603,"message":"Internal error"}}"#;
 
@@ -16,10 +15,10 @@ fn text(answer: Answer) -> String {
 
 #[test]
 fn a_panic_in_a_call_is_an_answer() {
-    let (_folder, shared) = shared();
-    let task = |call| Task::new(call, shared.timeout, Instant::now());
+    let setup = Setup::new();
+    let task = |call| Task::new(call, setup.limits.timeout, Instant::now());
     let answer = |call| {
-        let answer = task(call).run(&shared.workspace).unwrap();
+        let answer = task(call).run(&setup.workspace).unwrap();
         (answer.status, text(answer))
     };
     let (status, text) = answer(test_calls::tool("\"seven\"", false));
@@ -27,17 +26,17 @@ fn a_panic_in_a_call_is_an_answer() {
     assert_eq!(answer(test_calls::rest(false)), (500, format!("{{{INTERNAL}")));
     let late = task(test_calls::rest(false));
     assert!(late.control.expire().is_some());
-    assert!(late.run(&shared.workspace).is_none(), "twice");
+    assert!(late.run(&setup.workspace).is_none(), "twice");
 }
 
 #[test]
 fn a_call_that_waits_too_long_names_the_locked_file_if_it_has_one() {
-    let (_folder, shared) = shared();
+    let setup = Setup::new();
     let late = |call: &str| {
         let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{call}}}"#);
-        let step = shared.service.mcp(&mut Session::stdio(), line.as_bytes());
+        let step = setup.service.mcp(&mut Session::stdio(), line.as_bytes());
         let Step::Call(call) = step else { panic!("no call") };
-        text(Task::new(call, shared.timeout, Instant::now()).late(Late::LockedOut))
+        text(Task::new(call, setup.limits.timeout, Instant::now()).late(Late::LockedOut))
     };
     let read = late(r#"{"name":"read_file","arguments":{"name":"f"}}"#);
     assert!(read.contains("Error: File 'f' is locked by another process"), "{read}");
@@ -81,14 +80,13 @@ fn run_all(
 
 #[test]
 fn a_call_that_hangs_is_answered_as_late_and_those_behind_it_go_on() {
-    let (_folder, mut shared) = shared();
-    shared.timeout = Duration::from_millis(20);
-    let runtime = runtime();
-    let executor = executor(&shared, &runtime);
+    let mut setup = Setup::new();
+    setup.limits.timeout = Duration::from_millis(20);
+    let (runtime, executor) = (&setup.runtime, setup.executor());
     let (release, hung) = channel::<()>();
     let calls =
         vec![test_calls::hanging("1", hung), test_calls::tool("2", false), test_calls::tool("3", false)];
-    assert_eq!(run_all(&executor, &runtime, calls), ["1", "2", "3"]);
+    assert_eq!(run_all(&executor, runtime, calls), ["1", "2", "3"]);
     assert_eq!(executor.on_threads().count(), 1, "the first still hangs");
     drop(release);
     runtime.block_on(executor.on_threads().below(1));
@@ -96,13 +94,12 @@ fn a_call_that_hangs_is_answered_as_late_and_those_behind_it_go_on() {
 
 #[test]
 fn panics_do_not_delay_the_calls_behind_them() {
-    let (_folder, shared) = shared();
-    let runtime = runtime();
-    let executor = executor(&shared, &runtime);
+    let setup = Setup::new();
+    let (runtime, executor) = (&setup.runtime, setup.executor());
     let ids = ["1", "2", "3", "4", "5", "6", "7", "8"];
     let calls = ids.map(|id| test_calls::tool(id, false)).into();
-    assert_eq!(run_all(&executor, &runtime, calls), ids);
-    assert_eq!(executor.permits.available_permits(), shared.max_in_flight);
+    assert_eq!(run_all(&executor, runtime, calls), ids);
+    assert_eq!(executor.permits.available_permits(), setup.limits.max_in_flight);
 }
 
 fn run_batch(
@@ -117,13 +114,12 @@ fn run_batch(
 
 #[test]
 fn a_batch_waits_for_no_call_that_hangs_or_panics() {
-    let (_folder, mut shared) = shared();
-    shared.timeout = Duration::from_millis(20);
-    let runtime = runtime();
-    let executor = executor(&shared, &runtime);
+    let mut setup = Setup::new();
+    setup.limits.timeout = Duration::from_millis(20);
+    let (runtime, executor) = (&setup.runtime, setup.executor());
     let (release, hung) = channel::<()>();
     let calls = [test_calls::hanging("1", hung), test_calls::tool("2", false), test_calls::tool("3", false)];
-    let answers = run_batch(&executor, &runtime, calls);
+    let answers = run_batch(&executor, runtime, calls);
     let ids: Vec<_> = answers.iter().map(|answer| answer["id"].as_u64()).collect();
     assert_eq!(ids, [Some(1), Some(2), Some(3)], "in the order of the requests");
     assert!(answers[0]["result"]["isError"] == true && answers[1]["error"]["code"] == -32603);
@@ -132,10 +128,9 @@ fn a_batch_waits_for_no_call_that_hangs_or_panics() {
 
 #[test]
 fn no_more_calls_of_a_batch_run_at_once_than_may() {
-    let (_folder, mut shared) = shared();
-    shared.max_in_flight = 1;
-    let runtime = runtime();
-    let executor = executor(&shared, &runtime);
+    let mut setup = Setup::new();
+    setup.limits.max_in_flight = 1;
+    let (runtime, executor) = (&setup.runtime, setup.executor());
     let (release, hung) = channel::<()>();
     let others = (2..50).map(|id| test_calls::tool(&id.to_string(), false));
     let calls: Vec<_> = std::iter::once(test_calls::hanging("1", hung)).chain(others).collect();
@@ -147,7 +142,7 @@ fn no_more_calls_of_a_batch_run_at_once_than_may() {
         assert_eq!((running.on_threads().count(), running.in_progress().count()), (1, 49));
         drop(release);
     });
-    assert_eq!(run_batch(&executor, &runtime, calls).len(), 49);
+    assert_eq!(run_batch(&executor, runtime, calls).len(), 49);
     runtime.block_on(watch).unwrap();
     assert_eq!(executor.in_progress().count(), 0);
 }

@@ -31,7 +31,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn limits(&self) -> Limits {
+    fn limits(&self) -> Limits {
         let Shared { timeout, max_in_flight, max_bytes, .. } = *self;
         Limits { timeout, max_in_flight, max_bytes }
     }

@@ -68,8 +68,8 @@ impl Server {
             Block::pull(answer)
         };
         // Other requests of other clients run beside the batch.
-        let at_once = (self.shared.max_in_flight / 2).max(1);
-        let batch = self.executor.clone().run_batch(steps, received, Arc::default(), at_once, first_block);
+        let most = (self.shared.max_in_flight / 2).max(1);
+        let batch = self.executor.clone().run_batch(steps, received, Arc::default(), most, first_block);
         match tokio::spawn(batch).await.map_err(io::Error::other)? {
             Ok(Some(block)) => begin_with(block, self.executor.threads()),
             Ok(None) => Ok(accepted()),
