@@ -1,14 +1,14 @@
-//! The README names tests and flags: all of them exist, and no flag is missing.
+//! The documents name tests, flags, files and headings: all of them exist, and no flag is missing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn project(path: &str) -> std::path::PathBuf {
+fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-fn readme() -> String {
-    std::fs::read_to_string(project("README.md")).expect("the README")
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// All that is between backticks in `text`.
@@ -22,18 +22,66 @@ fn sources(folder: &Path, all: &mut String) {
         if path.is_dir() {
             sources(&path, all);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            all.push_str(&std::fs::read_to_string(path).expect("a source"));
+            all.push_str(&read(&path));
         }
     }
+}
+
+/// `README.md` and the documents in `docs/`.
+fn documents() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(project("docs")).expect("the documents");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut documents: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    documents.push(project("README.md"));
+    documents.sort();
+    documents
+}
+
+/// The lines of a document that are outside its code blocks.
+fn prose(document: &str) -> impl Iterator<Item = &str> {
+    let mut in_code = false;
+    document.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        in_code ^= is_fence;
+        !is_fence && !in_code
+    })
+}
+
+/// The targets of a document's links and pictures.
+fn links(document: &str) -> Vec<String> {
+    let prose = prose(document).collect::<Vec<_>>().join("\n");
+    // What is between backticks is code.
+    let text: String = prose.split('`').step_by(2).collect();
+    text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())).collect()
+}
+
+/// The anchors that GitHub gives to a document's headings.
+fn anchors(document: &str) -> Vec<String> {
+    let (mut titles, mut anchors) = (Vec::new(), Vec::new());
+    for line in prose(document) {
+        let Some((marks, title)) = line.split_once(' ') else { continue };
+        if marks.is_empty() || !marks.bytes().all(|byte| byte == b'#') {
+            continue;
+        }
+        let kept = title.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        let title = kept.collect::<String>().to_lowercase().replace(' ', "-");
+        anchors.push(match titles.iter().filter(|earlier| **earlier == title).count() {
+            0 => title.clone(),
+            number => format!("{title}-{number}"),
+        });
+        titles.push(title);
+    }
+    anchors
 }
 
 #[test]
 fn every_test_that_a_guarantee_names_is_there() {
     let mut code = String::new();
     ["src", "tests"].iter().for_each(|folder| sources(&project(folder), &mut code));
-    let readme = readme();
+    let guarantees = read(&project("docs/guarantees.md"));
     let names: Vec<_> =
-        readme.lines().filter_map(|line| line.trim().strip_prefix("<br>")).flat_map(quoted).collect();
+        guarantees.lines().filter_map(|line| line.trim().strip_prefix("<br>")).flat_map(quoted).collect();
     assert!(names.len() >= 15, "{names:?}");
     for name in names {
         let test = format!("#[test]\nfn {name}");
@@ -56,10 +104,29 @@ fn every_flag_is_explained_and_no_other() {
         names.dedup();
         names
     };
-    let readme = readme();
-    let table = readme.split("## Flags").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("a table");
+    let reference = read(&project("docs/reference.md"));
+    let table = reference.split("\n## Flags").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let table = table.expect("a table");
     let rows: String = table.lines().filter_map(|line| line.strip_prefix("| ")?.split('|').next()).collect();
     let mut shown = names(&help);
     shown.retain(|flag| !["--help", "--version"].contains(&flag.as_str()));
     assert_eq!(names(&rows), shown);
+}
+
+#[test]
+fn every_link_in_the_documents_points_to_something() {
+    let mut count = 0;
+    for path in documents() {
+        let (document, folder) = (read(&path), path.parent().expect("a folder"));
+        let links = links(&document);
+        for link in links.iter().filter(|link| !link.contains("://")) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link.as_str(), ""));
+            let target = if file.is_empty() { path.clone() } else { folder.join(file) };
+            assert!(target.exists(), "{}: there is no file {link}", path.display());
+            let is_heading = anchor.is_empty() || anchors(&read(&target)).iter().any(|known| known == anchor);
+            assert!(is_heading, "{}: there is no heading {link}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 30, "{count} links");
 }
