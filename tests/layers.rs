@@ -28,7 +28,7 @@ const UNKNOWN: [(&str, &[&str]); 4] = [
             ".run(",
         ],
     ),
-    ("exec", &["hyper", "std::net", "std::fs", "serde"]),
+    ("exec", &["hyper", "std::net", "std::fs", "sonic_rs"]),
 ];
 
 /// A source below `src/`, by its path there.
