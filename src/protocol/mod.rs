@@ -92,7 +92,8 @@ pub struct Service {
 /// Whether a tool can be called.
 enum Offer {
     Tool(&'static Tool),
-    ReadOnly,
+    /// It writes, and the server is read-only.
+    ReadOnly(&'static Tool),
     Unknown,
 }
 
@@ -107,7 +108,7 @@ impl Service {
             Some(tool) if !self.options.tools.iter().any(|offered| offered.name == tool.name) => {
                 Offer::Unknown
             }
-            Some(tool) if tool.writes && self.options.read_only => Offer::ReadOnly,
+            Some(tool) if tool.writes && self.options.read_only => Offer::ReadOnly(tool),
             Some(tool) => Offer::Tool(tool),
             None => Offer::Unknown,
         }

@@ -14,8 +14,7 @@ impl Service {
     /// when it is called.
     pub fn is_direct_operation(&self, name: &str) -> bool {
         match self.offer(name) {
-            Offer::Tool(tool) => tool.direct,
-            Offer::ReadOnly => true,
+            Offer::Tool(tool) | Offer::ReadOnly(tool) => tool.direct,
             Offer::Unknown => false,
         }
     }
@@ -60,7 +59,7 @@ impl Service {
     ) -> Step {
         let tool = match self.offer(operation) {
             Offer::Tool(tool) if tool.direct => tool,
-            Offer::ReadOnly => {
+            Offer::ReadOnly(tool) if tool.direct => {
                 return refuse(403, code::FILE_SYSTEM, "Permission denied: the server is read-only");
             }
             _ => return refuse(404, code::METHOD_NOT_FOUND, "Method not found"),

@@ -1,10 +1,13 @@
-//! Waits for standard input and for the signal that ends the server.
+//! Standard input: waits for bytes, and splits them into lines wherever reads divide them. Knows no protocol.
 
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
+
+use crate::engine::BOM;
+use crate::transport::net::body_buffer::BodyBuffer;
 
 /// What a wait for input returned.
 pub(super) enum Read {
@@ -42,5 +45,109 @@ pub(super) fn read(
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(_) => return Read::Bytes(0),
         }
+    }
+}
+
+/// Splits bytes into lines.
+pub(super) struct Lines {
+    partial: BodyBuffer,
+    max: usize,
+    /// The line is too long, has been refused, and is skipped to its end.
+    skipping: bool,
+    first: bool,
+}
+
+pub(super) enum Line<'a> {
+    Whole(&'a [u8]),
+    TooLong,
+}
+
+impl Lines {
+    pub(super) fn new(max: usize) -> Lines {
+        Lines { partial: BodyBuffer::new(max), max, skipping: false, first: true }
+    }
+
+    pub(super) fn feed(&mut self, mut bytes: &[u8], mut each: impl FnMut(Line)) {
+        while let Some(end) = memchr::memchr(b'\n', bytes) {
+            let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
+            bytes = rest;
+            if std::mem::take(&mut self.skipping) {
+                continue;
+            }
+            if self.partial.len() + line.len() > self.max {
+                each(Line::TooLong);
+            } else if self.partial.is_empty() {
+                each(Line::Whole(trimmed(line, &mut self.first)));
+            } else {
+                self.partial.push(line);
+                each(Line::Whole(trimmed(&self.partial, &mut self.first)));
+            }
+            self.partial.clear();
+        }
+        if self.skipping {
+            return;
+        }
+        if self.partial.len() + bytes.len() > self.max {
+            self.skipping = true;
+            self.partial.clear();
+            each(Line::TooLong);
+        } else {
+            self.partial.push(bytes);
+        }
+    }
+
+    /// The end of input ends the last line, too.
+    pub(super) fn end(&mut self, mut each: impl FnMut(Line)) {
+        if !self.partial.is_empty() && !self.skipping {
+            each(Line::Whole(trimmed(&self.partial, &mut self.first)));
+        }
+    }
+}
+
+/// Without the final `\r`, and the first line without a byte order mark.
+fn trimmed<'a>(line: &'a [u8], first: &mut bool) -> &'a [u8] {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if std::mem::take(first) { line.strip_prefix(BOM).unwrap_or(line) } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(max: usize, reads: &[&[u8]]) -> Vec<String> {
+        let mut lines = Lines::new(max);
+        let mut seen = Vec::new();
+        let mut each = |line: Line| {
+            seen.push(match line {
+                Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
+                Line::TooLong => "TOO LONG".into(),
+            });
+        };
+        for read in reads {
+            lines.feed(read, &mut each);
+        }
+        lines.end(&mut each);
+        seen
+    }
+
+    #[test]
+    fn lines_are_whole_wherever_the_reads_cut_them() {
+        let input = b"\xEF\xBB\xBFone\r\n\ntwo\nthree";
+        for cut in 0..=input.len() {
+            assert_eq!(lines(100, &[&input[..cut], &input[cut..]]), ["one", "", "two", "three"]);
+        }
+        let single: Vec<&[u8]> = input.chunks(1).collect();
+        assert_eq!(lines(100, &single), ["one", "", "two", "three"]);
+    }
+
+    #[test]
+    fn a_line_too_long_is_refused_once_and_the_next_is_read() {
+        let input = b"12345\n123456\n1\n1234567890123\n12345\n";
+        let expected = ["12345", "TOO LONG", "1", "TOO LONG", "12345"];
+        for size in 1..input.len() {
+            let reads: Vec<&[u8]> = input.chunks(size).collect();
+            assert_eq!(lines(5, &reads), expected, "{size}");
+        }
+        assert_eq!(lines(3, &[b"1234"]), ["TOO LONG"]);
     }
 }

@@ -4,7 +4,6 @@
 //! buffer goes out when there is nothing more to read.
 
 mod input;
-mod lines;
 mod stdout_writer;
 
 use std::io;
@@ -17,8 +16,7 @@ use rustix::fd::OwnedFd;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-use self::input::Read;
-use self::lines::{Line, Lines};
+use self::input::{Line, Lines, Read};
 use self::stdout_writer::StdoutWriter;
 use super::net::rate_limit::RateLimit;
 use super::process::{allocator, shutdown, stats::ProcessStats};
