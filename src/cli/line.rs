@@ -24,9 +24,9 @@ const SHOWN: usize = 1_000;
 const NUMBERS: usize = 512;
 
 /// Writes records in this format.
-pub(super) struct Lines(pub(super) LogFormat);
+pub(super) struct LineFormat(pub(super) LogFormat);
 
-impl<S, N> FormatEvent<S, N> for Lines
+impl<S, N> FormatEvent<S, N> for LineFormat
 where
     S: Subscriber + for<'lookup> LookupSpan<'lookup>,
     N: for<'writer> FormatFields<'writer> + 'static,
@@ -34,25 +34,25 @@ where
     fn format_event(&self, _: &FmtContext<'_, S, N>, mut out: Writer<'_>, event: &Event<'_>) -> fmt::Result {
         let mut time = String::new();
         SystemTime.format_time(&mut Writer::new(&mut time))?;
-        let mut line = Line::new(self.0, &time, event.metadata().level().as_str());
+        let mut line = LogLine::new(self.0, &time, event.metadata().level().as_str());
         event.record(&mut line);
         out.write_str(&line.end())
     }
 }
 
 /// A line that is built field by field.
-struct Line {
+struct LogLine {
     format: LogFormat,
     text: String,
 }
 
-impl Line {
-    fn new(format: LogFormat, time: &str, level: &str) -> Line {
+impl LogLine {
+    fn new(format: LogFormat, time: &str, level: &str) -> LogLine {
         let text = match format {
             LogFormat::Text => format!("{time} {level:>5}"),
             LogFormat::Json => format!(r#"{{"timestamp":"{time}","level":"{level}""#),
         };
-        Line { format, text }
+        LogLine { format, text }
     }
 
     fn end(mut self) -> String {
@@ -117,7 +117,7 @@ impl Line {
     }
 }
 
-impl Visit for Line {
+impl Visit for LogLine {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.text(field.name(), value, self.format == LogFormat::Json || field.name() != "message");
     }
@@ -174,7 +174,7 @@ mod tests {
         }
         let kept = Kept::default();
         let writer = kept.clone();
-        let layer = layer().event_format(Lines(format)).with_writer(move || writer.clone());
+        let layer = layer().event_format(LineFormat(format)).with_writer(move || writer.clone());
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), log);
         String::from_utf8(std::mem::take(&mut kept.0.lock().unwrap())).unwrap()
     }

@@ -12,7 +12,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::layer;
 use tracing_subscriber::prelude::*;
 
-use super::line::Lines;
+use super::line::LineFormat;
 use super::{LogFormat, LogLevel};
 use crate::transport::process::allocator;
 use crate::transport::process::stats::ASKED;
@@ -35,7 +35,7 @@ pub fn init(level: LogLevel, format: LogFormat) {
     let shown = level.max(Level::INFO);
     let levels =
         Targets::new().with_target("file_editor", level).with_target(READY, shown).with_target(ASKED, shown);
-    let log = layer().with_writer(|| Stderr).event_format(Lines(format)).log_internal_errors(false);
+    let log = layer().with_writer(|| Stderr).event_format(LineFormat(format)).log_internal_errors(false);
     tracing_subscriber::registry().with(log.with_filter(levels)).init();
 }
 

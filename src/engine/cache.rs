@@ -13,7 +13,7 @@ use crate::engine::text::lines::{InlineIndex, LineIndex, NotText};
 
 /// The result of indexing one state of a file.
 #[derive(Debug, Clone)]
-pub enum Known {
+pub enum CachedText {
     /// The file is text and has this index.
     Text(Arc<LineIndex>),
     /// The file is not text.
@@ -33,7 +33,7 @@ type Key = (u64, u64);
 #[derive(Debug)]
 struct Entries {
     /// An index map, because eviction selects an entry by its position.
-    by_file: IndexMap<Key, Entry>,
+    by_file: IndexMap<Key, CacheEntry>,
     bytes: usize,
     /// An entry was added since the last [`IndexCache::compact`].
     added: bool,
@@ -43,7 +43,7 @@ struct Entries {
 
 /// A file's stamp without its [`Key`], and its index. Small, because a folder may hold many files.
 #[derive(Debug, Clone)]
-struct Entry {
+struct CacheEntry {
     mtime_ns: i64,
     ctime_ns: i64,
     len: u32,
@@ -51,11 +51,11 @@ struct Entry {
     used: bool,
     /// The index was added after the last [`IndexCache::compact`], so another thread may have allocated it.
     foreign: bool,
-    kept: Kept,
+    kept: CachedValue,
 }
 
 #[derive(Debug, Clone)]
-enum Kept {
+enum CachedValue {
     InlineIndex(InlineIndex),
     Index(Arc<LineIndex>),
     NotText(NotText),
@@ -72,14 +72,14 @@ impl IndexCache {
     }
 
     /// The cached result for the file in this state.
-    pub fn get(&self, stamp: &FileStamp) -> Option<Known> {
+    pub fn get(&self, stamp: &FileStamp) -> Option<CachedText> {
         let mut entries = self.lock();
         let entry = entries.find(stamp)?;
         entry.used = true;
         Some(match &entry.kept {
-            Kept::InlineIndex(brief) => Known::Text(Arc::new(brief.index(stamp.len as usize))),
-            Kept::Index(index) => Known::Text(index.clone()),
-            Kept::NotText(why) => Known::NotText(*why),
+            CachedValue::InlineIndex(brief) => CachedText::Text(Arc::new(brief.index(stamp.len as usize))),
+            CachedValue::Index(index) => CachedText::Text(index.clone()),
+            CachedValue::NotText(why) => CachedText::NotText(*why),
         })
     }
 
@@ -88,9 +88,9 @@ impl IndexCache {
     pub(crate) fn lines(&self, stamp: &FileStamp) -> Option<Option<usize>> {
         let mut entries = self.lock();
         Some(match &entries.find(stamp)?.kept {
-            Kept::InlineIndex(brief) => Some(brief.len_lines(stamp.len as usize)),
-            Kept::Index(index) => Some(index.len_lines()),
-            Kept::NotText(_) => None,
+            CachedValue::InlineIndex(brief) => Some(brief.len_lines(stamp.len as usize)),
+            CachedValue::Index(index) => Some(index.len_lines()),
+            CachedValue::NotText(_) => None,
         })
     }
 
@@ -101,11 +101,11 @@ impl IndexCache {
     }
 
     /// Stores the result for the file in this state. Stores nothing if the entry alone exceeds the limit.
-    pub fn put(&self, stamp: &FileStamp, known: Known) {
+    pub fn put(&self, stamp: &FileStamp, known: CachedText) {
         let mut entries = self.lock();
         entries.remove(key(stamp));
         // Files of 4 GiB or more, or with times that do not fit into an `i64`, are not cached.
-        let Some(entry) = Entry::new(stamp, known) else { return };
+        let Some(entry) = CacheEntry::new(stamp, known) else { return };
         let bytes = entry.bytes();
         if bytes > self.max_bytes {
             return;
@@ -127,7 +127,7 @@ impl IndexCache {
         entries.by_file = entries.by_file.clone();
         for entry in entries.by_file.values_mut() {
             if std::mem::take(&mut entry.foreign)
-                && let Kept::Index(index) = &mut entry.kept
+                && let CachedValue::Index(index) = &mut entry.kept
             {
                 *index = Arc::new(LineIndex::clone(index));
             }
@@ -141,7 +141,7 @@ impl IndexCache {
 }
 
 impl Entries {
-    fn find(&mut self, stamp: &FileStamp) -> Option<&mut Entry> {
+    fn find(&mut self, stamp: &FileStamp) -> Option<&mut CacheEntry> {
         self.by_file.get_mut(&key(stamp)).filter(|entry| entry.is_of(stamp))
     }
 
@@ -179,27 +179,27 @@ fn key(stamp: &FileStamp) -> Key {
     (stamp.dev, stamp.ino)
 }
 
-impl Entry {
+impl CacheEntry {
     /// Bytes of an entry without a separate index: entry, key and hash, in a vector that may be half empty,
     /// and the entry's slots in the hash table.
     const BYTES: usize =
-        2 * (size_of::<Entry>() + size_of::<Key>() + size_of::<u64>()) + 4 * size_of::<usize>();
+        2 * (size_of::<CacheEntry>() + size_of::<Key>() + size_of::<u64>()) + 4 * size_of::<usize>();
 
-    fn new(stamp: &FileStamp, known: Known) -> Option<Entry> {
+    fn new(stamp: &FileStamp, known: CachedText) -> Option<CacheEntry> {
         let kept = match known {
-            Known::Text(index) => match InlineIndex::of(&index) {
+            CachedText::Text(index) => match InlineIndex::of(&index) {
                 // The inline form is restored with the length in the stamp, so both lengths must be equal.
-                Some(brief) if index.len_bytes() as u64 == stamp.len => Kept::InlineIndex(brief),
-                _ => Kept::Index(index),
+                Some(brief) if index.len_bytes() as u64 == stamp.len => CachedValue::InlineIndex(brief),
+                _ => CachedValue::Index(index),
             },
-            Known::NotText(why) => Kept::NotText(why),
+            CachedText::NotText(why) => CachedValue::NotText(why),
         };
-        Some(Entry {
+        Some(CacheEntry {
             mtime_ns: stamp.mtime_ns.try_into().ok()?,
             ctime_ns: stamp.ctime_ns.try_into().ok()?,
             len: stamp.len.try_into().ok()?,
             used: false,
-            foreign: matches!(kept, Kept::Index(_)),
+            foreign: matches!(kept, CachedValue::Index(_)),
             kept,
         })
     }
@@ -212,10 +212,10 @@ impl Entry {
     fn bytes(&self) -> usize {
         // The `Arc` of an index adds two counters.
         let heap = match &self.kept {
-            Kept::Index(index) => size_of::<LineIndex>() + 2 * size_of::<usize>() + index.heap_bytes(),
-            Kept::InlineIndex(_) | Kept::NotText(_) => 0,
+            CachedValue::Index(index) => size_of::<LineIndex>() + 2 * size_of::<usize>() + index.heap_bytes(),
+            CachedValue::InlineIndex(_) | CachedValue::NotText(_) => 0,
         };
-        Entry::BYTES + heap
+        CacheEntry::BYTES + heap
     }
 }
 
@@ -227,15 +227,17 @@ mod tests {
         FileStamp { dev: 1, ino, len: 3, mtime_ns: ctime_ns, ctime_ns }
     }
 
-    fn known(text: &str) -> Known {
-        Known::Text(Arc::new(LineIndex::build(text.as_bytes()).unwrap()))
+    fn known(text: &str) -> CachedText {
+        CachedText::Text(Arc::new(LineIndex::build(text.as_bytes()).unwrap()))
     }
 
     #[test]
     fn an_index_is_found_by_the_very_stamp_it_was_made_for() {
         let cache = IndexCache::new(1 << 20);
         cache.put(&stamp(7, 12_345), known("a\nb"));
-        assert!(matches!(cache.get(&stamp(7, 12_345)), Some(Known::Text(index)) if index.len_lines() == 2));
+        assert!(
+            matches!(cache.get(&stamp(7, 12_345)), Some(CachedText::Text(index)) if index.len_lines() == 2)
+        );
         assert!(cache.get(&stamp(7, 12_346)).is_none());
         assert!(cache.get(&stamp(8, 12_345)).is_none());
         let known_as = stamp(7, 12_345);
@@ -270,7 +272,7 @@ mod tests {
 
     #[test]
     fn of_more_files_than_fit_many_are_known_again_each_time_around() {
-        let cache = IndexCache::new(100 * Entry::BYTES);
+        let cache = IndexCache::new(100 * CacheEntry::BYTES);
         let mut known_again = 0;
         for _ in 0..20 {
             for ino in 0..150 {
@@ -297,7 +299,9 @@ mod tests {
             cache.put(&stamp(ino, 1), known("a\nb"));
         }
         cache.put(&large, known(&text));
-        assert!(matches!(cache.get(&large), Some(Known::Text(index)) if index.len_bytes() == text.len()));
+        assert!(
+            matches!(cache.get(&large), Some(CachedText::Text(index)) if index.len_bytes() == text.len())
+        );
         assert_bound(&cache);
         let (larger, others) =
             (FileStamp { len: 32 * large.len, ..stamp(1, 1) }, cache.lock().by_file.len() - 1);
@@ -313,21 +317,21 @@ mod tests {
         let large = FileStamp { len: 200 * 1024, ..stamp(1, 1) };
         cache.put(&large, known(&"a\n".repeat(100 * 1024)));
         cache.put(&stamp(2, 1), known("a\nb"));
-        cache.put(&stamp(3, 1), Known::NotText(NotText::Nul));
-        let Some(Known::Text(held)) = cache.get(&large) else { panic!("not kept") };
+        cache.put(&stamp(3, 1), CachedText::NotText(NotText::Nul));
+        let Some(CachedText::Text(held)) = cache.get(&large) else { panic!("not kept") };
         cache.compact();
         assert!(
-            matches!(cache.get(&large), Some(Known::Text(copy)) if copy == held && !Arc::ptr_eq(&copy, &held))
+            matches!(cache.get(&large), Some(CachedText::Text(copy)) if copy == held && !Arc::ptr_eq(&copy, &held))
         );
-        assert!(matches!(cache.get(&stamp(2, 1)), Some(Known::Text(index)) if index.len_lines() == 2));
-        assert!(matches!(cache.get(&stamp(3, 1)), Some(Known::NotText(NotText::Nul))));
+        assert!(matches!(cache.get(&stamp(2, 1)), Some(CachedText::Text(index)) if index.len_lines() == 2));
+        assert!(matches!(cache.get(&stamp(3, 1)), Some(CachedText::NotText(NotText::Nul))));
         assert_bound(&cache);
     }
 
     #[test]
     fn a_small_file_costs_little() {
-        const { assert!(Entry::BYTES <= 160) };
-        assert_eq!(Entry::new(&stamp(1, 1), known("a\nb")).unwrap().bytes(), Entry::BYTES);
+        const { assert!(CacheEntry::BYTES <= 160) };
+        assert_eq!(CacheEntry::new(&stamp(1, 1), known("a\nb")).unwrap().bytes(), CacheEntry::BYTES);
         let far = FileStamp { mtime_ns: i128::MAX, ..stamp(1, 1) };
         let cache = IndexCache::new(1 << 20);
         cache.put(&far, known("a\nb"));
@@ -337,7 +341,7 @@ mod tests {
     /// Panics if the byte count is wrong or over the limit.
     fn assert_bound(cache: &IndexCache) {
         let entries = cache.lock();
-        let bytes: usize = entries.by_file.values().map(Entry::bytes).sum();
+        let bytes: usize = entries.by_file.values().map(CacheEntry::bytes).sum();
         assert_eq!(bytes, entries.bytes);
         assert!(bytes <= cache.max_bytes);
     }

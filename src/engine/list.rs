@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rustix::fs::{Access, Dir, FileType, Stat};
 use rustix::io::Errno;
 
-use crate::engine::fs::resolve::{self, Refusal, ResolvedPath};
+use crate::engine::fs::resolve::{self, ResolveError, ResolvedPath};
 use crate::engine::fs::view::OpenFile;
 use crate::engine::name::{FileName, NamePolicy};
 use crate::engine::name_table::NameTable;
@@ -236,8 +236,8 @@ fn roll(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(NameTable, usize)> {
 fn file(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Option<(ResolvedPath, Stat)>> {
     match ResolvedPath::find(root, name) {
         Ok(place) => Ok(place.stat.map(|stat| (place, stat))),
-        Err(Refusal::System(errno)) => out_of_means(errno).map_or(Ok(None), Err),
-        Err(Refusal::Forbidden) => Ok(None),
+        Err(ResolveError::System(errno)) => out_of_means(errno).map_or(Ok(None), Err),
+        Err(ResolveError::Forbidden) => Ok(None),
     }
 }
 

@@ -90,7 +90,7 @@ fn text(listing: &Listing, names: NamePolicy) -> String {
 }
 
 #[derive(Serialize)]
-struct File<'l> {
+struct ListedFile<'l> {
     name: &'l str,
     size: u64,
     modified: String,
@@ -100,7 +100,7 @@ struct File<'l> {
 }
 
 fn data(listing: &Listing) -> Members {
-    let files = listing.files.iter().map(|file| File {
+    let files = listing.files.iter().map(|file| ListedFile {
         name: listing.name(file),
         size: file.size,
         modified: timestamp(file.modified),

@@ -21,10 +21,10 @@ const MASK: u16 = 0x10;
 const OTHERS: u16 = 0x20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Acl(Vec<Entry>);
+pub(crate) struct Acl(Vec<AclEntry>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Entry {
+struct AclEntry {
     tag: u16,
     permissions: u16,
     id: u32,
@@ -34,14 +34,14 @@ impl Acl {
     /// The ACL that is equivalent to a mode.
     pub(crate) fn of_mode(mode: Mode) -> Acl {
         let bits = mode.as_raw_mode() as u16;
-        let entry = |tag, shift: u16| Entry { tag, permissions: bits >> shift & 7, id: NO_ID };
+        let entry = |tag, shift: u16| AclEntry { tag, permissions: bits >> shift & 7, id: NO_ID };
         Acl(vec![entry(OWNER, 6), entry(GROUP, 3), entry(OTHERS, 0)])
     }
 
     /// Parses the value of the extended attribute. `None` if it is not a known form of ACL.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Acl> {
         let (entries, rest) = bytes.strip_prefix(&VERSION)?.as_chunks::<8>();
-        let entry = |&[tag0, tag1, low, high, ref id @ ..]: &[u8; 8]| Entry {
+        let entry = |&[tag0, tag1, low, high, ref id @ ..]: &[u8; 8]| AclEntry {
             tag: u16::from_le_bytes([tag0, tag1]),
             permissions: u16::from_le_bytes([low, high]),
             id: u32::from_le_bytes(*id),
@@ -104,7 +104,7 @@ impl Acl {
         self
     }
 
-    fn find(&self, tag: u16) -> Option<&Entry> {
+    fn find(&self, tag: u16) -> Option<&AclEntry> {
         self.0.iter().find(|entry| entry.tag == tag)
     }
 
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn acl(entries: &[(u16, u16, u32)]) -> Acl {
-        Acl(entries.iter().map(|&(tag, permissions, id)| Entry { tag, permissions, id }).collect())
+        Acl(entries.iter().map(|&(tag, permissions, id)| AclEntry { tag, permissions, id }).collect())
     }
 
     fn named() -> Acl {

@@ -31,7 +31,7 @@ pub enum Durability {
 /// Why a commit failed. The file is unchanged, except if only the flush of the folder failed; then the
 /// message says so.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum ReplaceError {
     /// The path no longer leads to the file that the change was planned on.
     Changed,
     /// A file that should be created exists already.
@@ -40,9 +40,9 @@ pub(crate) enum Failure {
     Io(io::Error),
 }
 
-impl<E: Into<io::Error>> From<E> for Failure {
-    fn from(error: E) -> Failure {
-        Failure::Io(error.into())
+impl<E: Into<io::Error>> From<E> for ReplaceError {
+    fn from(error: E) -> ReplaceError {
+        ReplaceError::Io(error.into())
     }
 }
 
@@ -92,7 +92,7 @@ impl AtomicFile {
     /// changed. Returns the stamp of the new file if it can belong only to the bytes written here. Returns
     /// `None` if a program that takes no lock may have written to the file since the rename, or if the file
     /// system cannot store the unique time.
-    pub(crate) fn commit<E: From<Failure>>(
+    pub(crate) fn commit<E: From<ReplaceError>>(
         mut self,
         place: &ResolvedPath,
         replaces: &Replaces,
@@ -101,9 +101,9 @@ impl AtomicFile {
     ) -> Result<Option<FileStamp>, E> {
         let (written, is_unique) = self.finish_content(replaces, durability)?;
         if let Replaces::File(old) = replaces {
-            let now = place.restat().map_err(Failure::from)?;
+            let now = place.restat().map_err(ReplaceError::from)?;
             if now.is_none_or(|now| FileStamp::of(&now) != *old.stamp()) {
-                return Err(Failure::Changed.into());
+                return Err(ReplaceError::Changed.into());
             }
         }
         // Opened before the rename, so that after it only the flush can fail.
@@ -111,12 +111,12 @@ impl AtomicFile {
         allow()?;
         self.rename_to(place, replaces)?;
         self.committed = true;
-        failpoint::taken().map_err(Failure::from)?;
+        failpoint::taken().map_err(ReplaceError::from)?;
         if let Some(folder) = folder {
             flush_directory(&folder)?;
-            failpoint::taken().map_err(Failure::from)?;
+            failpoint::taken().map_err(ReplaceError::from)?;
         }
-        let stat = rustix::fs::fstat(&self.file).map_err(Failure::from)?;
+        let stat = rustix::fs::fstat(&self.file).map_err(ReplaceError::from)?;
         Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
     }
 
@@ -126,7 +126,7 @@ impl AtomicFile {
         &mut self,
         replaces: &Replaces,
         durability: Durability,
-    ) -> Result<(FileStamp, bool), Failure> {
+    ) -> Result<(FileStamp, bool), ReplaceError> {
         match replaces {
             Replaces::File(old) => attributes::copy(old, &self.file)?,
             Replaces::Nothing(mode) => attributes::give_to_new_file(&self.dir, &self.file, *mode)?,
@@ -141,34 +141,34 @@ impl AtomicFile {
         let stamp = FileStamp::of(&rustix::fs::fstat(&self.file)?);
         if stamp.len != self.written {
             let problem = format!("the new file has {} bytes instead of {}", stamp.len, self.written);
-            return Err(Failure::Io(io::Error::other(problem)));
+            return Err(ReplaceError::Io(io::Error::other(problem)));
         }
         // A file system with coarser times has cut off the digits that make the time unique.
         Ok((stamp, stamp.mtime_ns == unique_ns))
     }
 
-    fn rename_to(&self, place: &ResolvedPath, replaces: &Replaces) -> Result<(), Failure> {
+    fn rename_to(&self, place: &ResolvedPath, replaces: &Replaces) -> Result<(), ReplaceError> {
         if let Replaces::File(_) = replaces {
             return Ok(rustix::fs::renameat(&self.dir, &self.name, &place.dir, &place.name)?);
         }
         let flags = RenameFlags::NOREPLACE;
         match rustix::fs::renameat_with(&self.dir, &self.name, &place.dir, &place.name, flags) {
             Ok(()) => Ok(()),
-            Err(Errno::EXIST) => Err(Failure::Exists),
+            Err(Errno::EXIST) => Err(ReplaceError::Exists),
             // This file system does not know the flag. A hard link fails too if the name exists.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.link_to(place),
             Err(errno) => Err(errno.into()),
         }
     }
 
-    fn link_to(&self, place: &ResolvedPath) -> Result<(), Failure> {
+    fn link_to(&self, place: &ResolvedPath) -> Result<(), ReplaceError> {
         match rustix::fs::linkat(&self.dir, &self.name, &place.dir, &place.name, AtFlags::empty()) {
             Ok(()) => {
                 failpoint::taken()?;
                 let _ = rustix::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
                 Ok(())
             }
-            Err(Errno::EXIST) => Err(Failure::Exists),
+            Err(Errno::EXIST) => Err(ReplaceError::Exists),
             Err(errno) => Err(errno.into()),
         }
     }
@@ -196,24 +196,24 @@ impl Drop for AtomicFile {
 }
 
 /// Opens the directory for the flush, because the handle in `place` may be opened with O_PATH.
-fn open_to_flush(place: &ResolvedPath) -> Result<OwnedFd, Failure> {
+fn open_to_flush(place: &ResolvedPath) -> Result<OwnedFd, ReplaceError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(&place.dir, ".", flags, Mode::empty())?)
 }
 
 /// Flushes the directory, so that the rename survives a power loss.
-fn flush_directory(folder: &OwnedFd) -> Result<(), Failure> {
+fn flush_directory(folder: &OwnedFd) -> Result<(), ReplaceError> {
     failpoint::fsync(folder).map_err(|errno| {
         let reason = io::Error::from(errno);
         let problem = format!("{reason} (the change is in place, but may not survive a loss of power)");
-        Failure::Io(io::Error::new(reason.kind(), problem))
+        ReplaceError::Io(io::Error::new(reason.kind(), problem))
     })
 }
 
 /// Sets a unique time of last write, so that the index built during the write can be cached at once. No other
 /// program's write can repeat it: the kernel uses ticks of milliseconds, this time has nanoseconds. Returns
 /// the time in nanoseconds since 1970.
-fn set_unique_time(file: &File) -> Result<i128, Failure> {
+fn set_unique_time(file: &File) -> Result<i128, ReplaceError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let time = Timespec { tv_sec: now.as_secs() as i64, tv_nsec: now.subsec_nanos().into() };
     let keep = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
@@ -245,7 +245,7 @@ mod tests {
             ResolvedPath::find(&self.1, name.as_ref()).unwrap()
         }
 
-        fn replace(&self, name: &str, text: &str) -> Result<Option<FileStamp>, Failure> {
+        fn replace(&self, name: &str, text: &str) -> Result<Option<FileStamp>, ReplaceError> {
             let place = self.place(name);
             let old = place.open().unwrap().unwrap();
             let mut new = AtomicFile::create(&self.1).unwrap();
@@ -281,8 +281,8 @@ mod tests {
         std::fs::write(dir.0.path().join("a"), "other program").unwrap();
         let mut new = AtomicFile::create(&dir.1).unwrap();
         new.write_all(b"new").unwrap();
-        let failed = new.commit::<Failure>(&place, &Replaces::File(&old), Durability::Full, || Ok(()));
-        assert!(matches!(failed, Err(Failure::Changed)), "{failed:?}");
+        let failed = new.commit::<ReplaceError>(&place, &Replaces::File(&old), Durability::Full, || Ok(()));
+        assert!(matches!(failed, Err(ReplaceError::Changed)), "{failed:?}");
         assert_eq!(std::fs::read(dir.0.path().join("a")).unwrap(), b"other program");
         assert_eq!(dir.names(), ["a"]);
     }
@@ -295,10 +295,10 @@ mod tests {
             let mut new = AtomicFile::create(&dir.1).unwrap();
             new.write_all(text.as_bytes()).unwrap();
             let mode = Mode::from_raw_mode(0o644);
-            new.commit::<Failure>(&place, &Replaces::Nothing(mode), Durability::None, || Ok(()))
+            new.commit::<ReplaceError>(&place, &Replaces::Nothing(mode), Durability::None, || Ok(()))
         };
         create("first").unwrap();
-        assert!(matches!(create("second"), Err(Failure::Exists)));
+        assert!(matches!(create("second"), Err(ReplaceError::Exists)));
         assert_eq!(std::fs::read(dir.0.path().join("a")).unwrap(), b"first");
         assert_eq!(std::fs::metadata(dir.0.path().join("a")).unwrap().mode() & 0o7777, 0o644);
         assert_eq!(dir.names(), ["a"]);
@@ -318,7 +318,7 @@ mod tests {
             let mut replaced = None;
             // After the file was created, locked and written.
             assert!(failpoint::meddle_at(3, meddle, || replaced = Some(dir.replace("a", "new"))));
-            assert!(matches!(replaced, Some(Err(Failure::Io(_)))), "{replaced:?}");
+            assert!(matches!(replaced, Some(Err(ReplaceError::Io(_)))), "{replaced:?}");
             assert_eq!(
                 (dir.names(), std::fs::read(dir.0.path().join("a")).unwrap()),
                 (vec!["a".into()], b"old".into())
@@ -347,9 +347,9 @@ mod tests {
         new.write_all(b"x").unwrap();
         assert_eq!(std::fs::metadata(dir.0.path().join(&new.name)).unwrap().mode() & 0o777, 0o600);
         let place = dir.place("a");
-        let refused =
-            new.commit(&place, &Replaces::Nothing(Mode::RUSR), Durability::None, || Err(Failure::Changed));
-        assert!(matches!(refused, Err(Failure::Changed)));
+        let refused = new
+            .commit(&place, &Replaces::Nothing(Mode::RUSR), Durability::None, || Err(ReplaceError::Changed));
+        assert!(matches!(refused, Err(ReplaceError::Changed)));
         assert!(dir.names().is_empty());
     }
 

@@ -29,12 +29,12 @@ const LARGEST: usize = 64 * 1024;
 
 /// Whether the new file has the old file's owner and its group.
 #[derive(Debug, Clone, Copy)]
-struct Kept {
+struct KeptIds {
     owner: bool,
     group: bool,
 }
 
-impl Kept {
+impl KeptIds {
     fn both(self) -> bool {
         self.owner && self.group
     }
@@ -43,7 +43,7 @@ impl Kept {
 /// Copies to `new` the metadata that a rename over `old` would lose.
 pub(crate) fn copy(old: &OpenFile, new: &File) -> io::Result<()> {
     let from = old.stat();
-    let names = Names::of(old.file());
+    let names = XattrNames::of(old.file());
     let acl = access_acl(old);
     let keeps_acl = acl.as_ref().is_some_and(|acl| !acl.is_mode());
     let cleared = drop_inherited(new, &names, keeps_acl);
@@ -79,9 +79,9 @@ fn access_acl(old: &OpenFile) -> Option<Acl> {
 }
 
 /// Removes inherited attributes that the old file does not have. Returns whether no inherited ACL is left.
-fn drop_inherited(new: &File, old: &Names, keeps_acl: bool) -> bool {
+fn drop_inherited(new: &File, old: &XattrNames, keeps_acl: bool) -> bool {
     let mut cleared = true;
-    for name in Names::of(new).iter() {
+    for name in XattrNames::of(new).iter() {
         if name == ACCESS {
             // The old file's ACL replaces it later.
             cleared = keeps_acl || rustix::fs::fremovexattr(new, name).is_ok();
@@ -92,8 +92,8 @@ fn drop_inherited(new: &File, old: &Names, keeps_acl: bool) -> bool {
     cleared
 }
 
-fn copy_owner(from: &Stat, new: &File) -> io::Result<Kept> {
-    let kept = |now: &Stat| Kept { owner: now.st_uid == from.st_uid, group: now.st_gid == from.st_gid };
+fn copy_owner(from: &Stat, new: &File) -> io::Result<KeptIds> {
+    let kept = |now: &Stat| KeptIds { owner: now.st_uid == from.st_uid, group: now.st_gid == from.st_gid };
     let now = kept(&rustix::fs::fstat(new)?);
     if now.both() {
         return Ok(now);
@@ -108,7 +108,7 @@ fn copy_owner(from: &Stat, new: &File) -> io::Result<Kept> {
     Ok(kept(&rustix::fs::fstat(new)?))
 }
 
-fn copy_xattrs(from: &File, to: &File, names: &Names) {
+fn copy_xattrs(from: &File, to: &File, names: &XattrNames) {
     for name in names.iter().filter(|name| *name != ACCESS) {
         if let Some(value) = xattr(from, name) {
             let _ = rustix::fs::fsetxattr(to, name, &value, XattrFlags::empty());
@@ -117,7 +117,7 @@ fn copy_xattrs(from: &File, to: &File, names: &Names) {
 }
 
 /// Sets ACL and mode, as the last step: a change of the owner clears mode bits, and an ACL sets some.
-fn copy_rights(from: &Stat, acl: Option<Acl>, new: &File, kept: Kept, cleared: bool) -> io::Result<()> {
+fn copy_rights(from: &Stat, acl: Option<Acl>, new: &File, kept: KeptIds, cleared: bool) -> io::Result<()> {
     let narrow = |acl: Acl| {
         let acl = if kept.group { acl } else { acl.for_another_group() };
         if kept.owner { acl } else { acl.for_another_owner() }
@@ -167,13 +167,13 @@ fn xattr(file: &File, name: &OsStr) -> Option<Vec<u8>> {
 }
 
 /// The names of a file's extended attributes; empty if the system does not list them.
-struct Names(Vec<u8>);
+struct XattrNames(Vec<u8>);
 
-impl Names {
-    fn of(file: &File) -> Names {
+impl XattrNames {
+    fn of(file: &File) -> XattrNames {
         let mut names = Vec::with_capacity(LARGEST);
         let _ = rustix::fs::flistxattr(file, spare_capacity(&mut names));
-        Names(names)
+        XattrNames(names)
     }
 
     fn iter(&self) -> impl Iterator<Item = &OsStr> {
@@ -311,7 +311,7 @@ mod tests {
         let mode = |mode| Mode::from_raw_mode(mode);
         rustix::fs::fchmod(&new, mode(0o664)).unwrap();
         let from = rustix::fs::fstat(&new).unwrap();
-        let kept = Kept { owner: true, group: true };
+        let kept = KeptIds { owner: true, group: true };
         for (acl, cleared, expected) in [
             (Some(Acl::of_mode(mode(0o664))), true, 0o664),
             (Some(Acl::of_mode(mode(0o664))), false, 0o604),

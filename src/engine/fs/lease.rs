@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-use super::resolve::Refusal;
+use super::resolve::ResolveError;
 use crate::engine::{Control, Result};
 
 /// The pause between the first two attempts. It doubles each time, up to the longest pause.
@@ -21,8 +21,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// Repeats `open` while a lease blocks it, until the deadline. Returns an error if the operation is stopped.
 pub(crate) fn wait_out<T>(
     control: &Control,
-    open: impl Fn() -> Result<T, Refusal>,
-) -> Result<Result<T, Refusal>> {
+    open: impl Fn() -> Result<T, ResolveError>,
+) -> Result<Result<T, ResolveError>> {
     let first = open();
     if !is_leased(&first) || !control.may_wait_for_lease() {
         return Ok(first);
@@ -42,8 +42,8 @@ pub(crate) fn wait_out<T>(
     })
 }
 
-fn is_leased<T>(opened: &Result<T, Refusal>) -> bool {
-    matches!(opened, Err(Refusal::System(Errno::AGAIN)))
+fn is_leased<T>(opened: &Result<T, ResolveError>) -> bool {
+    matches!(opened, Err(ResolveError::System(Errno::AGAIN)))
 }
 
 #[cfg(test)]
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::engine::{Error, Late};
 
-    const LEASED: Refusal = Refusal::System(Errno::AGAIN);
+    const LEASED: ResolveError = ResolveError::System(Errno::AGAIN);
 
     #[test]
     fn an_open_is_repeated_until_the_lease_ends() {
@@ -67,7 +67,7 @@ mod tests {
             assert_eq!(wait_out(&control, open).unwrap(), Ok("open"));
             assert_eq!(left.get(), 0);
         }
-        let other = || Err::<(), _>(Refusal::System(Errno::IO));
+        let other = || Err::<(), _>(ResolveError::System(Errno::IO));
         assert_eq!(wait_out(&control, other).unwrap(), other());
     }
 
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn who_may_not_wait_tries_once_and_is_known_to_have_broken_off() {
         let control = Control::new(Duration::from_secs(60)).without_waiting();
-        assert_eq!(wait_out(&control, || Ok::<_, Refusal>(1)).unwrap(), Ok(1));
+        assert_eq!(wait_out(&control, || Ok::<_, ResolveError>(1)).unwrap(), Ok(1));
         assert_eq!(control.broke_off(), None);
         let tries = Cell::new(0);
         let open = || {

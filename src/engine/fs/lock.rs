@@ -40,7 +40,7 @@ struct Waiter {
 /// The right to change one path, inside this process. Dropping it wakes the next in the queue.
 #[derive(Debug)]
 #[must_use = "the turn ends when it is dropped"]
-pub(crate) struct Turn<'l> {
+pub(crate) struct LockTurn<'l> {
     locks: &'l Locks,
     key: PathKey,
     number: u64,
@@ -65,7 +65,12 @@ pub(crate) struct PathLock(File);
 
 impl Locks {
     /// Waits in the queue of `key`. `None` if `until` comes first, an error if the request is stopped.
-    pub(crate) fn turn(&self, key: PathKey, until: Instant, control: &Control) -> Result<Option<Turn<'_>>> {
+    pub(crate) fn turn(
+        &self,
+        key: PathKey,
+        until: Instant,
+        control: &Control,
+    ) -> Result<Option<LockTurn<'_>>> {
         let number = {
             let mut turns = held(&self.turns);
             let queue = turns.entry(key.clone()).or_default();
@@ -74,7 +79,7 @@ impl Locks {
             number
         };
         // From here on, dropping `turn` removes the queue entry on every return.
-        let turn = Turn { locks: self, key, number };
+        let turn = LockTurn { locks: self, key, number };
         loop {
             if turn.is_first() {
                 return Ok(Some(turn));
@@ -141,7 +146,7 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-impl Turn<'_> {
+impl LockTurn<'_> {
     pub(crate) fn key(&self) -> &PathKey {
         &self.key
     }
@@ -152,7 +157,7 @@ impl Turn<'_> {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for LockTurn<'_> {
     fn drop(&mut self) {
         let mut turns = held(&self.locks.turns);
         let Some(queue) = turns.get_mut(&self.key) else { return };

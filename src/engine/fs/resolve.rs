@@ -42,29 +42,29 @@ pub(crate) struct ResolvedPath {
 
 /// Why a name cannot be resolved.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum ResolveError {
     /// It leads out of the folder, in a circle, to nothing, or to an entry that is not a regular file.
     Forbidden,
     /// A system call failed.
     System(Errno),
 }
 
-impl From<Errno> for Refusal {
-    fn from(errno: Errno) -> Refusal {
-        Refusal::System(errno)
+impl From<Errno> for ResolveError {
+    fn from(errno: Errno) -> ResolveError {
+        ResolveError::System(errno)
     }
 }
 
 impl ResolvedPath {
     /// Resolves `name` in `root`. A missing name resolves too (`stat` is `None`); a link to nothing does not.
-    pub(crate) fn find(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, Refusal> {
+    pub(crate) fn find(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, ResolveError> {
         match stat_entry(root, name) {
             Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
                 FileType::RegularFile => {
                     Ok(ResolvedPath { dir: root.clone(), name: name.to_owned(), stat: Some(stat) })
                 }
                 FileType::Symlink => walk(root, name),
-                _ => Err(Refusal::Forbidden),
+                _ => Err(ResolveError::Forbidden),
             },
             Err(Errno::NOENT) => Ok(ResolvedPath { dir: root.clone(), name: name.to_owned(), stat: None }),
             Err(errno) => Err(errno.into()),
@@ -78,7 +78,7 @@ impl ResolvedPath {
     }
 
     /// Opens the file for reading. `None` if the entry has changed since it was found: resolve it again.
-    pub(crate) fn open(&self) -> Result<Option<OpenFile>, Refusal> {
+    pub(crate) fn open(&self) -> Result<Option<OpenFile>, ResolveError> {
         let file = match rustix::fs::openat(&self.dir, &self.name, OPEN, Mode::empty()) {
             Ok(fd) => File::from(fd),
             Err(Errno::LOOP | Errno::NOENT | Errno::NXIO) => return Ok(None),
@@ -117,7 +117,7 @@ fn stat_entry(dir: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
 }
 
 /// Follows the link `name`, step by step.
-fn walk(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, Refusal> {
+fn walk(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, ResolveError> {
     let mut below: Vec<Arc<OwnedFd>> = Vec::new();
     let mut pending = VecDeque::from([name.to_owned()]);
     let mut links = 0;
@@ -126,16 +126,16 @@ fn walk(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, Refusal> {
         match step.as_bytes() {
             b"" | b"." => continue,
             b".." => {
-                below.pop().ok_or(Refusal::Forbidden)?;
+                below.pop().ok_or(ResolveError::Forbidden)?;
                 continue;
             }
             // Temporary files of this server have no valid name, so a link must not lead to one.
-            name if temporary::is_temporary(name) => return Err(Refusal::Forbidden),
+            name if temporary::is_temporary(name) => return Err(ResolveError::Forbidden),
             _ => {}
         }
         let stat = match stat_entry(here, &step) {
             Ok(stat) => stat,
-            Err(Errno::NOENT) => return Err(Refusal::Forbidden),
+            Err(Errno::NOENT) => return Err(ResolveError::Forbidden),
             Err(errno) => return Err(errno.into()),
         };
         match FileType::from_raw_mode(stat.st_mode) {
@@ -149,32 +149,32 @@ fn walk(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, Refusal> {
                     pending.push_front(part);
                 }
             }
-            _ => return Err(Refusal::Forbidden),
+            _ => return Err(ResolveError::Forbidden),
         }
     }
-    Err(Refusal::Forbidden)
+    Err(ResolveError::Forbidden)
 }
 
-fn open_directory(here: BorrowedFd, name: &OsStr) -> Result<Arc<OwnedFd>, Refusal> {
+fn open_directory(here: BorrowedFd, name: &OsStr) -> Result<Arc<OwnedFd>, ResolveError> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::openat(here, name, flags, Mode::empty()) {
         Ok(fd) => Ok(Arc::new(fd)),
         // The entry was replaced after it was looked up.
-        Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => Err(Refusal::Forbidden),
+        Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => Err(ResolveError::Forbidden),
         Err(errno) => Err(errno.into()),
     }
 }
 
 /// The components of a relative link's target.
-fn read_link(here: BorrowedFd, name: &OsStr) -> Result<Vec<OsString>, Refusal> {
+fn read_link(here: BorrowedFd, name: &OsStr) -> Result<Vec<OsString>, ResolveError> {
     let target = match rustix::fs::readlinkat(here, name, Vec::new()) {
         Ok(target) => target.into_bytes(),
         // The entry was replaced after it was looked up.
-        Err(Errno::INVAL | Errno::NOENT) => return Err(Refusal::Forbidden),
+        Err(Errno::INVAL | Errno::NOENT) => return Err(ResolveError::Forbidden),
         Err(errno) => return Err(errno.into()),
     };
     if target.starts_with(b"/") {
-        return Err(Refusal::Forbidden);
+        return Err(ResolveError::Forbidden);
     }
     Ok(target.split(|&byte| byte == b'/').map(|part| OsString::from_vec(part.to_vec())).collect())
 }
@@ -209,7 +209,7 @@ mod tests {
         dir
     }
 
-    fn read(dir: &tempfile::TempDir, name: &str) -> Result<String, Refusal> {
+    fn read(dir: &tempfile::TempDir, name: &str) -> Result<String, ResolveError> {
         let place = ResolvedPath::find(&root(dir), name.as_ref())?;
         let file = place.open()?.expect("opens");
         Ok(std::io::read_to_string(file.file()).unwrap())
@@ -267,7 +267,7 @@ mod tests {
             "to_dir",
             "dot",
         ] {
-            assert_eq!(read(&dir, name), Err(Refusal::Forbidden), "{name}");
+            assert_eq!(read(&dir, name), Err(ResolveError::Forbidden), "{name}");
         }
     }
 
@@ -278,7 +278,7 @@ mod tests {
         rustix::fs::mknodat(rustix::fs::CWD, &fifo, FileType::Fifo, Mode::RUSR, 0).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("root/socket")).unwrap();
         for name in ["fifo", "fifo_link", "socket", "sub"] {
-            assert_eq!(read(&dir, name), Err(Refusal::Forbidden), "{name}");
+            assert_eq!(read(&dir, name), Err(ResolveError::Forbidden), "{name}");
         }
     }
 
@@ -289,7 +289,7 @@ mod tests {
         for name in [temporary.as_os_str(), ".file-editor-tmp-notes".as_ref()] {
             std::fs::write(dir.path().join("root").join(name), "text").unwrap();
         }
-        assert_eq!(read(&dir, "link"), Err(Refusal::Forbidden));
+        assert_eq!(read(&dir, "link"), Err(ResolveError::Forbidden));
         assert_eq!(read(&dir, "other").as_deref(), Ok("text"), "a user's file");
     }
 
@@ -309,7 +309,10 @@ mod tests {
     #[test]
     fn a_folder_swapped_for_a_link_after_it_was_found_is_not_entered() {
         let dir = tree(&[("way_out", "..")]);
-        assert!(matches!(open_directory(root(&dir).as_fd(), "way_out".as_ref()), Err(Refusal::Forbidden)));
+        assert!(matches!(
+            open_directory(root(&dir).as_fd(), "way_out".as_ref()),
+            Err(ResolveError::Forbidden)
+        ));
         assert!(open_directory(root(&dir).as_fd(), "sub".as_ref()).is_ok());
     }
 

@@ -25,7 +25,7 @@ pub struct Diff {
 /// The diff of `plan` on the text `old` of the file `name`, at most `most` bytes.
 pub fn unified(index: &LineIndex, old: &[u8], plan: &EditPlan, name: &str, most: usize) -> Diff {
     let mut diff = Diff::default();
-    let lines = Lines { old, index: (!index.break_kinds().cr).then_some(index) };
+    let lines = OldLines { old, index: (!index.break_kinds().cr).then_some(index) };
     let (mut at, mut number) = (0, 0);
     let mut moved = 0i64;
     let mut hunks = lines.hunks(plan.splices(), most).peekable();
@@ -75,7 +75,7 @@ pub fn unified(index: &LineIndex, old: &[u8], plan: &EditPlan, name: &str, most:
 }
 
 /// The old text, in lines that end with `\n`.
-struct Lines<'o> {
+struct OldLines<'o> {
     old: &'o [u8],
     /// The index, if every line break in the text is or ends with `\n`.
     index: Option<&'o LineIndex>,
@@ -97,14 +97,14 @@ struct Hunk<'p> {
 
 /// The text of a hunk and its line counts.
 #[derive(Default)]
-struct Body {
+struct HunkBody {
     text: String,
     kept: usize,
     removed: usize,
     added: usize,
 }
 
-impl Lines<'_> {
+impl OldLines<'_> {
     /// Number of lines that start in `range`, which must start at a line start.
     fn count(&self, range: Range<usize>) -> usize {
         match self.index {
@@ -202,8 +202,8 @@ impl<'p> Hunk<'p> {
         self.at.len() + self.put_in + self.groups.as_ref().map_or(0, Vec::len)
     }
 
-    fn body(&self, old: &[u8]) -> Body {
-        let mut body = Body::default();
+    fn body(&self, old: &[u8]) -> HunkBody {
+        let mut body = HunkBody::default();
         let (mut done, mut splices) = (self.at.start, self.splices);
         for (lines, count) in self.groups.iter().flatten() {
             body.kept += body.put(' ', &old[done..lines.start]);
@@ -222,7 +222,7 @@ impl<'p> Hunk<'p> {
     }
 }
 
-impl Body {
+impl HunkBody {
     /// Replaces old lines by new ones; keeps the lines that both begin or end with.
     fn change(&mut self, old: &[u8], new: &[u8]) {
         let (old, new) = (lines_of(old), lines_of(new));

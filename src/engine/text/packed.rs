@@ -25,8 +25,8 @@ impl Packed {
     }
 
     /// Iterates over the numbers in order.
-    pub(crate) fn read(&self) -> Reader<'_> {
-        Reader { blocks: &self.blocks, at: 0 }
+    pub(crate) fn read(&self) -> PackedReader<'_> {
+        PackedReader { blocks: &self.blocks, at: 0 }
     }
 
     /// Memory in bytes.
@@ -37,12 +37,12 @@ impl Packed {
 
 /// Reads the numbers one by one. A copy continues where the original was.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reader<'p> {
+pub(crate) struct PackedReader<'p> {
     blocks: &'p [Vec<u8>],
     at: usize,
 }
 
-impl Iterator for Reader<'_> {
+impl Iterator for PackedReader<'_> {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use super::packed::{Packed, Reader};
+use super::packed::{Packed, PackedReader};
 
 /// One replacement: `text` replaces the old bytes `at`. An empty range inserts, an empty text deletes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(crate) struct Change {
 
 /// A change without its position: number of bytes removed, number of the text inserted, start and length of
 /// the part of it.
-type Kind = [usize; 4];
+type SpliceKind = [usize; 4];
 
 /// Maximum number of stored kinds. A change of a stored kind takes only a byte or two.
 const KINDS: usize = 4 * 1024;
@@ -50,7 +50,7 @@ pub struct EditPlan<'t> {
     texts: Vec<Cow<'t, [u8]>>,
     /// For each change, the number of unchanged bytes before it, and its kind.
     changes: Packed,
-    kinds: Vec<Kind>,
+    kinds: Vec<SpliceKind>,
     count: usize,
     /// The end of the last change in the old text.
     end: usize,
@@ -85,14 +85,19 @@ impl<'t> EditPlan<'t> {
         Some(self.finish(old))
     }
 
-    fn add_splice(&mut self, splice: Splice<'t>, old: &[u8], held: &mut HashMap<Kind, usize>) -> Option<()> {
+    fn add_splice(
+        &mut self,
+        splice: Splice<'t>,
+        old: &[u8],
+        held: &mut HashMap<SpliceKind, usize>,
+    ) -> Option<()> {
         let change = Change { at: splice.at, text: self.texts.len(), part: 0..splice.text.len() };
         self.texts.push(splice.text);
         self.add(&change, old, held)
     }
 
     /// Appends a change; `held` maps the stored kinds to their numbers.
-    fn add(&mut self, change: &Change, old: &[u8], held: &mut HashMap<Kind, usize>) -> Option<()> {
+    fn add(&mut self, change: &Change, old: &[u8], held: &mut HashMap<SpliceKind, usize>) -> Option<()> {
         let Change { at, text, part } = change;
         let gone = old.get(at.clone()).filter(|_| self.end <= at.start)?;
         let put_in = self.texts.get(*text)?.get(part.clone())?;
@@ -172,7 +177,7 @@ impl<'t> EditPlan<'t> {
     pub(crate) fn memory(&self) -> usize {
         self.changes.memory()
             + self.texts.capacity() * size_of::<Cow<[u8]>>()
-            + self.kinds.capacity() * size_of::<Kind>()
+            + self.kinds.capacity() * size_of::<SpliceKind>()
     }
 
     /// Writes the result in one forward pass.
@@ -191,8 +196,8 @@ impl<'t> EditPlan<'t> {
 #[derive(Debug, Clone, Copy)]
 pub struct Splices<'p> {
     texts: &'p [Cow<'p, [u8]>],
-    kinds: &'p [Kind],
-    changes: Reader<'p>,
+    kinds: &'p [SpliceKind],
+    changes: PackedReader<'p>,
     end: usize,
 }
 

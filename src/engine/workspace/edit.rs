@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use rustix::fs::Access;
 
-use super::{ATTEMPTS, Found, Workspace};
-use crate::engine::cache::Known;
-use crate::engine::fs::atomic::{AtomicFile, Failure, Replaces};
+use super::{ATTEMPTS, FoundFile, Workspace};
+use crate::engine::cache::CachedText;
+use crate::engine::fs::atomic::{AtomicFile, ReplaceError, Replaces};
 use crate::engine::fs::file_system;
-use crate::engine::fs::lock::{Locked, PathKey, Turn};
+use crate::engine::fs::lock::{LockTurn, Locked, PathKey};
 use crate::engine::fs::resolve::ResolvedPath;
 use crate::engine::fs::root::Folder;
 use crate::engine::name::FileName;
@@ -133,7 +133,7 @@ impl Workspace {
 
     fn change_missing<'p, T>(
         &self,
-        found: &Found,
+        found: &FoundFile,
         name: &str,
         control: &Control,
         plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
@@ -144,7 +144,7 @@ impl Workspace {
         let written = self.write(found, name, &edit, b"", &Replaces::Nothing(self.new_file_mode), control);
         match written {
             Ok(()) => Ok(Attempt::Done((report, true))),
-            Err(Stopped::Failed(Failure::Exists)) => Ok(Attempt::Replaced),
+            Err(Stopped::Failed(ReplaceError::Exists)) => Ok(Attempt::Replaced),
             Err(stopped) => Err(stopped.into_error(name)),
         }
     }
@@ -162,7 +162,7 @@ impl Workspace {
 
     fn change_existing<'p, T>(
         &self,
-        found: &Found,
+        found: &FoundFile,
         name: &str,
         until: Instant,
         control: &Control,
@@ -212,7 +212,7 @@ impl Workspace {
     /// Writes the result of `edit` to a temporary file and renames it over the old file.
     fn write(
         &self,
-        found: &Found,
+        found: &FoundFile,
         name: &str,
         edit: &EditPlan,
         old: &[u8],
@@ -224,12 +224,12 @@ impl Workspace {
         let (folder, place) = (&found.folder, &found.place);
         // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
         self.cleared.clear_once(&place.dir);
-        let new = AtomicFile::create(&place.dir).map_err(Failure::from)?;
+        let new = AtomicFile::create(&place.dir).map_err(ReplaceError::from)?;
         let mut out =
             BufWriter::with_capacity(64 * 1024, Indexing { out: new, index: IndexBuilder::new(BLOCK_SHIFT) });
-        edit.write_to(old, &mut out).map_err(Failure::from)?;
+        edit.write_to(old, &mut out).map_err(ReplaceError::from)?;
         let Indexing { out: new, index } =
-            out.into_inner().map_err(|error| Failure::from(error.into_error()))?;
+            out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?;
         let commit = || {
             if !self.root.names(folder) {
                 return Err(Stopped::Refused(Error::Changed { name: name.into() }));
@@ -240,7 +240,7 @@ impl Workspace {
         if let Some(stamp) = stamp
             && file_system::of(&place.dir).shows_writers
         {
-            self.cache.put(&stamp, Known::Text(Arc::new(index.finish())));
+            self.cache.put(&stamp, CachedText::Text(Arc::new(index.finish())));
         }
         tracing::trace!(file = name, bytes = size, "written");
         Ok(())
@@ -248,12 +248,12 @@ impl Workspace {
 
     fn take_turn<'w>(
         &'w self,
-        held: Option<Turn<'w>>,
+        held: Option<LockTurn<'w>>,
         place: &ResolvedPath,
         name: &str,
         until: Instant,
         control: &Control,
-    ) -> Result<Turn<'w>> {
+    ) -> Result<LockTurn<'w>> {
         let dir = rustix::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
         let key: PathKey = (dir.st_dev, dir.st_ino, place.name.clone());
         if let Some(turn) = held.filter(|turn| *turn.key() == key) {
@@ -278,11 +278,11 @@ enum Attempt<T> {
 /// Why nothing was written.
 enum Stopped {
     Refused(Error),
-    Failed(Failure),
+    Failed(ReplaceError),
 }
 
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Stopped {
+impl From<ReplaceError> for Stopped {
+    fn from(failure: ReplaceError) -> Stopped {
         Stopped::Failed(failure)
     }
 }
@@ -291,11 +291,13 @@ impl Stopped {
     fn into_error(self, name: &str) -> Error {
         match self {
             Stopped::Refused(error) => error,
-            Stopped::Failed(Failure::Io(source)) if source.kind() == io::ErrorKind::NotFound => {
+            Stopped::Failed(ReplaceError::Io(source)) if source.kind() == io::ErrorKind::NotFound => {
                 Error::WriteFailed { source }
             }
-            Stopped::Failed(Failure::Io(source)) => Error::write(name, source),
-            Stopped::Failed(Failure::Changed | Failure::Exists) => Error::Changed { name: name.into() },
+            Stopped::Failed(ReplaceError::Io(source)) => Error::write(name, source),
+            Stopped::Failed(ReplaceError::Changed | ReplaceError::Exists) => {
+                Error::Changed { name: name.into() }
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::engine::cache::IndexCache;
 use crate::engine::fs::atomic::Durability;
 use crate::engine::fs::lease;
 use crate::engine::fs::lock::Locks;
-use crate::engine::fs::resolve::{Refusal, ResolvedPath};
+use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
 use crate::engine::fs::root::{Folder, Root};
 use crate::engine::fs::temporary::Cleared;
 use crate::engine::fs::version::FileStamp;
@@ -72,7 +72,7 @@ pub struct Workspace {
 }
 
 /// The resolved path of a file that exists or may be created.
-struct Found {
+struct FoundFile {
     /// The served folder at the time of the lookup.
     folder: Folder,
     place: ResolvedPath,
@@ -172,9 +172,9 @@ impl Workspace {
     }
 
     /// Resolves a name in `folder`; if it is missing, in the folder that the path names now.
-    fn find_or_missing(&self, folder: Folder, name: &str) -> Result<Found> {
+    fn find_or_missing(&self, folder: Folder, name: &str) -> Result<FoundFile> {
         let find = |folder: Folder| {
-            ResolvedPath::find(folder.handle(), OsStr::new(name)).map(|place| Found { folder, place })
+            ResolvedPath::find(folder.handle(), OsStr::new(name)).map(|place| FoundFile { folder, place })
         };
         let retried = match find(folder) {
             Ok(found) if found.place.stat.is_none() => match self.root.other_than(&found.folder)? {
@@ -182,7 +182,7 @@ impl Workspace {
                 None => Ok(found),
             },
             // The file system behind the handle is gone.
-            Err(Refusal::System(Errno::NOTCONN | Errno::STALE)) => find(self.root.reopen()?),
+            Err(ResolveError::System(Errno::NOTCONN | Errno::STALE)) => find(self.root.reopen()?),
             found => found,
         };
         retried.map_err(|refusal| refused(name, refusal))
@@ -204,13 +204,17 @@ impl Workspace {
         control: &Control,
     ) -> Result<Option<Arc<OpenFile>>> {
         let opened = lease::wait_out(control, || place.open())?;
-        if matches!(opened, Err(Refusal::System(Errno::AGAIN))) && control.broke_off().is_none() {
+        if matches!(opened, Err(ResolveError::System(Errno::AGAIN))) && control.broke_off().is_none() {
             return Err(control.locked_out(name));
         }
         self.admit(name, opened)
     }
 
-    fn admit(&self, name: &str, opened: Result<Option<OpenFile>, Refusal>) -> Result<Option<Arc<OpenFile>>> {
+    fn admit(
+        &self,
+        name: &str,
+        opened: Result<Option<OpenFile>, ResolveError>,
+    ) -> Result<Option<Arc<OpenFile>>> {
         let Some(file) = opened.map_err(|refusal| refused(name, refusal))? else { return Ok(None) };
         let (size, max) = (file.stamp().len, self.options.max_bytes);
         if size > max { Err(Error::TooLarge { size, max }) } else { Ok(Some(Arc::new(file))) }
@@ -250,12 +254,12 @@ impl Workspace {
     }
 }
 
-fn refused(name: &str, refusal: Refusal) -> Error {
+fn refused(name: &str, refusal: ResolveError) -> Error {
     match refusal {
-        Refusal::Forbidden => Error::PermissionDenied { name: name.into() },
+        ResolveError::Forbidden => Error::PermissionDenied { name: name.into() },
         // Another program has a lease on it.
-        Refusal::System(Errno::AGAIN) => Error::Locked { name: name.into() },
-        Refusal::System(errno) => Error::read(name, errno),
+        ResolveError::System(Errno::AGAIN) => Error::Locked { name: name.into() },
+        ResolveError::System(errno) => Error::read(name, errno),
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{ATTEMPTS, Workspace};
-use crate::engine::cache::Known;
+use crate::engine::cache::CachedText;
 use crate::engine::fs::file_system::{self, FileSystem, WriteBarrier};
 use crate::engine::fs::resolve::ResolvedPath;
 use crate::engine::fs::root::Folder;
@@ -83,7 +83,7 @@ impl Excerpt {
 
 /// The part of a file to read.
 #[derive(Clone, Copy)]
-enum Part {
+enum Selection {
     Lines(LineRange),
     Bytes,
 }
@@ -102,7 +102,7 @@ enum Effort<'c> {
 
 /// Whether the bytes that are read next belong to the file's stamp permanently.
 #[derive(Clone, Copy, PartialEq)]
-enum Keep {
+enum Cacheable {
     /// Yes: every later write changes the stamp.
     Yes,
     /// Not certain: another program may be writing, or may write within the same clock tick.
@@ -113,15 +113,15 @@ impl Workspace {
     /// The lines `range` of the file `name`.
     pub fn read(&self, name: &FileName, range: LineRange, control: &Control) -> Result<Excerpt> {
         range.check()?;
-        self.try_to_read(name.as_str(), Part::Lines(range), control)
+        self.try_to_read(name.as_str(), Selection::Lines(range), control)
     }
 
     /// All bytes of the file `name`, with the byte order mark and the final line break.
     pub fn read_raw(&self, name: &FileName, control: &Control) -> Result<Excerpt> {
-        self.try_to_read(name.as_str(), Part::Bytes, control)
+        self.try_to_read(name.as_str(), Selection::Bytes, control)
     }
 
-    fn try_to_read(&self, name: &str, part: Part, control: &Control) -> Result<Excerpt> {
+    fn try_to_read(&self, name: &str, part: Selection, control: &Control) -> Result<Excerpt> {
         for _ in 0..ATTEMPTS {
             control.check()?;
             let place = self.find(name)?;
@@ -147,7 +147,7 @@ impl Workspace {
         let system = folder.file_system(found.dev)?;
         let effort = Effort::AtOnce(system);
         let file = Arc::new(place.open_as_found()?);
-        self.excerpt(file, name.as_str(), Part::Lines(range), effort).transpose()
+        self.excerpt(file, name.as_str(), Selection::Lines(range), effort).transpose()
     }
 
     /// Reads a part of an open file. `None` if the file changed meanwhile, or if it needs more than `effort`.
@@ -155,14 +155,14 @@ impl Workspace {
         &self,
         file: Arc<OpenFile>,
         name: &str,
-        part: Part,
+        part: Selection,
         effort: Effort,
     ) -> Result<Option<Excerpt>> {
         let Some((view, index)) = self.view_of(file, name, part, effort)? else { return Ok(None) };
         let total = index.len_lines();
         let (lines, bytes) = match part {
-            Part::Bytes => (0..total, Some(0..index.len_bytes())),
-            Part::Lines(range) => {
+            Selection::Bytes => (0..total, Some(0..index.len_bytes())),
+            Selection::Lines(range) => {
                 let lines = range.within(total)?;
                 let bytes = index.byte_range(&lines, view.bytes(), view.offset());
                 (lines, bytes)
@@ -189,17 +189,17 @@ impl Workspace {
         &self,
         file: Arc<OpenFile>,
         name: &str,
-        part: Part,
+        part: Selection,
         effort: Effort,
     ) -> Result<Option<(FileView, Arc<LineIndex>)>> {
         let whole = 0..file.len_bytes();
         match self.cache.get(file.stamp()) {
-            Some(Known::NotText(why)) => Err(not_text(why, name)),
+            Some(CachedText::NotText(why)) => Err(not_text(why, name)),
             // An index of another length belongs to other bytes, even if the stamp is equal.
-            Some(Known::Text(index)) if index.len_bytes() == file.len_bytes() => {
+            Some(CachedText::Text(index)) if index.len_bytes() == file.len_bytes() => {
                 let window = match part {
-                    Part::Bytes => whole,
-                    Part::Lines(range) => index.window(&range.within(index.len_lines())?),
+                    Selection::Bytes => whole,
+                    Selection::Lines(range) => index.window(&range.within(index.len_lines())?),
                 };
                 Ok(load(file, window, name, effort)?.map(|view| (view, index)))
             }
@@ -218,21 +218,21 @@ impl Workspace {
         name: &str,
         control: &Control,
     ) -> Result<Option<(FileView, Arc<LineIndex>)>> {
-        self.view_of(file, name, Part::Bytes, Effort::Full(control))
+        self.view_of(file, name, Selection::Bytes, Effort::Full(control))
     }
 
     /// The number of lines of an open file that was found in `folder`. The file is closed afterwards. Returns
     /// `None` if it changed meanwhile; errors as for any read.
     pub(super) fn lines_of(&self, file: Arc<OpenFile>, folder: &Folder) -> Result<Option<usize>> {
         let system = folder.file_system(file.stamp().dev).unwrap_or_else(|| file_system::of(file.file()));
-        let counted = self.view_of(file, "", Part::Bytes, Effort::Count(system))?;
+        let counted = self.view_of(file, "", Selection::Bytes, Effort::Count(system))?;
         Ok(counted.map(|(_, index)| index.len_lines()))
     }
 
     /// Checks, before a file is read, whether other programs use it, to decide if its index may be cached.
     /// Waits for the end of a running write if `effort` allows that. Returns `None` if the file has changed
     /// since it was opened, or if the check needs more than `effort`.
-    fn before_reading(&self, file: &OpenFile, effort: Effort) -> Result<Option<Keep>> {
+    fn before_reading(&self, file: &OpenFile, effort: Effort) -> Result<Option<Cacheable>> {
         let system = match effort {
             Effort::AtOnce(system) | Effort::Count(system) => system,
             Effort::Full(_) => file_system::of(file.file()),
@@ -256,17 +256,17 @@ impl Workspace {
             }
         };
         let keep = every_write_shows && !file.stamp().is_racy(SystemTime::now());
-        Ok(Some(if keep { Keep::Yes } else { Keep::No }))
+        Ok(Some(if keep { Cacheable::Yes } else { Cacheable::No }))
     }
 
     /// Indexes a view of a whole file; caches the index if `keep` allows. `None` if the file has changed.
-    fn index(&self, view: &FileView, name: &str, keep: Keep) -> Result<Option<Arc<LineIndex>>> {
+    fn index(&self, view: &FileView, name: &str, keep: Cacheable) -> Result<Option<Arc<LineIndex>>> {
         let built = LineIndex::build(view.bytes()).map(Arc::new);
         if !view.unchanged() {
             return Ok(None);
         }
-        if keep == Keep::Yes {
-            let known = built.clone().map_or_else(Known::NotText, Known::Text);
+        if keep == Cacheable::Yes {
+            let known = built.clone().map_or_else(CachedText::NotText, CachedText::Text);
             self.cache.put(view.file().stamp(), known);
         }
         built.map(Some).map_err(|why| not_text(why, name))
@@ -316,12 +316,12 @@ mod tests {
         let place = workspace.find("a").unwrap();
         let file = workspace.open_place(&place, "a", &control()).unwrap().unwrap();
         let index = LineIndex::build(text.as_bytes()).unwrap();
-        workspace.cache.put(file.stamp(), Known::Text(Arc::new(index)));
+        workspace.cache.put(file.stamp(), CachedText::Text(Arc::new(index)));
         (place, file)
     }
 
     fn whole(workspace: &Workspace, file: Arc<OpenFile>, effort: Effort) -> Option<Excerpt> {
-        workspace.excerpt(file, "a", Part::Lines(LineRange::default()), effort).unwrap()
+        workspace.excerpt(file, "a", Selection::Lines(LineRange::default()), effort).unwrap()
     }
 
     #[test]
@@ -356,6 +356,6 @@ mod tests {
         let writer = std::fs::File::options().write(true).open(&path).unwrap();
         writer.set_modified(SystemTime::UNIX_EPOCH).unwrap();
         assert!(whole(&workspace, file, Effort::Full(&control())).is_none());
-        assert!(workspace.index(&view, "a", Keep::Yes).unwrap().is_none());
+        assert!(workspace.index(&view, "a", Cacheable::Yes).unwrap().is_none());
     }
 }

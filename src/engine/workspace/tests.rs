@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::Duration;
 
 use super::*;
-use crate::engine::cache::Known;
+use crate::engine::cache::CachedText;
 use crate::engine::fs::failpoint;
 use crate::engine::text::line_edit;
 use crate::engine::{LineEdit, LineEdits, LineIndex, Operation};
@@ -416,7 +416,7 @@ fn an_index_of_another_length_is_not_believed() {
     let file = workspace.open_place(&workspace.find("a").unwrap(), "a", &control()).unwrap().unwrap();
     for other in ["", "1\n", "1\n2\n3\n4\n"] {
         let index = Arc::new(LineIndex::build(other.as_bytes()).unwrap());
-        workspace.cache.put(file.stamp(), Known::Text(index));
+        workspace.cache.put(file.stamp(), CachedText::Text(index));
         let excerpt = workspace.read(&name, LineRange::default(), &control()).unwrap();
         assert_eq!((excerpt.bytes(), excerpt.total), (&b"1\n2\n3"[..], 3), "{other:?}");
     }

@@ -68,7 +68,7 @@ struct FileEdit {
 
 /// A call whose arguments were refused. It runs only to fail in the same form as other calls of this tool.
 #[derive(Debug)]
-struct Refused {
+struct RejectedEdit {
     path: String,
     edits: usize,
     /// The only run takes it.
@@ -82,7 +82,7 @@ fn parse(arguments: &mut Arguments, dialect: ParseOptions) -> Result<Box<dyn Cal
         Ok(call) => Ok(Box::new(call)),
         Err(error) => {
             arguments.give_up();
-            Ok(Box::new(Refused { path, edits: count, error: Some(error).into() }))
+            Ok(Box::new(RejectedEdit { path, edits: count, error: Some(error).into() }))
         }
     }
 }
@@ -122,7 +122,7 @@ fn parse_edit(mut edit: Arguments) -> Result<TextEdit> {
     Ok(TextEdit { old_text, new_text, occurrences })
 }
 
-impl Call for Refused {
+impl Call for RejectedEdit {
     fn file(&self) -> Option<&FileName> {
         None
     }

@@ -5,7 +5,7 @@
 
 use super::cursor::Cursor;
 use super::input_errors::InputError;
-use super::snippet::{Lines, break_after, break_before};
+use super::snippet::{TextLines, break_after, break_before};
 
 /// The blanks and line breaks at the start and end of `needle`. If it has nothing else, all are the start.
 fn ends(needle: &str) -> (&str, &str) {
@@ -25,7 +25,7 @@ fn parts(outer: &str) -> Vec<&str> {
 }
 
 /// Extends the passage by the blanks and line breaks at the needle's ends, as far as the text has them.
-pub(super) fn with_ends(lines: &Lines, start: Cursor, end: Cursor, needle: &str) -> (Cursor, Cursor) {
+pub(super) fn with_ends(lines: &TextLines, start: Cursor, end: Cursor, needle: &str) -> (Cursor, Cursor) {
     let pieces = lines.pieces;
     let (before, after) = ends(needle);
     let blank = |byte: Option<u8>| matches!(byte, Some(b' ' | b'\t'));

@@ -5,7 +5,7 @@
 use super::around::with_ends;
 use super::cursor::Cursor;
 use super::similar::{Near, Regions, nearest, regions};
-use super::snippet::{Lines, break_after};
+use super::snippet::{TextLines, break_after};
 use super::window::Window;
 
 /// Maximum number of bytes of a passage that are compared.
@@ -21,12 +21,12 @@ const PUT_IN: usize = 256 * 1024;
 const TAIL: usize = 512;
 
 /// The old text without its byte order mark.
-pub(super) fn body<'t>(lines: &Lines<'_, 't>) -> &'t [u8] {
+pub(super) fn body<'t>(lines: &TextLines<'_, 't>) -> &'t [u8] {
     lines.old.get(lines.index.first_byte()..).unwrap_or_default()
 }
 
 /// Passages similar to the needle, in old and inserted text; and whether the search stopped early.
-pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<(Cursor, Cursor)>, bool) {
+pub(super) fn near_spots(needle: &str, within: &Regions, lines: &TextLines) -> (Vec<(Cursor, Cursor)>, bool) {
     let first = lines.index.first_byte();
     let (near, mut early) = (nearest(body(lines), within, needle), within.early);
     let spot = |address: usize| lines.pieces.spot(address as u32);
@@ -67,7 +67,7 @@ pub(super) fn near_spots(needle: &str, within: &Regions, lines: &Lines) -> (Vec<
 
 /// Extends a passage to the end of a long needle, its last line, and the blanks and breaks at its ends.
 pub(super) fn widened(
-    lines: &Lines,
+    lines: &TextLines,
     start: Cursor,
     mut end: Cursor,
     needle: &str,
@@ -79,7 +79,7 @@ pub(super) fn widened(
 }
 
 /// The end of a long needle, of which only the start was compared: where its last bytes match best.
-fn to_end_of_long(lines: &Lines, start: Cursor, end: Cursor, needle: &str) -> Option<Cursor> {
+fn to_end_of_long(lines: &TextLines, start: Cursor, end: Cursor, needle: &str) -> Option<Cursor> {
     let tail_from = crate::engine::char_boundary(needle.as_bytes(), needle.len().checked_sub(TAIL)?);
     if needle.chars().nth(super::similar::COMPARED).is_none() || COMPARED < needle.len() {
         return None;
@@ -94,7 +94,7 @@ fn to_end_of_long(lines: &Lines, start: Cursor, end: Cursor, needle: &str) -> Op
 }
 
 /// The end of the needle's last line, if it is one of the next lines: the needle left out lines before it.
-fn to_last_line(lines: &Lines, end: Cursor, needle: &str) -> Option<Cursor> {
+fn to_last_line(lines: &TextLines, end: Cursor, needle: &str) -> Option<Cursor> {
     let (_, last) = needle.trim_end().rsplit_once('\n')?;
     let mut at = end;
     for _ in 0..LEFT_OUT {

@@ -15,7 +15,7 @@ use super::pattern::Pattern;
 use super::piece_table::PieceTable;
 use super::search::{occurrences, unless_too_costly};
 use super::similar::{Regions, regions};
-use super::snippet::{Lines, Snippet};
+use super::snippet::{Snippet, TextLines};
 use super::window::Window;
 use super::word_diff::{Difference, differences, shift};
 use crate::engine::{Control, Result};
@@ -73,14 +73,19 @@ pub struct Similar {
 }
 
 /// A similar passage with its position.
-struct Place {
+struct SimilarPlace {
     start: Cursor,
     end: Cursor,
     similar: Similar,
 }
 
 /// Explains why `edit`, whose index is `number`, found nothing.
-pub(super) fn miss(edit: &TextEdit, number: usize, lines: &Lines, control: &Control) -> Result<Diagnosis> {
+pub(super) fn miss(
+    edit: &TextEdit,
+    number: usize,
+    lines: &TextLines,
+    control: &Control,
+) -> Result<Diagnosis> {
     let needle = edit.old_text.as_str();
     let undone = if needle.len() <= UNDONE { undone(needle) } else { Vec::new() };
     let regions = regions(body(lines), needle);
@@ -94,7 +99,7 @@ pub(super) fn miss(edit: &TextEdit, number: usize, lines: &Lines, control: &Cont
         }
     }
     places.sort_by(|one, other| {
-        let rank = |place: &Place| (place.similar.mistake.is_some(), place.similar.score);
+        let rank = |place: &SimilarPlace| (place.similar.mistake.is_some(), place.similar.score);
         rank(other).partial_cmp(&rank(one)).unwrap_or(std::cmp::Ordering::Equal)
     });
     places.truncate(TOLD);
@@ -106,7 +111,7 @@ pub(super) fn miss(edit: &TextEdit, number: usize, lines: &Lines, control: &Cont
     Ok(Diagnosis { similar, stopped_early, already_applied, before_edits, head })
 }
 
-fn overlap(lines: &Lines, place: &Place, start: Cursor, end: Cursor) -> bool {
+fn overlap(lines: &TextLines, place: &SimilarPlace, start: Cursor, end: Cursor) -> bool {
     let order = |spot| lines.pieces.order(spot);
     order(place.start) < order(end) && order(start) < order(place.end)
 }
@@ -116,9 +121,9 @@ fn explained(
     needle: &str,
     undone: &[(InputError, String)],
     regions: &Regions,
-    lines: &Lines,
+    lines: &TextLines,
     control: &Control,
-) -> Result<Vec<Place>> {
+) -> Result<Vec<SimilarPlace>> {
     for (mistake, text) in undone {
         let sought = if lines.pieces.len() <= SEARCHED_WHOLE {
             occurrences(text, lines.pieces, TOLD, control)?
@@ -139,7 +144,7 @@ fn explained(
 }
 
 /// The cursors of the pattern's anchor in these regions of the old text, as far as it is still in the text.
-fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &Lines) -> Vec<Cursor> {
+fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &TextLines) -> Vec<Cursor> {
     let anchor = memchr::memmem::Finder::new(pattern.anchor());
     let first = lines.index.first_byte();
     let found = |region: &Range<usize>| {
@@ -153,24 +158,36 @@ fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &Lines) -> Vec<Cursor
 }
 
 /// The line of the old text in which the needle was before any edit.
-fn before_edits(needle: &str, lines: &Lines, control: &Control) -> Result<Option<usize>> {
+fn before_edits(needle: &str, lines: &TextLines, control: &Control) -> Result<Option<usize>> {
     let Some(old) = PieceTable::new(lines.old, lines.index.first_byte()) else { return Ok(None) };
     let sought = occurrences(needle, &old, 1, control)?;
     let first = sought.matches.first();
-    Ok(first.map(|(start, _)| Lines::new(&old, lines.index, lines.old).line(start).0))
+    Ok(first.map(|(start, _)| TextLines::new(&old, lines.index, lines.old).line(start).0))
 }
 
-fn described(lines: &Lines, needle: &str, start: Cursor, end: Cursor, mistake: Option<InputError>) -> Place {
+fn described(
+    lines: &TextLines,
+    needle: &str,
+    start: Cursor,
+    end: Cursor,
+    mistake: Option<InputError>,
+) -> SimilarPlace {
     let exact = lines.exact(start, end, COMPARED);
     let shown = &needle[..crate::engine::char_boundary(needle.as_bytes(), COMPARED)];
     let (differences, more) = differences(shown, &exact);
     let (score, shift) = (score(shown, &exact), shift(shown, &exact));
     let passage = lines.passage(start, end);
-    Place { start, end, similar: Similar { passage, exact, score, differences, more, shift, mistake } }
+    SimilarPlace { start, end, similar: Similar { passage, exact, score, differences, more, shift, mistake } }
 }
 
 /// Describes the passage of `inner`, the needle without the blanks and line breaks around it.
-fn described_with_ends(lines: &Lines, needle: &str, inner: &str, start: Cursor, end: Cursor) -> Place {
+fn described_with_ends(
+    lines: &TextLines,
+    needle: &str,
+    inner: &str,
+    start: Cursor,
+    end: Cursor,
+) -> SimilarPlace {
     let (from, to) = with_ends(lines, start, end, needle);
     let found = (lines.exact(from, start, COMPARED), lines.exact(end, to, COMPARED));
     let given = needle.split_once(inner).unwrap_or_default();
@@ -192,8 +209,8 @@ fn score(one: &str, other: &str) -> f64 {
 /// intended one; and at similar passages that are more like the new text than like the old one.
 fn already_applied(
     edit: &TextEdit,
-    places: &[Place],
-    lines: &Lines,
+    places: &[SimilarPlace],
+    lines: &TextLines,
     control: &Control,
 ) -> Result<Vec<Snippet>> {
     let new_text = edit.new_text.as_str();
@@ -201,7 +218,7 @@ fn already_applied(
         return Ok(Vec::new());
     }
     let pattern = Pattern::new(new_text.as_bytes());
-    let meant = |place: &Place| place.similar.mistake.is_some() || MEANT <= place.similar.score;
+    let meant = |place: &SimilarPlace| place.similar.mistake.is_some() || MEANT <= place.similar.score;
     if !places.iter().any(meant) && new_text.trim().chars().nth(2).is_some() {
         let sought = pattern.find_up_to(edit.occurrences, None, lines.pieces, TOLD, control);
         let sought = unless_too_costly(sought)?;
@@ -224,6 +241,6 @@ fn already_applied(
     Ok(passages)
 }
 
-fn told(sought: &Sought, lines: &Lines) -> Vec<Snippet> {
+fn told(sought: &Sought, lines: &TextLines) -> Vec<Snippet> {
     sought.matches.iter().take(TOLD).map(|(start, end)| lines.passage(start, end)).collect()
 }

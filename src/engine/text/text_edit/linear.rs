@@ -26,7 +26,7 @@ const LEAST: usize = 64 << 20;
 
 /// How the line breaks of a pattern match.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Breaks {
+pub(super) enum LineBreaks {
     AsGiven,
     /// Each `\n` or `\r\n` matches any break.
     Any,
@@ -44,13 +44,13 @@ pub(super) struct Wanted {
 /// The matches of `text`, which must not be empty.
 pub(super) fn search(
     text: &[u8],
-    breaks: Breaks,
+    breaks: LineBreaks,
     pieces: &PieceTable,
     wanted: Wanted,
     control: &Control,
 ) -> Result<Sought> {
     // As given, only a break at an end of the pattern can be half a break of the text.
-    let by_bytes = breaks == Breaks::AsGiven && text[0] != b'\n' && text[text.len() - 1] != b'\r';
+    let by_bytes = breaks == LineBreaks::AsGiven && text[0] != b'\n' && text[text.len() - 1] != b'\r';
     if by_bytes {
         search_bytes(text, pieces, wanted, control)
     } else {
@@ -127,16 +127,16 @@ struct Symbols<'s, 't> {
 
 /// A position in the text, and the number of symbols before it.
 #[derive(Clone, Copy)]
-struct Place {
+struct SymbolCursor {
     spot: Cursor,
     symbols: usize,
 }
 
 impl<'s, 't> Symbols<'s, 't> {
-    fn new(text: &[u8], breaks: Breaks, pieces: &'s PieceTable<'t>) -> Symbols<'s, 't> {
+    fn new(text: &[u8], breaks: LineBreaks, pieces: &'s PieceTable<'t>) -> Symbols<'s, 't> {
         let code = match breaks {
-            Breaks::AsGiven => Code { crlf: CRLF, cr: b'\r' },
-            Breaks::Any => Code { crlf: b'\n', cr: b'\n' },
+            LineBreaks::AsGiven => Code { crlf: CRLF, cr: b'\r' },
+            LineBreaks::Any => Code { crlf: b'\n', cr: b'\n' },
         };
         let symbols = |code| {
             let mut out = Vec::with_capacity(text.len());
@@ -144,7 +144,7 @@ impl<'s, 't> Symbols<'s, 't> {
             out
         };
         let (needle, kinds) = (symbols(code), symbols(KINDS));
-        let kinds = (breaks == Breaks::Any && kinds.contains(&b'\r')).then_some(kinds);
+        let kinds = (breaks == LineBreaks::Any && kinds.contains(&b'\r')).then_some(kinds);
         Symbols { pieces, code, left: LEAST.max(PASSES * (pieces.len() + needle.len())), needle, kinds }
     }
 
@@ -156,7 +156,7 @@ impl<'s, 't> Symbols<'s, 't> {
         let needle = std::mem::take(&mut self.needle);
         let (finder, overlap) = (Finder::new(&needle), needle.len() - 1);
         let block = BLOCK.max(needle.len() / 4);
-        let start = Place { spot: self.pieces.start(), symbols: 0 };
+        let start = SymbolCursor { spot: self.pieces.start(), symbols: 0 };
         let (mut read, mut kind, mut mark) = (start, start, start);
         let (mut buffer, mut kinds, mut base, mut at) = (Vec::new(), Vec::new(), 0, 0);
         loop {
@@ -214,7 +214,7 @@ impl<'s, 't> Symbols<'s, 't> {
     }
 
     /// Reads at most `most` symbols, into `out` if given.
-    fn read(&self, place: &mut Place, most: usize, code: Code, mut out: Option<&mut Vec<u8>>) {
+    fn read(&self, place: &mut SymbolCursor, most: usize, code: Code, mut out: Option<&mut Vec<u8>>) {
         let mut left = most;
         while 0 < left
             && let Some((rest, next)) = self.pieces.forward(place.spot)
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
     use crate::engine::text::text_edit::matches::Matches;
 
-    fn found(pieces: &PieceTable, text: &[u8], breaks: Breaks) -> Vec<(usize, usize)> {
+    fn found(pieces: &PieceTable, text: &[u8], breaks: LineBreaks) -> Vec<(usize, usize)> {
         let control = Control::new(Duration::from_secs(60));
         let wanted = Wanted { enough: u64::MAX, keep: usize::MAX };
         let sought = search(text, breaks, pieces, wanted, &control).unwrap();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     fn naive(text: &[u8], old: &[u8], any: bool) -> Vec<(usize, usize)> {
-        // Breaks as units, each with its length.
+        // Line breaks as units, each with its length.
         let units = |bytes: &[u8]| {
             let (mut units, mut at) = (Vec::new(), 0);
             while at < bytes.len() {
@@ -340,7 +340,7 @@ mod tests {
                 pieces.replace_all(&Matches::from_iter([spots]), b"\r", number as u32, usize::MAX).unwrap();
                 expected.replace_range(from..to, "\r");
             }
-            let breaks = if any_break { Breaks::Any } else { Breaks::AsGiven };
+            let breaks = if any_break { LineBreaks::Any } else { LineBreaks::AsGiven };
             prop_assert_eq!(
                 found(&pieces, old.as_bytes(), breaks),
                 naive(expected.as_bytes(), old.as_bytes(), any_break),

@@ -33,7 +33,7 @@ use self::matches::Sought;
 use self::memory::{Full, Memory};
 use self::piece_table::PieceTable;
 use self::search::Search;
-use self::snippet::Lines;
+use self::snippet::TextLines;
 use super::lines::{Break, BreakKinds, LineIndex};
 use super::splice::EditPlan;
 use crate::engine::{Budget, Control, Error, Result, Share};
@@ -244,7 +244,7 @@ impl Planner<'_, '_> {
         let keep = edit.occurrences.min(MAX_REPLACEMENTS).max(TOLD as u64) as usize;
         let sought = self.search.find(number, &self.pieces, keep, control);
         let sought = sought.map_err(|error| in_edit(number, error))?;
-        let lines = Lines::new(&self.pieces, self.index, self.old);
+        let lines = TextLines::new(&self.pieces, self.index, self.old);
         if sought.count != edit.occurrences {
             return Err(unmatched(number, self.edits, &lines, &sought, control)?);
         }
@@ -303,7 +303,7 @@ fn too_many(number: usize, problem: &str) -> Error {
 fn unmatched(
     number: usize,
     edits: &TextEdits,
-    lines: &Lines,
+    lines: &TextLines,
     sought: &Sought,
     control: &Control,
 ) -> Result<Error> {

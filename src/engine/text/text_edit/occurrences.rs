@@ -36,7 +36,7 @@ const IN_VAIN: usize = 16 * 1024;
 
 /// One stretch.
 #[derive(Debug)]
-pub(super) struct Kept<'e> {
+pub(super) struct NeedleOccurrences<'e> {
     pub(super) needle: &'e [u8],
     /// Whether an edit still needs it.
     pub(super) wanted: bool,
@@ -51,7 +51,7 @@ pub(super) struct Kept<'e> {
 
 #[derive(Debug)]
 pub(super) struct Occurrences<'e> {
-    kept: Vec<Kept<'e>>,
+    kept: Vec<NeedleOccurrences<'e>>,
     needles: MultiPattern<'e>,
     /// Number of addresses that fit in all, and that still fit.
     all_room: usize,
@@ -65,10 +65,10 @@ pub(super) struct Occurrences<'e> {
     seams: Vec<(Cursor, usize)>,
 }
 
-impl<'e> Kept<'e> {
-    pub(super) fn new(needle: &'e [u8], most: usize) -> Kept<'e> {
+impl<'e> NeedleOccurrences<'e> {
+    pub(super) fn new(needle: &'e [u8], most: usize) -> NeedleOccurrences<'e> {
         let addresses = Packed::default();
-        Kept { needle, wanted: true, most, len: 0, addresses, last: 0, given_up: false }
+        NeedleOccurrences { needle, wanted: true, most, len: 0, addresses, last: 0, given_up: false }
     }
 
     fn is_kept(&self) -> bool {
@@ -102,7 +102,7 @@ impl<'e> Kept<'e> {
 
 impl<'e> Occurrences<'e> {
     /// Takes stretches, which must all differ, for a text of `len` bytes.
-    pub(super) fn new(kept: Vec<Kept<'e>>, len: usize) -> Occurrences<'e> {
+    pub(super) fn new(kept: Vec<NeedleOccurrences<'e>>, len: usize) -> Occurrences<'e> {
         let room = (len / BYTES_EACH).clamp(FEW, ALL_KEPT);
         let needles = MultiPattern::new(std::iter::empty());
         let most_looks = len / BYTES_A_LOOK + LOOKS;
@@ -118,10 +118,12 @@ impl<'e> Occurrences<'e> {
     pub(super) fn memory(&self) -> usize {
         // Memory of one address: its distance from the one before, and unused capacity.
         const ADDRESS: usize = 4;
-        (self.all_room - self.room) * ADDRESS + self.kept.len() * size_of::<Kept>() + self.needles.memory()
+        (self.all_room - self.room) * ADDRESS
+            + self.kept.len() * size_of::<NeedleOccurrences>()
+            + self.needles.memory()
     }
 
-    pub(super) fn of(&self, stretch: usize) -> &Kept<'e> {
+    pub(super) fn of(&self, stretch: usize) -> &NeedleOccurrences<'e> {
         &self.kept[stretch]
     }
 
@@ -264,7 +266,7 @@ impl<'e> Occurrences<'e> {
 }
 
 /// Keeps one more address of a stretch. If nothing fits any more, gives up the most frequent stretch first.
-fn keep(kept: &mut [Kept], stretch: usize, address: u32, room: &mut usize) {
+fn keep(kept: &mut [NeedleOccurrences], stretch: usize, address: u32, room: &mut usize) {
     if *room == 0 {
         kept.iter_mut().max_by_key(|kept| kept.len).into_iter().for_each(|most| give_up(most, room));
     }
@@ -277,7 +279,7 @@ fn keep(kept: &mut [Kept], stretch: usize, address: u32, room: &mut usize) {
     }
 }
 
-fn give_up(kept: &mut Kept, room: &mut usize) {
+fn give_up(kept: &mut NeedleOccurrences, room: &mut usize) {
     *room += kept.clear();
     kept.given_up = true;
 }

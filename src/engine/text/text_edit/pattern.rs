@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::cursor::Cursor;
 use super::haystack::Haystacks;
-use super::linear::{self, Breaks};
+use super::linear::{self, LineBreaks};
 use super::matches::Sought;
 use super::multi_pattern::MAX_NEEDLE;
 use super::piece_table::PieceTable;
@@ -99,16 +99,16 @@ impl<'e> Pattern<'e> {
         keep: usize,
         control: &Control,
     ) -> Result<Sought> {
-        let sought = self.find_with(Breaks::AsGiven, enough, known, pieces, keep, control)?;
+        let sought = self.find_with(LineBreaks::AsGiven, enough, known, pieces, keep, control)?;
         if sought.count > 0 || !self.text.contains(&b'\n') {
             return Ok(sought);
         }
-        self.find_with(Breaks::Any, enough, known, pieces, keep, control)
+        self.find_with(LineBreaks::Any, enough, known, pieces, keep, control)
     }
 
     fn find_with(
         &self,
-        breaks: Breaks,
+        breaks: LineBreaks,
         enough: u64,
         known: Option<&[Cursor]>,
         pieces: &PieceTable,
@@ -141,11 +141,11 @@ impl<'e> Pattern<'e> {
     }
 
     /// The start and end of the match whose anchor is at `anchor`, if there is one.
-    fn matches(&self, breaks: Breaks, anchor: Cursor, pieces: &PieceTable) -> Option<(Cursor, Cursor)> {
+    fn matches(&self, breaks: LineBreaks, anchor: Cursor, pieces: &PieceTable) -> Option<(Cursor, Cursor)> {
         let (head, tail) = self.text.split_at(self.anchor.start);
         let (start, end) = match breaks {
-            Breaks::AsGiven => (pieces.before(anchor, head)?, pieces.after(anchor, tail)?),
-            Breaks::Any => (before_any(anchor, head, pieces)?, after_any(anchor, tail, pieces)?),
+            LineBreaks::AsGiven => (pieces.before(anchor, head)?, pieces.after(anchor, tail)?),
+            LineBreaks::Any => (before_any(anchor, head, pieces)?, after_any(anchor, tail, pieces)?),
         };
         let cuts = |at: Cursor| pieces.byte_before(at) == Some(b'\r') && pieces.byte_after(at) == Some(b'\n');
         let cut = self.text.starts_with(b"\n") && cuts(start) || self.text.ends_with(b"\r") && cuts(end);
@@ -222,7 +222,7 @@ fn before_any(spot: Cursor, text: &[u8], pieces: &PieceTable) -> Option<Cursor> 
 /// Collects matches from the start of the text, without overlap.
 struct Greedy<'g, 'e> {
     pattern: &'g Pattern<'e>,
-    breaks: Breaks,
+    breaks: LineBreaks,
     pieces: &'g PieceTable<'g>,
     keep: usize,
     sought: Sought,

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use super::TextEdit;
 use super::matches::Matches;
 use super::matches::Sought;
-use super::occurrences::{Kept, Occurrences};
+use super::occurrences::{NeedleOccurrences, Occurrences};
 use super::pattern::{Pattern, stretches};
 use super::piece_table::PieceTable;
 use crate::engine::{Control, Error, Result};
@@ -99,7 +99,7 @@ impl<'e> Search<'e> {
             stretches.iter().for_each(|at| *shared.entry(&text[at.clone()]).or_default() += 1);
         }
         let mut numbers: HashMap<&[u8], usize> = HashMap::new();
-        let mut kept: Vec<Kept> = Vec::new();
+        let mut kept: Vec<NeedleOccurrences> = Vec::new();
         let mut tried = Vec::with_capacity(wishes.len());
         for ((text, occurrences), mut stretches) in wishes.iter().zip(all) {
             // A stretch that other edits of the call share probably occurs often.
@@ -110,7 +110,7 @@ impl<'e> Search<'e> {
                 let needle = &text[at.clone()];
                 let number = *numbers.entry(needle).or_insert(kept.len());
                 if number == kept.len() {
-                    kept.push(Kept::new(needle, KEPT));
+                    kept.push(NeedleOccurrences::new(needle, KEPT));
                 }
                 let most = &mut kept[number].most;
                 *most = (*most + (*occurrences).min(MOST as u64) as usize * 2).min(MOST);

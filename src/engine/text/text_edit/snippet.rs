@@ -44,17 +44,17 @@ pub struct Snippet {
 
 /// An edited text, and the lines of the old text.
 #[derive(Debug)]
-pub(super) struct Lines<'s, 't> {
+pub(super) struct TextLines<'s, 't> {
     pub(super) pieces: &'s PieceTable<'t>,
     pub(super) index: &'s LineIndex,
     pub(super) old: &'t [u8],
     /// The results for the last line, because a line can be as long as the text.
-    known: RefCell<Option<Known>>,
+    known: RefCell<Option<KnownLine>>,
 }
 
 /// A line, and the last results for it.
 #[derive(Debug, Clone)]
-struct Known {
+struct KnownLine {
     start: Cursor,
     end: Cursor,
     /// A cursor, its column, and the number of bytes of the line before it.
@@ -67,9 +67,9 @@ struct Known {
     old: Option<(usize, usize)>,
 }
 
-impl<'s, 't> Lines<'s, 't> {
-    pub(super) fn new(pieces: &'s PieceTable<'t>, index: &'s LineIndex, old: &'t [u8]) -> Lines<'s, 't> {
-        Lines { pieces, index, old, known: RefCell::new(None) }
+impl<'s, 't> TextLines<'s, 't> {
+    pub(super) fn new(pieces: &'s PieceTable<'t>, index: &'s LineIndex, old: &'t [u8]) -> TextLines<'s, 't> {
+        TextLines { pieces, index, old, known: RefCell::new(None) }
     }
 
     /// The passage from `start` to `end`.
@@ -113,7 +113,7 @@ impl<'s, 't> Lines<'s, 't> {
     }
 
     /// The line of a cursor, and the cursor's column.
-    fn line_of(&self, spot: Cursor) -> Known {
+    fn line_of(&self, spot: Cursor) -> KnownLine {
         let order = |spot| self.pieces.order(spot);
         let known = self.known.borrow_mut().take();
         let mut known = match known {
@@ -123,7 +123,7 @@ impl<'s, 't> Lines<'s, 't> {
                 let before =
                     break_before(self.pieces, start).map(|brk| self.quote(self.line_start(brk), brk, QUOTED));
                 let (after, old) = (self.line_after(end), None);
-                Known { start, end, at: start, column: 0, bytes: 0, before, after, old }
+                KnownLine { start, end, at: start, column: 0, bytes: 0, before, after, old }
             }
         };
         if order(spot) < order(known.at) {
@@ -168,7 +168,7 @@ impl<'s, 't> Lines<'s, 't> {
         (self.index.line_at(at, self.old), put_in_by.map(|edit| edit as usize))
     }
 
-    /// Like [`Lines::exact`], with every line break as `\n`.
+    /// Like [`TextLines::exact`], with every line break as `\n`.
     fn quote(&self, from: Cursor, to: Cursor, most: usize) -> String {
         self.exact(from, to, most).replace("\r\n", "\n").replace('\r', "\n")
     }
@@ -194,7 +194,7 @@ impl<'s, 't> Lines<'s, 't> {
     /// The lines of a passage (of a long line, the part around it), and the range of the passage in them.
     fn quote_around(
         &self,
-        line: &Known,
+        line: &KnownLine,
         start: Cursor,
         end: Cursor,
         close: Cursor,

@@ -145,8 +145,8 @@ fn apart<'w, 't>(old: &'w [&'t str], new: &'w [&'t str]) -> Vec<(&'w [&'t str], 
     if old.len() * new.len() > PAIRS {
         return vec![(old, new)];
     }
-    let expected: Vec<Expected> = old.iter().map(|word| Expected(word)).collect();
-    let found: Vec<Found> = new.iter().map(|word| Found(word)).collect();
+    let expected: Vec<OldWord> = old.iter().map(|word| OldWord(word)).collect();
+    let found: Vec<NewWord> = new.iter().map(|word| NewWord(word)).collect();
     let mut capture = Replace::new(Capture::new());
     // The capture never fails.
     let Ok(()) = myers::diff(&mut capture, &expected[..], 0..old.len(), &found[..], 0..new.len());
@@ -155,13 +155,13 @@ fn apart<'w, 't>(old: &'w [&'t str], new: &'w [&'t str]) -> Vec<(&'w [&'t str], 
 }
 
 /// A word of the text searched for.
-struct Expected<'t>(&'t str);
+struct OldWord<'t>(&'t str);
 
 /// A word of the file.
-struct Found<'t>(&'t str);
+struct NewWord<'t>(&'t str);
 
-impl PartialEq<Expected<'_>> for Found<'_> {
-    fn eq(&self, expected: &Expected) -> bool {
+impl PartialEq<OldWord<'_>> for NewWord<'_> {
+    fn eq(&self, expected: &OldWord) -> bool {
         same(expected.0, self.0)
     }
 }

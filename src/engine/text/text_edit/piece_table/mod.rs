@@ -13,7 +13,7 @@ mod walk;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use self::segment::{NOWHERE, Reader, Segment, Writer};
+use self::segment::{NOWHERE, Segment, SegmentReader, Writer};
 pub(super) use self::walk::Stretch;
 use super::cursor::Cursor;
 use super::matches::Matches;
@@ -141,7 +141,7 @@ impl<'t> PieceTable<'t> {
 
     fn segments(&self, leaf: u32) -> impl Iterator<Item = Segment> {
         let leaf = self.leaf(leaf);
-        Reader::new(&leaf.segments, leaf.old)
+        SegmentReader::new(&leaf.segments, leaf.old)
     }
 
     /// Calls `look` with the segments of a leaf, and their ends in it.
@@ -219,7 +219,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// Removes a leaf from the text. Returns a reader of its segments.
-    fn take_leaf(&mut self, leaf: u32) -> Reader<Box<[u8]>> {
+    fn take_leaf(&mut self, leaf: u32) -> SegmentReader<Box<[u8]>> {
         let Leaf { previous, next, first_old, old, .. } = *self.leaf(leaf);
         self.leaves[previous as usize].next = next;
         self.leaves[next as usize].previous = previous;
@@ -227,7 +227,7 @@ impl<'t> PieceTable<'t> {
         self.free.push(leaf);
         let segments = std::mem::take(&mut self.leaves[leaf as usize].segments);
         self.folded -= segments.len();
-        Reader::new(segments, old)
+        SegmentReader::new(segments, old)
     }
 
     /// Labels the `count` leaves between two labelled ones.
@@ -288,7 +288,7 @@ impl<'t> PieceTable<'t> {
         std::iter::from_fn(move || {
             leaf = leaves[leaf as usize].next;
             let here = &mut leaves[leaf as usize];
-            (leaf != TAIL).then(|| Reader::new(std::mem::take(&mut here.segments), here.old))
+            (leaf != TAIL).then(|| SegmentReader::new(std::mem::take(&mut here.segments), here.old))
         })
         .flatten()
     }

@@ -1,6 +1,6 @@
 //! Replacements: reads the affected leaves segment by segment and writes them again.
 
-use super::segment::{NOWHERE, Reader, Segment};
+use super::segment::{NOWHERE, Segment, SegmentReader};
 use super::{Cursor, Full, HEAD, Matches, PieceTable, TAIL};
 
 /// Segments of a leaf: with many replacements (`DENSE`), and with few, which may soon be rewritten
@@ -44,7 +44,7 @@ pub(super) struct Ready {
 struct Open {
     leaf: u32,
     next: u32,
-    reader: Reader<Box<[u8]>>,
+    reader: SegmentReader<Box<[u8]>>,
     /// The rest of the current segment, and whether nothing of it has been read.
     rest: Option<Segment>,
     whole: bool,

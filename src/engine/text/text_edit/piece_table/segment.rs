@@ -68,7 +68,7 @@ impl Segment {
 
 /// State while a sequence of segments is written or read.
 #[derive(Debug)]
-struct Known {
+struct RecentSources {
     /// The end of the last segment in the old text.
     old: u32,
     /// Edit, start and length of recent insertions. The next one overwrites the oldest.
@@ -76,9 +76,9 @@ struct Known {
     next: usize,
 }
 
-impl Known {
-    fn new(old: u32) -> Known {
-        Known { old, recent: [(OLD, 0, 0); RECENT], next: 0 }
+impl RecentSources {
+    fn new(old: u32) -> RecentSources {
+        RecentSources { old, recent: [(OLD, 0, 0); RECENT], next: 0 }
     }
 
     fn remember(&mut self, put_in: (u32, u32, u32)) {
@@ -97,14 +97,14 @@ const PUT_IN: u64 = 3; // a bit: has an address; length; then deleted bytes, edi
 #[derive(Debug)]
 pub(super) struct Writer {
     tokens: Vec<u8>,
-    known: Known,
+    known: RecentSources,
 }
 
 impl Writer {
     /// For segments after the position `old` of the old text. Clears `room` and uses it as the buffer.
     pub(super) fn new(mut room: Vec<u8>, old: u32) -> Writer {
         room.clear();
-        Writer { tokens: room, known: Known::new(old) }
+        Writer { tokens: room, known: RecentSources::new(old) }
     }
 
     pub(super) fn push(&mut self, segment: &Segment) {
@@ -147,16 +147,16 @@ impl Writer {
 
 /// Reads a sequence of segments.
 #[derive(Debug)]
-pub(super) struct Reader<T> {
+pub(super) struct SegmentReader<T> {
     tokens: T,
     at: usize,
-    known: Known,
+    known: RecentSources,
 }
 
-impl<T: AsRef<[u8]>> Reader<T> {
+impl<T: AsRef<[u8]>> SegmentReader<T> {
     /// Reads `tokens`, which were written after the position `old` of the old text.
-    pub(super) fn new(tokens: T, old: u32) -> Reader<T> {
-        Reader { tokens, at: 0, known: Known::new(old) }
+    pub(super) fn new(tokens: T, old: u32) -> SegmentReader<T> {
+        SegmentReader { tokens, at: 0, known: RecentSources::new(old) }
     }
 
     fn number(&mut self) -> Option<u64> {
@@ -164,7 +164,7 @@ impl<T: AsRef<[u8]>> Reader<T> {
     }
 }
 
-impl<T: AsRef<[u8]>> Iterator for Reader<T> {
+impl<T: AsRef<[u8]>> Iterator for SegmentReader<T> {
     type Item = Segment;
 
     fn next(&mut self) -> Option<Segment> {
@@ -234,7 +234,7 @@ mod tests {
                 }
             }
             let tokens = written(&segments, old);
-            prop_assert_eq!(Reader::new(&tokens, old).collect::<Vec<_>>(), segments);
+            prop_assert_eq!(SegmentReader::new(&tokens, old).collect::<Vec<_>>(), segments);
         }
     }
 }
