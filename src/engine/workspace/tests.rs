@@ -10,6 +10,8 @@ use crate::engine::fs::failpoint;
 use crate::engine::text::line_edit;
 use crate::engine::{LineEdit, LineEdits, LineIndex, Operation};
 
+mod caching;
+mod crash;
 mod power_loss;
 
 fn open(dir: &Path) -> Workspace {
@@ -44,80 +46,6 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Crashes an edit of `a` after each of its steps, and checks the files left. Returns the number of steps.
-fn crash_everywhere(old: Option<&str>, edits: &LineEdits, new: &str) -> usize {
-    for step in 1.. {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a");
-        if let Some(old) = old {
-            std::fs::write(&path, old).unwrap();
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-        }
-        let workspace = open(dir.path());
-        let name = workspace.parse_name("a").unwrap();
-        let crashed = failpoint::crash_at(step, || {
-            let _ = workspace.edit_lines(&name, edits, true, &control());
-        });
-        drop(workspace);
-        let found = std::fs::read_to_string(&path).ok();
-        assert!(found.as_deref() == old || found.as_deref() == Some(new), "step {step}: {found:?}");
-        let restarted = open(dir.path());
-        let expected: &[&str] = if found.is_some() { &["a"] } else { &[] };
-        assert_eq!(names(dir.path()), expected, "step {step}: no leftovers after the next start");
-        assert_eq!(std::fs::read_to_string(&path).ok(), found);
-        restarted.edit_lines(&name, &append("works"), true, &control()).unwrap();
-        if !crashed {
-            assert_eq!(found.as_deref(), Some(new));
-            return step - 1;
-        }
-    }
-    unreachable!("a write has an end")
-}
-
-#[test]
-fn a_crash_after_any_step_of_an_edit_leaves_the_old_file_or_the_new_one() {
-    let steps = crash_everywhere(Some("one\ntwo\n"), &replace_line(1, "TWO"), "one\nTWO\n");
-    assert!(steps >= 7, "create, write, mode, time, flush, rename, flush of the folder: {steps}");
-}
-
-#[test]
-fn a_crash_after_any_step_of_a_large_edit_leaves_the_old_file_or_the_new_one() {
-    let old = "0123456789abcdef\n".repeat(200_000);
-    let new = format!("{old}end\n");
-    let steps = crash_everywhere(Some(&old), &append("end"), &new);
-    assert!(steps >= 9, "{steps}");
-}
-
-#[test]
-fn a_crash_after_any_step_of_a_creation_leaves_no_file_or_the_new_one() {
-    let steps = crash_everywhere(None, &append("one"), "one\n");
-    assert!(steps >= 7, "{steps}");
-}
-
-#[test]
-fn a_program_that_writes_without_a_lock_at_any_step_is_never_hidden_by_the_index_of_the_edit() {
-    for at in 1.. {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a");
-        std::fs::write(&path, "1\n2\n3\n4\n").unwrap();
-        let workspace = open(dir.path());
-        let name = workspace.parse_name("a").unwrap();
-        let victim = path.clone();
-        // The same length as the edited file, but fewer lines.
-        let meddle = move || std::fs::write(victim, "XXX\nYY\n").unwrap();
-        let happened = failpoint::meddle_at(at, meddle, || {
-            let _ = workspace.edit_lines(&name, &replace_line(1, ""), false, &control());
-        });
-        if !happened {
-            return assert!(at >= 7, "{at}");
-        }
-        let disk = std::fs::read_to_string(&path).unwrap();
-        let read = workspace.read(&name, LineRange::default(), &control()).unwrap();
-        assert_eq!(read.total, disk.lines().count(), "step {at}: {disk:?}");
-        assert_eq!(read.bytes(), disk.trim_end_matches('\n').as_bytes(), "step {at}");
-    }
-}
-
 #[test]
 fn an_edit_through_a_link_replaces_what_the_link_points_at() {
     let dir = tempfile::tempdir().unwrap();
@@ -133,34 +61,6 @@ fn an_edit_through_a_link_replaces_what_the_link_points_at() {
         (names(dir.path()), names(&dir.path().join("sub"))),
         (vec!["a".into(), "sub".into()], vec!["b.txt".into()])
     );
-}
-
-#[test]
-fn a_crash_after_any_step_of_an_edit_through_a_link_leaves_nothing_that_the_next_edit_there_does_not_clear() {
-    for step in 1.. {
-        let dir = tempfile::tempdir().unwrap();
-        let sub = dir.path().join("sub");
-        std::fs::create_dir(&sub).unwrap();
-        std::fs::write(sub.join("b.txt"), "old\n").unwrap();
-        symlink("sub/b.txt", dir.path().join("a")).unwrap();
-        let workspace = open(dir.path());
-        let name = workspace.parse_name("a").unwrap();
-        let crashed = failpoint::crash_at(step, || {
-            let _ = workspace.edit_lines(&name, &replace_line(0, "new"), false, &control());
-        });
-        assert_eq!(
-            names(dir.path()),
-            ["a", "sub"],
-            "step {step}: a rename from here might lead to another mount"
-        );
-        let found = std::fs::read_to_string(sub.join("b.txt")).unwrap();
-        assert!(found == "old\n" || found == "new\n", "step {step}: {found:?}");
-        open(dir.path()).edit_lines(&name, &append("works"), false, &control()).unwrap();
-        assert_eq!(names(&sub), ["b.txt"], "step {step}");
-        if !crashed {
-            return assert!(step > 7, "{step}");
-        }
-    }
 }
 
 #[test]
@@ -405,99 +305,4 @@ fn an_edit_that_fails_because_the_file_is_cut_meanwhile_says_that_it_was_changed
     let (outcome, times) = plan_while_meddled_with(&open(dir.path()), false, meddle, |_| Ok(append("end")));
     assert!(matches!(outcome, Err(Error::Changed { .. })), "{outcome:?}");
     assert_eq!((times, names(dir.path())), (1, vec!["a".into()]));
-}
-
-#[test]
-fn an_index_of_another_length_is_not_believed() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("a"), "1\n2\n3\n").unwrap();
-    let workspace = open(dir.path());
-    let name = workspace.parse_name("a").unwrap();
-    let file = workspace.open_place(&workspace.find("a").unwrap(), "a", &control()).unwrap().unwrap();
-    for other in ["", "1\n", "1\n2\n3\n4\n"] {
-        let index = Arc::new(LineIndex::build(other.as_bytes()).unwrap());
-        workspace.cache.put(file.stamp(), CachedText::Text(index));
-        let excerpt = workspace.read(&name, LineRange::default(), &control()).unwrap();
-        assert_eq!((excerpt.bytes(), excerpt.total), (&b"1\n2\n3"[..], 3), "{other:?}");
-    }
-}
-
-#[test]
-fn of_a_file_that_an_edit_replaced_nothing_is_kept() {
-    let dir = tempfile::tempdir().unwrap();
-    let workspace = open(dir.path());
-    let name = workspace.parse_name("a").unwrap();
-    let known = || {
-        let place = workspace.find("a").unwrap();
-        let file = workspace.open_place(&place, "a", &control()).unwrap().unwrap();
-        move |workspace: &Workspace| workspace.cache.get(file.stamp()).is_some()
-    };
-    workspace.edit_lines(&name, &append("one"), true, &control()).unwrap();
-    let first = known();
-    if !workspace
-        .root
-        .folder()
-        .unwrap()
-        .file_system(rustix::fs::stat(dir.path()).unwrap().st_dev)
-        .unwrap()
-        .shows_writers
-    {
-        // On this file system nothing is cached.
-        return;
-    }
-    assert!(first(&workspace));
-    workspace.edit_lines(&name, &append("two"), true, &control()).unwrap();
-    assert!(!first(&workspace) && known()(&workspace));
-}
-
-/// Whether the cache has an entry for the file at `path` in its current state.
-fn is_known(workspace: &Workspace, path: &Path) -> bool {
-    workspace.cache.get(&FileStamp::of(&rustix::fs::stat(path).unwrap())).is_some()
-}
-
-#[test]
-fn what_is_found_is_kept_unless_a_write_could_go_unseen() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a");
-    std::fs::write(&path, "text\n").unwrap();
-    let workspace = open(dir.path());
-    let name = workspace.parse_name("a").unwrap();
-    let read = || {
-        while FileStamp::of(&rustix::fs::stat(&path).unwrap()).is_racy(std::time::SystemTime::now()) {}
-        workspace.read(&name, LineRange::default(), &control()).unwrap();
-        is_known(&workspace, &path)
-    };
-    let stat = rustix::fs::stat(&path).unwrap();
-    let system = workspace.root.folder().unwrap().file_system(stat.st_dev).unwrap();
-    assert_eq!(read(), system.shows_writers, "nobody has it open for writing");
-    let log = std::fs::File::options().append(true).open(&path).unwrap();
-    std::io::Write::write_all(&mut &log, b"more\n").unwrap();
-    assert!(!read(), "it is open for writing, and a page is dirty");
-    log.sync_all().unwrap();
-    // Older kernels do not report dirty pages.
-    let tells = system.shows_writers && crate::engine::fs::writers::every_write_would_show(&log, system);
-    assert_eq!(read(), tells, "it is open for writing, but nothing is written");
-    drop(log);
-    assert_eq!(read(), system.shows_writers);
-}
-
-#[test]
-fn of_a_file_that_changed_a_moment_ago_nothing_is_kept() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a");
-    let workspace = open(dir.path());
-    let name = workspace.parse_name("a").unwrap();
-    std::fs::write(&path, "text\n").unwrap();
-    // Repeats if the test was delayed.
-    loop {
-        let file = std::fs::File::options().append(true).open(&path).unwrap();
-        std::io::Write::write_all(&mut &file, b"more\n").unwrap();
-        drop(file);
-        let stamp = FileStamp::of(&rustix::fs::stat(&path).unwrap());
-        workspace.read(&name, LineRange::default(), &control()).unwrap();
-        let known = is_known(&workspace, &path);
-        if stamp.is_racy(std::time::SystemTime::now()) {
-            return assert!(!known);
-        }
-    }
 }
