@@ -132,7 +132,7 @@ fn a_layer_names_only_layers_to_its_left() {
         assert_eq!(source.wrong_arrows(), [""; 0], "{}", source.file);
     }
     // And the arrows that there should be are seen.
-    for pair in LAYERS[..4].windows(2) {
+    for pair in LAYERS[..5].windows(2) {
         let left = format!("crate::{}::", pair[0]);
         let names_it = |source: &Source| source.paths().iter().any(|path| path.starts_with(&left));
         assert!(layer(pair[1]).iter().any(names_it), "{} does not name {left}", pair[1]);
@@ -147,9 +147,14 @@ fn the_rooms_of_the_engine_do_not_know_each_other() {
     for (room, unknown) in [
         ("engine/fs/", ["crate::engine::text", "crate::engine::workspace"]),
         ("engine/text/", ["crate::engine::fs", "crate::engine::workspace"]),
+        (
+            "engine/text/text_edit/table/",
+            ["crate::engine::text::text_edit::search", "crate::engine::text::text_edit::diagnose"],
+        ),
+        ("engine/text/text_edit/search/", ["crate::engine::text::text_edit::diagnose", "crate::engine::fs"]),
     ] {
         let sources = inside(room);
-        assert!(5 < sources.len(), "{room} holds {} files", sources.len());
+        assert!(5 <= sources.len(), "{room} holds {} files", sources.len());
         for source in sources {
             let names = |path: &String| unknown.iter().any(|unknown| path.starts_with(unknown));
             let named: Vec<String> = source.paths().into_iter().filter(names).collect();

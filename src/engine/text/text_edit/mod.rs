@@ -4,44 +4,27 @@
 //! Knows no names, files or interfaces. Edits apply in order, each to the result of those before it.
 //! [`search`] finds the text of each edit.
 
-mod around;
-mod candidates;
-mod cursor;
-mod diagnosis;
-mod edit_distance;
-mod haystack;
-mod input_errors;
-mod linear;
-mod matches;
-mod memory;
-mod multi_pattern;
-mod normalize;
-mod occurrences;
-mod pattern;
-mod piece_table;
+mod diagnose;
 mod search;
-mod similar;
-mod snippet;
-mod window;
-mod word_diff;
+mod table;
 mod work;
 
 use std::sync::OnceLock;
 
-use self::diagnosis::miss;
-use self::matches::Sought;
-use self::memory::{Full, Memory};
-use self::piece_table::PieceTable;
+use self::diagnose::miss;
 use self::search::Search;
-use self::snippet::TextLines;
+use self::table::matches::Sought;
+use self::table::memory::{Full, Memory};
+use self::table::piece_table::PieceTable;
+use self::table::snippet::TextLines;
 use super::lines::{Break, BreakKinds, LineIndex};
 use super::splice::EditPlan;
 use crate::engine::{Budget, Control, Error, Result, Share};
 
-pub use self::diagnosis::{Diagnosis, Similar};
-pub use self::input_errors::InputError;
-pub use self::snippet::Snippet;
-pub use self::word_diff::{Difference, DifferenceKind};
+pub use self::diagnose::input_errors::InputError;
+pub use self::diagnose::word_diff::{Difference, DifferenceKind};
+pub use self::diagnose::{Diagnosis, Similar};
+pub use self::table::snippet::Snippet;
 
 /// Maximum number of replacements of one call.
 const MAX_REPLACEMENTS: u64 = 1_000_000;

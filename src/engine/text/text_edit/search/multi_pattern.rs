@@ -7,10 +7,10 @@
 //! needle's start (of the length of the shortest needle), and last looked up in the sorted needles, where all
 //! needles that start at one position form one chain.
 
-use super::work;
+use crate::engine::text::text_edit::work;
 
 /// Maximum length of a needle in bytes; a longer text is found by a stretch of it.
-pub(super) const MAX_NEEDLE: usize = 64;
+pub(crate) const MAX_NEEDLE: usize = 64;
 
 /// Shorter needles have a table of their own, because almost every gram of theirs is in any text.
 const MIN_NEEDLE: usize = 3;
@@ -23,7 +23,7 @@ const TABLE_BITS: std::ops::RangeInclusive<u32> = 16..=20;
 
 /// All needles of one call.
 #[derive(Debug)]
-pub(super) struct MultiPattern<'n> {
+pub(crate) struct MultiPattern<'n> {
     short: Option<Short>,
     classes: Vec<Class<'n>>,
 }
@@ -60,7 +60,7 @@ struct Class<'n> {
 
 impl<'n> MultiPattern<'n> {
     /// Takes `needles` of 1 to [`MAX_NEEDLE`] bytes, all different, each with its number.
-    pub(super) fn new(needles: impl Iterator<Item = (&'n [u8], u32)>) -> MultiPattern<'n> {
+    pub(crate) fn new(needles: impl Iterator<Item = (&'n [u8], u32)>) -> MultiPattern<'n> {
         let mut by_gram: [Vec<(&[u8], u32)>; GRAMS.len()] = Default::default();
         let (mut ones, mut twos) = (Vec::new(), Vec::new());
         for (needle, number) in needles {
@@ -80,7 +80,7 @@ impl<'n> MultiPattern<'n> {
     }
 
     /// Memory in bytes.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         let class = |class: &Class| {
             let needle = size_of::<(&[u8], u32)>() + size_of::<Option<u32>>();
             class.sorted.capacity() * needle
@@ -92,13 +92,13 @@ impl<'n> MultiPattern<'n> {
     }
 
     /// Whether there are no needles.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.short.is_none() && self.classes.is_empty()
     }
 
     /// Calls `found` with the number and position of every occurrence in `text`, for each needle in order.
     /// Returns how many comparisons with needles of three bytes or more failed.
-    pub(super) fn find(&self, text: &[u8], found: &mut impl FnMut(u32, usize)) -> usize {
+    pub(crate) fn find(&self, text: &[u8], found: &mut impl FnMut(u32, usize)) -> usize {
         self.short.iter().for_each(|short| short.find(text, found));
         let classes = self.classes.iter().map(|class| match class.gram {
             8 => class.find(text, |text, at| u64::from_le_bytes(load(text, at)), found),

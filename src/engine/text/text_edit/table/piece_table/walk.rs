@@ -11,34 +11,34 @@ const GET_AT: usize = 16;
 const BLOCK: usize = 1024;
 
 /// The rest of a segment, from a cursor on.
-pub(in crate::engine::text::text_edit) struct Stretch<'t> {
-    pub(in crate::engine::text::text_edit) bytes: &'t [u8],
+pub(crate) struct Stretch<'t> {
+    pub(crate) bytes: &'t [u8],
     /// The start of the next segment.
-    pub(in crate::engine::text::text_edit) next: Cursor,
+    pub(crate) next: Cursor,
     /// The address of the first byte, if it has one.
-    pub(in crate::engine::text::text_edit) address: Option<u32>,
+    pub(crate) address: Option<u32>,
     /// The edit that inserted it; `None` for the old text.
-    pub(in crate::engine::text::text_edit) edit: Option<u32>,
+    pub(crate) edit: Option<u32>,
 }
 
 impl<'t> PieceTable<'t> {
     /// Whether no edit has changed the text yet.
-    pub(in crate::engine::text::text_edit) fn is_untouched(&self) -> bool {
+    pub(crate) fn is_untouched(&self) -> bool {
         !self.edited
     }
 
     /// The start of the text.
-    pub(in crate::engine::text::text_edit) fn start(&self) -> Cursor {
+    pub(crate) fn start(&self) -> Cursor {
         Cursor { leaf: self.leaf(HEAD).next, offset: 0 }
     }
 
     /// The end of the text.
-    pub(in crate::engine::text::text_edit) fn end(&self) -> Cursor {
+    pub(crate) fn end(&self) -> Cursor {
         Cursor { leaf: TAIL, offset: 0 }
     }
 
     /// The cursor of the byte with this address, if it is still in the text.
-    pub(in crate::engine::text::text_edit) fn spot(&self, address: u32) -> Option<Cursor> {
+    pub(crate) fn spot(&self, address: u32) -> Option<Cursor> {
         let starts = if (address as usize) < self.old.len() { &self.old_starts } else { &self.new_starts };
         let (_, &leaf) = starts.range(..=address).next_back()?;
         let offset = self.unfold(leaf, |segments, ends| {
@@ -49,13 +49,13 @@ impl<'t> PieceTable<'t> {
     }
 
     /// A key that orders cursors by their position in the text.
-    pub(in crate::engine::text::text_edit) fn order(&self, spot: Cursor) -> (u64, u32) {
+    pub(crate) fn order(&self, spot: Cursor) -> (u64, u32) {
         (self.leaf(spot.leaf).label, spot.offset)
     }
 
     /// The position of a cursor in the old text. In inserted text: the position where it was inserted, and
     /// the edit.
-    pub(in crate::engine::text::text_edit) fn origin(&self, spot: Cursor) -> (usize, Option<u32>) {
+    pub(crate) fn origin(&self, spot: Cursor) -> (usize, Option<u32>) {
         if let Some((segment, start)) = self.segment_after(spot) {
             return match segment.edit() {
                 None => ((segment.old_at + spot.offset - start) as usize, None),
@@ -87,12 +87,12 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The bytes from a cursor to the end of its segment, and the start of the next one. `None` at the end.
-    pub(in crate::engine::text::text_edit) fn forward(&self, spot: Cursor) -> Option<(&'t [u8], Cursor)> {
+    pub(crate) fn forward(&self, spot: Cursor) -> Option<(&'t [u8], Cursor)> {
         self.stretch(spot).map(|stretch| (stretch.bytes, stretch.next))
     }
 
     /// The rest of the segment at a cursor. `None` at the end.
-    pub(in crate::engine::text::text_edit) fn stretch(&self, spot: Cursor) -> Option<Stretch<'t>> {
+    pub(crate) fn stretch(&self, spot: Cursor) -> Option<Stretch<'t>> {
         let mut at = spot;
         loop {
             if at.leaf == TAIL {
@@ -115,19 +115,19 @@ impl<'t> PieceTable<'t> {
 
     /// The bytes of a segment before a cursor, and their start. Takes the cursor's own segment, or the one
     /// before if the cursor is at its start. `None` at the start of the text.
-    pub(in crate::engine::text::text_edit) fn backward(&self, spot: Cursor) -> Option<(&'t [u8], Cursor)> {
+    pub(crate) fn backward(&self, spot: Cursor) -> Option<(&'t [u8], Cursor)> {
         let spot = self.behind(spot);
         let (segment, start) = self.segment_before(spot)?;
         Some((&self.bytes(&segment)[..(spot.offset - start) as usize], Cursor { offset: start, ..spot }))
     }
 
     /// The byte after a cursor.
-    pub(in crate::engine::text::text_edit) fn byte_after(&self, spot: Cursor) -> Option<u8> {
+    pub(crate) fn byte_after(&self, spot: Cursor) -> Option<u8> {
         self.forward(spot).map(|(rest, _)| rest[0])
     }
 
     /// The byte before a cursor.
-    pub(in crate::engine::text::text_edit) fn byte_before(&self, spot: Cursor) -> Option<u8> {
+    pub(crate) fn byte_before(&self, spot: Cursor) -> Option<u8> {
         self.backward(spot).and_then(|(before, _)| before.last().copied())
     }
 
@@ -144,7 +144,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The cursor `bytes` further on, or the end.
-    pub(in crate::engine::text::text_edit) fn advance(&self, spot: Cursor, bytes: usize) -> Cursor {
+    pub(crate) fn advance(&self, spot: Cursor, bytes: usize) -> Cursor {
         let (mut leaf, mut offset) = (spot.leaf, spot.offset as usize + bytes);
         while leaf != TAIL {
             let Leaf { len, next, .. } = self.leaf(leaf);
@@ -157,7 +157,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The cursor `bytes` further back, or the start; and the actual distance.
-    pub(in crate::engine::text::text_edit) fn retreat(&self, spot: Cursor, bytes: usize) -> (Cursor, usize) {
+    pub(crate) fn retreat(&self, spot: Cursor, bytes: usize) -> (Cursor, usize) {
         let (mut leaf, mut offset, mut left) = (spot.leaf, spot.offset as usize, bytes);
         while offset < left {
             left -= offset;
@@ -171,7 +171,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// Appends the text from a cursor on to `out`, up to the first segment that `room` does not fully allow.
-    pub(in crate::engine::text::text_edit) fn copy(
+    pub(crate) fn copy(
         &self,
         from: Cursor,
         out: &mut Vec<u8>,
@@ -206,12 +206,12 @@ impl<'t> PieceTable<'t> {
     }
 
     /// Number of bytes compared so far, with the cost of accesses.
-    pub(in crate::engine::text::text_edit) fn compared(&self) -> u64 {
+    pub(crate) fn compared(&self) -> u64 {
         self.compared.get()
     }
 
     /// The end of `text`, if the text continues with it at `spot`.
-    pub(in crate::engine::text::text_edit) fn after(&self, spot: Cursor, mut text: &[u8]) -> Option<Cursor> {
+    pub(crate) fn after(&self, spot: Cursor, mut text: &[u8]) -> Option<Cursor> {
         let mut at = spot;
         while !text.is_empty() {
             let (rest, next) = self.forward(at)?;
@@ -229,7 +229,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The start of `text`, if the text before `spot` ends with it.
-    pub(in crate::engine::text::text_edit) fn before(&self, spot: Cursor, mut text: &[u8]) -> Option<Cursor> {
+    pub(crate) fn before(&self, spot: Cursor, mut text: &[u8]) -> Option<Cursor> {
         let mut at = spot;
         while !text.is_empty() {
             let (before, start) = self.backward(at)?;
@@ -245,7 +245,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The same position as the end of a leaf, instead of the start of the next one.
-    pub(in crate::engine::text::text_edit) fn behind(&self, spot: Cursor) -> Cursor {
+    pub(crate) fn behind(&self, spot: Cursor) -> Cursor {
         let previous = self.leaf(spot.leaf).previous;
         if spot.offset > 0 || previous == HEAD {
             return spot;
@@ -254,11 +254,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The text between two cursors, segment by segment.
-    pub(in crate::engine::text::text_edit) fn between(
-        &self,
-        from: Cursor,
-        to: Cursor,
-    ) -> impl Iterator<Item = &'t [u8]> {
+    pub(crate) fn between(&self, from: Cursor, to: Cursor) -> impl Iterator<Item = &'t [u8]> {
         self.segments_from(from).map_while(move |(segment, start)| {
             let room = if start.leaf == to.leaf { to.offset.saturating_sub(start.offset) } else { u32::MAX };
             let is_before = start.leaf != TAIL && self.order(start) < self.order(to);
@@ -267,11 +263,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The first position from a cursor on that `find` returns for a segment.
-    pub(in crate::engine::text::text_edit) fn find(
-        &self,
-        from: Cursor,
-        find: impl Fn(&[u8]) -> Option<usize>,
-    ) -> Option<Cursor> {
+    pub(crate) fn find(&self, from: Cursor, find: impl Fn(&[u8]) -> Option<usize>) -> Option<Cursor> {
         self.segments_from(from).find_map(|(segment, start)| {
             let at = find(self.bytes(&segment));
             work::count(at.unwrap_or(segment.len as usize));
@@ -280,11 +272,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The last position before a cursor that `find` returns for a segment.
-    pub(in crate::engine::text::text_edit) fn find_back(
-        &self,
-        from: Cursor,
-        find: impl Fn(&[u8]) -> Option<usize>,
-    ) -> Option<Cursor> {
+    pub(crate) fn find_back(&self, from: Cursor, find: impl Fn(&[u8]) -> Option<usize>) -> Option<Cursor> {
         let (mut leaf, mut end) = (from.leaf, from.offset);
         while leaf != HEAD {
             let found = self.unfold(leaf, |segments, ends| {
@@ -323,19 +311,14 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The segments that edits inserted: start and length.
-    pub(in crate::engine::text::text_edit) fn put_in(&self) -> impl Iterator<Item = (Cursor, usize)> {
+    pub(crate) fn put_in(&self) -> impl Iterator<Item = (Cursor, usize)> {
         self.segments_from(self.start())
             .filter_map(|(segment, start)| segment.edit().map(|_| (start, segment.len as usize)))
     }
 
     /// Writes to `seams` where `edit` has changed a leaf, and how many bytes it inserted there. For an edit
     /// that only deletes: all segment starts, because bytes may have become adjacent there.
-    pub(in crate::engine::text::text_edit) fn seams(
-        &self,
-        edit: u32,
-        leaf: u32,
-        seams: &mut Vec<(Cursor, usize)>,
-    ) {
+    pub(crate) fn seams(&self, edit: u32, leaf: u32, seams: &mut Vec<(Cursor, usize)>) {
         let deletes = self.texts[edit as usize].is_empty();
         seams.clear();
         self.unfold(leaf, |segments, ends| {
@@ -350,7 +333,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// Counts `times` accesses to bytes.
-    pub(in crate::engine::text::text_edit) fn count(&self, times: usize) {
+    pub(crate) fn count(&self, times: usize) {
         self.compared.set(self.compared.get() + (times * GET_AT) as u64);
         work::count(times * GET_AT);
     }

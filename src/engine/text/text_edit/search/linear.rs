@@ -6,11 +6,11 @@
 
 use memchr::memmem::Finder;
 
-use super::cursor::Cursor;
-use super::haystack::Haystacks;
-use super::matches::Sought;
-use super::piece_table::PieceTable;
-use super::work;
+use crate::engine::text::text_edit::search::haystack::Haystacks;
+use crate::engine::text::text_edit::table::cursor::Cursor;
+use crate::engine::text::text_edit::table::matches::Sought;
+use crate::engine::text::text_edit::table::piece_table::PieceTable;
+use crate::engine::text::text_edit::work;
 use crate::engine::{Control, Error, Result};
 
 /// The symbol of a `\r\n` where breaks differ. No text holds this byte.
@@ -26,7 +26,7 @@ const LEAST: usize = 64 << 20;
 
 /// How the line breaks of a pattern match.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum LineBreaks {
+pub(crate) enum LineBreaks {
     AsGiven,
     /// Each `\n` or `\r\n` matches any break.
     Any,
@@ -34,15 +34,15 @@ pub(super) enum LineBreaks {
 
 /// How many matches the caller wants.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     /// The search ends after more matches than these.
-    pub(super) enough: u64,
+    pub(crate) enough: u64,
     /// Maximum number of matches returned.
-    pub(super) keep: usize,
+    pub(crate) keep: usize,
 }
 
 /// The matches of `text`, which must not be empty.
-pub(super) fn search(
+pub(crate) fn search(
     text: &[u8],
     breaks: LineBreaks,
     pieces: &PieceTable,
@@ -59,7 +59,7 @@ pub(super) fn search(
 }
 
 /// The matches of `text`, byte by byte. `text` must not start or end with half a break.
-pub(super) fn search_bytes(
+pub(crate) fn search_bytes(
     text: &[u8],
     pieces: &PieceTable,
     wanted: Wanted,
@@ -271,7 +271,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::engine::text::text_edit::matches::Matches;
+    use crate::engine::text::text_edit::table::matches::Matches;
 
     fn found(pieces: &PieceTable, text: &[u8], breaks: LineBreaks) -> Vec<(usize, usize)> {
         let control = Control::new(Duration::from_secs(60));

@@ -9,7 +9,7 @@ const UNCOUNTED: usize = 256 * 1024;
 
 /// Why an edit cannot be planned.
 #[derive(Debug)]
-pub(super) enum Full {
+pub(crate) enum Full {
     /// The text would be too long for 32-bit addresses.
     Text,
     /// The call would need too much memory.
@@ -21,35 +21,35 @@ pub(super) enum Full {
 /// The memory of one call: at most two and a half times its text, plus [`FREE`], plus [`EACH_EDIT`] per edit.
 /// What exceeds [`UNCOUNTED`] bytes is taken from the shared budget.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     share: Share,
     most: usize,
 }
 
 impl Memory {
     /// The memory for `edits` edits of a text of `len` bytes.
-    pub(super) fn new(budget: &Budget, len: usize, edits: usize) -> Memory {
+    pub(crate) fn new(budget: &Budget, len: usize, edits: usize) -> Memory {
         Memory { share: budget.share(), most: len * 5 / 2 + FREE + edits * EACH_EDIT }
     }
 
     /// Maximum number of bytes.
-    pub(super) fn most(&self) -> usize {
+    pub(crate) fn most(&self) -> usize {
         self.most
     }
 
     /// Sets the memory held to `bytes`. Fails if the call may not hold that many.
-    pub(super) fn hold(&mut self, bytes: usize) -> Result<(), Full> {
+    pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), Full> {
         if bytes <= self.most { self.expect(bytes) } else { Err(Full::Memory) }
     }
 
     /// Sets the memory held to `bytes`, or to the maximum if that is less.
-    pub(super) fn expect(&mut self, bytes: usize) -> Result<(), Full> {
+    pub(crate) fn expect(&mut self, bytes: usize) -> Result<(), Full> {
         let counted = bytes.min(self.most).saturating_sub(UNCOUNTED);
         if self.share.resize(counted) { Ok(()) } else { Err(Full::Busy) }
     }
 
     /// The share that holds the memory; drop it to free the memory.
-    pub(super) fn into_share(self) -> Share {
+    pub(crate) fn into_share(self) -> Share {
         self.share
     }
 }

@@ -6,8 +6,8 @@ use unicode_normalization::UnicodeNormalization;
 
 /// A folded text.
 #[derive(Debug, Default)]
-pub(super) struct Normalized {
-    pub(super) chars: Vec<char>,
+pub(crate) struct Normalized {
+    pub(crate) chars: Vec<char>,
     /// For each folded character, the start of the original character in the text.
     starts: Vec<u32>,
     /// For each folded character, the end of the original character.
@@ -15,7 +15,7 @@ pub(super) struct Normalized {
 }
 
 impl Normalized {
-    pub(super) fn new(text: &str) -> Normalized {
+    pub(crate) fn new(text: &str) -> Normalized {
         let mut folded = Normalized::default();
         for (at, c) in text.char_indices() {
             let end = (at + c.len_utf8()) as u32;
@@ -48,24 +48,24 @@ impl Normalized {
     }
 
     /// The range in the text of the folded characters `range`, which must not be empty.
-    pub(super) fn range(&self, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
+    pub(crate) fn range(&self, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
         self.starts[range.start] as usize..self.ends[range.end - 1] as usize
     }
 
     /// The characters without blanks at either end.
-    pub(super) fn trimmed(&self) -> &[char] {
+    pub(crate) fn trimmed(&self) -> &[char] {
         let chars = self.chars.strip_prefix(&[' ']).unwrap_or(&self.chars);
         chars.strip_suffix(&[' ']).unwrap_or(chars)
     }
 }
 
 /// A blank within a line, of any width.
-pub(super) fn is_blank(c: char) -> bool {
+pub(crate) fn is_blank(c: char) -> bool {
     c == '\t' || c.is_whitespace() && !matches!(c, '\n' | '\r')
 }
 
 /// A character without any visible form.
-pub(super) fn is_invisible(c: char) -> bool {
+pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}')
 }
 
@@ -75,7 +75,7 @@ fn is_accent(c: char) -> bool {
 }
 
 /// The plain form of a typographic mark.
-pub(super) fn mark(c: char) -> Option<&'static str> {
+pub(crate) fn mark(c: char) -> Option<&'static str> {
     Some(match c {
         '\'' | '"' | '`' | '´' | '‘' | '’' | '‚' | '‛' | '“' | '”' | '„' | '‟' | '«' | '»' | '‹' | '›'
         | '′' | '″' => "'",
@@ -91,6 +91,6 @@ pub(super) fn mark(c: char) -> Option<&'static str> {
 }
 
 /// Whether both are the same letters, composed in different ways.
-pub(super) fn same_letters(one: &str, other: &str) -> bool {
+pub(crate) fn same_letters(one: &str, other: &str) -> bool {
     one.nfc().eq(other.nfc())
 }

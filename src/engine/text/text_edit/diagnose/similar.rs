@@ -7,9 +7,9 @@
 
 use std::ops::Range;
 
-use super::edit_distance::distances;
-use super::normalize::Normalized;
-use super::work;
+use crate::engine::text::text_edit::diagnose::edit_distance::distances;
+use crate::engine::text::text_edit::diagnose::normalize::Normalized;
+use crate::engine::text::text_edit::work;
 
 /// Maximum number of passages returned.
 const TOLD: usize = 3;
@@ -18,7 +18,7 @@ const TOLD: usize = 3;
 const BLOCKS: usize = 12;
 
 /// Number of characters compared, from the start of a needle.
-pub(super) const COMPARED: usize = 1_024;
+pub(crate) const COMPARED: usize = 1_024;
 
 /// A shorter text is one block.
 const SMALL: usize = 16 * 1024;
@@ -31,22 +31,22 @@ const LEAST: f64 = 0.55;
 
 /// A passage similar to the needle.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Near {
+pub(crate) struct Near {
     /// Its range in the text.
-    pub(super) at: Range<usize>,
+    pub(crate) at: Range<usize>,
     /// The share of the needle found in it, from 0 to 1; blanks, case and typographic marks are folded.
-    pub(super) score: f64,
+    pub(crate) score: f64,
 }
 
 /// The parts of a text that are similar to a needle, and whether the search for them stopped before its end.
 #[derive(Debug)]
-pub(super) struct Regions {
-    pub(super) at: Vec<Range<usize>>,
-    pub(super) early: bool,
+pub(crate) struct Regions {
+    pub(crate) at: Vec<Range<usize>>,
+    pub(crate) early: bool,
 }
 
 /// The parts of `text` that hold most of the grams at the start of `needle`.
-pub(super) fn regions(text: &[u8], needle: &str) -> Regions {
+pub(crate) fn regions(text: &[u8], needle: &str) -> Regions {
     if text.len() <= SMALL {
         return Regions { at: std::iter::once(0..text.len()).collect(), early: false };
     }
@@ -85,7 +85,7 @@ pub(super) fn regions(text: &[u8], needle: &str) -> Regions {
 }
 
 /// The passages of `text` within `regions` that are most similar to `needle`, best first.
-pub(super) fn nearest(text: &[u8], regions: &Regions, needle: &str) -> Vec<Near> {
+pub(crate) fn nearest(text: &[u8], regions: &Regions, needle: &str) -> Vec<Near> {
     let folded = Normalized::new(start_of(needle));
     let compared = &folded.trimmed()[..folded.trimmed().len().min(COMPARED)];
     if compared.is_empty() {

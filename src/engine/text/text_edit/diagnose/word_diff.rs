@@ -5,7 +5,7 @@
 use similar::DiffTag;
 use similar::algorithms::{Capture, Replace, myers};
 
-use super::normalize::{is_blank, is_invisible, mark, same_letters};
+use crate::engine::text::text_edit::diagnose::normalize::{is_blank, is_invisible, mark, same_letters};
 
 /// The kind of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ const SHOWN: usize = 160;
 const PAIRS: usize = 1 << 20;
 
 /// The differences of the two texts, in order, and the number of further ones.
-pub(super) fn differences(expected: &str, found: &str) -> (Vec<Difference>, usize) {
+pub(crate) fn differences(expected: &str, found: &str) -> (Vec<Difference>, usize) {
     let (old, new) = (words(expected), words(found));
     let head = old.iter().zip(&new).take_while(|(old, new)| same(old, new)).count();
     let most = old.len().min(new.len()) - head;
@@ -74,7 +74,7 @@ fn cut(mut text: String) -> String {
 }
 
 /// The change of the indent, in columns, if it is equal for all lines and the only difference.
-pub(super) fn shift(expected: &str, found: &str) -> Option<i64> {
+pub(crate) fn shift(expected: &str, found: &str) -> Option<i64> {
     let (old, new): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
     if old.len() != new.len() || old.len() < 2 {
         return None;

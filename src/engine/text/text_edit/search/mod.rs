@@ -6,14 +6,20 @@
 //! kept. So at an edit's turn, only the bytes around the kept addresses are compared. If all stretches of an
 //! edit are so frequent that their addresses take too much memory, the edit searches the whole text.
 
+mod haystack;
+mod linear;
+mod multi_pattern;
+mod occurrences;
+pub(crate) mod pattern;
+
 use std::collections::HashMap;
 
-use super::TextEdit;
-use super::matches::Matches;
-use super::matches::Sought;
-use super::occurrences::{NeedleOccurrences, Occurrences};
-use super::pattern::{Pattern, stretches};
-use super::piece_table::PieceTable;
+use crate::engine::text::text_edit::TextEdit;
+use crate::engine::text::text_edit::search::occurrences::{NeedleOccurrences, Occurrences};
+use crate::engine::text::text_edit::search::pattern::{Pattern, stretches};
+use crate::engine::text::text_edit::table::matches::Matches;
+use crate::engine::text::text_edit::table::matches::Sought;
+use crate::engine::text::text_edit::table::piece_table::PieceTable;
 use crate::engine::{Control, Error, Result};
 
 /// With fewer edits, each one searches the whole text.
@@ -34,7 +40,7 @@ const MOST: usize = 16 * 1024;
 const SAMPLE: usize = 64 * 1024;
 
 #[derive(Debug)]
-pub(super) struct Search<'e> {
+pub(crate) struct Search<'e> {
     patterns: Vec<Pattern<'e>>,
     /// For each pattern, the number of its anchor.
     anchors: Vec<Option<usize>>,
@@ -45,13 +51,13 @@ pub(super) struct Search<'e> {
 
 /// The occurrences of `text`, which must not be empty; at most `keep` matches are returned. Returns nothing
 /// if the search would take too long, because the result is only a hint.
-pub(super) fn occurrences(text: &str, pieces: &PieceTable, keep: usize, control: &Control) -> Result<Sought> {
+pub(crate) fn occurrences(text: &str, pieces: &PieceTable, keep: usize, control: &Control) -> Result<Sought> {
     let mut search = Search::of(vec![(text.as_bytes(), keep as u64)], pieces, control)?;
     unless_too_costly(search.find(0, pieces, keep, control))
 }
 
 /// Replaces the error of a search that would take too long by an empty result.
-pub(super) fn unless_too_costly(sought: Result<Sought>) -> Result<Sought> {
+pub(crate) fn unless_too_costly(sought: Result<Sought>) -> Result<Sought> {
     match sought {
         Err(Error::InvalidArguments { .. }) => Ok(Sought::default()),
         sought => sought,
@@ -67,7 +73,7 @@ fn sample<'t>(pieces: &PieceTable<'t>) -> &'t [u8] {
 
 impl<'e> Search<'e> {
     /// Prepares the search for `edits` in the text before the first of them.
-    pub(super) fn new(edits: &'e [TextEdit], pieces: &PieceTable, control: &Control) -> Result<Search<'e>> {
+    pub(crate) fn new(edits: &'e [TextEdit], pieces: &PieceTable, control: &Control) -> Result<Search<'e>> {
         Search::of(
             edits.iter().map(|edit| (edit.old_text.as_bytes(), edit.occurrences)).collect(),
             pieces,
@@ -138,7 +144,7 @@ impl<'e> Search<'e> {
     }
 
     /// The matches of the edit `number` now; at most `keep` of them are returned.
-    pub(super) fn find(
+    pub(crate) fn find(
         &mut self,
         number: usize,
         pieces: &PieceTable,
@@ -159,7 +165,7 @@ impl<'e> Search<'e> {
     }
 
     /// Searches the text that the edit `number` inserted into `leaves` for the anchors of later edits.
-    pub(super) fn search_around(
+    pub(crate) fn search_around(
         &mut self,
         number: usize,
         pieces: &PieceTable,
@@ -173,7 +179,7 @@ impl<'e> Search<'e> {
     }
 
     /// Memory in bytes.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.patterns.capacity() * size_of::<Pattern>() + self.addresses.memory()
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! Knows cursors, not texts. The matches are in text order and do not overlap.
 
-use super::cursor::Cursor;
 use crate::engine::text::packed::Packed;
+use crate::engine::text::text_edit::table::cursor::Cursor;
 
 #[derive(Debug, Default)]
-pub(super) struct Matches {
+pub(crate) struct Matches {
     count: u64,
     /// For each match in the same leaf as the one before: the distance in bytes from the end of that one. The
     /// two lowest bits of the number say what follows: the length, or both cursors.
@@ -27,21 +27,21 @@ const OTHER_LEAVES: u64 = 2;
 
 impl Matches {
     /// Number of matches.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.count
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Memory in bytes.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.packed.memory()
     }
 
     /// Appends a match.
-    pub(super) fn push(&mut self, start: Cursor, end: Cursor) {
+    pub(crate) fn push(&mut self, start: Cursor, end: Cursor) {
         self.count += 1;
         let len = end.offset.wrapping_sub(start.offset);
         let in_one = start.leaf == self.last.end.leaf && start.leaf == end.leaf;
@@ -64,7 +64,7 @@ impl Matches {
     }
 
     /// Start and end of each match.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Cursor, Cursor)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Cursor, Cursor)> {
         let (mut numbers, mut last) = (self.packed.read(), Last::default());
         std::iter::from_fn(move || {
             let head = numbers.next()?;
@@ -85,7 +85,7 @@ impl Matches {
     }
 
     /// The first match.
-    pub(super) fn first(&self) -> Option<(Cursor, Cursor)> {
+    pub(crate) fn first(&self) -> Option<(Cursor, Cursor)> {
         self.iter().next()
     }
 }
@@ -100,16 +100,16 @@ impl FromIterator<(Cursor, Cursor)> for Matches {
 
 /// The matches of an edit.
 #[derive(Debug, Default)]
-pub(super) struct Sought {
+pub(crate) struct Sought {
     /// Number of matches, counted from the start without overlap.
-    pub(super) count: u64,
+    pub(crate) count: u64,
     /// Start and end of the first of them.
-    pub(super) matches: Matches,
+    pub(crate) matches: Matches,
 }
 
 impl Sought {
     /// Adds a match. Stores at most `keep` matches.
-    pub(super) fn add(&mut self, start: Cursor, end: Cursor, keep: usize) {
+    pub(crate) fn add(&mut self, start: Cursor, end: Cursor, keep: usize) {
         self.count += 1;
         if self.matches.len() < keep as u64 {
             self.matches.push(start, end);

@@ -3,9 +3,9 @@
 //! Pure. The search for similar passages ignores them, so they are compared here: equal breaks are no
 //! difference, and breaks that the text lacks are reported.
 
-use super::cursor::Cursor;
-use super::input_errors::InputError;
-use super::snippet::{TextLines, break_after, break_before};
+use crate::engine::text::text_edit::diagnose::input_errors::InputError;
+use crate::engine::text::text_edit::table::cursor::Cursor;
+use crate::engine::text::text_edit::table::snippet::{TextLines, break_after, break_before};
 
 /// The blanks and line breaks at the start and end of `needle`. If it has nothing else, all are the start.
 fn ends(needle: &str) -> (&str, &str) {
@@ -25,7 +25,7 @@ fn parts(outer: &str) -> Vec<&str> {
 }
 
 /// Extends the passage by the blanks and line breaks at the needle's ends, as far as the text has them.
-pub(super) fn with_ends(lines: &TextLines, start: Cursor, end: Cursor, needle: &str) -> (Cursor, Cursor) {
+pub(crate) fn with_ends(lines: &TextLines, start: Cursor, end: Cursor, needle: &str) -> (Cursor, Cursor) {
     let pieces = lines.pieces;
     let (before, after) = ends(needle);
     let blank = |byte: Option<u8>| matches!(byte, Some(b' ' | b'\t'));
@@ -69,7 +69,7 @@ fn extended<'p>(
 
 /// The error "needle with surplus line breaks or blanks around it", if nothing else differs. `given` is what
 /// the needle has before and after the text, `found` what the file has there.
-pub(super) fn too_much_around(given: (&str, &str), found: (&str, &str)) -> Option<InputError> {
+pub(crate) fn too_much_around(given: (&str, &str), found: (&str, &str)) -> Option<InputError> {
     let plain = |(before, after): (&str, &str)| {
         [before, after].map(|text| text.replace("\r\n", "\n").replace('\r', "\n"))
     };

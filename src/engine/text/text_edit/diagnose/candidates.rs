@@ -2,14 +2,14 @@
 //!
 //! Joins the search in the old text with the search in the inserted texts.
 
-use super::around::with_ends;
-use super::cursor::Cursor;
-use super::similar::{Near, Regions, nearest, regions};
-use super::snippet::{TextLines, break_after};
-use super::window::Window;
+use crate::engine::text::text_edit::diagnose::around::with_ends;
+use crate::engine::text::text_edit::diagnose::similar::{Near, Regions, nearest, regions};
+use crate::engine::text::text_edit::table::cursor::Cursor;
+use crate::engine::text::text_edit::table::snippet::{TextLines, break_after};
+use crate::engine::text::text_edit::table::window::Window;
 
 /// Maximum number of bytes of a passage that are compared.
-pub(super) const COMPARED: usize = 16 * 1024;
+pub(crate) const COMPARED: usize = 16 * 1024;
 
 /// Maximum number of lines that an old_text may have left out so that its last line is still found.
 const LEFT_OUT: usize = 8;
@@ -21,12 +21,12 @@ const PUT_IN: usize = 256 * 1024;
 const TAIL: usize = 512;
 
 /// The old text without its byte order mark.
-pub(super) fn body<'t>(lines: &TextLines<'_, 't>) -> &'t [u8] {
+pub(crate) fn body<'t>(lines: &TextLines<'_, 't>) -> &'t [u8] {
     lines.old.get(lines.index.first_byte()..).unwrap_or_default()
 }
 
 /// Passages similar to the needle, in old and inserted text; and whether the search stopped early.
-pub(super) fn near_spots(needle: &str, within: &Regions, lines: &TextLines) -> (Vec<(Cursor, Cursor)>, bool) {
+pub(crate) fn near_spots(needle: &str, within: &Regions, lines: &TextLines) -> (Vec<(Cursor, Cursor)>, bool) {
     let first = lines.index.first_byte();
     let (near, mut early) = (nearest(body(lines), within, needle), within.early);
     let spot = |address: usize| lines.pieces.spot(address as u32);
@@ -66,7 +66,7 @@ pub(super) fn near_spots(needle: &str, within: &Regions, lines: &TextLines) -> (
 }
 
 /// Extends a passage to the end of a long needle, its last line, and the blanks and breaks at its ends.
-pub(super) fn widened(
+pub(crate) fn widened(
     lines: &TextLines,
     start: Cursor,
     mut end: Cursor,
@@ -81,7 +81,9 @@ pub(super) fn widened(
 /// The end of a long needle, of which only the start was compared: where its last bytes match best.
 fn to_end_of_long(lines: &TextLines, start: Cursor, end: Cursor, needle: &str) -> Option<Cursor> {
     let tail_from = crate::engine::char_boundary(needle.as_bytes(), needle.len().checked_sub(TAIL)?);
-    if needle.chars().nth(super::similar::COMPARED).is_none() || COMPARED < needle.len() {
+    if needle.chars().nth(crate::engine::text::text_edit::diagnose::similar::COMPARED).is_none()
+        || COMPARED < needle.len()
+    {
         return None;
     }
     let window = Window::of(lines.pieces, start, needle.len() * 3 / 2 + TAIL);

@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 
-use super::cursor::Cursor;
-use super::piece_table::PieceTable;
+use crate::engine::text::text_edit::table::cursor::Cursor;
+use crate::engine::text::text_edit::table::piece_table::PieceTable;
 
 /// Bytes that may be in several segments. Copies them only if they are.
-pub(super) struct Window<'s, 't> {
+pub(crate) struct Window<'s, 't> {
     pieces: &'s PieceTable<'t>,
     whole: &'t [u8],
     copied: Vec<u8>,
@@ -17,7 +17,7 @@ pub(super) struct Window<'s, 't> {
 
 impl<'s, 't> Window<'s, 't> {
     /// The `len` bytes from `from` on, or fewer at the end of the text.
-    pub(super) fn of(pieces: &'s PieceTable<'t>, from: Cursor, mut len: usize) -> Window<'s, 't> {
+    pub(crate) fn of(pieces: &'s PieceTable<'t>, from: Cursor, mut len: usize) -> Window<'s, 't> {
         let mut window = Window { pieces, whole: b"", copied: Vec::new(), from, known: Cell::new((0, from)) };
         let mut at = from;
         while let Some((rest, next)) = pieces.forward(at).filter(|_| 0 < len) {
@@ -33,12 +33,12 @@ impl<'s, 't> Window<'s, 't> {
         window
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         if self.copied.is_empty() { self.whole } else { &self.copied }
     }
 
     /// The cursor of a position in the window. Fast if the positions are passed in order.
-    pub(super) fn spot(&self, at: usize) -> Cursor {
+    pub(crate) fn spot(&self, at: usize) -> Cursor {
         let (known, spot) =
             Some(self.known.get()).filter(|(known, _)| *known <= at).unwrap_or((0, self.from));
         let spot = self.pieces.advance(spot, at - known);

@@ -3,9 +3,9 @@
 //! Pure. Every range as long as the needle is completely in one of the slices. A long segment is a slice of
 //! its own; short ones are copied together.
 
-use super::cursor::Cursor;
-use super::piece_table::PieceTable;
-use super::work;
+use crate::engine::text::text_edit::table::cursor::Cursor;
+use crate::engine::text::text_edit::table::piece_table::PieceTable;
+use crate::engine::text::text_edit::work;
 
 /// A segment of at least this length is a slice of its own, if the needle is much shorter.
 const LONG: usize = 4 * 1024;
@@ -13,7 +13,7 @@ const LONG: usize = 4 * 1024;
 /// Bytes, less the overlap, that are copied into one slice, if the needle is not longer.
 const BLOCK: usize = 64 * 1024;
 
-pub(super) struct Haystacks<'s, 't> {
+pub(crate) struct Haystacks<'s, 't> {
     pieces: &'s PieceTable<'t>,
     needle: usize,
     at: Option<Cursor>,
@@ -21,11 +21,11 @@ pub(super) struct Haystacks<'s, 't> {
 }
 
 /// One slice.
-pub(super) struct Haystack<'h, 's, 't> {
+pub(crate) struct Haystack<'h, 's, 't> {
     pieces: &'s PieceTable<'t>,
-    pub(super) bytes: &'h [u8],
+    pub(crate) bytes: &'h [u8],
     /// How many positions at its start belong to this slice; a needle that starts later is in the next slice.
-    pub(super) starts: usize,
+    pub(crate) starts: usize,
     /// A position in the slice and its cursor in the text.
     known: (usize, Cursor),
     /// The slice is one segment.
@@ -34,12 +34,12 @@ pub(super) struct Haystack<'h, 's, 't> {
 
 impl<'s, 't> Haystacks<'s, 't> {
     /// Slices of the text for a needle of `needle` bytes, which must not be 0.
-    pub(super) fn new(pieces: &'s PieceTable<'t>, needle: usize) -> Haystacks<'s, 't> {
+    pub(crate) fn new(pieces: &'s PieceTable<'t>, needle: usize) -> Haystacks<'s, 't> {
         Haystacks { pieces, needle, at: Some(pieces.start()), copied: Vec::new() }
     }
 
     /// The next slice.
-    pub(super) fn next(&mut self) -> Option<Haystack<'_, 's, 't>> {
+    pub(crate) fn next(&mut self) -> Option<Haystack<'_, 's, 't>> {
         let start = self.at.take()?;
         let (rest, next) = self.pieces.forward(start)?;
         let (overlap, long) = (self.needle - 1, self.long());
@@ -83,7 +83,7 @@ impl<'s, 't> Haystacks<'s, 't> {
 
 impl Haystack<'_, '_, '_> {
     /// The cursor of a position in the slice. Positions must be passed in order.
-    pub(super) fn spot(&mut self, at: usize) -> Cursor {
+    pub(crate) fn spot(&mut self, at: usize) -> Cursor {
         let (known, spot) = self.known;
         if self.whole {
             return Cursor { offset: spot.offset + (at - known) as u32, ..spot };
@@ -94,7 +94,7 @@ impl Haystack<'_, '_, '_> {
     }
 
     /// The start and end cursors of the `len` bytes at a position; all of them must be in the slice.
-    pub(super) fn match_at(&mut self, at: usize, len: usize) -> (Cursor, Cursor) {
+    pub(crate) fn match_at(&mut self, at: usize, len: usize) -> (Cursor, Cursor) {
         let start = self.spot(at);
         let end = match self.whole {
             true => Cursor { offset: start.offset + len as u32, ..start },
@@ -107,7 +107,7 @@ impl Haystack<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::text::text_edit::matches::Matches;
+    use crate::engine::text::text_edit::table::matches::Matches;
 
     /// A text of one long segment, many short ones, and another long one.
     fn with_pieces(look: impl Fn(&PieceTable, &str)) {

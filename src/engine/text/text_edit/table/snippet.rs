@@ -6,10 +6,10 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use super::cursor::Cursor;
-use super::piece_table::PieceTable;
-use super::work;
 use crate::engine::text::lines::LineIndex;
+use crate::engine::text::text_edit::table::cursor::Cursor;
+use crate::engine::text::text_edit::table::piece_table::PieceTable;
+use crate::engine::text::text_edit::work;
 
 /// Maximum number of bytes quoted of one line.
 const QUOTED: usize = 400;
@@ -44,10 +44,10 @@ pub struct Snippet {
 
 /// An edited text, and the lines of the old text.
 #[derive(Debug)]
-pub(super) struct TextLines<'s, 't> {
-    pub(super) pieces: &'s PieceTable<'t>,
-    pub(super) index: &'s LineIndex,
-    pub(super) old: &'t [u8],
+pub(crate) struct TextLines<'s, 't> {
+    pub(crate) pieces: &'s PieceTable<'t>,
+    pub(crate) index: &'s LineIndex,
+    pub(crate) old: &'t [u8],
     /// The results for the last line, because a line can be as long as the text.
     known: RefCell<Option<KnownLine>>,
 }
@@ -68,12 +68,12 @@ struct KnownLine {
 }
 
 impl<'s, 't> TextLines<'s, 't> {
-    pub(super) fn new(pieces: &'s PieceTable<'t>, index: &'s LineIndex, old: &'t [u8]) -> TextLines<'s, 't> {
+    pub(crate) fn new(pieces: &'s PieceTable<'t>, index: &'s LineIndex, old: &'t [u8]) -> TextLines<'s, 't> {
         TextLines { pieces, index, old, known: RefCell::new(None) }
     }
 
     /// The passage from `start` to `end`.
-    pub(super) fn passage(&self, start: Cursor, end: Cursor) -> Snippet {
+    pub(crate) fn passage(&self, start: Cursor, end: Cursor) -> Snippet {
         let (line, put_in_by) = self.line(start);
         let known = self.line_of(start);
         let order = |spot| self.pieces.order(spot);
@@ -163,7 +163,7 @@ impl<'s, 't> TextLines<'s, 't> {
     }
 
     /// The line number of a cursor in the old text, and the edit that inserted the text there, if any.
-    pub(super) fn line(&self, spot: Cursor) -> (usize, Option<usize>) {
+    pub(crate) fn line(&self, spot: Cursor) -> (usize, Option<usize>) {
         let (at, put_in_by) = self.pieces.origin(spot);
         (self.index.line_at(at, self.old), put_in_by.map(|edit| edit as usize))
     }
@@ -174,7 +174,7 @@ impl<'s, 't> TextLines<'s, 't> {
     }
 
     /// The text from `from` to `to`, cut after `most` bytes.
-    pub(super) fn exact(&self, from: Cursor, to: Cursor, most: usize) -> String {
+    pub(crate) fn exact(&self, from: Cursor, to: Cursor, most: usize) -> String {
         let (mut bytes, mut more) = (Vec::new(), false);
         for part in self.pieces.between(from, to) {
             let room = most - bytes.len();
@@ -216,13 +216,13 @@ impl<'s, 't> TextLines<'s, 't> {
     }
 
     /// The start of the line of a cursor.
-    pub(super) fn line_start(&self, spot: Cursor) -> Cursor {
+    pub(crate) fn line_start(&self, spot: Cursor) -> Cursor {
         let brk = self.pieces.find_back(spot, |bytes| memchr::memrchr2(b'\n', b'\r', bytes));
         brk.map_or(self.pieces.start(), |brk| self.pieces.advance(brk, 1))
     }
 
     /// The end of the line of a cursor, before its line break.
-    pub(super) fn line_end(&self, spot: Cursor) -> Cursor {
+    pub(crate) fn line_end(&self, spot: Cursor) -> Cursor {
         let brk = self.pieces.find(spot, |bytes| memchr::memchr2(b'\n', b'\r', bytes));
         brk.unwrap_or(self.pieces.end())
     }
@@ -258,7 +258,7 @@ fn characters(bytes: &[u8]) -> usize {
 }
 
 /// The end of the line break that starts at the cursor. No break starts inside a `\r\n`.
-pub(super) fn break_after(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
+pub(crate) fn break_after(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
     match pieces.byte_after(spot)? {
         b'\n' if pieces.byte_before(spot) == Some(b'\r') => None,
         b'\n' => Some(pieces.advance(spot, 1)),
@@ -268,7 +268,7 @@ pub(super) fn break_after(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
 }
 
 /// The start of the line break that ends at the cursor. No break ends inside a `\r\n`.
-pub(super) fn break_before(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
+pub(crate) fn break_before(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
     match pieces.byte_before(spot)? {
         b'\r' if pieces.byte_after(spot) == Some(b'\n') => None,
         b'\n' => Some(pieces.before(spot, b"\r\n").unwrap_or_else(|| pieces.retreat(spot, 1).0)),

@@ -8,14 +8,14 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::cursor::Cursor;
-use super::haystack::Haystacks;
-use super::linear::{self, LineBreaks};
-use super::matches::Sought;
-use super::multi_pattern::MAX_NEEDLE;
-use super::piece_table::PieceTable;
-use super::snippet::{break_after, break_before};
-use super::work;
+use crate::engine::text::text_edit::search::haystack::Haystacks;
+use crate::engine::text::text_edit::search::linear::{self, LineBreaks};
+use crate::engine::text::text_edit::search::multi_pattern::MAX_NEEDLE;
+use crate::engine::text::text_edit::table::cursor::Cursor;
+use crate::engine::text::text_edit::table::matches::Sought;
+use crate::engine::text::text_edit::table::piece_table::PieceTable;
+use crate::engine::text::text_edit::table::snippet::{break_after, break_before};
+use crate::engine::text::text_edit::work;
 use crate::engine::{Control, Result};
 
 /// Bytes compared before the next check of the deadline.
@@ -44,34 +44,34 @@ const STRIDE: usize = MAX_NEEDLE * 3 / 4;
 
 /// One old_text, and the stretch of it that serves as anchor.
 #[derive(Debug)]
-pub(super) struct Pattern<'e> {
+pub(crate) struct Pattern<'e> {
     text: &'e [u8],
     anchor: Range<usize>,
 }
 
 impl<'e> Pattern<'e> {
     /// `text` with its longest stretch among the least repeated ones as the anchor.
-    pub(super) fn new(text: &'e [u8]) -> Pattern<'e> {
+    pub(crate) fn new(text: &'e [u8]) -> Pattern<'e> {
         let anchor = stretches(text).first().cloned().unwrap_or(0..0);
         Pattern { text, anchor }
     }
 
-    pub(super) fn text(&self) -> &'e [u8] {
+    pub(crate) fn text(&self) -> &'e [u8] {
         self.text
     }
 
-    pub(super) fn anchor(&self) -> &'e [u8] {
+    pub(crate) fn anchor(&self) -> &'e [u8] {
         &self.text[self.anchor.clone()]
     }
 
     /// Sets the anchor to one of its [`stretches`].
-    pub(super) fn set_anchor(&mut self, stretch: Range<usize>) {
+    pub(crate) fn set_anchor(&mut self, stretch: Range<usize>) {
         self.anchor = stretch;
     }
 
     /// Sets the anchor to the stretch that occurs least often in a sample of the text. For a line of equal
     /// letters with another one at its end, that is the end.
-    pub(super) fn choose_by(&mut self, sample: &[u8]) {
+    pub(crate) fn choose_by(&mut self, sample: &[u8]) {
         let count =
             |at: &Range<usize>| memchr::memmem::find_iter(sample, &self.text[at.clone()]).take(MANY).count();
         if let Some(rarest) = stretches(self.text).into_iter().min_by_key(count) {
@@ -80,7 +80,7 @@ impl<'e> Pattern<'e> {
     }
 
     /// The matches now, around the `known` anchors or in the whole text; at most `keep` of them are returned.
-    pub(super) fn find(
+    pub(crate) fn find(
         &self,
         known: Option<&[Cursor]>,
         pieces: &PieceTable,
@@ -91,7 +91,7 @@ impl<'e> Pattern<'e> {
     }
 
     /// Like [`Pattern::find`], but a search of the whole text ends after more than `enough` matches.
-    pub(super) fn find_up_to(
+    pub(crate) fn find_up_to(
         &self,
         enough: u64,
         known: Option<&[Cursor]>,
@@ -156,7 +156,7 @@ impl<'e> Pattern<'e> {
 /// Stretches of `text` without line breaks, by which it can be found: the least repeated ones first, then the
 /// longest, then the first. Excludes blanks at the start of a line, because they are frequent. Empty if the
 /// text holds only breaks.
-pub(super) fn stretches(text: &[u8]) -> Vec<Range<usize>> {
+pub(crate) fn stretches(text: &[u8]) -> Vec<Range<usize>> {
     let mut all: Vec<(u32, Range<usize>)> = Vec::new();
     let mut known: HashMap<&[u8], usize> = HashMap::new();
     each_stretch(text, |stretch| match known.get(&text[stretch.clone()]) {

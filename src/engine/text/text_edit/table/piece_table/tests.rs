@@ -84,7 +84,7 @@ fn many_replacements_at_once_take_a_few_bytes_each() {
         // Counting from the start for each match would take too long.
         let sample = expected.match_indices(old).take(3).map(spots).collect::<Vec<_>>();
         let control = crate::engine::Control::new(std::time::Duration::from_secs(60));
-        let pattern = crate::engine::text::text_edit::pattern::Pattern::new(old.as_bytes());
+        let pattern = crate::engine::text::text_edit::search::pattern::Pattern::new(old.as_bytes());
         let matches = pattern.find(None, &pieces, usize::MAX, &control).unwrap().matches;
         assert!(matches.iter().take(3).eq(sample));
         assert_eq!(matches.len(), 100_000);

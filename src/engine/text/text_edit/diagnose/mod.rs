@@ -2,22 +2,30 @@
 //!
 //! Joins the search for similar passages with the edited text. Changes nothing.
 
+mod around;
+mod candidates;
+mod edit_distance;
+pub(crate) mod input_errors;
+mod normalize;
+mod similar;
+pub(crate) mod word_diff;
+
 use std::ops::Range;
 
-use super::TextEdit;
-use super::around::{too_much_around, with_ends};
-use super::candidates::{COMPARED, body, near_spots, widened};
-use super::cursor::Cursor;
-use super::edit_distance::distances;
-use super::input_errors::{AROUND, InputError, undone};
-use super::matches::Sought;
-use super::pattern::Pattern;
-use super::piece_table::PieceTable;
-use super::search::{occurrences, unless_too_costly};
-use super::similar::{Regions, regions};
-use super::snippet::{Snippet, TextLines};
-use super::window::Window;
-use super::word_diff::{Difference, differences, shift};
+use crate::engine::text::text_edit::TextEdit;
+use crate::engine::text::text_edit::diagnose::around::{too_much_around, with_ends};
+use crate::engine::text::text_edit::diagnose::candidates::{COMPARED, body, near_spots, widened};
+use crate::engine::text::text_edit::diagnose::edit_distance::distances;
+use crate::engine::text::text_edit::diagnose::input_errors::{AROUND, InputError, undone};
+use crate::engine::text::text_edit::diagnose::similar::{Regions, regions};
+use crate::engine::text::text_edit::diagnose::word_diff::{Difference, differences, shift};
+use crate::engine::text::text_edit::search::pattern::Pattern;
+use crate::engine::text::text_edit::search::{occurrences, unless_too_costly};
+use crate::engine::text::text_edit::table::cursor::Cursor;
+use crate::engine::text::text_edit::table::matches::Sought;
+use crate::engine::text::text_edit::table::piece_table::PieceTable;
+use crate::engine::text::text_edit::table::snippet::{Snippet, TextLines};
+use crate::engine::text::text_edit::table::window::Window;
 use crate::engine::{Control, Result};
 
 /// Maximum number of passages of each kind.
@@ -80,7 +88,7 @@ struct SimilarPlace {
 }
 
 /// Explains why `edit`, whose index is `number`, found nothing.
-pub(super) fn miss(
+pub(crate) fn miss(
     edit: &TextEdit,
     number: usize,
     lines: &TextLines,

@@ -2,7 +2,7 @@
 
 /// The position of a byte, or the end of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Cursor {
-    pub(super) leaf: u32,
-    pub(super) offset: u32,
+pub(crate) struct Cursor {
+    pub(crate) leaf: u32,
+    pub(crate) offset: u32,
 }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::work;
+use crate::engine::text::text_edit::work;
 
 /// One column of the matrix: for each block, the rows where the distance rises and where it falls.
 struct Column {
@@ -14,7 +14,7 @@ struct Column {
 
 /// For each prefix of `text` of at least one character: the distance of `needle` from the nearest part that
 /// ends there, or, if `anchored`, from the whole prefix. The needle must not be empty.
-pub(super) fn distances(needle: &[char], text: impl Iterator<Item = char>, anchored: bool) -> Vec<u32> {
+pub(crate) fn distances(needle: &[char], text: impl Iterator<Item = char>, anchored: bool) -> Vec<u32> {
     let blocks = needle.len().div_ceil(64);
     // The positions of each character in the needle. Most characters are ASCII and need no hashing.
     let mut ascii = vec![0u64; 128 * blocks];

@@ -3,11 +3,11 @@
 //! Pure; knows needles and pieces, not edits. A stretch that occurs too often is given up: its addresses are
 //! dropped, and it is no longer searched.
 
-use super::cursor::Cursor;
-use super::multi_pattern::{MAX_NEEDLE, MultiPattern};
-use super::piece_table::{PieceTable, Stretch};
-use super::work;
 use crate::engine::text::packed::Packed;
+use crate::engine::text::text_edit::search::multi_pattern::{MAX_NEEDLE, MultiPattern};
+use crate::engine::text::text_edit::table::cursor::Cursor;
+use crate::engine::text::text_edit::table::piece_table::{PieceTable, Stretch};
+use crate::engine::text::text_edit::work;
 use crate::engine::{Control, Result};
 
 /// Limits of the addresses kept for all stretches: in all, and one for each so many bytes of the text.
@@ -36,12 +36,12 @@ const IN_VAIN: usize = 16 * 1024;
 
 /// One stretch.
 #[derive(Debug)]
-pub(super) struct NeedleOccurrences<'e> {
-    pub(super) needle: &'e [u8],
+pub(crate) struct NeedleOccurrences<'e> {
+    pub(crate) needle: &'e [u8],
     /// Whether an edit still needs it.
-    pub(super) wanted: bool,
+    pub(crate) wanted: bool,
     /// Maximum number of addresses kept.
-    pub(super) most: usize,
+    pub(crate) most: usize,
     /// Number of addresses kept; `addresses` stores for each its signed distance from the one before.
     len: usize,
     addresses: Packed,
@@ -50,7 +50,7 @@ pub(super) struct NeedleOccurrences<'e> {
 }
 
 #[derive(Debug)]
-pub(super) struct Occurrences<'e> {
+pub(crate) struct Occurrences<'e> {
     kept: Vec<NeedleOccurrences<'e>>,
     needles: MultiPattern<'e>,
     /// Number of addresses that fit in all, and that still fit.
@@ -66,7 +66,7 @@ pub(super) struct Occurrences<'e> {
 }
 
 impl<'e> NeedleOccurrences<'e> {
-    pub(super) fn new(needle: &'e [u8], most: usize) -> NeedleOccurrences<'e> {
+    pub(crate) fn new(needle: &'e [u8], most: usize) -> NeedleOccurrences<'e> {
         let addresses = Packed::default();
         NeedleOccurrences { needle, wanted: true, most, len: 0, addresses, last: 0, given_up: false }
     }
@@ -76,7 +76,7 @@ impl<'e> NeedleOccurrences<'e> {
     }
 
     /// Number of addresses; `None` if not all of them were kept.
-    pub(super) fn len(&self) -> Option<usize> {
+    pub(crate) fn len(&self) -> Option<usize> {
         (!self.given_up).then_some(self.len)
     }
 
@@ -102,7 +102,7 @@ impl<'e> NeedleOccurrences<'e> {
 
 impl<'e> Occurrences<'e> {
     /// Takes stretches, which must all differ, for a text of `len` bytes.
-    pub(super) fn new(kept: Vec<NeedleOccurrences<'e>>, len: usize) -> Occurrences<'e> {
+    pub(crate) fn new(kept: Vec<NeedleOccurrences<'e>>, len: usize) -> Occurrences<'e> {
         let room = (len / BYTES_EACH).clamp(FEW, ALL_KEPT);
         let needles = MultiPattern::new(std::iter::empty());
         let most_looks = len / BYTES_A_LOOK + LOOKS;
@@ -115,7 +115,7 @@ impl<'e> Occurrences<'e> {
     }
 
     /// Approximate memory in bytes.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         // Memory of one address: its distance from the one before, and unused capacity.
         const ADDRESS: usize = 4;
         (self.all_room - self.room) * ADDRESS
@@ -123,12 +123,12 @@ impl<'e> Occurrences<'e> {
             + self.needles.memory()
     }
 
-    pub(super) fn of(&self, stretch: usize) -> &NeedleOccurrences<'e> {
+    pub(crate) fn of(&self, stretch: usize) -> &NeedleOccurrences<'e> {
         &self.kept[stretch]
     }
 
     /// Limits the search to the stretches for which `wanted` returns true.
-    pub(super) fn keep_only(&mut self, wanted: impl Fn(usize) -> bool) {
+    pub(crate) fn keep_only(&mut self, wanted: impl Fn(usize) -> bool) {
         for (number, kept) in self.kept.iter_mut().enumerate() {
             kept.wanted &= wanted(number);
             if !kept.wanted {
@@ -156,7 +156,7 @@ impl<'e> Occurrences<'e> {
     }
 
     /// Searches the whole text before any edit has changed it.
-    pub(super) fn search(&mut self, pieces: &PieceTable, control: &Control) -> Result<()> {
+    pub(crate) fn search(&mut self, pieces: &PieceTable, control: &Control) -> Result<()> {
         let Some(Stretch { bytes: text, address, .. }) = pieces.stretch(pieces.start()) else {
             return Ok(());
         };
@@ -184,7 +184,7 @@ impl<'e> Occurrences<'e> {
     }
 
     /// Searches the text that `edit` inserted into `leaves`, and its surroundings.
-    pub(super) fn search_around(
+    pub(crate) fn search_around(
         &mut self,
         edit: u32,
         pieces: &PieceTable,
@@ -243,7 +243,7 @@ impl<'e> Occurrences<'e> {
     }
 
     /// The cursors of the stretch now, in text order; `None` if it was given up.
-    pub(super) fn spots(&self, stretch: usize, pieces: &PieceTable) -> Option<Vec<Cursor>> {
+    pub(crate) fn spots(&self, stretch: usize, pieces: &PieceTable) -> Option<Vec<Cursor>> {
         let kept = &self.kept[stretch];
         if kept.given_up || !kept.wanted {
             return None;
@@ -258,7 +258,7 @@ impl<'e> Occurrences<'e> {
     }
 
     /// Drops a stretch that no edit needs any more.
-    pub(super) fn forget(&mut self, stretch: usize) {
+    pub(crate) fn forget(&mut self, stretch: usize) {
         let kept = &mut self.kept[stretch];
         kept.wanted = false;
         self.room += kept.clear();

@@ -14,12 +14,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use self::segment::{NOWHERE, Segment, SegmentReader, Writer};
-pub(super) use self::walk::Stretch;
-use super::cursor::Cursor;
-use super::matches::Matches;
-use super::memory::Full;
-use super::work;
+pub(crate) use self::walk::Stretch;
 use crate::engine::text::splice::Change;
+use crate::engine::text::text_edit::table::cursor::Cursor;
+use crate::engine::text::text_edit::table::matches::Matches;
+use crate::engine::text::text_edit::table::memory::Full;
+use crate::engine::text::text_edit::work;
 
 /// A few segments in order.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ struct Unfolded {
 }
 
 #[derive(Debug)]
-pub(super) struct PieceTable<'t> {
+pub(crate) struct PieceTable<'t> {
     old: &'t [u8],
     /// The inserted text of each edit.
     texts: Vec<&'t [u8]>,
@@ -79,7 +79,7 @@ pub(super) struct PieceTable<'t> {
 
 impl<'t> PieceTable<'t> {
     /// The text `old` from `first` on. Returns `None` if it is too long for 32-bit addresses.
-    pub(super) fn new(old: &'t [u8], first: usize) -> Option<PieceTable<'t>> {
+    pub(crate) fn new(old: &'t [u8], first: usize) -> Option<PieceTable<'t>> {
         let next_address = u32::try_from(old.len()).ok().filter(|&len| len < NOWHERE / 2)?;
         let (first, len) = (first as u32, old.get(first..)?.len());
         let end = |label, previous, next| Leaf {
@@ -116,12 +116,12 @@ impl<'t> PieceTable<'t> {
     }
 
     /// Length of the text in bytes.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Memory in bytes.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         // Bytes of a tree entry with a small key and value, and overhead of an allocation.
         const ENTRY: usize = 20;
         const ALLOCATED: usize = 16;
@@ -166,7 +166,7 @@ impl<'t> PieceTable<'t> {
     /// Replaces each of `matches`, which are in order and do not overlap, by the `text` of `edit`. Returns
     /// the leaves that hold it, in order. Fails if the text becomes too long, or if the table takes more than
     /// `most` bytes of memory; then the table must not be used any more.
-    pub(super) fn replace_all(
+    pub(crate) fn replace_all(
         &mut self,
         matches: &Matches,
         text: &'t [u8],
@@ -251,7 +251,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The text as changes of the old one, with the edits' numbers. Frees each leaf after reading it.
-    pub(super) fn into_changes(self) -> impl Iterator<Item = Change> {
+    pub(crate) fn into_changes(self) -> impl Iterator<Item = Change> {
         let end = (self.old.len() as u32, None);
         let mut done = self.first;
         let segments = self.into_segments().map(|segment| (segment.old_at, Some(segment))).chain([end]);

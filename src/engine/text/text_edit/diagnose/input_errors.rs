@@ -27,10 +27,10 @@ pub enum InputError {
 }
 
 /// Surplus around the text, before it is known on which side.
-pub(super) const AROUND: InputError = InputError::BlanksAround { before: true, after: true };
+pub(crate) const AROUND: InputError = InputError::BlanksAround { before: true, after: true };
 
 /// Each possible error, with `text` as it may have been before.
-pub(super) fn undone(text: &str) -> Vec<(InputError, String)> {
+pub(crate) fn undone(text: &str) -> Vec<(InputError, String)> {
     let all = [
         (InputError::Fenced, fenced(text)),
         (InputError::Escaped, Some(without_escapes(text))),
