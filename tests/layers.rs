@@ -38,9 +38,10 @@ struct Source {
 }
 
 impl Source {
-    /// A file without its unit tests, which stand at its end.
+    /// A file without its unit tests, which stand at its end, or are the whole file.
     fn new(file: &str, text: &str) -> Source {
-        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let is_test = file.ends_with("/tests.rs") || file.contains("/tests/");
+        let code = text.split("#[cfg(test)]\nmod tests").next().filter(|_| !is_test).unwrap_or_default();
         Source { file: file.into(), code: code.into() }
     }
 
