@@ -1,4 +1,4 @@
-//! Waits for standard input and for the signal that ends the server.
+//! Waits for standard input and for the signal that stops the server.
 
 use std::time::Duration;
 
@@ -6,15 +6,16 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
-/// What a wait for input returned.
+/// The result of a wait for input.
 pub(super) enum Read {
-    /// The number of bytes; 0 at the end of input.
+    /// The number of bytes read; 0 at the end of input.
     Bytes(usize),
-    /// A signal: nothing more is read.
+    /// A signal: no more input is read.
     Woken,
 }
 
-/// Reads the bytes that have come. While none come, calls `idle` every `idle_after` until it returns true.
+/// Reads the bytes that have arrived. While there are none, calls `idle` every `idle_after` until it returns
+/// true.
 pub(super) fn read(
     buffer: &mut [u8],
     wake: &OwnedFd,
@@ -34,7 +35,7 @@ pub(super) fn read(
             Ok(_) if !ready[1].revents().is_empty() => return Read::Woken,
             Err(Errno::INTR) => continue,
             Ok(_) => {}
-            // A file that cannot be polled: read it.
+            // Input that cannot be polled is read directly.
             Err(_) => {}
         }
         match rustix::io::read(stdin, &mut *buffer) {

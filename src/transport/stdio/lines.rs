@@ -1,4 +1,4 @@
-//! Splits the bytes of standard input into lines, wherever reads divide them. Knows no protocol.
+//! Splits standard input into lines, however the bytes were divided by reads. Knows no protocol.
 
 use crate::engine::BOM;
 use crate::transport::net::body_buffer::BodyBuffer;
@@ -7,7 +7,7 @@ use crate::transport::net::body_buffer::BodyBuffer;
 pub(super) struct Lines {
     partial: BodyBuffer,
     max: usize,
-    /// The line is too long, has been refused, and is skipped to its end.
+    /// The line is too long and was refused; its rest is skipped.
     skipping: bool,
     first: bool,
 }
@@ -51,7 +51,7 @@ impl Lines {
         }
     }
 
-    /// The end of input ends the last line, too.
+    /// The end of input also ends the last line.
     pub(super) fn end(&mut self, mut each: impl FnMut(Line)) {
         if !self.partial.is_empty() && !self.skipping {
             each(Line::Whole(trimmed(&self.partial, &mut self.first)));
@@ -59,7 +59,7 @@ impl Lines {
     }
 }
 
-/// Without the final `\r`, and the first line without a byte order mark.
+/// Removes the final `\r`, and the byte order mark of the first line.
 fn trimmed<'a>(line: &'a [u8], first: &mut bool) -> &'a [u8] {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if std::mem::take(first) { line.strip_prefix(BOM).unwrap_or(line) } else { line }
