@@ -1,22 +1,23 @@
 //! One folder of text files for LLM agents: list, read by line range and edit, over MCP, REST and JSON-RPC.
 //!
-//! # The house
+//! # Layers
 //!
-//! `engine` ← `tools` ← `protocol` ← `exec` ← `transport` ← `main`: a file names things only to its left, and `tests/layers.rs`
-//! fails on a wrong arrow.
+//! `engine` ← `tools` ← `protocol` ← `exec` ← `transport` ← `cli` ← `main`: a file uses only names from
+//! layers to its left. `tests/layers.rs` checks this.
 //!
 //! - [`engine`]: bytes, files, locks. Knows no JSON, HTTP, MCP, tokio or serde.
-//! - [`tools`]: what an agent can ask. Knows no ids, JSON-RPC, status codes or sockets.
+//! - [`tools`]: the tools for agents. Knows no ids, JSON-RPC, status codes or sockets.
 //! - [`protocol`]: pure functions between bytes and calls, replies and bytes. No I/O, no await.
-//! - [`exec`]: carries out calls for both transports. Knows no sockets.
-//! - [`transport`]: moving bytes. Never matches on engine errors.
+//! - [`exec`]: runs calls for both transports. Knows no sockets.
+//! - [`transport`]: moves bytes. Never matches on engine errors.
 //! - [`cli`]: the command line as one struct of options, and the log.
 //!
-//! # What a line is
+//! # Lines
 //!
-//! A line break is `\n`, `\r\n` or a lone `\r`. The lines of a file are what lies between breaks; a break at the end of
-//! the file ends the last line and starts no further one. So `"a"` and `"a\n"` have one line, `"a\n\n"` has two (the
-//! second is empty), `"\n"` has one (empty), and the empty file has none. A byte order mark is no part of line 0.
+//! A line break is `\n`, `\r\n` or a lone `\r`. A line is the text between two breaks. A break at the end of
+//! the file ends the last line and starts no new one. So `"a"` and `"a\n"` have one line, `"a\n\n"` has two
+//! (the second is empty), `"\n"` has one (empty), and the empty file has none. A byte order mark is not part
+//! of line 0.
 //!
 //! # Example
 //!

@@ -1,4 +1,4 @@
-//! The binary: parse, log, open the folder, run a transport, exit code.
+//! The binary: parses the command line, starts the log, opens the folder, runs a transport.
 
 use std::io;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     match Config::parse_from_args(std::env::args_os()).and_then(|config| run(config, start)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Asked(answer)) => {
-            // clap prints what was asked for to stdout; a closed stdout is not our problem.
+            // Prints the help or the version. Ignores a closed stdout.
             let _ = answer.print();
             ExitCode::SUCCESS
         }
@@ -87,7 +87,7 @@ fn cannot_open(config: &Config, error: &OpenError) -> Stop {
     }
 }
 
-/// What to say of an error: `line`, unless the system has too little of something, which no other flag mends.
+/// The message for a start error: `line`, or the message for a lack of resources, which no flag can correct.
 fn wrong(error: &io::Error, line: String) -> Stop {
     Stop::Wrong(if cli::is_shortage(error) { cli::cannot_start(error) } else { line })
 }

@@ -1,4 +1,4 @@
-//! What unit tests of several layers need.
+//! Setup for the unit tests of several layers.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -9,7 +9,7 @@ use crate::engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
 use crate::protocol::{Service, ServiceOptions};
 use crate::transport::Shared;
 
-/// An empty folder, served with the defaults.
+/// An empty folder, served with the default options.
 pub(crate) fn served() -> (TempDir, Service, Arc<Workspace>) {
     let folder = tempfile::tempdir().unwrap();
     let names = NamePolicy::Portable;
@@ -28,7 +28,7 @@ pub(crate) fn served() -> (TempDir, Service, Arc<Workspace>) {
     (folder, Service::new(service), Arc::new(workspace))
 }
 
-/// The same with limits.
+/// The same, with limits.
 pub(crate) fn shared() -> (TempDir, Shared) {
     let (folder, service, workspace) = served();
     let timeout = Duration::from_secs(10);

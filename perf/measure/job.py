@@ -1,4 +1,4 @@
-"""Talks to the load generator: a job in, first answers to look at, then figures."""
+"""Runs the load generator: sends a job, checks the first answers, reads the results."""
 
 import json
 import os
@@ -11,9 +11,9 @@ class Load:
         self.binary, self.rounds, self.quick = binary, rounds, quick
 
     def time(self, runs, check, **limits):
-        """Nanoseconds of each run, by name; a run whose first answer is wrong has a reason instead.
+        """The times of each run in nanoseconds, by name. A run whose first answer is wrong has a reason instead.
 
-        A run has a name, a command, a mode, requests and a place for its first answer."""
+        A run has a name, a command, a mode, requests and a file for its first answer."""
         job = {"rounds": self.rounds, "turn_ms": 60, "turn_requests": 40, "most_ms": 2500, **limits, "runs": runs}
         with subprocess.Popen([self.binary, "time"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             say(process, job)
@@ -37,7 +37,7 @@ class Load:
 
 
 def checked(check, name):
-    """Why the first outcome is wrong, if it is."""
+    """Why the first result is wrong; None if it is right."""
     try:
         return None if check(name) else "the outcome is not what was asked"
     except (KeyError, ValueError, IndexError, TypeError) as why:
@@ -45,7 +45,7 @@ def checked(check, name):
 
 
 def figures(samples, asked, **_):
-    """Of all answers; and, where a few different requests were made in turn, the median of those to each."""
+    """The statistics of all answers; with two to four different requests, also the median of each."""
     ordered = sorted(samples)
     low, high = (ordered[int(len(ordered) * part)] for part in (0.1, 0.9))
     found = {"median_ns": statistics.median(ordered), "p10_ns": low, "p90_ns": high, "samples": len(ordered)}
@@ -68,7 +68,7 @@ def hear(process):
 
 
 def answer(path):
-    """A first answer as JSON; a failure of the tool is a wrong outcome with its words."""
+    """A first answer as JSON. Raises ValueError with the error text if the tool failed."""
     with open(path, "rb") as file:
         data = json.load(file)
     if "error" in data or data["result"].get("isError"):

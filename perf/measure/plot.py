@@ -1,4 +1,4 @@
-"""Plots as SVG, by hand: a row of dots per work, and lines of cost over size; both on logarithmic axes."""
+"""Writes plots as SVG: a row of dots per work, and lines of time over size; both on logarithmic axes."""
 
 import html
 import math
@@ -48,7 +48,7 @@ def wrapped(words, x, y, width):
 
 
 def dots(title, rows, names, caption):
-    """`rows`: a work and its nanoseconds by name. Further left is faster."""
+    """`rows`: works, and their nanoseconds by name. Further left is faster."""
     left, width, step, top = 370, 1000, 22, 78
     low, high = decades([value for _, row in rows for value in row.values()])
     across = lambda value: left + (math.log10(value) - low) / (high - low) * (width - left - 30)
@@ -70,7 +70,7 @@ def dots(title, rows, names, caption):
 
 
 def lines(title, series, across_title, ticks, caption, unit=duration):
-    """`series`: by name, points of a size and a figure. `ticks`: sizes with their words."""
+    """`series`: by name, points of a size and a value. `ticks`: sizes with their labels."""
     left, right, top, width, height = 90, 24, 78, 720, 420
     points = [point for found in series.values() for point in found]
     low, high = decades([figure for _, figure in points])

@@ -1,4 +1,4 @@
-"""Installs the peers from their registries, builds what is measured, and says what machine this is."""
+"""Installs the peers from their registries, builds the binaries, and describes the machine."""
 
 import datetime
 import json
@@ -85,7 +85,7 @@ def said(*command):
 
 
 def machine(folder):
-    """Where this runs, and on what file system the folder lies."""
+    """The machine, and the file system of the folder."""
     with open("/proc/cpuinfo") as file:
         model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "?")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
@@ -100,7 +100,7 @@ def machine(folder):
 
 
 def sentence(machine):
-    """For below tables and plots."""
+    """The text below tables and plots."""
     return (f"{machine['date']}, {machine['cores']} cores of {machine['processor']}, {machine['memory_gb']} GB, "
             f"{machine['system']}, {machine['file_system']}; load {machine['load_before']} before the run; "
             f"commit {machine['commit']}, {machine['rustc']}, node {machine['node']}, Python {machine['python']}. {SHARED}")

@@ -1,4 +1,4 @@
-"""Who is measured, and how each is asked: the nearest call of its tools to each work, as `tools/list` shows them."""
+"""The servers under test, and their requests: for each work, the nearest call of their tools, as in `tools/list`."""
 
 import hashlib
 import json
@@ -8,13 +8,13 @@ from measure import texts
 
 
 class Lacks(Exception):
-    """The subject has no call for the work; the words say what is nearest."""
+    """The subject has no call for the work. The text names the nearest call."""
 
 
 class Subject:
-    """A server with its arguments; `path` names a file as its tools want it."""
+    """A server with its arguments. `path` returns the name of a file for its tools."""
     durable = False
-    # Stands for another subject where edits are not flushed, and takes part in nothing else.
+    # Used only for edits without a flush, in place of another subject.
     only_unflushed = False
 
     def __init__(self, name, program, version):
@@ -34,7 +34,7 @@ class Subject:
         return self.content(answer) == expected
 
     def edit(self, folder, name, size, line, state):
-        """One line to its other state; `state` is the one that it has before."""
+        """Changes one line to its other state; `state` is the state before."""
         return self.exact(folder, name, size, [line], state)
 
 
@@ -60,7 +60,7 @@ class Ours(Subject):
         return words(answer).partition("\n\n")[2]
 
     def matches(self, answer, expected):
-        # A read ends without the break after its last line.
+        # The answer has no break after its last line.
         return self.content(answer) + "\n" == expected
 
     def read(self, folder, name):
@@ -84,7 +84,7 @@ class Ours(Subject):
 
 
 class Pairs(Subject):
-    """What the two file system servers have in common: paths, and edits of exact text."""
+    """The common part of the two file system servers: paths, and edits of exact text."""
 
     def list(self, folder):
         return "list_directory_with_sizes", {"path": folder}
@@ -106,7 +106,7 @@ class Reference(Pairs):
 
 
 class RustPeer(Pairs):
-    """crates.io: writes only when told so."""
+    """crates.io: writes only with --allow-write."""
 
     def command(self, folder):
         return [*self.program, "--allow-write", folder]
@@ -116,7 +116,7 @@ class RustPeer(Pairs):
 
 
 class TextEditor(Subject):
-    """PyPI: line ranges with hashes of the file and of the range, which a read gives; that read is not timed here."""
+    """PyPI: line ranges, with hashes of the file and of the range from an earlier read. That read is not timed."""
 
     def command(self, folder):
         return self.program
@@ -151,7 +151,7 @@ def hashed(data):
 
 
 def call(nth, tool, arguments):
-    """A `tools/call` as one line. Ids in flight at once must differ; all are of one length, so that answers are."""
+    """A `tools/call` as one line. Ids in flight must differ; they have the same length, so that answers do too."""
     params = {"name": tool, "arguments": arguments}
     return json.dumps({"jsonrpc": "2.0", "id": 1000 + nth, "method": "tools/call", "params": params})
 

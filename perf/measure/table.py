@@ -1,11 +1,11 @@
-"""Figures as people read them: Markdown tables, and the aims with what was met."""
+"""Writes results as Markdown tables, and the aims with whether they are met."""
 
 import json
 import os
 
 
 def short(figure):
-    """Three digits that count."""
+    """A number with three significant digits."""
     digits = 0 if figure >= 100 else 1 if figure >= 10 else 2 if figure >= 1 else 3
     return f"{figure:,.{digits}f}"
 
@@ -27,7 +27,7 @@ def markdown(titles, rows):
 
 
 class Notes:
-    """Reasons below a table, each said once."""
+    """Notes below a table; each reason appears once."""
 
     def __init__(self):
         self.reasons = []
@@ -46,7 +46,7 @@ def median(row, name):
 
 
 def compared(rows, ours, floor, peers):
-    """One line a work: floor, ours, peers, and the two ratios that matter."""
+    """One row per work: floor, ours, peers, and two ratios."""
     notes, lines = Notes(), []
     for row in rows:
         own = median(row, ours) or median(row, f"{ours} --sync=none")
@@ -64,7 +64,7 @@ def compared(rows, ours, floor, peers):
 
 
 def against(rows, new, old):
-    """One line a work with the medians of two binaries; and the works in which the new one takes over a tenth longer."""
+    """One row per work with the medians of two binaries, and the works in which the new one is over 10 % slower."""
     lines, slower = [], []
     for row in rows:
         times = [median(row, name) or median(row, f"{name} --sync=none") for name in (old, new)]
@@ -84,7 +84,7 @@ def failed(row, name, notes):
 
 
 def aims(found):
-    """`found`: what, figure, bound, unit, whether it must be at least the bound."""
+    """`found`: aim, value, bound, unit, and whether the bound is a minimum."""
     rows = []
     for what, figure, bound, unit, at_least in found:
         if figure is None:
@@ -97,7 +97,7 @@ def aims(found):
 
 
 def save(folder, name, data, text, plots):
-    """The JSON, the Markdown and the plots of one measurement; says where."""
+    """Writes the JSON, the Markdown and the plots of one measurement, and prints the folder."""
     os.makedirs(folder, exist_ok=True)
     for ending, content in (("json", json.dumps(data, indent=1) + "\n"), ("md", text)):
         with open(os.path.join(folder, f"{name}.{ending}"), "w") as file:

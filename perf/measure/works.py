@@ -1,4 +1,4 @@
-"""The works: what is asked, of whom, what must come of it, and what the floor moves for it."""
+"""The works: their requests, subjects, expected results, and the command for the floor."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ UNFLUSHED = "never flushes: see the row without a flush"
 
 
 class Works:
-    """Runs works one by one; `rows` is what came of them."""
+    """Runs works one by one; `rows` holds their results."""
 
     def __init__(self, load, ours, unsynced, peers, folder, log):
         self.load, self.ours, self.unsynced, self.peers = load, ours, unsynced, peers
@@ -21,8 +21,8 @@ class Works:
         return os.path.join(self.folder, name)
 
     def work(self, title, asks, ask, check, floor, mode="warm", folder=None, **limits):
-        """`asks`: subjects; `ask(subject, folder)`: calls to make in a circle; `check(subject, folder, answer)`;
-        `floor(folder)`: what the floor does; `folder(subject)`: where the subject works, the same for all or not."""
+        """`asks`: subjects; `ask(subject, folder)`: calls, sent in a circle; `check(subject, folder, answer)`;
+        `floor(folder)`: the floor's command; `folder(subject)`: the subject's folder, which may be shared."""
         runs, lacks, places = [], {}, {}
         for subject in asks:
             places[subject.name] = where = folder(subject)
@@ -85,7 +85,7 @@ class Works:
         start = len(("\n".join(data[:first]) + "\n").encode())
 
         def right(subject, where, answer):
-            # Peers differ in whether the last break belongs to the range.
+            # For some peers, the last break belongs to the range.
             return subject.content(answer).rstrip("\n") == expected.rstrip("\n")
         self.work(f"{count} lines from the middle of {size}, {'again' if again else 'first'}", self.all(),
                   lambda subject, where: [subject.lines(where, name, first, count)], right,
@@ -93,8 +93,8 @@ class Works:
                   mode="warm" if again else "fresh", folder=lambda subject: folder)
 
     def depth(self, sizes=("1 MB", "100 MB"), count=100):
-        """Lines of a small and of a large file, asked of one process of ours by turns: median nanoseconds by size. What is
-        measured minutes apart meets another machine."""
+        """Reads lines of a small and of a large file in turn from one process: median nanoseconds by size. The state of
+        the machine changes over minutes, so separate measurements would not be comparable."""
         folder, calls = self.place("read"), []
         for size in sizes:
             name = texts.name(size)
@@ -102,7 +102,7 @@ class Works:
             first = texts.text(texts.SIZES[size]).count("\n") // 2
             calls.append(self.ours.lines(folder, name, first, count))
         run = self.run(self.ours.name, self.ours.command(folder), "warm", calls, HANDSHAKE)
-        # The text itself is held against the file where each size is asked alone.
+        # `lines` checks the text itself.
         [found] = self.load.time([run], lambda name: bool(job.answer(run["first"]))).values()
         self.depths = dict(zip(sizes, found["each_ns"]))
         self.log(f"{count} lines by turns: {self.depths}")
@@ -126,7 +126,7 @@ class Works:
                    lambda subject, where, state: subject.edit(where, "edited.txt", texts.SIZES[size], line, state))
 
     def exact(self, size, count, flushed):
-        """Headings spread over the whole file."""
+        """Edits headings that are spread over the whole file."""
         _, total = texts.middle(texts.SIZES[size])
         headings = total // texts.HEADING - 1
         lines = [(nth * headings // count + headings // count // 2) * texts.HEADING for nth in range(count)]
@@ -135,7 +135,7 @@ class Works:
                    lambda subject, where, state: subject.exact(where, "edited.txt", texts.SIZES[size], lines, state))
 
     def edits(self, title, size, lines, flushed, one):
-        """Each subject edits a file of its own, there and back."""
+        """Each subject edits its own file, back and forth."""
         after = texts.edited(texts.SIZES[size], lines)
         flushing = [peer for peer in self.peers if peer.durable]
         others = [peer for peer in self.peers if not peer.durable]

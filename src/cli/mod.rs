@@ -1,4 +1,4 @@
-//! The command line (SPEC 2): all flags and limits in one struct, checked before anything starts.
+//! The command line (SPEC 2): all options and limits in one struct, which is checked before anything starts.
 
 mod line;
 mod log;
@@ -20,7 +20,7 @@ use crate::transport::net::rate_limit::Rate;
 #[derive(Debug, Parser)]
 #[command(name = "file-editor", version, max_term_width = 100)]
 pub struct Config {
-    /// The folder; must exist, be a directory, and be writable (unless --read-only)
+    /// The folder; must exist and, unless --read-only, be writable
     #[arg(long, value_name = "PATH")]
     pub dir: PathBuf,
 
@@ -36,11 +36,11 @@ pub struct Config {
     #[arg(long)]
     pub allow_remote: bool,
 
-    /// A file with a bearer token that every HTTP request must carry
+    /// A file that holds the bearer token that every HTTP request must carry
     #[arg(long, value_name = "PATH")]
     pub auth_token_file: Option<PathBuf>,
 
-    /// HTTP port, 1024-65535; 0 lets the system pick one, and the ready line names it
+    /// HTTP port, 1024-65535; 0: the system chooses a free port, and the ready line shows it
     #[arg(long, value_name = "N", default_value = "8080", value_parser = port)]
     pub port: u16,
 
@@ -48,43 +48,46 @@ pub struct Config {
     #[arg(long, value_name = "MB", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub max_size: u64,
 
-    /// Longest an operation may take up to the first byte of its answer, in seconds, 1-300
+    /// Longest time of an operation up to the first byte of its answer, in seconds, 1-300
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=300))]
     pub timeout: u64,
 
-    /// The MCP tools offered: names, comma-separated, or all
+    /// The MCP tools offered: comma-separated names, or all
     #[arg(long, value_name = "NAMES", default_value = "list_files,read_file,edit_file", value_parser = tools)]
     pub tools: ToolNames,
 
-    /// File names admitted: portable (letters, digits, . _ -) or any (one path component without control characters)
+    /// File names allowed: portable (letters, digits, . _ -) or any (one path component without control
+    /// characters)
     #[arg(long, value_enum, value_name = "POLICY", default_value = "portable")]
     pub names: Names,
 
-    /// Offer and carry out nothing that writes
+    /// Offer and run no tool that writes
     #[arg(long)]
     pub read_only: bool,
 
-    /// full: an edit is on the disk before it is answered; none: whole after a crash of the server, but not after a loss of power
+    /// full: an edit is on the disk before it is answered; none: an edit survives a crash of the server, but
+    /// perhaps not a power loss
     #[arg(long, value_enum, value_name = "WHEN", default_value = "full")]
     pub sync: Sync,
 
-    /// Give data for programs beside the text
+    /// Return structured data in addition to the text
     #[arg(long)]
     pub structured: bool,
 
-    /// Requests a connection may send: so many a second, so many at once
+    /// Limit of requests per connection: requests per second, and requests at once
     #[arg(long, value_name = "PER SECOND[,BURST]", value_parser = rate)]
     pub rate_limit: Option<Rate>,
 
-    /// Requests in work at once per connection, 1-4096; past it the server stops reading
+    /// stdio: calls in progress at once, 1-4096; at this number, the server reads no further. HTTP: calls
+    /// that run at once in the whole server; further calls wait
     #[arg(long, value_name = "N", default_value = "128", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub max_in_flight: u16,
 
-    /// Least important messages logged, to stderr
+    /// Least important level that is logged, to stderr
     #[arg(long, value_enum, value_name = "LEVEL", default_value = "info")]
     pub log_level: LogLevel,
 
-    /// Form of the log
+    /// Format of the log
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
 }
@@ -142,7 +145,7 @@ pub struct ToolNames(pub Vec<&'static Tool>);
 pub enum Stop {
     /// Help or version, for stdout; exit with success.
     Asked(clap::Error),
-    /// One line that names the flag and how to correct it; exit with failure.
+    /// One line that names the option and how to correct it; exit with failure.
     Wrong(String),
 }
 

@@ -1,8 +1,8 @@
-//! Runs the calls of a batch and collects their answers: they go out as one array, in the order of the requests, when the
+//! Runs the calls of a batch and sends their answers as one array, in the order of the requests, after the
 //! last call has ended.
 //!
-//! The memory of the collected answers is bounded, for all batches of a server together. A read whose answer finds no room
-//! is run once more when the array is sent; a change that finds none is refused before it is run.
+//! The memory of kept answers is limited for all batches together. Without room for its answer, a read runs
+//! again when the array is sent, and a change is refused before it runs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,14 +18,14 @@ use super::{Admitted, Ended, Executor, start};
 use crate::engine::{Budget, Share};
 use crate::protocol::{Answer, BLOCK, Step};
 
-/// Bytes of answers that are kept, in the largest requests.
+/// Limit of kept answers, in requests of the largest size.
 const KEPT: usize = 8;
 
-/// Files that answers keep open: at most so many, and of the descriptors that the process may have one in so many.
+/// Limits of files that answers keep open: `FILES`, and one in `SHARE` of the process's descriptors.
 const FILES: u64 = 256;
 const SHARE: u64 = 8;
 
-/// What the answers of all batches may hold together.
+/// The limits of the answers of all batches together.
 #[derive(Debug)]
 pub(super) struct Room {
     bytes: Budget,
@@ -33,7 +33,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// For a server whose largest request has `max_bytes`.
+    /// The limits of a server whose largest request has `max_bytes`.
     pub(super) fn new(max_bytes: usize) -> Room {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         Room::with(KEPT * max_bytes, (descriptors / SHARE).min(FILES) as usize)
@@ -44,7 +44,7 @@ impl Room {
     }
 }
 
-/// There is no room even for the answers that are ready.
+/// There is no room for the answers that are ready without a call.
 #[derive(Debug)]
 pub struct NoRoom;
 
@@ -57,14 +57,14 @@ struct Batch {
 
 #[derive(Debug)]
 struct State {
-    /// By the place of the request in the batch.
+    /// In the order of the requests.
     answers: Vec<Option<Kept>>,
     held: Held,
-    /// The call that ended last. It counts as in progress until the array is sent.
+    /// The call that ended last. It stays in progress until `run_batch` counts the whole batch.
     last: Option<Admitted>,
 }
 
-/// The room that a batch takes; given back when the array was sent.
+/// A batch's part of the room; returned after the array was sent.
 #[derive(Debug)]
 struct Held {
     bytes: Share,
@@ -74,17 +74,17 @@ struct Held {
 #[derive(Debug)]
 enum Kept {
     Answer(Answer),
-    /// To be run again.
+    /// A read to run again.
     Task(Arc<Task>),
 }
 
-/// A call of a batch, by its place there.
+/// A call of a batch, and the position of its answer.
 type Member = (usize, Admitted, Registered);
 
 impl Executor {
-    /// Runs the calls of a batch; calls for one file in their order, others at once, but no more than `at_once`.
-    /// `then` gets the array of answers, on a thread that may block; it is not called if no request has an answer.
-    /// The calls' places in the order of `pipeline` are taken when the future is first polled.
+    /// Runs the calls of a batch: calls for one file in order, others concurrently, but at most `at_once`.
+    /// `then` receives the array of answers on a thread that may block; it is not called if no request has an
+    /// answer. The calls take their positions in `pipeline` when the future is first polled.
     pub async fn run_batch<T: Send + 'static>(
         self: Arc<Self>,
         steps: Vec<Step>,
@@ -112,7 +112,7 @@ impl Executor {
     }
 }
 
-/// The calls of a batch, those for one file together and in their order.
+/// Groups the calls by file, in order.
 fn by_file(members: Vec<Member>) -> Vec<Vec<Member>> {
     let mut group_of_file = HashMap::new();
     let mut groups: Vec<Vec<Member>> = Vec::new();
@@ -131,8 +131,8 @@ fn by_file(members: Vec<Member>) -> Vec<Vec<Member>> {
 }
 
 impl Batch {
-    /// A batch and its calls. Cancels calls where the batch says so. Nothing if there is no room even for the answers that
-    /// are ready.
+    /// A batch and its calls. Also carries out the batch's cancellations. `None` if there is no room for the
+    /// answers that are ready.
     fn new(
         executor: &Arc<Executor>,
         steps: Vec<Step>,
@@ -164,7 +164,7 @@ impl Batch {
         Some((Batch { executor: executor.clone(), state }, members))
     }
 
-    /// Runs calls for one file, one after the other.
+    /// Runs the calls for one file, one after the other.
     async fn run_group(self: &Arc<Batch>, pipeline: &Pipeline, permits: &Semaphore, members: Vec<Member>) {
         let file = members.first().and_then(|(_, call, _)| call.task.call.file().map(str::to_owned));
         let turn = pipeline.turn(file.as_deref()).await;
@@ -197,19 +197,19 @@ impl Batch {
         }
     }
 
-    /// Whether a call may run: the answer to a change must be kept, because a change cannot be run again.
+    /// Whether the call may run. A change needs room, because it cannot run again for its answer.
     fn has_room_for(&self, task: &Task) -> bool {
         !task.call.writes() || self.lock().held.bytes.grow(1)
     }
 
-    /// Keeps an answer for its place.
+    /// Keeps an answer at its position.
     fn keep(&self, place: usize, task: &Arc<Task>, answer: Answer) {
         // A short answer is copied, so that it keeps no file open.
         let answer = answer.settled(BLOCK);
         let mut state = self.lock();
         let kept = answer.filter(|answer| {
             let room = state.held.grow(answer);
-            // A change cannot be run again: its answer is kept in any case.
+            // A change cannot run again, so its answer is kept in any case.
             if !room && task.call.writes() {
                 state.held.bytes.grow_as_far(answer.holds().0);
             }
@@ -218,7 +218,7 @@ impl Batch {
         state.answers[place] = Some(kept.map_or_else(|| Kept::Task(task.clone()), Kept::Answer));
     }
 
-    /// The answers as one array. Nothing if there is none.
+    /// The answers as one array; `None` if there are none.
     fn take(&self) -> Option<Answer> {
         let mut state = self.lock();
         let kept: Vec<Kept> = state.answers.drain(..).flatten().collect();
@@ -236,13 +236,13 @@ impl Batch {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Every critical section leaves the state whole at every step.
+        // The state is valid after every step of a critical section.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Held {
-    /// Makes room for an answer, if there is any.
+    /// Takes room for an answer. Returns false if there is too little.
     fn grow(&mut self, answer: &Answer) -> bool {
         let (bytes, files) = answer.holds();
         if !self.files.grow(files) {
@@ -255,7 +255,7 @@ impl Held {
         room
     }
 
-    /// All of it; nothing is left here.
+    /// Moves all of it into the returned value.
     fn take(&mut self) -> Held {
         Held { bytes: self.bytes.take(), files: self.files.take() }
     }

@@ -1,4 +1,4 @@
-//! Counts what is in progress; tasks and threads can wait until there is less of it.
+//! Counts calls; tasks and threads can wait until there are fewer.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ impl Counter {
         Counter(Arc::new(watch::Sender::new(0)))
     }
 
-    /// One more.
+    /// Adds one.
     pub fn enter(&self) -> Counted {
         self.0.send_modify(|count| *count += 1);
         Counted(self.clone())
     }
 
-    /// The number at this moment.
+    /// The current number.
     pub fn count(&self) -> usize {
         *self.0.borrow()
     }
 
     /// Waits until there are fewer than `count`.
     pub async fn below(&self, count: usize) {
-        // An error means that the sender is gone, and `self` holds it.
+        // Cannot fail: `self` holds the sender.
         let _ = self.0.subscribe().wait_for(|now| *now < count).await;
     }
 }

@@ -1,5 +1,5 @@
-//! One queue per file: those that wait for a file go one after the other, in the order in which they came, and do not
-//! delay those for other files. Knows files only by their names.
+//! One queue per file. Operations on one file run one after the other, in the order of arrival, and do not
+//! delay those on other files. Knows only the names of files.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,11 +16,11 @@ pub(super) struct FileQueues(Mutex<HashMap<String, Arc<Queue>>>);
 #[derive(Debug)]
 struct Queue {
     turn: Arc<Semaphore>,
-    /// When an operation last ended because its time was up.
+    /// When an operation last ran out of time.
     late: Mutex<Option<Instant>>,
 }
 
-/// A turn at a file, or the wait for one. Dropping it lets the next go on.
+/// An operation's turn at a file, or its wait for one. On drop, the next operation runs.
 #[derive(Debug)]
 pub(super) struct Turn<'q> {
     queues: &'q FileQueues,
@@ -31,13 +31,13 @@ pub(super) struct Turn<'q> {
 }
 
 impl FileQueues {
-    /// Waits for a turn at `file`. The place in the queue is taken when the future is first polled.
+    /// Waits for the turn at `file`. The operation takes its position when the future is first polled.
     pub(super) async fn turn(&self, file: &str) -> Turn<'_> {
         let queue = {
             let new = || Arc::new(Queue { turn: Arc::new(Semaphore::new(1)), late: Mutex::default() });
             self.lock().entry(file.to_owned()).or_insert_with(new).clone()
         };
-        // From here on dropping `turn` removes the entry, also if the wait is given up.
+        // From here on, dropping `turn` removes the entry, even if the wait is cancelled.
         let mut turn =
             Turn { queues: self, file: file.to_owned(), queue, arrived: Instant::now(), permit: None };
         turn.permit = turn.queue.turn.clone().acquire_owned().await.ok();
@@ -50,14 +50,14 @@ impl FileQueues {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Queue>>> {
-        // Every critical section leaves the map whole.
+        // The map is valid after every critical section.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Turn<'_> {
-    /// Starts the time of an operation that has the turn. If it waited behind one whose time was up, its waits for other
-    /// programs count from its arrival.
+    /// Starts the time of an operation that has the turn. If it waited behind an operation that ran out of
+    /// time, its waits for other programs count from its arrival.
     pub(super) fn start(&self, control: &Control) {
         match *self.queue.late() {
             Some(late) if late >= self.arrived => control.start_with_waits_since(self.arrived),
@@ -65,7 +65,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Tells those behind it if the operation ended because its time was up.
+    /// Records for the operations behind it whether this operation ran out of time.
     pub(super) fn end(&self, control: &Control) {
         if control.was_late() {
             *self.queue.late() = Some(Instant::now());
@@ -83,7 +83,7 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut queues = self.queues.lock();
         drop(self.permit.take());
-        // The map and this turn hold it: no other waits.
+        // Only the map and this turn hold it: no operation waits.
         if Arc::strong_count(&self.queue) == 2 {
             queues.remove(&self.file);
         }

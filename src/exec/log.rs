@@ -1,6 +1,6 @@
-//! The log of requests: a line for each failure, a warning for each slow success, and counts.
+//! Logs requests: a line for each failure, and a warning for each slow success. Also counts them.
 //!
-//! A line carries names, codes and times, never a file's text.
+//! A line holds names, codes and times, never a file's text.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use crate::protocol::{Category, Id, LoggedFailure, PendingCall, Report, Step};
 
-/// An operation that takes longer is warned of.
+/// A slower call causes a warning.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// What this process has done since its start.
+/// Calls and failures since the start of the process.
 pub static METRICS: Metrics = Metrics::new();
 
-/// Calls of operations, and failures by operation and category.
+/// The number of calls, and of failures by operation and category.
 #[derive(Debug)]
 pub struct Metrics {
     calls: AtomicU64,
-    /// Failures are rare and are logged, too: a lock costs less than the line.
+    /// Failures are rare and also logged, so the lock costs less than the log line.
     failures: Mutex<BTreeMap<(&'static str, Category), u64>>,
 }
 
@@ -28,12 +28,12 @@ impl Metrics {
         Metrics { calls: AtomicU64::new(0), failures: Mutex::new(BTreeMap::new()) }
     }
 
-    /// Operations that were asked for, well or not.
+    /// Calls of operations, including those with wrong arguments.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// The failures of each operation in each category; those that never were are left out.
+    /// The failures of each operation and category, without zeros.
     pub fn failures(&self) -> Vec<(&'static str, Category, u64)> {
         let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         failures.iter().map(|((operation, category), count)| (*operation, *category, *count)).collect()
@@ -49,7 +49,7 @@ impl Metrics {
     }
 }
 
-/// Logs with the level that the category deserves: a client's mistakes are warnings.
+/// Logs with the level of the category: errors of clients are warnings.
 macro_rules! log_failure {
     ($failure:expr, $message:literal, $($fields:tt)*) => {{
         let LoggedFailure { id, code, category, message } = $failure;
@@ -67,7 +67,7 @@ macro_rules! log_failure {
     }};
 }
 
-/// Logs and counts what an answer reports. `took` is the time from the receipt of the request until now.
+/// Logs and counts the report of an answer. `took` is the time since the request was received.
 pub(super) fn report(report: &Report, took: Duration) {
     match report {
         Report::Failed { operation, target, failure } => {
@@ -85,13 +85,13 @@ pub(super) fn report(report: &Report, took: Duration) {
     }
 }
 
-/// Logs and counts what is refused or ignored in a parsed request.
+/// Logs and counts what a parsed request refuses or ignores.
 pub(super) fn step(step: &Step, took: Duration) {
     match step {
         Step::Answer(answer) => {
             let Some(said) = &answer.report else { return };
             if matches!(**said, Report::Failed { .. }) {
-                // A call whose arguments are wrong is a call.
+                // A call with wrong arguments counts as a call.
                 METRICS.call();
             }
             report(said, took);
@@ -102,7 +102,7 @@ pub(super) fn step(step: &Step, took: Duration) {
     }
 }
 
-/// Logs a call that succeeded, if it took long.
+/// Logs a successful call if it was slow.
 pub(super) fn succeeded(call: &PendingCall, took: Duration) {
     if took > SLOW {
         tracing::warn!(
@@ -115,7 +115,7 @@ pub(super) fn succeeded(call: &PendingCall, took: Duration) {
     }
 }
 
-/// Milliseconds, to the microsecond.
+/// Milliseconds, with three decimals.
 fn millis(took: Duration) -> f64 {
     took.as_micros() as f64 / 1_000.0
 }

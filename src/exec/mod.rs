@@ -1,6 +1,7 @@
-//! Carries out requests for both transports: which call may run when, on a thread that may block, and for how long.
+//! Runs calls for both transports. Decides which call runs when, on which thread, and for how long.
 //!
-//! Turns a panic into an error, logs and counts every request. Knows no sockets, no pipes, and not what a call does.
+//! Turns a panic into an error; logs and counts every request. Knows no sockets, no pipes, and not what a
+//! call does.
 
 mod batch;
 mod counter;
@@ -38,7 +39,7 @@ pub struct Limits {
     pub timeout: Duration,
     /// Calls that run at once.
     pub max_in_flight: usize,
-    /// Bytes of the largest request.
+    /// Largest request, in bytes.
     pub max_bytes: usize,
 }
 
@@ -48,32 +49,33 @@ pub struct Executor {
     workspace: Arc<Workspace>,
     limits: Limits,
     threads: Threads,
-    /// A permit for each call that runs.
+    /// One permit for each call that runs.
     permits: Semaphore,
-    /// One change of a file at a time, so that changes that wait for the file's lock do not use up the permits.
+    /// Lets one change per file run at a time, so that changes that wait for a file's lock do not use up the
+    /// permits.
     changes: FileQueues,
-    /// Reads of a file that wait for another program's lease or write, one at a time, for the same reason.
+    /// Lets one read per file wait for another program's lease or write at a time, for the same reason.
     waits: FileQueues,
     /// Calls without an answer.
     in_progress: Counter,
-    /// Calls on a thread, also those that were answered as late.
+    /// Calls on a thread, including those that were answered as late.
     on_threads: Counter,
-    /// For the answers of batches.
+    /// Room for the answers of batches.
     room: Room,
 }
 
 /// How a call ended.
 #[derive(Debug)]
 pub enum Ended<T> {
-    /// It was answered on its thread; this is what came of the answer.
+    /// It was answered on its thread. Holds the result of `then`.
     Answered(T),
-    /// Its time was up. The answer is complete and needs no file.
+    /// Its time was up. The answer is complete and keeps no file open.
     Late(Answer),
     /// It was cancelled: there is no answer.
     Cancelled,
 }
 
-/// A call that counts as in progress until it is dropped.
+/// A call that counts as in progress until this is dropped.
 #[derive(Debug)]
 pub struct Admitted {
     /// The call.
@@ -82,7 +84,7 @@ pub struct Admitted {
 }
 
 impl Executor {
-    /// An executor for calls on `workspace`, on the threads of `runtime`, which [`configure`] has set up.
+    /// An executor for calls on `workspace`. [`configure`] has set up `runtime`.
     pub fn new(limits: Limits, workspace: Arc<Workspace>, runtime: Handle) -> Arc<Executor> {
         Arc::new(Executor {
             workspace,
@@ -102,17 +104,17 @@ impl Executor {
         &self.threads
     }
 
-    /// Calls without an answer. At the end of the server they are waited for.
+    /// Calls without an answer. The server waits for them before it stops.
     pub fn in_progress(&self) -> &Counter {
         &self.in_progress
     }
 
-    /// Calls on a thread, also those that were answered as late and still run.
+    /// Calls on a thread, including those that were answered as late and still run.
     pub fn on_threads(&self) -> &Counter {
         &self.on_threads
     }
 
-    /// Parses a request. A panic is answered with `internal_error`. Logs what is refused.
+    /// Parses a request and logs a refusal. Answers a panic with `internal_error`.
     pub fn parse(
         &self,
         received: Instant,
@@ -124,7 +126,7 @@ impl Executor {
         step
     }
 
-    /// An answer that refuses a request before it is parsed. Logs it.
+    /// Logs and returns an answer that refuses a request before it is parsed.
     pub fn refuse(&self, answer: Answer) -> Answer {
         if let Some(report) = &answer.report {
             log::report(report, Duration::ZERO);
@@ -132,12 +134,12 @@ impl Executor {
         answer
     }
 
-    /// A call whose request came in at `received`.
+    /// A call whose request was received at `received`.
     pub fn task(&self, call: PendingCall, received: Instant) -> Arc<Task> {
         Task::new(call, self.limits.timeout, received)
     }
 
-    /// Runs a call on the calling thread if that takes no waiting. Nothing if it might wait.
+    /// Runs a call on the calling thread; `None` if it might have to wait.
     pub fn run_now(&self, task: &Arc<Task>) -> Option<Answer> {
         task.run_now(&self.workspace)
     }
@@ -147,9 +149,9 @@ impl Executor {
         Admitted { task, _in_progress: self.in_progress.enter() }
     }
 
-    /// Runs a call of a connection that carries out calls for one file in the order in which they came. Its time starts when
-    /// those before it have ended. `then` gets the answer, on a thread that may block. The call's place in the order is
-    /// taken when the future is first polled.
+    /// Runs a call after earlier calls of the connection for the same file. Its time starts when those have
+    /// ended. `then` receives the answer on a thread that may block. The call takes its position when the
+    /// future is first polled.
     pub async fn run_in_order<T: Send + 'static>(
         &self,
         pipeline: &Arc<Pipeline>,
@@ -168,7 +170,8 @@ impl Executor {
         ended
     }
 
-    /// Runs a call, whatever else runs for its connection. `then` gets the answer, on a thread that may block.
+    /// Runs a call, regardless of the order of its connection's calls. `then` receives the answer on a thread
+    /// that may block.
     pub async fn run<T: Send + 'static>(
         &self,
         task: &Arc<Task>,
@@ -184,19 +187,19 @@ impl Executor {
         };
         let ended = self.attempt(task, control.deadline(), &then).await;
         let (Ended::Cancelled, Some(waits_for)) = (&ended, control.broke_off()) else { return ended };
-        // Listings, which name no file, have one queue together.
+        // Listings name no file and share one queue.
         let turn = self.waits.turn(task.call.file().unwrap_or_default());
         let turn = timeout_at(control.deadline().into(), turn).await;
         if turn.is_err() && task.call.file().is_some() {
             return Ended::Late(task.late(waits_for));
         }
-        // A listing says what it knows, even if its time is up.
+        // Without its turn, a listing still returns what it knows.
         control.allow_waiting();
         self.attempt(task, control.overdue(), &then).await
     }
 
-    /// Runs a call if it gets a permit before `until`. Also ends as cancelled if it may not wait for another program and
-    /// would have to.
+    /// Runs a call if it gets a permit before `until`. Returns `Cancelled` also if the call broke off because
+    /// it may not wait for another program.
     async fn attempt<T: Send + 'static>(
         &self,
         task: &Arc<Task>,
@@ -209,7 +212,7 @@ impl Executor {
         };
         let work = {
             let (task, workspace, then) = (task.clone(), self.workspace.clone(), then.clone());
-            // Also counts when it was answered as late: it has to remove its temporary file.
+            // Held even after a late answer, because the call must still remove its temporary file.
             let on_thread = self.on_threads.enter();
             move || {
                 let _on_thread = on_thread;
@@ -222,7 +225,7 @@ impl Executor {
             Err(_) => match control.expire() {
                 Some(late) => return Ended::Late(task.late(late)),
                 None if control.is_cancelled() => return Ended::Cancelled,
-                // It is writing already: its answer will come.
+                // It is already writing or answering.
                 None => work.await,
             },
         };
@@ -230,8 +233,8 @@ impl Executor {
     }
 }
 
-/// Polls `work` once on the calling thread, so that works which are started one after the other take their places in queues
-/// in that order, and a thread begins at once. What is not done then goes to `spawn`.
+/// Polls `work` once on the calling thread, and passes it to `spawn` if it is not done. So works take their
+/// positions in queues in the order of their start, and their threads start at once.
 pub fn start<F: Future<Output = ()> + Send + 'static>(work: F, spawn: impl FnOnce(Pin<Box<F>>)) {
     let mut work = Box::pin(work);
     if work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
@@ -239,9 +242,9 @@ pub fn start<F: Future<Output = ()> + Send + 'static>(work: F, spawn: impl FnOnc
     }
 }
 
-/// The only place where a panic is caught. The panic hook has logged it; nothing is returned for it.
+/// Returns `None` if `run` panics. The only function that catches panics; the panic hook has logged it.
 pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Option<T> {
-    // What was thrown is not dropped, because that might panic as well.
+    // The payload of the panic is not dropped, because its drop might panic too.
     catch_unwind(AssertUnwindSafe(run)).map_err(std::mem::forget).ok()
 }
 

@@ -1,4 +1,5 @@
-//! The calls of one connection or of one batch: for one file in the order in which they came, and cancelled by id.
+//! The calls of one connection or of one batch. Calls for one file run in order of arrival; a call can be
+//! cancelled by its id.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,14 +28,14 @@ impl Pipeline {
         file.is_some_and(|file| self.files.is_busy(file))
     }
 
-    /// Cancels the call with this id, if it is not too late.
+    /// Cancels the call with this id, unless it is too late.
     pub fn cancel(&self, id: &Id) {
         let task = self.lock().get(id).cloned();
         let cancelled = task.is_some_and(|task| task.control.cancel());
         tracing::debug!(id = id.as_json(), cancelled, "cancel");
     }
 
-    /// Waits until the calls for `file` that came before have ended.
+    /// Waits until the earlier calls for `file` have ended.
     pub(super) async fn turn(&self, file: Option<&str>) -> Option<Turn<'_>> {
         match file {
             Some(file) => Some(self.files.turn(file).await),
@@ -50,7 +51,7 @@ impl Pipeline {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Id, Arc<Task>>> {
-        // Every critical section leaves the map whole.
+        // The map is valid after every critical section.
         self.by_id.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

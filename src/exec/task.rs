@@ -1,4 +1,4 @@
-//! One call on its way: runs it, turns a panic into an error, and logs how it ended.
+//! One call: runs it, turns a panic into an error, and logs its result.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -16,12 +16,12 @@ pub struct Task {
     /// Its deadline and cancellation.
     pub control: Control,
     received: Instant,
-    /// The state of the file that was read, if one was.
+    /// The state of the file that the call has read, if any.
     stamp: OnceLock<FileStamp>,
 }
 
 impl Task {
-    /// A call that may take `timeout` from its start. `received` is when its request had come in.
+    /// A call that may take `timeout` from its start. `received` is when its request was received.
     pub fn new(call: PendingCall, timeout: Duration, received: Instant) -> Arc<Task> {
         log::METRICS.call();
         let control = Control::unstarted(timeout);
@@ -29,14 +29,14 @@ impl Task {
         Arc::new(Task { call, control, received, stamp: OnceLock::new() })
     }
 
-    /// Runs the call if that takes no waiting. Nothing if it might wait.
+    /// Runs the call; `None` if it might have to wait.
     pub fn run_now(self: &Arc<Task>, workspace: &Workspace) -> Option<Answer> {
         let run = || self.call.call().run_at_once(workspace, self.call.output_kinds());
         caught(|| run().map(|result| self.answer(result))).unwrap_or_else(|| Some(self.panicked()))
     }
 
-    /// Runs the call; may wait for disks and locks. Nothing if it was cancelled or answered as late meanwhile, or if it
-    /// has to wait for another program and may not.
+    /// Runs the call; may wait for disks and locks. `None` if the call was cancelled or answered as late, or
+    /// if it broke off because it may not wait for another program.
     pub fn run(self: &Arc<Task>, workspace: &Workspace) -> Option<Answer> {
         let control = &self.control;
         let answer = caught(|| match self.reply(workspace, control) {
@@ -44,14 +44,14 @@ impl Task {
             _ if control.broke_off().is_some() => None,
             result => control.answer().then(|| self.answer(result)),
         });
-        // After a panic, not if there is an answer already.
+        // After a panic: an answer, unless the call was answered as late or cancelled.
         answer.unwrap_or_else(|| {
             (control.answer() || control.check_called_off().is_ok()).then(|| self.panicked())
         })
     }
 
-    /// Runs a call that changes nothing once more, because its first answer could not be kept. If its file has changed
-    /// since, the answer says so. Waits for no other program.
+    /// Runs a read again, because its first answer could not be kept. If the file has changed since, the
+    /// answer is an error. Does not wait for other programs.
     pub(super) fn run_again(self: &Arc<Task>, workspace: &Workspace, timeout: Duration) -> Answer {
         let control = Control::new(timeout).without_waiting();
         let answer = caught(|| match self.reply(workspace, &control) {
@@ -69,7 +69,7 @@ impl Task {
     fn reply(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
         let reply = self.call.call().run(workspace, self.call.output_kinds(), control)?;
         if let Some(excerpt) = &reply.excerpt {
-            // The first time counts.
+            // Keeps the first value.
             let _ = self.stamp.set(*excerpt.stamp());
         }
         Ok(reply)
@@ -91,7 +91,7 @@ impl Task {
         }))
     }
 
-    /// The answer to a call that is not run because there is no room for its answer.
+    /// The answer to a call that does not run because there is no room for its answer.
     pub(super) fn no_room(&self) -> Answer {
         self.logged(self.call.no_room())
     }

@@ -1,4 +1,4 @@
-//! What the unit tests of this layer need.
+//! Setup for the unit tests of this layer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::{Executor, Limits, configure};
 use crate::engine::Workspace;
 use crate::protocol::Service;
 
-/// A folder, what is served of it, and a runtime.
+/// A folder, its service and workspace, and a runtime.
 pub(super) struct Setup {
     pub(super) folder: TempDir,
     pub(super) service: Service,

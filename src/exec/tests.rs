@@ -1,4 +1,4 @@
-//! Panics, calls that hang, and batches of them.
+//! Tests of calls that panic or hang, alone and in batches.
 
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
@@ -44,7 +44,7 @@ fn a_call_that_waits_too_long_names_the_locked_file_if_it_has_one() {
     assert!(list.contains("Error: Operation timed out after 10s"), "{list}");
 }
 
-/// Starts calls of one connection; returns the ids of those that were answered, when all have ended.
+/// Starts calls of one connection. Returns the ids of the answered calls when all have ended.
 fn run_all(
     executor: &Arc<Executor>,
     runtime: &tokio::runtime::Runtime,

@@ -1,4 +1,4 @@
-//! Threads for work that may block: the runtime's pool, and what happens when the system has no thread to give.
+//! The runtime's threads for work that may block. Retries if the system cannot start a thread.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use super::caught;
 /// How long an idle thread lives. Short, because a thread keeps memory that its allocator does not return.
 const KEEP_ALIVE: Duration = Duration::from_millis(20);
 
-/// Threads beside those for calls: for long requests, and for the rest of long answers.
+/// Threads in addition to those for calls: for long requests, and for the rest of long answers.
 const EXTRA: usize = 64;
 
-/// Between two attempts to start a thread when the system refuses.
+/// Time between two attempts to start a thread.
 const RETRY: Duration = Duration::from_millis(20);
 
 /// See the module.
@@ -38,14 +38,14 @@ impl Threads {
         &self.0
     }
 
-    /// Runs `work` on a thread. Its result comes through the channel, which is closed without one if `work` panics.
+    /// Runs `work` on a thread. The channel returns its result; if `work` panics, the channel closes.
     pub fn spawn<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (sender, receiver) = oneshot::channel();
         if self.try_spawn(move || drop(sender.send(work()))).is_none() {
-            // The work is in the pool's queue, but no thread runs: the next thread that starts takes it.
+            // The work is in the pool's queue, but no thread runs. The next thread that starts will run it.
             let threads = self.clone();
             self.0.spawn(async move {
                 while threads.try_spawn(|| ()).is_none() {
@@ -56,7 +56,7 @@ impl Threads {
         receiver
     }
 
-    /// Nothing if the pool has no thread and the system refuses to start one, which tokio reports by a panic.
+    /// `None` if the pool has no thread and the system cannot start one, which tokio reports by a panic.
     fn try_spawn(&self, work: impl FnOnce() + Send + 'static) -> Option<()> {
         caught(|| drop(self.0.spawn_blocking(work)))
     }

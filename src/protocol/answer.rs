@@ -1,7 +1,7 @@
-//! One answer on its way out: bytes that are ready, and excerpts that are escaped only when they are pulled.
+//! One answer: bytes that are ready, and excerpts of files that are escaped only when they are pulled.
 //!
-//! The end of an answer is decided last, by whether what was sent is what the file held (SPEC 8: an answer that can no
-//! longer be completed truthfully never looks complete). Knows nothing of what it says; no I/O.
+//! If a file changes while its excerpt is sent, the answer ends with an error or is cut: an incomplete answer
+//! never looks complete (SPEC 8). Knows nothing of the content; no I/O.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -11,25 +11,25 @@ use super::escape::{Breaks, Escaper, MIN_BLOCK};
 use super::report::Report;
 use crate::engine::Excerpt;
 
-/// Bytes of a block of an answer.
+/// Size of one block of an answer, in bytes.
 pub const BLOCK: usize = 64 * 1024;
 
-/// What follows an excerpt that turned out not to be true.
+/// What follows an excerpt if the file has changed.
 #[derive(Debug)]
 pub enum OnMismatch {
-    /// These bytes, which say so.
+    /// These bytes, which report the change.
     Say(Vec<u8>),
     /// Nothing: the stream must be cut.
     Cut,
 }
 
-/// Is notified when an answer fails after its first byte was sent.
+/// Is notified if a file changes while its excerpt is pulled.
 pub trait StreamObserver: Send + Sync + Debug {
-    /// The file changed while it was sent: the bytes that were sent are not what it held.
+    /// The file has changed: the bytes that were pulled are not its content.
     fn content_changed(&self);
 }
 
-/// An excerpt inside a JSON string, and how the answer goes on behind it.
+/// An excerpt inside a JSON string, and the bytes that follow it.
 #[derive(Debug)]
 struct Streamed {
     excerpt: Excerpt,
@@ -47,14 +47,14 @@ enum Part {
         sent: usize,
     },
     Streamed(Box<Streamed>),
-    /// The rest of an array: each answer is asked for when those before it have been pulled.
+    /// The rest of an array. Each answer is taken when the answers before it have been pulled.
     Array {
         rest: Rest,
         first: bool,
     },
 }
 
-/// Answers that are still to be made.
+/// Answers that are not taken yet.
 struct Rest(Box<dyn Iterator<Item = Answer> + Send>);
 
 impl std::fmt::Debug for Rest {
@@ -63,14 +63,14 @@ impl std::fmt::Debug for Rest {
     }
 }
 
-/// How a pull left the answer.
+/// The state of an answer after a pull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pulled {
     /// There is more.
     More,
-    /// That was all.
+    /// The answer is complete.
     Done,
-    /// What was sent so far is not true and nothing can say so: break the stream off.
+    /// The bytes sent so far are wrong, and the answer cannot say so: the stream must be cut.
     Cut,
 }
 
@@ -79,7 +79,7 @@ pub enum Pulled {
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
-    /// What the log says of the request, if anything.
+    /// The entry for the log, if any.
     pub report: Option<Box<Report>>,
     parts: VecDeque<Part>,
 }
@@ -90,13 +90,13 @@ impl Answer {
         Answer { status, report: None, parts: VecDeque::from([Part::Ready { bytes, sent: 0 }]) }
     }
 
-    /// The same with a report for the log.
+    /// The same answer with a report for the log.
     pub(super) fn reported(self, report: Report) -> Answer {
         Answer { report: Some(Box::new(report)), ..self }
     }
 
-    /// `head`, the excerpt inside a JSON string, and `then`; or `otherwise` if the excerpt cannot be told truthfully,
-    /// of which `observer` hears.
+    /// `head`, the excerpt inside a JSON string, and `then`. If the file has changed, `otherwise` replaces
+    /// `then`, and `observer` is notified.
     pub fn streamed(
         head: Vec<u8>,
         excerpt: Excerpt,
@@ -112,14 +112,14 @@ impl Answer {
         Answer { status: 200, report: None, parts }
     }
 
-    /// Several answers as one JSON array. Each is made when those before it have been pulled, so that however many
-    /// there are, one at a time holds memory.
+    /// Several answers as one JSON array. Each answer is taken when those before it have been pulled, so only
+    /// one of them holds memory at a time.
     pub fn array(answers: impl IntoIterator<Item = Answer, IntoIter: Send + 'static>) -> Answer {
         let rest = Rest(Box::new(answers.into_iter()));
         Answer { status: 200, report: None, parts: VecDeque::from([Part::Array { rest, first: true }]) }
     }
 
-    /// Bytes that the answer holds itself, and the number of files that it keeps open.
+    /// The bytes that the answer holds itself, and the number of files that it keeps open.
     pub fn holds(&self) -> (usize, usize) {
         self.parts.iter().fold((0, 0), |(bytes, files), part| match part {
             Part::Ready { bytes: ready, .. } => (bytes + ready.len(), files),
@@ -128,7 +128,8 @@ impl Answer {
         })
     }
 
-    /// The same without an open file, if it is about `most` bytes or fewer. Nothing if it cannot be told truthfully.
+    /// The same answer without an open file if it has about `most` bytes or fewer; else unchanged. `None` if
+    /// the answer must be cut.
     pub fn settled(self, most: usize) -> Option<Answer> {
         if self.holds().1 == 0 || self.room(usize::MAX) > most {
             return Some(self);
@@ -137,7 +138,8 @@ impl Answer {
         self.collect().map(|bytes| Answer::ready(status, bytes))
     }
 
-    /// Bytes of a block that has room for what is left, at most `most` and not exactly: text may take more.
+    /// The size of a block for the rest of the answer, at most `most`. An estimate: escaped text may need
+    /// more.
     pub fn room(&self, most: usize) -> usize {
         let left = self.parts.iter().map(|part| match part {
             Part::Ready { bytes, sent } => bytes.len() - sent,
@@ -147,7 +149,8 @@ impl Answer {
         (left.sum::<usize>() + MIN_BLOCK).min(most)
     }
 
-    /// Puts what comes next at the front of `block`, of at least [`MIN_BLOCK`] bytes; returns how many bytes that are.
+    /// Writes the next bytes to the front of `block`, which has at least [`MIN_BLOCK`] bytes. Returns their
+    /// number.
     pub fn pull(&mut self, block: &mut [u8]) -> (usize, Pulled) {
         let mut len = 0;
         while len + MIN_BLOCK <= block.len() {
@@ -198,7 +201,8 @@ impl Answer {
         (len, if self.parts.is_empty() { Pulled::Done } else { Pulled::More })
     }
 
-    /// Pulls all of it into one buffer, checked before any of it is sent: nothing if it cannot be told truthfully.
+    /// Pulls the whole answer into one buffer, so that it is checked before it is sent. `None` if it must be
+    /// cut.
     pub fn collect(mut self) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         loop {
@@ -221,8 +225,8 @@ impl Streamed {
         rest + rest / 8 + self.then.len()
     }
 
-    /// Escapes into `out`; returns how many bytes that made, and when the excerpt is used up what comes next: bytes, or
-    /// a cut.
+    /// Escapes into `out`. Returns the number of bytes written and, at the end of the excerpt, what follows:
+    /// bytes, or `None` for a cut.
     fn pull(&mut self, out: &mut [u8]) -> (usize, Option<Option<Vec<u8>>>) {
         let rest = &self.excerpt.bytes()[self.sent..];
         let filled = self.escaper.fill(rest, out);

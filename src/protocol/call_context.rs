@@ -1,4 +1,4 @@
-//! From the result of a call to its answer, in the form of the interface that the call came by.
+//! Writes the answer to a call, in the form of the interface that received the call.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -12,16 +12,16 @@ use super::rpc::{self, Id, Refusal, code};
 use crate::engine::Error;
 use crate::tools::{Failure, LineBase, OutputKinds, Reply};
 
-/// The interface that a call came by, and with it the form of the answer.
+/// The interface that received the call. It decides the form of the answer.
 #[derive(Debug, Clone)]
 pub(super) enum Form {
     /// `tools/call`.
     Tool {
         asked: Asked,
-        /// Whether the data goes beside the text.
+        /// Whether the result also has structured data.
         structured: bool,
     },
-    /// `resources/list` and `resources/read`; the URI asked for in the latter.
+    /// `resources/list`, or `resources/read` with its URI.
     Resource { asked: Asked, uri: Option<String> },
     /// A direct JSON-RPC method.
     Direct { asked: Asked },
@@ -29,22 +29,22 @@ pub(super) enum Form {
     Rest,
 }
 
-/// What an answer needs to know of its call.
+/// The data of a call that its answer needs.
 #[derive(Debug, Clone)]
 pub(super) struct CallContext {
     pub(super) form: Form,
     /// The tool's name.
     pub(super) operation: &'static str,
-    /// The file's name as sent, if one was.
+    /// The file's name as sent, if any.
     pub(super) file: Option<String>,
     /// `--timeout` in seconds, for its error text.
     pub(super) timeout: u64,
-    /// For the time in an error of REST or of a direct method.
+    /// The clock for the time in an error of REST or of a direct method.
     pub(super) clock: fn() -> SystemTime,
 }
 
 impl CallContext {
-    /// The request; none in REST.
+    /// The request; `None` in REST.
     pub(super) fn asked(&self) -> Option<&Asked> {
         match &self.form {
             Form::Tool { asked, .. } | Form::Resource { asked, .. } | Form::Direct { asked } => Some(asked),
@@ -52,7 +52,7 @@ impl CallContext {
         }
     }
 
-    /// What the call works on: a file, or a resource.
+    /// The target of the call: a file or a resource.
     pub(super) fn target(&self) -> Option<&str> {
         match &self.form {
             Form::Resource { uri, .. } => uri.as_deref(),
@@ -76,7 +76,7 @@ impl CallContext {
         }
     }
 
-    /// The answer to a call that ended with a reply: a success, or a failure that the tool describes itself.
+    /// The answer to a call that returned a reply: a success, or a failure that the tool describes itself.
     pub(super) fn reply(&self, reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
         match (&self.form, &reply.failure) {
             (_, None) => self.success(reply, observer),
@@ -101,7 +101,8 @@ impl CallContext {
         }
     }
 
-    /// The whole answer, checked before its first byte goes out: it has no place to say that it failed half way.
+    /// The whole answer, checked before its first byte is sent, because this form has no field for a later
+    /// failure.
     fn checked(&self, answer: Answer) -> Answer {
         match answer.collect() {
             Some(bytes) => Answer::ready(200, bytes),
@@ -110,7 +111,7 @@ impl CallContext {
         }
     }
 
-    /// The members of a list, or a file's text with its line breaks.
+    /// The members of a list, or a file's text with its own line breaks.
     fn resource(&self, asked: &Asked, reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
         let Some(excerpt) = reply.excerpt else {
             return Answer::ready(200, result_frame::whole(asked, Keep::Private, reply.data.as_str()));
@@ -136,7 +137,7 @@ impl CallContext {
         head.extend_from_slice(br#""content":[{"type":"text","text":""#);
         escape_str(&reply.text, &mut head);
         let mut then = br#""}],"#.to_vec();
-        // File text is sent once: an excerpt has no second form.
+        // File text is sent once: an excerpt has no structured form.
         if structured && reply.excerpt.is_none() {
             reply.data.write_member("structuredContent", &mut then);
         }
@@ -161,7 +162,7 @@ impl CallContext {
         }
     }
 
-    /// The error of a call whose file was changed while it was read.
+    /// The error of a call whose file changed while it was read.
     pub(super) fn changed(&self) -> Error {
         Error::Changed { name: self.target().unwrap_or_default().into() }
     }
@@ -175,7 +176,7 @@ impl CallContext {
         self.error(error).reported(self.report(error))
     }
 
-    /// What the log says of `error`.
+    /// The log entry for `error`.
     pub(super) fn report(&self, error: &Error) -> Report {
         let Kind { code, category, .. } = kind(error);
         let words = self.words(error);
@@ -227,7 +228,8 @@ impl CallContext {
     }
 }
 
-/// `head`, the reply's data as an object with an excerpt as its first member `content`, and `tail`.
+/// `head`, the reply's data as a JSON object, and `tail`. An excerpt becomes the object's first member,
+/// `content`.
 fn object(mut head: Vec<u8>, reply: Reply, tail: &[u8], observer: Arc<dyn StreamObserver>) -> Answer {
     let data = reply.data.as_str().as_bytes();
     let Some(excerpt) = reply.excerpt else {

@@ -1,4 +1,4 @@
-//! Errors as codes, statuses, categories and JSON (SPEC 7, S0 5.4). The words are the tools'.
+//! Errors as codes, statuses, categories and JSON (SPEC 7). The tools write the error texts.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,19 +7,19 @@ use super::rpc::{self, Refusal, code};
 use crate::engine::Error;
 use crate::tools::{Failure, timestamp};
 
-/// Whose matter a failure is (S0 5.4).
+/// The cause of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
-    /// The client's: it asks for what cannot be, and can ask better.
+    /// The client: the request is wrong, and the client can correct it.
     Client,
-    /// Ours: a fault in the server.
+    /// The server: a bug.
     Server,
-    /// The system's: disks, permissions, other programs, time. What an operator looks at.
+    /// The system: disks, permissions, other programs, time. A matter for the operator.
     System,
 }
 
 impl Category {
-    /// As it stands in the log.
+    /// The name in the log.
     pub fn as_str(self) -> &'static str {
         match self {
             Category::Client => "client",
@@ -28,13 +28,13 @@ impl Category {
         }
     }
 
-    /// The category of a refusal that no operation gave.
+    /// The category of a refusal that no operation returned.
     pub(super) fn of_code(code: i32) -> Category {
         if code == code::INTERNAL_ERROR { Category::Server } else { Category::Client }
     }
 }
 
-/// What the interfaces and the log call an error.
+/// How the interfaces and the log classify an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kind {
     /// JSON-RPC code.
@@ -44,7 +44,7 @@ pub(super) struct Kind {
     pub(super) category: Category,
 }
 
-/// The one table of errors.
+/// The only table of errors.
 pub(super) fn kind(error: &Error) -> Kind {
     use Category::{Client, System};
     let (code, status, category) = match error {
@@ -74,17 +74,18 @@ pub(super) fn kind(error: &Error) -> Kind {
     Kind { code, status, category }
 }
 
-/// What the log says of an error that people read as `message`: one line, and nothing that could be a file's text.
+/// The log text for an error whose message is `message`: one line, without any text of a file.
 pub(super) fn for_the_log<'a>(error: &'a Error, message: &'a str) -> std::borrow::Cow<'a, str> {
     match error {
-        // Its problem shows the wrong value, which may be text for a file.
+        // Without the problem, which shows the wrong value: perhaps a file's text.
         Error::InvalidArguments { at, .. } => format!("Invalid arguments: {at}").into(),
         Error::UnknownOperation { .. } => "Invalid edit operation".into(),
         _ => message.lines().next().unwrap_or_default().into(),
     }
 }
 
-/// What cannot be read is answered as what is not there, which tells nobody what there is; a fault stays a fault.
+/// Reports an unreadable file as missing, so that the answer does not reveal which files exist. A fault keeps
+/// its message.
 pub(super) fn resource_refusal(asked: &Asked, uri: Option<&str>, error: &Error, words: Failure) -> Refusal {
     let id = asked.id.clone();
     let missing = match (kind(error).status, uri) {

@@ -1,4 +1,4 @@
-//! What revisions with a handshake have of their own: `initialize`, `ping`, notifications.
+//! The methods of revisions with a handshake: `initialize`, `ping`, notifications.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use super::result_frame::{self, Asked, Keep, server_info};
 use super::rpc::Id;
 use super::{Revision, Service, Session, Step};
 
-/// What is always so.
+/// The part that is always sent.
 const INSTRUCTIONS: &str = "One folder of text files. Names are plain file names, lines count from 0.";
 
-/// What goes with a tool that is offered.
+/// The part for each offered tool.
 const TOOL_INSTRUCTIONS: [(&str, &str); 3] = [
     ("list_files", " Use list_files to see what is there."),
     ("read_file", " Use read_file to read a file or a range of its lines."),
@@ -26,7 +26,7 @@ const TOOL_INSTRUCTIONS: [(&str, &str); 3] = [
     ),
 ];
 
-/// What a client is told about the server as a whole: it names no tool that is not there.
+/// The instructions to a client. They name only tools that are offered.
 pub(super) fn instructions(service: &Service) -> String {
     let told = TOOL_INSTRUCTIONS.iter().filter(|(name, _)| service.offered().any(|tool| tool.name == *name));
     told.fold(String::from(INSTRUCTIONS), |text, (_, more)| text + more)
@@ -52,7 +52,7 @@ pub(super) struct ClientInfo<'a> {
 }
 
 impl<'a> ClientInfo<'a> {
-    /// Who a client says it is.
+    /// The client's name and version.
     pub(super) fn parse(info: &'a RawValue) -> Result<ClientInfo<'a>, RpcError> {
         if !info.get().starts_with('{') {
             return Err(RpcError::params("clientInfo must be an object"));
@@ -61,7 +61,7 @@ impl<'a> ClientInfo<'a> {
     }
 }
 
-/// Agrees on a revision. A second `initialize` is answered anew.
+/// Agrees on a revision. A second `initialize` is answered in the same way.
 pub(super) fn initialize(
     service: &Service,
     session: &mut Session,
@@ -98,7 +98,7 @@ struct Cancelled<'a> {
     request_id: &'a RawValue,
 }
 
-/// Notifications are never answered; a method that wants an answer is not run as one.
+/// Handles a notification. It gets no answer and runs no method that returns one.
 pub(super) fn notification(session: &mut Session, method: &str, params: Option<&str>) -> Step {
     match method {
         "notifications/initialized" => session.initialized(),

@@ -1,4 +1,4 @@
-//! MCP: from a message to its method (SPEC 6.5). What the methods do is in the modules beside this one.
+//! Finds the method of an MCP message (SPEC 6.5). The methods are in the modules beside this one.
 
 use super::answer::Answer;
 use super::method::{MethodResult, Outcome, RpcError};
@@ -9,10 +9,10 @@ use super::stateless::{self, Headers};
 use super::{ConnectionState, Revision, Service, Session, Step, handshake, prompts, resources, tool_methods};
 use crate::tools::shortened;
 
-/// Asked once for each message that wants an answer: false where it is over the limit (`--rate-limit`).
+/// Called once for each message that gets an answer. Returns false if the message is over `--rate-limit`.
 pub type Admit<'a> = &'a mut dyn FnMut() -> bool;
 
-/// A method, and the revisions that have it.
+/// A method, and the kinds of revisions that have it.
 struct Method {
     name: &'static str,
     by_handshake: bool,
@@ -20,7 +20,7 @@ struct Method {
     handle: fn(&Service, &mut Session, &Asked, &str) -> MethodResult,
 }
 
-/// Every method. A new one is one line here.
+/// Every method. A new method is one entry here.
 static METHODS: [Method; 10] = [
     Method { name: "initialize", by_handshake: true, stateless: false, handle: handshake::initialize },
     Method { name: "ping", by_handshake: true, stateless: false, handle: handshake::ping },
@@ -40,17 +40,17 @@ static METHODS: [Method; 10] = [
 ];
 
 impl Service {
-    /// One line of a stdio connection.
+    /// Handles one line of a stdio connection.
     pub fn mcp(&self, session: &mut Session, input: &[u8]) -> Step {
         self.mcp_within(session, &mut || true, input)
     }
 
-    /// The same under a limit of messages.
+    /// The same, under a rate limit.
     pub fn mcp_within(&self, session: &mut Session, admit: Admit, input: &[u8]) -> Step {
         self.input(session, None, admit, input)
     }
 
-    /// The body of an HTTP request with these headers; nothing is remembered.
+    /// Handles the body of an HTTP request with these headers. Keeps no state.
     pub fn mcp_over_http(&self, headers: &Headers, admit: Admit, body: &[u8]) -> Step {
         let revision = headers.version.as_deref().map_or(Some(Revision::UNSAID), Revision::by_handshake);
         let mut session = Session::http(revision.unwrap_or(Revision::V2026_07_28));
@@ -62,7 +62,7 @@ impl Service {
             Input::One(message) => {
                 over_rate(&message, admit).unwrap_or_else(|| self.message(session, headers, message))
             }
-            // What is refused as a whole counts as one message.
+            // A batch that is refused as a whole counts as one message.
             Input::Batch(items) if (items.is_empty() || !session.revision().has_batches()) && !admit() => {
                 refuse(Id::null(), RpcError::over_rate())
             }
@@ -81,7 +81,7 @@ impl Service {
         }
     }
 
-    /// A message in a batch, where a handshake has no place.
+    /// A message in a batch, where `initialize` is not allowed.
     fn batched(&self, session: &mut Session, headers: Option<&Headers>, message: Message) -> Step {
         match message {
             Message::Request { id, method, .. } if method == "initialize" => {
@@ -120,7 +120,7 @@ impl Service {
         if session.state() == ConnectionState::Shutting {
             return Err(RpcError::new(code::INTERNAL_ERROR, "The server is shutting down"));
         }
-        // Only a request with `_meta` may speak another revision than its session.
+        // Only a request with `_meta` may use another revision than its session.
         let revision = match session.revision() {
             revision if !revision.is_stateless() && !params.contains("_meta") => revision,
             _ => stateless::revision_of(session, headers, method, params)?,
@@ -148,14 +148,14 @@ impl Service {
 
 fn unknown(session: &Session, revision: Revision, method: &str) -> RpcError {
     if method == "server/discover" && session.state() == ConnectionState::Uninitialized {
-        // A client that probes for the stateless revision but does not speak it.
+        // The client looks for the stateless revision, but sends no `_meta` of it.
         return RpcError::params("_meta: io.modelcontextprotocol/protocolVersion is missing");
     }
     let problem = RpcError::new(code::METHOD_NOT_FOUND, format!("Method not found: {}", shortened(method)));
     if revision.is_stateless() { problem.with_status(404) } else { problem }
 }
 
-/// The refusal of a message that is not admitted; only those that want an answer are asked about.
+/// The refusal of a message over the limit. Counts only messages that get an answer.
 fn over_rate(message: &Message, admit: Admit) -> Option<Step> {
     let id = match message {
         Message::Request { id, .. } => id,
@@ -165,7 +165,7 @@ fn over_rate(message: &Message, admit: Admit) -> Option<Step> {
     (!admit()).then(|| refuse(id.clone(), RpcError::over_rate()))
 }
 
-/// The answer to a message that is refused.
+/// The answer to a refused message.
 fn refuse(id: Id, problem: RpcError) -> Step {
     let RpcError { code, message, data, status } = problem;
     let report = Report::refused("", Some(&id), code, &message);

@@ -1,4 +1,4 @@
-//! What the methods of MCP have in common: how one ends, and how lists are asked for. Knows no method.
+//! Types that the MCP methods share: results, errors, and the parameters of lists. Knows no method.
 
 use serde::Deserialize;
 
@@ -6,17 +6,17 @@ use super::Step;
 use super::result_frame::Keep;
 use super::rpc::code;
 
-/// The capabilities that go with the methods; nothing here changes while the server runs.
+/// The server's capabilities. They do not change while the server runs.
 pub(super) const CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{}}"#;
 
-/// What is said to a message over `--rate-limit`.
+/// The error text for a message over `--rate-limit`.
 pub const OVER_RATE: &str = "Rate limit exceeded; send more slowly";
 
-/// What a method came to.
+/// The result of a method.
 pub(super) enum Outcome {
     /// The members of a result.
     Members(String, Keep),
-    /// Something to be carried out.
+    /// A step for the transport.
     Step(Step),
 }
 
@@ -39,22 +39,22 @@ impl RpcError {
         RpcError { code, message: message.into(), data: None, status }
     }
 
-    /// A message too many for `--rate-limit`.
+    /// The error for a message over `--rate-limit`.
     pub(super) fn over_rate() -> RpcError {
         RpcError::new(code::RATE_LIMIT, OVER_RATE)
     }
 
-    /// Parameters that are not what the method takes.
+    /// The error for wrong parameters.
     pub(super) fn params(problem: impl std::fmt::Display) -> RpcError {
         RpcError::new(code::INVALID_PARAMS, format!("Invalid params: {problem}"))
     }
 
-    /// The same under an HTTP status of its own.
+    /// The same error with another HTTP status.
     pub(super) fn with_status(self, status: u16) -> RpcError {
         RpcError { status, ..self }
     }
 
-    /// The same with a JSON value beside it.
+    /// The same error with a JSON value as its data.
     pub(super) fn with_data(self, data: serde_json::Value) -> RpcError {
         RpcError { data: Some(data.to_string()), ..self }
     }
@@ -79,7 +79,7 @@ impl List {
         }
     }
 
-    /// For lists that have one page, and so no cursors.
+    /// For a list of one page, which has no cursors.
     pub(super) fn one_page(params: &str) -> Result<(), RpcError> {
         match List::cursor(params)? {
             None => Ok(()),

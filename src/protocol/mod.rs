@@ -1,7 +1,7 @@
 //! Pure functions between bytes and calls, replies and bytes. No I/O, no await.
 //!
-//! [`Service`] takes a message and says what to do ([`Step`]); the executor does it, and a transport sends the
-//! [`Answer`]. Runs nothing, logs nothing, and reads no clock but the one it is given.
+//! [`Service`] reads a message and returns a [`Step`]; the executor runs it, and a transport sends the
+//! [`Answer`]. This layer runs no call, writes no log, and reads only the clock in its options.
 
 mod answer;
 mod call_context;
@@ -44,40 +44,40 @@ use self::call_context::{CallContext, Form};
 use crate::engine::NamePolicy;
 use crate::tools::{self, ParseOptions, Tool};
 
-/// The name under which the server is known to MCP clients (SPEC 1).
+/// The server's name for MCP clients (SPEC 1).
 pub const SERVER_NAME: &str = "file-editing-server";
 
-/// What a transport has to do about a message.
+/// What a transport does with a message.
 #[derive(Debug)]
 pub enum Step {
     /// Nothing.
     Silent,
-    /// Nothing: a notification of this method, which the server does not know.
+    /// Nothing: the server does not know the method of this notification.
     Ignored(String),
-    /// Send this.
+    /// Send this answer.
     Answer(Answer),
-    /// Carry this out, then send what it answers.
+    /// Run this call, then send its answer.
     Call(PendingCall),
-    /// Call off the request with this id, if it is in work.
+    /// Cancel the call with this id, if it has not ended.
     Cancel(Id),
-    /// All of these; the answers go out as one array.
+    /// Do all of these, and send the answers as one array.
     Batch(Vec<Step>),
 }
 
-/// What is offered, and how (SPEC 2).
+/// What the service offers (SPEC 2).
 #[derive(Debug, Clone)]
 pub struct ServiceOptions {
     /// The tools offered.
     pub tools: Vec<&'static Tool>,
     /// Whether tools that write are left out.
     pub read_only: bool,
-    /// Whether results carry data beside the text.
+    /// Whether results also have structured data.
     pub structured: bool,
-    /// Which names are admitted.
+    /// Which names are allowed.
     pub names: NamePolicy,
     /// The folder's canonical path, for the URIs of its files.
     pub folder: PathBuf,
-    /// Seconds that an operation may take.
+    /// The longest time of an operation, in seconds.
     pub timeout: u64,
     /// The clock for times in errors.
     pub clock: fn() -> SystemTime,
@@ -114,7 +114,7 @@ impl Service {
         }
     }
 
-    /// A call with parsed arguments, or the answer to wrong ones.
+    /// A call with parsed arguments, or the error for wrong arguments.
     fn parse_call(&self, tool: &'static Tool, arguments: &str, options: ParseOptions, form: Form) -> Step {
         match tool.parse(arguments, options) {
             Ok(call) => {
@@ -133,7 +133,8 @@ impl Service {
         CallContext { form, operation, file, timeout, clock }
     }
 
-    /// The answer to an HTTP request that is refused before it is parsed: in REST's form if `rest`, else in JSON-RPC's.
+    /// The answer to an HTTP request that is refused before it is parsed: in the form of REST if `rest`, else
+    /// of JSON-RPC.
     pub fn http_refusal(&self, rest: bool, status: u16, code: i32, message: &str) -> Answer {
         let mut refusal = Refusal::new(Id::null(), code, message);
         let body = if rest {
@@ -145,7 +146,7 @@ impl Service {
         Answer::ready(status, body).reported(Report::refused("", None, code, message))
     }
 
-    /// The tools that clients see, in their fixed order.
+    /// The tools that clients see, in a fixed order.
     fn offered(&self) -> impl Iterator<Item = &'static Tool> {
         tools::TOOLS.into_iter().filter(|tool| matches!(self.offer(tool.name), Offer::Tool(_)))
     }

@@ -1,4 +1,5 @@
-//! A parsed call with what its answer needs. The executor runs the call; this module writes the answer.
+//! A parsed call, and the data that its answer needs. The executor runs the call; this module writes the
+//! answer.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::rpc::Id;
 use crate::engine::{Error, Result};
 use crate::tools::{self, Call, OutputKinds, Reply};
 
-/// The error text when the answers of batches hold as many bytes as they may.
+/// The error text if the answers of batches hold all the memory that they may hold.
 pub const NO_ROOM: &str = "The server holds as many answers of batches as it can; try again";
 
 /// See the module.
@@ -29,7 +30,7 @@ impl PendingCall {
         &*self.call
     }
 
-    /// What its reply must hold.
+    /// What the reply must contain.
     pub fn output_kinds(&self) -> OutputKinds {
         self.context.output_kinds()
     }
@@ -44,29 +45,29 @@ impl PendingCall {
         self.call.file().map(|name| name.as_str())
     }
 
-    /// What the log names as the call's target: the file as sent, or a resource's URI.
+    /// The call's target in the log: the file's name as sent, or a resource's URI.
     pub fn target(&self) -> Option<&str> {
         self.context.target()
     }
 
-    /// Whether the call changes its file, and so may have to wait for a lock.
+    /// Whether the call changes its file and therefore may wait for a lock.
     pub fn writes(&self) -> bool {
         tools::find(self.context.operation).is_some_and(|tool| tool.writes)
     }
 
-    /// Whether the call is cancelled when its HTTP client disconnects. Only in stateless revisions: a client of another
-    /// revision may have lost its connection and still want the call to be done.
+    /// Whether the call is cancelled when its HTTP client disconnects. Only in stateless revisions: a client
+    /// of another revision may have lost its connection and still need the change.
     pub fn ends_with_its_client(&self) -> bool {
         self.context.asked().is_some_and(|asked| asked.revision.is_stateless())
     }
 
-    /// The request's id; none in REST.
+    /// The request's id; `None` in REST.
     pub fn id(&self) -> Option<&Id> {
         self.context.asked().map(|asked| &asked.id)
     }
 
-    /// The answer to the result of the call. A failure has a report for the log. `observer` is notified if a streamed
-    /// answer fails later.
+    /// The answer to the call's result. A failure has a report for the log. `observer` is notified if a
+    /// streamed answer fails later.
     pub fn answer(&self, result: Result<Reply>, observer: Arc<dyn StreamObserver>) -> Answer {
         match result {
             Ok(reply) => self.context.reply(reply, observer),
@@ -74,7 +75,7 @@ impl PendingCall {
         }
     }
 
-    /// The answer to a read whose file was changed by another program.
+    /// The answer to a read whose file another program has changed.
     pub fn changed(&self) -> Answer {
         self.context.failure(&self.context.changed())
     }
@@ -89,12 +90,12 @@ impl PendingCall {
         self.context.refused("Internal error")
     }
 
-    /// The answer to a call that was not run because the server has no room for its answer.
+    /// The answer to a call that did not run because the server has no room for its answer.
     pub fn no_room(&self) -> Answer {
         self.context.refused(NO_ROOM)
     }
 
-    /// What the log says when a streamed answer failed because the file changed.
+    /// The log entry for a streamed answer that failed because the file changed.
     pub fn changed_report(&self) -> Report {
         self.context.report(&self.context.changed())
     }

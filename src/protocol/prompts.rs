@@ -1,4 +1,4 @@
-//! `prompts/list` and `prompts/get`: a few requests that people make of a model with these tools (SPEC 6.5).
+//! `prompts/list` and `prompts/get`: ready requests from a user to a model that has these tools (SPEC 6.5).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,15 +15,15 @@ struct Prompt {
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    /// Name and description; all are required.
+    /// Name and description; all arguments are required.
     arguments: &'static [(&'static str, &'static str)],
-    /// The tool that it is no use without.
+    /// The tool that the prompt requires.
     needs: &'static str,
-    /// What the user says; `{argument}` stands for an argument's value.
+    /// The user's message. `{argument}` is replaced by the argument's value.
     text: &'static str,
 }
 
-/// A new prompt is one entry here.
+/// Every prompt. A new prompt is one entry here.
 static PROMPTS: [Prompt; 2] = [
     Prompt {
         name: "explore_folder",
@@ -98,7 +98,7 @@ impl Prompt {
         json
     }
 
-    /// The text with the arguments in their places. One pass: an argument's text is not looked into.
+    /// The text with the arguments filled in. One pass: the values themselves are not searched for arguments.
     fn fill(&self, arguments: &HashMap<Cow<str>, String>) -> Result<String, RpcError> {
         let mut text = String::from(self.text);
         let mut at = 0;

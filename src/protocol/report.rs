@@ -1,12 +1,12 @@
-//! What the log says of a request. Only data: the executor writes the log.
+//! The log entry for a request, as data. The executor writes it to the log.
 //!
-//! A report carries names, codes and ids, never a file's text.
+//! A report holds names, codes and ids, never a file's text.
 
 use super::failure::Category;
 use super::rpc::Id;
 use crate::tools;
 
-/// The operation of a request that names no known one.
+/// The operation of a request that names no known operation.
 const NO_OPERATION: &str = "request";
 
 /// See the module.
@@ -18,28 +18,28 @@ pub enum Report {
         operation: &'static str,
         /// The file's name as sent, or the resource's URI.
         target: Option<String>,
-        /// What went wrong.
+        /// The failure.
         failure: LoggedFailure,
     },
     /// A request was refused before it became a call.
     Refused {
-        /// The tool that it named, or `request`.
+        /// The tool that the request names, or `request`.
         operation: &'static str,
-        /// Why.
+        /// The reason.
         failure: LoggedFailure,
     },
     /// `initialize` was answered.
     Initialized {
         /// The client's name and version.
         client: (String, String),
-        /// The revision that it asked for.
+        /// The revision that the client requested.
         asked: String,
-        /// The revision that is spoken.
+        /// The revision that both sides use.
         spoken: &'static str,
     },
 }
 
-/// A failure as the log names it.
+/// A failure in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedFailure {
     /// The request's id as JSON; empty in REST.
@@ -53,7 +53,7 @@ pub struct LoggedFailure {
 }
 
 impl Report {
-    /// The refusal of a request that names `operation`, if anything.
+    /// The refusal of a request. `operation` may be empty or unknown.
     pub(super) fn refused(operation: &str, id: Option<&Id>, code: i32, message: &str) -> Report {
         let operation = tools::find(operation).map_or(NO_OPERATION, |tool| tool.name);
         let id = id.map_or("", Id::as_json).to_owned();

@@ -1,4 +1,4 @@
-//! The folder's text files as `file:///` resources (SPEC 6.5): listed in pages, read as they are.
+//! The folder's text files as `file:///` resources (SPEC 6.5): lists them in pages, and reads them unchanged.
 
 use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
@@ -21,10 +21,10 @@ use crate::tools::{Call, Members, OutputKinds, Reply, timestamp};
 /// Files in one page of `resources/list`.
 const PAGE: usize = 1_000;
 
-/// What is encoded in the path of a URI: all but letters, digits, `/` and `-._~`.
+/// Characters to encode in a URI's path: all except letters, digits, `/` and `-._~`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Media types by the end of a name; all others are plain text.
+/// Media types by file extension; all other files are plain text.
 const MEDIA_TYPES: [(&str, &str); 14] = [
     ("css", "text/css"),
     ("csv", "text/csv"),
@@ -53,7 +53,7 @@ pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &s
 
 pub(super) fn templates(_: &Service, _: &mut Session, _: &Asked, params: &str) -> MethodResult {
     List::one_page(params)?;
-    // Every file is listed: there is nothing that only a template could reach.
+    // `resources/list` returns every text file, so no templates are needed.
     Ok(Outcome::Members(r#""resourceTemplates":[]"#.into(), Keep::Private))
 }
 
@@ -83,7 +83,7 @@ fn pending(
     Outcome::Step(Step::Call(PendingCall::new(call, service.context(form, operation, None))))
 }
 
-/// A cursor holds the last name of its page, so it needs no state here and outlives files that come and go.
+/// A cursor holds the last name of its page: it needs no state and survives changes of the folder.
 fn cursor_behind(name: &str) -> String {
     URL_SAFE_NO_PAD.encode(format!("after:{name}"))
 }
@@ -107,7 +107,7 @@ impl Call for ListResources {
     fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
         let page = workspace.list_page(self.after.as_deref(), PAGE, control)?;
         if page.uncounted > 0 {
-            // A file of which nobody knows whether it is text is neither listed nor left out.
+            // Whether these files are text is unknown, so any list would be wrong.
             return Err(Error::TimedOut);
         }
         let texts = page.files.iter().filter(|file| file.lines.is_some() || file.changing);
@@ -132,7 +132,7 @@ fn describe(name: &str, file: &FileEntry, folder: &Path, dated: bool) -> Value {
 #[derive(Debug)]
 struct ReadResource {
     uri: String,
-    /// The file that it stands for, if one in the folder.
+    /// The file of the URI, if it is in the folder.
     name: Option<FileName>,
 }
 
@@ -161,7 +161,7 @@ fn uri_of(folder: &Path, name: &str) -> String {
     format!("file://{}", percent_encode(path.as_os_str().as_bytes(), ENCODED))
 }
 
-/// The name of the file in `folder` that a URI stands for. Decoded once; what it names outside is no file of ours.
+/// The name of the file in `folder` for a URI, decoded once. `None` if the URI is outside the folder.
 fn name_of(folder: &Path, uri: &str) -> Option<String> {
     let rest = uri.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(rest);
@@ -188,7 +188,7 @@ mod tests {
             assert_eq!(name_of(folder, &uri).as_deref(), Some(name));
         }
         assert_eq!(name_of(folder, "file://localhost/tmp/a%20b/x").as_deref(), Some("x"));
-        // What is decoded to a path is a name that no policy admits.
+        // The decoded path is a name that no policy allows.
         assert_eq!(name_of(folder, "file:///tmp/a%20b/..%2Fx").as_deref(), Some("../x"));
         for uri in
             ["", "x", "file:///tmp/a%20b", "file:///tmp/a%20bc/x", "http://tmp/a%20b/x", "file:///etc/passwd"]

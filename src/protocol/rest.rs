@@ -1,4 +1,5 @@
-//! REST paths and direct JSON-RPC methods (SPEC 6.2): the same tools, 1-based, with codes and statuses.
+//! REST paths and direct JSON-RPC methods (SPEC 6.2): the same tools, with lines from 1, error codes and HTTP
+//! statuses.
 
 use super::answer::Answer;
 use super::call_context::Form;
@@ -10,8 +11,8 @@ use super::{Offer, Service, Step};
 use crate::tools::{LineBase, ParseOptions};
 
 impl Service {
-    /// Whether `/name` is a REST path and `name` a direct method. An edit under `--read-only` is one: it is refused
-    /// when it is called.
+    /// Whether `/name` is a REST path and `name` a direct method. True for an edit under `--read-only`, which
+    /// is refused when it is called.
     pub fn is_direct_operation(&self, name: &str) -> bool {
         match self.offer(name) {
             Offer::Tool(tool) | Offer::ReadOnly(tool) => tool.direct,
@@ -19,7 +20,7 @@ impl Service {
         }
     }
 
-    /// A POST to `/operation` with this body.
+    /// Handles a POST to `/operation` with this body.
     pub fn rest(&self, operation: &str, body: &[u8]) -> Step {
         let refuse = |status, code, message: &str| {
             let data = error_data(None, operation, message, (self.options.clock)());
@@ -36,7 +37,7 @@ impl Service {
         self.direct_call(operation, Some(text), Form::Rest, refuse)
     }
 
-    /// A direct JSON-RPC method. Nothing if there is none of that name.
+    /// Handles a direct JSON-RPC method. `None` if there is no such method.
     pub(super) fn direct(&self, asked: &Asked, method: &str, params: Option<&str>) -> Option<Step> {
         self.is_direct_operation(method).then(|| {
             let refuse = |_, code, message: &str| {

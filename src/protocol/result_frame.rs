@@ -1,30 +1,30 @@
-//! The frame of a successful result, which differs between revisions (SPEC 6.5).
+//! The frame of a successful result, which depends on the revision (SPEC 6.5).
 
 use super::SERVER_NAME;
 use super::revision::Revision;
 use super::rpc::Id;
 
-/// What a request is, for whoever answers it.
+/// The request data that an answer needs.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) id: Id,
     pub(super) revision: Revision,
-    /// Whether an answer that cannot be completed may be cut off (HTTP); on stdio it must be checked first.
+    /// Whether an incomplete answer may be cut (HTTP). On stdio, the answer is checked before it is sent.
     pub(super) can_cut: bool,
 }
 
-/// How long a client may keep a result, and for whom: stateless revisions want to know.
+/// How long a client may cache a result, and for which users. Stateless revisions state it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Keep {
     /// No statement: results of calls.
     Unsaid,
-    /// The same for everybody as long as the server runs.
+    /// The same for all users while the server runs.
     Public,
     /// Content of the folder, which may change at any time.
     Private,
 }
 
-/// The server's name and version, and what more the revision has.
+/// The server's name and version, and the further fields of the revision.
 pub(super) fn server_info(revision: Revision) -> String {
     let mut info = format!(r#"{{"name":"{SERVER_NAME}","version":"{}""#, env!("CARGO_PKG_VERSION"));
     if revision.has_structured_content() {
@@ -37,7 +37,8 @@ pub(super) fn server_info(revision: Revision) -> String {
     info
 }
 
-/// The message up to the first member of its result; what every result of the revision carries is in it.
+/// The message up to the first member of its result. Includes the members that every result of the revision
+/// has.
 pub(super) fn open(asked: &Asked, keep: Keep) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -58,10 +59,10 @@ pub(super) fn open(asked: &Asked, keep: Keep) -> Vec<u8> {
     out
 }
 
-/// What closes the result and the message.
+/// The end of the result and of the message.
 pub(super) const CLOSE: &[u8] = b"}}";
 
-/// A whole message with these members in its result.
+/// A whole message whose result has these members.
 pub(super) fn whole(asked: &Asked, keep: Keep, members: &str) -> Vec<u8> {
     let mut out = open(asked, keep);
     out.extend_from_slice(members.as_bytes());

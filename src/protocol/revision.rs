@@ -1,6 +1,6 @@
-//! The revisions of MCP and what sets them apart (SPEC 6.5). The one table that a new revision is added to.
+//! The revisions of MCP and their differences (SPEC 6.5). A new revision is added here only.
 
-/// A revision of MCP. Later ones compare greater.
+/// A revision of MCP. Later revisions compare greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Revision {
     /// 2024-11-05
@@ -11,7 +11,7 @@ pub enum Revision {
     V2025_06_18,
     /// 2025-11-25
     V2025_11_25,
-    /// 2026-07-28: no handshake, every request says what it speaks.
+    /// 2026-07-28: no handshake, every request states its revision.
     V2026_07_28,
 }
 
@@ -24,10 +24,10 @@ const ALL: [(Revision, &str); 5] = [
 ];
 
 impl Revision {
-    /// What a client gets in a handshake that asks for one we do not know.
+    /// The answer to a handshake that requests an unknown revision.
     pub const NEWEST_BY_HANDSHAKE: Revision = Revision::V2025_11_25;
 
-    /// What an HTTP client speaks that does not say.
+    /// The revision of an HTTP client that states none.
     pub const UNSAID: Revision = Revision::V2025_03_26;
 
     /// The revision called `name`.
@@ -35,39 +35,39 @@ impl Revision {
         ALL.iter().find(|(_, known)| *known == name).map(|(revision, _)| *revision)
     }
 
-    /// The revision called `name`, if it is spoken after a handshake.
+    /// The revision called `name`, if it has a handshake.
     pub fn by_handshake(name: &str) -> Option<Revision> {
         Revision::parse(name).filter(|revision| !revision.is_stateless())
     }
 
-    /// Its name.
+    /// The revision's name.
     pub fn as_str(self) -> &'static str {
         ALL.iter().find(|(revision, _)| *revision == self).map_or("", |(_, name)| name)
     }
 
-    /// The names of all that need no handshake, as a JSON array.
+    /// The names of all revisions without a handshake, as a JSON array.
     pub(super) fn stateless_names() -> String {
         let names = ALL.iter().filter(|(revision, _)| revision.is_stateless());
         let quoted: Vec<String> = names.map(|(_, name)| format!("\"{name}\"")).collect();
         format!("[{}]", quoted.join(","))
     }
 
-    /// Whether there is no handshake: each request says in its `_meta` what it speaks.
+    /// Whether there is no handshake: each request states its revision in its `_meta`.
     pub fn is_stateless(self) -> bool {
         self >= Revision::V2026_07_28
     }
 
-    /// Whether an array of messages is a message.
+    /// Whether a message may be an array of messages.
     pub fn has_batches(self) -> bool {
         self == Revision::V2025_03_26
     }
 
-    /// Whether names for people and data beside the text exist.
+    /// Whether there are titles and structured results.
     pub fn has_structured_content(self) -> bool {
         self >= Revision::V2025_06_18
     }
 
-    /// Whether the server may describe itself.
+    /// Whether the server's information has a description.
     pub fn has_description(self) -> bool {
         self >= Revision::V2025_11_25
     }

@@ -1,23 +1,23 @@
-//! The state of one connection (SPEC 6.5). Requests are refused only in the state `Shutting`.
+//! The state of one connection (SPEC 6.5). Only the state `Shutting` refuses requests.
 
 use super::Revision;
 
-/// Where a connection is in its life.
+/// The state of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectionState {
-    /// Nothing was said yet.
+    /// `initialize` was not answered yet.
     Uninitialized,
     /// `initialize` was answered.
     Initializing,
-    /// The client has confirmed.
+    /// The client has confirmed the handshake.
     Ready,
-    /// No new requests; those in work are finished.
+    /// New requests are refused; calls in progress finish.
     Shutting,
-    /// Over.
+    /// The connection has ended.
     Closed,
 }
 
-/// What one connection has agreed on.
+/// The state and the revision of one connection.
 #[derive(Debug, Clone)]
 pub struct Session {
     state: ConnectionState,
@@ -26,28 +26,28 @@ pub struct Session {
 }
 
 impl Session {
-    /// A stdio connection: has a life, and knows the direct methods.
+    /// A stdio connection. It has all states, and direct methods.
     pub fn stdio() -> Session {
         let revision = Revision::NEWEST_BY_HANDSHAKE;
         Session { state: ConnectionState::Uninitialized, revision, direct: true }
     }
 
-    /// One HTTP request: remembers nothing, speaks the revision of its header.
+    /// One HTTP request: keeps no state, and uses the revision of its header.
     pub(super) fn http(revision: Revision) -> Session {
         Session { state: ConnectionState::Ready, revision, direct: false }
     }
 
-    /// The revision spoken.
+    /// The revision in use.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// Whether `list_files` and the like are methods here (SPEC 6.2).
+    /// Whether the connection has direct methods such as `list_files` (SPEC 6.2).
     pub(super) fn has_direct_methods(&self) -> bool {
         self.direct
     }
 
-    /// Where the connection is in its life.
+    /// The state of the connection.
     pub fn state(&self) -> ConnectionState {
         self.state
     }
@@ -63,7 +63,7 @@ impl Session {
         }
     }
 
-    /// Goes on to `state`.
+    /// Changes to `state`.
     pub fn enter(&mut self, state: ConnectionState) {
         self.state = state;
     }

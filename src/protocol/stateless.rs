@@ -1,6 +1,6 @@
-//! What stateless revisions have of their own: a `_meta` on each request, HTTP headers that repeat it, discovery.
+//! Stateless revisions: `_meta` in each request, HTTP headers that repeat it, and discovery.
 //!
-//! Nothing is remembered between requests. The order of the checks is that of the protocol checklist's section 6.2.
+//! Nothing is kept between requests. The checks follow the order of section 6.2 of the protocol checklist.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::method::{CAPABILITIES, MethodResult, Outcome, RpcError};
 use super::result_frame::{Asked, Keep};
 use super::{Revision, Service, Session, rpc};
 
-/// A header is missing or unlike the body.
+/// A header is missing or differs from the body.
 const HEADER_MISMATCH: i32 = -32020;
 
 /// The revision is not supported.
@@ -24,7 +24,7 @@ const UNSUPPORTED_VERSION: i32 = -32022;
 const LOG_LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/// The headers of an HTTP request that MCP looks at; not ASCII reads as empty.
+/// The HTTP headers that MCP uses. A value that is not ASCII is empty here.
 #[derive(Debug, Clone, Default)]
 pub struct Headers {
     /// `MCP-Protocol-Version`
@@ -39,10 +39,10 @@ pub struct Headers {
 struct Params<'a> {
     #[serde(borrow, default, rename = "_meta")]
     meta: Option<&'a RawValue>,
-    /// Of a tool or a prompt.
+    /// The name of a tool or a prompt.
     #[serde(borrow, default)]
     name: Option<&'a RawValue>,
-    /// Of a resource.
+    /// The URI of a resource.
     #[serde(borrow, default)]
     uri: Option<&'a RawValue>,
 }
@@ -63,7 +63,8 @@ struct LogLevel<'a> {
     level: Option<&'a RawValue>,
 }
 
-/// The revision in which a request is served: the session's, unless the request says in its `_meta` what it speaks.
+/// The revision of a request: from its `_meta`, else the session's. A stateless session requires `_meta`,
+/// except for `initialize`.
 pub(super) fn revision_of(
     session: &Session,
     headers: Option<&Headers>,
@@ -106,7 +107,7 @@ fn check_meta(meta: Meta, header: Option<Option<&str>>) -> Result<Revision, RpcE
     revision.ok_or_else(|| unsupported(&version))
 }
 
-/// Refuses a level that does not exist: the last of the checks, when it is known that there is such a method.
+/// Refuses an unknown log level. This is the last check, after the method was found.
 pub(super) fn check_log_level(params: &str) -> Result<(), RpcError> {
     if !params.contains("logLevel") {
         return Ok(());
@@ -122,7 +123,7 @@ pub(super) fn check_log_level(params: &str) -> Result<(), RpcError> {
     }
 }
 
-/// Whether the headers repeat the method, and the name or uri where there is one.
+/// Whether the headers repeat the method and its name or URI.
 fn agree(headers: &Headers, method: &str, params: &Params) -> bool {
     if headers.method.as_deref() != Some(method) {
         return false;
@@ -132,12 +133,12 @@ fn agree(headers: &Headers, method: &str, params: &Params) -> bool {
         "resources/read" => params.uri,
         _ => return true,
     };
-    // A name that is missing or no string is for the method to refuse.
+    // The method itself refuses a name that is missing or not a string.
     let Some(named) = named.and_then(|name| rpc::string(name.get())) else { return true };
     headers.name.as_deref().and_then(decoded).is_some_and(|header| header == named)
 }
 
-/// A header's value; `=?base64?…?=` stands for what cannot be written in a header.
+/// A header's value. `=?base64?…?=` encodes a value that a header cannot hold.
 fn decoded(value: &str) -> Option<Cow<'_, str>> {
     match value.strip_prefix("=?base64?").and_then(|value| value.strip_suffix("?=")) {
         Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok().map(Cow::Owned),
@@ -153,14 +154,14 @@ fn mismatch(message: &str) -> RpcError {
     bad(RpcError::new(HEADER_MISMATCH, message))
 }
 
-/// The refusal of a revision that cannot be spoken without a handshake.
+/// The refusal of a revision that is unknown or needs a handshake.
 fn unsupported(version: &str) -> RpcError {
     let supported: serde_json::Value = serde_json::from_str(&Revision::stateless_names()).unwrap_or_default();
     let data = json!({ "supported": supported, "requested": version });
     bad(RpcError::new(UNSUPPORTED_VERSION, "Unsupported protocol version").with_data(data))
 }
 
-/// Says what the server is and speaks.
+/// `server/discover`: the server's revisions and capabilities.
 pub(super) fn discover(service: &Service, _: &mut Session, _: &Asked, _: &str) -> MethodResult {
     let versions = Revision::stateless_names();
     let members = format!(

@@ -1,4 +1,4 @@
-//! Calls that panic or hang, for the tests of whoever must cope with that.
+//! Calls that panic or hang, for tests.
 
 use std::sync::Mutex;
 use std::sync::mpsc::Receiver;
@@ -11,7 +11,7 @@ use super::{Id, Revision};
 use crate::engine::{Control, FileName, NamePolicy, Result, Workspace};
 use crate::tools::{Call, OutputKinds, Reply};
 
-/// Hangs until its channel is closed, whatever its control says, as a dead disk does.
+/// Hangs until its channel is closed, whatever its control says, like a call on a dead disk.
 #[derive(Debug)]
 struct Hangs {
     file: FileName,
@@ -65,7 +65,7 @@ fn tool_form(id: &str) -> Form {
     Form::Tool { asked, structured: false }
 }
 
-/// A `tools/call` with this id; `at_once`: panics already where no waiting is allowed.
+/// A `tools/call` with this id. If `at_once`, it panics even in `run_at_once`.
 pub(crate) fn tool(id: &str, at_once: bool) -> PendingCall {
     pending(tool_form(id), Box::new(Panics { file: file(), at_once }))
 }
@@ -75,7 +75,7 @@ pub(crate) fn hanging(id: &str, until_closed: Receiver<()>) -> PendingCall {
     pending(tool_form(id), Box::new(Hangs { file: file(), until_closed: Mutex::new(until_closed) }))
 }
 
-/// A REST call.
+/// A REST call that panics like [`tool`].
 pub(crate) fn rest(at_once: bool) -> PendingCall {
     pending(Form::Rest, Box::new(Panics { file: file(), at_once }))
 }

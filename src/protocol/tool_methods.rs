@@ -18,7 +18,7 @@ pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &s
     Ok(Outcome::Members(format!(r#""tools":[{}]"#, tools.join(",")), Keep::Public))
 }
 
-/// A tool as clients see it.
+/// A tool's entry in `tools/list`.
 fn describe(service: &Service, tool: &Tool, revision: Revision) -> String {
     let mut json = format!(r#"{{"name":"{}""#, tool.name);
     // Writing to a String cannot fail.

@@ -1,4 +1,4 @@
-//! Moving bytes: stdio and HTTP. Never matches on engine errors; what an answer says is the protocol's.
+//! Moves bytes over stdio and HTTP. Never matches on engine errors; the protocol writes the answers.
 
 pub mod http;
 pub mod net;
@@ -13,7 +13,7 @@ use crate::engine::Workspace;
 use crate::exec::Limits;
 use crate::protocol::Service;
 
-/// What both transports serve, and within which limits (SPEC 2).
+/// What both transports serve, and their limits (SPEC 2).
 #[derive(Debug, Clone)]
 pub struct Shared {
     /// The protocols.
@@ -22,11 +22,11 @@ pub struct Shared {
     pub workspace: Arc<Workspace>,
     /// Largest request, in bytes.
     pub max_bytes: usize,
-    /// Longest time up to the first byte of an answer.
+    /// Longest time of a call up to the first byte of its answer.
     pub timeout: Duration,
-    /// Requests in work at once.
+    /// `--max-in-flight`. Stdio: calls in progress. HTTP: calls that run at once in the whole server.
     pub max_in_flight: usize,
-    /// Requests a connection may send.
+    /// The rate of requests that a connection may send.
     pub rate_limit: Option<net::rate_limit::Rate>,
 }
 
@@ -40,7 +40,7 @@ impl Shared {
 /// Descriptors that a start needs.
 const DESCRIPTORS: usize = 7;
 
-/// An error if there are too few descriptors. To be asked before the runtime is built, which panics without them.
+/// An error if there are too few descriptors. Called before the runtime is built, which panics without them.
 fn check_descriptors() -> io::Result<()> {
     let stderr = rustix::stdio::stderr();
     (0..DESCRIPTORS).map(|_| stderr.try_clone_to_owned()).collect::<io::Result<Vec<_>>>().map(drop)

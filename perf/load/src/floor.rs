@@ -1,11 +1,13 @@
-//! The floor: a process that is asked like a server and only moves the same bytes. Nothing that answers so can be faster.
+//! The floor: a process that gets requests like a server and only moves the same bytes. No server can be
+//! faster.
 //!
 //! - `answer <answer>`: writes the ready bytes, for each line of input;
 //! - `range <answer> <file> <from> <len>`: preads the range, then writes the ready bytes;
 //! - `list <answer> <folder>`: reads the folder and the status of each file, then writes the ready bytes;
-//! - `edit <answer> <file> full|none`: writes the file's bytes beside it and renames, flushed or not, then answers.
+//! - `edit <answer> <file> full|none`: writes the file's bytes to a new file, flushes it if `full`, renames
+//!   it, then writes the ready bytes.
 //!
-//! The ready bytes are another server's answer to the same request, taken from a file.
+//! The ready bytes are another server's answer to the same request, read from a file.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -48,7 +50,7 @@ fn serve(answer: &[u8], work: &mut Move) -> io::Result<()> {
         io::stdout().as_fd().try_clone_to_owned().map(File::from)?,
     );
     let mut block = vec![0; 64 << 10];
-    // Answers to all lines of one block are one write, as long as that is a small one.
+    // Writes short answers to all lines of one block at once.
     let many = if answer.len() <= 4 << 10 { answer.repeat(256) } else { answer.to_vec() };
     loop {
         let count = input.read(&mut block)?;

@@ -9,7 +9,7 @@ use crate::stdio::{Seen, says_failed};
 pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
-    /// What of the buffer is still to be looked at.
+    /// The bytes from `from` to `to` are not read yet.
     from: usize,
     to: usize,
 }
@@ -94,7 +94,7 @@ impl Connection {
         Ok(())
     }
 
-    /// What has come and is not looked at yet; waits if there is nothing.
+    /// The received bytes that are not read yet; waits if there are none.
     fn block(&mut self) -> Outcome<&[u8]> {
         if self.from == self.to {
             self.from = 0;

@@ -1,4 +1,4 @@
-//! What the caller asks for, as it comes in on stdin.
+//! The jobs that the caller writes to stdin.
 
 use std::path::PathBuf;
 
@@ -7,36 +7,36 @@ use serde::Deserialize;
 /// The same work for several servers, in turn.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Job {
-    /// Turns that each run gets.
+    /// Turns of each run.
     pub(crate) rounds: usize,
-    /// A turn ends after so many milliseconds or so many requests, and is at least one request.
+    /// A turn has at least one request, and ends after this many milliseconds or requests.
     pub(crate) turn_ms: f64,
     pub(crate) turn_requests: usize,
-    /// A run that has taken so long in all, and has three turns, gets no more; nor one that has taken four times as long.
+    /// A run gets no more turns after this total time and three turns, or after four times this time.
     pub(crate) most_ms: f64,
     pub(crate) runs: Vec<Run>,
 }
 
-/// One server and what it is asked.
+/// One server and its requests.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Run {
     pub(crate) name: String,
     #[serde(flatten)]
     pub(crate) start: Start,
     pub(crate) mode: Mode,
-    /// Asked in a circle; each is one line.
+    /// Sent in a circle; each is one line.
     pub(crate) requests: Vec<String>,
-    /// Where the first answer goes.
+    /// The file for the first answer.
     pub(crate) first: PathBuf,
 }
 
-/// How a server is started and brought to the point where it can be asked.
+/// How a server is started and prepared.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Start {
     pub(crate) command: Vec<String>,
     #[serde(default)]
     pub(crate) http: bool,
-    /// Sent before anything is timed; those with an id are answered.
+    /// Sent before the measurement; lines with an id get an answer.
     #[serde(default)]
     pub(crate) before: Vec<String>,
 }
@@ -46,18 +46,18 @@ pub(crate) struct Start {
 pub(crate) enum Mode {
     /// One process for the whole job; one request after the other.
     Warm,
-    /// A new process for each request, started before the clock is.
+    /// A new process for each request, started before the clock.
     Fresh,
-    /// A new process for each request, its start included.
+    /// A new process for each request; the time includes its start.
     Start,
-    /// So many requests in flight at all times; a sample is the time per answer over one turn.
+    /// This many requests in flight at all times; a sample is the time per answer over one turn.
     Window(usize),
 }
 
-/// What is asked of processes whose memory is looked at.
+/// Runs whose memory is measured.
 #[derive(Debug, Deserialize)]
 pub(crate) struct MemoryJob {
-    /// Idle until then, counted from the last answer, before the last look.
+    /// Time between the end of the last run and the last measurement, without requests.
     pub(crate) later_ms: u64,
     pub(crate) runs: Vec<MemoryRun>,
 }
@@ -68,7 +68,7 @@ pub(crate) struct MemoryRun {
     #[serde(flatten)]
     pub(crate) start: Start,
     pub(crate) requests: Vec<String>,
-    /// So many of the requests at once; all are sent `times` times.
+    /// Requests sent at once; all requests are sent `times` times.
     pub(crate) at_once: usize,
     pub(crate) times: usize,
 }

@@ -1,11 +1,11 @@
-//! The load generator: asks servers over raw pipes and sockets, and says how long each answer took.
+//! The load generator: sends requests over raw pipes and sockets, and measures the time of each answer.
 //!
-//! - `load time`: a job on stdin (`job.rs`); every run of it is started, asked once, and its first answer is put into a
-//!   file. The names of the runs whose outcome the caller found right come in on the next line; these are timed in turn.
-//! - `load memory`: what processes hold while idle, at their peak and later.
-//! - `load floor <what> …`: a process that only moves the bytes (`floor.rs`), to be asked like a server.
+//! - `load time`: reads a job (`job.rs`) from stdin. Starts each run, sends one request and writes the first
+//!   answer to a file. The next line of input names the runs whose answer is right; these are timed in turn.
+//! - `load memory`: the memory of processes while idle, at their peak and later.
+//! - `load floor <what> …`: a process that only moves the bytes (`floor.rs`) and gets requests like a server.
 //!
-//! It knows nothing of MCP, of tools or of who is measured: requests are lines and answers are lengths.
+//! Knows nothing of MCP, tools or the servers: requests are lines, and answers are lengths.
 
 mod floor;
 mod http;
@@ -19,7 +19,7 @@ mod stdio;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// What went wrong, in words for the table.
+/// An error is a text for the table.
 type Outcome<T> = Result<T, String>;
 
 fn main() -> ExitCode {
@@ -39,14 +39,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// One line of JSON to the caller.
+/// Writes one line of JSON to the caller.
 fn say(what: &impl serde::Serialize) -> Outcome<()> {
     let line = serde_json::to_string(what).map_err(|why| why.to_string())?;
     let mut out = io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|why| why.to_string())
 }
 
-/// The next line of JSON from the caller.
+/// Reads the next line of JSON from the caller.
 fn hear<T: serde::de::DeserializeOwned>() -> Outcome<T> {
     let mut line = String::new();
     io::stdin().read_line(&mut line).map_err(|why| why.to_string())?;

@@ -19,12 +19,12 @@ pub(crate) struct Many {
 
 struct One {
     stream: TcpStream,
-    /// Bytes of the answer that are still to come; 0: nothing in flight.
+    /// Bytes of the answer that have not arrived; 0: nothing is in flight.
     left: usize,
 }
 
 impl Many {
-    /// Connects, and asks once on each connection to know how long an answer is, its head included.
+    /// Opens the connections.
     pub(crate) fn new(port: u16, count: usize, requests: &[String]) -> Outcome<Many> {
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|why| why.to_string())?;
         let mut connections = Vec::new();
@@ -42,7 +42,7 @@ impl Many {
         Ok(Many { poll, connections, requests: requests.iter().map(|body| post(body)).collect() })
     }
 
-    /// Asks on all connections until the time is up; every answer is `len` bytes long, its head included.
+    /// Sends requests on all connections until the time is up. Every answer has `len` bytes, with its head.
     pub(crate) fn pump(&mut self, len: usize, time: Duration) -> Outcome<Pumped> {
         let start = Instant::now();
         let (mut asked, mut answered, mut bytes) = (0, 0, 0);
@@ -70,7 +70,7 @@ impl Many {
         Ok(Pumped { took: start.elapsed(), answered, bytes })
     }
 
-    /// The length of the first answer, its head included: read until its body is there.
+    /// The length of an answer with its head. Sends one request and reads until its body is complete.
     pub(crate) fn len_of_one(&mut self, body: usize) -> Outcome<usize> {
         let one = &mut self.connections[0];
         one.stream.set_nonblocking(false).map_err(|why| why.to_string())?;

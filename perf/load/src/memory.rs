@@ -1,4 +1,4 @@
-//! What processes hold: idle, at the most while they are asked, right after the last answer, and later.
+//! The memory of processes: idle, at the peak during requests, after the last answer, and later.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -11,9 +11,9 @@ use crate::job::{MemoryJob, MemoryRun};
 use crate::server::{Memory, Server, Wire};
 use crate::{Outcome, hear, say};
 
-/// Between two looks at a process that is at work.
+/// Time between two samples during requests.
 const EVERY: Duration = Duration::from_micros(200);
-/// From the handshake to the look at an idle process.
+/// Time from the handshake to the sample of the idle process.
 const SETTLED: Duration = Duration::from_secs(6);
 
 #[derive(Serialize, Default)]
@@ -65,7 +65,7 @@ fn ask(run: &MemoryRun, report: &mut Report) -> Outcome<Server> {
     Ok(server)
 }
 
-/// Over HTTP requests at once need a connection each.
+/// Over HTTP, each request in flight needs its own connection.
 fn others(server: &Server, run: &MemoryRun) -> Outcome<Vec<Connection>> {
     match server.wire {
         Wire::Http(port, ..) => (0..run.at_once).map(|_| Connection::new(port)).collect(),
@@ -83,7 +83,7 @@ fn sample(pid: u32, done: &AtomicBool) -> (Memory, usize) {
     (peak.most(Memory::of(pid)), looks)
 }
 
-/// All requests, so many at once.
+/// Sends all requests, `at_once` at a time.
 fn batches(server: &mut Server, others: &mut [Connection], run: &MemoryRun) -> Outcome<()> {
     for batch in run.requests.chunks(run.at_once) {
         let _watched = server.watched();

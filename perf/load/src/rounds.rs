@@ -1,4 +1,5 @@
-//! The same work for several servers in turn, many rounds, so that what else the machine does meets all of them alike.
+//! Runs the same work for several servers in turn, in many rounds, so that other load of the machine affects
+//! all servers equally.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -11,7 +12,8 @@ use crate::server::{Server, Wire};
 use crate::stdio::{Requests, Seen};
 use crate::{Outcome, hear, say};
 
-/// What a run came to: nanoseconds for each answer, and which of the requests each was to, unless many were in flight.
+/// The result of a run: nanoseconds per answer, and the index of each request. With many requests in flight,
+/// there are no indexes.
 #[derive(Serialize)]
 struct Report<'a> {
     name: &'a str,
@@ -31,7 +33,7 @@ pub(crate) fn run() -> Outcome<()> {
     for round in 0..job.rounds {
         let count = states.len().max(1);
         for nth in 0..states.len() {
-            // Every other round backwards: what ran just before has a part in how fast a run is.
+            // Reverses every other round, because each run affects the speed of the next one.
             let nth = if round % 2 == 0 { nth } else { count - 1 - nth };
             let state = &mut states[(nth + round / 2) % count];
             if state.failed.is_none() && !state.is_spent(&job) {
@@ -48,15 +50,15 @@ pub(crate) fn run() -> Outcome<()> {
     say(&reports.collect::<Vec<_>>())
 }
 
-/// One run on its way.
+/// The state of one run.
 struct State<'a> {
     run: &'a Run,
-    /// Requests as they go out, one line each.
+    /// The requests as they are sent, one line each.
     lines: Vec<String>,
     server: Option<Server>,
     many: Option<(Many, usize)>,
     next: usize,
-    /// What the answer to each request looked like when it came first.
+    /// The first answer to each request.
     seen: Vec<Option<Seen>>,
     samples: Vec<u64>,
     asked: Vec<usize>,
@@ -66,7 +68,7 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// Starts it, asks once and keeps the answer.
+    /// Starts the server, sends one request and keeps the answer.
     fn first(run: &'a Run) -> State<'a> {
         let end = if run.start.http { "" } else { "\n" };
         let mut state = State {
@@ -105,7 +107,7 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// Holds an answer against the first to the same request, and goes on to the next.
+    /// Compares an answer with the first one to the same request, and moves to the next request.
     fn note(&mut self, seen: Seen) -> Outcome<()> {
         let place = self.next % self.seen.len();
         let first = *self.seen[place].get_or_insert(seen);
@@ -143,8 +145,8 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// One request that does not count, to a process that the others' turns have pushed out of the caches;
-    /// not where it would take a good part of the turn.
+    /// Sends one request that does not count, because other runs have replaced the process's data in the
+    /// caches. Not if it would take a large part of the turn.
     fn warm_up(&mut self, time: Duration) -> Outcome<()> {
         let last = Duration::from_nanos(self.samples.last().copied().unwrap_or(0));
         if self.run.mode == Mode::Warm && last < time / 8 {
@@ -173,7 +175,7 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// One turn of requests in flight is one sample: the time per answer.
+    /// Measures one turn of requests in flight as one sample: the time per answer.
     fn pump(&mut self, window: usize, time: Duration) -> Outcome<()> {
         let expected = self.seen[0].map_or(0, |seen| seen.len);
         let (pumped, len) = match (&mut self.many, &mut self.server) {

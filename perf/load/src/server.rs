@@ -1,4 +1,4 @@
-//! A server process, a client's side of it, and its memory as the system sees it.
+//! A server process, a client of it, and its memory as the system reports it.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -14,7 +14,7 @@ use crate::http::Connection;
 use crate::job::Start;
 use crate::stdio::{Pipes, Seen};
 
-/// A server that takes longer for one answer is ended.
+/// A server that needs longer for one answer is killed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Server {
@@ -24,12 +24,12 @@ pub(crate) struct Server {
 
 pub(crate) enum Wire {
     Stdio(Box<Pipes>),
-    /// The port, one connection, and the log, so that the server can go on writing to it.
+    /// The port, one connection, and the log, which stays open so that the server can write to it.
     Http(u16, Box<Connection>, #[allow(dead_code)] BufReader<ChildStderr>),
 }
 
 impl Server {
-    /// Starts it and carries out the handshake.
+    /// Starts a server and does the handshake.
     pub(crate) fn start(how: &Start) -> Outcome<Server> {
         let mut command = Command::new(&how.command[0]);
         command.args(&how.command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -68,7 +68,7 @@ impl Server {
         }
     }
 
-    /// One request, already a line; one answer.
+    /// Sends one request, which is already a line, and reads its answer.
     pub(crate) fn ask(&mut self, line: &str, keep: Option<&mut Vec<u8>>) -> Outcome<Seen> {
         let _watched = self.watched();
         match &mut self.wire {
@@ -78,7 +78,7 @@ impl Server {
         self.receive(keep)
     }
 
-    /// Ends the process when what is asked of it now takes too long.
+    /// Kills the process if it takes too long from now on.
     pub(crate) fn watched(&self) -> Watched {
         Watched::new(self.child.id())
     }
@@ -90,13 +90,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // One that has ended already cannot be killed any more.
+        // Fails if the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The port that the ready line names, which is not the first line of the log.
+/// The port in the ready line, which is not the first line of the log.
 fn port(log: &mut BufReader<ChildStderr>) -> Outcome<u16> {
     let mut line = String::new();
     while log.read_line(&mut line).map_err(|why| why.to_string())? > 0 {
@@ -111,11 +111,11 @@ fn port(log: &mut BufReader<ChildStderr>) -> Outcome<u16> {
 }
 
 static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
-/// Milliseconds after `STARTED` at which `ASKED` is ended; 0: nobody is waited for.
+/// Milliseconds after `STARTED` at which `ASKED` is killed; 0: no deadline.
 static DEADLINE: AtomicU64 = AtomicU64::new(0);
 static ASKED: AtomicI32 = AtomicI32::new(0);
 
-/// While it lives, the process is ended when its time is up. There is one at a time.
+/// The process is killed if this lives too long. There is one at a time.
 pub(crate) struct Watched;
 
 impl Watched {
@@ -146,13 +146,13 @@ fn watch() {
         let deadline = DEADLINE.load(Ordering::Acquire);
         let asked = Pid::from_raw(ASKED.load(Ordering::Relaxed));
         if let Some(asked) = asked.filter(|_| deadline != 0 && now() > deadline) {
-            // It may have ended this moment.
+            // Fails if the process has just ended.
             let _ = kill_process(asked, Signal::KILL);
         }
     }
 }
 
-/// What a process holds, in bytes.
+/// Memory of a process, in bytes.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct Memory {
     pub(crate) resident: u64,
@@ -171,7 +171,7 @@ impl Memory {
         Memory { resident: field("VmRSS"), anonymous: field("RssAnon"), file: field("RssFile") }
     }
 
-    /// The larger of each figure.
+    /// The larger of each value.
     pub(crate) fn most(self, other: Memory) -> Memory {
         Memory {
             resident: self.resident.max(other.resident),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// Larger than a pipe, small enough to stay in the cache.
+/// Larger than a pipe, small enough for the CPU cache.
 const BUFFER: usize = 256 << 10;
 
 pub(crate) struct Pipes {
@@ -15,15 +15,15 @@ pub(crate) struct Pipes {
     buffer: Vec<u8>,
 }
 
-/// What is held against every answer while time is taken.
+/// The properties that are checked on every timed answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) len: usize,
-    /// Its head or its tail says that the tool failed.
+    /// Its start or its end says that the tool failed.
     pub(crate) failed: bool,
 }
 
-/// Whether a tool result's flag says so; it stands near one end or the other.
+/// Whether a tool result is a failure. Its flag is near the start or the end.
 pub(crate) fn says_failed(bytes: &[u8]) -> bool {
     let near = 512.min(bytes.len());
     [&bytes[..near], &bytes[bytes.len() - near..]]
@@ -40,7 +40,8 @@ impl Pipes {
         self.input.write_all(lines).map_err(|why| format!("does not take the request: {why}"))
     }
 
-    /// The answer to the only request in flight. JSON has no bare line breaks: a block that ends in one ends the answer.
+    /// Reads the answer to the only request in flight. It ends at the first block that ends in a line break,
+    /// because JSON contains no bare line breaks.
     pub(crate) fn receive(&mut self, mut keep: Option<&mut Vec<u8>>) -> Outcome<Seen> {
         let (mut len, mut failed) = (0, false);
         loop {
@@ -57,7 +58,7 @@ impl Pipes {
         }
     }
 
-    /// So many answers, of which one block may hold the end of one and the beginning of the next.
+    /// Reads this many answers. A block may hold parts of two answers.
     pub(crate) fn take(&mut self, count: usize) -> Outcome<()> {
         let mut left = count;
         while left > 0 {
@@ -79,8 +80,8 @@ impl Pipes {
         }
     }
 
-    /// Keeps `window` of the requests in flight until the time is up, then takes what is still to come.
-    /// All that is in flight fits into a pipe, so neither side can wait for the other for ever.
+    /// Keeps `window` requests in flight until the time is up, then reads the remaining answers. All requests
+    /// in flight fit into a pipe, so client and server never block each other.
     pub(crate) fn pump(&mut self, requests: &Requests, window: usize, time: Duration) -> Outcome<Pumped> {
         let start = Instant::now();
         let (mut sent, mut answered, mut bytes) = (window, 0, 0);
@@ -99,7 +100,7 @@ impl Pipes {
     }
 }
 
-/// What came of one turn of requests in flight.
+/// The result of one turn of requests in flight.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pumped {
     pub(crate) took: Duration,
@@ -107,14 +108,14 @@ pub(crate) struct Pumped {
     pub(crate) bytes: usize,
 }
 
-/// Requests laid end to end, so that any number of them in a row is one write.
+/// Concatenated requests, so that several of them are sent by one write.
 pub(crate) struct Requests {
     lines: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Requests {
-    /// Of lines with their breaks.
+    /// From lines with their breaks.
     pub(crate) fn new(requests: &[String]) -> Requests {
         let (mut lines, mut ends) = (Vec::new(), vec![0]);
         for request in requests {
@@ -124,7 +125,7 @@ impl Requests {
         Requests { lines, ends }
     }
 
-    /// The requests from number `from` on, around the circle.
+    /// Sends `count` requests from number `from` on, in a circle.
     fn run(&self, from: usize, count: usize, mut send: impl FnMut(&[u8]) -> Outcome<()>) -> Outcome<()> {
         let all = self.ends.len() - 1;
         let (mut from, mut left) = (from % all, count);

@@ -1,8 +1,8 @@
-//! The two steps of an escape with AVX2, at the same speed whatever the text holds.
+//! The two steps of an escape with AVX2. Their speed does not depend on the text.
 //!
-//! No branch asks for a single byte, so none is mispredicted: eight bytes become sixteen, each behind a backslash of its
-//! own, and one shuffle from a table drops the backslashes that nobody needs. Knows nothing but one stage.
-#![allow(unsafe_code)] // Calling code that the processor must be asked for.
+//! No branch depends on a single byte. Eight bytes become sixteen, each behind its own backslash; one shuffle
+//! from a table drops the backslashes that are not needed. Knows only one stage.
+#![allow(unsafe_code)] // Calls functions for processor features that are checked at run time.
 
 use std::arch::x86_64::*;
 
@@ -10,15 +10,15 @@ use bytemuck::must_cast;
 
 use super::{Escaped, OVERRUN, STEP, Stage, chunk, chunk_mut, padding, scalar};
 
-/// See [`super::escape`]; nothing if the processor cannot.
+/// See [`super::escape`]. `None` if the processor lacks AVX2 or POPCNT.
 pub(super) fn escape(stage: &Stage, len: usize, out: &mut [u8]) -> Option<Escaped> {
-    // SAFETY: the processor has what the function is compiled for.
+    // SAFETY: `supported` has checked for the features that the function needs.
     supported().then(|| unsafe { escape_avx2(stage, len, out) })
 }
 
-/// See [`super::join`]; nothing if the processor cannot.
+/// See [`super::join`]. `None` if the processor lacks AVX2 or POPCNT.
 pub(super) fn join(stage: &Stage, len: usize, after_cr: bool, joined: &mut Stage) -> Option<usize> {
-    // SAFETY: the processor has what the function is compiled for.
+    // SAFETY: `supported` has checked for the features that the function needs.
     supported().then(|| unsafe { join_avx2(stage, len, after_cr, joined) })
 }
 
@@ -26,20 +26,20 @@ fn supported() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")
 }
 
-/// Bytes that one shuffle takes.
+/// Bytes that one shuffle reads.
 const LANE: usize = 8;
 
-/// A shuffle for each set of the bytes of a lane.
+/// One shuffle for each subset of the bytes of a lane.
 #[repr(align(64))]
 struct Shuffles([[u8; 16]; 256]);
 
-/// Picks nothing: a zero.
+/// Selects no byte: the result is zero.
 const NONE: u8 = 0x80;
 
-/// From each byte behind its backslash: all bytes, and the backslashes of the set.
+/// Input: each byte behind its backslash. Output: all bytes, and the backslashes of the subset.
 static ESCAPE: Shuffles = shuffles(true);
 
-/// From the bytes of a lane: those that are not in the set.
+/// Input: the bytes of a lane. Output: the bytes that are not in the subset.
 static DROP: Shuffles = shuffles(false);
 
 const fn shuffles(escape: bool) -> Shuffles {
@@ -72,7 +72,7 @@ impl Shuffles {
     }
 }
 
-/// What stands behind the backslash for a control character with a short escape.
+/// The character behind the backslash for each control character that has a short escape.
 const SHORT: [u8; 16] = *b"\0\0\0\0\0\0\0\0btn\0fr\0\0";
 
 #[target_feature(enable = "avx2,popcnt")]
@@ -87,7 +87,7 @@ fn escape_avx2(stage: &Stage, len: usize, out: &mut [u8]) -> Escaped {
         let bytes: __m256i = must_cast(*chunk::<STEP>(stage, at));
         crs |= _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, cr));
         let is_control = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, last_control), bytes);
-        // Lifted, what is no control character below 16 has its highest bit set, which shuffles to zero.
+        // The addition sets the highest bit of each byte of 16 or more; the shuffle returns zero for those.
         let letter = _mm256_shuffle_epi8(short, _mm256_adds_epu8(bytes, lift));
         let has_letter = _mm256_cmpgt_epi8(letter, _mm256_setzero_si256());
         if _mm256_testc_si256(has_letter, is_control) == 0 {
@@ -106,7 +106,7 @@ fn escape_avx2(stage: &Stage, len: usize, out: &mut [u8]) -> Escaped {
         ];
         let room = chunk_mut::<OVERRUN>(out, end);
         for (lane, bytes) in lanes.into_iter().enumerate() {
-            // The count is of what lies before, so that no lane waits for another.
+            // Counts the bits before this lane, so that no lane depends on the result of another.
             let before = set & ((1 << (lane * LANE)) - 1);
             let start = lane * LANE + before.count_ones() as usize;
             let shuffled = _mm_shuffle_epi8(bytes, ESCAPE.of(set >> (lane * LANE)));
@@ -117,7 +117,7 @@ fn escape_avx2(stage: &Stage, len: usize, out: &mut [u8]) -> Escaped {
     Escaped { made: end - padding(len), has_cr: crs != 0 }
 }
 
-/// A step with a control character that has no short escape.
+/// Escapes a step that holds a control character without a short escape.
 #[cold]
 fn rare(window: &[u8; 2 * STEP], out: &mut [u8; OVERRUN]) -> usize {
     scalar::step(window, out)

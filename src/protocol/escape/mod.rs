@@ -1,8 +1,8 @@
-//! Bytes of a file as bytes of a JSON string, block by block.
+//! Escapes the bytes of a file for a JSON string, block by block.
 //!
-//! Works on bytes, never on `str`: the source may be a map that another program changes meanwhile. What was written to
-//! the block is checked instead, because nobody else can write there; the tail of a cut character moves to the next
-//! block. Knows no file and no envelope.
+//! Works on bytes, never on `str`: the source may be a map that another program changes meanwhile. Checks the
+//! written block instead, which only this thread can change. An incomplete character at the end of a block
+//! moves to the next block. Knows no file and no envelope.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -12,58 +12,58 @@ use std::hint::black_box;
 
 use crate::engine::char_boundary;
 
-/// What becomes of line breaks.
+/// How line breaks are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Breaks {
-    /// Every break reads as `\n` (SPEC 3, read).
+    /// Every break becomes `\n` (SPEC 3, read).
     AsLf,
-    /// As they stand in the file.
+    /// As in the file.
     Kept,
 }
 
-/// The bytes cannot be told truthfully: they are not UTF-8, so they are not what was indexed.
+/// The bytes are not UTF-8, so the file has changed since it was indexed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NotUtf8;
 
-/// Escapes one text that comes in any number of pieces.
+/// Escapes one text, which arrives in any number of pieces.
 #[derive(Debug)]
 pub struct Escaper {
     breaks: Breaks,
-    /// A `\r` was seen that reads as `\n`: from there on, breaks are joined first.
+    /// A `\r` that becomes `\n` was found: from now on, breaks are joined first.
     joins: bool,
-    /// The last byte was such a `\r`: a `\n` right behind it belongs to it.
+    /// The last byte was such a `\r`: a `\n` directly after it belongs to the same break.
     after_cr: bool,
-    /// Bytes of a character that the last block cut.
+    /// The incomplete character at the end of the last block.
     tail: [u8; 3],
     tail_len: usize,
 }
 
-/// Source bytes judged in one step.
+/// Source bytes examined in one step.
 const STEP: usize = 32;
 
 /// Source bytes copied at once.
 const STAGE: usize = 1024;
 
-/// A copied piece of the source, and behind it what a step may look at: plain bytes.
+/// A copied piece of the source, and plain bytes behind it that a step may read.
 type Stage = [u8; STAGE + 2 * STEP];
 
-/// Bytes that the longest escape takes.
+/// Bytes of the longest escape.
 const LONGEST: usize = 6;
 
-/// Bytes behind those that count that a step may write: every byte of it escaped, and then a whole step of plain ones.
+/// The most bytes that one step writes: every byte escaped, then a whole step of plain bytes.
 const OVERRUN: usize = LONGEST * STEP + STEP;
 
-/// The smallest block that [`Escaper::fill`] makes progress with.
+/// The smallest block in which [`Escaper::fill`] makes progress.
 pub const MIN_BLOCK: usize = 3 + LONGEST * STEP + OVERRUN;
 
 impl Escaper {
-    /// At the start of a text.
+    /// An escaper at the start of a text.
     pub fn new(breaks: Breaks) -> Escaper {
         Escaper { breaks, joins: false, after_cr: false, tail: [0; 3], tail_len: 0 }
     }
 
-    /// Escapes from the front of `source` into `block` until either is used up. Returns how many source bytes were
-    /// taken and how many block bytes are ready; those are whole characters.
+    /// Escapes from the front of `source` into `block` until one of them is used up. Returns the number of
+    /// source bytes read and of block bytes ready, which are whole characters.
     pub fn fill(&mut self, source: &[u8], block: &mut [u8]) -> Result<(usize, usize), NotUtf8> {
         block[..self.tail_len].copy_from_slice(&self.tail[..self.tail_len]);
         let (mut taken, mut end) = (0, self.tail_len);
@@ -74,10 +74,10 @@ impl Escaper {
             if len == 0 || room < STEP {
                 break;
             }
-            // One look at the source: what is written must be what was judged, also if the file changes in between, or
-            // a quote could slip through and end the string.
+            // Reads the source only once: the bytes written must be the bytes examined, even if the file
+            // changes meanwhile. Otherwise an unescaped quote could end the string.
             stage[..len].copy_from_slice(&source[taken..taken + len]);
-            // `black_box` keeps the compiler from looking at the source again.
+            // `black_box` keeps the compiler from reading the source again.
             end += self.escape(black_box(&mut stage), len, &mut block[end..]);
             taken += len;
         }
@@ -88,12 +88,12 @@ impl Escaper {
         Ok((taken, ready))
     }
 
-    /// Ends the text: an error if it ends inside a character.
+    /// Ends the text. An error if the text ends inside a character.
     pub fn finish(&self) -> Result<(), NotUtf8> {
         if self.tail_len == 0 { Ok(()) } else { Err(NotUtf8) }
     }
 
-    /// Escapes the first `len` bytes of `stage`; returns how many bytes that made.
+    /// Escapes the first `len` bytes of `stage`. Returns the number of bytes written.
     fn escape(&mut self, stage: &mut Stage, len: usize, out: &mut [u8]) -> usize {
         let stage = pad(stage, len);
         if !self.joins {
@@ -110,17 +110,17 @@ impl Escaper {
     }
 }
 
-/// What became of a stage.
+/// The result of escaping a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Escaped {
-    /// Bytes.
+    /// Bytes written.
     made: usize,
-    /// There was a `\r`.
+    /// The stage holds a `\r`.
     has_cr: bool,
 }
 
-/// Writes the first `len` bytes of a stage to the front of `out` as the inside of a JSON string. `out` has room for the
-/// longest, and for [`OVERRUN`] bytes more.
+/// Writes the first `len` bytes of a stage to the front of `out`, escaped for a JSON string. `out` has room
+/// for the longest result and [`OVERRUN`] more bytes.
 fn escape(stage: &Stage, len: usize, out: &mut [u8]) -> Escaped {
     #[cfg(target_arch = "x86_64")]
     if let Some(escaped) = avx2::escape(stage, len, out) {
@@ -129,8 +129,8 @@ fn escape(stage: &Stage, len: usize, out: &mut [u8]) -> Escaped {
     scalar::escape(stage, len, out)
 }
 
-/// Writes the first `len` bytes of a stage to `joined` with each break as one `\n`; returns how many bytes that made.
-/// `after_cr` says that a `\n` at the front belongs to the break before it.
+/// Writes the first `len` bytes of a stage to `joined`, each break as one `\n`. Returns the number of bytes
+/// written. If `after_cr`, a `\n` at the front belongs to the break before it.
 fn join(stage: &Stage, len: usize, after_cr: bool, joined: &mut Stage) -> usize {
     #[cfg(target_arch = "x86_64")]
     if let Some(made) = avx2::join(stage, len, after_cr, joined) {
@@ -139,13 +139,13 @@ fn join(stage: &Stage, len: usize, after_cr: bool, joined: &mut Stage) -> usize 
     scalar::join(stage, len, after_cr, joined)
 }
 
-/// Makes what lies behind the first `len` bytes plain, as far as a step looks.
+/// Fills the bytes behind the first `len` with plain bytes, as far as a step reads.
 fn pad(stage: &mut Stage, len: usize) -> &Stage {
     chunk_mut::<STEP>(stage, len).fill(b' ');
     stage
 }
 
-/// Bytes of the last step that are not among the first `len`: each of them makes one.
+/// Bytes of the last step behind the first `len`. Each of them adds one byte to the result.
 fn padding(len: usize) -> usize {
     len.next_multiple_of(STEP) - len
 }
@@ -162,7 +162,7 @@ fn chunk_mut<const LEN: usize>(bytes: &mut [u8], start: usize) -> &mut [u8; LEN]
     bytes[start..].first_chunk_mut().expect("room behind the last step")
 }
 
-/// Where the last character starts, if its end is missing; else the end.
+/// The start of the last character if it is incomplete; else the end.
 fn incomplete_tail(bytes: &[u8]) -> usize {
     let Some(&last) = bytes.last() else { return 0 };
     if last < 0x80 {
@@ -179,7 +179,7 @@ fn incomplete_tail(bytes: &[u8]) -> usize {
     if needed > back { bytes.len() - back } else { bytes.len() }
 }
 
-/// `text` as the inside of a JSON string, breaks kept: for short texts of our own.
+/// Escapes `text` for a JSON string and keeps its breaks. For short texts of the server.
 pub fn escape_str(text: &str, out: &mut Vec<u8>) {
     let mut escaper = Escaper::new(Breaks::Kept);
     let mut rest = text.as_bytes();
@@ -187,7 +187,7 @@ pub fn escape_str(text: &str, out: &mut Vec<u8>) {
         let start = out.len();
         let piece = &rest[..char_boundary(rest, 4096)];
         out.resize(start + piece.len() * 6 + MIN_BLOCK, 0);
-        // Whole characters of a `str` are UTF-8.
+        // Cannot fail: a piece of a `str` ends between characters.
         let (taken, ready) = escaper.fill(piece, &mut out[start..]).unwrap_or((piece.len(), 0));
         out.truncate(start + ready);
         rest = &rest[taken..];
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// One stage of `bytes`, by each way that this processor has.
+    /// Compares both implementations on one stage of `bytes`.
     #[cfg(target_arch = "x86_64")]
     fn both_ways(bytes: &[u8], after_cr: bool) {
         let mut stage: Stage = [0xAA; _];

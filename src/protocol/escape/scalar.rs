@@ -1,6 +1,6 @@
 //! The two steps of an escape on any processor.
 //!
-//! Looks for the bytes that cannot stand as they are, 32 at a time, and copies what lies between them. Knows nothing but
+//! Searches 32 bytes at a time for bytes that need an escape, and copies the bytes between them. Knows only
 //! one stage.
 
 use std::ops::Range;
@@ -36,7 +36,7 @@ pub(super) fn join(stage: &Stage, len: usize, after_cr: bool, joined: &mut Stage
     end
 }
 
-/// Escapes the first [`STEP`] bytes of `window`; returns how many bytes that made.
+/// Escapes the first [`STEP`] bytes of `window`. Returns the number of bytes written.
 pub(super) fn step(window: &[u8; 2 * STEP], out: &mut [u8; OVERRUN]) -> usize {
     let (mut from, mut end) = (0, 0);
     let mut specials = specials(window);
@@ -53,15 +53,15 @@ pub(super) fn step(window: &[u8; 2 * STEP], out: &mut [u8; OVERRUN]) -> usize {
     end
 }
 
-/// Writes plain bytes. A whole step is written whatever their number, which is faster than the exact number; what lies
-/// behind them is overwritten next.
+/// Writes plain bytes. Always writes a whole step, which is faster than the exact number; the next write
+/// overwrites the rest.
 #[inline]
 fn plain(window: &[u8; 2 * STEP], at: Range<usize>, out: &mut [u8; OVERRUN], end: &mut usize) {
     out[*end..*end + STEP].copy_from_slice(&window[at.start..at.start + STEP]);
     *end += at.len();
 }
 
-/// One bit for each of the first [`STEP`] bytes that cannot stand as it is.
+/// One bit for each of the first [`STEP`] bytes; set if the byte needs an escape.
 #[inline]
 fn specials(window: &[u8; 2 * STEP]) -> u32 {
     let bytes = u8x32::new(std::array::from_fn(|at| window[at]));
@@ -73,7 +73,7 @@ fn specials(window: &[u8; 2 * STEP]) -> u32 {
 /// Bytes of an entry of [`ESCAPES`].
 const ESCAPE: usize = 8;
 
-/// What stands for a byte that cannot stand as it is: 2 bytes, or 6 if the second is `u`; the rest is filled up.
+/// The escape of each byte: 2 bytes, or 6 if the second is `u`; the rest is padding.
 static ESCAPES: [[u8; ESCAPE]; 256] = {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut escapes = [*b"\\u0000  "; 256];

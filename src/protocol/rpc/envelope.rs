@@ -1,6 +1,7 @@
 //! Reads the envelope of one input.
 //!
-//! By serde_json, whose raw values are skipped without recursion however deep they nest; what is inside stays text.
+//! Uses serde_json, which skips raw values without recursion, however deep they nest. The values inside stay
+//! text.
 
 use std::borrow::Cow;
 
@@ -12,7 +13,7 @@ use serde_json::value::RawValue;
 use super::{Id, Input, Message, Refusal, code};
 use crate::protocol::Service;
 
-/// Messages that a batch may hold.
+/// The most messages that a batch may hold.
 const MAX_BATCH: usize = 1_000;
 
 #[derive(Deserialize)]
@@ -31,7 +32,7 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// Keeps null apart from absent.
+/// Distinguishes null from an absent member.
 fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(value).map(Some)
 }
@@ -56,7 +57,7 @@ pub fn parse(bytes: &[u8]) -> Input<'_> {
     }
 }
 
-/// The messages of a batch, up to [`MAX_BATCH`]; the others are passed over, so that they hold no memory.
+/// The messages of a batch, up to [`MAX_BATCH`]. The others are skipped, so that they hold no memory.
 struct Items<'a> {
     items: Vec<&'a RawValue>,
     more: bool,
@@ -97,7 +98,7 @@ fn parse_one(text: &str) -> Message<'_> {
     }
     match serde_json::from_str::<Envelope>(text) {
         Ok(envelope) => envelope.into_message(),
-        // A doubled member ends the reading where it stands; what comes behind it may be no JSON.
+        // A duplicate member stops the parser; the text behind it may be invalid JSON.
         Err(error) if error.classify() == Category::Data => match no_json(text) {
             None => refuse(code::INVALID_REQUEST, format!("Invalid request: {error}")),
             Some(error) => refuse(code::PARSE_ERROR, format!("Parse error: {error}")),
@@ -106,7 +107,7 @@ fn parse_one(text: &str) -> Message<'_> {
     }
 }
 
-/// Why a text is no JSON; nothing if it is.
+/// Why a text is not JSON; `None` if it is JSON.
 pub(in crate::protocol) fn no_json(text: &str) -> Option<serde_json::Error> {
     serde_json::from_str::<serde::de::IgnoredAny>(text).err()
 }
@@ -150,7 +151,7 @@ impl<'a> Envelope<'a> {
 }
 
 impl Service {
-    /// The id of the request in `input`, null if there is none to read: for refusals that look no further.
+    /// The id of the request in `input`, or null: for errors that need nothing else of it.
     pub fn id_of(input: &[u8]) -> Id {
         match parse(input) {
             Input::One(Message::Request { id, .. }) => id,
@@ -160,7 +161,7 @@ impl Service {
     }
 }
 
-/// The string that a JSON token stands for.
+/// The value of a JSON string token.
 pub(in crate::protocol) fn string(token: &str) -> Option<Cow<'_, str>> {
     let inner = token.strip_prefix('"')?.strip_suffix('"')?;
     if inner.contains('\\') {

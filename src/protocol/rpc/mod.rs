@@ -1,4 +1,4 @@
-//! The JSON-RPC 2.0 envelope, borrowed from the input; ids are kept as sent.
+//! The JSON-RPC 2.0 envelope, borrowed from the input. Ids are kept as sent.
 //!
 //! Knows no method.
 
@@ -16,17 +16,17 @@ use super::escape::escape_str;
 pub mod code {
     /// Not JSON.
     pub const PARSE_ERROR: i32 = -32700;
-    /// JSON, but no request.
+    /// JSON, but not a request.
     pub const INVALID_REQUEST: i32 = -32600;
     /// Unknown method.
     pub const METHOD_NOT_FOUND: i32 = -32601;
     /// Wrong parameters.
     pub const INVALID_PARAMS: i32 = -32602;
-    /// A fault of ours.
+    /// A fault of the server.
     pub const INTERNAL_ERROR: i32 = -32603;
     /// A failed file operation.
     pub const FILE_SYSTEM: i32 = -32001;
-    /// No such resource, in revisions with a handshake.
+    /// Unknown resource, in revisions with a handshake.
     pub const RESOURCE_NOT_FOUND: i32 = -32002;
     /// Over `--rate-limit`.
     pub const RATE_LIMIT: i32 = -32003;
@@ -37,7 +37,7 @@ pub mod code {
 pub struct Id(Box<str>);
 
 impl Id {
-    /// The id of an answer to what has none that can be read.
+    /// The id of an answer to a message without a readable id.
     pub fn null() -> Id {
         Id("null".into())
     }
@@ -47,7 +47,7 @@ impl Id {
         &self.0
     }
 
-    /// An id must be a string or an integer (however written).
+    /// Parses an id: a string or an integer, in any notation.
     pub(super) fn parse(token: &str) -> Option<Id> {
         let valid = match token.as_bytes().first()? {
             b'"' => serde_json::from_str::<Cow<str>>(token).is_ok(),
@@ -67,10 +67,10 @@ impl fmt::Display for Id {
     }
 }
 
-/// One message, as far as the envelope tells.
+/// One message, as far as its envelope shows.
 #[derive(Debug)]
 pub enum Message<'a> {
-    /// A call that wants an answer.
+    /// A call that gets an answer.
     Request {
         /// Its id.
         id: Id,
@@ -79,20 +79,20 @@ pub enum Message<'a> {
         /// Its parameters, a JSON object.
         params: Option<&'a str>,
     },
-    /// A call that wants none.
+    /// A call that gets no answer.
     Notification {
         /// Its method.
         method: Cow<'a, str>,
         /// Its parameters, a JSON object.
         params: Option<&'a str>,
     },
-    /// An answer of the client to a request that we never sent.
+    /// An answer from the client, although the server sends no requests.
     Response,
-    /// Not a message: to be refused.
+    /// Not a message: it is refused.
     Invalid(Refusal),
 }
 
-/// What one input holds.
+/// The content of one input.
 #[derive(Debug)]
 pub enum Input<'a> {
     /// One message.
@@ -101,16 +101,16 @@ pub enum Input<'a> {
     Batch(Vec<Message<'a>>),
 }
 
-/// A refusal on the level of JSON-RPC.
+/// A JSON-RPC error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The id of the request, or null.
     pub id: Id,
     /// One of [`code`].
     pub code: i32,
-    /// For a person.
+    /// The text for a person.
     pub message: String,
-    /// A JSON value that goes with it.
+    /// A JSON value with more data.
     pub data: Option<String>,
 }
 
@@ -132,7 +132,7 @@ impl Refusal {
     }
 }
 
-/// The error object of JSON-RPC and REST.
+/// Writes the error object of JSON-RPC and REST.
 pub(super) fn write_error(code: i32, message: &str, data: Option<&str>, out: &mut Vec<u8>) {
     out.extend_from_slice(format!(r#"{{"code":{code},"message":""#).as_bytes());
     escape_str(message, out);

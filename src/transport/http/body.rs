@@ -1,4 +1,4 @@
-//! An answer as an HTTP body: at once if it is short, else block by block as the client takes it.
+//! Sends an answer as an HTTP body: a short answer whole, a long one block by block as the client reads it.
 
 use std::future::Future;
 use std::io;
@@ -13,21 +13,21 @@ use crate::exec::Threads;
 use crate::protocol::{Answer, BLOCK, Pulled};
 use crate::transport::net::block_pool::Frame;
 
-/// Bytes of a short answer, which is not worth a frame.
+/// Answers up to this many bytes need no frame.
 const SHORT: usize = 16 * 1024;
 
 /// See the module.
 #[derive(Debug)]
 pub(super) enum AnswerBody {
-    /// All of it; nothing when it has been taken.
+    /// The whole answer; `None` when it has been read.
     Whole(Option<Bytes>),
     /// The rest is pulled on a thread, because reading a map may wait for the disk.
     Stream { next: oneshot::Receiver<Block>, threads: Threads },
-    /// All was sent.
+    /// Everything was sent.
     Done,
 }
 
-/// A pulled block, and the answer to pull the next from.
+/// A pulled block, and the answer from which the next one is pulled.
 #[derive(Debug)]
 pub(super) struct Block {
     answer: Answer,
@@ -54,17 +54,17 @@ impl Block {
         Block { answer, bytes, end }
     }
 
-    /// The status line's number.
+    /// The HTTP status.
     pub(super) fn status(&self) -> u16 {
         self.answer.status
     }
 
-    /// A body that starts with this block. An error if the answer broke off before anything was sent.
+    /// A body that starts with this block. An error if the answer must be cut before anything was sent.
     pub(super) fn into_body(self, threads: &Threads) -> Result<AnswerBody, Broken> {
         match self.end {
             Pulled::Done => Ok(AnswerBody::Whole(Some(self.bytes))),
             Pulled::More => {
-                // The block goes out as the first frame.
+                // The block becomes the first frame.
                 let (first, next) = oneshot::channel();
                 let _ = first.send(self);
                 Ok(AnswerBody::Stream { next, threads: threads.clone() })
@@ -74,7 +74,7 @@ impl Block {
     }
 }
 
-/// The answer cannot be completed truthfully: the connection is cut (SPEC 8).
+/// The file has changed: the connection is cut (SPEC 8).
 #[derive(Debug)]
 pub(super) struct Broken;
 
@@ -101,7 +101,7 @@ impl http_body::Body for AnswerBody {
             AnswerBody::Done => return Poll::Ready(None),
             AnswerBody::Stream { next, threads } => (ready!(Pin::new(next).poll(context)), threads.clone()),
         };
-        // A panic while pulling ends the stream like any other break.
+        // If pulling panics, the channel closes, and the stream ends with an error.
         let block = match block.map_err(io::Error::other) {
             Ok(block) if block.end == Pulled::Cut => Err(io::Error::other(Broken)),
             other => other,
@@ -109,7 +109,7 @@ impl http_body::Body for AnswerBody {
         match block {
             Err(error) => {
                 *self = AnswerBody::Done;
-                // What was cut because the file changed has had its line from the protocol.
+                // A change of the file has its own log entry from the executor.
                 tracing::debug!("answer cut: {error}");
                 Poll::Ready(Some(Err(error)))
             }

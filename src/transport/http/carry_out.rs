@@ -1,4 +1,4 @@
-//! From a parsed request to its response.
+//! Runs a parsed request and makes its response.
 
 use std::io;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::exec::{Ended, NoRoom, Task};
 use crate::protocol::{NO_ROOM, PendingCall, Step, code};
 
 impl Server {
-    /// `share` is that of the request's body: it lasts as long as the work, also when the client has disconnected.
+    /// `share` belongs to the request's body. It is kept until the work ends, even if the client disconnects.
     pub(super) async fn carry_out(
         self: &Arc<Self>,
         step: Step,
@@ -25,7 +25,7 @@ impl Server {
             Step::Answer(answer) => at_once(answer),
             Step::Call(call) => self.call(call, received, share).await,
             Step::Batch(steps) => self.batch(steps, received, share).await,
-            // The id in a cancellation over HTTP may be that of another client's request.
+            // A cancellation over HTTP does nothing: its id may belong to another client's request.
             Step::Silent | Step::Ignored(_) | Step::Cancel(_) => Ok(accepted()),
         }
     }
@@ -42,7 +42,7 @@ impl Server {
         }
         let _cancel = CancelOnDrop(task.call.ends_with_its_client().then(|| task.clone()));
         let (executor, admitted, share) = (self.executor.clone(), self.executor.admit(task), Arc::new(share));
-        // A task of its own: a client that disconnects ends only the wait for the answer.
+        // Runs as its own task, so that a client that disconnects ends only the wait for the answer.
         let ended = tokio::spawn(async move {
             let first_block = move |answer| {
                 let _share = &share;
@@ -67,7 +67,7 @@ impl Server {
             let _share = &share;
             Block::pull(answer)
         };
-        // Other requests of other clients run beside the batch.
+        // Leaves room for requests of other clients.
         let most = (self.shared.max_in_flight / 2).max(1);
         let batch = self.executor.clone().run_batch(steps, received, Arc::default(), most, first_block);
         match tokio::spawn(batch).await.map_err(io::Error::other)? {
@@ -81,8 +81,8 @@ impl Server {
     }
 }
 
-/// Cancels a call when its response is no longer waited for, which is how hyper reports that the client has disconnected.
-/// Does nothing once there is an answer.
+/// Cancels a call when its response future is dropped, which hyper does when the client disconnects. Does
+/// nothing after the call was answered.
 struct CancelOnDrop(Option<Arc<Task>>);
 
 impl Drop for CancelOnDrop {

@@ -1,6 +1,6 @@
-//! What an HTTP request must be before it is looked into (SPEC 6.3): where it comes from, who sends it, where it goes.
+//! Checks the head of an HTTP request before the body is read (SPEC 6.3): its source, its token, its target.
 //!
-//! Pure: a request's head in, a refusal out.
+//! Pure: reads the head, and returns a target or a refusal.
 
 use std::net::IpAddr;
 
@@ -14,10 +14,10 @@ use subtle::ConstantTimeEq;
 
 use crate::protocol::{Headers, Service, code};
 
-/// Who may ask, and how much.
+/// Which requests are allowed.
 #[derive(Debug)]
 pub(super) struct Checks {
-    /// Whether the server is bound to loopback only: then a foreign `Host` is refused.
+    /// Whether the server is bound to loopback. If so, it refuses a foreign `Host`.
     pub(super) loopback: bool,
     /// The token that every request must carry.
     pub(super) token: Option<Vec<u8>>,
@@ -25,20 +25,20 @@ pub(super) struct Checks {
     pub(super) max_bytes: usize,
 }
 
-/// Where a request goes.
+/// The target of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     Mcp,
     Rest(String),
 }
 
-/// Why it goes nowhere.
+/// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) status: u16,
     pub(super) code: i32,
     pub(super) message: String,
-    /// A header that goes with it.
+    /// A header for the response.
     pub(super) header: Option<(HeaderName, HeaderValue)>,
 }
 
@@ -47,8 +47,8 @@ fn refused(status: u16, code: i32, message: impl Into<String>) -> Refused {
 }
 
 impl Checks {
-    /// In SPEC 6.3's order: Host and Origin 403, token 401, path 404, method 405, length 413, content type 400; then the
-    /// codings that are not undone here: of the content 415, of the transfer 501.
+    /// Checks in the order of SPEC 6.3: Host and Origin 403, token 401, path 404, method 405, length 413,
+    /// content type 400; then unsupported codings: of the content 415, of the transfer 501.
     pub(super) fn check(&self, head: &Parts, service: &Service) -> Result<Target, Refused> {
         self.check_source(&head.headers, &head.uri)?;
         self.check_token(&head.headers)?;
@@ -87,7 +87,7 @@ impl Checks {
         refused(413, code::INVALID_REQUEST, format!("The body is over {limit} bytes (--max-size)"))
     }
 
-    /// Against DNS rebinding: a page of a foreign site must not reach us through the user's browser.
+    /// Prevents DNS rebinding: a page of a foreign site must not reach the server through the user's browser.
     fn check_source(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Refused> {
         let foreign = |what| refused(403, code::INVALID_REQUEST, format!("Forbidden: foreign {what}"));
         for origin in headers.get_all(ORIGIN) {
@@ -95,7 +95,8 @@ impl Checks {
                 return Err(foreign("Origin"));
             }
         }
-        // All that say where the request goes must: which of several is believed is not the same everywhere.
+        // The request must name a host, and all its hosts must be local: programs differ in which one they
+        // use.
         let said = headers.get_all(HOST).iter().map(|host| host.to_str().ok());
         let mut hosts = said.chain(uri.authority().map(|host| Some(host.as_str()))).peekable();
         let any = hosts.peek().is_some();
@@ -120,7 +121,7 @@ impl Checks {
     }
 }
 
-/// The headers that MCP looks at. A value that is no visible ASCII reads as empty, which equals nothing.
+/// The headers that MCP uses. A value that is not visible ASCII becomes empty, which equals no valid value.
 pub(super) fn mcp_headers(headers: &HeaderMap) -> Headers {
     let read = |name| {
         let value = headers.get(name)?;
@@ -135,7 +136,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     value.as_deref() == Some("application/json")
 }
 
-/// A body must come as it is. hyper undoes `chunked` and looks at no other coding.
+/// Refuses a coded body. hyper decodes `chunked` and ignores other codings.
 fn check_codings(headers: &HeaderMap) -> Result<(), Refused> {
     if codings(headers, CONTENT_ENCODING).any(|coding| !coding.is_empty() && !is(coding, b"identity")) {
         let why = "Content-Encoding is not supported; send the body as it is";
@@ -146,14 +147,14 @@ fn check_codings(headers: &HeaderMap) -> Result<(), Refused> {
     let mut transfer = codings(headers, TRANSFER_ENCODING);
     if transfer.next().is_some_and(|coding| !is(coding, b"chunked")) || transfer.next().is_some() {
         let mut refusal = refused(501, code::INVALID_REQUEST, "Transfer-Encoding must be chunked, or none");
-        // Where the body ends may be read differently by others.
+        // Another program may see another end of the body.
         refusal.header = Some((CONNECTION, HeaderValue::from_static("close")));
         return Err(refusal);
     }
     Ok(())
 }
 
-/// The elements of all headers of this name, in their order.
+/// The elements of all headers with this name, in order.
 fn codings(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &[u8]> {
     let values = headers.get_all(name).into_iter();
     values.flat_map(|value| value.as_bytes().split(|byte| *byte == b',')).map(<[u8]>::trim_ascii)
@@ -169,7 +170,7 @@ fn is_local_origin(origin: &str) -> bool {
     })
 }
 
-/// Whether `host[:port]` is this machine by a name that no DNS server decides.
+/// Whether `host[:port]` is this machine, by a name that needs no DNS.
 fn is_local_authority(authority: &str) -> bool {
     let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((v6, "")) => (v6, None),

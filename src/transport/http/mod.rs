@@ -1,7 +1,7 @@
-//! MCP Streamable HTTP, and REST beside it (SPEC 6.3), on hyper's HTTP/1.1.
+//! MCP Streamable HTTP and REST (SPEC 6.3), on hyper's HTTP/1.1.
 //!
-//! What takes no waiting is answered in place; the executor runs all else. Hyper handles one request of a connection at a
-//! time, so `--max-in-flight` bounds all connections together.
+//! Answers requests that need no waiting directly; the executor runs all others. Hyper handles one request of
+//! a connection at a time, so `--max-in-flight` limits all connections together.
 
 mod body;
 mod carry_out;
@@ -41,29 +41,29 @@ use crate::protocol::BLOCK;
 /// Longest time between two requests of a connection, and for the head of one.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Longest time in which a client takes nothing of its answer.
+/// Longest time in which a client reads nothing of its answer.
 const TAKE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Bytes of request bodies held at once, in the largest ones: past that the server is busy. Small bodies do not count,
-/// so that those who send large ones are in each other's way only.
+/// Limit of all request bodies together, in bodies of the largest size; beyond it, requests are refused. The
+/// first `body_buffer::SHORT` bytes of each body do not count, so large bodies block only each other.
 const BODIES_HELD: usize = 8;
 
-/// Bytes of a request's head, and of what is read and written ahead, held for a connection. A little less than a block,
-/// so that one of an answer waits to be written, and not two.
+/// Bytes that hyper buffers per connection, for reading and for writing. A little less than a block, so that
+/// only one block of an answer waits to be written.
 const BUFFER: usize = BLOCK - 1024;
 
-/// How long one thread of the runtime waits for the others, which have nothing to do.
+/// How long a thread of the idle runtime waits for the other threads.
 const MOMENT: Duration = Duration::from_millis(5);
 
-/// How long a start waits for all threads of the runtime.
+/// How long the start waits for all threads of the runtime.
 const START: Duration = Duration::from_secs(10);
 
-/// Where and for whom to listen.
+/// The address to listen on, and the clients' token.
 #[derive(Debug)]
 pub struct HttpOptions {
     /// Address to bind.
     pub host: IpAddr,
-    /// Port to bind; 0 lets the system pick.
+    /// Port to bind; 0 lets the system choose.
     pub port: u16,
     /// Token that every request must carry.
     pub token: Option<Vec<u8>>,
@@ -77,7 +77,7 @@ struct Server {
 }
 
 impl Server {
-    /// Within a runtime.
+    /// Call it within a runtime.
     fn new(shared: Shared, options: &HttpOptions) -> Server {
         let checks = Checks {
             loopback: options.host.is_loopback(),
@@ -91,7 +91,7 @@ impl Server {
     }
 }
 
-/// Serves until a signal. `ready` gets the address.
+/// Serves until a signal. Calls `ready` with the address.
 pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
     allocator::limit_arenas();
     check_descriptors()?;
@@ -104,7 +104,7 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         let server = Arc::new(Server::new(shared, &options));
         let (signals, mut stats) = (shutdown::Signals::catch()?, ProcessStats::start()?);
         let address = listener.local_addr()?;
-        // Each thread must be there and have memory of its own.
+        // Checks that each thread runs and has its own heap.
         if !give_back_on_all(threads, START).await {
             return Err(Errno::AGAIN.into());
         }
@@ -119,13 +119,14 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         stats.stopped();
         Ok(())
     });
-    // A thread that hangs in the system must not hold us up.
+    // Does not wait for a thread that hangs in a system call.
     runtime.shutdown_background();
     served
 }
 
-/// Has each of the runtime's `threads` give back what is free in its own share of the heap. None is left out, because none
-/// goes on before all have come; only where one hangs, the others go on without it after `patience`. Whether all came.
+/// Makes each of the runtime's `threads` return free memory of its own heap. Each task waits until all tasks
+/// have started, so every thread runs one; after `patience`, a task stops waiting. Returns whether all tasks
+/// started in time.
 async fn give_back_on_all(threads: usize, patience: Duration) -> bool {
     let come = Arc::new((Mutex::new(0), Condvar::new()));
     let mut tasks = JoinSet::new();
@@ -143,7 +144,7 @@ async fn give_back_on_all(threads: usize, patience: Duration) -> bool {
     tasks.join_all().await.into_iter().all(|in_time| in_time)
 }
 
-/// Accepts connections until the signal, then lets those in work finish.
+/// Accepts connections until the signal, then waits up to `GRACE` for requests in progress.
 async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Future<Output = &'static str>) {
     let (stop, stopping) = watch::channel(false);
     let mut connections = JoinSet::new();
@@ -168,7 +169,7 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Futur
                         connection.await;
                     });
                 }
-                // Out of descriptors, or the client is gone already: others may still get through.
+                // No descriptors are left, or the client has disconnected: the next connection may succeed.
                 (Err(error), _) => {
                     tracing::warn!("cannot accept a connection: {error}");
                     tokio::time::sleep(Duration::from_millis(20)).await;
@@ -204,7 +205,7 @@ async fn connection(server: Arc<Server>, stream: TcpStream, mut stopping: watch:
     });
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(BUFFER);
-    // The end of what a client sends is not the end of the client: that is seen by `Client::gone`.
+    // A client that ends only its sending may still wait for its answer; `Client::gone` tells the difference.
     http.half_close(true);
     let stream = TokioIo::new(WriteTimeout::new(wire, TAKE_TIMEOUT, unread.clone()));
     let mut served = pin!(http.serve_connection(stream, service));

@@ -1,4 +1,4 @@
-//! From a request to what it asks for: its checks, its body, its message.
+//! Reads an HTTP request: its checks, its body, its message.
 
 use std::future::poll_fn;
 use std::io;
@@ -23,21 +23,21 @@ use crate::transport::net::body_buffer::{BodyBuffer, SHORT};
 use crate::transport::net::rate_limit::RateLimit;
 use crate::transport::net::wire::Client;
 
-/// Longest time for a body, beside a second for every [`BODY_SECOND`] bytes.
+/// Longest time for a body, plus a second for every [`BODY_SECOND`] bytes received.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A sender slower than this many bytes a second is not waited for.
+/// Bytes per second that a sender must reach.
 const BODY_SECOND: u64 = 64 * 1024;
 
-/// Longest time in which nothing comes of a body.
+/// Longest time without new bytes of a body.
 const BODY_STALL: Duration = Duration::from_secs(10);
 
-/// A request's body, and its share of what may be held.
+/// A request's body, and its share of the limit for all bodies.
 type Body = (BodyBuffer, Share);
 
 impl Server {
-    /// The response to one request, which may be over `limit`; an error cuts the connection, also where `client` has
-    /// gone.
+    /// The response to one request, which counts for `limit`. An error cuts the connection, for example if
+    /// `client` has disconnected.
     pub(super) async fn respond(
         self: &Arc<Self>,
         request: Request<Incoming>,
@@ -76,7 +76,7 @@ impl Server {
         }
     }
 
-    /// The body, if it is not too large and comes fast enough.
+    /// Reads the body, unless it is too large or too slow.
     async fn read(&self, body: Incoming) -> Result<Body, Refused> {
         let mut body = pin!(body);
         let mut share = self.bodies.share();
@@ -115,7 +115,7 @@ impl Server {
         };
         let failed = internal_error.clone();
         let parse = move || {
-            // The first message of a batch has been counted as the request.
+            // The first message of a batch was counted as the request.
             let mut counted = true;
             let mut admit = || take(&mut counted) || limit.take().is_ok();
             let parse = || match &target {
@@ -124,7 +124,7 @@ impl Server {
             };
             executor.parse(std::time::Instant::now(), parse, internal_error)
         };
-        // A long body is parsed on a thread of its own.
+        // A long body is parsed on a thread of the pool.
         let parsed = if short { Ok(parse()) } else { self.executor.threads().spawn(parse).await };
         parsed.unwrap_or_else(|_| Step::Answer(self.executor.refuse(failed())))
     }

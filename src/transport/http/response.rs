@@ -1,4 +1,4 @@
-//! Responses that are at hand.
+//! Builds responses.
 
 use std::io;
 
@@ -9,25 +9,25 @@ use super::body::{AnswerBody, Block, Broken};
 use crate::exec::Threads;
 use crate::protocol::Answer;
 
-/// Marks a response that did not wait for the end of the request.
+/// Marks a response that was made before the request was read to its end.
 #[derive(Debug, Clone)]
 pub(super) struct Unheard;
 
-/// To what wants no answer.
+/// For a message that gets no answer.
 pub(super) fn accepted() -> Response<AnswerBody> {
     let mut response = Response::new(AnswerBody::Done);
     *response.status_mut() = StatusCode::ACCEPTED;
     response
 }
 
-/// An answer that takes no waiting: pulled in one, so that nothing of it is sent if it turned out not to be true.
+/// The response for an answer that is pulled whole, so that nothing is sent if the file has changed.
 pub(super) fn at_once(answer: Answer) -> io::Result<Response<AnswerBody>> {
     let (status, bytes) = (answer.status, answer.collect());
     let bytes = bytes.ok_or_else(|| io::Error::other(Broken))?;
     Ok(respond(status, AnswerBody::Whole(Some(bytes.into()))))
 }
 
-/// An answer that begins with `block`; the rest of it is pulled on `threads`.
+/// The response for an answer that starts with `block`; `threads` pull the rest.
 pub(super) fn begin_with(block: Block, threads: &Threads) -> io::Result<Response<AnswerBody>> {
     let status = block.status();
     Ok(respond(status, block.into_body(threads).map_err(io::Error::other)?))

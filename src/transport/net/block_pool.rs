@@ -1,7 +1,7 @@
-//! One block of a long answer, in a map of its own that is used again and again.
+//! Reusable memory maps for the blocks of long answers.
 //!
-//! A frame is filled on one thread and freed on another once it was sent, which is what allocators are worst at: each
-//! thread that ever filled one would keep its share. Knows no answer.
+//! A frame is filled on one thread and freed on another. An allocator would keep memory for each thread that
+//! ever filled one. Knows no answer.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use memmap2::MmapMut;
 
 use crate::protocol::BLOCK;
 
-/// Frames kept for the next ones; all others go back to the system when they have been sent.
+/// Free frames that are kept; the memory of all others returns to the system.
 const KEPT: usize = 8;
 
 static SPARE: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
@@ -18,32 +18,32 @@ static SPARE: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
 /// See the module.
 #[derive(Debug)]
 pub(in crate::transport) struct Frame {
-    /// Always there until the drop.
+    /// `Some` until the drop.
     map: Option<MmapMut>,
     len: usize,
 }
 
 impl Frame {
-    /// A frame to fill; nothing if the system has no memory for it.
+    /// A frame to fill; `None` if the system has no memory for it.
     pub(in crate::transport) fn new() -> Option<Frame> {
         let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let map = spare.or_else(|| MmapMut::map_anon(BLOCK).ok())?;
         Some(Frame { map: Some(map), len: 0 })
     }
 
-    /// All of it, to be filled from the front.
+    /// The whole frame, to be filled from the front.
     pub(in crate::transport) fn room(&mut self) -> &mut [u8] {
         self.map.as_deref_mut().unwrap_or_default()
     }
 
-    /// The first `len` bytes, which were filled; the frame is used again when nobody holds them any more.
+    /// The first `len` bytes, which were filled. The frame is free again when the last reference is dropped.
     pub(in crate::transport) fn filled(mut self, len: usize) -> Bytes {
         self.len = len;
         Bytes::from_owner(self)
     }
 }
 
-/// Gives back the frames that are kept for the next.
+/// Returns the memory of free frames to the system.
 pub(in crate::transport) fn give_back() {
     SPARE.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }

@@ -1,5 +1,5 @@
-//! The bytes of one incoming request: on the heap while it is short, then in an anonymous map. The map returns its memory
-//! to the system when it is dropped, on any thread; an allocator may keep it. Knows no protocol.
+//! The bytes of one incoming request: on the heap while it is short, then in an anonymous map. A dropped map
+//! returns its memory to the system, on any thread; an allocator may keep it. Knows no protocol.
 
 use std::ops::Deref;
 
@@ -12,7 +12,7 @@ pub(in crate::transport) const SHORT: usize = 64 * 1024;
 #[derive(Debug)]
 pub(in crate::transport) struct BodyBuffer {
     short: Vec<u8>,
-    /// Address space for the largest request; the system gives memory only to pages that were written.
+    /// Address space for the largest request. The system gives memory only to pages that were written.
     long: Option<MmapMut>,
     /// Bytes of `long` that were written.
     len: usize,
@@ -25,13 +25,13 @@ impl BodyBuffer {
         BodyBuffer { short: Vec::new(), long: None, len: 0, max }
     }
 
-    /// Appends bytes. The caller does not exceed the limit that it gave to [`BodyBuffer::new`].
+    /// Appends bytes. The caller must not exceed the limit of [`BodyBuffer::new`].
     pub(in crate::transport) fn push(&mut self, bytes: &[u8]) {
         debug_assert!(self.len() + bytes.len() <= self.max, "a request over its limit");
         if self.long.is_none() && self.short.len() + bytes.len() > SHORT {
-            // Without address space for a map, the bytes stay on the heap.
+            // If the system has no address space for a map, the bytes stay on the heap.
             self.long = MmapMut::map_anon(self.max).ok().map(|mut map| {
-                // With transparent huge pages the first byte would take 2 MB.
+                // With transparent huge pages, the first byte would take 2 MB.
                 #[cfg(target_os = "linux")]
                 let _ = map.advise(memmap2::Advice::NoHugePage);
                 let short = std::mem::take(&mut self.short);
@@ -49,7 +49,7 @@ impl BodyBuffer {
         }
     }
 
-    /// Makes it empty, and frees the map.
+    /// Empties the buffer and frees the map.
     pub(in crate::transport) fn clear(&mut self) {
         self.short.clear();
         self.long = None;

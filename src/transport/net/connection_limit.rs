@@ -2,10 +2,10 @@
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Most connections, where there are enough descriptors.
+/// Most connections if there are enough descriptors.
 const MAX_CONNECTIONS: usize = 2_000;
 
-/// How many connections there may be. Half of the descriptors that the process may have are for files.
+/// The most connections: half of the descriptors that the process may have. The other half is for files.
 pub(in crate::transport) fn max_connections() -> usize {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {

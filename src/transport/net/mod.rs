@@ -1,4 +1,4 @@
-//! What moves bytes and knows no protocol: buffers, rate and connection limits, timeouts of a socket.
+//! Buffers, rate and connection limits, and timeouts of a socket. Knows no protocol.
 
 pub(super) mod block_pool;
 pub(super) mod body_buffer;

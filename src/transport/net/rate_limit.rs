@@ -6,30 +6,30 @@ use std::time::{Duration, Instant};
 /// A rate of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// Requests a second, in the long run.
+    /// Requests per second, on average.
     pub per_second: u32,
-    /// Requests at once, after a rest.
+    /// Requests at once, after a pause.
     pub burst: u32,
 }
 
-/// The requests that one connection has left, if they are limited.
+/// The rate limit of one connection, if any.
 #[derive(Debug, Clone)]
 pub struct RateLimit(Option<Arc<Mutex<TokenBucket>>>);
 
 impl RateLimit {
-    /// For a new connection.
+    /// The limit for a new connection.
     pub fn new(rate: Option<Rate>) -> RateLimit {
         RateLimit(rate.map(|rate| Arc::new(Mutex::new(TokenBucket::new(rate)))))
     }
 
-    /// Takes one request, or says how long to wait for the next.
+    /// Takes one token, or returns the time until the next one.
     pub fn take(&self) -> Result<(), Duration> {
         let Some(bucket) = &self.0 else { return Ok(()) };
         bucket.lock().unwrap_or_else(PoisonError::into_inner).take_at(Instant::now())
     }
 }
 
-/// The requests that one connection has left.
+/// The token bucket of one connection.
 #[derive(Debug)]
 struct TokenBucket {
     rate: Rate,

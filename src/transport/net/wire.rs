@@ -1,9 +1,10 @@
-//! The socket of one connection, as hyper reads and writes it, and as a request in work watches it.
+//! The socket of one connection. hyper reads and writes it; a request in progress watches it for a
+//! disconnect.
 //!
-//! A client may end its sending after its request and still wait for the answer (a half-closed connection). The system
-//! shows that in the same way as a client that has closed all: the difference is how it takes what we send. So the watch
-//! sends the first byte of the answer early, which is the same for all answers; a client that has closed all resets the
-//! connection, any other takes the byte and waits for the rest. Knows no requests.
+//! A client may end its sending after its request and still wait for the answer (a half-closed connection).
+//! The system reports the same event when a client has closed the whole connection. To tell the two apart,
+//! the watch sends the first byte of the answer early, which is the same for all answers. A closed client
+//! resets the connection; a half-closed one accepts the byte. Knows no requests.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -15,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-/// With which every answer begins: `HTTP/1.1 200 OK`.
+/// The first byte of every answer: `HTTP/1.1 200 OK`.
 const FIRST_BYTE: &[u8] = b"H";
 
 /// The socket for hyper.
@@ -25,11 +26,12 @@ pub(in crate::transport) struct Wire {
     out: OwnedWriteHalf,
 }
 
-/// The other side of the connection. Only the task of the connection uses it, so that no order of accesses is needed.
+/// The client's side of the connection. Only the task of the connection uses it, so the atomics can be
+/// relaxed.
 #[derive(Debug)]
 pub(in crate::transport) struct Client {
     stream: OwnedReadHalf,
-    /// All that hyper has for the client is written: what comes next is the beginning of an answer.
+    /// Everything that hyper wrote has been sent: the next byte begins an answer.
     all_written: AtomicBool,
     /// The first byte of the next answer has been sent.
     first_byte_sent: AtomicBool,
@@ -43,7 +45,7 @@ impl Wire {
         (Wire { client: client.clone(), out }, client)
     }
 
-    /// Writes without the first byte, which has been sent already.
+    /// Writes `bytes` without their first byte, which was already sent.
     fn poll_write_rest(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let Some(rest) = bytes.strip_prefix(FIRST_BYTE) else {
             return Poll::Ready(Err(io::Error::other("not the beginning of an answer")));
@@ -58,16 +60,17 @@ impl Wire {
 }
 
 impl Client {
-    /// Waits until the client has gone. For a request that is read to its end and whose answer has not begun.
+    /// Waits until the client has disconnected. Call it for a request that was read to its end and has no
+    /// answer yet.
     pub(in crate::transport) async fn gone(&self) {
         let stream: &TcpStream = self.stream.as_ref();
         match stream.peek(&mut [0]).await {
             Ok(0) => self.send_first_byte(),
-            // Its next request. What comes behind that cannot be seen before it is read.
+            // The next request. The end of the client's data is visible only after it is read.
             Ok(_) => {}
             Err(_) => return,
         }
-        // Also if it cannot be waited for: then nothing is known.
+        // If the wait fails, nothing is known: waits for ever.
         if stream.ready(Interest::ERROR).await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -129,7 +132,7 @@ impl AsyncWrite for Wire {
         self.out.is_write_vectored()
     }
 
-    /// hyper calls this when it has written all that it had.
+    /// hyper calls this when it has written everything.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.client.all_written.store(true, Ordering::Relaxed);
         Pin::new(&mut self.out).poll_flush(context)
@@ -158,7 +161,7 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
     }
 
-    /// Both sides of a connection: ours, and a client's.
+    /// The server's and the client's side of a connection.
     fn pair() -> (Wire, Arc<Client>, std::net::TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let theirs = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -180,7 +183,7 @@ mod tests {
             run(async {
                 let (mut wire, client, theirs) = pair();
                 theirs.shutdown(Shutdown::Write).unwrap();
-                // Twice: a request may be watched again.
+                // Twice, because a request may be watched again.
                 assert!(timeout(SOON, client.gone()).await.is_err());
                 assert!(timeout(SOON, client.gone()).await.is_err());
                 for piece in ANSWER.chunks(pieces) {
@@ -221,7 +224,7 @@ mod tests {
             theirs.shutdown(Shutdown::Write).unwrap();
             assert!(timeout(SOON, client.gone()).await.is_err());
             drop((wire, client));
-            // Reset, as what it sent was not read; but nothing was sent to it.
+            // The connection is reset, because its bytes were not read. No byte was sent.
             assert!(!theirs.read(&mut [0]).is_ok_and(|read| read > 0));
         });
     }

@@ -1,8 +1,8 @@
 //! A stream with a write timeout and a lingering close.
 //!
-//! A client that reads nothing for a while is disconnected, so that it cannot hold an answer in memory for ever (SPEC 8).
-//! A client that is still sending when its answer is complete is read from for a short time before the close: the reset
-//! that an early close causes would destroy the answer. Knows no HTTP.
+//! Disconnects a client that reads nothing for a while, so that its answer does not stay in memory for ever
+//! (SPEC 8). If a client is still sending when its answer is complete, reads from it for a short time before
+//! the close, because an early close resets the connection and destroys the answer. Knows no HTTP.
 
 use std::future::Future;
 use std::io;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// How long, and how many bytes, the lingering close reads.
+/// The longest time and the most bytes of the lingering close.
 const LINGER_TIME: Duration = Duration::from_secs(1);
 const LINGER_BYTES: usize = 16 << 20;
 
@@ -28,13 +28,13 @@ pub(in crate::transport) struct WriteTimeout<T> {
     stalled: Option<Pin<Box<Sleep>>>,
     /// Whether the request was answered before it was read to its end.
     unread: Arc<AtomicBool>,
-    /// Runs during the lingering close; with the bytes that it has read.
+    /// Runs during the lingering close. The number counts the bytes read.
     lingering: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
 impl<T> WriteTimeout<T> {
-    /// A write that makes no progress for `timeout` fails. Set `unread` when a request is answered before it was read to
-    /// its end: then the close lingers.
+    /// A write that makes no progress for `timeout` fails. Set `unread` if a request is answered before it
+    /// was read to its end: then the close lingers.
     pub(in crate::transport) fn new(
         stream: T,
         timeout: Duration,
@@ -43,7 +43,7 @@ impl<T> WriteTimeout<T> {
         WriteTimeout { stream, timeout, stalled: None, unread, lingering: None }
     }
 
-    /// Returns progress as it is, and an error if there was none for too long.
+    /// Returns `progress`, or an error if there was no progress for too long.
     fn limit<R>(&mut self, progress: Poll<io::Result<R>>, context: &mut Context<'_>) -> Poll<io::Result<R>> {
         if progress.is_ready() {
             self.stalled = None;

@@ -1,25 +1,25 @@
-//! How much memory the process holds, and how much it may, as Linux tells; elsewhere nothing is known.
+//! The memory that the process uses, and its limit, as Linux reports them; unknown on other systems.
 //!
-//! Only anonymous memory counts against the limit: pages of mapped files are resident too, but the system takes them
-//! back when it needs them.
+//! Only anonymous memory counts for the limit. Pages of mapped files are resident too, but the system can
+//! free them at any time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Memory that the process holds, in bytes.
+/// Memory of the process, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) resident: u64,
-    /// The part of it that no file stands behind.
+    /// The resident memory that belongs to no file.
     pub(super) anonymous: u64,
 }
 
-/// What the process holds now.
+/// The memory in use now.
 pub(super) fn used() -> Option<Memory> {
     statm(&fs::read_to_string("/proc/self/statm").ok()?, rustix::param::page_size() as u64)
 }
 
-/// What it may hold: the smallest limit of its control groups, or the machine's memory.
+/// The limit: the smallest limit of the process's control groups, or the machine's memory.
 pub(super) fn limit() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let groups = limit_files(&read("/proc/self/cgroup"));
@@ -27,14 +27,14 @@ pub(super) fn limit() -> Option<u64> {
     of_groups.chain(total(&read("/proc/meminfo"))).min()
 }
 
-/// `resident` less `shared` of `/proc/self/statm`, which counts in pages.
+/// Parses `/proc/self/statm`, which counts pages. Anonymous is `resident` minus `shared`.
 fn statm(text: &str, page: u64) -> Option<Memory> {
     let mut fields = text.split_ascii_whitespace().skip(1).map(|field| field.parse::<u64>());
     let (resident, shared) = (fields.next()?.ok()?, fields.next()?.ok()?);
     Some(Memory { resident: resident * page, anonymous: resident.saturating_sub(shared) * page })
 }
 
-/// A limit in bytes; nothing for `max`. What version 1 says for "none" is more than any machine has.
+/// A limit in bytes; `None` for `max`. In version 1, "no limit" is a number larger than any memory.
 fn bytes(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
@@ -45,8 +45,8 @@ fn total(text: &str) -> Option<u64> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// The files that may hold a limit: of each group of the process, and of all groups above it. In a container the group's
-/// name may be the host's and its file not be there; then the topmost one is the container's.
+/// The files that may hold a limit: those of each group of the process and of all its parents. In a
+/// container, the group's name may be valid only on the host; then the topmost file is the container's.
 fn limit_files(groups: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for line in groups.lines() {

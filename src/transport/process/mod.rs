@@ -1,4 +1,4 @@
-//! The process itself: its heap, its memory and processor time, signals. Knows no requests.
+//! The process itself: its heap, its memory and CPU time, its signals. Knows no requests.
 
 pub mod allocator;
 mod memory;

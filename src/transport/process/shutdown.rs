@@ -1,24 +1,25 @@
-//! The end: signals, and how long those in work may take (SPEC 8, a stuck server).
+//! The stop: its signals, and the time that calls in progress get (SPEC 8, a stuck server).
 
 use std::io;
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How long requests in work may go on after a signal. The whole stop takes at most 2 s.
+/// How long requests in progress may run after a signal. The whole stop takes at most 2 s.
 pub const GRACE: Duration = Duration::from_millis(1_500);
 
-/// The signals that end the server: caught from the moment this exists, so that none is missed or kills.
+/// The signals that stop the server. They are caught as soon as this value exists, so that no signal is lost.
 #[derive(Debug)]
 pub struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    /// Never acted on: caught, a file over a size limit fails its write and does not kill the server.
+    /// Never read. While the signal is caught, a write beyond a file size limit fails and does not kill the
+    /// server.
     _file_size: Signal,
 }
 
 impl Signals {
-    /// Catches SIGTERM and SIGINT from now on; within a runtime.
+    /// Catches SIGTERM and SIGINT from now on. Call it within a runtime.
     pub fn catch() -> io::Result<Signals> {
         Ok(Signals {
             terminate: signal(SignalKind::terminate())?,
@@ -27,7 +28,7 @@ impl Signals {
         })
     }
 
-    /// Waits for one of them; returns its name.
+    /// Waits for one of them and returns its name.
     pub async fn next(mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",

@@ -1,8 +1,8 @@
-//! Watches the process itself: memory and processor, every few seconds, and SIGUSR1, which asks for a status. An idle
-//! server returns the memory that it does not need to the system.
+//! Watches the memory and CPU time of the process, and logs a status on SIGUSR1. When the server is idle, it
+//! returns unused memory to the system.
 //!
-//! A warning comes once when a limit is passed, and again only after the figure was well below it. Knows no requests;
-//! what they came to is counted by the protocol.
+//! Warns once when a value passes its limit, and again only after the value was well below it. Knows no
+//! requests; the executor counts their results.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -19,24 +19,24 @@ use super::memory::{self, Memory};
 use crate::exec::METRICS;
 use crate::protocol::Category;
 
-/// The target of lines that somebody asked for: shown at every level.
+/// The target of lines that the operator requests; shown at every level.
 pub const ASKED: &str = "asked";
 
-/// Time between two samples: rare enough to cost an idle server nothing that can be measured, and twice of it is under
-/// the 10 s after which a server is back to idle (SPEC 9).
+/// Time between two samples. An idle server returns memory within two samples, which is less than the 10 s of
+/// SPEC 9.
 const EVERY: Duration = Duration::from_secs(4);
 
-/// The processor is watched over this long.
+/// The period over which CPU time is measured.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Percent of what the process may use, and of one core, past which an operator should know.
+/// Limits for warnings: percent of the memory limit, and of one CPU core.
 const MEMORY_HIGH: u64 = 80;
 const CORE_BUSY: u64 = 90;
 
-/// Processor time between two samples below which a server rests: more than the sampling itself takes.
+/// A server is idle if it uses less CPU time than this between two samples. More than a sample itself uses.
 const RESTING: Duration = Duration::from_millis(20);
 
-/// Percent below a limit that ends a crossing, so that a figure at the limit does not warn again and again.
+/// A crossing ends when the value is this many percentage points below its limit.
 const WELL_BELOW: u64 = 10;
 
 /// See the module.
@@ -47,19 +47,19 @@ pub(in crate::transport) struct ProcessStats {
 }
 
 impl ProcessStats {
-    /// Within a runtime. SIGUSR1 no longer kills from here.
+    /// Call it within a runtime. SIGUSR1 then no longer kills the process.
     pub(in crate::transport) fn start() -> io::Result<ProcessStats> {
         Ok(ProcessStats { started: Instant::now(), asked: signal(SignalKind::user_defined1())? })
     }
 
-    /// Watches until `work` is done. Calls `at_rest` every few seconds in which no request came. To be run on the main
-    /// thread: only there the allocator returns all of its free memory.
+    /// Watches until `work` is done. Calls `at_rest` after every sample in which the server was idle. Call it
+    /// on the main thread: only there, the allocator returns all of its free memory.
     pub(in crate::transport) async fn beside<T>(
         &mut self,
         work: impl Future<Output = T>,
         at_rest: impl AsyncFnMut(),
     ) -> T {
-        // However busy the work is, it leaves something for the watch.
+        // Without tokio's budget, so that a busy server cannot delay the watch.
         let watch = unconstrained(watch(&mut self.asked, self.started, at_rest));
         tokio::select! {
             biased;
@@ -68,7 +68,7 @@ impl ProcessStats {
         }
     }
 
-    /// The last line of a server that ends in good order, and the failures that it had.
+    /// Logs the totals and the failures of a server that stops normally.
     pub(in crate::transport) fn stopped(&self) {
         let totals = Totals::now(self.started);
         let Totals { uptime_s, cpu_s, .. } = totals;
@@ -100,7 +100,7 @@ async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl AsyncFnMu
     }
 }
 
-/// The answer to SIGUSR1.
+/// Logs the status for SIGUSR1.
 fn status(started: Instant) {
     let totals = Totals::now(started);
     let Memory { resident, anonymous } = memory::used().unwrap_or_default();
@@ -112,7 +112,7 @@ fn status(started: Instant) {
     }
 }
 
-/// What a status and the end tell alike.
+/// The values that both the status and the end log.
 struct Totals {
     uptime_s: f64,
     cpu_s: f64,
@@ -131,18 +131,18 @@ impl Totals {
     }
 }
 
-/// Processor time of all threads since the start.
+/// CPU time of all threads since the start.
 fn cpu_used() -> Duration {
     clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap_or_default()
 }
 
-/// The process at one moment.
+/// The state of the process at one moment.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
-    /// Since the start.
+    /// Time since the start.
     at: Duration,
     cpu: Duration,
-    /// Nothing where the system does not tell.
+    /// `None` if the system does not report it.
     memory: Option<Memory>,
 }
 
@@ -152,7 +152,7 @@ impl Sample {
     }
 }
 
-/// Something that an operator should know.
+/// A warning for the operator.
 #[derive(Debug, PartialEq, Eq)]
 enum Warning {
     Memory { anonymous: u64, limit: u64 },
@@ -179,7 +179,7 @@ fn warn(warning: &Warning) {
 struct Watch {
     memory: Crossing,
     processor: Crossing,
-    /// When, and the processor time till then: the last of [`WINDOW`], and one before it.
+    /// Time and CPU time of each sample in the last [`WINDOW`], and of one sample before it.
     window: VecDeque<(Duration, Duration)>,
 }
 
@@ -199,7 +199,7 @@ impl Watch {
         warnings
     }
 
-    /// Nothing before a whole window has passed.
+    /// `None` until a whole window has passed.
     fn percent_of_a_core(&mut self, sample: &Sample) -> Option<u64> {
         self.window.push_back((sample.at, sample.cpu));
         while self.window.get(1).is_some_and(|(at, _)| sample.at.saturating_sub(*at) >= WINDOW) {
@@ -216,7 +216,7 @@ fn percent(part: u64, whole: u64) -> u64 {
     u64::try_from(u128::from(part) * 100 / u128::from(whole.max(1))).unwrap_or(u64::MAX)
 }
 
-/// Whether a figure is past its limit, told once.
+/// Whether a value is past its limit; reported once.
 #[derive(Debug, Default)]
 struct Crossing {
     past: bool,
@@ -230,10 +230,10 @@ impl Crossing {
     }
 }
 
-/// Whether the server was asked nothing since the last sample.
+/// Finds out whether the server was idle since the last sample.
 #[derive(Debug)]
 struct Rest {
-    /// Processor time and calls at the last sample.
+    /// CPU time and calls at the last sample.
     cpu: Duration,
     calls: u64,
 }
@@ -312,7 +312,8 @@ mod tests {
         let mut watch = Watch::default();
         assert_eq!(watch.observe(&sample(0, 0.0, 0), None), []);
         assert_eq!(watch.observe(&sample(10_000, 0.0, 0), None), []);
-        // Suspended in between: the first sample after it spans too long to say anything but the average.
+        // The process was suspended: the first sample after it covers a long time, and shows only the
+        // average.
         assert_eq!(watch.observe(&sample(10_030, 30.0, 0), None), []);
         assert_eq!(watch.observe(&sample(10_060, 60.0, 0), None), [Warning::Processor { percent: 100 }]);
     }

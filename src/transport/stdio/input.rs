@@ -9,15 +9,16 @@ use rustix::io::Errno;
 use crate::engine::BOM;
 use crate::transport::net::body_buffer::BodyBuffer;
 
-/// What a wait for input returned.
+/// The result of a wait for input.
 pub(super) enum Read {
-    /// The number of bytes; 0 at the end of input.
+    /// The number of bytes read; 0 at the end of input.
     Bytes(usize),
-    /// A signal: nothing more is read.
+    /// A signal: no more input is read.
     Woken,
 }
 
-/// Reads the bytes that have come. While none come, calls `idle` every `idle_after` until it returns true.
+/// Reads the bytes that have arrived. While there are none, calls `idle` every `idle_after` until it returns
+/// true.
 pub(super) fn read(
     buffer: &mut [u8],
     wake: &OwnedFd,
@@ -37,7 +38,7 @@ pub(super) fn read(
             Ok(_) if !ready[1].revents().is_empty() => return Read::Woken,
             Err(Errno::INTR) => continue,
             Ok(_) => {}
-            // A file that cannot be polled: read it.
+            // Input that cannot be polled is read directly.
             Err(_) => {}
         }
         match rustix::io::read(stdin, &mut *buffer) {
@@ -52,7 +53,7 @@ pub(super) fn read(
 pub(super) struct Lines {
     partial: BodyBuffer,
     max: usize,
-    /// The line is too long, has been refused, and is skipped to its end.
+    /// The line is too long and was refused; its rest is skipped.
     skipping: bool,
     first: bool,
 }
@@ -96,7 +97,7 @@ impl Lines {
         }
     }
 
-    /// The end of input ends the last line, too.
+    /// The end of input also ends the last line.
     pub(super) fn end(&mut self, mut each: impl FnMut(Line)) {
         if !self.partial.is_empty() && !self.skipping {
             each(Line::Whole(trimmed(&self.partial, &mut self.first)));
@@ -104,7 +105,7 @@ impl Lines {
     }
 }
 
-/// Without the final `\r`, and the first line without a byte order mark.
+/// Removes the final `\r`, and the byte order mark of the first line.
 fn trimmed<'a>(line: &'a [u8], first: &mut bool) -> &'a [u8] {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if std::mem::take(first) { line.strip_prefix(BOM).unwrap_or(line) } else { line }

@@ -1,7 +1,7 @@
-//! MCP and direct JSON-RPC over standard input and output (SPEC 6.4): lines in, answers out.
+//! MCP and direct JSON-RPC over standard input and output (SPEC 6.4): reads lines, writes answers.
 //!
-//! One thread reads and runs what takes no waiting, straight from the line to the buffer; the executor runs all else. The
-//! buffer goes out when there is nothing more to read.
+//! One thread reads requests and answers those that need no waiting; the executor runs all others. Short
+//! answers are buffered until there is no more input to read.
 
 mod input;
 mod stdout_writer;
@@ -29,22 +29,21 @@ use crate::protocol::{
 /// Bytes read at once.
 const READ_BUFFER: usize = 64 * 1024;
 
-/// Bytes that the system may hold of our output: with more of them, writing and reading overlap. The system limits the sum
-/// over all pipes of a user (64 MB), so this is no more than helps.
+/// Size of the output pipe, in bytes: large enough that the client reads while the server writes. Not larger,
+/// because the system limits the sum over all pipes of a user (64 MB).
 const PIPE: usize = 1 << 18;
 
-/// The thread that reads frees unused memory at most this often: when nothing has come for as long, and under steady
-/// requests as well.
+/// The reading thread frees unused memory at most once in this time, with and without requests.
 const FREE_EVERY: Duration = Duration::from_secs(3);
 
 /// How long the end waits for calls that were answered as late and still run.
 const SETTLE: Duration = Duration::from_secs(1);
 
-/// Serves until the end of input, or until a signal. `ready` is called when nothing is left that could fail.
+/// Serves until the end of input or a signal. Calls `ready` when nothing can fail any more.
 pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Result<()> {
     allocator::limit_arenas();
     check_descriptors()?;
-    // Standard output may be no pipe, or one that cannot be larger: then it stays as it is.
+    // An error is ignored: standard output may be no pipe, or a pipe that cannot grow.
     let _ = rustix::pipe::fcntl_setpipe_size(rustix::stdio::stdout(), PIPE);
     // One thread for signals and timers.
     let mut runtime = runtime::Builder::new_current_thread();
@@ -80,12 +79,12 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
     let watched = stats.beside(until_the_end, async || workspace.compact());
     runtime.block_on(watched)?;
     stats.stopped();
-    // A thread that hangs in the system must not delay the end.
+    // Does not wait for a thread that hangs in a system call.
     runtime.shutdown_background();
     Ok(())
 }
 
-/// The reading side of the one connection.
+/// The reading side of the only connection.
 struct Connection {
     service: Service,
     max_bytes: usize,
@@ -115,7 +114,7 @@ impl Connection {
         }
     }
 
-    /// Reads until the end of input or until woken, then waits for the calls in progress.
+    /// Reads until the end of input or a wake-up, then waits for the calls in progress.
     fn run(mut self, wake: &OwnedFd, ready: impl FnOnce()) {
         let mut lines = Lines::new(self.max_bytes);
         let mut buffer = vec![0; READ_BUFFER];
@@ -147,7 +146,7 @@ impl Connection {
         self.session.enter(state);
     }
 
-    /// Frees memory that is not in use. Returns true if no call is in progress, so that nothing more can be freed.
+    /// Frees memory that is not in use. Returns true if no call is in progress, so nothing more can be freed.
     fn free_memory(&mut self) -> bool {
         self.freed = Instant::now();
         let executor = &self.executor;
@@ -185,7 +184,7 @@ impl Connection {
     fn carry_out(&mut self, step: Step, received: Instant) {
         match step {
             Step::Silent | Step::Ignored(_) => {}
-            // A cancellation does not wait for others, it ends one.
+            // A cancellation does not wait for other calls, because it ends one.
             Step::Cancel(id) => self.pipeline.cancel(&id),
             Step::Answer(answer) => {
                 self.wait_for_room();
@@ -202,11 +201,11 @@ impl Connection {
         }
     }
 
-    /// Reads no further while as many calls are in progress as may be.
+    /// Reads nothing while the number of calls in progress is at its limit.
     fn wait_for_room(&self) {
         let in_progress = self.executor.in_progress();
         if in_progress.count() >= self.max_in_flight {
-            // Answers that are ready must not wait meanwhile.
+            // Answers that are ready must not wait for those calls.
             self.output.flush();
             self.runtime.block_on(in_progress.below(self.max_in_flight));
         }
@@ -241,7 +240,7 @@ impl Connection {
     }
 }
 
-/// Runs a call after those for its file that came before, and sends its answer.
+/// Runs a call after earlier calls for the same file, and sends its answer.
 async fn run(executor: Arc<Executor>, pipeline: Arc<Pipeline>, output: Arc<StdoutWriter>, task: Arc<Task>) {
     let call = executor.admit(task);
     let sender = output.clone();
@@ -251,7 +250,7 @@ async fn run(executor: Arc<Executor>, pipeline: Arc<Pipeline>, output: Arc<Stdou
     }
 }
 
-/// Sends an answer from a thread that may block: the client may not read.
+/// Sends an answer from a thread that may block, because the client may not read.
 async fn send(executor: &Executor, output: &Arc<StdoutWriter>, answer: Answer) {
     let output = output.clone();
     let _ = executor.threads().spawn(move || output.send(answer)).await;

@@ -1,7 +1,7 @@
-//! Writes whole answers to standard output, one a line, from any number of threads.
+//! Writes whole answers to standard output, one per line, from any number of threads.
 //!
-//! Short answers are buffered until the thread that reads requests has no more input; a long answer is written block by
-//! block while the others wait. A client that closed the pipe is not an error.
+//! Short answers are buffered until the thread that reads requests has no more input. A long answer is
+//! written block by block; other answers wait. A client that closed the pipe is not an error.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,10 +11,11 @@ use rustix::io::Errno;
 use crate::exec::caught;
 use crate::protocol::{Answer, BLOCK, Pulled};
 
-/// Bytes of a long answer that are written at once. Each write wakes the client; more bytes would leave the CPU cache.
+/// Bytes of a long answer that are written at once. Each write wakes the client; more bytes would not fit
+/// into the CPU cache.
 const LONG: usize = 4 * BLOCK;
 
-/// Most bytes of the buffer: short answers of less than a block, then the first block of a long one.
+/// Largest size of the buffer: short answers of less than a block, then the first block of a long one.
 const MOST: usize = BLOCK + LONG;
 
 /// See the module.
@@ -23,26 +24,26 @@ pub(super) struct StdoutWriter(Mutex<Buffer>);
 
 #[derive(Debug, Default)]
 struct Buffer {
-    /// The first `len` bytes are to be written; the rest is spare room.
+    /// The first `len` bytes are to be written; the rest is free.
     bytes: Vec<u8>,
     len: usize,
     closed: bool,
 }
 
 impl StdoutWriter {
-    /// Adds an answer; it may stay in the buffer until [`StdoutWriter::flush`].
+    /// Adds an answer. It may stay in the buffer until [`StdoutWriter::flush`].
     pub(super) fn push(&self, answer: Answer) {
         self.lock().push(answer);
     }
 
-    /// Sends an answer and all before it.
+    /// Writes an answer and all answers before it.
     pub(super) fn send(&self, answer: Answer) {
         let mut buffer = self.lock();
         buffer.push(answer);
         buffer.flush();
     }
 
-    /// Sends what is in the buffer.
+    /// Writes the buffer.
     pub(super) fn flush(&self) {
         self.lock().flush();
     }
@@ -62,7 +63,7 @@ impl StdoutWriter {
         self.lock().closed
     }
 
-    /// Takes what is in the buffer instead of writing it.
+    /// Takes the bytes of the buffer instead of writing them.
     #[cfg(test)]
     pub(super) fn take(&self) -> String {
         let mut buffer = self.lock();
@@ -77,13 +78,13 @@ impl StdoutWriter {
     }
 
     fn lock(&self) -> MutexGuard<'_, Buffer> {
-        // The buffer holds whole lines between two answers; a panic within an answer is caught in `push`.
+        // Between two answers, the buffer holds whole lines; `push` catches a panic within an answer.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Buffer {
-    /// Adds an answer. If making it panics, its line ends there, so that the next line is whole again.
+    /// Adds an answer. If pulling it panics, its line ends there, so that the next line is whole.
     fn push(&mut self, mut answer: Answer) {
         let pushed = caught(|| {
             while self.pull(&mut answer) == Pulled::More {
@@ -93,7 +94,7 @@ impl Buffer {
         if pushed.is_none() {
             tracing::error!("an answer broke off");
         }
-        // An answer may end exactly where the buffer does.
+        // The answer may end exactly at the end of the buffer.
         if self.len == MOST {
             self.flush();
         }
@@ -112,7 +113,8 @@ impl Buffer {
         pulled
     }
 
-    /// The buffer grows to what answers take and keeps that, so that it is cleared once and not for each answer.
+    /// Grows the buffer to what answers need. It never shrinks here, so new bytes are cleared once and not
+    /// for each answer.
     fn make_room(&mut self, bytes: usize) {
         let needed = self.len + bytes;
         if self.bytes.len() < needed {
@@ -163,7 +165,7 @@ mod tests {
         for before in [0, 1, BLOCK - 2, BLOCK - 1] {
             for len in lens.clone() {
                 let output = StdoutWriter::closed();
-                // As large as it gets.
+                // Grows the buffer to its largest size.
                 output.push(Answer::ready(200, vec![b'a'; 3 * LONG]));
                 output.flush();
                 if before > 0 {
@@ -172,7 +174,7 @@ mod tests {
                 output.push(Answer::ready(200, vec![b'c'; len]));
                 output.push(Answer::ready(200, b"the next".to_vec()));
                 let buffered = output.take();
-                // What was sent before is gone; what is left are the ends of whole lines.
+                // Earlier answers were written; the rest are ends of whole lines.
                 let whole = ["", "the next\n"].contains(&&*buffered) || buffered.ends_with("\nthe next\n");
                 assert!(whole, "{before} {len}: {buffered:.40}");
             }
