@@ -120,7 +120,7 @@ impl<'s> DirEntry<'s> {
         &self,
         name: Range<usize>,
         counted: Result<Option<usize>>,
-        wish: ListOptions,
+        options: ListOptions,
         uncounted: &mut usize,
     ) -> Result<FileEntry> {
         let (lines, changing) = match counted {
@@ -131,7 +131,7 @@ impl<'s> DirEntry<'s> {
             Err(Error::Changed { .. }) => (None, true),
             counted => (counted?, false),
         };
-        let (readable, writable) = if wish.with_access { self.allows() } else { (false, false) };
+        let (readable, writable) = if options.with_access { self.allows() } else { (false, false) };
         let (size, modified) = (self.stat.st_size as u64, self.stat.st_mtime);
         Ok(FileEntry { name, size, modified, readable, writable, lines, changing })
     }
@@ -148,17 +148,17 @@ pub(crate) fn list(
     root: &Arc<OwnedFd>,
     directory: &Path,
     names: NamePolicy,
-    wish: ListOptions,
+    options: ListOptions,
     count: impl Fn(&DirEntry) -> Result<Option<usize>>,
     wait: impl Fn(&DirEntry) -> Result<()>,
 ) -> Result<Listing> {
-    let (roll, unlisted) = roll(root, names)?;
+    let (table, unlisted) = table(root, names)?;
     let (mut uncounted, mut more, mut leased) = (0, false, Vec::new());
-    let candidates = roll.behind(wish.after);
-    let mut files = Vec::with_capacity(candidates.len().min(wish.limit));
+    let candidates = table.behind(options.after);
+    let mut files = Vec::with_capacity(candidates.len().min(options.limit));
     for name in candidates {
-        let text = &roll.text()[name.clone()];
-        if files.len() == wish.limit {
+        let text = &table.text()[name.clone()];
+        if files.len() == options.limit {
             // To find out that there is one more file, no lines need to be counted.
             more = DirEntry::look(root, text)?.is_some();
             if more {
@@ -174,12 +174,12 @@ pub(crate) fn list(
             }
             counted => counted,
         };
-        files.push(seen.entry(name, counted, wish, &mut uncounted)?);
+        files.push(seen.entry(name, counted, options, &mut uncounted)?);
     }
     // All leases were asked to end in the first pass, so these waits together last as long as the longest.
     for nth in leased {
         let entry: &mut FileEntry = &mut files[nth];
-        let name = &roll.text()[entry.name.clone()];
+        let name = &table.text()[entry.name.clone()];
         let waited = DirEntry::look(root, name)?.map_or(Ok(()), |seen| wait(&seen));
         // The lease holder may have changed the file before it released the lease.
         let Some((seen, counted)) = look_and_count(root, name, &count)? else { continue };
@@ -187,10 +187,10 @@ pub(crate) fn list(
             Err(Error::Changed { name }) => Err(Error::Changed { name }),
             counted => waited.and(counted),
         };
-        *entry = seen.entry(entry.name.clone(), counted, wish, &mut uncounted)?;
+        *entry = seen.entry(entry.name.clone(), counted, options, &mut uncounted)?;
     }
     let directory = directory.into();
-    Ok(Listing { names: roll.into_text(), files, unlisted, uncounted, more, directory })
+    Ok(Listing { names: table.into_text(), files, unlisted, uncounted, more, directory })
 }
 
 /// Looks up `name` and counts its lines. Repeats both if the file changes meanwhile, so that an entry
@@ -212,8 +212,8 @@ fn look_and_count<'s>(
 }
 
 /// The sorted allowed names of visible entries that may be regular files, and the number of other files.
-fn roll(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(NameTable, usize)> {
-    let (mut roll, mut unlisted) = (NameTable::default(), 0);
+fn table(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(NameTable, usize)> {
+    let (mut table, mut unlisted) = (NameTable::default(), 0);
     let entries = Dir::read_from(root);
     for entry in entries.map_err(|errno| out_of_means(errno).unwrap_or(Error::FolderGone))? {
         let entry = entry.map_err(failed)?;
@@ -224,12 +224,12 @@ fn roll(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(NameTable, usize)> {
             continue;
         }
         match std::str::from_utf8(name).ok().filter(|name| FileName::admits(name, names)) {
-            Some(name) => roll.push(name),
+            Some(name) => table.push(name),
             None => unlisted += usize::from(file(root, OsStr::from_bytes(name))?.is_some()),
         }
     }
-    roll.sort();
-    Ok((roll, unlisted))
+    table.sort();
+    Ok((table, unlisted))
 }
 
 /// Resolves `name`. Returns `None` if it does not lead to a regular file.

@@ -52,13 +52,13 @@ pub struct NoRoom;
 #[derive(Debug)]
 struct Batch {
     executor: Arc<Executor>,
-    state: Mutex<State>,
+    state: Mutex<BatchState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct BatchState {
     /// In the order of the requests.
-    answers: Vec<Option<Kept>>,
+    answers: Vec<Option<KeptAnswer>>,
     held: Held,
     /// The call that ended last. It stays in progress until `run_batch` counts the whole batch.
     last: Option<Admitted>,
@@ -72,7 +72,7 @@ struct Held {
 }
 
 #[derive(Debug)]
-enum Kept {
+enum KeptAnswer {
     Answer(Answer),
     /// A read to run again.
     Task(Arc<Task>),
@@ -154,13 +154,13 @@ impl Batch {
                     if !held.grow(&answer) {
                         return None;
                     }
-                    answers.push(Some(Kept::Answer(answer)));
+                    answers.push(Some(KeptAnswer::Answer(answer)));
                 }
                 Step::Cancel(id) => pipeline.cancel(&id),
                 Step::Silent | Step::Ignored(_) | Step::Batch(_) => {}
             }
         }
-        let state = Mutex::new(State { answers, held, last: None });
+        let state = Mutex::new(BatchState { answers, held, last: None });
         Some((Batch { executor: executor.clone(), state }, members))
     }
 
@@ -215,27 +215,27 @@ impl Batch {
             }
             room || task.call.writes()
         });
-        state.answers[place] = Some(kept.map_or_else(|| Kept::Task(task.clone()), Kept::Answer));
+        state.answers[place] = Some(kept.map_or_else(|| KeptAnswer::Task(task.clone()), KeptAnswer::Answer));
     }
 
     /// The answers as one array; `None` if there are none.
     fn take(&self) -> Option<Answer> {
         let mut state = self.lock();
-        let kept: Vec<Kept> = state.answers.drain(..).flatten().collect();
+        let kept: Vec<KeptAnswer> = state.answers.drain(..).flatten().collect();
         let held = state.held.take();
         drop(state);
         let executor = self.executor.clone();
         let answers = kept.into_iter().map(move |kept| {
             let _held = &held;
             match kept {
-                Kept::Answer(answer) => answer,
-                Kept::Task(task) => task.run_again(&executor.workspace, executor.limits.timeout),
+                KeptAnswer::Answer(answer) => answer,
+                KeptAnswer::Task(task) => task.run_again(&executor.workspace, executor.limits.timeout),
             }
         });
         (answers.len() > 0).then(|| Answer::array(answers))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BatchState> {
         // The state is valid after every step of a critical section.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -49,17 +49,17 @@ enum Part {
     Streamed(Box<Streamed>),
     /// The rest of an array. Each answer is taken when the answers before it have been pulled.
     Array {
-        rest: Rest,
+        rest: RemainingAnswers,
         first: bool,
     },
 }
 
 /// Answers that are not taken yet.
-struct Rest(Box<dyn Iterator<Item = Answer> + Send>);
+struct RemainingAnswers(Box<dyn Iterator<Item = Answer> + Send>);
 
-impl std::fmt::Debug for Rest {
+impl std::fmt::Debug for RemainingAnswers {
     fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
-        out.write_str("Rest(..)")
+        out.write_str("RemainingAnswers(..)")
     }
 }
 
@@ -115,7 +115,7 @@ impl Answer {
     /// Several answers as one JSON array. Each answer is taken when those before it have been pulled, so only
     /// one of them holds memory at a time.
     pub fn array(answers: impl IntoIterator<Item = Answer, IntoIter: Send + 'static>) -> Answer {
-        let rest = Rest(Box::new(answers.into_iter()));
+        let rest = RemainingAnswers(Box::new(answers.into_iter()));
         Answer { status: 200, report: None, parts: VecDeque::from([Part::Array { rest, first: true }]) }
     }
 

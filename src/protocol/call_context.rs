@@ -5,12 +5,12 @@ use std::time::SystemTime;
 
 use super::answer::{Answer, OnMismatch, StreamObserver};
 use super::escape::{Breaks, escape_str};
-use super::failure::{Category, Kind, error_data, for_the_log, kind, resource_refusal, rest_error};
+use super::failure::{Category, ErrorKind, error_data, for_the_log, kind, resource_refusal, rest_error};
 use super::report::{LoggedFailure, Report};
-use super::result_frame::{self, Asked, Keep};
+use super::result_frame::{self, Asked, CacheScope};
 use super::rpc::{self, Id, Refusal, code};
 use crate::engine::Error;
-use crate::tools::{Failure, LineBase, OutputKinds, Reply};
+use crate::tools::{ErrorText, LineBase, OutputKinds, Reply};
 
 /// The interface that received the call. It decides the form of the answer.
 #[derive(Debug, Clone)]
@@ -114,9 +114,9 @@ impl CallContext {
     /// The members of a list, or a file's text with its own line breaks.
     fn resource(&self, asked: &Asked, reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
         let Some(excerpt) = reply.excerpt else {
-            return Answer::ready(200, result_frame::whole(asked, Keep::Private, reply.data.as_str()));
+            return Answer::ready(200, result_frame::whole(asked, CacheScope::Private, reply.data.as_str()));
         };
-        let mut head = result_frame::open(asked, Keep::Private);
+        let mut head = result_frame::open(asked, CacheScope::Private);
         head.extend_from_slice(br#""contents":[{"#);
         head.extend_from_slice(reply.data.as_str().as_bytes());
         head.extend_from_slice(br#","text":""#);
@@ -132,7 +132,7 @@ impl CallContext {
         reply: Reply,
         observer: Arc<dyn StreamObserver>,
     ) -> Answer {
-        let mut head = result_frame::open(asked, Keep::Unsaid);
+        let mut head = result_frame::open(asked, CacheScope::Unsaid);
         head.reserve(reply.text.len() + reply.text.len() / 8 + 64);
         head.extend_from_slice(br#""content":[{"type":"text","text":""#);
         escape_str(&reply.text, &mut head);
@@ -167,8 +167,8 @@ impl CallContext {
         Error::Changed { name: self.target().unwrap_or_default().into() }
     }
 
-    fn words(&self, error: &Error) -> Failure {
-        Failure::of(error, self.base(), self.timeout)
+    fn words(&self, error: &Error) -> ErrorText {
+        ErrorText::of(error, self.base(), self.timeout)
     }
 
     /// The answer to a call that failed.
@@ -178,7 +178,7 @@ impl CallContext {
 
     /// The log entry for `error`.
     pub(super) fn report(&self, error: &Error) -> Report {
-        let Kind { code, category, .. } = kind(error);
+        let ErrorKind { code, category, .. } = kind(error);
         let words = self.words(error);
         self.failed(code, category, &for_the_log(error, &words.message))
     }
@@ -191,10 +191,10 @@ impl CallContext {
 
     fn error(&self, error: &Error) -> Answer {
         let words = self.words(error);
-        let Kind { code, status, .. } = kind(error);
+        let ErrorKind { code, status, .. } = kind(error);
         match &self.form {
             Form::Tool { asked, .. } => {
-                let mut out = result_frame::open(asked, Keep::Unsaid);
+                let mut out = result_frame::open(asked, CacheScope::Unsaid);
                 out.extend_from_slice(br#""content":[{"type":"text","text":""#);
                 escape_str(&words.text(), &mut out);
                 out.extend_from_slice(br#""}],"isError":true}}"#);
@@ -210,7 +210,7 @@ impl CallContext {
         }
     }
 
-    fn refusal(&self, id: Id, code: i32, words: Failure) -> Refusal {
+    fn refusal(&self, id: Id, code: i32, words: ErrorText) -> Refusal {
         let details = words.hint.as_deref().unwrap_or(&words.message);
         let data = error_data(self.file.as_deref(), self.operation, details, (self.clock)());
         Refusal { id, code, message: words.message, data: Some(data) }

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::result_frame::Asked;
 use super::rpc::{self, Refusal, code};
 use crate::engine::Error;
-use crate::tools::{Failure, timestamp};
+use crate::tools::{ErrorText, timestamp};
 
 /// The cause of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ impl Category {
 
 /// How the interfaces and the log classify an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(super) struct ErrorKind {
     /// JSON-RPC code.
     pub(super) code: i32,
     /// HTTP status.
@@ -45,7 +45,7 @@ pub(super) struct Kind {
 }
 
 /// The only table of errors.
-pub(super) fn kind(error: &Error) -> Kind {
+pub(super) fn kind(error: &Error) -> ErrorKind {
     use Category::{Client, System};
     let (code, status, category) = match error {
         Error::InvalidName
@@ -71,7 +71,7 @@ pub(super) fn kind(error: &Error) -> Kind {
         | Error::FolderGone
         | Error::ListingFailed { .. } => (code::FILE_SYSTEM, 500, System),
     };
-    Kind { code, status, category }
+    ErrorKind { code, status, category }
 }
 
 /// The log text for an error whose message is `message`: one line, without any text of a file.
@@ -86,7 +86,7 @@ pub(super) fn for_the_log<'a>(error: &'a Error, message: &'a str) -> std::borrow
 
 /// Reports an unreadable file as missing, so that the answer does not reveal which files exist. A fault keeps
 /// its message.
-pub(super) fn resource_refusal(asked: &Asked, uri: Option<&str>, error: &Error, words: Failure) -> Refusal {
+pub(super) fn resource_refusal(asked: &Asked, uri: Option<&str>, error: &Error, words: ErrorText) -> Refusal {
     let id = asked.id.clone();
     let missing = match (kind(error).status, uri) {
         (500 | 409, _) | (_, None) => return Refusal::new(id, code::INTERNAL_ERROR, words.message),

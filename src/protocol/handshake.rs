@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::answer::Answer;
 use super::method::{CAPABILITIES, MethodResult, Outcome, RpcError};
 use super::report::Report;
-use super::result_frame::{self, Asked, Keep, server_info};
+use super::result_frame::{self, Asked, CacheScope, server_info};
 use super::rpc::Id;
 use super::{Revision, Service, Session, Step};
 
@@ -83,12 +83,12 @@ pub(super) fn initialize(
     );
     let client = (client.name.into_owned(), client.version.into_owned());
     let report = Report::Initialized { client, asked: asked.into(), spoken };
-    let message = result_frame::whole(request, Keep::Unsaid, &members);
+    let message = result_frame::whole(request, CacheScope::Unsaid, &members);
     Ok(Outcome::Step(Step::Answer(Answer::ready(200, message).reported(report))))
 }
 
 pub(super) fn ping(_: &Service, _: &mut Session, _: &Asked, _: &str) -> MethodResult {
-    Ok(Outcome::Members(String::new(), Keep::Unsaid))
+    Ok(Outcome::Members(String::new(), CacheScope::Unsaid))
 }
 
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Step;
-use super::result_frame::Keep;
+use super::result_frame::CacheScope;
 use super::rpc::code;
 
 /// The server's capabilities. They do not change while the server runs.
@@ -15,7 +15,7 @@ pub const OVER_RATE: &str = "Rate limit exceeded; send more slowly";
 /// The result of a method.
 pub(super) enum Outcome {
     /// The members of a result.
-    Members(String, Keep),
+    Members(String, CacheScope),
     /// A step for the transport.
     Step(Step),
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::method::{List, MethodResult, Outcome, RpcError};
-use super::result_frame::{Asked, Keep};
+use super::result_frame::{Asked, CacheScope};
 use super::{Service, Session};
 use crate::tools::shortened;
 
@@ -62,7 +62,7 @@ pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &s
     List::one_page(params)?;
     let titled = asked.revision.has_structured_content();
     let prompts: Vec<Value> = offered(service).map(|prompt| prompt.describe(titled)).collect();
-    Ok(Outcome::Members(format!(r#""prompts":{}"#, Value::from(prompts)), Keep::Public))
+    Ok(Outcome::Members(format!(r#""prompts":{}"#, Value::from(prompts)), CacheScope::Public))
 }
 
 #[derive(Deserialize)]
@@ -81,7 +81,7 @@ pub(super) fn get(service: &Service, _: &mut Session, _: &Asked, params: &str) -
     let text = prompt.fill(&params.arguments.unwrap_or_default())?;
     let messages = json!([{ "role": "user", "content": { "type": "text", "text": text } }]);
     let description = Value::from(prompt.description);
-    Ok(Outcome::Members(format!(r#""description":{description},"messages":{messages}"#), Keep::Unsaid))
+    Ok(Outcome::Members(format!(r#""description":{description},"messages":{messages}"#), CacheScope::Unsaid))
 }
 
 impl Prompt {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::call_context::Form;
 use super::method::{List, MethodResult, Outcome, RpcError};
 use super::pending_call::PendingCall;
-use super::result_frame::{Asked, Keep};
+use super::result_frame::{Asked, CacheScope};
 use super::{Service, Session, Step};
 use crate::engine::{Control, Error, FileEntry, FileName, Result, Workspace};
 use crate::tools::{Call, Members, OutputKinds, Reply, timestamp};
@@ -54,17 +54,17 @@ pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &s
 pub(super) fn templates(_: &Service, _: &mut Session, _: &Asked, params: &str) -> MethodResult {
     List::one_page(params)?;
     // `resources/list` returns every text file, so no templates are needed.
-    Ok(Outcome::Members(r#""resourceTemplates":[]"#.into(), Keep::Private))
+    Ok(Outcome::Members(r#""resourceTemplates":[]"#.into(), CacheScope::Private))
 }
 
 #[derive(Deserialize)]
-struct Read<'a> {
+struct ReadParams<'a> {
     #[serde(borrow)]
     uri: Cow<'a, str>,
 }
 
 pub(super) fn read(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
-    let params: Read = serde_json::from_str(params).map_err(RpcError::params)?;
+    let params: ReadParams = serde_json::from_str(params).map_err(RpcError::params)?;
     let uri = params.uri.into_owned();
     let name = name_of(&service.options.folder, &uri);
     let name = name.and_then(|name| FileName::parse(&name, service.options.names).ok());

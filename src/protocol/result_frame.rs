@@ -15,7 +15,7 @@ pub(super) struct Asked {
 
 /// How long a client may cache a result, and for which users. Stateless revisions state it.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Keep {
+pub(super) enum CacheScope {
     /// No statement: results of calls.
     Unsaid,
     /// The same for all users while the server runs.
@@ -39,16 +39,16 @@ pub(super) fn server_info(revision: Revision) -> String {
 
 /// The message up to the first member of its result. Includes the members that every result of the revision
 /// has.
-pub(super) fn open(asked: &Asked, keep: Keep) -> Vec<u8> {
+pub(super) fn open(asked: &Asked, keep: CacheScope) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     out.extend_from_slice(asked.id.as_json().as_bytes());
     out.extend_from_slice(br#","result":{"#);
     if asked.revision.is_stateless() {
         let caching = match keep {
-            Keep::Unsaid => "",
-            Keep::Public => r#""ttlMs":3600000,"cacheScope":"public","#,
-            Keep::Private => r#""ttlMs":0,"cacheScope":"private","#,
+            CacheScope::Unsaid => "",
+            CacheScope::Public => r#""ttlMs":3600000,"cacheScope":"public","#,
+            CacheScope::Private => r#""ttlMs":0,"cacheScope":"private","#,
         };
         let info = server_info(asked.revision);
         let frame = format!(
@@ -63,7 +63,7 @@ pub(super) fn open(asked: &Asked, keep: Keep) -> Vec<u8> {
 pub(super) const CLOSE: &[u8] = b"}}";
 
 /// A whole message whose result has these members.
-pub(super) fn whole(asked: &Asked, keep: Keep, members: &str) -> Vec<u8> {
+pub(super) fn whole(asked: &Asked, keep: CacheScope, members: &str) -> Vec<u8> {
     let mut out = open(asked, keep);
     out.extend_from_slice(members.as_bytes());
     out.extend_from_slice(CLOSE);

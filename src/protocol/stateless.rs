@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::handshake::{ClientInfo, instructions};
 use super::method::{CAPABILITIES, MethodResult, Outcome, RpcError};
-use super::result_frame::{Asked, Keep};
+use super::result_frame::{Asked, CacheScope};
 use super::{Revision, Service, Session, rpc};
 
 /// A header is missing or differs from the body.
@@ -58,7 +58,7 @@ struct Meta<'a> {
 }
 
 #[derive(Deserialize)]
-struct LogLevel<'a> {
+struct LogLevelMeta<'a> {
     #[serde(borrow, default, rename = "io.modelcontextprotocol/logLevel")]
     level: Option<&'a RawValue>,
 }
@@ -113,7 +113,7 @@ pub(super) fn check_log_level(params: &str) -> Result<(), RpcError> {
         return Ok(());
     }
     let params: Params = serde_json::from_str(params).map_err(RpcError::params)?;
-    let meta: Option<LogLevel> = params.meta.and_then(|meta| serde_json::from_str(meta.get()).ok());
+    let meta: Option<LogLevelMeta> = params.meta.and_then(|meta| serde_json::from_str(meta.get()).ok());
     let level = meta.and_then(|meta| meta.level).map(|level| rpc::string(level.get()).unwrap_or_default());
     match level {
         Some(level) if !LOG_LEVELS.contains(&&*level) => {
@@ -168,7 +168,7 @@ pub(super) fn discover(service: &Service, _: &mut Session, _: &Asked, _: &str) -
         r#""supportedVersions":{versions},"capabilities":{CAPABILITIES},"instructions":"{}""#,
         instructions(service)
     );
-    Ok(Outcome::Members(members, Keep::Public))
+    Ok(Outcome::Members(members, CacheScope::Public))
 }
 
 #[cfg(test)]

@@ -8,14 +8,14 @@ use serde_json::value::RawValue;
 
 use super::call_context::Form;
 use super::method::{List, MethodResult, Outcome, RpcError};
-use super::result_frame::{Asked, Keep};
+use super::result_frame::{Asked, CacheScope};
 use super::{Offer, Revision, Service, Session};
 use crate::tools::{LineBase, ParseOptions, Tool, shortened};
 
 pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
     List::one_page(params)?;
     let tools: Vec<String> = service.offered().map(|tool| describe(service, tool, asked.revision)).collect();
-    Ok(Outcome::Members(format!(r#""tools":[{}]"#, tools.join(",")), Keep::Public))
+    Ok(Outcome::Members(format!(r#""tools":[{}]"#, tools.join(",")), CacheScope::Public))
 }
 
 /// A tool's entry in `tools/list`.

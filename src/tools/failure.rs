@@ -10,19 +10,19 @@ const QUOTED: usize = 500;
 
 /// The message of a failed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct ErrorText {
     /// The line of SPEC 7, without `Error: `.
     pub message: String,
     /// How to correct the call, if known.
     pub hint: Option<String>,
 }
 
-impl Failure {
+impl ErrorText {
     /// Describes `error`. `base` is the number of the first line; `timeout` is `--timeout` in seconds.
-    pub fn of(error: &Error, base: LineBase, timeout: u64) -> Failure {
+    pub fn of(error: &Error, base: LineBase, timeout: u64) -> ErrorText {
         let hints: Vec<String> = hint(error, base).into_iter().chain(first_line(error, base)).collect();
         let hint = (!hints.is_empty()).then(|| hints.join("\n"));
-        Failure { message: message(error, base, timeout), hint }
+        ErrorText { message: message(error, base, timeout), hint }
     }
 
     /// The full text for a model.
@@ -168,9 +168,9 @@ mod tests {
     #[test]
     fn numbers_count_from_the_first_line_of_the_interface() {
         let error = Error::LineOutOfRange { line: 9, operation: "delete", total: 9, missing: None };
-        let zero = Failure::of(&error, LineBase::Zero, 10).text();
+        let zero = ErrorText::of(&error, LineBase::Zero, 10).text();
         assert_eq!(zero, "Error: Line 9 out of range for delete operation\nThe file has 9 lines, 0-8.");
-        let one = Failure::of(&error, LineBase::One, 10);
+        let one = ErrorText::of(&error, LineBase::One, 10);
         assert_eq!(one.message, "Line 10 out of range for delete operation");
         assert_eq!(one.hint.as_deref(), Some("The file has 9 lines, 1-9.\nLines count from 1."));
     }
@@ -178,6 +178,6 @@ mod tests {
     #[test]
     fn a_long_line_is_quoted_in_part() {
         let error = Error::NotAsExpected { line: 0, actual: "é".repeat(600), stands_at: None };
-        assert!(Failure::of(&error, LineBase::Zero, 10).text().ends_with("\" and 100 characters more"));
+        assert!(ErrorText::of(&error, LineBase::Zero, 10).text().ends_with("\" and 100 characters more"));
     }
 }

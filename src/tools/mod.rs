@@ -16,7 +16,7 @@ mod timestamp;
 use std::fmt::Debug;
 
 pub use arguments::{Arguments, MAX_DEPTH, depth_exceeds};
-pub use failure::Failure;
+pub use failure::ErrorText;
 pub use members::Members;
 pub use timestamp::timestamp;
 

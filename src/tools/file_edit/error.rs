@@ -8,7 +8,7 @@ use super::data::{FilePreview, MatchLocation, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
 use super::{Members, NO_EDITS, OutputKinds, Reply};
 use crate::engine::{Error, Found, Result, Snippet, Unmatched};
-use crate::tools::{Failure, LineBase};
+use crate::tools::{ErrorText, LineBase};
 
 /// Maximum number of matches that the text shows with their lines.
 const SHOWN: usize = 20;
@@ -70,7 +70,7 @@ fn way_out(error: &Error) -> &'static str {
 fn other(path: &str, edits: usize, error: &Error) -> (String, Members) {
     let text = match error {
         Error::InvalidArguments { problem, .. } if problem == NO_EDITS => format!("Error: {NO_EDITS}"),
-        error => Failure::of(error, LineBase::One, 0).text(),
+        error => ErrorText::of(error, LineBase::One, 0).text(),
     };
     let message = text.lines().next().unwrap_or_default().trim_start_matches("Error: ").to_owned();
     let fixes = vec![fix("USE_EXACT_TEXT", way_out(error), None)];

@@ -34,7 +34,7 @@ pub(super) enum Target {
 
 /// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(super) struct HttpRefusal {
     pub(super) status: u16,
     pub(super) code: i32,
     pub(super) message: String,
@@ -42,14 +42,14 @@ pub(super) struct Refused {
     pub(super) header: Option<(HeaderName, HeaderValue)>,
 }
 
-fn refused(status: u16, code: i32, message: impl Into<String>) -> Refused {
-    Refused { status, code, message: message.into(), header: None }
+fn refused(status: u16, code: i32, message: impl Into<String>) -> HttpRefusal {
+    HttpRefusal { status, code, message: message.into(), header: None }
 }
 
 impl Checks {
     /// Checks in the order of SPEC 6.3: Host and Origin 403, token 401, path 404, method 405, length 413,
     /// content type 400; then unsupported codings: of the content 415, of the transfer 501.
-    pub(super) fn check(&self, head: &Parts, service: &Service) -> Result<Target, Refused> {
+    pub(super) fn check(&self, head: &Parts, service: &Service) -> Result<Target, HttpRefusal> {
         self.check_source(&head.headers, &head.uri)?;
         self.check_token(&head.headers)?;
         let target = match head.uri.path() {
@@ -82,13 +82,13 @@ impl Checks {
         Ok(target)
     }
 
-    pub(super) fn too_large(&self) -> Refused {
+    pub(super) fn too_large(&self) -> HttpRefusal {
         let limit = self.max_bytes;
         refused(413, code::INVALID_REQUEST, format!("The body is over {limit} bytes (--max-size)"))
     }
 
     /// Prevents DNS rebinding: a page of a foreign site must not reach the server through the user's browser.
-    fn check_source(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Refused> {
+    fn check_source(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), HttpRefusal> {
         let foreign = |what| refused(403, code::INVALID_REQUEST, format!("Forbidden: foreign {what}"));
         for origin in headers.get_all(ORIGIN) {
             if !origin.to_str().is_ok_and(is_local_origin) {
@@ -106,7 +106,7 @@ impl Checks {
         Ok(())
     }
 
-    fn check_token(&self, headers: &HeaderMap) -> Result<(), Refused> {
+    fn check_token(&self, headers: &HeaderMap) -> Result<(), HttpRefusal> {
         let Some(token) = &self.token else { return Ok(()) };
         let sent = headers.get(AUTHORIZATION).map(|value| value.as_bytes()).and_then(|value| {
             let (scheme, token) = value.split_at_checked(7)?;
@@ -137,7 +137,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// Refuses a coded body. hyper decodes `chunked` and ignores other codings.
-fn check_codings(headers: &HeaderMap) -> Result<(), Refused> {
+fn check_codings(headers: &HeaderMap) -> Result<(), HttpRefusal> {
     if codings(headers, CONTENT_ENCODING).any(|coding| !coding.is_empty() && !is(coding, b"identity")) {
         let why = "Content-Encoding is not supported; send the body as it is";
         let mut refusal = refused(415, code::INVALID_REQUEST, why);

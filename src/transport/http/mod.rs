@@ -109,13 +109,13 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
             return Err(Errno::AGAIN.into());
         }
         ready(address);
-        let at_rest = async || {
+        let when_idle = async || {
             workspace.compact();
             block_pool::give_back();
             give_back_on_all(threads, MOMENT).await;
         };
         let serving = accept(&server, &listener, signals.next());
-        stats.beside(serving, at_rest).await;
+        stats.beside(serving, when_idle).await;
         stats.stopped();
         Ok(())
     });

@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Server;
 use super::body::AnswerBody;
-use super::checks::{Refused, Target, mcp_headers};
+use super::checks::{HttpRefusal, Target, mcp_headers};
 use super::response::{Unheard, at_once};
 use crate::engine::Share;
 use crate::protocol::{Headers, OVER_RATE, Step, code};
@@ -33,7 +33,7 @@ const BODY_SECOND: u64 = 64 * 1024;
 const BODY_STALL: Duration = Duration::from_secs(10);
 
 /// A request's body, and its share of the limit for all bodies.
-type Body = (BodyBuffer, Share);
+type ReceivedBody = (BodyBuffer, Share);
 
 impl Server {
     /// The response to one request, which counts for `limit`. An error cuts the connection, for example if
@@ -50,7 +50,7 @@ impl Server {
         let message = async {
             limit.take().map_err(over_rate)?;
             let target = self.checks.check(&head, &self.shared.service)?;
-            Ok::<_, Refused>((target, self.read(body).await?))
+            Ok::<_, HttpRefusal>((target, self.read(body).await?))
         };
         match message.await {
             Ok((target, (body, share))) => {
@@ -62,7 +62,7 @@ impl Server {
                     () = client.gone() => Err(io::Error::other("the client has gone")),
                 }
             }
-            Err(Refused { status, code, message, header }) => {
+            Err(HttpRefusal { status, code, message, header }) => {
                 let refusal = self.shared.service.http_refusal(rest, status, code, &message);
                 let mut response = at_once(self.executor.refuse(refusal))?;
                 if has_body {
@@ -77,7 +77,7 @@ impl Server {
     }
 
     /// Reads the body, unless it is too large or too slow.
-    async fn read(&self, body: Incoming) -> Result<Body, Refused> {
+    async fn read(&self, body: Incoming) -> Result<ReceivedBody, HttpRefusal> {
         let mut body = pin!(body);
         let mut share = self.bodies.share();
         let mut message = BodyBuffer::new(self.checks.max_bytes);
@@ -130,19 +130,19 @@ impl Server {
     }
 }
 
-fn over_rate(wait: Duration) -> Refused {
+fn over_rate(wait: Duration) -> HttpRefusal {
     let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
     let message = OVER_RATE.into();
     let header = Some((RETRY_AFTER, HeaderValue::from(seconds)));
-    Refused { status: 429, code: code::RATE_LIMIT, message, header }
+    HttpRefusal { status: 429, code: code::RATE_LIMIT, message, header }
 }
 
-fn busy() -> Refused {
+fn busy() -> HttpRefusal {
     let message = "The server holds as many request bodies as it can; try again".into();
     let header = Some((RETRY_AFTER, HeaderValue::from_static("1")));
-    Refused { status: 503, code: code::INTERNAL_ERROR, message, header }
+    HttpRefusal { status: 503, code: code::INTERNAL_ERROR, message, header }
 }
 
-fn incomplete(status: u16, message: &str) -> Refused {
-    Refused { status, code: code::INVALID_REQUEST, message: message.into(), header: None }
+fn incomplete(status: u16, message: &str) -> HttpRefusal {
+    HttpRefusal { status, code: code::INVALID_REQUEST, message: message.into(), header: None }
 }

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 /// Memory of the process, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Memory {
+pub(super) struct MemoryUse {
     pub(super) resident: u64,
     /// The resident memory that belongs to no file.
     pub(super) anonymous: u64,
 }
 
 /// The memory in use now.
-pub(super) fn used() -> Option<Memory> {
+pub(super) fn used() -> Option<MemoryUse> {
     statm(&fs::read_to_string("/proc/self/statm").ok()?, rustix::param::page_size() as u64)
 }
 
@@ -28,10 +28,10 @@ pub(super) fn limit() -> Option<u64> {
 }
 
 /// Parses `/proc/self/statm`, which counts pages. Anonymous is `resident` minus `shared`.
-fn statm(text: &str, page: u64) -> Option<Memory> {
+fn statm(text: &str, page: u64) -> Option<MemoryUse> {
     let mut fields = text.split_ascii_whitespace().skip(1).map(|field| field.parse::<u64>());
     let (resident, shared) = (fields.next()?.ok()?, fields.next()?.ok()?);
-    Some(Memory { resident: resident * page, anonymous: resident.saturating_sub(shared) * page })
+    Some(MemoryUse { resident: resident * page, anonymous: resident.saturating_sub(shared) * page })
 }
 
 /// A limit in bytes; `None` for `max`. In version 1, "no limit" is a number larger than any memory.
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn what_the_system_tells_is_read_and_what_it_does_not_is_left_open() {
         let held = statm("1000 100 30 1 0 50 0\n", 4096);
-        assert_eq!(held, Some(Memory { resident: 409_600, anonymous: 286_720 }));
+        assert_eq!(held, Some(MemoryUse { resident: 409_600, anonymous: 286_720 }));
         assert_eq!((statm("1000", 4096), statm("1 x 2", 4096), statm("", 4096)), (None, None, None));
         assert_eq!((bytes("max\n"), bytes("1048576\n"), bytes("")), (None, Some(1 << 20), None));
         assert_eq!(total("MemTotal:       24682924 kB\nMemFree: 1 kB\n"), Some(24_682_924 * 1024));

@@ -15,7 +15,7 @@ use tokio::task::unconstrained;
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::allocator;
-use super::memory::{self, Memory};
+use super::memory::{self, MemoryUse};
 use crate::exec::METRICS;
 use crate::protocol::Category;
 
@@ -52,15 +52,15 @@ impl ProcessStats {
         Ok(ProcessStats { started: Instant::now(), asked: signal(SignalKind::user_defined1())? })
     }
 
-    /// Watches until `work` is done. Calls `at_rest` after every sample in which the server was idle. Call it
+    /// Watches until `work` is done. Calls `when_idle` after every sample in which the server was idle. Call it
     /// on the main thread: only there, the allocator returns all of its free memory.
     pub(in crate::transport) async fn beside<T>(
         &mut self,
         work: impl Future<Output = T>,
-        at_rest: impl AsyncFnMut(),
+        when_idle: impl AsyncFnMut(),
     ) -> T {
         // Without tokio's budget, so that a busy server cannot delay the watch.
-        let watch = unconstrained(watch(&mut self.asked, self.started, at_rest));
+        let watch = unconstrained(watch(&mut self.asked, self.started, when_idle));
         tokio::select! {
             biased;
             done = work => done,
@@ -79,11 +79,11 @@ impl ProcessStats {
     }
 }
 
-async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl AsyncFnMut()) -> Infallible {
+async fn watch(asked: &mut Signal, started: Instant, mut when_idle: impl AsyncFnMut()) -> Infallible {
     let mut ticks = interval_at((started + EVERY).into(), EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut limit = None;
-    let (mut watch, mut rest) = (Watch::default(), Rest::new(cpu_used(), METRICS.calls()));
+    let (mut watch, mut idle) = (Watch::default(), IdleDetector::new(cpu_used(), METRICS.calls()));
     loop {
         tokio::select! {
             _ = asked.recv() => status(started),
@@ -91,8 +91,8 @@ async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl AsyncFnMu
                 let limit = *limit.get_or_insert_with(memory::limit);
                 let sample = Sample::now(started);
                 watch.observe(&sample, limit).iter().for_each(warn);
-                if rest.lasts(&sample, METRICS.calls()) {
-                    at_rest().await;
+                if idle.goes_on(&sample, METRICS.calls()) {
+                    when_idle().await;
                     allocator::collect();
                 }
             }
@@ -103,7 +103,7 @@ async fn watch(asked: &mut Signal, started: Instant, mut at_rest: impl AsyncFnMu
 /// Logs the status for SIGUSR1.
 fn status(started: Instant) {
     let totals = Totals::now(started);
-    let Memory { resident, anonymous } = memory::used().unwrap_or_default();
+    let MemoryUse { resident, anonymous } = memory::used().unwrap_or_default();
     let Totals { uptime_s, cpu_s, .. } = totals;
     let (calls, failures) = (METRICS.calls(), totals.failures());
     tracing::info!(target: ASKED, uptime_s, cpu_s, resident, anonymous, calls, failures, "status");
@@ -143,7 +143,7 @@ struct Sample {
     at: Duration,
     cpu: Duration,
     /// `None` if the system does not report it.
-    memory: Option<Memory>,
+    memory: Option<MemoryUse>,
 }
 
 impl Sample {
@@ -186,7 +186,7 @@ struct Watch {
 impl Watch {
     fn observe(&mut self, sample: &Sample, limit: Option<u64>) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        if let (Some(Memory { anonymous, .. }), Some(limit)) = (sample.memory, limit)
+        if let (Some(MemoryUse { anonymous, .. }), Some(limit)) = (sample.memory, limit)
             && self.memory.passes(percent(anonymous, limit), MEMORY_HIGH)
         {
             warnings.push(Warning::Memory { anonymous, limit });
@@ -232,19 +232,19 @@ impl Crossing {
 
 /// Finds out whether the server was idle since the last sample.
 #[derive(Debug)]
-struct Rest {
+struct IdleDetector {
     /// CPU time and calls at the last sample.
     cpu: Duration,
     calls: u64,
 }
 
-impl Rest {
-    fn new(cpu: Duration, calls: u64) -> Rest {
-        Rest { cpu, calls }
+impl IdleDetector {
+    fn new(cpu: Duration, calls: u64) -> IdleDetector {
+        IdleDetector { cpu, calls }
     }
 
-    fn lasts(&mut self, sample: &Sample, calls: u64) -> bool {
-        let before = std::mem::replace(self, Rest::new(sample.cpu, calls));
+    fn goes_on(&mut self, sample: &Sample, calls: u64) -> bool {
+        let before = std::mem::replace(self, IdleDetector::new(sample.cpu, calls));
         calls == before.calls && sample.cpu.saturating_sub(before.cpu) < RESTING
     }
 }
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     fn sample(at: u64, cpu: f64, anonymous: u64) -> Sample {
-        let memory = Some(Memory { resident: anonymous, anonymous });
+        let memory = Some(MemoryUse { resident: anonymous, anonymous });
         Sample { at: Duration::from_secs(at), cpu: Duration::from_secs_f64(cpu), memory }
     }
 
@@ -320,13 +320,13 @@ mod tests {
 
     #[test]
     fn a_server_rests_that_was_asked_nothing_and_does_nothing() {
-        let mut rest = Rest::new(Duration::from_millis(500), 7);
-        let mut lasts = |cpu: f64, calls: u64| rest.lasts(&sample(0, cpu, 0), calls);
-        assert!(!lasts(0.9, 7), "it still works");
-        assert!(lasts(0.901, 7));
-        assert!(lasts(0.902, 7), "still");
-        assert!(!lasts(0.903, 8), "it was asked something");
-        assert!(lasts(0.904, 8));
+        let mut idle = IdleDetector::new(Duration::from_millis(500), 7);
+        let mut goes_on = |cpu: f64, calls: u64| idle.goes_on(&sample(0, cpu, 0), calls);
+        assert!(!goes_on(0.9, 7), "it still works");
+        assert!(goes_on(0.901, 7));
+        assert!(goes_on(0.902, 7), "still");
+        assert!(!goes_on(0.903, 8), "it was asked something");
+        assert!(goes_on(0.904, 8));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::engine::BOM;
 use crate::transport::net::body_buffer::BodyBuffer;
 
 /// The result of a wait for input.
-pub(super) enum Read {
+pub(super) enum ReadResult {
     /// The number of bytes read; 0 at the end of input.
     Bytes(usize),
     /// A signal: no more input is read.
@@ -24,7 +24,7 @@ pub(super) fn read(
     wake: &OwnedFd,
     idle_after: Duration,
     mut idle: impl FnMut() -> bool,
-) -> Read {
+) -> ReadResult {
     let stdin = rustix::stdio::stdin();
     let timeout = Timespec { tv_sec: idle_after.as_secs() as i64, tv_nsec: 0 };
     let mut done = false;
@@ -35,22 +35,22 @@ pub(super) fn read(
                 done = idle();
                 continue;
             }
-            Ok(_) if !ready[1].revents().is_empty() => return Read::Woken,
+            Ok(_) if !ready[1].revents().is_empty() => return ReadResult::Woken,
             Err(Errno::INTR) => continue,
             Ok(_) => {}
-            // Input that cannot be polled is read directly.
+            // ReadResult that cannot be polled is read directly.
             Err(_) => {}
         }
         match rustix::io::read(stdin, &mut *buffer) {
-            Ok(len) => return Read::Bytes(len),
+            Ok(len) => return ReadResult::Bytes(len),
             Err(Errno::INTR | Errno::AGAIN) => {}
-            Err(_) => return Read::Bytes(0),
+            Err(_) => return ReadResult::Bytes(0),
         }
     }
 }
 
 /// Splits bytes into lines.
-pub(super) struct Lines {
+pub(super) struct LineSplitter {
     partial: BodyBuffer,
     max: usize,
     /// The line is too long and was refused; its rest is skipped.
@@ -58,17 +58,17 @@ pub(super) struct Lines {
     first: bool,
 }
 
-pub(super) enum Line<'a> {
+pub(super) enum InputLine<'a> {
     Whole(&'a [u8]),
     TooLong,
 }
 
-impl Lines {
-    pub(super) fn new(max: usize) -> Lines {
-        Lines { partial: BodyBuffer::new(max), max, skipping: false, first: true }
+impl LineSplitter {
+    pub(super) fn new(max: usize) -> LineSplitter {
+        LineSplitter { partial: BodyBuffer::new(max), max, skipping: false, first: true }
     }
 
-    pub(super) fn feed(&mut self, mut bytes: &[u8], mut each: impl FnMut(Line)) {
+    pub(super) fn feed(&mut self, mut bytes: &[u8], mut each: impl FnMut(InputLine)) {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
             bytes = rest;
@@ -76,12 +76,12 @@ impl Lines {
                 continue;
             }
             if self.partial.len() + line.len() > self.max {
-                each(Line::TooLong);
+                each(InputLine::TooLong);
             } else if self.partial.is_empty() {
-                each(Line::Whole(trimmed(line, &mut self.first)));
+                each(InputLine::Whole(trimmed(line, &mut self.first)));
             } else {
                 self.partial.push(line);
-                each(Line::Whole(trimmed(&self.partial, &mut self.first)));
+                each(InputLine::Whole(trimmed(&self.partial, &mut self.first)));
             }
             self.partial.clear();
         }
@@ -91,16 +91,16 @@ impl Lines {
         if self.partial.len() + bytes.len() > self.max {
             self.skipping = true;
             self.partial.clear();
-            each(Line::TooLong);
+            each(InputLine::TooLong);
         } else {
             self.partial.push(bytes);
         }
     }
 
     /// The end of input also ends the last line.
-    pub(super) fn end(&mut self, mut each: impl FnMut(Line)) {
+    pub(super) fn end(&mut self, mut each: impl FnMut(InputLine)) {
         if !self.partial.is_empty() && !self.skipping {
-            each(Line::Whole(trimmed(&self.partial, &mut self.first)));
+            each(InputLine::Whole(trimmed(&self.partial, &mut self.first)));
         }
     }
 }
@@ -116,12 +116,12 @@ mod tests {
     use super::*;
 
     fn lines(max: usize, reads: &[&[u8]]) -> Vec<String> {
-        let mut lines = Lines::new(max);
+        let mut lines = LineSplitter::new(max);
         let mut seen = Vec::new();
-        let mut each = |line: Line| {
+        let mut each = |line: InputLine| {
             seen.push(match line {
-                Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
-                Line::TooLong => "TOO LONG".into(),
+                InputLine::Whole(line) => String::from_utf8_lossy(line).into_owned(),
+                InputLine::TooLong => "TOO LONG".into(),
             });
         };
         for read in reads {

@@ -16,7 +16,7 @@ use rustix::fd::OwnedFd;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-use self::input::{Line, Lines, Read};
+use self::input::{ReadResult, InputLine, LineSplitter};
 use self::stdout_writer::StdoutWriter;
 use super::net::rate_limit::RateLimit;
 use super::process::{allocator, shutdown, stats::ProcessStats};
@@ -116,17 +116,17 @@ impl Connection {
 
     /// Reads until the end of input or a wake-up, then waits for the calls in progress.
     fn run(mut self, wake: &OwnedFd, ready: impl FnOnce()) {
-        let mut lines = Lines::new(self.max_bytes);
+        let mut lines = LineSplitter::new(self.max_bytes);
         let mut buffer = vec![0; READ_BUFFER];
         ready();
         while !self.output.is_closed() {
             match input::read(&mut buffer, wake, FREE_EVERY, || self.free_memory()) {
-                Read::Woken => break,
-                Read::Bytes(0) => {
+                ReadResult::Woken => break,
+                ReadResult::Bytes(0) => {
                     lines.end(|line| self.line(line));
                     break;
                 }
-                Read::Bytes(len) => lines.feed(&buffer[..len], |line| self.line(line)),
+                ReadResult::Bytes(len) => lines.feed(&buffer[..len], |line| self.line(line)),
             }
             self.output.flush();
             if self.freed.elapsed() > FREE_EVERY {
@@ -156,10 +156,10 @@ impl Connection {
         all
     }
 
-    fn line(&mut self, line: Line) {
+    fn line(&mut self, line: InputLine) {
         let line = match line {
-            Line::Whole(line) => line,
-            Line::TooLong => {
+            InputLine::Whole(line) => line,
+            InputLine::TooLong => {
                 let limit = self.max_bytes;
                 let why = format!("Invalid request: a line of more than {limit} bytes (--max-size)");
                 let refused = refusal(Id::null(), code::INVALID_REQUEST, &why);
@@ -272,7 +272,7 @@ mod tests {
             answer,
             "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32603,\"message\":\"Internal error\"}}\n"
         );
-        connection.line(Line::Whole(br#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#));
+        connection.line(InputLine::Whole(br#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#));
         assert_eq!(connection.output.take(), "{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":{}}\n");
     }
 }
