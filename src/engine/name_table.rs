@@ -79,10 +79,10 @@ mod tests {
     use super::*;
 
     fn sorted(names: &[String], after: Option<&str>) -> Vec<String> {
-        let mut roll = NameTable::default();
-        names.iter().for_each(|name| roll.push(name));
-        roll.sort();
-        roll.behind(after).map(|range| roll.text()[range].to_owned()).collect()
+        let mut table = NameTable::default();
+        names.iter().for_each(|name| table.push(name));
+        table.sort();
+        table.behind(after).map(|range| table.text()[range].to_owned()).collect()
     }
 
     proptest! {

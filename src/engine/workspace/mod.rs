@@ -145,14 +145,14 @@ impl Workspace {
         self.list_some(list::ListOptions { after, limit, with_access: false }, control)
     }
 
-    fn list_some(&self, wish: list::ListOptions, control: &Control) -> Result<list::Listing> {
+    fn list_some(&self, options: list::ListOptions, control: &Control) -> Result<list::Listing> {
         let wait = |seen: &list::DirEntry| {
             let opened = lease::wait_out(control, || seen.place().open())?;
             opened.map(drop).map_err(|refusal| refused("", refusal))
         };
         let list = |folder: Folder| {
             let count = |seen: &list::DirEntry| self.count_lines(&folder, seen, control);
-            list::list(folder.handle(), self.path(), self.options.names, wish, count, wait)
+            list::list(folder.handle(), self.path(), self.options.names, options, count, wait)
         };
         let folder = self.root.folder()?;
         match list(folder.clone()) {

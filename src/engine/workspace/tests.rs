@@ -173,8 +173,8 @@ fn list_while_meddled_with(workspace: &Workspace, mut meddle: impl FnMut(usize))
         (meddle.borrow_mut())(times.get());
         workspace.count_lines(&folder, seen, &control())
     };
-    let wish = list::ListOptions { after: None, limit: usize::MAX, with_access: false };
-    list::list(folder.handle(), workspace.path(), NamePolicy::Portable, wish, count, |_| Ok(())).unwrap()
+    let options = list::ListOptions { after: None, limit: usize::MAX, with_access: false };
+    list::list(folder.handle(), workspace.path(), NamePolicy::Portable, options, count, |_| Ok(())).unwrap()
 }
 
 #[test]

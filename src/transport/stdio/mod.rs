@@ -16,7 +16,7 @@ use rustix::fd::OwnedFd;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-use self::input::{ReadResult, InputLine, LineSplitter};
+use self::input::{InputLine, LineSplitter, ReadResult};
 use self::stdout_writer::StdoutWriter;
 use super::net::rate_limit::RateLimit;
 use super::process::{allocator, shutdown, stats::ProcessStats};

@@ -26,15 +26,19 @@ pub(crate) fn body<'t>(lines: &TextLines<'_, 't>) -> &'t [u8] {
 }
 
 /// Passages similar to the needle, in old and inserted text; and whether the search stopped early.
-pub(crate) fn near_spots(needle: &str, within: &Regions, lines: &TextLines) -> (Vec<(Cursor, Cursor)>, bool) {
+pub(crate) fn near_cursors(
+    needle: &str,
+    within: &Regions,
+    lines: &TextLines,
+) -> (Vec<(Cursor, Cursor)>, bool) {
     let first = lines.index.first_byte();
     let (near, mut early) = (nearest(body(lines), within, needle), within.early);
-    let spot = |address: usize| lines.pieces.spot(address as u32);
+    let cursor = |address: usize| lines.pieces.cursor_at(address as u32);
     // Found through the last byte, because the byte after it may have been deleted.
     let behind = |last: Cursor| lines.pieces.advance(last, 1);
     let old = |near: &Near| {
         let (from, last) = (first + near.at.start, first + near.at.end.max(1) - 1);
-        Some((spot(from)?, behind(spot(last)?)))
+        Some((cursor(from)?, behind(cursor(last)?)))
     };
     let mut found: Vec<_> = near.iter().filter_map(old).collect();
     let around = needle.len().min(PUT_IN / 8) * 2 + 64;
@@ -59,7 +63,7 @@ pub(crate) fn near_spots(needle: &str, within: &Regions, lines: &TextLines) -> (
         let text = whole_characters(&window.bytes()[head..]);
         for near in nearest(text, &regions(text, needle), needle) {
             let last = head + near.at.end.max(1) - 1;
-            found.push((window.spot(head + near.at.start), behind(window.spot(last))));
+            found.push((window.cursor_at(head + near.at.start), behind(window.cursor_at(last))));
         }
     }
     (found, early)
@@ -90,7 +94,7 @@ fn to_end_of_long(lines: &TextLines, start: Cursor, end: Cursor, needle: &str) -
     let text = whole_characters(window.bytes());
     let tail = &needle[tail_from..];
     let near = nearest(text, &regions(text, tail), tail);
-    let last = window.spot(near.first()?.at.end.checked_sub(1)?);
+    let last = window.cursor_at(near.first()?.at.end.checked_sub(1)?);
     let tail_end = lines.pieces.advance(last, 1);
     (lines.pieces.order(end) < lines.pieces.order(tail_end)).then_some(tail_end)
 }

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use crate::engine::text::text_edit::TextEdit;
 use crate::engine::text::text_edit::diagnose::around::{too_much_around, with_ends};
-use crate::engine::text::text_edit::diagnose::candidates::{COMPARED, body, near_spots, widened};
+use crate::engine::text::text_edit::diagnose::candidates::{COMPARED, body, near_cursors, widened};
 use crate::engine::text::text_edit::diagnose::edit_distance::distances;
 use crate::engine::text::text_edit::diagnose::input_errors::{AROUND, InputError, undone};
 use crate::engine::text::text_edit::diagnose::similar::{Regions, regions};
@@ -98,7 +98,7 @@ pub(crate) fn miss(
     let undone = if needle.len() <= UNDONE { undone(needle) } else { Vec::new() };
     let regions = regions(body(lines), needle);
     let mut places = explained(needle, &undone, &regions, lines, control)?;
-    let (near, stopped_early) = near_spots(needle, &regions, lines);
+    let (near, stopped_early) = near_cursors(needle, &regions, lines);
     for (start, end) in near {
         let Some((start, end)) = widened(lines, start, end, needle) else { continue };
         let place = described(lines, needle, start, end, None);
@@ -120,7 +120,7 @@ pub(crate) fn miss(
 }
 
 fn overlap(lines: &TextLines, place: &SimilarPlace, start: Cursor, end: Cursor) -> bool {
-    let order = |spot| lines.pieces.order(spot);
+    let order = |cursor| lines.pieces.order(cursor);
     order(place.start) < order(end) && order(start) < order(place.end)
 }
 
@@ -162,7 +162,7 @@ fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &TextLines) -> Vec<Cu
     let mut addresses: Vec<u32> = regions.at.iter().flat_map(found).collect();
     addresses.sort_unstable();
     addresses.dedup();
-    addresses.into_iter().filter_map(|address| lines.pieces.spot(address)).collect()
+    addresses.into_iter().filter_map(|address| lines.pieces.cursor_at(address)).collect()
 }
 
 /// The line of the old text in which the needle was before any edit.
@@ -240,8 +240,8 @@ fn already_applied(
         let len = before + place.similar.exact.len() + new_text.len().min(COMPARED);
         let window = Window::of(lines.pieces, from, len);
         let anchors = memchr::memmem::find_iter(window.bytes(), pattern.anchor()).take(ANCHORS);
-        let spots: Vec<Cursor> = anchors.map(|at| window.spot(at)).collect();
-        let sought = unless_too_costly(pattern.find(Some(&spots), lines.pieces, ANCHORS, control))?;
+        let cursors: Vec<Cursor> = anchors.map(|at| window.cursor_at(at)).collect();
+        let sought = unless_too_costly(pattern.find(Some(&cursors), lines.pieces, ANCHORS, control))?;
         let here = sought.matches.iter().filter(|&(start, end)| overlap(lines, place, start, end));
         passages.extend(here.take(TOLD).map(|(start, end)| lines.passage(start, end)));
     }

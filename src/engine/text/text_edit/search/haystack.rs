@@ -83,19 +83,19 @@ impl<'s, 't> Haystacks<'s, 't> {
 
 impl Haystack<'_, '_, '_> {
     /// The cursor of a position in the slice. Positions must be passed in order.
-    pub(crate) fn spot(&mut self, at: usize) -> Cursor {
-        let (known, spot) = self.known;
+    pub(crate) fn cursor_at(&mut self, at: usize) -> Cursor {
+        let (known, cursor) = self.known;
         if self.whole {
-            return Cursor { offset: spot.offset + (at - known) as u32, ..spot };
+            return Cursor { offset: cursor.offset + (at - known) as u32, ..cursor };
         }
-        let spot = self.pieces.advance(spot, at - known);
-        self.known = (at, spot);
-        spot
+        let cursor = self.pieces.advance(cursor, at - known);
+        self.known = (at, cursor);
+        cursor
     }
 
     /// The start and end cursors of the `len` bytes at a position; all of them must be in the slice.
     pub(crate) fn match_at(&mut self, at: usize, len: usize) -> (Cursor, Cursor) {
-        let start = self.spot(at);
+        let start = self.cursor_at(at);
         let end = match self.whole {
             true => Cursor { offset: start.offset + len as u32, ..start },
             false => self.pieces.behind(self.pieces.advance(start, len)),
@@ -113,9 +113,9 @@ mod tests {
     fn with_pieces(look: impl Fn(&PieceTable, &str)) {
         let old = format!("{}{}{}", "x".repeat(50_000), "ab".repeat(50_000), "y".repeat(50_000));
         let mut pieces = PieceTable::new(old.as_bytes(), 0).unwrap();
-        let spot = |at: u32| pieces.spot(at).unwrap();
+        let cursor = |at: u32| pieces.cursor_at(at).unwrap();
         let matches: Matches =
-            (0..50_000).map(|nth| (spot(50_000 + 2 * nth), spot(50_001 + 2 * nth))).collect();
+            (0..50_000).map(|nth| (cursor(50_000 + 2 * nth), cursor(50_001 + 2 * nth))).collect();
         pieces.replace_all(&matches, b"cde", 0, usize::MAX).unwrap();
         look(&pieces, &format!("{}{}{}", "x".repeat(50_000), "cdeb".repeat(50_000), "y".repeat(50_000)));
     }
@@ -145,7 +145,7 @@ mod tests {
             let mut at = 0;
             while let Some(mut haystack) = haystacks.next() {
                 for place in (0..haystack.starts).step_by(997) {
-                    let byte = pieces.byte_after(haystack.spot(place));
+                    let byte = pieces.byte_after(haystack.cursor_at(place));
                     assert_eq!(byte, text.as_bytes().get(at + place).copied());
                 }
                 at += haystack.starts;

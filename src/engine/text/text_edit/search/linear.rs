@@ -128,7 +128,7 @@ struct Symbols<'s, 't> {
 /// A position in the text, and the number of symbols before it.
 #[derive(Clone, Copy)]
 struct SymbolCursor {
-    spot: Cursor,
+    cursor: Cursor,
     symbols: usize,
 }
 
@@ -156,7 +156,7 @@ impl<'s, 't> Symbols<'s, 't> {
         let needle = std::mem::take(&mut self.needle);
         let (finder, overlap) = (Finder::new(&needle), needle.len() - 1);
         let block = BLOCK.max(needle.len() / 4);
-        let start = SymbolCursor { spot: self.pieces.start(), symbols: 0 };
+        let start = SymbolCursor { cursor: self.pieces.start(), symbols: 0 };
         let (mut read, mut kind, mut mark) = (start, start, start);
         let (mut buffer, mut kinds, mut base, mut at) = (Vec::new(), Vec::new(), 0, 0);
         loop {
@@ -177,9 +177,9 @@ impl<'s, 't> Symbols<'s, 't> {
                 if sought.count < wanted.keep as u64 {
                     let before = at - mark.symbols;
                     self.read(&mut mark, before, self.code, None);
-                    let start = mark.spot;
+                    let start = mark.cursor;
                     self.read(&mut mark, needle.len(), self.code, None);
-                    sought.add(start, self.pieces.behind(mark.spot), wanted.keep);
+                    sought.add(start, self.pieces.behind(mark.cursor), wanted.keep);
                 } else {
                     sought.count += 1;
                 }
@@ -217,12 +217,12 @@ impl<'s, 't> Symbols<'s, 't> {
     fn read(&self, place: &mut SymbolCursor, most: usize, code: Code, mut out: Option<&mut Vec<u8>>) {
         let mut left = most;
         while 0 < left
-            && let Some((rest, next)) = self.pieces.forward(place.spot)
+            && let Some((rest, next)) = self.pieces.forward(place.cursor)
         {
             let after = rest.ends_with(b"\r").then(|| self.pieces.byte_after(next)).flatten();
             let (bytes, symbols) = encode(rest, after, code, left, out.as_deref_mut());
             work::count(bytes);
-            place.spot = if bytes == rest.len() { next } else { self.pieces.advance(place.spot, bytes) };
+            place.cursor = if bytes == rest.len() { next } else { self.pieces.advance(place.cursor, bytes) };
             place.symbols += symbols;
             left -= symbols;
         }
@@ -278,8 +278,8 @@ mod tests {
         let wanted = Wanted { enough: u64::MAX, keep: usize::MAX };
         let sought = search(text, breaks, pieces, wanted, &control).unwrap();
         assert_eq!(sought.count, sought.matches.len());
-        let place = |spot| {
-            let (mut at, mut bytes) = (spot, 0);
+        let place = |cursor| {
+            let (mut at, mut bytes) = (cursor, 0);
             while let Some((before, start)) = pieces.backward(at) {
                 (at, bytes) = (start, bytes + before.len());
             }
@@ -336,8 +336,8 @@ mod tests {
                 }
                 let from = at as usize % expected.len();
                 let to = (from + len).clamp(from + 1, expected.len());
-                let spots = (pieces.advance(pieces.start(), from), pieces.behind(pieces.advance(pieces.start(), to)));
-                pieces.replace_all(&Matches::from_iter([spots]), b"\r", number as u32, usize::MAX).unwrap();
+                let cursors = (pieces.advance(pieces.start(), from), pieces.behind(pieces.advance(pieces.start(), to)));
+                pieces.replace_all(&Matches::from_iter([cursors]), b"\r", number as u32, usize::MAX).unwrap();
                 expected.replace_range(from..to, "\r");
             }
             let breaks = if any_break { LineBreaks::Any } else { LineBreaks::AsGiven };

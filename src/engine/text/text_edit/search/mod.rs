@@ -157,7 +157,7 @@ impl<'e> Search<'e> {
             return Ok(if pieces.len() == 0 { Sought { count: 1, matches } } else { Sought::default() });
         }
         let anchor = self.anchors[number];
-        let known = anchor.and_then(|anchor| self.addresses.spots(anchor, pieces));
+        let known = anchor.and_then(|anchor| self.addresses.cursors(anchor, pieces));
         if let Some(anchor) = anchor.filter(|&anchor| self.last[anchor] == number) {
             self.addresses.forget(anchor);
         }

@@ -243,18 +243,19 @@ impl<'e> Occurrences<'e> {
     }
 
     /// The cursors of the stretch now, in text order; `None` if it was given up.
-    pub(crate) fn spots(&self, stretch: usize, pieces: &PieceTable) -> Option<Vec<Cursor>> {
+    pub(crate) fn cursors(&self, stretch: usize, pieces: &PieceTable) -> Option<Vec<Cursor>> {
         let kept = &self.kept[stretch];
         if kept.given_up || !kept.wanted {
             return None;
         }
         // Deleted bytes never return to the text.
-        let mut spots: Vec<Cursor> = kept.addresses().filter_map(|address| pieces.spot(address)).collect();
-        if !spots.is_sorted_by_key(|&spot| pieces.order(spot)) {
-            spots.sort_unstable_by_key(|&spot| pieces.order(spot));
+        let mut cursors: Vec<Cursor> =
+            kept.addresses().filter_map(|address| pieces.cursor_at(address)).collect();
+        if !cursors.is_sorted_by_key(|&cursor| pieces.order(cursor)) {
+            cursors.sort_unstable_by_key(|&cursor| pieces.order(cursor));
         }
-        spots.dedup();
-        Some(spots)
+        cursors.dedup();
+        Some(cursors)
     }
 
     /// Drops a stretch that no edit needs any more.

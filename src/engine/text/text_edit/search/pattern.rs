@@ -131,7 +131,7 @@ impl<'e> Pattern<'e> {
             unchecked: 0,
         };
         let found = match known {
-            Some(spots) => greedy.offer_all(spots, control)?,
+            Some(cursors) => greedy.offer_all(cursors, control)?,
             None => greedy.search_whole(enough, control)?,
         };
         if found {
@@ -200,9 +200,9 @@ fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
 }
 
 /// Like [`PieceTable::after`], but each `\n` or `\r\n` in `text` matches any line break.
-fn after_any(spot: Cursor, text: &[u8], pieces: &PieceTable) -> Option<Cursor> {
+fn after_any(cursor: Cursor, text: &[u8], pieces: &PieceTable) -> Option<Cursor> {
     let mut lines = lines(text);
-    let first = pieces.after(spot, lines.next()?)?;
+    let first = pieces.after(cursor, lines.next()?)?;
     lines.try_fold(first, |at, line| {
         pieces.count(BREAK);
         pieces.after(break_after(pieces, at)?, line)
@@ -210,9 +210,9 @@ fn after_any(spot: Cursor, text: &[u8], pieces: &PieceTable) -> Option<Cursor> {
 }
 
 /// Like [`PieceTable::before`], but each `\n` or `\r\n` in `text` matches any line break.
-fn before_any(spot: Cursor, text: &[u8], pieces: &PieceTable) -> Option<Cursor> {
+fn before_any(cursor: Cursor, text: &[u8], pieces: &PieceTable) -> Option<Cursor> {
     let mut lines = lines(text).rev();
-    let last = pieces.before(spot, lines.next()?)?;
+    let last = pieces.before(cursor, lines.next()?)?;
     lines.try_fold(last, |at, line| {
         pieces.count(BREAK);
         pieces.before(break_before(pieces, at)?, line)
@@ -247,7 +247,7 @@ impl Greedy<'_, '_> {
 
     /// Adds the match around this anchor, if there is one. Anchors must be passed in order.
     fn offer(&mut self, anchor: Cursor) -> bool {
-        let order = |spot| self.pieces.order(spot);
+        let order = |cursor| self.pieces.order(cursor);
         let before = self.pieces.compared();
         let behind_last = |start| self.end.is_none_or(|end| order(end) <= order(start));
         let found = match behind_last(anchor) {
@@ -295,7 +295,7 @@ impl Greedy<'_, '_> {
                 let Some(place) = next.map(|skipped| at + skipped).filter(|&at| at < haystack.starts) else {
                     break;
                 };
-                let taken = self.offer(haystack.spot(place));
+                let taken = self.offer(haystack.cursor_at(place));
                 at = place + if taken { anchor.len().max(1) } else { 1 };
                 if enough < self.sought.count {
                     return Ok(true);

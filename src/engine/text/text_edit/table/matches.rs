@@ -125,11 +125,11 @@ mod tests {
 
     #[test]
     fn a_million_like_matches_take_a_byte_each() {
-        let spot = |offset| Cursor { leaf: 2, offset };
-        let matches: Matches = (0..1_000_000).map(|nth| (spot(2 * nth), spot(2 * nth + 1))).collect();
+        let cursor = |offset| Cursor { leaf: 2, offset };
+        let matches: Matches = (0..1_000_000).map(|nth| (cursor(2 * nth), cursor(2 * nth + 1))).collect();
         assert_eq!(matches.len(), 1_000_000);
         assert!(matches.memory() < 1_050_000, "{}", matches.memory());
-        assert_eq!(matches.iter().last(), Some((spot(1_999_998), spot(1_999_999))));
+        assert_eq!(matches.iter().last(), Some((cursor(1_999_998), cursor(1_999_999))));
     }
 
     proptest! {

@@ -76,7 +76,7 @@ impl<'s, 't> TextLines<'s, 't> {
     pub(crate) fn passage(&self, start: Cursor, end: Cursor) -> Snippet {
         let (line, put_in_by) = self.line(start);
         let known = self.line_of(start);
-        let order = |spot| self.pieces.order(spot);
+        let order = |cursor| self.pieces.order(cursor);
         // A passage that ends with a line break ends in the line of that break.
         let last_from = match break_before(self.pieces, end) {
             Some(brk) if order(brk) >= order(start) => brk,
@@ -113,31 +113,31 @@ impl<'s, 't> TextLines<'s, 't> {
     }
 
     /// The line of a cursor, and the cursor's column.
-    fn line_of(&self, spot: Cursor) -> KnownLine {
-        let order = |spot| self.pieces.order(spot);
+    fn line_of(&self, cursor: Cursor) -> KnownLine {
+        let order = |cursor| self.pieces.order(cursor);
         let known = self.known.borrow_mut().take();
         let mut known = match known {
-            Some(known) if (order(known.start)..=order(known.end)).contains(&order(spot)) => known,
+            Some(known) if (order(known.start)..=order(known.end)).contains(&order(cursor)) => known,
             _ => {
-                let (start, end) = (self.line_start(spot), self.line_end(spot));
+                let (start, end) = (self.line_start(cursor), self.line_end(cursor));
                 let before =
                     break_before(self.pieces, start).map(|brk| self.quote(self.line_start(brk), brk, QUOTED));
                 let (after, old) = (self.line_after(end), None);
                 KnownLine { start, end, at: start, column: 0, bytes: 0, before, after, old }
             }
         };
-        if order(spot) < order(known.at) {
+        if order(cursor) < order(known.at) {
             (known.at, known.column, known.bytes) = (known.start, 0, 0);
         }
-        let (characters, bytes) = self.measure(known.at, spot);
-        (known.at, known.column, known.bytes) = (spot, known.column + characters, known.bytes + bytes);
+        let (characters, bytes) = self.measure(known.at, cursor);
+        (known.at, known.column, known.bytes) = (cursor, known.column + characters, known.bytes + bytes);
         *self.known.borrow_mut() = Some(known.clone());
         known
     }
 
     /// The column of a cursor in the old text. `None` if no edit has changed the text.
-    fn old_column(&self, spot: Cursor) -> Option<usize> {
-        let at = self.pieces.origin(spot).0;
+    fn old_column(&self, cursor: Cursor) -> Option<usize> {
+        let at = self.pieces.origin(cursor).0;
         if self.pieces.is_untouched() {
             return None;
         }
@@ -163,8 +163,8 @@ impl<'s, 't> TextLines<'s, 't> {
     }
 
     /// The line number of a cursor in the old text, and the edit that inserted the text there, if any.
-    pub(crate) fn line(&self, spot: Cursor) -> (usize, Option<usize>) {
-        let (at, put_in_by) = self.pieces.origin(spot);
+    pub(crate) fn line(&self, cursor: Cursor) -> (usize, Option<usize>) {
+        let (at, put_in_by) = self.pieces.origin(cursor);
         (self.index.line_at(at, self.old), put_in_by.map(|edit| edit as usize))
     }
 
@@ -216,14 +216,14 @@ impl<'s, 't> TextLines<'s, 't> {
     }
 
     /// The start of the line of a cursor.
-    pub(crate) fn line_start(&self, spot: Cursor) -> Cursor {
-        let brk = self.pieces.find_back(spot, |bytes| memchr::memrchr2(b'\n', b'\r', bytes));
+    pub(crate) fn line_start(&self, cursor: Cursor) -> Cursor {
+        let brk = self.pieces.find_back(cursor, |bytes| memchr::memrchr2(b'\n', b'\r', bytes));
         brk.map_or(self.pieces.start(), |brk| self.pieces.advance(brk, 1))
     }
 
     /// The end of the line of a cursor, before its line break.
-    pub(crate) fn line_end(&self, spot: Cursor) -> Cursor {
-        let brk = self.pieces.find(spot, |bytes| memchr::memchr2(b'\n', b'\r', bytes));
+    pub(crate) fn line_end(&self, cursor: Cursor) -> Cursor {
+        let brk = self.pieces.find(cursor, |bytes| memchr::memchr2(b'\n', b'\r', bytes));
         brk.unwrap_or(self.pieces.end())
     }
 
@@ -258,21 +258,21 @@ fn characters(bytes: &[u8]) -> usize {
 }
 
 /// The end of the line break that starts at the cursor. No break starts inside a `\r\n`.
-pub(crate) fn break_after(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
-    match pieces.byte_after(spot)? {
-        b'\n' if pieces.byte_before(spot) == Some(b'\r') => None,
-        b'\n' => Some(pieces.advance(spot, 1)),
-        b'\r' => Some(pieces.after(spot, b"\r\n").unwrap_or_else(|| pieces.advance(spot, 1))),
+pub(crate) fn break_after(pieces: &PieceTable, cursor: Cursor) -> Option<Cursor> {
+    match pieces.byte_after(cursor)? {
+        b'\n' if pieces.byte_before(cursor) == Some(b'\r') => None,
+        b'\n' => Some(pieces.advance(cursor, 1)),
+        b'\r' => Some(pieces.after(cursor, b"\r\n").unwrap_or_else(|| pieces.advance(cursor, 1))),
         _ => None,
     }
 }
 
 /// The start of the line break that ends at the cursor. No break ends inside a `\r\n`.
-pub(crate) fn break_before(pieces: &PieceTable, spot: Cursor) -> Option<Cursor> {
-    match pieces.byte_before(spot)? {
-        b'\r' if pieces.byte_after(spot) == Some(b'\n') => None,
-        b'\n' => Some(pieces.before(spot, b"\r\n").unwrap_or_else(|| pieces.retreat(spot, 1).0)),
-        b'\r' => Some(pieces.retreat(spot, 1).0),
+pub(crate) fn break_before(pieces: &PieceTable, cursor: Cursor) -> Option<Cursor> {
+    match pieces.byte_before(cursor)? {
+        b'\r' if pieces.byte_after(cursor) == Some(b'\n') => None,
+        b'\n' => Some(pieces.before(cursor, b"\r\n").unwrap_or_else(|| pieces.retreat(cursor, 1).0)),
+        b'\r' => Some(pieces.retreat(cursor, 1).0),
         _ => None,
     }
 }

@@ -38,11 +38,11 @@ impl<'s, 't> Window<'s, 't> {
     }
 
     /// The cursor of a position in the window. Fast if the positions are passed in order.
-    pub(crate) fn spot(&self, at: usize) -> Cursor {
-        let (known, spot) =
+    pub(crate) fn cursor_at(&self, at: usize) -> Cursor {
+        let (known, cursor) =
             Some(self.known.get()).filter(|(known, _)| *known <= at).unwrap_or((0, self.from));
-        let spot = self.pieces.advance(spot, at - known);
-        self.known.set((at, spot));
-        spot
+        let cursor = self.pieces.advance(cursor, at - known);
+        self.known.set((at, cursor));
+        cursor
     }
 }

@@ -31,8 +31,8 @@ fn assert_integrity(pieces: &PieceTable) {
             old_at = segment.old_at;
             if segment.address != NOWHERE {
                 for address in [segment.address, segment.address + segment.len - 1] {
-                    let spot = pieces.spot(address).unwrap();
-                    assert_eq!((spot.leaf, pieces.stretch(spot).unwrap().address), (next, Some(address)));
+                    let cursor = pieces.cursor_at(address).unwrap();
+                    assert_eq!((cursor.leaf, pieces.stretch(cursor).unwrap().address), (next, Some(address)));
                 }
             }
         }
@@ -46,18 +46,18 @@ fn assert_integrity(pieces: &PieceTable) {
 #[test]
 fn an_address_names_the_same_byte_for_good() {
     let mut pieces = PieceTable::new(b"0123456789", 0).unwrap();
-    let (from, to) = (pieces.spot(3).unwrap(), pieces.spot(5).unwrap());
+    let (from, to) = (pieces.cursor_at(3).unwrap(), pieces.cursor_at(5).unwrap());
     put(&mut pieces, from, to, b"abc", 0);
     assert_eq!(text(&pieces), "012abc56789");
-    assert_eq!((pieces.spot(3), pieces.spot(4)), (None, None));
+    assert_eq!((pieces.cursor_at(3), pieces.cursor_at(4)), (None, None));
     for (address, byte) in [(2, b'2'), (5, b'5'), (10, b'a'), (12, b'c')] {
-        assert_eq!(pieces.byte_after(pieces.spot(address).unwrap()), Some(byte));
+        assert_eq!(pieces.byte_after(pieces.cursor_at(address).unwrap()), Some(byte));
     }
-    let inner = pieces.spot(11).unwrap();
+    let inner = pieces.cursor_at(11).unwrap();
     assert_eq!(pieces.origin(inner), (3, Some(0)));
-    let after = pieces.after(pieces.spot(1).unwrap(), b"12abc5").unwrap();
+    let after = pieces.after(pieces.cursor_at(1).unwrap(), b"12abc5").unwrap();
     assert_eq!(pieces.byte_after(after), Some(b'6'));
-    assert_eq!(pieces.before(after, b"2abc5"), pieces.spot(2));
+    assert_eq!(pieces.before(after, b"2abc5"), pieces.cursor_at(2));
 }
 
 #[test]
@@ -77,12 +77,12 @@ fn many_replacements_at_once_take_a_few_bytes_each() {
     let mut pieces = PieceTable::new(old.as_bytes(), 0).unwrap();
     let mut expected = old.clone();
     for (edit, (old, new)) in [("a", "x"), ("x", "yz"), ("z", ""), ("y", "a")].into_iter().enumerate() {
-        let spots = |(at, _)| {
+        let cursors = |(at, _)| {
             let from = pieces.advance(pieces.start(), at);
             (from, pieces.behind(pieces.after(from, old.as_bytes()).unwrap()))
         };
         // Counting from the start for each match would take too long.
-        let sample = expected.match_indices(old).take(3).map(spots).collect::<Vec<_>>();
+        let sample = expected.match_indices(old).take(3).map(cursors).collect::<Vec<_>>();
         let control = crate::engine::Control::new(std::time::Duration::from_secs(60));
         let pattern = crate::engine::text::text_edit::search::pattern::Pattern::new(old.as_bytes());
         let matches = pattern.find(None, &pieces, usize::MAX, &control).unwrap().matches;

@@ -38,7 +38,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The cursor of the byte with this address, if it is still in the text.
-    pub(crate) fn spot(&self, address: u32) -> Option<Cursor> {
+    pub(crate) fn cursor_at(&self, address: u32) -> Option<Cursor> {
         let starts = if (address as usize) < self.old.len() { &self.old_starts } else { &self.new_starts };
         let (_, &leaf) = starts.range(..=address).next_back()?;
         let offset = self.unfold(leaf, |segments, ends| {
@@ -49,21 +49,21 @@ impl<'t> PieceTable<'t> {
     }
 
     /// A key that orders cursors by their position in the text.
-    pub(crate) fn order(&self, spot: Cursor) -> (u64, u32) {
-        (self.leaf(spot.leaf).label, spot.offset)
+    pub(crate) fn order(&self, cursor: Cursor) -> (u64, u32) {
+        (self.leaf(cursor.leaf).label, cursor.offset)
     }
 
     /// The position of a cursor in the old text. In inserted text: the position where it was inserted, and
     /// the edit.
-    pub(crate) fn origin(&self, spot: Cursor) -> (usize, Option<u32>) {
-        if let Some((segment, start)) = self.segment_after(spot) {
+    pub(crate) fn origin(&self, cursor: Cursor) -> (usize, Option<u32>) {
+        if let Some((segment, start)) = self.segment_after(cursor) {
             return match segment.edit() {
-                None => ((segment.old_at + spot.offset - start) as usize, None),
+                None => ((segment.old_at + cursor.offset - start) as usize, None),
                 put_in => (segment.old_at as usize, put_in),
             };
         }
         // The end of the text is the end of the last segment.
-        let last = self.segment_before(spot).map(|(segment, _)| match segment.edit() {
+        let last = self.segment_before(cursor).map(|(segment, _)| match segment.edit() {
             None => segment.old_at + segment.len,
             Some(_) => segment.old_at,
         });
@@ -71,29 +71,29 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The segment of the byte at a cursor, and its start in its leaf. `None` at the end of a leaf.
-    fn segment_after(&self, spot: Cursor) -> Option<(Segment, u32)> {
-        self.unfold(spot.leaf, |segments, ends| {
-            let at = ends.partition_point(|&end| end <= spot.offset);
+    fn segment_after(&self, cursor: Cursor) -> Option<(Segment, u32)> {
+        self.unfold(cursor.leaf, |segments, ends| {
+            let at = ends.partition_point(|&end| end <= cursor.offset);
             segments.get(at).map(|segment| (*segment, ends[at] - segment.len))
         })
     }
 
     /// The segment of the byte before a cursor, and its start in its leaf. At the start of a leaf, that is in
     /// the leaf before.
-    fn segment_before(&self, spot: Cursor) -> Option<(Segment, u32)> {
-        let spot = self.behind(spot);
-        let byte = Cursor { offset: spot.offset.checked_sub(1)?, ..spot };
+    fn segment_before(&self, cursor: Cursor) -> Option<(Segment, u32)> {
+        let cursor = self.behind(cursor);
+        let byte = Cursor { offset: cursor.offset.checked_sub(1)?, ..cursor };
         self.segment_after(byte)
     }
 
     /// The bytes from a cursor to the end of its segment, and the start of the next one. `None` at the end.
-    pub(crate) fn forward(&self, spot: Cursor) -> Option<(&'t [u8], Cursor)> {
-        self.stretch(spot).map(|stretch| (stretch.bytes, stretch.next))
+    pub(crate) fn forward(&self, cursor: Cursor) -> Option<(&'t [u8], Cursor)> {
+        self.stretch(cursor).map(|stretch| (stretch.bytes, stretch.next))
     }
 
     /// The rest of the segment at a cursor. `None` at the end.
-    pub(crate) fn stretch(&self, spot: Cursor) -> Option<Stretch<'t>> {
-        let mut at = spot;
+    pub(crate) fn stretch(&self, cursor: Cursor) -> Option<Stretch<'t>> {
+        let mut at = cursor;
         loop {
             if at.leaf == TAIL {
                 return None;
@@ -115,20 +115,20 @@ impl<'t> PieceTable<'t> {
 
     /// The bytes of a segment before a cursor, and their start. Takes the cursor's own segment, or the one
     /// before if the cursor is at its start. `None` at the start of the text.
-    pub(crate) fn backward(&self, spot: Cursor) -> Option<(&'t [u8], Cursor)> {
-        let spot = self.behind(spot);
-        let (segment, start) = self.segment_before(spot)?;
-        Some((&self.bytes(&segment)[..(spot.offset - start) as usize], Cursor { offset: start, ..spot }))
+    pub(crate) fn backward(&self, cursor: Cursor) -> Option<(&'t [u8], Cursor)> {
+        let cursor = self.behind(cursor);
+        let (segment, start) = self.segment_before(cursor)?;
+        Some((&self.bytes(&segment)[..(cursor.offset - start) as usize], Cursor { offset: start, ..cursor }))
     }
 
     /// The byte after a cursor.
-    pub(crate) fn byte_after(&self, spot: Cursor) -> Option<u8> {
-        self.forward(spot).map(|(rest, _)| rest[0])
+    pub(crate) fn byte_after(&self, cursor: Cursor) -> Option<u8> {
+        self.forward(cursor).map(|(rest, _)| rest[0])
     }
 
     /// The byte before a cursor.
-    pub(crate) fn byte_before(&self, spot: Cursor) -> Option<u8> {
-        self.backward(spot).and_then(|(before, _)| before.last().copied())
+    pub(crate) fn byte_before(&self, cursor: Cursor) -> Option<u8> {
+        self.backward(cursor).and_then(|(before, _)| before.last().copied())
     }
 
     /// The cursor `skipped` bytes into `rest`, which [`PieceTable::forward`] returned with `next`.
@@ -144,8 +144,8 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The cursor `bytes` further on, or the end.
-    pub(crate) fn advance(&self, spot: Cursor, bytes: usize) -> Cursor {
-        let (mut leaf, mut offset) = (spot.leaf, spot.offset as usize + bytes);
+    pub(crate) fn advance(&self, cursor: Cursor, bytes: usize) -> Cursor {
+        let (mut leaf, mut offset) = (cursor.leaf, cursor.offset as usize + bytes);
         while leaf != TAIL {
             let Leaf { len, next, .. } = self.leaf(leaf);
             if offset < *len as usize {
@@ -157,8 +157,8 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The cursor `bytes` further back, or the start; and the actual distance.
-    pub(crate) fn retreat(&self, spot: Cursor, bytes: usize) -> (Cursor, usize) {
-        let (mut leaf, mut offset, mut left) = (spot.leaf, spot.offset as usize, bytes);
+    pub(crate) fn retreat(&self, cursor: Cursor, bytes: usize) -> (Cursor, usize) {
+        let (mut leaf, mut offset, mut left) = (cursor.leaf, cursor.offset as usize, bytes);
         while offset < left {
             left -= offset;
             leaf = self.leaf(leaf).previous;
@@ -210,9 +210,9 @@ impl<'t> PieceTable<'t> {
         self.compared.get()
     }
 
-    /// The end of `text`, if the text continues with it at `spot`.
-    pub(crate) fn after(&self, spot: Cursor, mut text: &[u8]) -> Option<Cursor> {
-        let mut at = spot;
+    /// The end of `text`, if the text continues with it at `cursor`.
+    pub(crate) fn after(&self, cursor: Cursor, mut text: &[u8]) -> Option<Cursor> {
+        let mut at = cursor;
         while !text.is_empty() {
             let (rest, next) = self.forward(at)?;
             let common = rest.len().min(text.len());
@@ -228,9 +228,9 @@ impl<'t> PieceTable<'t> {
         Some(at)
     }
 
-    /// The start of `text`, if the text before `spot` ends with it.
-    pub(crate) fn before(&self, spot: Cursor, mut text: &[u8]) -> Option<Cursor> {
-        let mut at = spot;
+    /// The start of `text`, if the text before `cursor` ends with it.
+    pub(crate) fn before(&self, cursor: Cursor, mut text: &[u8]) -> Option<Cursor> {
+        let mut at = cursor;
         while !text.is_empty() {
             let (before, start) = self.backward(at)?;
             let common = before.len().min(text.len());
@@ -245,10 +245,10 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The same position as the end of a leaf, instead of the start of the next one.
-    pub(crate) fn behind(&self, spot: Cursor) -> Cursor {
-        let previous = self.leaf(spot.leaf).previous;
-        if spot.offset > 0 || previous == HEAD {
-            return spot;
+    pub(crate) fn behind(&self, cursor: Cursor) -> Cursor {
+        let previous = self.leaf(cursor.leaf).previous;
+        if cursor.offset > 0 || previous == HEAD {
+            return cursor;
         }
         Cursor { leaf: previous, offset: self.leaf(previous).len }
     }
