@@ -160,7 +160,7 @@ fn spread(total: usize, count: usize) -> LineEdits {
     LineEdits { edits: (0..count).map(replace).collect(), append: None }
 }
 
-/// Plans exact-text edits: the cost of 1,000 compared with one (SPEC 9).
+/// Plans exact-text edits: the cost of 1,000 compared with one (contract 9).
 fn text_edits(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("text_edit_plan");
     let memory = Budget::new(usize::MAX);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Bytes in one MB (SPEC 2).
+/// Bytes in one MB (contract 2).
 pub(crate) const MB: f64 = 1_048_576.0;
 
 /// A figure of `/proc/<pid>/status`, in MB.

@@ -1,4 +1,4 @@
-//! `cargo bench`: criterion's groups by size, then the table of SPEC 9's musts, measured on the real binary.
+//! `cargo bench`: criterion's groups by size, then the table of contract 9's musts, measured on the real binary.
 //!
 //! - `cargo bench -- <filter>`: the groups that match; `cargo bench -- musts`: only the table.
 //! - `cargo bench -- --test`: every bench and every load once, without measuring.

@@ -1,4 +1,4 @@
-//! Measures the musts of SPEC 9 on the real binary, over both transports.
+//! Measures the musts of contract 9 on the real binary, over both transports.
 //!
 //! Each load runs once before it is timed, and its complete result is checked. Timed runs check only the
 //! length of the answer, or its first words.

@@ -71,7 +71,7 @@ pub(crate) fn print(rows: &[Row]) -> String {
     };
     let table: String = cells.iter().map(line).collect();
     format!(
-        "\nThe musts of SPEC 9, on {}.\nClient and servers share these cores (a load well above their number is somebody \
+        "\nThe musts of contract 9, on {}.\nClient and servers share these cores (a load well above their number is somebody \
          else's); a time ends with the last byte of the last answer.\n\n{table}",
         figures::machine()
     )

@@ -12,6 +12,8 @@
 //! - [`transport`]: moves bytes. Never matches on engine errors.
 //! - [`cli`]: the command line as one struct of options, and the log.
 //!
+//! In comments, "contract 8" is section 8 of `docs/contract.md`.
+//!
 //! # Lines
 //!
 //! A line break is `\n`, `\r\n` or a lone `\r`. A line is the text between two breaks. A break at the end of

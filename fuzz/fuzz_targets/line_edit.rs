@@ -1,4 +1,4 @@
-//! Compares line edits with the naive model of SPEC 3 and 4 in `tests/model.rs`.
+//! Compares line edits with the naive model of contract 3 and 4 in `tests/model.rs`.
 //!
 //! Must hold for any text with any line breaks, any edits, and any block size of the index:
 //! - a call fails exactly if the model fails, with the same error;

@@ -1,4 +1,4 @@
-//! Compares file names with a naive reading of SPEC 3.
+//! Compares file names with a naive reading of contract 3.
 //!
 //! Must hold for any string: a name is allowed exactly if it has 1 to 255 bytes, is not `.` or `..`, is not
 //! one of the server's temporary files, and the policy knows every character. An allowed name is unchanged,

@@ -1,4 +1,4 @@
-//! Compares exact-text edits with the naive model of SPEC 5 in `tests/text_model.rs`.
+//! Compares exact-text edits with the naive model of contract 5 in `tests/text_model.rs`.
 //!
 //! Must hold for any text with any line breaks, any edits, and any block size of the index:
 //! - a call fails exactly if the model fails, with the same count;

@@ -17,7 +17,7 @@ use super::{LogFormat, LogLevel};
 use crate::transport::process::allocator;
 use crate::transport::process::stats::ASKED;
 
-/// The target of the "ready" line, which is shown at every level (SPEC 2).
+/// The target of the "ready" line, which is shown at every level (contract 2).
 const READY: &str = "ready";
 
 /// A slower start causes a warning.
@@ -81,7 +81,7 @@ pub fn say_wrong(line: &str) {
     let _ = io::stderr().write_all(format!("file-editor: {line}\n").as_bytes());
 }
 
-/// Logs the start: version, process, folder, address, and duration (SPEC 2).
+/// Logs the start: version, process, folder, address, and duration (contract 2).
 pub fn ready(folder: &str, place: &str, start: Instant) {
     let took = start.elapsed();
     let start_ms = (took.as_secs_f64() * 10_000.0).round() / 10.0;

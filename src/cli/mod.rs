@@ -1,4 +1,4 @@
-//! The command line (SPEC 2): all options and limits in one struct, which is checked before anything starts.
+//! The command line (contract 2): all options and limits in one struct, which is checked before anything starts.
 
 mod line;
 mod log;

@@ -3,7 +3,7 @@
 //!
 //! Blocking work cannot be interrupted. So the working and the waiting thread agree through one atomic state:
 //! the first change wins. An edit that has begun to commit cannot be stopped; an edit that was stopped never
-//! commits (SPEC 7, "nothing was changed"). Knows no clock except its deadlines, and no protocol.
+//! commits (contract 7, "nothing was changed"). Knows no clock except its deadlines, and no protocol.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -26,7 +26,7 @@ const BROKE_OFF_AT_WRITE: u8 = 3;
 /// The longest time that work needs to notice a deadline that it checks itself.
 const NOTICE: Duration = Duration::from_millis(250);
 
-/// The longest wait for a lock (SPEC 2, `--timeout`).
+/// The longest wait for a lock (contract 2, `--timeout`).
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
 /// The phase in which an operation ran out of time.

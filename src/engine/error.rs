@@ -1,6 +1,6 @@
 //! All errors of operations on files.
 //!
-//! Each variant carries the value passed and the limit it violates, so that an interface can explain it (SPEC
+//! Each variant carries the value passed and the limit it violates, so that an interface can explain it (contract
 //! 7). Line numbers are always 0-based here. Messages, codes and statuses belong to the layers above.
 
 use std::io;
@@ -10,11 +10,11 @@ use crate::engine::text::text_edit::Unmatched;
 /// The result of an engine operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Every error of an operation on the folder (SPEC 7).
+/// Every error of an operation on the folder (contract 7).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The name is empty, too long, or not allowed by the policy (SPEC 3).
+    /// The name is empty, too long, or not allowed by the policy (contract 3).
     InvalidName,
     /// A line number below the interface's first line.
     NegativeLine,

@@ -1,4 +1,4 @@
-//! Lists the folder (SPEC 4, `list_files`).
+//! Lists the folder (contract 4, `list_files`).
 //!
 //! Reads the directory and describes each file. Knows no way to count lines: the caller passes one.
 

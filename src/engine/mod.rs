@@ -1,6 +1,6 @@
 //! The core: bytes, files and locks. Knows no JSON, HTTP, MCP, tokio or serde.
 //!
-//! The engine guarantees (SPEC 8): no file is half-written, no edit is lost, no access leaves the folder, no
+//! The engine guarantees (contract 8): no file is half-written, no edit is lost, no access leaves the folder, no
 //! answer contains bytes that the file never held. The entry point is [`Workspace`].
 
 mod budget;

@@ -1,9 +1,9 @@
-//! File names. A name is parsed once, so that no later function has to check a path (SPEC 3, 8).
+//! File names. A name is parsed once, so that no later function has to check a path (contract 3, 8).
 
 use crate::engine::fs::temporary;
 use crate::engine::{Error, Result};
 
-/// Which names are allowed (`--names`, SPEC 2).
+/// Which names are allowed (`--names`, contract 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamePolicy {
     /// `^[a-zA-Z0-9._-]+$`.

@@ -32,7 +32,7 @@ pub use self::threads::{Threads, configure};
 use crate::engine::{Late, Workspace};
 use crate::protocol::{Answer, PendingCall, Step};
 
-/// The limits of an executor (SPEC 2).
+/// The limits of an executor (contract 2).
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Longest time of a call.

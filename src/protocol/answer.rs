@@ -1,7 +1,7 @@
 //! One answer: bytes that are ready, and excerpts of files that are escaped only when they are pulled.
 //!
 //! If a file changes while its excerpt is sent, the answer ends with an error or is cut: an incomplete answer
-//! never looks complete (SPEC 8). Knows nothing of the content; no I/O.
+//! never looks complete (contract 8). Knows nothing of the content; no I/O.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;

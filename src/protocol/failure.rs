@@ -1,4 +1,4 @@
-//! Errors as codes, statuses, categories and JSON (SPEC 7). The tools write the error texts.
+//! Errors as codes, statuses, categories and JSON (contract 7). The tools write the error texts.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -105,7 +105,7 @@ pub(super) fn rest_error(refusal: &Refusal) -> Vec<u8> {
     out
 }
 
-/// The `data` of a REST or direct error (SPEC 7).
+/// The `data` of a REST or direct error (contract 7).
 pub(super) fn error_data(file: Option<&str>, operation: &str, details: &str, now: SystemTime) -> String {
     let now = now.duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() as i64);
     let data = serde_json::json!({

@@ -1,4 +1,4 @@
-//! Finds the method of an MCP message (SPEC 6.5). The methods are in the modules beside this one.
+//! Finds the method of an MCP message (contract 6.5). The methods are in the modules beside this one.
 
 use super::answer::Answer;
 use super::method::{MethodResult, Outcome, RpcError};

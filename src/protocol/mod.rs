@@ -44,7 +44,7 @@ use self::call_context::{CallContext, Form};
 use crate::engine::NamePolicy;
 use crate::tools::{self, ParseOptions, Tool};
 
-/// The server's name for MCP clients (SPEC 1).
+/// The server's name for MCP clients (contract 1).
 pub const SERVER_NAME: &str = "file-editing-server";
 
 /// What a transport does with a message.
@@ -64,7 +64,7 @@ pub enum Step {
     Batch(Vec<Step>),
 }
 
-/// What the service offers (SPEC 2).
+/// What the service offers (contract 2).
 #[derive(Debug, Clone)]
 pub struct ServiceOptions {
     /// The tools offered.

@@ -1,4 +1,4 @@
-//! `prompts/list` and `prompts/get`: ready requests from a user to a model that has these tools (SPEC 6.5).
+//! `prompts/list` and `prompts/get`: ready requests from a user to a model that has these tools (contract 6.5).
 
 use std::borrow::Cow;
 use std::collections::HashMap;

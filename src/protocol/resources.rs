@@ -1,4 +1,4 @@
-//! The folder's text files as `file:///` resources (SPEC 6.5): lists them in pages, and reads them unchanged.
+//! The folder's text files as `file:///` resources (contract 6.5): lists them in pages, and reads them unchanged.
 
 use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;

@@ -1,4 +1,4 @@
-//! REST paths and direct JSON-RPC methods (SPEC 6.2): the same tools, with lines from 1, error codes and HTTP
+//! REST paths and direct JSON-RPC methods (contract 6.2): the same tools, with lines from 1, error codes and HTTP
 //! statuses.
 
 use super::answer::Answer;

@@ -1,4 +1,4 @@
-//! The frame of a successful result, which depends on the revision (SPEC 6.5).
+//! The frame of a successful result, which depends on the revision (contract 6.5).
 
 use super::SERVER_NAME;
 use super::revision::Revision;

@@ -1,4 +1,4 @@
-//! The revisions of MCP and their differences (SPEC 6.5). A new revision is added here only.
+//! The revisions of MCP and their differences (contract 6.5). A new revision is added here only.
 
 /// A revision of MCP. Later revisions compare greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

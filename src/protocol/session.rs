@@ -1,4 +1,4 @@
-//! The state of one connection (SPEC 6.5). Only the state `Shutting` refuses requests.
+//! The state of one connection (contract 6.5). Only the state `Shutting` refuses requests.
 
 use super::Revision;
 
@@ -42,7 +42,7 @@ impl Session {
         self.revision
     }
 
-    /// Whether the connection has direct methods such as `list_files` (SPEC 6.2).
+    /// Whether the connection has direct methods such as `list_files` (contract 6.2).
     pub(super) fn has_direct_methods(&self) -> bool {
         self.direct
     }

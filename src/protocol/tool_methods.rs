@@ -1,4 +1,4 @@
-//! `tools/list` and `tools/call` (SPEC 6.1).
+//! `tools/list` and `tools/call` (contract 6.1).
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -1,6 +1,6 @@
 //! The arguments of a call: parses one JSON object member by member.
 //!
-//! The values stay JSON text until a tool reads one, so that an error names its path (SPEC 7:
+//! The values stay JSON text until a tool reads one, so that an error names its path (contract 7:
 //! `Invalid arguments: {where}: {what is wrong, what is expected}`). null counts as absent, 5.0 as 5; "5",
 //! 1.5 and a lone surrogate are wrong. Members that no tool has read are refused at the end.
 

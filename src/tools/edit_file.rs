@@ -1,4 +1,4 @@
-//! `edit_file`: changes by line number, and appended text (SPEC 4).
+//! `edit_file`: changes by line number, and appended text (contract 4).
 
 use super::{Arguments, Call, Members, OutputKinds, ParseOptions, Reply, Tool, shortened};
 use crate::engine::{Control, Edited, Error, FileName, LineEdit, LineEdits, Operation, Result, Workspace};
@@ -51,7 +51,7 @@ fn parse(arguments: &mut Arguments, dialect: ParseOptions) -> Result<Box<dyn Cal
     Ok(Box::new(EditFile { name, edits: LineEdits { edits, append }, create }))
 }
 
-/// Checks for errors in SPEC 4's order: line, operation, content given to delete, content missing.
+/// Checks for errors in contract 4's order: line, operation, content given to delete, content missing.
 fn parse_edit(mut edit: Arguments, dialect: ParseOptions) -> Result<LineEdit> {
     let line = edit.required_line("line", dialect.base)?;
     let operation = edit.required_string("operation")?;

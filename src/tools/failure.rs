@@ -1,4 +1,4 @@
-//! Formats an error as in SPEC 7: first the exact message, then help for a model or a person.
+//! Formats an error as in contract 7: first the exact message, then help for a model or a person.
 //!
 //! Knows no codes and statuses; those belong to the interfaces.
 
@@ -11,7 +11,7 @@ const QUOTED: usize = 500;
 /// The message of a failed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorText {
-    /// The line of SPEC 7, without `Error: `.
+    /// The line of contract 7, without `Error: `.
     pub message: String,
     /// How to correct the call, if known.
     pub hint: Option<String>,

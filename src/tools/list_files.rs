@@ -1,4 +1,4 @@
-//! `list_files`: the files in the folder (SPEC 4).
+//! `list_files`: the files in the folder (contract 4).
 
 use std::fmt::Write;
 

@@ -25,7 +25,7 @@ use crate::engine::{Control, Error, Excerpt, FileName, NamePolicy, Result, Works
 /// All tools, in the order in which they are listed.
 pub static TOOLS: [&Tool; 4] = [&list_files::TOOL, &read_file::TOOL, &edit_file::TOOL, &file_edit::TOOL];
 
-/// The number of an interface's first line (SPEC 4).
+/// The number of an interface's first line (contract 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineBase {
     /// MCP tools.
@@ -51,7 +51,7 @@ pub struct ParseOptions {
     pub base: LineBase,
     /// Which names are allowed.
     pub names: NamePolicy,
-    /// Whether an edit creates a missing file if the call does not say (SPEC 4: only in MCP).
+    /// Whether an edit creates a missing file if the call does not say (contract 4: only in MCP).
     pub create_if_missing: bool,
 }
 
@@ -67,13 +67,13 @@ pub struct OutputKinds {
 /// The result of a call.
 #[derive(Debug, Default)]
 pub struct Reply {
-    /// The text for a model, exactly as in SPEC 6.1; an excerpt follows it.
+    /// The text for a model, exactly as in contract 6.1; an excerpt follows it.
     pub text: String,
-    /// The data for a program (SPEC 6.2). An excerpt becomes its first member, `content`.
+    /// The data for a program (contract 6.2). An excerpt becomes its first member, `content`.
     pub data: Members,
     /// Lines of a file, not copied yet.
     pub excerpt: Option<Excerpt>,
-    /// The object `metadata` beside the content of an MCP result (SPEC 5), if the tool has one.
+    /// The object `metadata` beside the content of an MCP result (contract 5), if the tool has one.
     pub metadata: Option<Members>,
     /// The error of a failed call whose reply the tool has written itself.
     pub failure: Option<Error>,
@@ -93,7 +93,7 @@ pub trait Call: Send + Sync + Debug {
     }
 }
 
-/// One tool as clients see it (SPEC 6.1).
+/// One tool as clients see it (contract 6.1).
 #[derive(Debug)]
 pub struct Tool {
     /// Its name in MCP, as a REST path and as a direct method.
@@ -108,7 +108,7 @@ pub struct Tool {
     pub output_schema: Option<&'static str>,
     /// Whether it changes files. Such a tool is not offered under `--read-only`.
     pub writes: bool,
-    /// Whether it is also a REST path and a direct method (SPEC 6.2).
+    /// Whether it is also a REST path and a direct method (contract 6.2).
     pub direct: bool,
     /// Parses its arguments.
     pub parse: fn(&mut Arguments, ParseOptions) -> Result<Box<dyn Call>>,

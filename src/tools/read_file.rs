@@ -1,4 +1,4 @@
-//! `read_file`: a file, or a range of its lines (SPEC 4).
+//! `read_file`: a file, or a range of its lines (contract 4).
 
 use serde::Serialize;
 

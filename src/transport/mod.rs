@@ -13,7 +13,7 @@ use crate::engine::Workspace;
 use crate::exec::Limits;
 use crate::protocol::Service;
 
-/// What both transports serve, and their limits (SPEC 2).
+/// What both transports serve, and their limits (contract 2).
 #[derive(Debug, Clone)]
 pub struct Shared {
     /// The protocols.

@@ -1,4 +1,4 @@
-//! Creates or replaces a file completely or not at all (SPEC 8).
+//! Creates or replaces a file completely or not at all (contract 8).
 //!
 //! Writes the new content to a temporary file in the same folder, copies the old file's mode and owner,
 //! flushes, and renames it over the old file. Dropped before that, it removes the temporary file. The
@@ -19,7 +19,7 @@ use super::version::FileStamp;
 use super::view::OpenFile;
 use super::{attributes, failpoint, lock, temporary};
 
-/// When an edit counts as done (`--sync`, SPEC 2).
+/// When an edit counts as done (`--sync`, contract 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// It is on the disk before the answer is sent.

@@ -1,4 +1,4 @@
-//! Which file system a file is on, and whether it shows other programs' writes (SPEC 8).
+//! Which file system a file is on, and whether it shows other programs' writes (contract 8).
 //!
 //! The table describes the Linux kernel's own file systems. On any other file system, a write by another
 //! program may leave no trace, so nothing that was read from a file is cached. NFS, SMB, 9p and FUSE have

@@ -1,4 +1,4 @@
-//! Locks files for edits: in the process by a queue, between processes by an OS lock (SPEC 8).
+//! Locks files for edits: in the process by a queue, between processes by an OS lock (contract 8).
 //!
 //! The only module that takes OS locks. The kernel releases them when the process dies. A blocking wait
 //! cannot be interrupted, and polling starves if another process locks again at once. So one helper thread

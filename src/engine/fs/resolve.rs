@@ -1,4 +1,4 @@
-//! Resolves a `FileName` to a directory entry, never outside the folder (SPEC 8).
+//! Resolves a `FileName` to a directory entry, never outside the folder (contract 8).
 //!
 //! Every step opens or reads one component relative to a directory handle and follows no link, so nothing can
 //! change between a check and a use. A link is read as text and resolved by the same rule; `..` returns to

@@ -1,4 +1,4 @@
-//! The handle of the served folder, kept up to date with the folder's path (SPEC 8).
+//! The handle of the served folder, kept up to date with the folder's path (contract 8).
 //!
 //! All access goes through a handle, so that no process can exchange the folder between a check and a use.
 //! But a handle keeps a folder that was moved or removed, and stops working if its mount dies. The path

@@ -1,5 +1,5 @@
 //! Waits for the end of other programs' writes, with one thread per file, so that a write that never ends
-//! harms only requests for its file (SPEC 8).
+//! harms only requests for its file (contract 8).
 //!
 //! A thread that waits in the kernel for a write(2) cannot be interrupted. So only one request for a file
 //! waits there at a time. The others wait here, until their deadline, for a kernel wait that began after they

@@ -1,4 +1,4 @@
-//! Finds out whether another program may be writing to an open file now (SPEC 8).
+//! Finds out whether another program may be writing to an open file now (contract 8).
 //!
 //! The kernel sets a file's times at the start of a write(2), not at its end. A result computed from bytes
 //! that were read during such a write is wrong afterwards, although the stamp still matches. So a result is

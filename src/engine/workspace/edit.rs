@@ -1,4 +1,4 @@
-//! Edits one file, completely or not at all (SPEC 8): queue, lock, read, plan, write, rename.
+//! Edits one file, completely or not at all (contract 8): queue, lock, read, plan, write, rename.
 
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Edited {
 }
 
 impl Workspace {
-    /// Changes lines of the file `name`. Creates a missing file if `create` is set (SPEC 4, `edit_file`).
+    /// Changes lines of the file `name`. Creates a missing file if `create` is set (contract 4, `edit_file`).
     pub fn edit_lines(
         &self,
         name: &FileName,
@@ -50,7 +50,7 @@ impl Workspace {
         })
     }
 
-    /// Changes one file, completely or not at all (SPEC 8).
+    /// Changes one file, completely or not at all (contract 8).
     ///
     /// `plan` gets the index and the bytes of the file (both empty if the file is to be created). It may
     /// fail; it returns `None` if the bytes do not match the index. Returns the report of `plan` and whether

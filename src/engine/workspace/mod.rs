@@ -36,7 +36,7 @@ const CACHE_BYTES: usize = 16 << 20;
 /// Memory limit of all edit plans together, as a multiple of the largest file size.
 const PLANS_HELD: usize = 8;
 
-/// Options of a workspace (SPEC 2).
+/// Options of a workspace (contract 2).
 #[derive(Debug, Clone)]
 pub struct WorkspaceOptions {
     /// Which names are allowed.
@@ -135,7 +135,7 @@ impl Workspace {
         FileName::parse(name, self.options.names)
     }
 
-    /// All files of the folder (SPEC 4, `list_files`). `with_access` also asks for read and write permission.
+    /// All files of the folder (contract 4, `list_files`). `with_access` also asks for read and write permission.
     pub fn list(&self, with_access: bool, control: &Control) -> Result<list::Listing> {
         self.list_some(list::ListOptions { after: None, limit: usize::MAX, with_access }, control)
     }

@@ -15,7 +15,7 @@ use crate::engine::char_boundary;
 /// How line breaks are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Breaks {
-    /// Every break becomes `\n` (SPEC 3, read).
+    /// Every break becomes `\n` (contract 3, read).
     AsLf,
     /// As in the file.
     Kept,

@@ -12,7 +12,7 @@ pub(super) use envelope::{no_json, string};
 
 use super::escape::escape_str;
 
-/// JSON-RPC and MCP error codes (SPEC 7).
+/// JSON-RPC and MCP error codes (contract 7).
 pub mod code {
     /// Not JSON.
     pub const PARSE_ERROR: i32 = -32700;

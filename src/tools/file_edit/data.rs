@@ -1,4 +1,4 @@
-//! The `metadata` of `file_edit` as data, with the names of the contract (SPEC 5).
+//! The `metadata` of `file_edit` as data, with the names of the contract (contract 5).
 
 use serde::Serialize;
 

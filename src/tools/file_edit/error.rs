@@ -1,6 +1,6 @@
-//! The reply to a failed call (SPEC 5): enough to correct the call in one retry.
+//! The reply to a failed call (contract 5): enough to correct the call in one retry.
 //!
-//! The text alone states every fact; the metadata has the structures of SPEC 5.
+//! The text alone states every fact; the metadata has the structures of contract 5.
 
 use std::fmt::Write;
 

@@ -11,7 +11,7 @@ pub(super) fn read_call(passage: &Snippet) -> String {
     format!("read_file start_line={first} end_line={last}")
 }
 
-/// The contract's name of a kind of difference (SPEC 5).
+/// The contract's name of a kind of difference (contract 5).
 pub(super) fn kind(difference: &Difference) -> &'static str {
     match difference.kind {
         DifferenceKind::Whitespace => "whitespace",

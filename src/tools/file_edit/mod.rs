@@ -1,4 +1,4 @@
-//! `file_edit`: replaces exact text by text, one edit after the other (SPEC 5).
+//! `file_edit`: replaces exact text by text, one edit after the other (contract 5).
 //!
 //! Parses and runs the call. The replies are in [`success`], [`error`] and [`no_match`].
 
@@ -26,7 +26,7 @@ const MAX_DIFF: usize = 16 * 1024;
 /// Maximum number of passages that a dry run shows.
 const PREVIEWS: usize = 200;
 
-/// The contract's message for a call without edits (SPEC 5).
+/// The contract's message for a call without edits (contract 5).
 const NO_EDITS: &str = "No edits provided";
 
 pub(super) static TOOL: Tool = Tool {

@@ -1,4 +1,4 @@
-//! The reply to a successful call (SPEC 5): what was done, and the diff.
+//! The reply to a successful call (contract 5): what was done, and the diff.
 
 use std::fmt::Write;
 

@@ -74,7 +74,7 @@ impl Block {
     }
 }
 
-/// The file has changed: the connection is cut (SPEC 8).
+/// The file has changed: the connection is cut (contract 8).
 #[derive(Debug)]
 pub(super) struct Broken;
 

@@ -1,4 +1,4 @@
-//! Checks the head of an HTTP request before the body is read (SPEC 6.3): its source, its token, its target.
+//! Checks the head of an HTTP request before the body is read (contract 6.3): its source, its token, its target.
 //!
 //! Pure: reads the head, and returns a target or a refusal.
 
@@ -47,7 +47,7 @@ fn refused(status: u16, code: i32, message: impl Into<String>) -> HttpRefusal {
 }
 
 impl Checks {
-    /// Checks in the order of SPEC 6.3: Host and Origin 403, token 401, path 404, method 405, length 413,
+    /// Checks in the order of contract 6.3: Host and Origin 403, token 401, path 404, method 405, length 413,
     /// content type 400; then unsupported codings: of the content 415, of the transfer 501.
     pub(super) fn check(&self, head: &Parts, service: &Service) -> Result<Target, HttpRefusal> {
         self.check_source(&head.headers, &head.uri)?;

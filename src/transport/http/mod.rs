@@ -1,4 +1,4 @@
-//! MCP Streamable HTTP and REST (SPEC 6.3), on hyper's HTTP/1.1.
+//! MCP Streamable HTTP and REST (contract 6.3), on hyper's HTTP/1.1.
 //!
 //! Answers requests that need no waiting directly; the executor runs all others. Hyper handles one request of
 //! a connection at a time, so `--max-in-flight` limits all connections together.

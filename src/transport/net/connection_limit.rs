@@ -1,4 +1,4 @@
-//! Limits open connections, so that descriptors remain for files (SPEC 8, a stuck server).
+//! Limits open connections, so that descriptors remain for files (contract 8, a stuck server).
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 

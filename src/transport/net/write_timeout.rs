@@ -1,7 +1,7 @@
 //! A stream with a write timeout and a lingering close.
 //!
 //! Disconnects a client that reads nothing for a while, so that its answer does not stay in memory for ever
-//! (SPEC 8). If a client is still sending when its answer is complete, reads from it for a short time before
+//! (contract 8). If a client is still sending when its answer is complete, reads from it for a short time before
 //! the close, because an early close resets the connection and destroys the answer. Knows no HTTP.
 
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! The allocator (mimalloc). Returns free pages to the system when the server is idle (SPEC 9). If memory
+//! The allocator (mimalloc). Returns free pages to the system when the server is idle (contract 9). If memory
 //! runs out during the start, ends the process with a message of one line.
 //!
 //! A thread that ends leaves its heap to other threads. Only a collection on the main thread frees such heaps

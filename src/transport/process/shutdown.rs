@@ -1,4 +1,4 @@
-//! The stop: its signals, and the time that calls in progress get (SPEC 8, a stuck server).
+//! The stop: its signals, and the time that calls in progress get (contract 8, a stuck server).
 
 use std::io;
 use std::time::Duration;

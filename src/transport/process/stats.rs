@@ -23,7 +23,7 @@ use crate::protocol::Category;
 pub const ASKED: &str = "asked";
 
 /// Time between two samples. An idle server returns memory within two samples, which is less than the 10 s of
-/// SPEC 9.
+/// contract 9.
 const EVERY: Duration = Duration::from_secs(4);
 
 /// The period over which CPU time is measured.

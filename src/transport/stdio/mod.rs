@@ -1,4 +1,4 @@
-//! MCP and direct JSON-RPC over standard input and output (SPEC 6.4): reads lines, writes answers.
+//! MCP and direct JSON-RPC over standard input and output (contract 6.4): reads lines, writes answers.
 //!
 //! One thread reads requests and answers those that need no waiting; the executor runs all others. Short
 //! answers are buffered until there is no more input to read.

@@ -116,7 +116,7 @@ impl<'o, 't> Composer<'o, 't> {
         })
     }
 
-    /// Whether text that becomes the end of the file ends in a line break (SPEC 3).
+    /// Whether text that becomes the end of the file ends in a line break (contract 3).
     fn closes_file(&self, content: &str) -> bool {
         let index = self.text.index;
         index.len_lines() == 0

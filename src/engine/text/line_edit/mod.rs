@@ -1,4 +1,4 @@
-//! Converts line edits to splices (SPEC 3 and 4, `edit_file`).
+//! Converts line edits to splices (contract 3 and 4, `edit_file`).
 //!
 //! Pure: takes an index, the bytes that it describes, and the edits; returns an [`EditPlan`] or an error. All
 //! line numbers refer to the file before the call. Knows no names, files or interfaces.
@@ -83,7 +83,7 @@ pub struct Planned<'t> {
 
 /// Plans `edits` on the text `old`. Returns `None` if `old` does not match `index`.
 ///
-/// Errors, in SPEC 4's order: [`Error::LineOutOfRange`] and [`Error::NotAsExpected`] in the order of the
+/// Errors, in contract 4's order: [`Error::LineOutOfRange`] and [`Error::NotAsExpected`] in the order of the
 /// edits, then [`Error::Conflict`].
 pub fn plan<'t>(index: &LineIndex, old: &[u8], edits: &'t LineEdits) -> Result<Option<Planned<'t>>> {
     let text = Text { index, old };

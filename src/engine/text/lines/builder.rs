@@ -50,7 +50,7 @@ impl IndexBuilder {
             self.close_cr(part[0] == b'\n');
         }
         if self.len & ((1 << self.shift) - 1) == 0 && self.len > 0 {
-            // A file has at most 100 MiB (SPEC 2), so the number fits.
+            // A file has at most 100 MiB (contract 2), so the number fits.
             self.breaks_before.push(self.breaks as u32);
         }
         let lf = memchr::memchr_iter(b'\n', part).count();

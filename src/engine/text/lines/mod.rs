@@ -1,6 +1,6 @@
 //! Finds lines: one pass over the bytes builds an index, then each line is found by a short search.
 //!
-//! Pure over `&[u8]`; knows no file, no lock, no protocol. The crate's overview defines lines (SPEC 3).
+//! Pure over `&[u8]`; knows no file, no lock, no protocol. The crate's overview defines lines (contract 3).
 //!
 //! The index is a grid over the file's *bytes*, not its lines: for every block of 2^[`BLOCK_SHIFT`] bytes it
 //! stores how many line breaks end before the block. A lookup finds the block by binary search and scans only
@@ -20,7 +20,7 @@ pub const BLOCK_SHIFT: u32 = 13;
 /// Bytes scanned at once during the build: they stay in the second-level cache for all three scans.
 const CHUNK: usize = 64 * 1024;
 
-/// The UTF-8 byte order mark, which belongs to the file and to no line (SPEC 3).
+/// The UTF-8 byte order mark, which belongs to the file and to no line (contract 3).
 pub const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// A line break.
@@ -45,7 +45,7 @@ impl Break {
     }
 }
 
-/// Why bytes are not text (SPEC 3).
+/// Why bytes are not text (contract 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotText {
     /// They hold a NUL byte: the file is binary, whether or not it is valid UTF-8.
@@ -117,7 +117,7 @@ impl LineIndex {
         self.len
     }
 
-    /// Number of lines (SPEC 3: a final line break starts no further line, an empty text has no lines).
+    /// Number of lines (contract 3: a final line break starts no further line, an empty text has no lines).
     pub fn len_lines(&self) -> usize {
         self.breaks + usize::from(!self.ends_in_break && self.len > self.bom)
     }

@@ -1,4 +1,4 @@
-//! Converts exact-text edits to splices (SPEC 5, `file_edit`).
+//! Converts exact-text edits to splices (contract 5, `file_edit`).
 //!
 //! Pure: takes an index, the bytes that it describes, and the edits; returns an [`EditPlan`] or an error.
 //! Knows no names, files or interfaces. Edits apply in order, each to the result of those before it.

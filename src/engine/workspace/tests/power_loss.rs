@@ -1,4 +1,4 @@
-//! Power loss after any step of an edit, with a model of the disk (SPEC 8).
+//! Power loss after any step of an edit, with a model of the disk (contract 8).
 //!
 //! The live image is the folder itself. The durable image is what was flushed: the bytes of a file when the
 //! file is flushed, the names of a folder when the folder is flushed. After a power loss, a name that was not

@@ -1,4 +1,4 @@
-//! Limits the memory of one call, and of all calls together (SPEC 9).
+//! Limits the memory of one call, and of all calls together (contract 9).
 
 use crate::engine::{Budget, Share};
 
