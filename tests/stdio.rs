@@ -1,6 +1,7 @@
 //! Bytes in, bytes out on stdin and stdout: framing, ids, order, the end (SPEC 6.4, JSON-RPC base).
 
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::Signal;
 use serde::Deserialize;
@@ -293,12 +294,21 @@ fn a_closed_stdin_ends_the_server_at_once() {
     assert_eq!(server.close().code(), Some(0));
 }
 
+/// Returns when a write of the file would get another time: from then on its index may be kept.
+fn until_the_clock_ticks(path: &Path) {
+    let written = path.metadata().and_then(|found| found.modified()).expect("a file");
+    while SystemTime::now().duration_since(written).is_ok_and(|age| age < Duration::from_millis(50)) {
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn pipelined_edits_and_reads_of_one_file_are_carried_out_in_the_order_in_which_they_came() {
     let folder = Folder::new();
     folder.write("f", "start\n");
     let server = Stdio::start(&folder, &["--sync=none", "--timeout=30"]);
-    // The file is there, and known: a read that does not wait for its turn has its answer at once.
+    // The index of the file is kept: a read that does not wait for its turn has its answer at once.
+    until_the_clock_ticks(&folder.path().join("f"));
     server.ok("read_file", json!({ "name": "f" }));
     let call = |id: String, tool: &str, arguments: Value| {
         let params = json!({ "name": tool, "arguments": arguments });

@@ -9,10 +9,11 @@ use std::io::Write;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Http, Mcp, Random, Stdio, post_bytes, while_others};
+use crate::support::{Folder, Http, Mcp, PATIENCE, Random, Stdio, post_bytes, while_others};
 
 /// Rounds a transport and an interface; four of these make well over 2,000.
 const ROUNDS: usize = 700;
@@ -286,6 +287,15 @@ fn a_file_of_50_mb_changed_under_readers_and_editors_gives_true_answers_or_error
     lives(&http);
 }
 
+/// Returns when the process has the file mapped, so that it is reading it.
+fn until_mapped(pid: u32, path: &Path) {
+    let (path, since) = (path.to_str().expect("UTF-8"), Instant::now());
+    let maps = || std::fs::read_to_string(format!("/proc/{pid}/maps")).expect("a process");
+    while !maps().contains(path) {
+        assert!(since.elapsed() < PATIENCE, "the file is not mapped");
+    }
+}
+
 #[test]
 fn an_answer_of_50_mb_whose_file_is_cut_on_the_way_never_looks_complete() {
     let folder = Folder::new();
@@ -318,6 +328,7 @@ fn an_answer_of_50_mb_whose_file_is_cut_on_the_way_never_looks_complete() {
     for _ in 0..5 {
         folder.write("f", content(1, LARGE / 5));
         stdio.send(&json!({ "jsonrpc": "2.0", "id": "direct", "method": "read_file", "params": read }));
+        until_mapped(stdio.pid(), &folder.path().join("f"));
         cut();
         let answer = stdio.answer_to(&json!("direct"));
         if let Some(content) = answer["result"]["content"].as_str() {
