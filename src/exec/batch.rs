@@ -25,11 +25,15 @@ const KEPT: usize = 8;
 const FILES: u64 = 256;
 const SHARE: u64 = 8;
 
-/// The limits of the answers of all batches together.
+/// Calls of all batches together. A call that waits takes a few KB.
+const CALLS: usize = 16_384;
+
+/// The limits of the answers and calls of all batches together.
 #[derive(Debug)]
 pub(super) struct Room {
     bytes: Budget,
     files: Budget,
+    calls: Budget,
 }
 
 impl Room {
@@ -40,7 +44,7 @@ impl Room {
     }
 
     fn with(bytes: usize, files: usize) -> Room {
-        Room { bytes: Budget::new(bytes), files: Budget::new(files) }
+        Room { bytes: Budget::new(bytes), files: Budget::new(files), calls: Budget::new(CALLS) }
     }
 }
 
@@ -69,6 +73,7 @@ struct BatchState {
 struct Held {
     bytes: Share,
     files: Share,
+    calls: Share,
 }
 
 #[derive(Debug)]
@@ -140,11 +145,15 @@ impl Batch {
         pipeline: &Arc<Pipeline>,
     ) -> Option<(Batch, Vec<Member>)> {
         let room = &executor.room;
-        let mut held = Held { bytes: room.bytes.share(), files: room.files.share() };
+        let mut held =
+            Held { bytes: room.bytes.share(), files: room.files.share(), calls: room.calls.share() };
         let (mut answers, mut members) = (Vec::new(), Vec::new());
         for step in steps {
             match step {
                 Step::Call(call) => {
+                    if !held.calls.grow(1) {
+                        return None;
+                    }
                     let task = executor.task(call, received);
                     let registered = pipeline.register(&task);
                     members.push((answers.len(), executor.admit(task), registered));
@@ -257,7 +266,7 @@ impl Held {
 
     /// Moves all of it into the returned value.
     fn take(&mut self) -> Held {
-        Held { bytes: self.bytes.take(), files: self.files.take() }
+        Held { bytes: self.bytes.take(), files: self.files.take(), calls: self.calls.take() }
     }
 }
 

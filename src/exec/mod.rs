@@ -11,6 +11,7 @@ mod pipeline;
 mod task;
 mod threads;
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -84,19 +85,19 @@ pub struct Admitted {
 }
 
 impl Executor {
-    /// An executor for calls on `workspace`. [`configure`] has set up `runtime`.
-    pub fn new(limits: Limits, workspace: Arc<Workspace>, runtime: Handle) -> Arc<Executor> {
-        Arc::new(Executor {
+    /// An executor for calls on `workspace`. [`configure`] has set up `runtime`. An error if no thread can be started.
+    pub fn new(limits: Limits, workspace: Arc<Workspace>, runtime: Handle) -> io::Result<Arc<Executor>> {
+        Ok(Arc::new(Executor {
             workspace,
             limits,
-            threads: Threads::new(runtime),
+            threads: Threads::new(runtime)?,
             permits: Semaphore::new(limits.max_in_flight),
             changes: FileQueues::default(),
             waits: FileQueues::default(),
             in_progress: Counter::new(),
             on_threads: Counter::new(),
             room: Room::new(limits.max_bytes),
-        })
+        }))
     }
 
     /// The threads, for other work that may block.
@@ -155,7 +156,7 @@ impl Executor {
     pub async fn run_in_order<T: Send + 'static>(
         &self,
         pipeline: &Arc<Pipeline>,
-        call: Admitted,
+        call: &Admitted,
         then: impl Fn(Answer) -> T + Clone + Send + 'static,
     ) -> Ended<T> {
         let _registered = pipeline.register(&call.task);

@@ -28,6 +28,6 @@ impl Setup {
     }
 
     pub(super) fn executor(&self) -> Arc<Executor> {
-        Executor::new(self.limits, self.workspace.clone(), self.runtime.handle().clone())
+        Executor::new(self.limits, self.workspace.clone(), self.runtime.handle().clone()).unwrap()
     }
 }

@@ -61,7 +61,7 @@ fn run_all(
                     let answers = answers.clone();
                     move |answer| answers.lock().unwrap().push(text(answer))
                 };
-                if let Ended::Late(answer) = executor.run_in_order(&pipeline, call, keep.clone()).await {
+                if let Ended::Late(answer) = executor.run_in_order(&pipeline, &call, keep.clone()).await {
                     keep(answer);
                 }
             },

@@ -1,6 +1,10 @@
-//! The runtime's threads for work that may block. Retries if the system cannot start a thread.
+//! The runtime's threads for work that may block, and one spare thread for when the system has no more to give.
 
-use std::time::Duration;
+use std::io;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
@@ -13,12 +17,23 @@ const KEEP_ALIVE: Duration = Duration::from_millis(20);
 /// Threads in addition to those for calls: for long requests, and for the rest of long answers.
 const EXTRA: usize = 64;
 
-/// Time between two attempts to start a thread.
-const RETRY: Duration = Duration::from_millis(20);
+/// How long all work goes to the spare thread after the system refused to start a thread. Each refusal leaves
+/// an empty task in the pool and a line in the log.
+const SHORTAGE: Duration = Duration::from_secs(1);
 
 /// See the module.
 #[derive(Debug, Clone)]
-pub struct Threads(Handle);
+pub struct Threads(Arc<Pool>);
+
+#[derive(Debug)]
+struct Pool {
+    runtime: Handle,
+    spare: Sender<Job>,
+    /// When the system last refused to start a thread.
+    refused: Mutex<Option<Instant>>,
+}
+
+type Job = Box<dyn FnOnce() + Send>;
 
 /// Sets up `runtime` for this many calls at once.
 pub fn configure(runtime: &mut Builder, max_in_flight: usize) -> &mut Builder {
@@ -30,12 +45,19 @@ pub fn configure(runtime: &mut Builder, max_in_flight: usize) -> &mut Builder {
 }
 
 impl Threads {
-    pub(super) fn new(runtime: Handle) -> Threads {
-        Threads(runtime)
+    /// Starts the spare thread.
+    pub(super) fn new(runtime: Handle) -> io::Result<Threads> {
+        let (spare, jobs) = mpsc::channel::<Job>();
+        thread::Builder::new().name("spare".into()).spawn(move || {
+            for job in jobs {
+                caught(job);
+            }
+        })?;
+        Ok(Threads(Arc::new(Pool { runtime, spare, refused: Mutex::default() })))
     }
 
     pub(super) fn runtime(&self) -> &Handle {
-        &self.0
+        &self.0.runtime
     }
 
     /// Runs `work` on a thread. The channel returns its result; if `work` panics, the channel closes.
@@ -44,21 +66,37 @@ impl Threads {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (sender, receiver) = oneshot::channel();
-        if self.try_spawn(move || drop(sender.send(work()))).is_none() {
-            // The work is in the pool's queue, but no thread runs. The next thread that starts will run it.
-            let threads = self.clone();
-            self.0.spawn(async move {
-                while threads.try_spawn(|| ()).is_none() {
-                    tokio::time::sleep(RETRY).await;
-                }
-            });
+        let job: Job = Box::new(move || drop(sender.send(work())));
+        match self.is_short() {
+            true => self.run_on_spare(job),
+            false => self.run_on_pool(job),
         }
         receiver
     }
 
-    /// `None` if the pool has no thread and the system cannot start one, which tokio reports by a panic.
-    fn try_spawn(&self, work: impl FnOnce() + Send + 'static) -> Option<()> {
-        caught(|| drop(self.0.spawn_blocking(work)))
+    fn run_on_pool(&self, job: Job) {
+        let job = Arc::new(Mutex::new(Some(job)));
+        let take = |job: &Mutex<Option<Job>>| job.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let pooled = job.clone();
+        let run = move || take(&pooled).into_iter().for_each(|job| job());
+        // Tokio panics if it has no thread and the system cannot start one. It keeps the task for the next thread.
+        if caught(|| drop(self.0.runtime.spawn_blocking(run))).is_none() {
+            *self.refused() = Some(Instant::now());
+            take(&job).into_iter().for_each(|job| self.run_on_spare(job));
+        }
+    }
+
+    fn run_on_spare(&self, job: Job) {
+        // The thread ends only after this sender.
+        let _ = self.0.spare.send(job);
+    }
+
+    fn is_short(&self) -> bool {
+        self.refused().is_some_and(|refused| refused.elapsed() < SHORTAGE)
+    }
+
+    fn refused(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+        self.0.refused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -69,19 +107,31 @@ mod tests {
     #[test]
     fn a_panic_ends_its_channel_and_no_thread() {
         let runtime = Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
-        let threads = Threads::new(runtime.handle().clone());
+        let threads = Threads::new(runtime.handle().clone()).unwrap();
         assert!(threads.spawn(|| panic!("on purpose")).blocking_recv().is_err());
         assert_eq!(threads.spawn(|| 7).blocking_recv(), Ok(7));
     }
 
     #[test]
-    fn work_waits_while_the_system_refuses_to_start_a_thread() {
-        let limit = rustix::process::getrlimit(rustix::process::Resource::Nproc);
-        let runtime = Builder::new_current_thread().enable_time().thread_stack_size(usize::MAX >> 2).build();
-        let runtime = runtime.unwrap();
-        let threads = Threads::new(runtime.handle().clone());
-        assert!(threads.try_spawn(|| ()).is_none(), "no thread has such a stack; {limit:?}");
-        let mut waiting = threads.spawn(|| 7);
-        assert!(waiting.try_recv().is_err());
+    fn without_another_thread_to_be_had_work_is_done_by_the_spare_one() {
+        // The system starts no thread with such a stack.
+        let runtime = Builder::new_current_thread().thread_stack_size(usize::MAX >> 2).build().unwrap();
+        let threads = Threads::new(runtime.handle().clone()).unwrap();
+        let name = || thread::current().name().map(str::to_owned);
+        for _ in 0..100 {
+            assert_eq!(threads.spawn(name).blocking_recv(), Ok(Some("spare".into())));
+        }
+        assert!(threads.spawn(|| panic!("on purpose")).blocking_recv().is_err());
+        assert_eq!(threads.spawn(|| 7).blocking_recv(), Ok(7));
+        assert!(threads.is_short());
+    }
+
+    #[test]
+    fn after_a_shortage_the_pool_is_tried_again() {
+        let runtime = Builder::new_current_thread().thread_name("worker").build().unwrap();
+        let threads = Threads::new(runtime.handle().clone()).unwrap();
+        *threads.refused() = Instant::now().checked_sub(SHORTAGE);
+        let name = || thread::current().name().map(str::to_owned);
+        assert_eq!(threads.spawn(name).blocking_recv(), Ok(Some("worker".into())));
     }
 }

@@ -8,8 +8,8 @@ use hyper::Response;
 
 use super::Server;
 use super::body::{AnswerBody, Block};
+use super::request::BodyShare;
 use super::response::{accepted, at_once, begin_with};
-use crate::engine::Share;
 use crate::exec::{Ended, NoRoom, Task};
 use crate::protocol::{NO_ROOM, PendingCall, Step, code};
 
@@ -19,7 +19,7 @@ impl Server {
         self: &Arc<Self>,
         step: Step,
         received: Instant,
-        share: Share,
+        share: BodyShare,
     ) -> io::Result<Response<AnswerBody>> {
         match step {
             Step::Answer(answer) => at_once(answer),
@@ -34,7 +34,7 @@ impl Server {
         self: &Arc<Self>,
         call: PendingCall,
         received: Instant,
-        share: Share,
+        share: BodyShare,
     ) -> io::Result<Response<AnswerBody>> {
         let task = self.executor.task(call, received);
         if let Some(answer) = self.executor.run_now(&task) {
@@ -61,7 +61,7 @@ impl Server {
         self: &Arc<Self>,
         steps: Vec<Step>,
         received: Instant,
-        share: Share,
+        share: BodyShare,
     ) -> io::Result<Response<AnswerBody>> {
         let first_block = move |answer| {
             let _share = &share;
@@ -109,10 +109,10 @@ mod tests {
         let (_folder, shared) = testing::shared();
         let options = HttpOptions { host: Ipv4Addr::LOCALHOST.into(), port: 0, token: None };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let server = runtime.block_on(async { Arc::new(Server::new(shared, &options)) });
+        let server = runtime.block_on(async { Arc::new(Server::new(shared, &options).unwrap()) });
         for at_once in [true, false] {
             let answer =
-                |call| runtime.block_on(server.call(call, Instant::now(), server.bodies.share())).unwrap();
+                |call| runtime.block_on(server.call(call, Instant::now(), server.body_share())).unwrap();
             assert_eq!(answer(test_calls::tool("1", at_once)).status(), StatusCode::OK);
             assert_eq!(answer(test_calls::rest(at_once)).status(), StatusCode::INTERNAL_SERVER_ERROR);
         }

@@ -48,6 +48,10 @@ const TAKE_TIMEOUT: Duration = Duration::from_secs(30);
 /// first `body_buffer::SHORT` bytes of each body do not count, so large bodies block only each other.
 const BODIES_HELD: usize = 8;
 
+/// Limit of the first `body_buffer::SHORT` bytes of all bodies together. Only reached by calls that wait although
+/// their clients have disconnected.
+const SHORT_BODIES_HELD: usize = 64 << 20;
+
 /// Bytes that hyper buffers per connection, for reading and for writing. A little less than a block, so that
 /// only one block of an answer waits to be written.
 const BUFFER: usize = BLOCK - 1024;
@@ -74,11 +78,12 @@ struct Server {
     checks: Checks,
     executor: Arc<Executor>,
     bodies: Budget,
+    short_bodies: Budget,
 }
 
 impl Server {
     /// Call it within a runtime.
-    fn new(shared: Shared, options: &HttpOptions) -> Server {
+    fn new(shared: Shared, options: &HttpOptions) -> io::Result<Server> {
         let checks = Checks {
             loopback: options.host.is_loopback(),
             token: options.token.clone(),
@@ -86,8 +91,9 @@ impl Server {
         };
         let bodies = Budget::new(BODIES_HELD * shared.max_bytes);
         let runtime = runtime::Handle::current();
-        let executor = Executor::new(shared.limits(), shared.workspace.clone(), runtime);
-        Server { checks, executor, bodies, shared }
+        let executor = Executor::new(shared.limits(), shared.workspace.clone(), runtime)?;
+        let short_bodies = Budget::new(SHORT_BODIES_HELD);
+        Ok(Server { checks, executor, bodies, short_bodies, shared })
     }
 }
 
@@ -101,7 +107,7 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
     let served = runtime.block_on(async {
         let listener = TcpListener::bind((options.host, options.port)).await?;
         let workspace = shared.workspace.clone();
-        let server = Arc::new(Server::new(shared, &options));
+        let server = Arc::new(Server::new(shared, &options)?);
         let (signals, mut stats) = (shutdown::Signals::catch()?, ProcessStats::start()?);
         let address = listener.local_addr()?;
         // Checks that each thread runs and has its own heap.

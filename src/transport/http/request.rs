@@ -32,8 +32,27 @@ const BODY_SECOND: u64 = 64 * 1024;
 /// Longest time without new bytes of a body.
 const BODY_STALL: Duration = Duration::from_secs(10);
 
-/// A request's body, and its share of the limit for all bodies.
-type ReceivedBody = (BodyBuffer, Share);
+/// What a request counts at least, in bytes: its call takes about as much.
+const LEAST: usize = 4 * 1024;
+
+/// A request's body, and its share of the limits for all bodies.
+type ReceivedBody = (BodyBuffer, BodyShare);
+
+/// The share of one body of the limits for all bodies. It lasts as long as the call.
+#[derive(Debug)]
+pub(super) struct BodyShare {
+    /// Of the first [`SHORT`] bytes.
+    short: Share,
+    /// Of the bytes behind them.
+    long: Share,
+}
+
+impl BodyShare {
+    /// Makes it the share of a body of `len` bytes. False if there is no room.
+    fn resize(&mut self, len: usize) -> bool {
+        self.short.resize(len.clamp(LEAST, SHORT)) && self.long.resize(len.saturating_sub(SHORT))
+    }
+}
 
 impl Server {
     /// The response to one request, which counts for `limit`. An error cuts the connection, for example if
@@ -76,10 +95,17 @@ impl Server {
         }
     }
 
+    pub(super) fn body_share(&self) -> BodyShare {
+        BodyShare { short: self.short_bodies.share(), long: self.bodies.share() }
+    }
+
     /// Reads the body, unless it is too large or too slow.
     async fn read(&self, body: Incoming) -> Result<ReceivedBody, HttpRefusal> {
         let mut body = pin!(body);
-        let mut share = self.bodies.share();
+        let mut share = self.body_share();
+        if !share.resize(0) {
+            return Err(busy());
+        }
         let mut message = BodyBuffer::new(self.checks.max_bytes);
         let start = Instant::now();
         loop {
@@ -90,12 +116,11 @@ impl Server {
                 Ok(None) => return Ok((message, share)),
                 Ok(Some(Ok(frame))) => {
                     let Ok(data) = frame.into_data() else { continue };
-                    let (before, after) = (message.len(), message.len() + data.len());
-                    if after > self.checks.max_bytes {
+                    let len = message.len() + data.len();
+                    if len > self.checks.max_bytes {
                         return Err(self.checks.too_large());
                     }
-                    let counted = |len: usize| len.saturating_sub(SHORT);
-                    if !share.grow(counted(after) - counted(before)) {
+                    if !share.resize(len) {
                         return Err(busy());
                     }
                     message.push(&data);

@@ -55,7 +55,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
     let (finished, end) = oneshot::channel();
     let workspace = shared.workspace.clone();
-    let connection = Connection::new(shared, runtime.handle().clone());
+    let connection = Connection::new(shared, runtime.handle().clone())?;
     let reader_wake = wake.clone();
     thread::Builder::new().name("stdio".into()).spawn(move || {
         connection.run(&reader_wake, ready);
@@ -99,9 +99,9 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(shared: Shared, runtime: runtime::Handle) -> Connection {
-        Connection {
-            executor: Executor::new(shared.limits(), shared.workspace, runtime.clone()),
+    fn new(shared: Shared, runtime: runtime::Handle) -> io::Result<Connection> {
+        Ok(Connection {
+            executor: Executor::new(shared.limits(), shared.workspace, runtime.clone())?,
             service: shared.service,
             max_bytes: shared.max_bytes,
             max_in_flight: shared.max_in_flight,
@@ -111,7 +111,7 @@ impl Connection {
             output: Arc::default(),
             limit: RateLimit::new(shared.rate_limit),
             freed: Instant::now(),
-        }
+        })
     }
 
     /// Reads until the end of input or a wake-up, then waits for the calls in progress.
@@ -228,6 +228,7 @@ impl Connection {
         let batch = executor.clone().run_batch(steps, received, pipeline, at_once, send_array);
         self.start(async move {
             if batch.await.is_err() {
+                let _in_progress = executor.in_progress().enter();
                 let refused = executor.refuse(refusal(Id::null(), code::INTERNAL_ERROR, NO_ROOM));
                 send(&executor, &output, refused).await;
             }
@@ -240,11 +241,11 @@ impl Connection {
     }
 }
 
-/// Runs a call after earlier calls for the same file, and sends its answer.
+/// Runs a call after earlier calls for the same file, and sends its answer. Until then it counts as in progress.
 async fn run(executor: Arc<Executor>, pipeline: Arc<Pipeline>, output: Arc<StdoutWriter>, task: Arc<Task>) {
     let call = executor.admit(task);
     let sender = output.clone();
-    let ended = executor.run_in_order(&pipeline, call, move |answer| sender.send(answer)).await;
+    let ended = executor.run_in_order(&pipeline, &call, move |answer| sender.send(answer)).await;
     if let Ended::Late(answer) = ended {
         send(&executor, &output, answer).await;
     }
@@ -265,7 +266,7 @@ mod tests {
     fn a_panic_on_the_thread_that_reads_is_an_answer_and_the_next_request_is_served() {
         let (_folder, shared) = crate::testing::shared();
         let runtime = runtime::Builder::new_multi_thread().enable_time().build().unwrap();
-        let mut connection = Connection::new(shared, runtime.handle().clone());
+        let mut connection = Connection::new(shared, runtime.handle().clone()).unwrap();
         connection.call(test_calls::tool("7", true), Instant::now());
         let answer = connection.output.take();
         assert_eq!(
