@@ -1,0 +1,73 @@
+//! What a server may hold in memory, and how a test measures it.
+//!
+//! The bound, with a margin: [`IDLE`], [`A_CONNECTION`] for each connection, [`A_READER`] for each client that does not
+//! take a large answer, and [`BODIES`] times `--max-size` for all bodies together. Mapped files do not count.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::support::{Direct, Folder, Http, Mcp, anonymous_memory, while_others};
+
+pub(super) const MB: usize = 1_048_576;
+
+/// What one connection may hold, whatever its client sends short of a large body: a head, buffers.
+pub(super) const A_CONNECTION: usize = MB / 8;
+
+/// What one connection may hold whose client does not take a large answer: a few blocks of 64 KiB live, and what the
+/// allocator keeps around them (measured: 1.2 to 3.3 MB). The file itself would be 50 MB.
+pub(super) const A_READER: usize = 8 * MB;
+
+/// How many of the largest bodies are worth of memory: eight are held at once, a vector that grows is up to three times
+/// its content, and the allocator keeps as much again (measured: 58 when 240 bodies follow each other).
+pub(super) const BODIES: usize = 96;
+
+/// What a server may hold that has nothing to do: threads' caches, indexes of files seen (8 MB).
+pub(super) const IDLE: usize = 24 * MB;
+
+pub(super) fn ping() -> Value {
+    json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" })
+}
+
+pub(super) fn start(flags: &[&str]) -> (Folder, Http) {
+    let folder = Folder::new();
+    folder.write("f", "a line\n");
+    let server = Http::start(&folder, flags);
+    (folder, server)
+}
+
+/// Somebody who does nothing wrong gets what he asks for.
+#[track_caller]
+pub(super) fn others_are_served(server: &Http) {
+    assert_eq!(server.ok("read_file", json!({ "name": "f" })), "File: f (1 lines)\n\na line");
+    server.direct("list_files", json!({}));
+}
+
+/// The most that `server` held while `body` ran.
+pub(super) fn peak(pid: u32, body: impl FnOnce()) -> usize {
+    let most = AtomicUsize::new(0);
+    let look = || _ = most.fetch_max(anonymous_memory(pid), Ordering::Relaxed);
+    while_others(look, body);
+    most.into_inner()
+}
+
+#[track_caller]
+pub(super) fn check_bound(what: &str, peak: usize, bound: usize) {
+    println!("{what}: {:.1} MB of {:.1} MB", peak as f64 / MB as f64, bound as f64 / MB as f64);
+    assert!(peak < bound, "{what}: {peak} bytes are over the bound of {bound}");
+}
+
+/// A request with more in its head than `Host` and a body of these bytes as they are.
+pub(super) fn shaped(head: &str, body: &str) -> Vec<u8> {
+    format!(
+        "POST /edit_file HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{head}\r\n{body}"
+    )
+    .into_bytes()
+}
+
+/// A head that says that `length` bytes will come.
+pub(super) fn head(path: &str, length: usize) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    )
+}

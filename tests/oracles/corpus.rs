@@ -1,0 +1,384 @@
+//! Real input: the sources and documents of this package's own dependencies, some 700 files of many languages,
+//! sizes and line endings, up to 50 MB in one file, over both transports, against the naive model (issue 2).
+//!
+//! The registry is only read; each test works on a folder of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::{Duration, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use crate::model::{self, BOM, Edit, Line};
+use crate::support::{Direct, Folder, Http, Mcp, Stdio};
+
+const MB: usize = 1_048_576;
+const FLAGS: [&str; 2] = ["--sync=none", "--max-size=100"];
+const BIG: &str = "synthesized-50mb.rs";
+
+/// Times that the files get, and what list_files makes of them.
+const TIMES: [(u64, &str); 3] = [
+    (951_782_400, "2000-02-29T00:00:00Z"),
+    (1_700_000_000, "2023-11-14T22:13:20Z"),
+    (4_102_444_799, "2099-12-31T23:59:59Z"),
+];
+
+/// Name to bytes, sorted by name.
+static CORPUS: LazyLock<BTreeMap<String, Vec<u8>>> = LazyLock::new(|| {
+    let mut corpus = real_files();
+    assert!(300 <= corpus.len(), "only {} files in the registry", corpus.len());
+    let text: Vec<u8> = corpus.values().filter(|file| 0 <= model::count(file)).flatten().copied().collect();
+    corpus.extend(synthesized(&text));
+    corpus
+});
+
+// ---- Where the files come from ----
+
+fn real_files() -> BTreeMap<String, Vec<u8>> {
+    let mut by_extension: BTreeMap<String, Vec<(u64, String, PathBuf)>> = BTreeMap::new();
+    for package in unpacked_packages() {
+        let mut paths = Vec::new();
+        walk(&package, &mut paths);
+        for (size, path) in paths {
+            let extension = path.extension().map_or_else(String::new, |e| e.to_string_lossy().to_lowercase());
+            let name = flat_name(package.parent().expect("a registry"), &path);
+            by_extension.entry(extension).or_default().push((size, name, path));
+        }
+    }
+    assert!(12 <= by_extension.len(), "only these kinds of files: {:?}", by_extension.keys());
+
+    // Of each kind some, from the smallest to the largest.
+    let mut corpus = BTreeMap::new();
+    for (extension, mut files) in by_extension {
+        files.sort();
+        let wanted = if extension == "rs" { 200 } else { 40 };
+        let step = files.len().div_ceil(wanted);
+        let last = files.len() - 1;
+        for (at, (_, name, path)) in files.into_iter().enumerate() {
+            if at % step == 0 || at == last {
+                let file = std::fs::read(&path).expect("a readable source");
+                let file = with_other_breaks(file, corpus.len());
+                corpus.insert(name, file);
+            }
+        }
+    }
+    corpus
+}
+
+/// The folders of the packages of Cargo.lock that lie unpacked in the registry.
+fn unpacked_packages() -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).expect("a home of cargo");
+    let mut registries = entries(&home.join("registry/src"));
+    registries.sort();
+    let lock = include_str!("../../Cargo.lock");
+    let field = |line: &str, key: &str| {
+        line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"').map(str::to_owned)
+    };
+    let names = lock.lines().filter_map(|line| field(line, "name"));
+    let versions =
+        lock.lines().skip_while(|line| !line.starts_with("[[package]]")).filter_map(|l| field(l, "version"));
+    let packages: Vec<String> =
+        names.zip(versions).map(|(name, version)| format!("{name}-{version}")).collect();
+    let mut found = BTreeMap::new();
+    for registry in registries {
+        for package in &packages {
+            let path = registry.join(package);
+            if path.is_dir() {
+                found.entry(package.clone()).or_insert(path);
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    entries.map(|entry| entry.expect("an entry").path()).collect()
+}
+
+fn walk(folder: &Path, files: &mut Vec<(u64, PathBuf)>) {
+    for path in entries(folder) {
+        let meta = path.symlink_metadata().expect("an entry");
+        if meta.is_dir() {
+            walk(&path, files);
+        } else if meta.is_file() {
+            files.push((meta.len(), path));
+        }
+    }
+}
+
+/// `crate-1.0/src/lib.rs` as `crate-1.0__src__lib.rs`, in the characters of the portable policy.
+fn flat_name(root: &Path, path: &Path) -> String {
+    let relative = path.strip_prefix(root).expect("below the registry").to_string_lossy().replace('/', "__");
+    let name: String = relative
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
+        .collect();
+    if name.len() <= 255 { name } else { format!("cut{}", &name[name.len() - 252..]) }
+}
+
+/// A third of the text files in CRLF, a few with lone CR, some without a final break.
+fn with_other_breaks(file: Vec<u8>, at: usize) -> Vec<u8> {
+    let Some(mut lines) = model::split_lines(&file) else { return file };
+    let brk = match at % 30 {
+        1 => Some("\r"),
+        at if at % 3 == 0 => Some("\r\n"),
+        _ => None,
+    };
+    for line in &mut lines {
+        line.brk = brk.unwrap_or(line.brk);
+    }
+    if let Some(last) = lines.last_mut().filter(|last| at % 7 == 2 && !last.text.is_empty()) {
+        last.brk = "";
+    }
+    let mut converted = if file.starts_with(BOM) { BOM.to_vec() } else { Vec::new() };
+    for line in &lines {
+        converted.extend_from_slice(line.text.as_bytes());
+        converted.extend_from_slice(line.brk.as_bytes());
+    }
+    converted
+}
+
+fn synthesized(text: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let mut big = Vec::with_capacity(50 * MB);
+    while big.len() + text.len() <= 50 * MB {
+        big.extend_from_slice(text);
+    }
+    big.resize(50 * MB, b'x');
+    let mut one_line = "漢é😀 and so on, ".repeat(5 * MB / 24).into_bytes();
+    one_line.resize(5 * MB, b'.');
+    let files: [(&str, &[u8]); 10] = [
+        (BIG, &big),
+        ("synthesized-one-line-5mb", &one_line),
+        ("synthesized-empty", b""),
+        ("synthesized-only-breaks", b"\n\r\n\r\r\r\n\n"),
+        ("synthesized-one-break", b"\r"),
+        ("synthesized-bom.txt", "\u{FEFF}héad\r\nbody\r\n".as_bytes()),
+        ("synthesized-only-bom.txt", BOM),
+        ("synthesized-latin1.txt", b"caf\xE9\n"),
+        ("synthesized-nul.bin", b"text\n\0more\n"),
+        ("synthesized-late-nul.bin", &[&one_line[..], b"\0"].concat()),
+    ];
+    files.into_iter().map(|(name, file)| (name.to_owned(), file.to_vec())).collect()
+}
+
+// ---- What is asked, and what the answers must be ----
+
+/// A folder that holds the corpus, with known times.
+fn filled() -> Folder {
+    let folder = Folder::new();
+    for (at, (name, bytes)) in CORPUS.iter().enumerate() {
+        folder.write(name, bytes);
+        let path = folder.path().join(name);
+        let time = UNIX_EPOCH + Duration::new(TIMES[at % 3].0, 400_000_000);
+        std::fs::File::options()
+            .write(true)
+            .open(&path)
+            .and_then(|file| file.set_modified(time))
+            .expect("dated");
+    }
+    folder
+}
+
+/// The answer's text; equality without printing megabytes.
+#[track_caller]
+fn assert_same(answer: &str, wanted: &str, what: &str) {
+    if answer != wanted {
+        let at = answer.bytes().zip(wanted.bytes()).take_while(|(a, w)| a == w).count();
+        let around = |text: &str| {
+            let bytes = &text.as_bytes()[at.saturating_sub(40).min(text.len())..(at + 80).min(text.len())];
+            String::from_utf8_lossy(bytes).into_owned()
+        };
+        let (is, should) = (around(answer), around(wanted));
+        panic!("{what}: differs at byte {at} of {} and {}\n{is:?}\n{should:?}", answer.len(), wanted.len());
+    }
+}
+
+fn lists_every_file_with_its_time_and_count(server: &impl Mcp) {
+    let mut wanted = "Files in directory:\n\n".to_owned();
+    for (at, (name, bytes)) in CORPUS.iter().enumerate() {
+        let (time, lines) = (TIMES[at % 3].1, model::count(bytes));
+        wanted.push_str(&format!("name: {name}, modified: {time}, lines: {lines}\n"));
+    }
+    wanted.push_str(&format!("\nTotal files: {}", CORPUS.len()));
+    for _ in 0..2 {
+        assert_same(&server.tool("list_files", json!({})).text, &wanted, "list_files");
+    }
+}
+
+/// Ranges in a file of so many lines: first, last, middle, across, past the end, from a line, up to a line.
+fn ranges(total: usize) -> Vec<(Option<i64>, Option<i64>)> {
+    let total = i64::try_from(total).expect("a count fits");
+    let (last, middle) = (total - 1, total / 2);
+    let mut ranges = vec![(Some(total), None), (Some(total), Some(total + 5)), (None, Some(total / 3))];
+    if 0 < total {
+        ranges.extend([
+            (Some(0), Some(0)),
+            (Some(last), Some(last)),
+            (Some(last), None),
+            (Some(middle), Some(middle + 20)),
+            (Some(total / 4), Some(middle)),
+            (Some(total.saturating_sub(30).max(0)), Some(total + 1_000)),
+        ]);
+    }
+    ranges
+}
+
+fn reads_every_file_whole_and_by_ranges(server: &impl Mcp) {
+    for (name, bytes) in CORPUS.iter() {
+        let whole = server.tool("read_file", json!({ "name": name }));
+        let Some(lines) = model::split_lines(bytes) else {
+            let error = model::read(name, bytes, None, None).expect_err("not text");
+            assert!(whole.is_error && error.is_told_by(name, &whole.text), "{name}: {:.200}", whole.text);
+            continue;
+        };
+        assert!(!whole.is_error && whole.texts.len() == 1, "{name}: {:.200}", whole.text);
+        assert_same(&whole.text, &model::read_lines(name, &lines, None, None).expect("whole"), name);
+        for (start, end) in ranges(lines.len()) {
+            let answer =
+                server.tool("read_file", json!({ "name": name, "start_line": start, "end_line": end }));
+            match model::read_lines(name, &lines, start, end) {
+                Ok(text) => assert_same(&answer.text, &text, &format!("{name} {start:?}..={end:?}")),
+                Err(error) => assert!(
+                    answer.is_error && error.is_told_by(name, &answer.text),
+                    "{name} {start:?}..={end:?}: {:.200}",
+                    answer.text
+                ),
+            }
+        }
+    }
+}
+
+/// Every fifth file, and the large ones, over the interface that counts from 1.
+fn reads_a_sample_from_line_1(server: &impl Direct) {
+    for (at, (name, bytes)) in CORPUS.iter().enumerate() {
+        let Some(lines) = model::split_lines(bytes).filter(|_| at % 5 == 0 || MB < bytes.len()) else {
+            continue;
+        };
+        let (total, middle) = (lines.len(), lines.len() / 2);
+        let whole = server.direct("read_file", json!({ "name": name }));
+        assert_same(whole["content"].as_str().expect("content"), &model::joined(&lines), name);
+        assert_eq!(whole["total_lines"], json!(total), "{name}");
+        if 0 < total {
+            let end = (middle + 9).min(total - 1);
+            let range = json!({ "start_line": middle + 1, "end_line": end + 1 });
+            let part = server.direct("read_file", with(&range, "name", json!(name)));
+            assert_same(
+                part["content"].as_str().expect("content"),
+                &model::joined(&lines[middle..=end]),
+                name,
+            );
+            assert_eq!((&part["total_lines"], &part["range_requested"]), (&json!(total), &range), "{name}");
+        }
+    }
+}
+
+fn with(object: &Value, key: &str, value: Value) -> Value {
+    let mut object = object.clone();
+    object[key] = value;
+    object
+}
+
+/// The edits that a file gets, each in a call of its own: at the top, in the middle, at the end, after it.
+fn edits_for(step: usize, lines: &[Line]) -> (Vec<Edit>, Option<&'static str>) {
+    let line = |at: usize| i64::try_from(at).expect("a line number fits");
+    let edit = |at, operation, content: Option<&str>, expect| Edit {
+        line: line(at),
+        operation,
+        content: content.map(str::to_owned),
+        expect,
+    };
+    let middle = lines.len() / 2;
+    let now = |at: usize| lines.get(at).map(|line| line.text.clone());
+    match step {
+        0 => (vec![edit(0, "insert", Some("// at the top: ñ 漢"), None)], None),
+        1 if !lines.is_empty() => {
+            (vec![edit(middle, "replace", Some("replaced\r\nby 2 lines 😀"), now(middle))], None)
+        }
+        2 if !lines.is_empty() => (vec![edit(lines.len() - 1, "delete", None, now(lines.len() - 1))], None),
+        3 => (Vec::new(), Some("appended\n\nand ended")),
+        _ => (Vec::new(), None),
+    }
+}
+
+fn edits_every_file_as_the_model_does(server: &impl Mcp, folder: &Folder) -> BTreeMap<String, i64> {
+    let mut counts = BTreeMap::new();
+    for (name, bytes) in CORPUS.iter() {
+        let mut file = bytes.clone();
+        for step in 0..4 {
+            let Some(lines) = model::split_lines(&file) else { break };
+            let (edits, append) = edits_for(step, &lines);
+            let edited = model::edit(&file, &edits, append).expect("a valid edit");
+            let sent: Vec<Value> = edits.iter().map(Edit::json).collect();
+            let answer = server.tool("edit_file", json!({ "name": name, "edits": sent, "append": append }));
+            let wanted = format!(
+                "File edited successfully: {name}\nLines modified: {}\nTotal lines: {}\nFile created: false",
+                edited.modified, edited.total
+            );
+            assert_same(&answer.text, &wanted, name);
+            file = folder.read(name);
+            assert!(file == edited.bytes, "{name}, edit {step}: the bytes on disk are not the model's");
+            let range = (Some(i64::try_from(edited.total / 2).expect("fits")), None);
+            if 0 < edited.total && file.len() < MB {
+                let again = server.tool("read_file", json!({ "name": name, "start_line": range.0 }));
+                assert_same(&again.text, &model::read(name, &file, range.0, range.1).expect("text"), name);
+            }
+        }
+        if let Err(error) = model::edit(&file, &[], Some("more")) {
+            let answer = server.tool("edit_file", json!({ "name": name, "append": "more" }));
+            assert!(answer.is_error && error.is_told_by(name, &answer.text), "{name}: {}", answer.text);
+            assert!(folder.read(name) == file, "{name}: a refused edit wrote");
+        }
+        counts.insert(name.clone(), model::count(&file));
+    }
+    counts
+}
+
+fn lists_the_counts_after_the_edits(server: &impl Mcp, counts: &BTreeMap<String, i64>) {
+    let list = server.tool("list_files", json!({})).text;
+    let listed: BTreeMap<String, i64> = list
+        .lines()
+        .filter_map(|line| {
+            let (name, rest) = line.strip_prefix("name: ")?.split_once(", modified: ")?;
+            Some((name.to_owned(), rest.split_once(", lines: ")?.1.parse().ok()?))
+        })
+        .collect();
+    let wrong: BTreeSet<_> = listed.iter().filter(|(name, count)| counts.get(*name) != Some(count)).collect();
+    assert!(wrong.is_empty() && listed.len() == counts.len(), "listed wrongly after the edits: {wrong:?}");
+}
+
+fn holds_on_the_corpus(server: &(impl Mcp + Direct), folder: &Folder) {
+    lists_every_file_with_its_time_and_count(server);
+    reads_every_file_whole_and_by_ranges(server);
+    reads_a_sample_from_line_1(server);
+    let counts = edits_every_file_as_the_model_does(server, folder);
+    lists_the_counts_after_the_edits(server, &counts);
+}
+
+#[test]
+fn real_files_are_listed_read_and_edited_over_stdio_as_a_naive_reading_has_them() {
+    let folder = filled();
+    holds_on_the_corpus(&Stdio::start(&folder, &FLAGS), &folder);
+}
+
+#[test]
+fn real_files_are_listed_read_and_edited_over_http_as_a_naive_reading_has_them() {
+    let folder = filled();
+    holds_on_the_corpus(&Http::start(&folder, &FLAGS), &folder);
+}
+
+#[test]
+fn the_corpus_is_large_and_varied() {
+    let texts: Vec<&Vec<u8>> = CORPUS.values().filter(|file| 0 <= model::count(file)).collect();
+    let having = |what: &dyn Fn(&[Line]) -> bool| {
+        texts.iter().filter(|file| file.len() < MB && what(&model::split_lines(file).expect("text"))).count()
+    };
+    assert!(300 <= texts.len() && texts.len() < CORPUS.len(), "{} of {} are text", texts.len(), CORPUS.len());
+    assert!(100 <= having(&|lines| lines.iter().any(|line| line.brk == "\r\n")));
+    assert!(10 <= having(&|lines| lines.iter().any(|line| line.brk == "\r")));
+    assert!(20 <= having(&|lines| lines.last().is_some_and(|last| last.brk.is_empty())));
+    assert!(20 <= having(&|lines| lines.iter().any(|line| !line.text.is_ascii())));
+    assert_eq!(CORPUS[BIG].len(), 50 * MB);
+}

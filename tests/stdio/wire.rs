@@ -1,0 +1,205 @@
+//! The wire on stdio as S2 describes it: the read buffer, back-pressure, the order of answers, connection states.
+
+use std::io::{Read, Write};
+
+use serde_json::{Value, json};
+
+use crate::errors::system::lock;
+use crate::support::{Folder, Mcp, PATIENCE, Stdio, command};
+
+const READ_BUFFER: usize = 64 * 1024;
+
+fn ping(id: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })
+}
+
+fn edit(id: &str, file: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": { "name": "edit_file", "arguments": { "name": file, "append": id } } })
+}
+
+/// How many read calls a process has made.
+fn reads(pid: u32) -> u64 {
+    let io = std::fs::read_to_string(format!("/proc/{pid}/io")).expect("/proc");
+    let count = io.lines().find_map(|line| line.strip_prefix("syscr: ")).expect("a count");
+    count.parse().expect("a number")
+}
+
+#[test]
+fn messages_are_whole_wherever_the_read_buffer_ends() {
+    let folder = Folder::new();
+    let server = Stdio::start(&folder, &[]);
+    let mut input = Vec::new();
+    for n in 0..12 {
+        // Each line ends a byte before, at or after a multiple of the buffer.
+        let line = |padding: usize| {
+            let params = json!({ "x": "y".repeat(padding) });
+            format!("{}\n", json!({ "jsonrpc": "2.0", "id": n, "method": "ping", "params": params }))
+        };
+        let bare = line(0).len();
+        input.extend_from_slice(line(READ_BUFFER - bare + n % 3 - 1).as_bytes());
+    }
+    server.send_raw(&input);
+    for n in 0..12 {
+        assert_eq!(server.recv(), json!({ "jsonrpc": "2.0", "id": n, "result": {} }));
+    }
+}
+
+#[test]
+fn input_is_read_in_blocks_of_64_kib() {
+    const BLOCKS: usize = 64;
+    let folder = Folder::new();
+    let server = Stdio::start(&folder, &[]);
+    server.request("ping", json!({}));
+    let before = reads(server.pid());
+    let params = json!({ "x": "y".repeat(BLOCKS * READ_BUFFER) });
+    server.request("ping", params);
+    // A reader may find the pipe part full; with a buffer of 8 KiB there would be eight times as many.
+    let made = reads(server.pid()) - before;
+    assert!(made < 4 * BLOCKS as u64, "{made} reads");
+}
+
+#[test]
+fn by_default_128_requests_are_in_work_and_past_that_nothing_is_read() {
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    let server = Stdio::start(&folder, &[]);
+    let locked = lock(&folder, "f");
+    for n in 0..127 {
+        server.send(&edit(&format!("edit {n}"), "f"));
+    }
+    server.send(&ping("there is room"));
+    assert_eq!(server.recv()["id"], "there is room");
+    server.send(&edit("edit 127", "f"));
+    server.send(&ping("there is none"));
+    drop(locked);
+    // The ping is read only when a request is out of work, which is when it has been answered.
+    for n in 0..128 {
+        let answer = server.recv();
+        if answer["id"] == "there is none" {
+            assert_ne!(n, 0, "a request was read while 128 were in work");
+            return;
+        }
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+    }
+}
+
+#[test]
+fn answers_come_in_the_order_in_which_the_work_is_done() {
+    let folder = Folder::new();
+    for name in ["one", "two", "three"] {
+        folder.write(name, "");
+    }
+    let server = Stdio::start(&folder, &[]);
+    let mut locks = ["one", "two", "three"].map(|name| Some(lock(&folder, name)));
+    for name in ["one", "two", "three"] {
+        server.send(&edit(name, name));
+    }
+    server.send(&ping("quick"));
+    assert_eq!(server.recv()["id"], "quick");
+    for (n, name) in [(2, "three"), (0, "one"), (1, "two")] {
+        locks[n] = None;
+        assert_eq!(server.recv()["id"], name);
+    }
+}
+
+#[test]
+fn the_states_of_a_connection_are_logged() {
+    let folder = Folder::new();
+    let server = Stdio::start(&folder, &["--log-level=debug"]);
+    let entered = |from: &str, to: &str| {
+        server.wait_for_stderr(&format!("from={from} to={to}"));
+    };
+    server.begin("2025-11-25");
+    entered("Uninitialized", "Initializing");
+    entered("Initializing", "Ready");
+    server.begin("2024-11-05");
+    entered("Ready", "Initializing");
+    entered("Initializing", "Ready");
+    server.close_stdin();
+    entered("Ready", "Shutting");
+    entered("Shutting", "Closed");
+    assert!(server.close().success());
+}
+
+#[test]
+fn other_answers_wait_for_the_end_of_a_long_one() {
+    let folder = Folder::new();
+    let text = "some words in a line\n".repeat(200_000);
+    folder.write("large", &text);
+    let server = Stdio::start(&folder, &[]);
+    let read = json!({ "jsonrpc": "2.0", "id": "large", "method": "tools/call",
+        "params": { "name": "read_file", "arguments": { "name": "large" } } });
+    for n in 0..4 {
+        server.send(&read);
+        server.send(&ping(&n.to_string()));
+    }
+    // Were one put between the blocks of another, a line would be no JSON.
+    let mut long = 0;
+    for _ in 0..8 {
+        let answer = server.recv();
+        if answer["id"] == "large" {
+            let found = answer["result"]["content"][0]["text"].as_str().expect("a text");
+            assert!(found.len() > text.len() && found.ends_with("in a line"));
+            long += 1;
+        }
+    }
+    assert_eq!(long, 4);
+}
+
+/// A server whose stdout is this, and its stdin.
+fn with_stdout(
+    folder: &Folder,
+    stdout: std::process::Stdio,
+) -> (std::process::Child, std::process::ChildStdin) {
+    let mut server = command(folder, "stdio", &[]);
+    let server =
+        server.stdin(std::process::Stdio::piped()).stdout(stdout).stderr(std::process::Stdio::null());
+    let mut server = server.spawn().expect("a server");
+    let stdin = server.stdin.take().expect("a pipe");
+    (server, stdin)
+}
+
+#[test]
+fn a_pipe_that_does_not_block_is_waited_for_when_it_is_full() {
+    let folder = Folder::new();
+    let text = "some words in a line\n".repeat(200_000);
+    folder.write("large", &text);
+    let (mut ours, theirs) = std::io::pipe().expect("a pipe");
+    rustix::io::ioctl_fionbio(&theirs, true).expect("a pipe that does not block");
+    let (mut server, mut stdin) = with_stdout(&folder, theirs.into());
+    let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "read_file", "arguments": { "name": "large" } } });
+    stdin.write_all(format!("{read}\n{}\n", ping("next")).as_bytes()).expect("sent");
+    drop(stdin);
+    // Nothing is taken until the pipe is full.
+    let mut first = [0; 1];
+    ours.read_exact(&mut first).expect("an answer");
+    let mut all = String::from_utf8(first.to_vec()).expect("UTF-8");
+    ours.read_to_string(&mut all).expect("the rest");
+    let answers: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let large = answers.iter().find(|answer| answer["id"] == 1).expect("an answer");
+    let found = large["result"]["content"][0]["text"].as_str().expect("a text");
+    assert!(found.len() > text.len() && found.ends_with("in a line"));
+    assert!(answers.len() == 2 && answers.iter().any(|answer| answer["id"] == "next"));
+    assert!(server.wait().expect("its end").success());
+}
+
+#[test]
+fn a_server_whose_answers_nobody_reads_any_more_ends() {
+    let folder = Folder::new();
+    let (ours, theirs) = std::io::pipe().expect("a pipe");
+    let (mut server, mut stdin) = with_stdout(&folder, theirs.into());
+    drop(ours);
+    let end = std::time::Instant::now() + PATIENCE;
+    while server.try_wait().expect("a status").is_none() {
+        // Its stdin stays open.
+        let _ = stdin.write_all(format!("{}\n", ping("nobody hears")).as_bytes());
+        if std::time::Instant::now() > end {
+            let _ = server.kill();
+            panic!("it goes on for nobody");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(server.wait().expect("its end").success());
+}
