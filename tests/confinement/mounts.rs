@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::support::{Folder, Mcp, Mount, PATIENCE, Random, Stdio, on_both};
+use crate::support::{Folder, Mcp, Moment, Mount, PATIENCE, Random, Stdio, append_call, on_both};
 
 /// A mount on `sub` in the folder, with the file `deep` in it and the link `link` to that.
 struct Below<'f> {
@@ -102,20 +102,21 @@ fn a_server_killed_in_an_edit_below_a_mount_leaves_nothing_there_that_the_next_e
     let mut random = Random::new();
     Below::each(&folder, |below| {
         let body = "a line of text that is one of many\n".repeat(200_000);
-        let (mut left, mut most) = (0, 20_000);
+        let (mut left, mut moment) = (0, Moment::within(20_000));
         for round in 0..200 {
             below.write("deep", &body);
-            let mut server = Some(Stdio::start(&folder, &[]).ready());
-            let killed = server.take().expect("a server");
-            killed.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-                "name": "edit_file", "arguments": { "name": "link", "append": "end" } } }));
-            // A random moment is what is tested; there is no event to wait for.
-            std::thread::sleep(std::time::Duration::from_micros(random.below(most)));
+            let killed = Stdio::start(&folder, &[]).ready();
+            killed.send(&append_call(1, "link", "end"));
+            moment.wait(&mut random);
             killed.signal(Signal::KILL);
             killed.wait(PATIENCE);
             let text = below.text("deep");
             assert!(text == body || text == format!("{body}end\n"), "round {round}: half a file");
-            most = if text == body { most * 5 / 4 } else { (most * 4 / 5).max(100) };
+            if text == body {
+                moment.was_early()
+            } else {
+                moment.was_late()
+            }
             assert_eq!(folder.names(), ["link", "sub"], "nothing is left where nobody would look for it");
             if below.names().len() == 1 {
                 continue;

@@ -7,7 +7,7 @@ use rustix::fs::{CWD, Mode};
 use serde_json::json;
 
 use super::interfaces::{folder, outside};
-use crate::support::{Direct, Http, Stdio, while_others};
+use crate::support::{Direct, Http, Stdio, read_call, while_others};
 
 /// Turns `f` into a file, a link outward, a directory that leads outward and a FIFO, as fast as it can.
 fn swap(path: &Path, turn: usize) {
@@ -44,7 +44,7 @@ fn a_file_swapped_for_links_and_fifos_during_100000_operations_never_leads_out()
     let before = outside(&folder);
     let server = Stdio::start(&folder, &["--sync=none"]);
     let http = Http::start(&folder, &["--sync=none"]);
-    let read = |name| json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "read_file", "arguments": { "name": name } } });
+    let read = |name| read_call(1, name);
     let reads = format!("{}\n{}\n", read("f"), read("through")).repeat(250);
     let turns = AtomicUsize::new(0);
     let (mut shown, mut denied) = (0, 0);

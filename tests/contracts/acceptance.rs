@@ -7,11 +7,6 @@ use crate::support::{direct_on_both, direct_on_both_with, on_both, on_both_as_no
 
 const OVER: usize = 1_048_577;
 
-fn close(folder: &crate::support::Folder, mode: u32) {
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
-    std::fs::set_permissions(folder.path(), mode).expect("a mode set");
-}
-
 // ---- 2.1 reading ----
 
 #[test]
@@ -195,10 +190,10 @@ fn s0_and_s3_a_folder_that_is_not_readable_is_an_error() {
         |mcp, direct, folder| {
             // Only a server that is there already has the folder open.
             mcp.ok("list_files", json!({}));
-            close(folder, 0);
+            folder.set_own_mode(0);
             assert_eq!(mcp.refused("list_files", json!({})), "Error: Cannot access working directory");
             assert_eq!(direct.direct_error("list_files", json!({})).code, -32001);
-            close(folder, 0o755);
+            folder.set_own_mode(0o755);
         },
     );
 }

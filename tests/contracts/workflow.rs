@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Http, Mcp, Stdio, on_both, post_bytes};
+use crate::support::{Folder, Http, Mcp, Stdio, on_both, post_bytes, request, text_of};
 
 /// `assert_tool_success`, and the text of `parse_tool_result`.
 #[track_caller]
 fn success(response: &Value) -> String {
     assert_eq!(response["result"]["isError"], false, "{response}");
-    response["result"]["content"][0]["text"].as_str().expect("a text").to_owned()
+    text_of(response).to_owned()
 }
 
 fn call(server: &dyn Mcp, tool: &str, arguments: Value) -> Value {
@@ -75,7 +75,7 @@ fn the_complete_mcp_workflow_of_s0_holds() {
 
         let failed = call(server, "read_file", json!({ "name": "missing.txt" }));
         assert_eq!(failed["result"]["isError"], true);
-        let text = failed["result"]["content"][0]["text"].as_str().expect("a text");
+        let text = text_of(&failed);
         assert!(text.contains("Error: File 'missing.txt' not found"), "{text}");
     });
 }
@@ -126,7 +126,7 @@ fn line_numbers_are_validated() {
 /// request_size_limits
 #[test]
 fn requests_over_the_limit_are_refused() {
-    let long = |id| json!({ "jsonrpc": "2.0", "id": id, "method": "ping", "params": { "x": "y".repeat(1_048_576) } });
+    let long = |id| request(id, "ping", json!({ "x": "y".repeat(1_048_576) }));
     let folder = Folder::new();
     let stdio = Stdio::start(&folder, &["--max-size=1"]);
     stdio.send(&long(1));

@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Http, Mcp, Stdio, direct_on_both, on_both, on_both_with};
-
-const MB: usize = 1_048_576;
+use crate::support::{Folder, Http, MB, Mcp, Stdio, direct_on_both, on_both, on_both_with, text_of};
 
 /// Wrong arguments in either interface: the operation, the arguments, and the word that says where.
 fn wrong_arguments() -> Vec<(&'static str, Value, &'static str)> {
@@ -224,7 +222,7 @@ fn a_lone_surrogate_is_a_wrong_argument() {
                 (&json!(1), &json!(true)),
                 "{content}: {answer}"
             );
-            let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
+            let text = text_of(&answer);
             assert!(text.starts_with("Error: Invalid arguments: "), "{content}: {text}");
         }
         let rest = http.post_raw(

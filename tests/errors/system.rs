@@ -12,27 +12,14 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use crate::support::{
-    Direct, Folder, Http, Mcp, PATIENCE, Stdio, command, direct_on_both_with, on_both, on_both_as_nobody,
-    on_both_with, while_others,
+    Direct, Folder, Http, MB, Mcp, Stdio, append, call, command, direct_on_both_with, lock, on_both,
+    on_both_as_nobody, on_both_with, until_or, while_others, with_file_size_limit,
 };
-
-const MB: usize = 1_048_576;
-
-/// An OS lock on a file of the folder, held by this process until it is dropped.
-pub(crate) fn lock(folder: &Folder, name: &str) -> File {
-    let file = File::options().read(true).write(true).open(folder.path().join(name)).expect("the file");
-    fs4::FileExt::lock(&file).expect("the lock");
-    file
-}
-
-fn append(name: &str) -> Value {
-    json!({ "name": name, "append": "x" })
-}
 
 #[test]
 fn a_file_that_somebody_else_has_locked_is_refused_when_the_time_is_up() {
     let text = "Error: File 'f' is locked by another process";
-    let failure = Failure::new("edit_file", append("f"), text, -32001, 409);
+    let failure = Failure::new("edit_file", append("f", "x"), text, -32001, 409);
     let fill = |folder: &Folder| folder.write("f", "a\n");
     on_both_with(&["--timeout=1"], fill, |server, folder| {
         let locked = lock(folder, "f");
@@ -42,7 +29,7 @@ fn a_file_that_somebody_else_has_locked_is_refused_when_the_time_is_up() {
         assert!(Duration::from_millis(900) < waited && waited < Duration::from_secs(5), "{waited:?}");
         drop(locked);
         // It has but a second: what is not done in it has changed nothing.
-        assert!((0..5).any(|_| !server.tool("edit_file", append("f")).is_error));
+        assert!((0..5).any(|_| !server.tool("edit_file", append("f", "x")).is_error));
         assert_eq!(folder.text("f"), "a\nx\n", "and not what was refused");
     });
     direct_on_both_with(&["--timeout=1"], fill, |server, folder| {
@@ -57,8 +44,7 @@ fn an_edit_waits_for_a_lock_and_goes_on_when_it_is_free() {
     folder.write("f", "a\n");
     let server = Stdio::start(&folder, &[]);
     let locked = lock(&folder, "f");
-    let edit = json!({ "jsonrpc": "2.0", "id": "edit", "method": "tools/call",
-        "params": { "name": "edit_file", "arguments": append("f") } });
+    let edit = call("edit", "edit_file", append("f", "x"));
     server.send(&edit);
     // The server answers others meanwhile.
     assert_eq!(server.request("ping", json!({}))["result"], json!({}));
@@ -74,8 +60,7 @@ fn a_waiter_for_the_lock_of_a_file_that_was_replaced_meanwhile_edits_the_new_one
     folder.write("f", "old\n");
     let server = Stdio::start(&folder, &[]);
     let locked = lock(&folder, "f");
-    server.send(&json!({ "jsonrpc": "2.0", "id": "edit", "method": "tools/call",
-        "params": { "name": "edit_file", "arguments": append("f") } }));
+    server.send(&call("edit", "edit_file", append("f", "x")));
     assert_eq!(server.request("ping", json!({}))["result"], json!({}));
     folder.write("new", "new\n");
     std::fs::rename(folder.path().join("new"), folder.path().join("f")).expect("renamed");
@@ -152,15 +137,6 @@ fn a_change_by_a_program_that_does_not_lock_is_refused_as_changed() {
     );
 }
 
-/// The server's command under a limit for the size of a file that it writes: what a full disk looks like.
-fn with_full_disk(command: &std::process::Command) -> std::process::Command {
-    let mut shell = std::process::Command::new("/bin/sh");
-    // Where coverage is measured its profile would be cut, too.
-    shell.arg("-c").arg("trap '' XFSZ; ulimit -f 64; LLVM_PROFILE_FILE=/dev/null exec \"$0\" \"$@\"");
-    shell.arg(command.get_program()).args(command.get_args());
-    shell
-}
-
 #[test]
 fn a_write_that_fails_is_reported_with_the_systems_message_and_undone() {
     for http in [false, true] {
@@ -169,7 +145,7 @@ fn a_write_that_fails_is_reported_with_the_systems_message_and_undone() {
         folder.write("small", "a\n");
         let before = folder.snapshot();
         let check = |mcp: &dyn Mcp, direct: &dyn Direct| {
-            for arguments in [append("f"), json!({ "name": "new", "append": "y".repeat(MB) })] {
+            for arguments in [append("f", "x"), json!({ "name": "new", "append": "y".repeat(MB) })] {
                 let error = mcp.refused("edit_file", arguments);
                 assert!(
                     error.starts_with("Error: Failed to write file: ") && error.contains("too large"),
@@ -177,19 +153,20 @@ fn a_write_that_fails_is_reported_with_the_systems_message_and_undone() {
                 );
                 assert_eq!(folder.snapshot(), before);
             }
-            let error = direct.direct_error("edit_file", append("f"));
+            let error = direct.direct_error("edit_file", append("f", "x"));
             assert!(error.message.starts_with("Failed to write file: "), "{error:?}");
             assert_eq!((error.code, error.status.unwrap_or(500)), (-32001, 500));
             assert_eq!(folder.snapshot(), before);
             // Only the requests that need the space are harmed.
-            mcp.ok("edit_file", append("small"));
+            mcp.ok("edit_file", append("small", "x"));
             assert_eq!(folder.text("small"), "a\nx\n");
         };
         if http {
-            let server = Http::run(with_full_disk(&command(&folder, "http", &["--port=0"])));
+            let server =
+                Http::run(with_file_size_limit(&command(&folder, "http", &["--port=0"]), "trap '' XFSZ;"));
             check(&server, &server);
         } else {
-            let server = Stdio::run(with_full_disk(&command(&folder, "stdio", &[])));
+            let server = Stdio::run(with_file_size_limit(&command(&folder, "stdio", &[]), "trap '' XFSZ;"));
             check(&server, &server);
         }
     }
@@ -228,16 +205,12 @@ fn a_folder_that_may_not_be_read_any_more_cannot_be_accessed() {
         &[],
         |folder| folder.write("f", "a\n"),
         |mcp, direct, folder| {
-            let set_mode = |mode| {
-                let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
-                std::fs::set_permissions(folder.path(), mode).expect("a mode set");
-            };
             assert!(mcp.ok("list_files", json!({})).ends_with("Total files: 1"));
-            set_mode(0);
+            folder.set_own_mode(0);
             assert_eq!(mcp.refused("list_files", json!({})), "Error: Cannot access working directory");
             let error = direct.direct_error("list_files", json!({}));
             assert_eq!((error.code, error.status.unwrap_or(500)), (-32001, 500));
-            set_mode(0o755);
+            folder.set_own_mode(0o755);
             assert!(mcp.ok("list_files", json!({})).ends_with("Total files: 1"));
         },
     );
@@ -248,19 +221,14 @@ fn a_folder_that_may_not_be_read_any_more_cannot_be_accessed() {
 fn stopped_in_the_middle(folder: &Folder, delay: Duration) -> Value {
     let server = Stdio::start(folder, &["--timeout=1", "--max-size=100", "--sync=none"]).ready();
     let edit = json!({ "name": "f", "edits": [{ "line": 0, "operation": "insert", "content": "x" }] });
-    server.send(&json!({ "jsonrpc": "2.0", "id": "edit", "method": "tools/call",
-        "params": { "name": "edit_file", "arguments": edit } }));
+    server.send(&call("edit", "edit_file", edit));
     std::thread::sleep(delay);
     server.signal(Signal::STOP);
     std::thread::sleep(Duration::from_millis(1300));
     server.signal(Signal::CONT);
     let answer = server.answer_to(&json!("edit"))["result"].clone();
     // The answer does not wait for work that hangs; what was written of the new file goes when it wakes up.
-    let patience = Instant::now() + PATIENCE;
-    while folder.names() != ["f"] {
-        assert!(Instant::now() < patience, "{:?}", folder.names());
-        std::thread::yield_now();
-    }
+    until_or(|| format!("{:?}", folder.names()), || folder.names() == ["f"]);
     assert_eq!(server.close().code(), Some(0));
     answer
 }

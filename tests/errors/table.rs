@@ -4,9 +4,7 @@
 use serde_json::{Value, json};
 
 use super::failure::{Failure, check};
-use crate::support::{Folder, on_both_as_nobody};
-
-const MB: usize = 1_048_576;
+use crate::support::{Folder, MB, on_both_as_nobody};
 
 fn abc(folder: &Folder) {
     folder.write("f", "a\nb\nc\n");

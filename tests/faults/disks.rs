@@ -3,15 +3,9 @@
 //!
 //! A test that may not mount a file system says so and ends.
 
-use std::process::Command;
+use serde_json::json;
 
-use serde_json::{Value, json};
-
-use crate::support::{Direct, Folder, Http, Mcp, Mount, Stdio, command};
-
-fn append(name: &str, text: &str) -> Value {
-    json!({ "name": name, "append": text })
-}
+use crate::support::{Direct, Folder, Http, Mcp, Mount, Stdio, append, command, with_file_size_limit};
 
 /// Runs `test` with a server on each transport, on a small file system that `options` describe.
 fn on_small_disks(options: &str, test: impl Fn(&dyn Mcp, &dyn Direct, &Folder, &Mount)) {
@@ -102,19 +96,15 @@ fn a_limit_on_the_size_of_files_refuses_the_edit_and_does_not_kill_the_server() 
     for http in [false, true] {
         let folder = Folder::new();
         folder.write("small", "a\n");
-        let mut shell = Command::new("/bin/sh");
-        // The signal that goes with the limit is at its default, which is to kill.
         let transport = if http { "http" } else { "stdio" };
         let port: &[&str] = if http { &["--port=0"] } else { &[] };
-        let binary = command(&folder, transport, port);
-        shell.arg("-c").arg("ulimit -f 64; LLVM_PROFILE_FILE=/dev/null exec \"$0\" \"$@\"");
-        shell.arg(binary.get_program()).args(binary.get_args());
+        let limited = with_file_size_limit(&command(&folder, transport, port), "");
         let check = |server: &dyn Mcp| {
             let error = server.refused("edit_file", append("new", &"y".repeat(300_000)));
             assert!(error.starts_with("Error: Failed to write file: File too large"), "{error}");
             server.ok("edit_file", append("small", "b"));
             assert_eq!((folder.text("small"), folder.names()), ("a\nb\n".into(), vec!["small".into()]));
         };
-        if http { check(&Http::run(shell)) } else { check(&Stdio::run(shell)) }
+        if http { check(&Http::run(limited)) } else { check(&Stdio::run(limited)) }
     }
 }

@@ -4,9 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{Call, Folder, Mcp, Stdio, calls, command, traced};
+use crate::support::{Call, Folder, Mcp, Stdio, append_call, calls, command, traced};
 
 const FLUSHES: [&str; 7] =
     ["fdatasync", "fsync", "sync", "syncfs", "sync_file_range", "sync_file_range2", "msync"];
@@ -25,10 +25,6 @@ const WRITES: [&str; 12] = [
     "fchmod",
     "utimensat",
 ];
-
-fn append(name: &str, text: &str) -> Value {
-    json!({ "name": name, "append": text })
-}
 
 /// A folder with files of both kinds, small and mapped, and a link into a folder below it.
 fn filled() -> Folder {
@@ -49,9 +45,8 @@ fn trace_of_edits(folder: &Folder, sync: &str) -> Option<Vec<Call>> {
     let trace = folder.outside("trace");
     let server = Stdio::run(traced(&command(folder, "stdio", &[sync]), &names.join(","), &trace)?);
     for name in ["small", "large", "link", "new"] {
-        let call = json!({ "name": "edit_file", "arguments": append(name, "b") });
         let id = format!("the answer to {name}");
-        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call }));
+        server.send(&append_call(&id, name, "b"));
         assert_eq!(server.answer_to(&json!(id))["result"]["isError"], false);
     }
     assert!(server.close().success());

@@ -4,16 +4,10 @@
 //! A test that needs a program that is not installed says so and ends.
 
 use std::process::Command;
-use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::errors::system::lock;
-use crate::support::{Folder, Mcp, Mount, PATIENCE, Stdio, on_both, until_a_lock_is_waited_for};
-
-fn append(name: &str, text: &str) -> Value {
-    json!({ "name": name, "append": text })
-}
+use crate::support::{Folder, Mcp, Mount, Stdio, append, lock, on_both, until, until_a_lock_is_waited_for};
 
 /// Makes `{folder}` another folder, with the file `f` that holds `text`. The old one stands beside it from now on.
 fn put_another_in_its_place(folder: &Folder, text: &str) {
@@ -72,10 +66,7 @@ fn reads_move_to_the_folder_in_the_place_of_one_that_was_moved_away() {
         folder.write("f", "old\n");
         server.ok("read_file", json!({ "name": "f" }));
         put_another_in_its_place(folder, "new\n");
-        let deadline = Instant::now() + PATIENCE;
-        while !server.ok("read_file", json!({ "name": "f" })).ends_with("new") {
-            assert!(Instant::now() < deadline, "the old folder is still read");
-        }
+        until("the new folder is read", || server.ok("read_file", json!({ "name": "f" })).ends_with("new"));
     });
 }
 

@@ -2,15 +2,15 @@
 //! behind by the next start (SPEC 8). Crashes after each single step: the unit tests of `engine/workspace`.
 
 use std::os::unix::fs::MetadataExt;
-use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Mcp, PATIENCE, Random, Stdio, as_nobody, command};
+use crate::support::{
+    Folder, Mcp, Moment, PATIENCE, Random, Stdio, append_call, as_nobody, call, command, threads, until,
+};
 
 const ROUNDS: usize = 200;
-const TEMPORARY: &str = ".file-editor-tmp-";
 
 /// The whole file after the edit `version`: its first and its last line say which, what lies between never changes.
 fn text(version: u64, body: &str) -> String {
@@ -21,38 +21,12 @@ fn text(version: u64, body: &str) -> String {
 fn edit(version: u64, last_line: usize) -> Value {
     let replace =
         |line| json!({ "line": line, "operation": "replace", "content": format!("version {version}") });
-    json!({ "jsonrpc": "2.0", "id": version, "method": "tools/call", "params": { "name": "edit_file",
-        "arguments": { "name": "f", "edits": [replace(0), replace(last_line)] } } })
+    call(version, "edit_file", json!({ "name": "f", "edits": [replace(0), replace(last_line)] }))
 }
 
 fn version_in(text: &str) -> u64 {
     let first = text.lines().next().and_then(|line| line.strip_prefix("version "));
     first.and_then(|version| version.parse().ok()).unwrap_or_else(|| panic!("no version: {text:.60}"))
-}
-
-fn leftovers(folder: &Folder) -> usize {
-    folder.names().iter().filter(|name| name.starts_with(TEMPORARY)).count()
-}
-
-/// The moment at which to kill: random, and neither always before the work nor always after it, however fast the
-/// machine is today.
-struct Moment {
-    most: u64,
-}
-
-impl Moment {
-    /// A random moment is what is tested; there is no event to wait for.
-    fn wait(&self, random: &mut Random) {
-        std::thread::sleep(Duration::from_micros(random.below(self.most)));
-    }
-
-    fn was_early(&mut self) {
-        self.most = self.most * 5 / 4;
-    }
-
-    fn was_late(&mut self) {
-        self.most = (self.most * 4 / 5).max(100);
-    }
 }
 
 #[test]
@@ -63,7 +37,7 @@ fn a_server_killed_at_any_moment_leaves_the_old_file_or_the_new_one_and_the_next
     let (mut killed_in_the_middle, mut done, mut cut_short) = (0, 0, 0);
     let folder = Folder::new();
     let mut version = 0;
-    let mut moments = [Moment { most: 6_000 }, Moment { most: 40_000 }];
+    let mut moments = [Moment::within(6_000), Moment::within(40_000)];
     for round in 0..ROUNDS {
         let large = usize::from(round % 4 == 3);
         let (body, moment) = (&bodies[large], &mut moments[large]);
@@ -71,7 +45,7 @@ fn a_server_killed_at_any_moment_leaves_the_old_file_or_the_new_one_and_the_next
         folder.write("f", text(version, body));
         let server = Stdio::start(&folder, &[sync]);
         server.request("ping", json!({}));
-        assert_eq!(leftovers(&folder), 0, "round {round}: leftovers outlived a start");
+        assert_eq!(folder.temporaries(), [""; 0], "round {round}: leftovers outlived a start");
         let first = version;
         for _ in 0..20 {
             version += 1;
@@ -88,7 +62,7 @@ fn a_server_killed_at_any_moment_leaves_the_old_file_or_the_new_one_and_the_next
             (answered..=version).contains(&now),
             "round {round}: version {now} on disk, {answered} was answered"
         );
-        killed_in_the_middle += usize::from(leftovers(&folder) > 0);
+        killed_in_the_middle += usize::from(!folder.temporaries().is_empty());
         if now == first {
             moment.was_early();
         } else if now == version {
@@ -129,15 +103,12 @@ fn killed_while_it_creates_a_file_a_server_leaves_no_file_or_all_of_it() {
     let folder = Folder::new();
     let content = "a new line\n".repeat(20_000);
     let (mut created, mut missing) = (0, 0);
-    let mut moment = Moment { most: 4_000 };
+    let mut moment = Moment::within(4_000);
     for round in 0..60 {
         let server = Stdio::start(&folder, &["--sync=none"]);
         server.request("ping", json!({}));
         assert_eq!(folder.names(), [""; 0], "round {round}: leftovers outlived a start");
-        server.send(
-            &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "edit_file",
-            "arguments": { "name": "f", "append": content } } }),
-        );
+        server.send(&append_call(1, "f", &content));
         moment.wait(&mut random);
         server.signal(Signal::KILL);
         server.wait(PATIENCE);
@@ -158,18 +129,8 @@ fn killed_while_it_creates_a_file_a_server_leaves_no_file_or_all_of_it() {
 /// Whether a temporary file is there that has content, and so is locked. An empty one may be younger than its lock; a
 /// start may take that away, and its writer makes another.
 fn is_being_written(folder: &Folder) -> bool {
-    let names = folder.names();
-    let mut temporaries = names.iter().filter(|name| name.starts_with(TEMPORARY));
-    temporaries.any(|name| std::fs::metadata(folder.path().join(name)).is_ok_and(|file| file.len() > 0))
-}
-
-/// Whether every thread of a process has stopped.
-fn is_stopped(pid: u32) -> bool {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("a running process");
-    tasks.flatten().all(|task| {
-        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-        stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('T'))
-    })
+    let has_content = |name: &String| folder.path().join(name).metadata().is_ok_and(|file| file.len() > 0);
+    folder.temporaries().iter().any(has_content)
 }
 
 #[test]
@@ -188,7 +149,9 @@ fn a_start_leaves_the_temporary_file_of_a_living_process_alone() {
         while !is_being_written(&folder) && inode() == before {}
         working.signal(Signal::STOP);
         // A thread that is in the system finishes its call first, be it the rename.
-        while !is_stopped(working.pid()) {}
+        until("all threads of the process have stopped", || {
+            threads(working.pid()).iter().all(|(_, state)| *state == 'T')
+        });
         seen = is_being_written(&folder);
         if seen {
             let before = folder.names();

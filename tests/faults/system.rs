@@ -5,16 +5,12 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::errors::system::lock;
 use crate::support::{
-    Direct, Folder, Http, Mcp, Mount, Stdio, command, on_both_as_nobody, on_both_with, with_descriptors,
+    Direct, Folder, Http, Mcp, Mount, Stdio, append, command, lock, on_both_as_nobody, on_both_with,
+    post_bytes, with_descriptors,
 };
-
-fn append(name: &str, text: &str) -> Value {
-    json!({ "name": name, "append": text })
-}
 
 #[test]
 fn out_of_descriptors_a_server_refuses_clearly_and_works_again_when_there_are_some() {
@@ -94,15 +90,11 @@ fn without_permission_each_tool_refuses_and_works_again_when_it_is_given_back() 
             assert!(list.contains("name: unreadable, ") && list.contains("lines: -1"), "{list}");
             assert!(folder.snapshot() == before);
             // A folder that may be read but not written to.
-            let set_mode = |mode| {
-                let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
-                std::fs::set_permissions(folder.path(), mode).expect("a mode set");
-            };
-            set_mode(0o555);
+            folder.set_own_mode(0o555);
             denied("edit_file", "free");
             denied("edit_file", "new");
             assert_eq!(mcp.ok("read_file", json!({ "name": "free" })), "File: free (1 lines)\n\na");
-            set_mode(0o755);
+            folder.set_own_mode(0o755);
             for name in ["unreadable", "unwritable"] {
                 folder.set_mode(name, 0o644);
             }
@@ -126,7 +118,7 @@ fn a_strangers_lock_ends_the_wait_at_the_timeout_and_holds_up_no_other_file_howe
     let mut waiting: Vec<_> = (0..40).map(|_| server.connect()).collect();
     for connection in &mut waiting {
         let body = append("locked", "x").to_string();
-        connection.write(&crate::support::post_bytes("/edit_file", "", body.as_bytes()));
+        connection.write(&post_bytes("/edit_file", "", body.as_bytes()));
     }
     let mut other = server.connect();
     for n in 0..10 {

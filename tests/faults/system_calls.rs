@@ -1,16 +1,13 @@
 //! System calls of a real server that fail or hang, one at a time (SPEC 7, 8): a clear error or a late answer, nothing
 //! lost, nobody else held up. strace does the tampering; where there is none, these tests say so and end.
 
-use std::time::{Duration, Instant};
-
 use rustix::process::Signal;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{Direct, Folder, Http, Mcp, PATIENCE, Stdio, command, post_bytes, with_injected};
-
-fn append(name: &str, text: &str) -> Value {
-    json!({ "name": name, "append": text })
-}
+use crate::support::{
+    Direct, Folder, Http, Mcp, PATIENCE, Stdio, append, append_call, command, post_bytes, read_call, request,
+    text_of, until, until_or, with_injected,
+};
 
 /// Runs `test` with a server on each transport that has system calls of its tampered with, on a folder with the file `f`.
 fn with_faults(inject: &str, flags: &[&str], test: impl Fn(&dyn Mcp, &dyn Direct, &Folder)) {
@@ -79,8 +76,7 @@ const HANGS: &str = "fdatasync:delay_enter=8000000";
 /// An edit that hangs keeps its temporary file.
 #[track_caller]
 fn still_hangs(folder: &Folder) {
-    let names = folder.names();
-    assert!(names.iter().any(|name| name.starts_with(".file-editor-tmp-")), "it hangs no longer: {names:?}");
+    assert!(!folder.temporaries().is_empty(), "it hangs no longer: {:?}", folder.names());
 }
 
 #[test]
@@ -96,11 +92,7 @@ fn an_edit_that_hangs_is_answered_as_late_changes_nothing_and_holds_up_nobody() 
         still_hangs(folder);
         assert_eq!(folder.text("f"), "a\n");
         // Nor when it goes on at last.
-        let since = Instant::now();
-        while folder.names() != ["f"] {
-            assert!(since.elapsed() < PATIENCE, "{:?}", folder.names());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        until_or(|| format!("{:?}", folder.names()), || folder.names() == ["f"]);
         assert_eq!(folder.text("f"), "a\n");
     });
 }
@@ -112,18 +104,11 @@ fn requests_that_wait_for_one_that_hangs_go_on_when_it_is_answered_as_late_and_t
     folder.write("f", "a\n");
     let command = command(&folder, "stdio", &["--timeout=1"]);
     let Some(server) = with_injected(&command, HANGS).map(Stdio::run) else { return };
-    let call = |id: &str, tool: &str, arguments: Value| {
-        let params = json!({ "name": tool, "arguments": arguments });
-        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
-    };
-    call("hangs", "edit_file", append("f", "b"));
-    call("waits", "read_file", json!({ "name": "f" }));
-    call("other", "read_file", json!({ "name": "missing" }));
+    server.send(&append_call("hangs", "f", "b"));
+    server.send(&read_call("waits", "f"));
+    server.send(&read_call("other", "missing"));
     assert_eq!(server.recv()["id"], "other");
-    let text = |id: &str| {
-        let text = server.answer_to(&json!(id))["result"]["content"][0]["text"].clone();
-        text.as_str().expect("a text").to_owned()
-    };
+    let text = |id: &str| text_of(&server.answer_to(&json!(id))).to_owned();
     assert!(text("hangs").starts_with("Error: Operation timed out after 1s"));
     assert_eq!(text("waits"), "File: f (1 lines)\n\na");
     server.close_stdin();
@@ -155,16 +140,11 @@ fn a_signal_ends_a_server_in_which_an_edit_hangs() {
 }
 
 fn edit_new(text: &str) -> Vec<u8> {
-    let call = json!({ "name": "edit_file", "arguments": append("new", text) });
-    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call }).to_string().into_bytes()
+    append_call(1, "new", text).to_string().into_bytes()
 }
 
 fn until_a_temporary_file_is_there(folder: &Folder) {
-    let since = Instant::now();
-    while folder.names().is_empty() {
-        assert!(since.elapsed() < PATIENCE, "no edit is at work");
-        std::thread::yield_now();
-    }
+    until("an edit is at work", || !folder.names().is_empty());
 }
 
 #[test]
@@ -184,7 +164,7 @@ fn clears_away_at_the_end() -> Option<bool> {
     folder.write("f", "a\n");
     let command = command(&folder, "stdio", &["--timeout=1"]);
     let server = Stdio::run(with_injected(&command, "fdatasync:delay_enter=1500000")?);
-    server.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "edit_file", "params": append("f", "b") }));
+    server.send(&request(1, "edit_file", append("f", "b")));
     server.close_stdin();
     let answers = server.rest_of_output();
     assert_eq!(answers.len(), 1, "{answers:?}");

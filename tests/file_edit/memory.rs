@@ -3,9 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Mcp, Stdio, resident_memory};
-
-const MB: usize = 1 << 20;
+use crate::support::{Folder, MB, Mcp, Stdio, call, resident_memory};
 
 fn edit(old_text: &str, new_text: &str, occurrences: usize) -> Value {
     json!({ "old_text": old_text, "new_text": new_text, "occurrences": occurrences })
@@ -123,8 +121,7 @@ fn calls_at_once_hold_no_more_together_than_the_budget() {
     let mut refused = 0;
     let taken = most(&server, names.len() * content.len(), || {
         for (id, name) in names.iter().enumerate() {
-            let params = json!({ "name": "file_edit", "arguments": arguments(name) });
-            server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+            server.send(&call(id, "file_edit", arguments(name)));
         }
         for (id, name) in names.iter().enumerate() {
             let result = server.answer_to(&json!(id))["result"].clone();

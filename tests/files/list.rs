@@ -2,9 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Folder, Mcp, on_both, on_both_as_nobody, on_both_with};
-
-const MB: usize = 1_048_576;
+use crate::support::{Folder, MB, Mcp, on_both, on_both_as_nobody, on_both_with};
 
 /// A whole listing, with the time that [`dated`] gives.
 fn listing(files: &[(&str, i64)]) -> String {

@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Mcp, on_both, on_both_with};
-
-const MB: usize = 1_048_576;
+use crate::support::{MB, Mcp, on_both, on_both_with};
 
 fn read(server: &dyn Mcp, arguments: Value) -> String {
     server.ok("read_file", arguments)

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Http, HttpResponse};
+use crate::support::{Folder, Http, HttpResponse, ping};
 
 const PATHS: [&str; 3] = ["/mcp", "/", "/list_files"];
 
 fn body_for(path: &str) -> Value {
-    if path == "/list_files" { json!({}) } else { json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }) }
+    if path == "/list_files" { json!({}) } else { ping(1) }
 }
 
 /// A good POST but for the Host and the further header lines.

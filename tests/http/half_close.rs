@@ -5,16 +5,10 @@ use std::net::{Shutdown, TcpStream};
 
 use serde_json::{Value, json};
 
-use crate::errors::system::lock;
 use crate::support::{
-    Connection, Folder, Http, HttpResponse, PATIENCE, headers, post_bytes, until_a_lock_is_waited_for,
-    with_meta,
+    Connection, Folder, Http, HttpResponse, PATIENCE, call, headers, lock, post_bytes, request,
+    until_a_lock_is_waited_for, with_meta,
 };
-
-fn call(tool: &str, arguments: &Value) -> Value {
-    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": tool, "arguments": arguments } })
-}
 
 /// The same POST with its body in chunks of 7 bytes.
 fn chunked(path: &str, body: &[u8]) -> Vec<u8> {
@@ -28,8 +22,7 @@ fn chunked(path: &str, body: &[u8]) -> Vec<u8> {
 
 fn stateless(arguments: &Value) -> Vec<u8> {
     let params = json!({ "name": "edit_file", "arguments": arguments });
-    let body =
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": with_meta(params.clone()) });
+    let body = request(1, "tools/call", with_meta(params.clone()));
     post_bytes("/mcp", &headers("tools/call", &params), body.to_string().as_bytes())
 }
 
@@ -62,7 +55,7 @@ fn each_request_is_answered_however_its_body_comes() {
             for name in ["small", "large"] {
                 let arguments = json!({ "name": name });
                 let rest = path != "/mcp";
-                let body = if rest { arguments } else { call("read_file", &arguments) }.to_string();
+                let body = if rest { arguments } else { call(1, "read_file", &arguments) }.to_string();
                 for bytes in [post_bytes(path, "", body.as_bytes()), chunked(path, body.as_bytes())] {
                     let response = answer(&server, &bytes);
                     let json = response.json();
@@ -77,7 +70,7 @@ fn each_request_is_answered_however_its_body_comes() {
             }
         }
         let edit = |name: &str| json!({ "name": name, "append": round.to_string() });
-        let body = call("edit_file", &edit("mcp")).to_string();
+        let body = call(1, "edit_file", edit("mcp")).to_string();
         for bytes in [post_bytes("/mcp", "", body.as_bytes()), chunked("/mcp", body.as_bytes())] {
             assert_eq!(answer(&server, &bytes).json()["result"]["isError"], false);
         }
@@ -102,7 +95,7 @@ fn all_pipelined_requests_are_answered_in_their_order() {
     let bytes: Vec<u8> = (0..5)
         .flat_map(|n| {
             let edit = json!({ "name": "f", "append": n.to_string(), "create_if_missing": true }).to_string();
-            let read = call("read_file", &json!({ "name": "large" })).to_string();
+            let read = call(1, "read_file", json!({ "name": "large" })).to_string();
             [
                 chunked("/edit_file", edit.as_bytes()),
                 post_bytes("/mcp", "", read.as_bytes()),
@@ -131,7 +124,7 @@ fn a_request_that_has_to_wait_is_waited_for() {
     let mut waiting: Vec<Connection> = [
         post_bytes("/edit_file", "", edit("rest").to_string().as_bytes()),
         post_bytes("/edit_file", "Connection: close\r\n", edit("closing").to_string().as_bytes()),
-        post_bytes("/mcp", "", call("edit_file", &edit("mcp")).to_string().as_bytes()),
+        post_bytes("/mcp", "", call(1, "edit_file", edit("mcp")).to_string().as_bytes()),
         stateless(&edit("stateless")),
         // Its own next request lies behind it.
         [stateless(&edit("first")), post_bytes("/read_file", "", br#"{"name":"f"}"#)].concat(),

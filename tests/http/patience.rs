@@ -5,24 +5,10 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
-use crate::support::{Connection, Folder, Http, PATIENCE, post_bytes};
-
-const MB: usize = 1_048_576;
+use crate::support::{Connection, Folder, Http, MB, PATIENCE, ping, post_bytes, post_head, sockets};
 
 /// Longer than any of the server's own times, the longest of which is a minute.
 const LONG: Duration = Duration::from_secs(100);
-
-fn ping() -> serde_json::Value {
-    json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })
-}
-
-/// The head of a request whose body has this length.
-fn head(path: &str, length: usize) -> Vec<u8> {
-    let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n");
-    format!("{head}Content-Length: {length}\r\n\r\n").into_bytes()
-}
 
 /// All that comes until the server hangs up, which it must do.
 fn until_the_end(mut connection: Connection, what: &str) -> String {
@@ -30,13 +16,6 @@ fn until_the_end(mut connection: Connection, what: &str) -> String {
     let came = connection.read_what_comes(LONG);
     assert!(since.elapsed() < LONG, "{what}: nobody hangs up");
     String::from_utf8_lossy(&came).into_owned()
-}
-
-/// Open sockets of a process.
-fn sockets(pid: u32) -> usize {
-    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("a process").flatten();
-    let targets = descriptors.filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok());
-    targets.filter(|target| target.to_string_lossy().starts_with("socket:")).count()
 }
 
 /// A client that takes nothing of a long answer is hung up on, and the rest of the answer is dropped.
@@ -60,7 +39,7 @@ fn a_reader_that_takes_nothing() {
 /// A body that comes byte by byte is refused at last.
 fn a_body_that_trickles(server: &Http) {
     let mut slow = TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
-    slow.write_all(&head("/mcp", 10_000)).expect("sent");
+    slow.write_all(post_head("/mcp", "", 10_000).as_bytes()).expect("sent");
     slow.set_read_timeout(Some(Duration::from_secs(1))).expect("a timeout");
     let since = Instant::now();
     let mut answer = [0; 12];
@@ -87,13 +66,13 @@ fn clients_that_stop_half_way_are_hung_up_on_each_in_its_time() {
         });
         scope.spawn(|| {
             let mut connection = server.connect();
-            assert_eq!(connection.post("/mcp", &ping()).status, 200);
+            assert_eq!(connection.post("/mcp", &ping(1)).status, 200);
             let came = until_the_end(connection, "no next request");
             assert!(came.is_empty() || came.starts_with("HTTP/1.1 408"), "{came}");
         });
         scope.spawn(|| {
             let mut connection = server.connect();
-            connection.write(&[&head("/mcp", 100)[..], b"{"].concat());
+            connection.write((post_head("/mcp", "", 100) + "{").as_bytes());
             // Long before a body has had its whole time.
             let came = String::from_utf8_lossy(&connection.read_what_comes(PATIENCE)).into_owned();
             assert!(came.starts_with("HTTP/1.1 408"), "half a body: {came:?}");
@@ -119,8 +98,8 @@ fn a_client_that_sends_all_of_what_is_refused_half_way_gets_its_answer() {
     let folder = Folder::new();
     let server = Http::start(&folder, &["--max-size=1"]);
     let body = vec![b' '; 8 * MB];
-    let too_large = [&head("/edit_file", body.len())[..], &body].concat();
-    let not_found = [&head("/nowhere", MB)[..], &body[..MB]].concat();
+    let too_large = [post_head("/edit_file", "", body.len()).as_bytes(), &body].concat();
+    let not_found = [post_head("/nowhere", "", MB).as_bytes(), &body[..MB]].concat();
     for (request, status) in [(too_large, "HTTP/1.1 413"), (not_found, "HTTP/1.1 404")] {
         let got =
             |_: &usize| answer_behind(&server, &request).is_some_and(|answer| answer.starts_with(status));

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::errors::system::lock;
-use crate::support::{Folder, Http, HttpResponse, Mcp, PATIENCE, mostly_within, post_bytes};
+use crate::support::{
+    Folder, Http, HttpResponse, MB, Mcp, PATIENCE, lock, mostly_within, ping, post_bytes, post_head,
+    read_call, request,
+};
 
-const MB: usize = 1_048_576;
 const PATHS: [&str; 5] = ["/mcp", "/", "/list_files", "/read_file", "/edit_file"];
 
 fn start() -> (Folder, Http) {
@@ -17,12 +18,8 @@ fn start() -> (Folder, Http) {
     (folder, server)
 }
 
-fn ping() -> Value {
-    json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })
-}
-
 /// A request with this method, path, header lines and body.
-fn request(server: &Http, method: &str, path: &str, headers: &str, body: &str) -> HttpResponse {
+fn ask(server: &Http, method: &str, path: &str, headers: &str, body: &str) -> HttpResponse {
     let bytes =
         format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Connection: close\r\n\r\n{body}");
     server.raw(bytes.as_bytes())
@@ -32,7 +29,7 @@ fn request(server: &Http, method: &str, path: &str, headers: &str, body: &str) -
 fn mcp_is_served_at_mcp_and_at_the_root() {
     let (_folder, server) = start();
     for path in ["/mcp", "/"] {
-        let response = server.post(path, &ping());
+        let response = server.post(path, &ping(1));
         assert_eq!(response.status, 200, "{path}");
         assert_eq!(response.json(), json!({ "jsonrpc": "2.0", "id": 1, "result": {} }), "{path}");
         let content_type = response.header("content-type").expect("a content type");
@@ -46,8 +43,8 @@ fn other_paths_are_not_found_whatever_the_method() {
     for path in
         ["/x", "/mcp/", "/mcp/x", "/MCP", "/file_edit", "/list_files/", "/health", "//", "/../etc/passwd"]
     {
-        assert_eq!(server.post(path, &ping()).status, 404, "POST {path}");
-        assert_eq!(request(&server, "GET", path, "", "").status, 404, "GET {path}");
+        assert_eq!(server.post(path, &ping(1)).status, 404, "POST {path}");
+        assert_eq!(ask(&server, "GET", path, "", "").status, 404, "GET {path}");
     }
 }
 
@@ -56,7 +53,7 @@ fn other_methods_are_not_allowed_and_the_answer_says_what_is() {
     let (_folder, server) = start();
     for path in PATHS {
         for method in ["GET", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "PROPFIND"] {
-            let response = request(&server, method, path, "", "");
+            let response = ask(&server, method, path, "", "");
             assert_eq!((response.status, response.header("allow")), (405, Some("POST")), "{method} {path}");
         }
     }
@@ -69,7 +66,7 @@ fn a_body_over_the_limit_is_refused_by_its_announced_length() {
     for path in PATHS {
         // Not a byte of the body is sent: the answer comes without it.
         let headers = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", MB + 1);
-        assert_eq!(request(&server, "POST", path, &headers, "").status, 413, "{path}");
+        assert_eq!(ask(&server, "POST", path, &headers, "").status, 413, "{path}");
     }
     let body =
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":"{}"}}}}"#, "y".repeat(MB - 100));
@@ -97,11 +94,11 @@ fn a_body_over_the_limit_is_refused_without_an_announced_length() {
 #[test]
 fn a_chunked_body_is_read() {
     let (_folder, server) = start();
-    let body = ping().to_string();
+    let body = ping(1).to_string();
     let (first, second) = body.split_at(10);
     let chunks = format!("{:x}\r\n{first}\r\n{:x}\r\n{second}\r\n0\r\n\r\n", first.len(), second.len());
     let headers = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
-    let response = request(&server, "POST", "/mcp", headers, &chunks);
+    let response = ask(&server, "POST", "/mcp", headers, &chunks);
     assert_eq!((response.status, &response.json()["result"]), (200, &json!({})));
 }
 
@@ -109,8 +106,8 @@ fn a_chunked_body_is_read() {
 fn only_json_is_taken_with_or_without_parameters() {
     let (_folder, server) = start();
     let with_type = |path: &str, line: &str| {
-        let body = if path == "/mcp" || path == "/" { ping().to_string() } else { "{}".to_owned() };
-        request(&server, "POST", path, &format!("{line}Content-Length: {}\r\n", body.len()), &body)
+        let body = if path == "/mcp" || path == "/" { ping(1).to_string() } else { "{}".to_owned() };
+        ask(&server, "POST", path, &format!("{line}Content-Length: {}\r\n", body.len()), &body)
     };
     for value in [
         "application/json",
@@ -143,13 +140,13 @@ fn only_json_is_taken_with_or_without_parameters() {
 #[test]
 fn accept_is_not_held_against_anybody() {
     let (_folder, server) = start();
-    let body = ping().to_string();
+    let body = ping(1).to_string();
     for accept in ["text/event-stream", "application/json, text/event-stream", "text/html", "*/*", "x"] {
         let headers = format!(
             "Content-Type: application/json\r\nAccept: {accept}\r\nContent-Length: {}\r\n",
             body.len()
         );
-        let response = request(&server, "POST", "/mcp", &headers, &body);
+        let response = ask(&server, "POST", "/mcp", &headers, &body);
         assert_eq!((response.status, &response.json()["result"]), (200, &json!({})), "{accept}");
     }
 }
@@ -203,7 +200,7 @@ fn errors_of_well_formed_requests_have_status_200() {
         ("logging/setLevel", json!({ "level": "info" }), -32601),
         ("tools/call", json!({ "name": "x" }), -32602),
     ] {
-        let body = json!({ "jsonrpc": "2.0", "id": "a", "method": method, "params": params });
+        let body = request("a", method, params);
         let response = server.post("/mcp", &body);
         let answer = response.json();
         assert_eq!(
@@ -211,8 +208,7 @@ fn errors_of_well_formed_requests_have_status_200() {
             (200, &json!(code), &json!("a"))
         );
     }
-    let failed = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call",
-        "params": { "name": "read_file", "arguments": { "name": "missing" } } });
+    let failed = read_call(2, "missing");
     let response = server.post("/mcp", &failed);
     assert_eq!((response.status, &response.json()["result"]["isError"]), (200, &json!(true)));
 }
@@ -237,26 +233,12 @@ fn notifications_and_responses_are_accepted_without_a_body_and_not_carried_out()
 }
 
 #[test]
-fn an_id_is_echoed_as_it_was_sent() {
-    let (_folder, server) = start();
-    for id in ["1", "0", "-1", "\"7\"", "\"\"", "18446744073709551616", "1.0"] {
-        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
-        let text = server.post_raw("/mcp", body.as_bytes()).text();
-        let echoed = text.replace(' ', "");
-        assert!(
-            echoed.contains(&format!("\"id\":{id},")) || echoed.contains(&format!("\"id\":{id}}}")),
-            "{id}: {text}"
-        );
-    }
-}
-
-#[test]
 fn requests_follow_each_other_on_one_connection_also_after_an_error() {
     let (folder, server) = start();
     folder.write("f", "a\n");
     let mut connection = server.connect();
     for _ in 0..5 {
-        assert_eq!(connection.post("/mcp", &ping()).status, 200);
+        assert_eq!(connection.post("/mcp", &ping(1)).status, 200);
         assert_eq!(connection.post("/read_file", &json!({ "name": "f" })).json()["content"], "a");
         assert_eq!(connection.post("/read_file", &json!({ "name": "missing" })).status, 404);
         connection.write(&post_bytes("/mcp", "", b"{"));
@@ -267,9 +249,9 @@ fn requests_follow_each_other_on_one_connection_also_after_an_error() {
         );
     }
     // Two at once are answered in their order.
-    let other = json!({ "jsonrpc": "2.0", "id": "second", "method": "ping" });
+    let other = ping("second");
     let both = [
-        post_bytes("/mcp", "", ping().to_string().as_bytes()),
+        post_bytes("/mcp", "", ping(1).to_string().as_bytes()),
         post_bytes("/", "", other.to_string().as_bytes()),
     ];
     connection.write(&both.concat());
@@ -285,16 +267,16 @@ fn half_a_request_or_a_connection_that_says_nothing_harms_nobody() {
     let _silent: Vec<_> = (0..20).map(|_| server.connect()).collect();
     let mut halves: Vec<_> = (0..20).map(|_| server.connect()).collect();
     for half in &mut halves {
-        half.write(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{");
+        half.write((post_head("/mcp", "", 50) + "{").as_bytes());
     }
-    assert_eq!(server.post("/mcp", &ping()).status, 200);
+    assert_eq!(server.post("/mcp", &ping(1)).status, 200);
     drop(halves);
     for _ in 0..10 {
-        assert_eq!(server.post("/mcp", &ping()).status, 200);
+        assert_eq!(server.post("/mcp", &ping(1)).status, 200);
     }
     let nonsense = server.raw(b"NOT HTTP AT ALL\r\n\r\n");
     assert_eq!(nonsense.status, 400);
-    assert_eq!(server.post("/mcp", &ping()).status, 200);
+    assert_eq!(server.post("/mcp", &ping(1)).status, 200);
 }
 
 #[test]
@@ -315,14 +297,14 @@ fn sigterm_and_sigint_end_the_server_with_code_0_within_2_seconds_whoever_is_con
         let (folder, server) = start();
         folder.write("f", "a\n");
         let mut idle = server.connect();
-        assert_eq!(idle.post("/mcp", &ping()).status, 200);
+        assert_eq!(idle.post("/mcp", &ping(1)).status, 200);
         let _silent = server.connect();
         let mut half = server.connect();
-        half.write(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{");
+        half.write((post_head("/mcp", "", 50) + "{").as_bytes());
         let _locked = lock(&folder, "f");
         let mut waiting = server.connect();
         waiting.write(&post_bytes("/edit_file", "", br#"{"name":"f","append":"x"}"#));
-        assert_eq!(server.post("/mcp", &ping()).status, 200);
+        assert_eq!(server.post("/mcp", &ping(1)).status, 200);
         let since = Instant::now();
         server.signal(signal);
         assert_eq!(server.wait(PATIENCE).code(), Some(0));

@@ -3,17 +3,12 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv6Addr, TcpListener, TcpStream};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::{
-    Folder, Http, HttpResponse, Mcp, PATIENCE, headers, post_bytes, while_others, with_meta,
+    Folder, Http, HttpResponse, MB, Mcp, PATIENCE, headers, ping, post_bytes, read_call, request,
+    while_others, with_meta,
 };
-
-const MB: usize = 1_048_576;
-
-fn ping(id: u32) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })
-}
 
 /// Reads the head of a response, whatever it is.
 fn head(stream: &mut BufReader<TcpStream>) -> String {
@@ -145,8 +140,7 @@ fn pipelined_requests_are_answered_in_their_order_whatever_their_size() {
     folder.write("large", &text);
     let server = Http::start(&folder, &[]);
     let mut connection = server.connect();
-    let read = json!({ "jsonrpc": "2.0", "id": 0, "method": "tools/call",
-        "params": { "name": "read_file", "arguments": { "name": "large" } } });
+    let read = read_call(0, "large");
     let mut bytes = Vec::new();
     for id in 1..=10 {
         bytes.extend(post_bytes("/mcp", "", read.to_string().as_bytes()));
@@ -231,8 +225,7 @@ fn a_token_is_asked_of_mcp_clients_in_every_revision() {
     let server = Http::start(&folder, &[&flag, "--host=0.0.0.0", "--allow-remote"]);
     assert_eq!(server.post("/mcp", &ping(1)).status, 401);
     let discover = headers("server/discover", &json!({}));
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover",
-        "params": with_meta(json!({})) });
+    let body = request(1, "server/discover", with_meta(json!({})));
     assert_eq!(server.post_with("/mcp", &discover, body.to_string().as_bytes()).status, 401);
     server.add_header("Authorization", "Bearer secret");
     assert_eq!(server.post_with("/mcp", &discover, body.to_string().as_bytes()).status, 200);

@@ -6,13 +6,12 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::batch_client::{
-    append, call, cancelled, ids, is_idle, locked, ping, post, read, stdio, text, until,
-    until_locks_are_waited_for, waited_for,
+use super::batch_client::{ids, post, stdio};
+use crate::support::{
+    Connection, Folder, Http, MB, Mcp, Stdio, anonymous_memory, append_call, call, cancelled, command,
+    descriptors, is_idle, locked, locks_waited_for, ping, read_call, text_of, until,
+    until_locks_are_waited_for, with_descriptors,
 };
-use crate::support::{Connection, Folder, Http, Mcp, Stdio, anonymous_memory, command, with_descriptors};
-
-const MB: usize = 1_048_576;
 
 #[test]
 fn no_more_members_are_in_work_than_max_in_flight_says() {
@@ -20,14 +19,14 @@ fn no_more_members_are_in_work_than_max_in_flight_says() {
     let names = ["f0", "f1", "f2", "f3", "f4", "f5"];
     let locks = locked(&folder, &names);
     let server = stdio(&folder, &["--max-in-flight=2", "--timeout=30"]);
-    let batch: Vec<Value> = names.iter().map(|name| append(*name, name, "x")).collect();
+    let batch: Vec<Value> = names.iter().map(|name| append_call(*name, name, "x")).collect();
     server.send(&json!(batch));
     until_locks_are_waited_for(server.pid(), 2);
     // It reads on only as far as a request that would be one more: what waits in the pipe is not answered.
     server.send(&ping("behind"));
     let mut seen = BTreeSet::new();
     for lock in locks {
-        let waits = waited_for(server.pid());
+        let waits = locks_waited_for(server.pid());
         assert!(waits <= 2, "{waits} at once");
         seen.insert(waits);
         drop(lock);
@@ -45,11 +44,11 @@ fn members_that_wait_for_their_file_hold_up_what_comes_and_can_be_cancelled() {
     let locks = locked(&folder, &["f"]);
     let server = stdio(&folder, &["--max-in-flight=4", "--timeout=30"]);
     // One is in work and five wait: more than may be in work.
-    let batch: Vec<Value> = (0..6).map(|n| append(n, "f", "x")).collect();
+    let batch: Vec<Value> = (0..6).map(|n| append_call(n, "f", "x")).collect();
     server.send(&json!(batch));
     until_locks_are_waited_for(server.pid(), 1);
     server.send(&cancelled(5));
-    server.send(&json!([append("behind", "g", "x")]));
+    server.send(&json!([append_call("behind", "g", "x")]));
     assert!(is_idle(server.pid()) || is_idle(server.pid()));
     assert!(!folder.path().join("g").exists(), "taken in although there is no room");
     drop(locks);
@@ -83,7 +82,7 @@ fn each_message_counts_for_the_rate_limit() {
     let next = server.recv();
     assert!(next["error"]["code"] == -32003 || since.elapsed().as_secs() > 0, "{next}");
     // An edit that is refused is not carried out.
-    let edits: Vec<Value> = (0..10).map(|n| append(n, "f", "x")).collect();
+    let edits: Vec<Value> = (0..10).map(|n| append_call(n, "f", "x")).collect();
     server.send(&json!(edits));
     let answers = server.recv();
     let done =
@@ -108,14 +107,10 @@ fn each_message_counts_for_the_rate_limit() {
 
 /// A batch of whole reads of large files, and of an edit that waits for a lock.
 fn many_large_reads() -> Value {
-    let mut batch = vec![append("edit", "locked", "x")];
-    batch.extend((0..400).map(|n| read(n, ["large", "larger"][n % 2])));
+    let mut batch = vec![append_call("edit", "locked", "x")];
+    batch.extend((0..400).map(|n| read_call(n, ["large", "larger"][n % 2])));
     batch.extend((0..50).map(|n| call(format!("list {n}"), "list_files", json!({}))));
     json!(batch)
-}
-
-fn descriptors(pid: u32) -> usize {
-    std::fs::read_dir(format!("/proc/{pid}/fd")).expect("a process").count()
 }
 
 /// Fills a folder for [`many_large_reads`].
@@ -134,7 +129,7 @@ fn check_many_large_reads(folder: &Folder, answers: &Value) {
     for (n, answer) in answers.as_array().expect("an array")[1..401].iter().enumerate() {
         let name = ["large", "larger"][n % 2];
         let whole = folder.text(name);
-        let (head, body) = text(answer).split_once("\n\n").expect("a head");
+        let (head, body) = text_of(answer).split_once("\n\n").expect("a head");
         assert!(head.starts_with(&format!("File: {name} (")) && body == whole.trim_end(), "{n}: {head}");
     }
 }
@@ -157,7 +152,7 @@ fn a_batch_of_many_large_reads_holds_little_while_it_waits_and_is_complete() {
     server.begin("2025-03-26");
     let before = (anonymous_memory(server.pid()), descriptors(server.pid()));
     server.send(&many_large_reads());
-    until(|| waited_for(server.pid()) == 1 && is_idle(server.pid()));
+    until("only the lock is waited for", || locks_waited_for(server.pid()) == 1 && is_idle(server.pid()));
     check_held(server.pid(), before, MOST as usize / 4);
     assert!(
         server.ok("read_file", json!({ "name": "large", "end_line": 0 })).ends_with("some text in a line")
@@ -170,7 +165,7 @@ fn a_batch_of_many_large_reads_holds_little_while_it_waits_and_is_complete() {
     let server = Http::run(with_descriptors(&command(&folder, "http", &flags), MOST));
     let before = (anonymous_memory(server.pid()), descriptors(server.pid()));
     let mut waiting = post(&server, &many_large_reads());
-    until(|| waited_for(server.pid()) == 1 && is_idle(server.pid()));
+    until("only the lock is waited for", || locks_waited_for(server.pid()) == 1 && is_idle(server.pid()));
     check_held(server.pid(), before, MOST as usize / 4);
     drop(locks);
     check_many_large_reads(&folder, &waiting.read().json());
@@ -183,7 +178,7 @@ fn a_batch_for_whose_answers_there_is_no_room_is_refused() {
     let server = Http::start(&folder, &["--max-size=1", "--timeout=30", "--tools=all"]);
     let list = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" });
     let mut batch: Vec<Value> = (0..900).map(list).collect();
-    batch.push(append("edit", "locked", "x"));
+    batch.push(append_call("edit", "locked", "x"));
     let mut waiting: Vec<Connection> = (0..4).map(|_| post(&server, &json!(batch))).collect();
     let refused = waiting.iter_mut().find_map(|connection| {
         let came = connection.read_what_comes(std::time::Duration::from_millis(500));

@@ -2,28 +2,29 @@
 
 use serde_json::{Value, json};
 
-use super::batch_client::{
-    append, cancelled, ids, locked, ping, post, read, stdio, text, until, until_locks_are_waited_for,
+use super::batch_client::{ids, post, stdio};
+use crate::support::{
+    Folder, Http, Mcp, PATIENCE, append_call, cancelled, locked, ping, read_call, text_of, until,
+    until_locks_are_waited_for,
 };
-use crate::support::{Folder, Http, Mcp, PATIENCE};
 
 /// Requests for a locked file, and others.
 fn with_a_locked_file() -> Value {
     json!([
-        append("a", "locked", "one"),
+        append_call("a", "locked", "one"),
         ping("b"),
-        append("c", "free", "x"),
-        append("d", "locked", "two"),
-        read("e", "free"),
-        read("f", "locked"),
+        append_call("c", "free", "x"),
+        append_call("d", "locked", "two"),
+        read_call("e", "free"),
+        read_call("f", "locked"),
     ])
 }
 
 #[track_caller]
 fn check_with_a_locked_file(folder: &Folder, answers: &Value) {
     assert_eq!(ids(answers), ["a", "b", "c", "d", "e", "f"], "in the order of the requests: {answers}");
-    assert_eq!(text(&answers[4]), "File: free (2 lines)\n\na\nx");
-    assert_eq!(text(&answers[5]), "File: locked (3 lines)\n\na\none\ntwo");
+    assert_eq!(text_of(&answers[4]), "File: free (2 lines)\n\na\nx");
+    assert_eq!(text_of(&answers[5]), "File: locked (3 lines)\n\na\none\ntwo");
     assert_eq!(folder.text("locked"), "a\none\ntwo\n");
 }
 
@@ -34,13 +35,13 @@ fn a_locked_file_holds_up_neither_other_members_nor_other_requests_on_stdio() {
     folder.write("free", "a\n");
     let server = stdio(&folder, &["--timeout=30"]);
     server.send(&with_a_locked_file());
-    until(|| folder.text("free") == "a\nx\n");
+    until("the free file is edited", || folder.text("free") == "a\nx\n");
     for _ in 0..20 {
         server.ok("edit_file", json!({ "name": "other", "append": "x" }));
         server.ok("list_files", json!({}));
     }
     // Another batch passes it.
-    server.send(&json!([append("other", "other", "x"), ping("ping")]));
+    server.send(&json!([append_call("other", "other", "x"), ping("ping")]));
     assert_eq!(ids(&server.recv()), ["other", "ping"]);
     drop(locks);
     check_with_a_locked_file(&folder, &server.recv());
@@ -53,7 +54,7 @@ fn a_locked_file_holds_up_neither_other_members_nor_other_requests_over_http() {
     folder.write("free", "a\n");
     let server = Http::start(&folder, &["--timeout=30", "--max-in-flight=4"]);
     let mut waiting = post(&server, &with_a_locked_file());
-    until(|| folder.text("free") == "a\nx\n");
+    until("the free file is edited", || folder.text("free") == "a\nx\n");
     for _ in 0..20 {
         server.ok("edit_file", json!({ "name": "other", "append": "x" }));
     }
@@ -67,7 +68,7 @@ fn one_batch_over_http_leaves_places_to_others_however_many_files_are_locked() {
     let names: Vec<String> = (0..10).map(|n| format!("f{n}")).collect();
     let _locks = locked(&folder, &names.iter().map(String::as_str).collect::<Vec<_>>());
     let server = Http::start(&folder, &["--timeout=30", "--max-in-flight=4"]);
-    let batch: Vec<Value> = names.iter().map(|name| append(name.as_str(), name, "x")).collect();
+    let batch: Vec<Value> = names.iter().map(|name| append_call(name.as_str(), name, "x")).collect();
     let _waiting = post(&server, &json!(batch));
     until_locks_are_waited_for(server.pid(), 2);
     server.ok("edit_file", json!({ "name": "other", "append": "x" }));
@@ -81,32 +82,32 @@ fn requests_for_one_file_are_carried_out_in_their_order_before_within_and_behind
         let name = format!("f{round}");
         // There before: what takes no waiting must wait for its turn, too.
         folder.write(&name, "start\n");
-        server.send(&append("before", &name, "before"));
+        server.send(&append_call("before", &name, "before"));
         let (mut batch, mut lines) = (Vec::new(), vec!["start".to_owned(), "before".to_owned()]);
         for n in 0..20 {
-            batch.push(append(format!("edit {n}"), &name, &n.to_string()));
-            batch.push(read(format!("read {n}"), &name));
+            batch.push(append_call(format!("edit {n}"), &name, &n.to_string()));
+            batch.push(read_call(format!("read {n}"), &name));
         }
         server.send(&json!(batch));
-        server.send(&append("behind", &name, "behind"));
-        server.send(&read("last", &name));
+        server.send(&append_call("behind", &name, "behind"));
+        server.send(&read_call("last", &name));
         assert_eq!(server.answer_to(&json!("before"))["result"]["isError"], false);
         let answers = server.recv();
         for n in 0..20 {
             lines.push(n.to_string());
             let wanted = format!("File: {name} ({} lines)\n\n{}", lines.len(), lines.join("\n"));
-            assert_eq!(text(&answers[2 * n + 1]), wanted);
+            assert_eq!(text_of(&answers[2 * n + 1]), wanted);
         }
         assert_eq!(server.answer_to(&json!("behind"))["result"]["isError"], false);
-        assert!(text(&server.answer_to(&json!("last"))).ends_with("19\nbehind"));
+        assert!(text_of(&server.answer_to(&json!("last"))).ends_with("19\nbehind"));
     }
     let server = Http::start(&folder, &["--sync=none"]);
     folder.write("f", "start\n");
-    let pair = |n: usize| [append(2 * n, "f", &n.to_string()), read(2 * n + 1, "f")];
+    let pair = |n: usize| [append_call(2 * n, "f", &n.to_string()), read_call(2 * n + 1, "f")];
     let batch: Vec<Value> = (0..100).flat_map(pair).collect();
     let answers = post(&server, &json!(batch)).read().json();
     for n in 0..100 {
-        let found = text(&answers[2 * n + 1]);
+        let found = text_of(&answers[2 * n + 1]);
         assert!(found.starts_with(&format!("File: f ({} lines)\n", n + 2)), "{n}: {found}");
         assert!(found.ends_with(&format!("\n{n}")), "{n}: {found}");
     }
@@ -115,12 +116,12 @@ fn requests_for_one_file_are_carried_out_in_their_order_before_within_and_behind
 #[test]
 fn several_files_are_worked_on_at_once_and_each_request_has_its_own_time() {
     let names = ["f0", "f1", "f2", "f3", "f4"];
-    let batch: Vec<Value> = names.iter().map(|name| append(*name, name, "x")).collect();
+    let batch: Vec<Value> = names.iter().map(|name| append_call(*name, name, "x")).collect();
     let check = |answers: &Value| {
         assert_eq!(ids(answers), names);
         for (answer, name) in answers.as_array().expect("an array").iter().zip(names) {
             // One that has no time of its own left would say something else.
-            assert_eq!(text(answer), format!("Error: File '{name}' is locked by another process"));
+            assert_eq!(text_of(answer), format!("Error: File '{name}' is locked by another process"));
         }
     };
     let folder = Folder::new();
@@ -140,7 +141,8 @@ fn several_files_are_worked_on_at_once_and_each_request_has_its_own_time() {
 fn however_many_wait_for_a_locked_file_they_wait_no_longer_than_one() {
     // One after the other, they would wait for longer than the test does.
     let many = 40;
-    let requests: Vec<Value> = (0..many).map(|nth| append(nth, "f", "x")).chain([read(many, "f")]).collect();
+    let requests: Vec<Value> =
+        (0..many).map(|nth| append_call(nth, "f", "x")).chain([read_call(many, "f")]).collect();
     let check = |answers: &[Value]| {
         assert_eq!(answers.len(), many + 1);
         for answer in answers {
@@ -148,7 +150,7 @@ fn however_many_wait_for_a_locked_file_they_wait_no_longer_than_one() {
                 Some(id) if id == many as u64 => "File: f (1 lines)\n\na",
                 _ => "Error: File 'f' is locked by another process",
             };
-            assert_eq!(text(answer), expected);
+            assert_eq!(text_of(answer), expected);
         }
     };
     let folder = Folder::new();
@@ -169,7 +171,12 @@ fn a_cancelled_member_has_no_answer_and_its_edit_is_not_done() {
     let folder = Folder::new();
     let locks = locked(&folder, &["f", "g"]);
     let server = stdio(&folder, &["--timeout=30"]);
-    server.send(&json!([append(1, "f", "one"), append(2, "g", "two"), append(3, "f", "three"), ping(4)]));
+    server.send(&json!([
+        append_call(1, "f", "one"),
+        append_call(2, "g", "two"),
+        append_call(3, "f", "three"),
+        ping(4)
+    ]));
     until_locks_are_waited_for(server.pid(), 2);
     // One that waits for its lock, and one that waits for its turn.
     for id in [json!(1), json!(3), json!("2"), json!(99)] {
@@ -188,13 +195,13 @@ fn a_batch_that_is_cancelled_whole_is_not_answered() {
     let folder = Folder::new();
     let _locks = locked(&folder, &["f"]);
     let server = stdio(&folder, &["--timeout=30"]);
-    server.send(&json!([append(1, "f", "one"), append(2, "f", "two")]));
+    server.send(&json!([append_call(1, "f", "one"), append_call(2, "f", "two")]));
     until_locks_are_waited_for(server.pid(), 1);
     server.send(&cancelled(2));
     server.send(&cancelled(1));
     // A member cancels another: in the same batch, and in one that is behind it.
-    server.send(&json!([append(3, "f", "three"), cancelled(3)]));
-    server.send(&json!([cancelled(4), append(4, "g", "not cancelled: it comes later")]));
+    server.send(&json!([append_call(3, "f", "three"), cancelled(3)]));
+    server.send(&json!([cancelled(4), append_call(4, "g", "not cancelled: it comes later")]));
     assert_eq!(ids(&server.recv()), [4]);
     server.close_stdin();
     assert_eq!(server.rest_of_output(), [""; 0]);
@@ -206,7 +213,7 @@ fn members_that_take_all_places_can_be_cancelled() {
     let folder = Folder::new();
     let _locks = locked(&folder, &["f", "g"]);
     let server = stdio(&folder, &["--max-in-flight=1", "--timeout=30"]);
-    server.send(&json!([append(1, "f", "x"), append(2, "g", "x")]));
+    server.send(&json!([append_call(1, "f", "x"), append_call(2, "g", "x")]));
     until_locks_are_waited_for(server.pid(), 1);
     server.send(&cancelled(1));
     server.send(&cancelled(2));
@@ -220,7 +227,7 @@ fn a_batch_in_work_at_the_end_of_input_is_finished() {
     let folder = Folder::new();
     let locks = locked(&folder, &["f"]);
     let server = stdio(&folder, &["--timeout=30"]);
-    server.send(&json!([append(1, "f", "x"), append(2, "f", "y"), append(3, "g", "z")]));
+    server.send(&json!([append_call(1, "f", "x"), append_call(2, "f", "y"), append_call(3, "g", "z")]));
     until_locks_are_waited_for(server.pid(), 1);
     server.close_stdin();
     drop(locks);

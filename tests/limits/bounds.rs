@@ -5,11 +5,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{Direct, Folder, Http, Mcp, anonymous_memory, while_others};
-
-pub(super) const MB: usize = 1_048_576;
+use crate::support::{Direct, Folder, Http, MB, Mcp, anonymous_memory, while_others};
 
 /// What one connection may hold, whatever its client sends short of a large body: a head, buffers.
 pub(super) const A_CONNECTION: usize = MB / 8;
@@ -24,10 +22,6 @@ pub(super) const BODIES: usize = 96;
 
 /// What a server may hold that has nothing to do: threads' caches, indexes of files seen (8 MB).
 pub(super) const IDLE: usize = 24 * MB;
-
-pub(super) fn ping() -> Value {
-    json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" })
-}
 
 pub(super) fn start(flags: &[&str]) -> (Folder, Http) {
     let folder = Folder::new();
@@ -63,11 +57,4 @@ pub(super) fn shaped(head: &str, body: &str) -> Vec<u8> {
         "POST /edit_file HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{head}\r\n{body}"
     )
     .into_bytes()
-}
-
-/// A head that says that `length` bytes will come.
-pub(super) fn head(path: &str, length: usize) -> String {
-    format!(
-        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
-    )
 }

@@ -1,11 +1,12 @@
 //! Many at once: threads, connections, processes, on one file (SPEC 8; issue item 5).
 
 use std::sync::Mutex;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Connection, Direct, Folder, Http, Mcp, Stdio, on_both_with, while_others};
+use crate::support::{
+    Connection, Direct, Folder, Http, Mcp, Stdio, append_call, on_both_with, request, text_of, while_others,
+};
 
 const PROCESSES: usize = 5;
 const WRITERS: usize = 5;
@@ -79,12 +80,11 @@ fn five_stdio_processes_that_create_one_file_at_once_all_count() {
         }
         let id = json!("edit");
         for (n, server) in servers.iter().enumerate() {
-            server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
-                "params": { "name": "edit_file", "arguments": { "name": "new", "append": format!("by {n}") } } }));
+            server.send(&append_call(&id, "new", &format!("by {n}")));
         }
         let created = servers.iter().filter(|server| {
             let answer = server.answer_to(&id);
-            let text = answer["result"]["content"][0]["text"].as_str().expect("a text").to_owned();
+            let text = text_of(&answer).to_owned();
             assert_eq!(answer["result"]["isError"], false, "{text}");
             text.ends_with("File created: true")
         });
@@ -112,8 +112,7 @@ fn two_hundred_parallel_one_line_edits_in_one_process_all_count() {
     let server = Stdio::start(&folder, &["--max-in-flight=256", "--timeout=300"]);
     let mut input = String::new();
     for n in 0..200 {
-        input +=
-            &format!("{}\n", json!({ "jsonrpc": "2.0", "id": n, "method": "tools/call", "params": edit(n) }));
+        input += &format!("{}\n", request(n, "tools/call", edit(n)));
     }
     server.send_raw(input.as_bytes());
     for n in 0..200 {
@@ -130,7 +129,7 @@ fn two_hundred_parallel_one_line_edits_in_one_process_all_count() {
         for n in 0..200 {
             let (server, edit) = (&server, &edit);
             scope.spawn(move || {
-                let body = json!({ "jsonrpc": "2.0", "id": n, "method": "tools/call", "params": edit(n) });
+                let body = request(n, "tools/call", edit(n));
                 let answer = server.connect().post("/mcp", &body).json();
                 assert_eq!(answer["result"]["isError"], false, "{answer}");
             });
@@ -252,32 +251,4 @@ fn a_file_rewritten_in_place_while_it_is_read_never_gives_invalid_json() {
             });
         },
     );
-}
-
-#[test]
-fn a_killed_server_leaves_the_old_file_or_the_new_one_and_the_next_start_cleans_up() {
-    let folder = Folder::new();
-    let text = |n: usize| format!("{n}\n").repeat(200_000);
-    folder.write("f", text(0));
-    for round in 1..=10_u64 {
-        let server = Stdio::start(&folder, &[]);
-        server.request("ping", json!({}));
-        let edits = json!([{ "line": 0, "operation": "insert", "content": "new" }]);
-        let call = json!({ "name": "edit_file", "arguments": { "name": "f", "edits": edits } });
-        for id in 0..5 {
-            server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call }));
-        }
-        // Somewhere in the middle: where does not matter, so this is no wait for anything.
-        std::thread::sleep(Duration::from_millis(round * 2));
-        server.signal(rustix::process::Signal::KILL);
-        server.wait(Duration::from_secs(10));
-        let now = folder.text("f");
-        let added = now.lines().take_while(|line| *line == "new").count();
-        assert!(now.lines().skip(added).all(|line| line == "0"), "half a file");
-        assert_eq!(now.lines().count() - added, 200_000, "half a file");
-    }
-    let server = Stdio::start(&folder, &[]);
-    // The lock died with its holder.
-    server.ok("edit_file", json!({ "name": "f", "append": "end" }));
-    assert_eq!(folder.names(), ["f"]);
 }

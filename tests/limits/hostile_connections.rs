@@ -6,11 +6,10 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::bounds::{
-    A_CONNECTION, A_READER, IDLE, MB, check_bound, head, others_are_served, peak, ping, shaped, start,
-};
+use super::bounds::{A_CONNECTION, A_READER, IDLE, check_bound, others_are_served, peak, shaped, start};
 use crate::support::{
-    Connection, Direct, Folder, Http, PATIENCE, anonymous_memory, command, post_bytes, with_descriptors,
+    Connection, Direct, Folder, Http, MB, PATIENCE, anonymous_memory, command, descriptors, lock, ping,
+    post_bytes, post_head, read_call, until, until_or, with_descriptors,
 };
 
 #[test]
@@ -30,8 +29,10 @@ fn two_hundred_half_open_connections_hold_little_and_hold_nobody_up() {
                         .expect("so much")
                         .as_bytes(),
                 ),
-                3 => half.write(format!("{}{{", head("/edit_file", 5 * MB)).as_bytes()),
-                _ => half.write(format!("{}{}", head("/edit_file", 5 * MB), " ".repeat(60_000)).as_bytes()),
+                3 => half.write(format!("{}{{", post_head("/edit_file", "", 5 * MB)).as_bytes()),
+                _ => half.write(
+                    format!("{}{}", post_head("/edit_file", "", 5 * MB), " ".repeat(60_000)).as_bytes(),
+                ),
             }
             halves.push(half);
         }
@@ -57,7 +58,7 @@ fn senders_that_stop_in_the_middle_of_large_bodies_hold_up_only_each_other() {
     let most = peak(server.pid(), || {
         for _ in 0..40 {
             let mut sender = server.connect();
-            sender.write(head("/edit_file", 2 * MB).as_bytes());
+            sender.write(post_head("/edit_file", "", 2 * MB).as_bytes());
             // All but the end; where no more may be held the server says so and hangs up.
             let _ = sender.try_write(&vec![b' '; 2 * MB - 10]);
             senders.push(sender);
@@ -79,7 +80,7 @@ fn past_the_memory_for_bodies_a_large_one_is_told_to_come_again_and_small_ones_a
     let mut senders: Vec<Connection> = Vec::new();
     let busy = (0..200).find_map(|_| {
         let mut sender = server.connect();
-        sender.write(head("/edit_file", 2 * MB).as_bytes());
+        sender.write(post_head("/edit_file", "", 2 * MB).as_bytes());
         let _ = sender.try_write(&vec![b' '; 2 * MB - 10]);
         // One that is taken is not answered before its end has come.
         let answer = sender.has_bytes_within(Duration::from_millis(20)).then(|| sender.read());
@@ -92,10 +93,7 @@ fn past_the_memory_for_bodies_a_large_one_is_told_to_come_again_and_small_ones_a
     drop(senders);
     let whole =
         json!({ "name": "f", "edits": [{ "line": 1, "operation": "replace", "content": "x".repeat(MB) }] });
-    let since = std::time::Instant::now();
-    while server.post("/edit_file", &whole).status != 200 {
-        assert!(since.elapsed() < PATIENCE, "the memory for bodies is not given back");
-    }
+    until("the memory for bodies is given back", || server.post("/edit_file", &whole).status == 200);
 }
 
 #[test]
@@ -108,7 +106,7 @@ fn a_connection_whose_answer_is_on_its_way_stays_open_however_many_come() {
     reader.write(&post_bytes("/read_file", "", br#"{"name":"large"}"#));
     reader.wait_for_bytes();
     for _ in 0..200 {
-        assert_eq!(server.connect().post("/mcp", &ping()).status, 200);
+        assert_eq!(server.connect().post("/mcp", &ping("ping")).status, 200);
     }
     // Some of them wait to be accepted.
     let idle: Vec<_> = (0..100).map(|_| server.connect()).collect();
@@ -139,7 +137,7 @@ fn readers_that_take_nothing_of_a_large_answer_hold_a_few_blocks_each() {
     const READERS: usize = 100;
     let (folder, server) = start(&["--max-size=100"]);
     folder.write("large", "some text in a line\n".repeat(50 * MB / 20));
-    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "read_file", "arguments": { "name": "large" } } });
+    let call = read_call(1, "large");
     // Once before: the index of the file is remembered.
     assert_eq!(server.post("/read_file", &json!({ "name": "large", "end_line": 1 })).status, 200);
     let before = anonymous_memory(server.pid());
@@ -173,7 +171,7 @@ fn clients_that_vanish_in_the_middle_of_an_upload_or_an_answer_leave_nothing_beh
     let (folder, server) = start(&["--sync=none"]);
     folder.write("large", "some text in a line\n".repeat(5 * MB / 20));
     let body = json!({ "name": "g", "append": "x".repeat(MB), "create_if_missing": true }).to_string();
-    let descriptors = || std::fs::read_dir(format!("/proc/{}/fd", server.pid())).expect("a process").count();
+    let descriptors = || descriptors(server.pid());
     others_are_served(&server);
     let before = descriptors();
     for n in 0..300 {
@@ -190,15 +188,10 @@ fn clients_that_vanish_in_the_middle_of_an_upload_or_an_answer_leave_nothing_beh
     others_are_served(&server);
     assert_eq!(folder.names(), ["f", "large"]);
     // Connections and maps are given back: each of them is a descriptor.
-    let end = std::time::Instant::now() + PATIENCE;
-    while descriptors() > before + 5 {
-        assert!(
-            std::time::Instant::now() < end,
-            "{} descriptors are still open, {before} before",
-            descriptors()
-        );
-        std::thread::yield_now();
-    }
+    until_or(
+        || format!("{} descriptors are still open, {before} before", descriptors()),
+        || descriptors() <= before + 5,
+    );
 }
 
 #[test]
@@ -207,11 +200,11 @@ fn bodies_over_the_limit_are_refused_however_their_length_is_told_and_hold_nothi
     let most = peak(server.pid(), || {
         for _ in 0..20 {
             let mut announced = server.connect();
-            announced.write(head("/edit_file", 2 * MB).as_bytes());
+            announced.write(post_head("/edit_file", "", 2 * MB).as_bytes());
             let _ = announced.try_write(&vec![b' '; 2 * MB]);
             assert!(announced.try_read().map_or(true, |response| response.status == 413));
             let mut lying = server.connect();
-            lying.write(head("/edit_file", usize::MAX / 4).as_bytes());
+            lying.write(post_head("/edit_file", "", usize::MAX / 4).as_bytes());
             assert_eq!(lying.read().status, 413);
             let mut chunked = server.connect();
             chunked.write(&shaped("Transfer-Encoding: chunked\r\n", ""));
@@ -234,7 +227,7 @@ fn a_thousand_connections_hold_little_others_are_served_and_the_end_comes_in_tim
     let (folder, server) = start(&["--timeout=30", "--max-size=100"]);
     folder.write("large", "some text in a line\n".repeat(50 * MB / 20));
     folder.write("locked", "a\n");
-    let _locked = crate::errors::system::lock(&folder, "locked");
+    let _locked = lock(&folder, "locked");
     let before = anonymous_memory(server.pid());
     let mut connections = Vec::new();
     let most = peak(server.pid(), || {
@@ -243,10 +236,10 @@ fn a_thousand_connections_hold_little_others_are_served_and_the_end_comes_in_tim
             match n % 10 {
                 0..5 => {}
                 5 => connection.write(b"POST /mcp HTTP/1.1\r\nHost:"),
-                6 => connection.write(format!("{}{{", head("/mcp", 100)).as_bytes()),
+                6 => connection.write(format!("{}{{", post_head("/mcp", "", 100)).as_bytes()),
                 7 => connection.write(&post_bytes("/edit_file", "", br#"{"name":"locked","append":"x"}"#)),
                 8 if n < 200 => connection.write(&post_bytes("/read_file", "", br#"{"name":"large"}"#)),
-                _ => connection.write(&post_bytes("/mcp", "", ping().to_string().as_bytes())),
+                _ => connection.write(&post_bytes("/mcp", "", ping("ping").to_string().as_bytes())),
             }
             connections.push(connection);
         }

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::bounds::{BODIES, MB, check_bound, others_are_served, peak, ping, shaped, start};
-use crate::support::{PATIENCE, Stdio, post_bytes};
+use super::bounds::{BODIES, check_bound, others_are_served, peak, shaped, start};
+use crate::support::{MB, PATIENCE, Stdio, ping, post_bytes};
 
 /// Lines that are no message, or no sensible one; each must get one answer that is an error, or none at all.
 fn nonsense() -> Vec<Vec<u8>> {
@@ -94,7 +94,7 @@ fn garbage_and_deep_nesting_and_wrong_types_get_errors_and_the_next_request_its_
     let stdio = Stdio::start(&folder, &[]);
     for sent in nonsense() {
         stdio.send_raw(&[&sent, &b"\n"[..]].concat());
-        stdio.send(&ping());
+        stdio.send(&ping("ping"));
         let answer = loop {
             let answer = stdio.recv();
             if answer["id"] == "ping" {
@@ -151,7 +151,7 @@ fn huge_lines_and_bodies_of_every_shape_hold_a_few_times_their_size_and_no_more(
     for (n, shape) in shapes.iter().enumerate() {
         let most = peak(stdio.pid(), || {
             stdio.send_raw(format!("{shape}\n").as_bytes());
-            stdio.send(&ping());
+            stdio.send(&ping("ping"));
             while stdio.recv()["id"] != "ping" {}
         });
         check_bound(&format!("stdio, shape {n}"), most, BODIES * 4 * MB);
@@ -278,7 +278,7 @@ fn requests_that_two_readers_could_read_differently_smuggle_nothing() {
 #[test]
 fn a_request_that_says_in_two_ways_where_it_goes_must_mean_this_machine_by_both() {
     let (_folder, server) = start(&[]);
-    let body = ping().to_string();
+    let body = ping("ping").to_string();
     let ask = |target: &str, hosts: &str| {
         let head = format!(
             "POST {target} HTTP/1.1\r\n{hosts}Content-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",

@@ -4,15 +4,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::errors::system::lock;
 use crate::support::{
-    Direct, Folder, Http, HttpResponse, Mcp, PATIENCE, Stdio, mostly_within, post_bytes,
-    until_a_lock_is_waited_for,
+    Direct, Folder, Http, HttpResponse, Mcp, PATIENCE, Stdio, append_call, lock, mostly_within, ping,
+    post_bytes, until_a_lock_is_waited_for,
 };
-
-fn ping() -> Value {
-    json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" })
-}
 
 #[test]
 fn past_the_rate_limit_requests_are_refused_until_there_is_room_again() {
@@ -34,10 +29,10 @@ fn past_the_rate_limit_a_connection_gets_429_and_is_told_when_to_come_back() {
     let mut connection = server.connect();
     let since = Instant::now();
     for path in ["/mcp", "/list_files", "/mcp"] {
-        let body = if path == "/mcp" { ping() } else { json!({}) };
+        let body = if path == "/mcp" { ping("ping") } else { json!({}) };
         assert_eq!(connection.post(path, &body).status, 200);
     }
-    let refused: Vec<HttpResponse> = (0..3).map(|_| connection.post("/mcp", &ping())).collect();
+    let refused: Vec<HttpResponse> = (0..3).map(|_| connection.post("/mcp", &ping("ping"))).collect();
     let refused: Vec<&HttpResponse> = refused.iter().filter(|response| response.status == 429).collect();
     let filled = since.elapsed().as_secs() as usize;
     assert!(3 <= refused.len() + filled, "a bucket of 3 that fills at 1 a second let too many pass");
@@ -51,7 +46,7 @@ fn past_the_rate_limit_a_connection_gets_429_and_is_told_when_to_come_back() {
     let rest = more.find(|response| response.status != 200).expect("a refusal");
     assert_eq!((rest.status, &rest.json()["error"]["code"]), (429, &json!(-32003)));
     // Another connection has a bucket of its own.
-    assert_eq!(server.connect().post("/mcp", &ping()).status, 200);
+    assert_eq!(server.connect().post("/mcp", &ping("ping")).status, 200);
 }
 
 #[test]
@@ -60,9 +55,8 @@ fn no_more_requests_are_in_work_than_max_in_flight_says() {
     folder.write("f", "a\n");
     let server = Stdio::start(&folder, &["--max-in-flight=1", "--timeout=1"]);
     let _locked = lock(&folder, "f");
-    server.send(&json!({ "jsonrpc": "2.0", "id": "edit", "method": "tools/call",
-        "params": { "name": "edit_file", "arguments": { "name": "f", "append": "x" } } }));
-    server.send(&ping());
+    server.send(&append_call("edit", "f", "x"));
+    server.send(&ping("ping"));
     assert_eq!((&server.recv()["id"], &server.recv()["id"]), (&json!("edit"), &json!("ping")));
 }
 
@@ -74,8 +68,7 @@ fn a_locked_file_holds_up_only_the_requests_for_it_on_stdio() {
     let server = Stdio::start(&folder, &["--timeout=30"]);
     let locked = lock(&folder, "locked");
     for id in ["first", "second"] {
-        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
-            "params": { "name": "edit_file", "arguments": { "name": "locked", "append": id } } }));
+        server.send(&append_call(id, "locked", id));
     }
     for _ in 0..20 {
         server.ok("edit_file", json!({ "name": "free", "append": "x" }));
@@ -110,24 +103,17 @@ fn a_cancelled_edit_that_has_not_begun_to_write_is_not_answered_and_not_done() {
     folder.write("f", "a\n");
     let server = Stdio::start(&folder, &[]);
     let locked = lock(&folder, "f");
-    server.send(&json!({ "jsonrpc": "2.0", "id": 77, "method": "tools/call",
-        "params": { "name": "edit_file", "arguments": { "name": "f", "append": "cancelled" } } }));
+    server.send(&append_call(77, "f", "cancelled"));
     // Only the id with the same type and value is meant.
     server.notify("notifications/cancelled", json!({ "requestId": "77" }));
     server.notify("notifications/cancelled", json!({ "requestId": 77, "reason": "test" }));
-    server.send(&ping());
+    server.send(&ping("ping"));
     assert_eq!(server.recv(), json!({ "jsonrpc": "2.0", "id": "ping", "result": {} }));
     drop(locked);
     assert!(server.ok("edit_file", json!({ "name": "f", "append": "b" })).contains("Total lines: 2"));
     server.close_stdin();
     assert_eq!(server.rest_of_output(), [""; 0]);
     assert_eq!(folder.text("f"), "a\nb\n");
-}
-
-/// An edit over stdio that appends its id.
-fn edit(server: &Stdio, id: &str, file: &str) {
-    server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
-        "params": { "name": "edit_file", "arguments": { "name": file, "append": id } } }));
 }
 
 #[test]
@@ -137,7 +123,7 @@ fn a_request_that_is_cancelled_while_it_waits_for_another_of_its_file_is_not_ans
     let server = Stdio::start(&folder, &["--timeout=30"]);
     let locked = lock(&folder, "f");
     for id in ["first", "cancelled", "last"] {
-        edit(&server, id, "f");
+        server.send(&append_call(id, "f", id));
     }
     server.notify("notifications/cancelled", json!({ "requestId": "cancelled" }));
     assert_eq!(server.request("ping", json!({}))["result"], json!({}));
@@ -161,13 +147,13 @@ fn a_cancelled_edit_gives_its_place_back_at_once_whatever_it_waits_for() {
         let in_flight = format!("--max-in-flight={places}");
         let server = Stdio::start(&folder, &[&in_flight, "--timeout=60"]);
         for (id, name) in names.iter().enumerate() {
-            edit(&server, &id.to_string(), name);
+            server.send(&append_call(id.to_string(), name, "x"));
         }
         until_a_lock_is_waited_for(server.pid());
         server.notify("notifications/cancelled", json!({ "requestId": (names.len() - 1).to_string() }));
         // This takes the last place, or the one before it if one was given back.
-        edit(&server, "more", "g");
-        server.send(&ping());
+        server.send(&append_call("more", "g", "x"));
+        server.send(&ping("ping"));
         assert_eq!(server.recv(), json!({ "jsonrpc": "2.0", "id": "ping", "result": {} }));
     }
 }
@@ -186,7 +172,7 @@ fn over_http_no_more_requests_are_in_work_than_max_in_flight_says() {
     // Long enough to make a file, if nothing held that up.
     let mut other = server.connect();
     for _ in 0..300 {
-        assert_eq!(other.post("/mcp", &ping()).status, 200);
+        assert_eq!(other.post("/mcp", &ping("ping")).status, 200);
     }
     assert_eq!(folder.names(), ["f"], "two are in work at once");
     drop(locked);
@@ -201,8 +187,7 @@ fn sigterm_ends_a_server_that_waits_for_a_lock_within_2_seconds() {
     let _locked = lock(&folder, "f");
     mostly_within(Duration::from_millis(2_000), || {
         let server = Stdio::start(&folder, &["--timeout=30"]);
-        server.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": { "name": "edit_file", "arguments": { "name": "f", "append": "x" } } }));
+        server.send(&append_call(1, "f", "x"));
         until_a_lock_is_waited_for(server.pid());
         let since = Instant::now();
         assert_eq!(server.terminate(PATIENCE).code(), Some(0));

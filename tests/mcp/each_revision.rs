@@ -4,9 +4,8 @@
 
 use serde_json::{Value, json};
 
-use crate::errors::system::lock;
 use crate::support::{
-    Folder, HANDSHAKE, Http, Mcp, STATELESS, Stateless, Stdio, headers, in_every_revision, with_meta,
+    Folder, HANDSHAKE, Http, Mcp, STATELESS, Stateless, Stdio, headers, in_every_revision, lock, with_meta,
 };
 
 #[test]
@@ -137,7 +136,17 @@ fn an_id_is_echoed_with_every_digit_and_no_other_kind_is_one() {
         if revision != STATELESS {
             stdio.begin(revision);
         }
-        for id in ["0", "-1", "\"\"", "\"7\"", "123456789012345678901234567890", "\"ä\"", "7"] {
+        for id in [
+            "0",
+            "-1",
+            "\"\"",
+            "\"7\"",
+            "18446744073709551616",
+            "123456789012345678901234567890",
+            "1.0",
+            "\"ä\"",
+            "7",
+        ] {
             let (line, status, body) = ask(id);
             let start = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"#);
             assert!(

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, HANDSHAKE, Http, Mcp, Stdio, on_both};
+use crate::support::{Folder, HANDSHAKE, Http, Mcp, Stdio, on_both, ping};
 
 fn initialize(server: &dyn Mcp, revision: &str, capabilities: Value) -> Value {
     let client = json!({ "name": "test-client", "version": "1.0.0" });
@@ -213,7 +213,7 @@ fn an_unknown_revision_in_the_header_is_a_bad_request() {
         let server = Http::start(&folder, &[]);
         server.add_header("MCP-Protocol-Version", revision);
         server.add_header("Mcp-Session-Id", "stray");
-        assert_eq!(server.post("/mcp", &json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })).status, 200);
+        assert_eq!(server.post("/mcp", &ping(1)).status, 200);
     }
 }
 

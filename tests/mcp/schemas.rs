@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, HANDSHAKE, Http, Mcp, STATELESS, Stateless, Stdio, on_both_with, with_meta};
-
-fn tools(server: &dyn Mcp) -> Vec<Value> {
-    server.rpc("tools/list", json!({}))["result"]["tools"].as_array().expect("tools").clone()
-}
+use super::tools::tools;
+use crate::support::{
+    Folder, HANDSHAKE, Http, Mcp, STATELESS, Stateless, Stdio, on_both_with, request, with_meta,
+};
 
 /// Every schema within `schema`, itself too.
 fn each_schema(schema: &Value, check: &mut impl FnMut(&Value)) {
@@ -58,7 +57,7 @@ fn the_list_of_tools_is_under_6_kb_in_every_revision() {
         if revision != STATELESS {
             server.begin(revision);
         }
-        server.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params }));
+        server.send(&request(1, "tools/list", params));
         server.recv_line().len()
     };
     for revision in HANDSHAKE.into_iter().chain([STATELESS]) {

@@ -6,7 +6,7 @@ use crate::support::{Mcp, on_both, on_both_with};
 
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-fn tools(server: &dyn Mcp) -> Vec<Value> {
+pub(super) fn tools(server: &dyn Mcp) -> Vec<Value> {
     let response = server.rpc("tools/list", json!({}));
     response["result"]["tools"].as_array().unwrap_or_else(|| panic!("no tools: {response}")).clone()
 }

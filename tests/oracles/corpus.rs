@@ -11,9 +11,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::model::{self, BOM, Edit, Line};
-use crate::support::{Direct, Folder, Http, Mcp, Stdio};
+use crate::support::{Direct, Folder, Http, MB, Mcp, Stdio};
 
-const MB: usize = 1_048_576;
 const FLAGS: [&str; 2] = ["--sync=none", "--max-size=100"];
 const BIG: &str = "synthesized-50mb.rs";
 

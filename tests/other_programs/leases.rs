@@ -9,16 +9,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Direct, Folder, Http, Lease, Mcp, Stdio, on_both_with, post_bytes};
-
-fn call(id: &str, tool: &str, arguments: Value) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
-        "params": { "name": tool, "arguments": arguments } })
-}
+use crate::support::{Direct, Folder, Http, Lease, Mcp, Stdio, call, on_both_with, post_bytes, request};
 
 /// What every tool, resource and method is asked about the file `leased`.
 fn requests(folder: &Folder) -> Vec<Value> {
-    let resource = |id: &str, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
     let exact =
         json!({ "path": "leased", "edits": [{ "old_text": "new", "new_text": "dry" }], "dry_run": true });
     vec![
@@ -26,13 +20,13 @@ fn requests(folder: &Folder) -> Vec<Value> {
         call("range", "read_file", json!({ "name": "leased", "start_line": 0, "end_line": 0 })),
         call("list", "list_files", json!({})),
         call("dry", "file_edit", exact),
-        resource(
+        request(
             "resource",
             "resources/read",
             json!({ "uri": format!("file://{}/leased", folder.path().display()) }),
         ),
-        resource("resources", "resources/list", json!({})),
-        resource("direct", "read_file", json!({ "name": "leased" })),
+        request("resources", "resources/list", json!({})),
+        request("direct", "read_file", json!({ "name": "leased" })),
         call("edit", "edit_file", json!({ "name": "leased", "append": "edited" })),
     ]
 }

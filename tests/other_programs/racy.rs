@@ -5,11 +5,10 @@
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::process::Command;
 
 use serde_json::json;
 
-use crate::support::{Folder, Mcp, Stdio};
+use crate::support::{Folder, Mcp, Mount, Stdio};
 
 /// Two texts of one length, the second with fewer lines.
 const TEXTS: [&str; 2] = ["1\n2\n3\n4\n", "XXX\nYYY\n"];
@@ -43,34 +42,11 @@ fn written_again_unseen(folder: &Folder, mut first: impl FnMut(&Stdio)) {
     println!("{unseen} changes could not be seen");
 }
 
-/// A ramfs over a folder; gone on drop.
-struct Ramfs<'f>(&'f Folder);
-
-impl Ramfs<'_> {
-    /// Nothing where mounting is impossible, which is said.
-    fn over(folder: &Folder) -> Option<Ramfs<'_>> {
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "ramfs", "-o", "mode=755", "file-editor-test"]).arg(folder.path());
-        let mounted = mount.output().is_ok_and(|done| done.status.success());
-        if !mounted {
-            println!("SKIPPED: cannot mount a ramfs here");
-        }
-        mounted.then_some(Ramfs(folder))
-    }
-}
-
-impl Drop for Ramfs<'_> {
-    fn drop(&mut self) {
-        // Lazily: a server that is still there holds it.
-        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
-    }
-}
-
 /// Runs `test` on the system's folder for temporary files, and on a ramfs.
 fn on_both_file_systems(test: impl Fn(&Folder)) {
     test(&Folder::new());
     let folder = Folder::new();
-    if let Some(_ramfs) = Ramfs::over(&folder) {
+    if let Some(_ramfs) = Mount::ramfs(folder.path()) {
         test(&folder);
     }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Http, Mcp, Random, Stdio, post_bytes, while_others};
+use crate::support::{Folder, Http, Mcp, Random, Stdio, post_bytes, read_call, request, while_others};
 
 /// Rounds a transport and an interface; four of these make well over 2,000.
 const ROUNDS: usize = 700;
@@ -299,10 +299,7 @@ fn an_answer_of_50_mb_whose_file_is_cut_on_the_way_never_looks_complete() {
     // Nobody takes the answers at first: what does not fit into pipes and sockets is still in the file.
     let (mut rest, mut mcp) = (http.connect(), http.connect());
     rest.write(&post_bytes("/read_file", "", read.to_string().as_bytes()));
-    let call = |id| {
-        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
-            "params": { "name": "read_file", "arguments": read } })
-    };
+    let call = |id| read_call(id, "f");
     mcp.write(&post_bytes("/mcp", "", call(1).to_string().as_bytes()));
     assert_eq!(http.request("ping", json!({}))["result"], json!({}));
     rest.wait_for_bytes();
@@ -317,7 +314,7 @@ fn an_answer_of_50_mb_whose_file_is_cut_on_the_way_never_looks_complete() {
     // A direct method on stdio has no way to say so afterwards: it says so first.
     for _ in 0..5 {
         folder.write("f", content(1, LARGE / 5));
-        stdio.send(&json!({ "jsonrpc": "2.0", "id": "direct", "method": "read_file", "params": read }));
+        stdio.send(&request("direct", "read_file", &read));
         cut();
         let answer = stdio.answer_to(&json!("direct"));
         if let Some(content) = answer["result"]["content"].as_str() {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::support::{
-    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, command, run_command_to_end, run_to_end,
+    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, call, command, run_command_to_end, run_to_end,
 };
 
 /// Exit code 1, nothing on stdout, and one line on stderr that names `part`.
@@ -66,12 +66,8 @@ fn the_folder_must_exist_and_be_a_directory() {
 fn the_folder_must_be_writable_unless_the_server_only_reads() {
     let folder = Folder::new();
     folder.write("f", "a\n");
-    let set_mode = |mode| {
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
-        std::fs::set_permissions(folder.path(), mode).expect("a mode set");
-    };
     let as_nobody = |transport, flags: &[&str]| as_nobody(command(&folder, transport, flags), &folder);
-    set_mode(0o555);
+    folder.set_own_mode(0o555);
     check_refused(&run_command_to_end(as_nobody("stdio", &[])), "--dir");
     check_refused(&run_command_to_end(as_nobody("http", &["--port=0"])), "--dir");
     let server = Stdio::run(as_nobody("stdio", &["--read-only"]));
@@ -323,8 +319,7 @@ fn every_failure_is_logged_with_operation_file_request_id_and_code() {
     let folder = Folder::new();
     let server = Stdio::start(&folder, &["--log-format=json"]);
     let arguments = json!({ "name": "not-there.txt" });
-    server.send(&json!({ "jsonrpc": "2.0", "id": "request-4711", "method": "tools/call",
-        "params": { "name": "read_file", "arguments": arguments } }));
+    server.send(&call("request-4711", "read_file", arguments));
     assert_eq!(server.recv()["result"]["isError"], true);
     let line = server.wait_for_stderr("-32001");
     for part in ["read_file", "request-4711", "not-there.txt"] {

@@ -1,13 +1,13 @@
 //! What an operator sees (S0 5.4): the lines of the log, SIGUSR1, and that no file's text is ever among them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Direct, Folder, Http, Mcp, PATIENCE, Stdio, anonymous_memory, post_bytes, until_a_lock_is_waited_for,
-    while_others,
+    Direct, Folder, Http, MB, Mcp, Stdio, anonymous_memory, call, has_open, lock, post_bytes, request, until,
+    until_a_lock_is_waited_for, until_or, while_others,
 };
 
 /// The lines of a JSON log whose message is `message`.
@@ -102,12 +102,11 @@ fn what_is_refused_before_it_is_a_call_is_logged_and_counted_too() {
 /// Waits until a process that has taken more than a megabyte for a burst is back within one of what it held before.
 fn gives_back(pid: u32, before: usize) {
     let taken = anonymous_memory(pid).saturating_sub(before);
-    assert!(taken > 3 << 19, "too little to be worth it: {taken} bytes");
-    let since = Instant::now();
-    while anonymous_memory(pid) > before + (1 << 20) {
-        assert!(since.elapsed() < PATIENCE, "{} of {before} bytes", anonymous_memory(pid));
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    assert!(taken > MB + MB / 2, "too little to be worth it: {taken} bytes");
+    until_or(
+        || format!("{} bytes, {before} before", anonymous_memory(pid)),
+        || anonymous_memory(pid) <= before + MB,
+    );
 }
 
 #[test]
@@ -121,8 +120,7 @@ fn after_many_requests_at_once_a_server_gives_its_memory_back() {
     let server = Stdio::start(&folder, &[]).ready();
     let before = anonymous_memory(server.pid());
     for (id, name) in names.iter().enumerate() {
-        let params = json!({ "name": "edit_file", "arguments": arguments(name) });
-        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+        server.send(&call(id, "edit_file", arguments(name)));
     }
     names.iter().for_each(|_| assert_ne!(server.recv()["result"]["isError"], true));
     gives_back(server.pid(), before);
@@ -154,31 +152,20 @@ fn what_requests_took_that_waited_long_is_given_back_too() {
         .iter()
         .map(|name| {
             folder.write(name, "text\n");
-            let file = std::fs::File::open(folder.path().join(name)).expect("a file");
-            rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).expect("a lock");
-            file
+            lock(&folder, name)
         })
         .collect();
     let server = Stdio::start(&folder, &["--timeout=30"]).ready();
     let before = anonymous_memory(server.pid());
     for (id, name) in names.iter().enumerate() {
         let edits = json!([{ "line": 0, "operation": "replace", "content": content }]);
-        let params = json!({ "name": "edit_file", "arguments": { "name": name, "edits": edits } });
-        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+        server.send(&call(id, "edit_file", json!({ "name": name, "edits": edits })));
     }
     // Until the thread that reads has had its rest: nobody hears of that.
     std::thread::sleep(Duration::from_secs(4));
     drop(locked);
     names.iter().for_each(|_| assert_ne!(server.recv()["result"]["isError"], true));
     gives_back(server.pid(), before);
-}
-
-/// Whether a process has a file of the folder open.
-fn has_open(pid: u32, folder: &Folder, name: &str) -> bool {
-    let path = folder.path().join(name);
-    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("a process").flatten();
-    let mut targets = descriptors.filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok());
-    targets.any(|target| target == path)
 }
 
 #[test]
@@ -191,11 +178,7 @@ fn no_file_stays_open_after_a_read() {
         for _ in 0..3 {
             server.ok("read_file", json!({ "name": "f" }));
         }
-        let since = Instant::now();
-        while has_open(pid, &folder, "f") {
-            assert!(since.elapsed() < PATIENCE, "a file is still open");
-            std::thread::yield_now();
-        }
+        until("the file is closed", || !has_open(pid, &folder.path().join("f")));
     }
 }
 
@@ -265,7 +248,7 @@ fn a_line_stays_a_line_whatever_a_client_sends() {
         let method = "x\"\n\u{1b}[31m\u{1}".repeat(2_000);
         server.request(&method, json!({}));
         server.refused("read_file", json!({ "name": method }));
-        server.send(&json!({ "jsonrpc": "2.0", "id": method, "method": "no", "params": {} }));
+        server.send(&request(method, "no", json!({})));
         server.recv();
     });
     assert_eq!((lines(&log, "refused").len(), lines(&log, "failed").len()), (2, 1), "{log}");
@@ -284,14 +267,10 @@ fn an_answer_that_turned_untrue_on_its_way_is_a_failure_in_the_log() {
         std::fs::write(&path, &text).expect("a file written");
     };
     while_others(rewrite, || {
-        let end = std::time::Instant::now() + crate::support::PATIENCE;
-        loop {
+        until("a read meets a change", || {
             let result = server.tool("read_file", json!({ "name": "f" }));
-            if result.is_error && result.texts.len() == 2 {
-                break;
-            }
-            assert!(std::time::Instant::now() < end, "no read ever met a change");
-        }
+            result.is_error && result.texts.len() == 2
+        });
     });
     let line = server.wait_for_stderr("was changed by another program");
     let line: Value = serde_json::from_str(&line).expect("JSON");
@@ -304,15 +283,14 @@ fn a_call_that_took_over_a_second_is_warned_of() {
     let folder = Folder::new();
     folder.write("f", "a\n");
     let server = Stdio::start(&folder, &["--log-format=json", "--timeout=30"]);
-    let file = std::fs::File::open(folder.path().join("f")).expect("a file");
-    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).expect("a lock");
+    let locked = lock(&folder, "f");
     std::thread::scope(|scope| {
         let server = &server;
         let edit = scope.spawn(|| server.ok("edit_file", json!({ "name": "f", "append": "b" })));
         until_a_lock_is_waited_for(server.pid());
         // Not a wait for an event: the time itself is what is tested.
         std::thread::sleep(std::time::Duration::from_millis(1_200));
-        drop(file);
+        drop(locked);
         edit.join().expect("an edit");
     });
     let line: Value = serde_json::from_str(&server.wait_for_stderr("slow")).expect("JSON");

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Http, PATIENCE, Stdio, command};
+use crate::support::{Folder, Http, PATIENCE, Stdio, command, request};
 
 /// What a line holds at most, its break included: a pipe that is ready takes as much at once.
 const LONGEST: usize = 4_096;
@@ -56,9 +56,7 @@ fn over_stdio_a_line_is_a_line_in_both_forms_whatever_is_sent() {
             let notify = |method: &str, params: Value| server.notify(method, params);
             let mut ask = |method: &str, params: Value| {
                 asked += 1;
-                server.send_unchecked(
-                    &json!({ "jsonrpc": "2.0", "id": text, "method": method, "params": params }),
-                );
+                server.send_unchecked(&request(&text, method, params));
                 server.recv_unchecked();
             };
             ask(

@@ -1,18 +1,16 @@
 //! The revision without a handshake between its requests: nothing is remembered, and a client that goes away takes
 //! back what it asked for, whole or not at all (SPEC 6.5, 8).
 
-use std::time::Instant;
-
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::errors::system::lock;
 use crate::support::{
-    Folder, Http, Mcp, PATIENCE, Stdio, headers, post_bytes, until_a_lock_is_waited_for, with_meta,
+    Folder, Http, Mcp, PATIENCE, Stdio, headers, lock, post_bytes, request, until_a_lock_is_waited_for,
+    until_or, with_meta,
 };
 
-fn request(method: &str, params: &Value) -> Vec<u8> {
-    json!({ "jsonrpc": "2.0", "id": "r", "method": method, "params": params }).to_string().into_bytes()
+fn body(method: &str, params: &Value) -> Vec<u8> {
+    request("r", method, params).to_string().into_bytes()
 }
 
 #[test]
@@ -24,17 +22,17 @@ fn nothing_is_remembered_from_one_request_to_the_next() {
         connection.write(&post_bytes("/mcp", header_lines, body));
         connection.read()
     };
-    let modern = (headers("tools/list", &json!({})), request("tools/list", &with_meta(json!({}))));
+    let modern = (headers("tools/list", &json!({})), body("tools/list", &with_meta(json!({}))));
     let handshake = json!({ "protocolVersion": "2024-11-05", "capabilities": {},
         "clientInfo": { "name": "c", "version": "1" } });
     let first = ask(&modern.0, &modern.1).text();
     // A handshake on the same connection changes nothing for what comes after it, nor the other way round.
-    let agreed = ask("", &request("initialize", &handshake)).json();
+    let agreed = ask("", &body("initialize", &handshake)).json();
     assert_eq!(agreed["result"]["protocolVersion"], "2024-11-05");
     assert_eq!(ask(&modern.0, &modern.1).text(), first);
-    let old = ask("MCP-Protocol-Version: 2024-11-05\r\n", &request("tools/list", &json!({}))).json();
+    let old = ask("MCP-Protocol-Version: 2024-11-05\r\n", &body("tools/list", &json!({}))).json();
     assert!(old["result"].get("resultType").is_none(), "{old}");
-    let without = ask(&headers("tools/list", &json!({})), &request("tools/list", &json!({})));
+    let without = ask(&headers("tools/list", &json!({})), &body("tools/list", &json!({})));
     let refusal = (without.status, &without.json()["error"]["code"]);
     assert_eq!(refusal, (400, &json!(-32602)), "the revision of an earlier request was taken for this one");
     let other =
@@ -60,9 +58,9 @@ fn a_probe_is_answered_at_once_and_leaves_the_handshake_open() {
 fn append(stateless: bool, text: &str) -> Vec<u8> {
     let params = json!({ "name": "edit_file", "arguments": { "name": "f", "append": text } });
     if stateless {
-        post_bytes("/mcp", &headers("tools/call", &params), &request("tools/call", &with_meta(params)))
+        post_bytes("/mcp", &headers("tools/call", &params), &body("tools/call", &with_meta(params)))
     } else {
-        post_bytes("/mcp", "", &request("tools/call", &params))
+        post_bytes("/mcp", "", &body("tools/call", &params))
     }
 }
 
@@ -114,11 +112,7 @@ impl Orphan {
 fn a_client_with_a_handshake_that_loses_its_connection_has_its_edit_done() {
     let Orphan { folder, server, locked } = Orphan::new();
     drop(locked);
-    let deadline = Instant::now() + PATIENCE;
-    while folder.text("f") != "a\nb\n" {
-        assert!(Instant::now() < deadline, "the edit was not done: {:?}", folder.text("f"));
-        std::thread::yield_now();
-    }
+    until_or(|| format!("the edit was not done: {:?}", folder.text("f")), || folder.text("f") == "a\nb\n");
     assert!(server.terminate().success());
     assert_eq!(folder.names(), ["f"]);
 }

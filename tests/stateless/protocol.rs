@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Folder, Http, HttpResponse, Mcp, STATELESS, Stateless, Stdio, headers, meta, with_meta,
+    Folder, Http, HttpResponse, Mcp, STATELESS, Stateless, Stdio, headers, meta, request, with_meta,
 };
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -18,12 +18,12 @@ fn start() -> (Folder, Http) {
     (folder, server)
 }
 
-fn request(method: &str, params: &Value) -> Vec<u8> {
-    json!({ "jsonrpc": "2.0", "id": "r", "method": method, "params": params }).to_string().into_bytes()
+fn body(method: &str, params: &Value) -> Vec<u8> {
+    request("r", method, params).to_string().into_bytes()
 }
 
 fn post(server: &Http, header_lines: &str, method: &str, params: &Value) -> HttpResponse {
-    server.post_with("/mcp", header_lines, &request(method, params))
+    server.post_with("/mcp", header_lines, &body(method, params))
 }
 
 /// Status and code of a refusal, which carries the request's id.

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::errors::system::lock;
-use crate::support::{Folder, Mcp, PATIENCE, Stdio, mostly_within, until_a_lock_is_waited_for};
+use crate::support::{
+    Folder, MB, Mcp, PATIENCE, Stdio, append_call, lock, mostly_within, read_call, until_a_lock_is_waited_for,
+};
 
-const MB: usize = 1_048_576;
 const PING: &str = r#"{"jsonrpc":"2.0","id":"ping","method":"ping"}"#;
 
 fn start() -> (Folder, Stdio) {
@@ -259,9 +259,7 @@ fn what_is_in_work_at_the_end_of_input_is_finished_and_the_exit_code_is_0() {
     let (folder, server) = start();
     let mut input = String::new();
     for n in 0..100 {
-        let call = json!({ "name": "edit_file", "arguments": { "name": format!("f{}", n % 5), "append": n.to_string() } });
-        input +=
-            &format!("{}\n", json!({ "jsonrpc": "2.0", "id": n, "method": "tools/call", "params": call }));
+        input += &format!("{}\n", append_call(n, &format!("f{}", n % 5), &n.to_string()));
     }
     // The last message lacks its line break.
     input += PING;
@@ -300,15 +298,11 @@ fn pipelined_edits_and_reads_of_one_file_are_carried_out_in_the_order_in_which_t
     let server = Stdio::start(&folder, &["--sync=none", "--timeout=30"]);
     // The file is there, and known: a read that does not wait for its turn has its answer at once.
     server.ok("read_file", json!({ "name": "f" }));
-    let call = |id: String, tool: &str, arguments: Value| {
-        let params = json!({ "name": tool, "arguments": arguments });
-        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
-    };
     // The first edit waits, and with it all that comes after it for the same file.
     let locked = lock(&folder, "f");
     for n in 0..50 {
-        call(format!("edit {n}"), "edit_file", json!({ "name": "f", "append": n.to_string() }));
-        call(format!("read {n}"), "read_file", json!({ "name": "f" }));
+        server.send(&append_call(format!("edit {n}"), "f", &n.to_string()));
+        server.send(&read_call(format!("read {n}"), "f"));
     }
     until_a_lock_is_waited_for(server.pid());
     only_a_ping_is_answered(&server);

@@ -4,26 +4,11 @@ use std::io::{Read, Write};
 
 use serde_json::{Value, json};
 
-use crate::errors::system::lock;
-use crate::support::{Folder, Mcp, PATIENCE, Stdio, command};
+use crate::support::{
+    Folder, Mcp, PATIENCE, Stdio, append_call, command, lock, ping, read_call, read_calls, request, text_of,
+};
 
 const READ_BUFFER: usize = 64 * 1024;
-
-fn ping(id: &str) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })
-}
-
-fn edit(id: &str, file: &str) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
-        "params": { "name": "edit_file", "arguments": { "name": file, "append": id } } })
-}
-
-/// How many read calls a process has made.
-fn reads(pid: u32) -> u64 {
-    let io = std::fs::read_to_string(format!("/proc/{pid}/io")).expect("/proc");
-    let count = io.lines().find_map(|line| line.strip_prefix("syscr: ")).expect("a count");
-    count.parse().expect("a number")
-}
 
 #[test]
 fn messages_are_whole_wherever_the_read_buffer_ends() {
@@ -34,7 +19,7 @@ fn messages_are_whole_wherever_the_read_buffer_ends() {
         // Each line ends a byte before, at or after a multiple of the buffer.
         let line = |padding: usize| {
             let params = json!({ "x": "y".repeat(padding) });
-            format!("{}\n", json!({ "jsonrpc": "2.0", "id": n, "method": "ping", "params": params }))
+            format!("{}\n", request(n, "ping", params))
         };
         let bare = line(0).len();
         input.extend_from_slice(line(READ_BUFFER - bare + n % 3 - 1).as_bytes());
@@ -51,11 +36,11 @@ fn input_is_read_in_blocks_of_64_kib() {
     let folder = Folder::new();
     let server = Stdio::start(&folder, &[]);
     server.request("ping", json!({}));
-    let before = reads(server.pid());
+    let before = read_calls(server.pid());
     let params = json!({ "x": "y".repeat(BLOCKS * READ_BUFFER) });
     server.request("ping", params);
     // A reader may find the pipe part full; with a buffer of 8 KiB there would be eight times as many.
-    let made = reads(server.pid()) - before;
+    let made = read_calls(server.pid()) - before;
     assert!(made < 4 * BLOCKS as u64, "{made} reads");
 }
 
@@ -66,11 +51,11 @@ fn by_default_128_requests_are_in_work_and_past_that_nothing_is_read() {
     let server = Stdio::start(&folder, &[]);
     let locked = lock(&folder, "f");
     for n in 0..127 {
-        server.send(&edit(&format!("edit {n}"), "f"));
+        server.send(&append_call(format!("edit {n}"), "f", "x"));
     }
     server.send(&ping("there is room"));
     assert_eq!(server.recv()["id"], "there is room");
-    server.send(&edit("edit 127", "f"));
+    server.send(&append_call("edit 127", "f", "x"));
     server.send(&ping("there is none"));
     drop(locked);
     // The ping is read only when a request is out of work, which is when it has been answered.
@@ -93,7 +78,7 @@ fn answers_come_in_the_order_in_which_the_work_is_done() {
     let server = Stdio::start(&folder, &[]);
     let mut locks = ["one", "two", "three"].map(|name| Some(lock(&folder, name)));
     for name in ["one", "two", "three"] {
-        server.send(&edit(name, name));
+        server.send(&append_call(name, name, "x"));
     }
     server.send(&ping("quick"));
     assert_eq!(server.recv()["id"], "quick");
@@ -128,18 +113,17 @@ fn other_answers_wait_for_the_end_of_a_long_one() {
     let text = "some words in a line\n".repeat(200_000);
     folder.write("large", &text);
     let server = Stdio::start(&folder, &[]);
-    let read = json!({ "jsonrpc": "2.0", "id": "large", "method": "tools/call",
-        "params": { "name": "read_file", "arguments": { "name": "large" } } });
+    let read = read_call("large", "large");
     for n in 0..4 {
         server.send(&read);
-        server.send(&ping(&n.to_string()));
+        server.send(&ping(n.to_string()));
     }
     // Were one put between the blocks of another, a line would be no JSON.
     let mut long = 0;
     for _ in 0..8 {
         let answer = server.recv();
         if answer["id"] == "large" {
-            let found = answer["result"]["content"][0]["text"].as_str().expect("a text");
+            let found = text_of(&answer);
             assert!(found.len() > text.len() && found.ends_with("in a line"));
             long += 1;
         }
@@ -168,8 +152,7 @@ fn a_pipe_that_does_not_block_is_waited_for_when_it_is_full() {
     let (mut ours, theirs) = std::io::pipe().expect("a pipe");
     rustix::io::ioctl_fionbio(&theirs, true).expect("a pipe that does not block");
     let (mut server, mut stdin) = with_stdout(&folder, theirs.into());
-    let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": "read_file", "arguments": { "name": "large" } } });
+    let read = read_call(1, "large");
     stdin.write_all(format!("{read}\n{}\n", ping("next")).as_bytes()).expect("sent");
     drop(stdin);
     // Nothing is taken until the pipe is full.
@@ -179,7 +162,7 @@ fn a_pipe_that_does_not_block_is_waited_for_when_it_is_full() {
     ours.read_to_string(&mut all).expect("the rest");
     let answers: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let large = answers.iter().find(|answer| answer["id"] == 1).expect("an answer");
-    let found = large["result"]["content"][0]["text"].as_str().expect("a text");
+    let found = text_of(large);
     assert!(found.len() > text.len() && found.ends_with("in a line"));
     assert!(answers.len() == 2 && answers.iter().any(|answer| answer["id"] == "next"));
     assert!(server.wait().expect("its end").success());

@@ -170,11 +170,14 @@ impl Connection {
 
 /// A POST of JSON; `headers` are further header lines, each with its line break.
 pub(crate) fn post_bytes(path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n",
-        body.len()
-    );
-    [head.as_bytes(), body].concat()
+    [post_head(path, headers, body.len()).as_bytes(), body].concat()
+}
+
+/// The head of such a POST, whose body has this length.
+pub(crate) fn post_head(path: &str, headers: &str, length: usize) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}Content-Length: {length}\r\n\r\n"
+    )
 }
 
 impl Http {

@@ -14,6 +14,11 @@ impl Mount {
         Mount::run(path, &["-t", "tmpfs", "-o", options, "file-editor-test"])
     }
 
+    /// A ramfs in the place of a folder.
+    pub(crate) fn ramfs(path: &Path) -> Option<Mount> {
+        Mount::run(path, &["-t", "ramfs", "-o", "mode=755", "file-editor-test"])
+    }
+
     /// The directory `what` at another place.
     pub(crate) fn bind(what: &Path, path: &Path) -> Option<Mount> {
         Mount::run(path, &["--bind", what.to_str().expect("a plain path")])

@@ -61,30 +61,6 @@ pub(crate) fn with_umask(command: &Command, umask: &str) -> Command {
     shell
 }
 
-/// The anonymous memory of a process in bytes: what it holds itself, without maps of files.
-pub(crate) fn anonymous_memory(pid: u32) -> usize {
-    memory(pid, "RssAnon:")
-}
-
-/// The memory that a process has resident, and the most that it ever had, in bytes; both with pages of mapped files.
-pub(crate) fn resident_memory(pid: u32) -> (usize, usize) {
-    (memory(pid, "VmRSS:"), memory(pid, "VmHWM:"))
-}
-
-fn memory(pid: u32, kind: &str) -> usize {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a running process");
-    let line = status.lines().find_map(|line| line.strip_prefix(kind)).expect("a line of its kind");
-    line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
-}
-
-/// Whether a thread of the process waits in the system in a way that no signal ends, as for a lock of a file system.
-pub(crate) fn waits_in_the_system(pid: u32) -> bool {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("/proc");
-    let states = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("stat")).ok());
-    // The state follows the name, which stands in brackets.
-    states.into_iter().any(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('D')))
-}
-
 /// The same command with this many descriptors and no more.
 pub(crate) fn with_descriptors(command: &Command, most: u32) -> Command {
     with_limit(command, &format!("-n {most}"))
@@ -94,6 +70,16 @@ pub(crate) fn with_descriptors(command: &Command, most: u32) -> Command {
 pub(crate) fn with_limit(command: &Command, limit: &str) -> Command {
     let mut shell = Command::new("/bin/sh");
     shell.arg("-c").arg(format!("ulimit {limit} && exec \"$0\" \"$@\""));
+    shell.arg(command.get_program()).args(command.get_args());
+    shell
+}
+
+/// The same command under a limit on the size of the files that it writes, which is what a full disk looks like. `trap` is
+/// what the shell does with SIGXFSZ first; without it the signal is at its default, which is to kill.
+pub(crate) fn with_file_size_limit(command: &Command, trap: &str) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    // The limit would also cut the profile where coverage is measured.
+    shell.arg("-c").arg(format!("{trap} ulimit -f 64; LLVM_PROFILE_FILE=/dev/null exec \"$0\" \"$@\""));
     shell.arg(command.get_program()).args(command.get_args());
     shell
 }

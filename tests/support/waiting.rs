@@ -1,0 +1,38 @@
+//! Waiting for what a test expects, with an end.
+
+use std::time::{Duration, Instant};
+
+/// How long anything is waited for.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Returns when `so` is true, which is polled: the system reports no event for it. After [`PATIENCE`] it panics with what
+/// `problem` says then.
+#[track_caller]
+pub(crate) fn until_or<P: std::fmt::Display>(problem: impl Fn() -> P, mut so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !so() {
+        assert!(Instant::now() < deadline, "not within {PATIENCE:?}: {}", problem());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The same, where `what` names the event.
+#[track_caller]
+pub(crate) fn until(what: &str, so: impl FnMut() -> bool) {
+    until_or(|| what, so);
+}
+
+/// Compares the times that `once` measures with `bound`: at most two of five may be longer. A busy machine is late now and
+/// then; a slow server is late most times.
+#[track_caller]
+pub(crate) fn mostly_within(bound: Duration, mut once: impl FnMut() -> Duration) {
+    let mut late = Vec::new();
+    let mut in_time = 0;
+    while in_time < 3 {
+        match once() {
+            took if took <= bound => in_time += 1,
+            took => late.push(took),
+        }
+        assert!(late.len() < 3, "not within {bound:?}: {late:?}");
+    }
+}
