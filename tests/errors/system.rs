@@ -222,9 +222,11 @@ fn stopped_in_the_middle(folder: &Folder, delay: Duration) -> Value {
     let server = Stdio::start(folder, &["--timeout=1", "--max-size=100", "--sync=none"]).ready();
     let edit = json!({ "name": "f", "edits": [{ "line": 0, "operation": "insert", "content": "x" }] });
     server.send(&call("edit", "edit_file", edit));
+    // The time is the subject: how far the edit gets.
     std::thread::sleep(delay);
     server.signal(Signal::STOP);
-    std::thread::sleep(Duration::from_millis(1300));
+    // The time is the subject: longer than the timeout.
+    std::thread::sleep(Duration::from_millis(1_300));
     server.signal(Signal::CONT);
     let answer = server.answer_to(&json!("edit"))["result"].clone();
     // The answer does not wait for work that hangs; what was written of the new file goes when it wakes up.

@@ -123,13 +123,12 @@ fn a_mount_that_died_is_left_and_the_next_one_in_its_place_is_served() {
     let bind = |folder: &Folder| {
         let mut bind = Command::new("bindfs");
         let mut bind = bind.arg("-f").arg(&source).arg(folder.path()).spawn().ok()?;
-        while !folder.path().join("f").exists() {
-            if bind.try_wait().is_ok_and(|ended| ended.is_some()) {
-                return None;
-            }
-            std::thread::yield_now();
-        }
-        Some(bind)
+        let mut ended = false;
+        until("the folder is mounted", || {
+            ended = bind.try_wait().is_ok_and(|ended| ended.is_some());
+            ended || folder.path().join("f").exists()
+        });
+        (!ended).then_some(bind)
     };
     let Some(mut first) = bind(&folder) else { return println!("SKIPPED: no bindfs here") };
     let server = Stdio::start(&folder, &[]).ready();

@@ -30,7 +30,8 @@ fn a_reader_that_takes_nothing() {
     assert_eq!(sockets(server.pid()), before + 1);
     let since = Instant::now();
     while sockets(server.pid()) > before {
-        assert!(since.elapsed() < LONG, "a reader that takes nothing is not hung up on");
+        assert!(since.elapsed() < LONG, "the connection of a client that does not read stays open");
+        // Half a minute of polling: the system reports no event for a socket of another process.
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(reader.try_read().is_err(), "all of the answer was held for it");

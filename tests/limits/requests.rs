@@ -18,6 +18,7 @@ fn past_the_rate_limit_requests_are_refused_until_there_is_room_again() {
     assert!(answers[..3].iter().all(|answer| answer["result"] == json!({})), "{answers:?}");
     let refused = answers[3..].iter().filter(|answer| answer["error"]["code"] == -32003).count();
     assert!(3 <= refused + since.elapsed().as_secs() as usize, "{answers:?}");
+    // The time is the subject: one request a second is admitted again.
     std::thread::sleep(Duration::from_millis(1_200));
     assert_eq!(server.request("ping", json!({}))["result"], json!({}));
 }

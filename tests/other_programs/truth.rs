@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::json;
 
-use crate::support::{Folder, HeldWrite, Mcp, Mount, PATIENCE, Stdio, map_mut, waits_in_the_system};
+use crate::support::{Folder, HeldWrite, Mcp, Mount, PATIENCE, Stdio, map_mut, until, waits_in_the_system};
 
 /// Bytes of the large file: 4 MiB, well over what is read at once.
 const LEN: usize = 4 << 20;
@@ -21,9 +21,7 @@ fn numbered(width: usize) -> String {
 fn until_not_racy(folder: &Folder, name: &str) {
     let changed = || folder.path().join(name).metadata().expect("a file").modified().expect("a time");
     let old_enough = |changed| SystemTime::now().duration_since(changed).unwrap_or_default();
-    while old_enough(changed()) <= Duration::from_millis(25) {
-        std::thread::yield_now();
-    }
+    until("the clock has moved on", || old_enough(changed()) > Duration::from_millis(25));
 }
 
 /// Asserts that `server` reads and edits the lines that the small file `a.txt` has.
@@ -145,9 +143,9 @@ fn writes_that_are_running_while_a_file_is_read(folder: &Folder) {
         let (answered, during) = std::thread::scope(|scope| {
             let read = json!({ "name": "a.txt", "start_line": 20_000 });
             let during = scope.spawn(|| server.ok("read_file", read));
-            while !during.is_finished() && !waits_in_the_system(server.pid()) {
-                std::thread::yield_now();
-            }
+            until("the read ends or waits in the kernel", || {
+                during.is_finished() || waits_in_the_system(server.pid())
+            });
             let answered = during.is_finished();
             write.finish();
             (answered, during.join().expect("an answer"))

@@ -161,7 +161,7 @@ fn what_requests_took_that_waited_long_is_given_back_too() {
         let edits = json!([{ "line": 0, "operation": "replace", "content": content }]);
         server.send(&call(id, "edit_file", json!({ "name": name, "edits": edits })));
     }
-    // Until the thread that reads has had its rest: nobody hears of that.
+    // The time is the subject: longer than the server waits before it returns memory.
     std::thread::sleep(Duration::from_secs(4));
     drop(locked);
     names.iter().for_each(|_| assert_ne!(server.recv()["result"]["isError"], true));
@@ -288,7 +288,7 @@ fn a_call_that_took_over_a_second_is_warned_of() {
         let server = &server;
         let edit = scope.spawn(|| server.ok("edit_file", json!({ "name": "f", "append": "b" })));
         until_a_lock_is_waited_for(server.pid());
-        // Not a wait for an event: the time itself is what is tested.
+        // The time is the subject: a call is slow from one second on.
         std::thread::sleep(std::time::Duration::from_millis(1_200));
         drop(locked);
         edit.join().expect("an edit");

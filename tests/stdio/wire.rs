@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Folder, Mcp, PATIENCE, Stdio, append_call, command, lock, ping, read_call, read_calls, request, text_of,
+    Folder, Mcp, Stdio, append_call, command, lock, ping, read_call, read_calls, request, text_of, until,
 };
 
 const READ_BUFFER: usize = 64 * 1024;
@@ -174,15 +174,10 @@ fn a_server_whose_answers_nobody_reads_any_more_ends() {
     let (ours, theirs) = std::io::pipe().expect("a pipe");
     let (mut server, mut stdin) = with_stdout(&folder, theirs.into());
     drop(ours);
-    let end = std::time::Instant::now() + PATIENCE;
-    while server.try_wait().expect("a status").is_none() {
-        // Its stdin stays open.
-        let _ = stdin.write_all(format!("{}\n", ping("nobody hears")).as_bytes());
-        if std::time::Instant::now() > end {
-            let _ = server.kill();
-            panic!("it goes on for nobody");
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    // Its stdin stays open.
+    until("the server ends", || {
+        let _ = stdin.write_all(format!("{}\n", ping("an answer without a reader")).as_bytes());
+        server.try_wait().expect("a status").is_some()
+    });
     assert!(server.wait().expect("its end").success());
 }

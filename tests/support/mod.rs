@@ -15,8 +15,8 @@
 //!
 //! Every message that a client here receives is held against the official schemas of its revision (schema.rs).
 //!
-//! Nothing sleeps where it can wait for an event, and every wait ends after [`PATIENCE`] with a panic that tells
-//! what the server wrote to stderr.
+//! No test sleeps where it can wait for an event. Every wait ends after [`PATIENCE`] with a panic, which shows what the
+//! server wrote to stderr. A sleep has a comment that says why the time is its subject.
 
 mod client;
 mod folder;

@@ -16,7 +16,7 @@ impl Moment {
         Moment { most: microseconds }
     }
 
-    /// A random moment is what is tested; there is no event to wait for.
+    /// The time is the subject: a random moment has no event.
     pub(crate) fn wait(&self, random: &mut Random) {
         std::thread::sleep(Duration::from_micros(random.below(self.most)));
     }

@@ -72,7 +72,7 @@ pub(crate) fn is_idle(pid: u32) -> bool {
         (fields[11].clone(), fields[12].clone())
     };
     let before = used();
-    // The time is the subject: idle means that nothing happens during it.
+    // The time is the subject: idle means that nothing happens in it.
     std::thread::sleep(Duration::from_millis(300));
     used() == before
 }
