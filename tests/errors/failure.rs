@@ -81,7 +81,7 @@ fn check_data(error: &DirectError, operation: &str, filename: Option<&str>) {
 }
 
 /// Runs each failure over MCP on both transports, over REST, and over the direct methods.
-pub(super) fn check(flags: &[&str], fill: impl Fn(&Folder), failures: &[Failure]) {
+pub(super) fn check(flags: &[&str], fill: impl Fn(&Folder) + Sync, failures: &[Failure]) {
     on_both_with(flags, &fill, |server, folder| {
         failures.iter().for_each(|failure| failure.over_mcp(server, folder));
     });

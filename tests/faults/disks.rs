@@ -5,11 +5,13 @@
 
 use serde_json::json;
 
-use crate::support::{Direct, Folder, Http, Mcp, Mount, Stdio, append, command, with_file_size_limit};
+use crate::support::{
+    Direct, Folder, Http, Mcp, Mount, Stdio, append, command, each_transport, with_file_size_limit,
+};
 
 /// Runs `test` with a server on each transport, on a small file system that `options` describe.
-fn on_small_disks(options: &str, test: impl Fn(&dyn Mcp, &dyn Direct, &Folder, &Mount)) {
-    for http in [false, true] {
+fn on_small_disks(options: &str, test: impl Fn(&dyn Mcp, &dyn Direct, &Folder, &Mount) + Sync) {
+    each_transport(|http| {
         let folder = Folder::new();
         let Some(mount) = Mount::at(folder.path(), options) else { return };
         if http {
@@ -19,7 +21,7 @@ fn on_small_disks(options: &str, test: impl Fn(&dyn Mcp, &dyn Direct, &Folder, &
             let server = Stdio::start(&folder, &[]).ready();
             test(&server, &server, &folder, &mount);
         }
-    }
+    });
 }
 
 #[test]

@@ -5,26 +5,26 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use crate::support::{
-    Direct, Folder, Http, Mcp, PATIENCE, Stdio, append, append_call, command, post_bytes, read_call, request,
-    text_of, until, until_or, with_injected,
+    Direct, Folder, Http, Mcp, PATIENCE, Stdio, append, append_call, at_once, command, each_transport,
+    post_bytes, read_call, request, text_of, until, until_or, with_injected,
 };
 
-/// Runs `test` with a server on each transport that has system calls of its tampered with, on a folder with the file `f`.
-fn with_faults(inject: &str, flags: &[&str], test: impl Fn(&dyn Mcp, &dyn Direct, &Folder)) {
-    let folder = || {
+/// Runs `test` with a server on each transport, with `inject` done to its system calls, on a folder with the file `f`.
+fn with_faults(inject: &str, flags: &[&str], test: impl Fn(&dyn Mcp, &dyn Direct, &Folder) + Sync) {
+    each_transport(|http| {
         let folder = Folder::new();
         folder.write("f", "a\n");
-        folder
-    };
-    let stdio = folder();
-    let Some(server) = with_injected(&command(&stdio, "stdio", flags), inject).map(Stdio::run) else {
-        return;
-    };
-    test(&server, &server, &stdio);
-    let http = folder();
-    let server = with_injected(&command(&http, "http", &[flags, &["--port=0"]].concat()), inject);
-    let server = Http::run(server.expect("strace works"));
-    test(&server, &server, &http);
+        let transport = if http { "http" } else { "stdio" };
+        let flags = if http { [flags, &["--port=0"]].concat() } else { flags.to_vec() };
+        let Some(command) = with_injected(&command(&folder, transport, &flags), inject) else { return };
+        if http {
+            let server = Http::run(command);
+            test(&server, &server, &folder);
+        } else {
+            let server = Stdio::run(command);
+            test(&server, &server, &folder);
+        }
+    });
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_file_is_created_where_a_rename_cannot_refuse_to_replace() {
 
 /// Long after all that is waited for meanwhile: what is delayed by that hangs. (strace holds up the end of a process until
 /// the delay is over, too.)
-const HANGS: &str = "fdatasync:delay_enter=8000000";
+const HANGS: &str = "fdatasync:delay_enter=5000000";
 
 /// An edit that hangs keeps its temporary file.
 #[track_caller]
@@ -119,24 +119,28 @@ fn requests_that_wait_for_one_that_hangs_go_on_when_it_is_answered_as_late_and_t
 
 #[test]
 fn a_signal_ends_a_server_in_which_an_edit_hangs() {
-    let folder = Folder::new();
-    let binary = command(&folder, "http", &["--timeout=60", "--port=0"]);
-    let Some(http) = with_injected(&binary, HANGS).map(Http::run) else { return };
-    let mut waiting = http.connect();
-    waiting.write(&post_bytes("/mcp", "", &edit_new("b")));
-    until_a_temporary_file_is_there(&folder);
-    http.signal(Signal::TERM);
-    http.wait_for_stderr("stopped uptime");
-    still_hangs(&folder);
-
-    let folder = Folder::new();
-    let binary = command(&folder, "stdio", &["--timeout=60"]);
-    let stdio = Stdio::run(with_injected(&binary, HANGS).expect("strace works"));
-    stdio.send_raw(&[&edit_new("b")[..], b"\n"].concat());
-    until_a_temporary_file_is_there(&folder);
-    stdio.signal(Signal::TERM);
-    stdio.wait_for_stderr("stopped uptime");
-    still_hangs(&folder);
+    let over_http = || {
+        let folder = Folder::new();
+        let binary = command(&folder, "http", &["--timeout=60", "--port=0"]);
+        let Some(http) = with_injected(&binary, HANGS).map(Http::run) else { return };
+        let mut waiting = http.connect();
+        waiting.write(&post_bytes("/mcp", "", &edit_new("b")));
+        until_a_temporary_file_is_there(&folder);
+        http.signal(Signal::TERM);
+        http.wait_for_stderr("stopped uptime");
+        still_hangs(&folder);
+    };
+    let over_stdio = || {
+        let folder = Folder::new();
+        let binary = command(&folder, "stdio", &["--timeout=60"]);
+        let Some(stdio) = with_injected(&binary, HANGS).map(Stdio::run) else { return };
+        stdio.send_raw(&[&edit_new("b")[..], b"\n"].concat());
+        until_a_temporary_file_is_there(&folder);
+        stdio.signal(Signal::TERM);
+        stdio.wait_for_stderr("stopped uptime");
+        still_hangs(&folder);
+    };
+    at_once(over_stdio, over_http);
 }
 
 fn edit_new(text: &str) -> Vec<u8> {
@@ -149,12 +153,13 @@ fn until_a_temporary_file_is_there(folder: &Folder) {
 
 #[test]
 fn an_edit_that_is_being_put_in_place_when_its_time_is_up_is_answered_as_done() {
-    for call in ["renameat", "fsync"] {
+    let late = |call: &str| {
         with_faults(&format!("{call}:delay_enter=1800000"), &["--timeout=1"], |mcp, _, folder| {
             assert!(mcp.ok("edit_file", append("f", "b")).contains("Total lines: 2"));
             assert_eq!((folder.text("f"), folder.names()), ("a\nb\n".into(), vec!["f".into()]));
         });
-    }
+    };
+    at_once(|| late("renameat"), || late("fsync"));
 }
 
 /// An edit that is answered as late a moment before it comes back from the disk; whether it has cleared away after itself

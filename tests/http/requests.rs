@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Folder, Http, HttpResponse, MB, Mcp, PATIENCE, lock, mostly_within, ping, post_bytes, post_head,
+    Folder, Http, HttpResponse, MB, Mcp, PATIENCE, at_once, lock, mostly_within, ping, post_bytes, post_head,
     read_call, request,
 };
 
@@ -312,7 +312,6 @@ fn sigterm_and_sigint_end_the_server_with_code_0_within_2_seconds_whoever_is_con
         assert_eq!(folder.names(), ["f"]);
         took
     };
-    for signal in [Signal::TERM, Signal::INT] {
-        mostly_within(Duration::from_millis(2_000), || stopped_by(signal));
-    }
+    let check = |signal| mostly_within(Duration::from_millis(2_000), || stopped_by(signal));
+    at_once(|| check(Signal::TERM), || check(Signal::INT));
 }

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::batch_client::{ids, post, stdio};
 use crate::support::{
-    Connection, Folder, Http, MB, Mcp, Stdio, anonymous_memory, append_call, call, cancelled, command,
-    descriptors, is_idle, locked, locks_waited_for, ping, read_call, text_of, until,
+    Connection, Folder, Http, MB, Mcp, Stdio, anonymous_memory, append_call, at_once, call, cancelled,
+    command, descriptors, is_idle, locked, locks_waited_for, ping, read_call, text_of, until,
     until_locks_are_waited_for, with_descriptors,
 };
 
@@ -105,10 +105,13 @@ fn each_message_counts_for_the_rate_limit() {
     assert!(next == 429 || since.elapsed().as_secs() > 0, "{next}");
 }
 
+/// More than there may be descriptors; their answers are some 250 MB.
+const READS: usize = 200;
+
 /// A batch of whole reads of large files, and of an edit that waits for a lock.
 fn many_large_reads() -> Value {
     let mut batch = vec![append_call("edit", "locked", "x")];
-    batch.extend((0..400).map(|n| read_call(n, ["large", "larger"][n % 2])));
+    batch.extend((0..READS).map(|n| read_call(n, ["large", "larger"][n % 2])));
     batch.extend((0..50).map(|n| call(format!("list {n}"), "list_files", json!({}))));
     json!(batch)
 }
@@ -116,8 +119,8 @@ fn many_large_reads() -> Value {
 /// Fills a folder for [`many_large_reads`].
 fn with_large_files() -> (Folder, Vec<File>) {
     let folder = Folder::new();
-    folder.write("large", "some text in a line\n".repeat(2 * MB / 20));
-    folder.write("larger", "some text in a line\n".repeat(3 * MB / 20));
+    folder.write("large", "some text in a line\n".repeat(MB / 20));
+    folder.write("larger", "some text in a line\n".repeat(3 * MB / 2 / 20));
     let locks = locked(&folder, &["locked"]);
     (folder, locks)
 }
@@ -125,8 +128,8 @@ fn with_large_files() -> (Folder, Vec<File>) {
 #[track_caller]
 fn check_many_large_reads(folder: &Folder, answers: &Value) {
     let found = ids(answers);
-    assert_eq!((found.len(), &found[0], &found[400]), (451, &json!("edit"), &json!(399)));
-    for (n, answer) in answers.as_array().expect("an array")[1..401].iter().enumerate() {
+    assert_eq!((found.len(), &found[0], &found[READS]), (READS + 51, &json!("edit"), &json!(READS - 1)));
+    for (n, answer) in answers.as_array().expect("an array")[1..=READS].iter().enumerate() {
         let name = ["large", "larger"][n % 2];
         let whole = folder.text(name);
         let (head, body) = text_of(answer).split_once("\n\n").expect("a head");
@@ -146,29 +149,35 @@ fn check_held(pid: u32, before: (usize, usize), most_files: usize) {
 fn a_batch_of_many_large_reads_holds_little_while_it_waits_and_is_complete() {
     // Few descriptors: an eighth of them for batches.
     const MOST: u32 = 160;
-    let (folder, locks) = with_large_files();
-    let flags = ["--timeout=30", "--max-in-flight=4"];
-    let server = Stdio::run(with_descriptors(&command(&folder, "stdio", &flags), MOST));
-    server.begin("2025-03-26");
-    let before = (anonymous_memory(server.pid()), descriptors(server.pid()));
-    server.send(&many_large_reads());
-    until("only the lock is waited for", || locks_waited_for(server.pid()) == 1 && is_idle(server.pid()));
-    check_held(server.pid(), before, MOST as usize / 4);
-    assert!(
-        server.ok("read_file", json!({ "name": "large", "end_line": 0 })).ends_with("some text in a line")
-    );
-    drop(locks);
-    check_many_large_reads(&folder, &server.recv());
-
-    let (folder, locks) = with_large_files();
-    let flags = ["--timeout=30", "--max-in-flight=4", "--port=0"];
-    let server = Http::run(with_descriptors(&command(&folder, "http", &flags), MOST));
-    let before = (anonymous_memory(server.pid()), descriptors(server.pid()));
-    let mut waiting = post(&server, &many_large_reads());
-    until("only the lock is waited for", || locks_waited_for(server.pid()) == 1 && is_idle(server.pid()));
-    check_held(server.pid(), before, MOST as usize / 4);
-    drop(locks);
-    check_many_large_reads(&folder, &waiting.read().json());
+    let over_stdio = || {
+        let (folder, locks) = with_large_files();
+        let flags = ["--timeout=30", "--max-in-flight=4"];
+        let server = Stdio::run(with_descriptors(&command(&folder, "stdio", &flags), MOST));
+        server.begin("2025-03-26");
+        let before = (anonymous_memory(server.pid()), descriptors(server.pid()));
+        server.send(&many_large_reads());
+        until("only the lock is waited for", || locks_waited_for(server.pid()) == 1 && is_idle(server.pid()));
+        check_held(server.pid(), before, MOST as usize / 4);
+        assert!(
+            server
+                .ok("read_file", json!({ "name": "large", "end_line": 0 }))
+                .ends_with("some text in a line")
+        );
+        drop(locks);
+        check_many_large_reads(&folder, &server.recv());
+    };
+    let over_http = || {
+        let (folder, locks) = with_large_files();
+        let flags = ["--timeout=30", "--max-in-flight=4", "--port=0"];
+        let server = Http::run(with_descriptors(&command(&folder, "http", &flags), MOST));
+        let before = (anonymous_memory(server.pid()), descriptors(server.pid()));
+        let mut waiting = post(&server, &many_large_reads());
+        until("only the lock is waited for", || locks_waited_for(server.pid()) == 1 && is_idle(server.pid()));
+        check_held(server.pid(), before, MOST as usize / 4);
+        drop(locks);
+        check_many_large_reads(&folder, &waiting.read().json());
+    };
+    at_once(over_stdio, over_http);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::batch_client::{ids, post, stdio};
 use crate::support::{
-    Folder, Http, Mcp, PATIENCE, append_call, cancelled, locked, ping, read_call, text_of, until,
+    Folder, Http, Mcp, PATIENCE, append_call, at_once, cancelled, locked, ping, read_call, text_of, until,
     until_locks_are_waited_for,
 };
 
@@ -126,15 +126,19 @@ fn several_files_are_worked_on_at_once_and_each_request_has_its_own_time() {
     };
     let folder = Folder::new();
     let _locks = locked(&folder, &names);
-    let server = stdio(&folder, &["--timeout=2"]);
-    server.send(&json!(batch));
-    until_locks_are_waited_for(server.pid(), names.len());
-    check(&server.recv());
-
-    let server = Http::start(&folder, &["--timeout=2"]);
-    let mut waiting = post(&server, &json!(batch));
-    until_locks_are_waited_for(server.pid(), names.len());
-    check(&waiting.read().json());
+    let over_stdio = || {
+        let server = stdio(&folder, &["--timeout=2"]);
+        server.send(&json!(batch));
+        until_locks_are_waited_for(server.pid(), names.len());
+        check(&server.recv());
+    };
+    let over_http = || {
+        let server = Http::start(&folder, &["--timeout=2"]);
+        let mut waiting = post(&server, &json!(batch));
+        until_locks_are_waited_for(server.pid(), names.len());
+        check(&waiting.read().json());
+    };
+    at_once(over_stdio, over_http);
 }
 
 #[test]
@@ -155,15 +159,22 @@ fn however_many_wait_for_a_locked_file_they_wait_no_longer_than_one() {
     };
     let folder = Folder::new();
     let _locks = locked(&folder, &["f"]);
-    let server = stdio(&folder, &["--timeout=2"]);
-    server.send(&json!(requests));
-    check(server.recv().as_array().expect("an array"));
-
-    requests.iter().for_each(|request| server.send(request));
-    check(&requests.iter().map(|_| server.recv()).collect::<Vec<_>>());
-
-    let server = Http::start(&folder, &["--timeout=2"]);
-    check(post(&server, &json!(requests)).read().json().as_array().expect("an array"));
+    let flags = ["--timeout=2"];
+    let in_a_batch = || {
+        let server = stdio(&folder, &flags);
+        server.send(&json!(requests));
+        check(server.recv().as_array().expect("an array"));
+    };
+    let alone = || {
+        let server = stdio(&folder, &flags);
+        requests.iter().for_each(|request| server.send(request));
+        check(&requests.iter().map(|_| server.recv()).collect::<Vec<_>>());
+    };
+    let over_http = || {
+        let server = Http::start(&folder, &flags);
+        check(post(&server, &json!(requests)).read().json().as_array().expect("an array"));
+    };
+    at_once(in_a_batch, || at_once(alone, over_http));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! take a large answer, and [`BODIES`] times `--max-size` for all bodies together. Mapped files do not count.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -40,7 +41,11 @@ pub(super) fn others_are_served(server: &Http) {
 /// The most that `server` held while `body` ran.
 pub(super) fn peak(pid: u32, body: impl FnOnce()) -> usize {
     let most = AtomicUsize::new(0);
-    let look = || _ = most.fetch_max(anonymous_memory(pid), Ordering::Relaxed);
+    let look = || {
+        most.fetch_max(anonymous_memory(pid), Ordering::Relaxed);
+        // Not all of a processor for looking: the server needs it.
+        std::thread::sleep(Duration::from_micros(200));
+    };
     while_others(look, body);
     most.into_inner()
 }

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Connection, Direct, Folder, Http, Mcp, Stdio, append_call, on_both_with, request, text_of, while_others,
+    Connection, Direct, Folder, Http, Mcp, Stdio, append_call, at_once, on_both_with, request, text_of,
+    while_others,
 };
 
 const PROCESSES: usize = 5;
@@ -107,35 +108,39 @@ fn two_hundred_parallel_one_line_edits_in_one_process_all_count() {
         json!({ "name": "edit_file", "arguments": { "name": "f", "edits": [edit] } })
     };
 
-    let folder = Folder::new();
-    folder.write("f", &before);
-    let server = Stdio::start(&folder, &["--max-in-flight=256", "--timeout=300"]);
-    let mut input = String::new();
-    for n in 0..200 {
-        input += &format!("{}\n", request(n, "tools/call", edit(n)));
-    }
-    server.send_raw(input.as_bytes());
-    for n in 0..200 {
-        let answer = server.answer_to(&json!(n));
-        assert_eq!(answer["result"]["isError"], false, "{answer}");
-    }
-    assert_eq!((folder.text("f"), folder.names()), (after.clone(), vec!["f".to_owned()]));
-
-    let folder = Folder::new();
-    folder.write("f", &before);
-    // Each is waited for by all behind it.
-    let server = Http::start(&folder, &["--timeout=300"]);
-    std::thread::scope(|scope| {
+    let over_stdio = || {
+        let folder = Folder::new();
+        folder.write("f", &before);
+        let server = Stdio::start(&folder, &["--max-in-flight=256", "--timeout=300"]);
+        let mut input = String::new();
         for n in 0..200 {
-            let (server, edit) = (&server, &edit);
-            scope.spawn(move || {
-                let body = request(n, "tools/call", edit(n));
-                let answer = server.connect().post("/mcp", &body).json();
-                assert_eq!(answer["result"]["isError"], false, "{answer}");
-            });
+            input += &format!("{}\n", request(n, "tools/call", edit(n)));
         }
-    });
-    assert_eq!((folder.text("f"), folder.names()), (after, vec!["f".to_owned()]));
+        server.send_raw(input.as_bytes());
+        for n in 0..200 {
+            let answer = server.answer_to(&json!(n));
+            assert_eq!(answer["result"]["isError"], false, "{answer}");
+        }
+        assert_eq!((folder.text("f"), folder.names()), (after.clone(), vec!["f".to_owned()]));
+    };
+    let over_http = || {
+        let folder = Folder::new();
+        folder.write("f", &before);
+        // Each is waited for by all behind it.
+        let server = Http::start(&folder, &["--timeout=300"]);
+        std::thread::scope(|scope| {
+            for n in 0..200 {
+                let (server, edit) = (&server, &edit);
+                scope.spawn(move || {
+                    let body = request(n, "tools/call", edit(n));
+                    let answer = server.connect().post("/mcp", &body).json();
+                    assert_eq!(answer["result"]["isError"], false, "{answer}");
+                });
+            }
+        });
+        assert_eq!((folder.text("f"), folder.names()), (after.clone(), vec!["f".to_owned()]));
+    };
+    at_once(over_stdio, over_http);
 }
 
 #[test]

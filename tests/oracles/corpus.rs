@@ -11,7 +11,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::model::{self, BOM, Edit, Line};
-use crate::support::{Direct, Folder, Http, MB, Mcp, Stdio};
+use crate::support::{Direct, Folder, Http, MB, Mcp, Stdio, at_once};
 
 const FLAGS: [&str; 2] = ["--sync=none", "--max-size=100"];
 const BIG: &str = "synthesized-50mb.rs";
@@ -195,16 +195,40 @@ fn assert_same(answer: &str, wanted: &str, what: &str) {
     }
 }
 
-fn lists_every_file_with_its_time_and_count(server: &impl Mcp) {
+/// A server on each transport, each with a folder of its own that holds the corpus.
+struct Both {
+    stdio: (Stdio, Folder),
+    http: (Http, Folder),
+}
+
+trait Client: Mcp + Direct + Sync {}
+
+impl<T: Mcp + Direct + Sync> Client for T {}
+
+impl Both {
+    fn start() -> Both {
+        let (one, other) = (filled(), filled());
+        Both { stdio: (Stdio::start(&one, &FLAGS), one), http: (Http::start(&other, &FLAGS), other) }
+    }
+
+    /// Runs `check` over both transports at once: what the model says is computed once for both.
+    fn each(&self, check: impl Fn(&dyn Client, &Folder) + Sync) {
+        at_once(|| check(&self.stdio.0, &self.stdio.1), || check(&self.http.0, &self.http.1));
+    }
+}
+
+fn lists_every_file_with_its_time_and_count(both: &Both) {
     let mut wanted = "Files in directory:\n\n".to_owned();
     for (at, (name, bytes)) in CORPUS.iter().enumerate() {
         let (time, lines) = (TIMES[at % 3].1, model::count(bytes));
         wanted.push_str(&format!("name: {name}, modified: {time}, lines: {lines}\n"));
     }
     wanted.push_str(&format!("\nTotal files: {}", CORPUS.len()));
-    for _ in 0..2 {
-        assert_same(&server.tool("list_files", json!({})).text, &wanted, "list_files");
-    }
+    both.each(|server, _| {
+        for _ in 0..2 {
+            assert_same(&server.tool("list_files", json!({})).text, &wanted, "list_files");
+        }
+    });
 }
 
 /// Ranges in a file of so many lines: first, last, middle, across, past the end, from a line, up to a line.
@@ -225,52 +249,65 @@ fn ranges(total: usize) -> Vec<(Option<i64>, Option<i64>)> {
     ranges
 }
 
-fn reads_every_file_whole_and_by_ranges(server: &impl Mcp) {
+fn reads_every_file_whole_and_by_ranges(both: &Both) {
     for (name, bytes) in CORPUS.iter() {
-        let whole = server.tool("read_file", json!({ "name": name }));
         let Some(lines) = model::split_lines(bytes) else {
             let error = model::read(name, bytes, None, None).expect_err("not text");
-            assert!(whole.is_error && error.is_told_by(name, &whole.text), "{name}: {:.200}", whole.text);
+            both.each(|server, _| {
+                let whole = server.tool("read_file", json!({ "name": name }));
+                assert!(whole.is_error && error.is_told_by(name, &whole.text), "{name}: {:.200}", whole.text);
+            });
             continue;
         };
-        assert!(!whole.is_error && whole.texts.len() == 1, "{name}: {:.200}", whole.text);
-        assert_same(&whole.text, &model::read_lines(name, &lines, None, None).expect("whole"), name);
-        for (start, end) in ranges(lines.len()) {
-            let answer =
-                server.tool("read_file", json!({ "name": name, "start_line": start, "end_line": end }));
-            match model::read_lines(name, &lines, start, end) {
-                Ok(text) => assert_same(&answer.text, &text, &format!("{name} {start:?}..={end:?}")),
-                Err(error) => assert!(
-                    answer.is_error && error.is_told_by(name, &answer.text),
-                    "{name} {start:?}..={end:?}: {:.200}",
-                    answer.text
-                ),
+        let wanted = model::read_lines(name, &lines, None, None).expect("whole");
+        both.each(|server, _| {
+            let whole = server.tool("read_file", json!({ "name": name }));
+            assert!(!whole.is_error && whole.texts.len() == 1, "{name}: {:.200}", whole.text);
+            assert_same(&whole.text, &wanted, name);
+        });
+        let by_range = |(start, end)| (start, end, model::read_lines(name, &lines, start, end));
+        let ranges: Vec<_> = ranges(lines.len()).into_iter().map(by_range).collect();
+        both.each(|server, _| {
+            for (start, end, wanted) in &ranges {
+                let answer =
+                    server.tool("read_file", json!({ "name": name, "start_line": start, "end_line": end }));
+                match wanted {
+                    Ok(text) => assert_same(&answer.text, text, &format!("{name} {start:?}..={end:?}")),
+                    Err(error) => assert!(
+                        answer.is_error && error.is_told_by(name, &answer.text),
+                        "{name} {start:?}..={end:?}: {:.200}",
+                        answer.text
+                    ),
+                }
             }
-        }
+        });
     }
 }
 
 /// Every fifth file, and the large ones, over the interface that counts from 1.
-fn reads_a_sample_from_line_1(server: &impl Direct) {
+fn reads_a_sample_from_line_1(both: &Both) {
     for (at, (name, bytes)) in CORPUS.iter().enumerate() {
         let Some(lines) = model::split_lines(bytes).filter(|_| at % 5 == 0 || MB < bytes.len()) else {
             continue;
         };
-        let (total, middle) = (lines.len(), lines.len() / 2);
-        let whole = server.direct("read_file", json!({ "name": name }));
-        assert_same(whole["content"].as_str().expect("content"), &model::joined(&lines), name);
-        assert_eq!(whole["total_lines"], json!(total), "{name}");
-        if 0 < total {
-            let end = (middle + 9).min(total - 1);
-            let range = json!({ "start_line": middle + 1, "end_line": end + 1 });
-            let part = server.direct("read_file", with(&range, "name", json!(name)));
-            assert_same(
-                part["content"].as_str().expect("content"),
-                &model::joined(&lines[middle..=end]),
-                name,
-            );
-            assert_eq!((&part["total_lines"], &part["range_requested"]), (&json!(total), &range), "{name}");
-        }
+        let (total, middle, wanted) = (lines.len(), lines.len() / 2, model::joined(&lines));
+        both.each(|server, _| {
+            let whole = server.direct("read_file", json!({ "name": name }));
+            assert_same(whole["content"].as_str().expect("content"), &wanted, name);
+            assert_eq!(whole["total_lines"], json!(total), "{name}");
+            if 0 < total {
+                let end = (middle + 9).min(total - 1);
+                let range = json!({ "start_line": middle + 1, "end_line": end + 1 });
+                let part = server.direct("read_file", with(&range, "name", json!(name)));
+                let wanted = model::joined(&lines[middle..=end]);
+                assert_same(part["content"].as_str().expect("content"), &wanted, name);
+                assert_eq!(
+                    (&part["total_lines"], &part["range_requested"]),
+                    (&json!(total), &range),
+                    "{name}"
+                );
+            }
+        });
     }
 }
 
@@ -302,40 +339,50 @@ fn edits_for(step: usize, lines: &[Line]) -> (Vec<Edit>, Option<&'static str>) {
     }
 }
 
-fn edits_every_file_as_the_model_does(server: &impl Mcp, folder: &Folder) -> BTreeMap<String, i64> {
+fn edits_every_file_as_the_model_does(both: &Both) -> BTreeMap<String, i64> {
     let mut counts = BTreeMap::new();
     for (name, bytes) in CORPUS.iter() {
         let mut file = bytes.clone();
-        for step in 0..4 {
+        // The model takes its time for a large file: that one gets an edit in its middle and one at its end.
+        let steps: &[usize] = if 10 * MB < bytes.len() { &[1, 3] } else { &[0, 1, 2, 3] };
+        for &step in steps {
             let Some(lines) = model::split_lines(&file) else { break };
             let (edits, append) = edits_for(step, &lines);
             let edited = model::edit(&file, &edits, append).expect("a valid edit");
             let sent: Vec<Value> = edits.iter().map(Edit::json).collect();
-            let answer = server.tool("edit_file", json!({ "name": name, "edits": sent, "append": append }));
             let wanted = format!(
                 "File edited successfully: {name}\nLines modified: {}\nTotal lines: {}\nFile created: false",
                 edited.modified, edited.total
             );
-            assert_same(&answer.text, &wanted, name);
-            file = folder.read(name);
-            assert!(file == edited.bytes, "{name}, edit {step}: the bytes on disk are not the model's");
-            let range = (Some(i64::try_from(edited.total / 2).expect("fits")), None);
-            if 0 < edited.total && file.len() < MB {
-                let again = server.tool("read_file", json!({ "name": name, "start_line": range.0 }));
-                assert_same(&again.text, &model::read(name, &file, range.0, range.1).expect("text"), name);
-            }
+            file = edited.bytes;
+            let start = Some(i64::try_from(edited.total / 2).expect("fits"));
+            let is_read = 0 < edited.total && file.len() < MB;
+            let rest = is_read.then(|| model::read(name, &file, start, None).expect("text"));
+            both.each(|server, folder| {
+                let answer =
+                    server.tool("edit_file", json!({ "name": name, "edits": sent, "append": append }));
+                assert_same(&answer.text, &wanted, name);
+                let same = folder.read(name) == file;
+                assert!(same, "{name}, edit {step}: the bytes on disk are not those of the model");
+                if let Some(rest) = &rest {
+                    let again = server.tool("read_file", json!({ "name": name, "start_line": start }));
+                    assert_same(&again.text, rest, name);
+                }
+            });
         }
         if let Err(error) = model::edit(&file, &[], Some("more")) {
-            let answer = server.tool("edit_file", json!({ "name": name, "append": "more" }));
-            assert!(answer.is_error && error.is_told_by(name, &answer.text), "{name}: {}", answer.text);
-            assert!(folder.read(name) == file, "{name}: a refused edit wrote");
+            both.each(|server, folder| {
+                let answer = server.tool("edit_file", json!({ "name": name, "append": "more" }));
+                assert!(answer.is_error && error.is_told_by(name, &answer.text), "{name}: {}", answer.text);
+                assert!(folder.read(name) == file, "{name}: a refused edit wrote");
+            });
         }
         counts.insert(name.clone(), model::count(&file));
     }
     counts
 }
 
-fn lists_the_counts_after_the_edits(server: &impl Mcp, counts: &BTreeMap<String, i64>) {
+fn lists_the_counts_after_the_edits(server: &dyn Client, counts: &BTreeMap<String, i64>) {
     let list = server.tool("list_files", json!({})).text;
     let listed: BTreeMap<String, i64> = list
         .lines()
@@ -348,24 +395,14 @@ fn lists_the_counts_after_the_edits(server: &impl Mcp, counts: &BTreeMap<String,
     assert!(wrong.is_empty() && listed.len() == counts.len(), "listed wrongly after the edits: {wrong:?}");
 }
 
-fn holds_on_the_corpus(server: &(impl Mcp + Direct), folder: &Folder) {
-    lists_every_file_with_its_time_and_count(server);
-    reads_every_file_whole_and_by_ranges(server);
-    reads_a_sample_from_line_1(server);
-    let counts = edits_every_file_as_the_model_does(server, folder);
-    lists_the_counts_after_the_edits(server, &counts);
-}
-
 #[test]
-fn real_files_are_listed_read_and_edited_over_stdio_as_a_naive_reading_has_them() {
-    let folder = filled();
-    holds_on_the_corpus(&Stdio::start(&folder, &FLAGS), &folder);
-}
-
-#[test]
-fn real_files_are_listed_read_and_edited_over_http_as_a_naive_reading_has_them() {
-    let folder = filled();
-    holds_on_the_corpus(&Http::start(&folder, &FLAGS), &folder);
+fn real_files_are_listed_read_and_edited_over_both_transports_as_a_naive_reading_has_them() {
+    let both = Both::start();
+    lists_every_file_with_its_time_and_count(&both);
+    reads_every_file_whole_and_by_ranges(&both);
+    reads_a_sample_from_line_1(&both);
+    let counts = edits_every_file_as_the_model_does(&both);
+    both.each(|server, _| lists_the_counts_after_the_edits(server, &counts));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 
 use serde_json::json;
 
-use crate::support::{Folder, Mcp, Mount, Stdio};
+use crate::support::{Folder, Mcp, Mount, Stdio, at_once};
 
 /// Two texts of one length, the second with fewer lines.
 const TEXTS: [&str; 2] = ["1\n2\n3\n4\n", "XXX\nYYY\n"];
@@ -43,12 +43,14 @@ fn written_again_unseen(folder: &Folder, mut first: impl FnMut(&Stdio)) {
 }
 
 /// Runs `test` on the system's folder for temporary files, and on a ramfs.
-fn on_both_file_systems(test: impl Fn(&Folder)) {
-    test(&Folder::new());
-    let folder = Folder::new();
-    if let Some(_ramfs) = Mount::ramfs(folder.path()) {
-        test(&folder);
-    }
+fn on_both_file_systems(test: impl Fn(&Folder) + Sync) {
+    let on_ramfs = || {
+        let folder = Folder::new();
+        if let Some(_ramfs) = Mount::ramfs(folder.path()) {
+            test(&folder);
+        }
+    };
+    at_once(|| test(&Folder::new()), on_ramfs);
 }
 
 #[test]

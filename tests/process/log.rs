@@ -6,8 +6,8 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Direct, Folder, Http, MB, Mcp, Stdio, anonymous_memory, call, has_open, lock, post_bytes, request, until,
-    until_a_lock_is_waited_for, until_or, while_others,
+    Direct, Folder, Http, MB, Mcp, Stdio, anonymous_memory, at_once, call, has_open, lock, post_bytes,
+    request, until, until_a_lock_is_waited_for, until_or, while_others,
 };
 
 /// The lines of a JSON log whose message is `message`.
@@ -111,37 +111,48 @@ fn gives_back(pid: u32, before: usize) {
 
 #[test]
 fn after_many_requests_at_once_a_server_gives_its_memory_back() {
-    let (folder, text) = (Folder::new(), "a line of a file\n".repeat(20_000));
+    let text = "a line of a file\n".repeat(20_000);
     let names: Vec<String> = (0..60).map(|nth| format!("f{nth}")).collect();
-    names.iter().for_each(|name| folder.write(name, &text));
+    let filled = || {
+        let folder = Folder::new();
+        names.iter().for_each(|name| folder.write(name, &text));
+        folder
+    };
     let edits = json!([{ "line": 7, "operation": "replace", "content": "another" }]);
     let arguments = |name: &String| json!({ "name": name, "edits": edits });
 
-    let server = Stdio::start(&folder, &[]).ready();
-    let before = anonymous_memory(server.pid());
-    for (id, name) in names.iter().enumerate() {
-        server.send(&call(id, "edit_file", arguments(name)));
-    }
-    names.iter().for_each(|_| assert_ne!(server.recv()["result"]["isError"], true));
-    gives_back(server.pid(), before);
-    assert_eq!(
-        server.ok("read_file", json!({ "name": "f9", "start_line": 7, "end_line": 7 })).lines().last(),
-        Some("another")
-    );
-
-    let server = Http::start(&folder, &[]);
-    let before = anonymous_memory(server.pid());
-    let mut connections: Vec<_> = names.iter().map(|_| server.connect()).collect();
-    for (name, connection) in names.iter().zip(&mut connections) {
-        connection.write(&post_bytes("/edit_file", "", arguments(name).to_string().as_bytes()));
-    }
-    connections.iter_mut().for_each(|connection| assert_eq!(connection.read().status, 200));
-    drop(connections);
-    gives_back(server.pid(), before);
-    assert_eq!(
-        server.ok("read_file", json!({ "name": "f9", "start_line": 7, "end_line": 7 })).lines().last(),
-        Some("another")
-    );
+    let over_stdio = || {
+        let folder = filled();
+        let server = Stdio::start(&folder, &[]).ready();
+        let before = anonymous_memory(server.pid());
+        for (id, name) in names.iter().enumerate() {
+            server.send(&call(id, "edit_file", arguments(name)));
+        }
+        names.iter().for_each(|_| assert_ne!(server.recv()["result"]["isError"], true));
+        gives_back(server.pid(), before);
+        assert_eq!(
+            server.ok("read_file", json!({ "name": "f9", "start_line": 7, "end_line": 7 })).lines().last(),
+            Some("another")
+        );
+    };
+    let over_http = || {
+        let folder = filled();
+        let server = Http::start(&folder, &[]);
+        let before = anonymous_memory(server.pid());
+        let mut connections: Vec<_> = names.iter().map(|_| server.connect()).collect();
+        for (name, connection) in names.iter().zip(&mut connections) {
+            connection.write(&post_bytes("/edit_file", "", arguments(name).to_string().as_bytes()));
+        }
+        connections.iter_mut().for_each(|connection| assert_eq!(connection.read().status, 200));
+        drop(connections);
+        gives_back(server.pid(), before);
+        // Over REST lines count from 1.
+        assert_eq!(
+            server.ok("read_file", json!({ "name": "f9", "start_line": 6, "end_line": 6 })).lines().last(),
+            Some("another")
+        );
+    };
+    at_once(over_stdio, over_http);
 }
 
 #[test]

@@ -37,8 +37,8 @@ mod trace;
 mod waiting;
 
 pub(crate) use client::{
-    Direct, DirectError, Mcp, ToolResult, direct_on_both, direct_on_both_with, on_both, on_both_as_nobody,
-    on_both_with, while_others,
+    Direct, DirectError, Mcp, ToolResult, at_once, direct_on_both, direct_on_both_with, each_transport,
+    on_both, on_both_as_nobody, on_both_with, while_others,
 };
 pub(crate) use folder::Folder;
 pub(crate) use held_write::{HeldWrite, map_mut};

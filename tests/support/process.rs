@@ -212,9 +212,21 @@ impl Drop for Process {
             let lines = self.lines.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
             while lines.recv_timeout(PATIENCE).is_ok() {}
         }
+        // strace would hold up the end until a delay that it makes is over.
+        let tracer_of_all = tracer(std::process::id());
+        if let Some(tracer) = tracer(self.child.id()).filter(|tracer| Some(*tracer) != tracer_of_all) {
+            let _ = rustix::process::kill_process(tracer, rustix::process::Signal::KILL);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The process that traces this one.
+fn tracer(pid: u32) -> Option<rustix::process::Pid> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"))?.trim().parse().ok()?;
+    rustix::process::Pid::from_raw(tracer)
 }
 
 /// Writes all, and lets a closed pipe pass: what the server did shows in its answers.

@@ -79,7 +79,7 @@ impl Mcp for Stateless<Http> {
 
 /// Runs one test body in every revision over both transports, after its handshake if it has one, each with a server
 /// and a folder of its own. A failure says in which.
-pub(crate) fn in_every_revision(test: impl Fn(&dyn Mcp, &Folder, &str)) {
+pub(crate) fn in_every_revision(test: impl Fn(&dyn Mcp, &Folder, &str) + Sync) {
     for revision in HANDSHAKE.into_iter().chain([STATELESS]) {
         labelled(&format!("in {revision}"), || {
             each_transport(|http| {
