@@ -137,7 +137,7 @@ fn names_that_are_paths_in_any_disguise_are_refused_by_every_tool_on_every_inter
     ];
     let doors = Doors::open(&folder, &["--tools=all"]);
     check_all_refused(&folder, &doors, &names);
-    // Where any one component is a name, a component is still all that it is.
+    // With --names=any a name is still one component of a path.
     let doors = Doors::open(&folder, &["--tools=all", "--names=any", "--read-only"]);
     for name in names.iter().filter(|name| !name.contains('%')) {
         for server in [&doors.stdio as &dyn Mcp, &doors.http] {
@@ -197,7 +197,7 @@ fn special_files_are_refused_at_once_by_every_tool_on_every_interface() {
     folder.link("to-directory", "directory");
     let _socket =
         std::os::unix::net::UnixListener::bind(folder.path().join("socket")).expect("a socket bound");
-    // `mem`, the terminal and a disk that nobody has: opened, some would block or do something.
+    // Devices whose open would block or have an effect.
     for (name, kind, device) in [
         ("null", FileType::CharacterDevice, (1, 3)),
         ("zero", FileType::CharacterDevice, (1, 5)),
@@ -225,7 +225,7 @@ fn an_edit_severs_a_hard_link_so_that_the_file_outside_stays_as_it_is() {
     std::fs::hard_link(folder.path().join("inside"), folder.path().join("twin")).expect("a hard link");
     std::fs::hard_link(folder.outside("secret"), folder.path().join("hard")).expect("a hard link");
     let doors = Doors::open(&folder, &["--tools=all"]);
-    // A hard link is a file of the folder like any other: nobody can tell which of its names came first.
+    // A hard link is a file of the folder: no name of a file is its first one.
     assert_eq!(
         doors.stdio.ok("read_file", json!({ "name": "hard" })),
         "File: hard (1 lines)\n\nthe secret outside"
@@ -262,7 +262,7 @@ fn a_folder_given_as_a_link_is_served_as_what_the_link_meant_at_the_start() {
     }
     let listed = server.direct("list_files", json!({}));
     assert_eq!(listed["directory"], json!(folder.path()));
-    // The link is turned elsewhere: the folder that is served stays the same.
+    // The link gets another target: the served folder stays the same.
     std::fs::remove_file(&link).expect("removed");
     std::os::unix::fs::symlink("outside", &link).expect("a link");
     server.ok("edit_file", json!({ "name": "f", "append": "more" }));

@@ -20,7 +20,7 @@ impl Doors {
         Doors { stdio: Stdio::start(folder, flags).ready(), http: Http::start(folder, flags) }
     }
 
-    /// Everything that names a file, on every interface: what each said.
+    /// Calls everything that takes the name of a file, on every interface. Returns all answers.
     pub(super) fn all_answers(&self, name: &str) -> Vec<String> {
         let mut answers = Vec::new();
         let replace = |line| json!({ "name": name, "edits": [{ "line": line, "operation": "replace", "content": "x" }] });
@@ -70,7 +70,7 @@ pub(super) fn refusal(answer: &Value, tool: &str, name: &str) -> String {
     answer.to_string()
 }
 
-/// None of these names may lead anywhere, and nothing may change inside or outside.
+/// Asserts that each of these names is refused everywhere, and that nothing changes inside or outside the folder.
 #[track_caller]
 pub(super) fn check_all_refused(folder: &Folder, doors: &Doors, names: &[&str]) {
     let before = (folder.snapshot(), outside(folder));

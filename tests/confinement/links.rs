@@ -129,7 +129,7 @@ fn links_that_lead_out_of_the_folder_are_refused() {
 
 #[test]
 fn dangling_links_are_refused_and_their_target_is_not_created() {
-    // SPEC 8 refuses them and SPEC 7 has no row of their own: absent for a reader, or no way in, both say so truly.
+    // SPEC 8 refuses these links, and SPEC 7 has no row for them: both errors are correct.
     on_both(|server, folder| {
         folder.link("dangling", "nowhere");
         folder.link("out", "../nowhere");
@@ -154,7 +154,7 @@ fn dangling_links_are_refused_and_their_target_is_not_created() {
 }
 
 #[test]
-fn directories_fifos_and_sockets_are_refused_without_waiting_for_anybody() {
+fn directories_fifos_and_sockets_are_refused_without_waiting() {
     on_both(|server, folder| {
         std::fs::create_dir(folder.path().join("directory")).expect("a directory");
         folder.fifo("fifo");

@@ -1,7 +1,7 @@
-//! Links into file systems that are mounted below the folder: an edit through one is as good as any other (SPEC 8), and
-//! what a crash leaves there is cleared away.
+//! Links into file systems that are mounted below the folder (SPEC 8): edits through them, and the removal of what a crash
+//! leaves there.
 //!
-//! Where a test may not mount, it says so and ends.
+//! A test that may not mount says so and ends.
 
 use std::path::{Path, PathBuf};
 
@@ -84,13 +84,13 @@ fn what_a_crash_left_below_a_mount_is_gone_after_the_next_edit_there_and_work_of
     Below::each(&folder, |below| {
         let left = ".file-editor-tmp-0123456789abcdef";
         let alive = ".file-editor-tmp-fedcba9876543210";
-        below.write(left, "left by the dead");
-        below.write(alive, "of the living");
+        below.write(left, "left by a killed server");
+        below.write(alive, "of a running server");
         let living = std::fs::File::open(below.path(alive)).expect("the file");
         fs4::FileExt::lock(&living).expect("the lock");
         let server = Stdio::start(&folder, &[]);
         server.ok("read_file", json!({ "name": "link" }));
-        assert_eq!(below.names(), [left, alive, "deep"], "who only reads changes nothing");
+        assert_eq!(below.names(), [left, alive, "deep"], "a read changes nothing");
         server.ok("edit_file", json!({ "name": "link", "append": "b" }));
         assert_eq!(below.names(), [alive, "deep"]);
     });
@@ -117,7 +117,7 @@ fn a_server_killed_in_an_edit_below_a_mount_leaves_nothing_there_that_the_next_e
             } else {
                 moment.was_late()
             }
-            assert_eq!(folder.names(), ["link", "sub"], "nothing is left where nobody would look for it");
+            assert_eq!(folder.names(), ["link", "sub"], "no leftover outside the mount");
             if below.names().len() == 1 {
                 continue;
             }

@@ -1,7 +1,7 @@
-//! An edit gives nobody a right to the file that he did not have (SPEC 8): ACLs of files and folders, owner, group, the
-//! bits of the mode, extended attributes.
+//! An edit gives no user more permissions on the file (SPEC 8): ACLs of files and folders, owner, group, the bits of the
+//! mode, extended attributes.
 //!
-//! Where the file system has no ACLs, or the tests do not run as root, a test says so and ends.
+//! A test that needs ACLs or root, and has none, says so and ends.
 
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
@@ -25,7 +25,7 @@ const MASK: u16 = 0x10;
 const OTHER: u16 = 0x20;
 const NO_ID: u32 = u32::MAX;
 
-/// Somebody who is neither the owner of a file nor in its group.
+/// A user that is neither the owner of a file nor in its group.
 const FRIEND: u32 = 4242;
 const NOBODY: u32 = 65534;
 
@@ -39,7 +39,7 @@ fn acl(entries: Entries) -> Vec<u8> {
     [2_u32.to_le_bytes().to_vec(), entries.iter().flat_map(entry).collect()].concat()
 }
 
-/// False where the file system has no ACLs, which is said.
+/// False, and a message, where the file system has no ACLs.
 fn set_acl(path: &Path, kind: &str, entries: Entries) -> bool {
     match rustix::fs::setxattr(path, kind, &acl(entries), XattrFlags::empty()) {
         Ok(()) => true,
@@ -60,13 +60,13 @@ fn xattr(path: &Path, name: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// What decides who may do what with a file: mode, owner, group, ACL.
+/// The permissions of a file: mode, owner, group, ACL.
 fn rights(path: &Path) -> (u32, u32, u32, Option<Vec<u8>>) {
     let meta = path.metadata().expect("a file");
     (meta.mode() & 0o7777, meta.uid(), meta.gid(), xattr(path, ACCESS))
 }
 
-/// Runs `test` in a folder of whoever runs the tests, and in one of `nobody` if that is root.
+/// Runs `test` in a folder of the user that runs the tests, and in one of `nobody` if that user is root.
 fn as_each_user(test: impl Fn(&Folder, User)) {
     test(&Folder::new(), User::Same);
     if rustix::process::geteuid().is_root() {
@@ -81,7 +81,7 @@ enum User {
 }
 
 impl User {
-    /// The server on a folder, which with all that is in it becomes the user's.
+    /// The server on a folder. The folder and its content are given to the user.
     fn server(self, folder: &Folder) -> Command {
         let command = command(folder, "stdio", &[]);
         if self == User::Nobody { as_nobody(command, folder) } else { command }
@@ -92,7 +92,7 @@ fn append(server: &Stdio, name: &str) {
     server.ok("edit_file", json!({ "name": name, "append": "x" }));
 }
 
-/// A friend may do everything with what is made in the folder.
+/// The friend may do everything with new files of the folder.
 const OPEN_TO_A_FRIEND: Entries<'static> = &[
     (USER_OBJ, 7, NO_ID),
     (USER, 7, FRIEND),
@@ -103,7 +103,7 @@ const OPEN_TO_A_FRIEND: Entries<'static> = &[
 ];
 
 #[test]
-fn a_default_acl_of_the_folder_gives_nobody_a_right_to_a_file_that_is_edited() {
+fn a_default_acl_of_the_folder_gives_no_user_more_permissions_on_an_edited_file() {
     as_each_user(|folder, user| {
         for (name, mode) in [("private", 0o640), ("shared", 0o664), ("own", 0o600)] {
             folder.write(name, "a\n");
@@ -201,7 +201,7 @@ fn a_new_file_has_the_rights_that_open_gives_it_there() {
     }
 }
 
-/// A file of this owner, group and mode that `nobody`'s server has edited: its owner, group and mode then.
+/// The owner, the group and the mode of a file after an edit by a server of `nobody`.
 fn edited_by_nobody(owner: u32, group: u32, mode: u32) -> (u32, u32, u32) {
     let folder = Folder::new();
     folder.write("f", "a\n");
@@ -215,26 +215,26 @@ fn edited_by_nobody(owner: u32, group: u32, mode: u32) -> (u32, u32, u32) {
 }
 
 #[test]
-fn where_owner_or_group_cannot_be_kept_no_bit_of_the_mode_says_more_to_anybody() {
+fn where_owner_or_group_cannot_be_kept_the_mode_gives_no_user_more_permissions() {
     if !rustix::process::geteuid().is_root() {
         println!("SKIPPED: only root can give files away");
         return;
     }
     let (own, foreign) = (NOBODY, FRIEND);
     for (owner, group, before, after) in [
-        // Kept, and with them all bits.
+        // Owner and group are kept, and with them all bits.
         (own, own, 0o640, 0o640),
         (own, own, 0o6750, 0o6750),
-        // The group's rights were not meant for ours; what everybody had, it has.
+        // The server's group gets only what the old group and all others had.
         (own, foreign, 0o640, 0o600),
         (own, foreign, 0o664, 0o644),
         (own, foreign, 0o666, 0o666),
         (own, foreign, 0o2755, 0o755),
         (own, foreign, 0o6777, 0o777),
-        // Who was kept out as one of the group is not let in as one of the others.
+        // A member of the old group, now one of the others, gets no more than before.
         (own, foreign, 0o604, 0o600),
         (own, foreign, 0o646, 0o644),
-        // Nor who was kept out as the owner.
+        // Nor does the old owner.
         (foreign, own, 0o466, 0o444),
         (foreign, own, 0o6777, 0o777),
         (foreign, foreign, 0o666, 0o666),
@@ -248,7 +248,7 @@ fn where_owner_or_group_cannot_be_kept_no_bit_of_the_mode_says_more_to_anybody()
 }
 
 #[test]
-fn where_the_group_cannot_be_kept_an_acl_says_no_more_to_anybody() {
+fn where_the_group_cannot_be_kept_an_acl_gives_no_user_more_permissions() {
     if !rustix::process::geteuid().is_root() {
         println!("SKIPPED: only root can give files away");
         return;
@@ -258,7 +258,7 @@ fn where_the_group_cannot_be_kept_an_acl_says_no_more_to_anybody() {
     let command = as_nobody(command(&folder, "stdio", &[]), &folder);
     let path = folder.path().join("f");
     chown(&path, None, Some(FRIEND)).expect("a file given away");
-    // Our group is kept out by name; the file's group may read, all others may write.
+    // The server's group has no permission by name; the file's group may read, all others may write.
     let before: Entries = &[
         (USER_OBJ, 6, NO_ID),
         (USER, 6, FRIEND),
@@ -271,7 +271,8 @@ fn where_the_group_cannot_be_kept_an_acl_says_no_more_to_anybody() {
         return;
     }
     append(&Stdio::run(command), "f");
-    // As the file's group ours would be let in again: it has nothing as such. The old group is one of the others now.
+    // The server's group is the file's group now and must not get more: it has no permission. The old group is one of the
+    // others.
     let after: Entries = &[
         (USER_OBJ, 6, NO_ID),
         (USER, 6, FRIEND),
@@ -284,7 +285,7 @@ fn where_the_group_cannot_be_kept_an_acl_says_no_more_to_anybody() {
 }
 
 #[test]
-fn root_keeps_owner_group_bits_and_acl_of_a_file_of_somebody_else() {
+fn root_keeps_owner_group_bits_and_acl_of_a_file_of_another_user() {
     if !rustix::process::geteuid().is_root() {
         println!("SKIPPED: only root can give files away");
         return;

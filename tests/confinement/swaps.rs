@@ -9,7 +9,7 @@ use serde_json::json;
 use super::interfaces::{folder, outside};
 use crate::support::{Direct, Http, Stdio, read_call, while_others};
 
-/// Turns `f` into a file, a link outward, a directory that leads outward and a FIFO, as fast as it can.
+/// Makes `f` a file, a link that leads outside, a link inside, or a FIFO, in turn.
 fn swap(path: &Path, turn: usize) {
     let next = path.join(".next");
     let target = path.join("f");
@@ -21,7 +21,7 @@ fn swap(path: &Path, turn: usize) {
         _ => rustix::fs::mkfifoat(CWD, &next, Mode::from_raw_mode(0o666)).expect("a FIFO"),
     }
     std::fs::rename(&next, &target).expect("renamed");
-    // The directory on the way of a link becomes a link itself.
+    // The directory in the path of a link is a link itself for a moment.
     if turn.is_multiple_of(7) {
         let (sub, aside) = (path.join("sub"), path.join(".aside"));
         std::fs::rename(&sub, &aside).expect("renamed");

@@ -188,7 +188,7 @@ fn s0_and_s3_a_folder_that_is_not_readable_is_an_error() {
         &[],
         |_| {},
         |mcp, direct, folder| {
-            // Only a server that is there already has the folder open.
+            // The folder is open when the first answer comes.
             mcp.ok("list_files", json!({}));
             folder.set_own_mode(0);
             assert_eq!(mcp.refused("list_files", json!({})), "Error: Cannot access working directory");

@@ -265,7 +265,7 @@ fn a_body_that_is_no_object_is_refused() {
         let response = server.post_raw("/list_files", body.as_bytes());
         assert_eq!(response.status, 400, "{body}");
         let code = response.json()["error"]["code"].as_i64();
-        // Not a request, or not its arguments: either is a fair reading.
+        // Both codes are correct.
         assert!(matches!(code, Some(-32600 | -32602)), "{body}: {}", response.text());
     }
     for body in ["", "{", "{\"name\":}", "{} {}", "\u{FEFF}{\"a\"", "{\"name\":\"\u{1}\"}"] {

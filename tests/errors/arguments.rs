@@ -136,7 +136,7 @@ fn each_edit_is_looked_at_in_array_order_line_operation_content() {
         assert_eq!(refusal(server, "f", &[negative(), bad_operation.clone()]), line);
         assert_eq!(refusal(server, "f", &[delete.clone(), bad_operation]), with_content);
         assert!(refusal(server, "f", &[no_content(), delete]).starts_with("Error: Invalid arguments: "));
-        // Whether a line is in the file is asked only after all edits are well formed.
+        // The range is checked after the form of all edits.
         assert_eq!(refusal(server, "f", &[out_of_range(), negative()]), line);
     });
 }
@@ -236,7 +236,7 @@ fn a_lone_surrogate_is_a_wrong_argument() {
             rest.text()
         );
     }
-    // A pair is one character.
+    // A pair of surrogates is one character.
     stdio.send_raw(format!("{}\n", call(r#"{"name":"f","append":"\ud83d\ude00"}"#)).as_bytes());
     assert_eq!(stdio.recv()["result"]["isError"], false);
     assert_eq!((folder.text("f"), other.names()), ("\u{1F600}\n".to_owned(), vec![]));

@@ -1,4 +1,4 @@
-//! The lines behind the first one of an error: the way out, in the numbers of its interface (SPEC 7).
+//! The lines after the first line of an error: the advice, in the line numbers of the interface (SPEC 7).
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn expecting(name: &str, line: u64, expect: &str) -> Value {
     json!({ "name": name, "edits": [{ "line": line, "operation": "delete", "expect": expect }] })
 }
 
-/// The hints of a refused edit over MCP on both transports, and over REST and the direct methods, whose arguments name
+/// Checks the hints of a refused edit over MCP on both transports, and over REST and the direct methods, whose arguments name
 /// lines from 1.
 #[track_caller]
 fn check(arguments: &Value, text: &str, params: &Value, details: &str) {

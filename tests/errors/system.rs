@@ -1,7 +1,7 @@
-//! The errors of SPEC 7 that the world causes: locks, other programs, full disks, a folder that goes, time.
+//! The errors of SPEC 7 that the system causes: locks, other programs, full disks, a removed folder, the timeout.
 //!
 //! Two rows of the table cannot be provoked from outside and are not here: a listing that breaks off half way, and
-//! -32603 (a fault of ours).
+//! -32603 (a fault of the server).
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -17,7 +17,7 @@ use crate::support::{
 };
 
 #[test]
-fn a_file_that_somebody_else_has_locked_is_refused_when_the_time_is_up() {
+fn a_file_that_another_program_has_locked_is_refused_at_the_timeout() {
     let text = "Error: File 'f' is locked by another process";
     let failure = Failure::new("edit_file", append("f", "x"), text, -32001, 409);
     let fill = |folder: &Folder| folder.write("f", "a\n");
@@ -28,9 +28,9 @@ fn a_file_that_somebody_else_has_locked_is_refused_when_the_time_is_up() {
         let waited = start.elapsed();
         assert!(Duration::from_millis(900) < waited && waited < Duration::from_secs(5), "{waited:?}");
         drop(locked);
-        // It has but a second: what is not done in it has changed nothing.
+        // On a busy machine an edit may take longer than its second; then it has changed nothing.
         assert!((0..5).any(|_| !server.tool("edit_file", append("f", "x")).is_error));
-        assert_eq!(folder.text("f"), "a\nx\n", "and not what was refused");
+        assert_eq!(folder.text("f"), "a\nx\n", "the refused edits changed nothing");
     });
     direct_on_both_with(&["--timeout=1"], fill, |server, folder| {
         let _locked = lock(folder, "f");
@@ -46,7 +46,7 @@ fn an_edit_waits_for_a_lock_and_goes_on_when_it_is_free() {
     let locked = lock(&folder, "f");
     let edit = call("edit", "edit_file", append("f", "x"));
     server.send(&edit);
-    // The server answers others meanwhile.
+    // The server answers other requests meanwhile.
     assert_eq!(server.request("ping", json!({}))["result"], json!({}));
     assert_eq!(folder.text("f"), "a\n");
     drop(locked);
@@ -83,7 +83,7 @@ fn reads_and_listings_need_no_lock() {
     );
 }
 
-/// Edits a large file while another program writes in place, until `edit` says that it saw the refusal.
+/// Edits a large file while another program writes to it in place, until `edit` returns that it was refused.
 #[track_caller]
 fn until_seen_as_changed(folder: &Folder, edit: impl Fn() -> bool) {
     let path = folder.path().join("f");
@@ -96,7 +96,7 @@ fn until_seen_as_changed(folder: &Folder, edit: impl Fn() -> bool) {
     };
     let seen = while_others(scribble, || (0..200).any(|_| edit()));
     assert!(seen, "200 edits of a file under constant change were never refused");
-    // What is left is one whole file, and nothing beside it.
+    // One whole file is left, and nothing beside it.
     assert_eq!(folder.names(), ["f"]);
     assert!(folder.read("f").ends_with(b"the last line\n"));
 }
@@ -157,7 +157,7 @@ fn a_write_that_fails_is_reported_with_the_systems_message_and_undone() {
             assert!(error.message.starts_with("Failed to write file: "), "{error:?}");
             assert_eq!((error.code, error.status.unwrap_or(500)), (-32001, 500));
             assert_eq!(folder.snapshot(), before);
-            // Only the requests that need the space are harmed.
+            // A request that needs no space succeeds.
             mcp.ok("edit_file", append("small", "x"));
             assert_eq!(folder.text("small"), "a\nx\n");
         };
@@ -216,8 +216,8 @@ fn a_folder_that_may_not_be_read_any_more_cannot_be_accessed() {
     );
 }
 
-/// Stops the whole server for longer than its timeout while it is at work on an edit of 60 MB. How far it got by then
-/// is chance, so `delay` varies; only an edit that was not yet done can time out.
+/// Stops the server for longer than its timeout during an edit of 60 MB. How far the edit is by then varies, and so does
+/// `delay`: only an edit that is not done can time out.
 fn stopped_in_the_middle(folder: &Folder, delay: Duration) -> Value {
     let server = Stdio::start(folder, &["--timeout=1", "--max-size=100", "--sync=none"]).ready();
     let edit = json!({ "name": "f", "edits": [{ "line": 0, "operation": "insert", "content": "x" }] });
@@ -229,7 +229,7 @@ fn stopped_in_the_middle(folder: &Folder, delay: Duration) -> Value {
     std::thread::sleep(Duration::from_millis(1_300));
     server.signal(Signal::CONT);
     let answer = server.answer_to(&json!("edit"))["result"].clone();
-    // The answer does not wait for work that hangs; what was written of the new file goes when it wakes up.
+    // The answer does not wait for the edit. The temporary file is removed when the edit goes on.
     until_or(|| format!("{:?}", folder.names()), || folder.names() == ["f"]);
     assert_eq!(server.close().code(), Some(0));
     answer

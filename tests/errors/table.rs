@@ -105,7 +105,7 @@ fn a_file_whose_mode_forbids_it_is_refused_as_permission_denied() {
     let failures = [
         Failure::new("read_file", json!({ "name": "closed" }), &denied("closed"), -32001, 403),
         Failure::new("edit_file", edit("closed"), &denied("closed"), -32001, 403),
-        // A rename over it would succeed; it is refused all the same.
+        // A rename would succeed, but the mode of the file forbids the write.
         Failure::new("edit_file", edit("read-only"), &denied("read-only"), -32001, 403),
     ];
     on_both_as_nobody(&[], fill, |mcp, direct, folder| {

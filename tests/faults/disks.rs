@@ -42,7 +42,7 @@ fn a_full_disk_refuses_edits_with_a_clear_error_loses_nothing_and_works_again_wi
             }
         }
         assert!(folder.snapshot() == before, "a refused edit changed something or left something behind");
-        // Readers and listings, and edits that fit, are not harmed.
+        // Reads, listings and edits that fit succeed.
         assert!(mcp.ok("list_files", json!({})).contains("name: f, "));
         assert!(mcp.ok("read_file", json!({ "name": "f", "end_line": 0 })).ends_with("\n\nline"));
         folder.write("small", "a\n");

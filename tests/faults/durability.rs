@@ -1,6 +1,6 @@
-//! What the server asks of the disk and in which order, by a trace of its system calls: with `--sync=full` an edit is on
-//! the disk before it is answered (SPEC 2, 8), and a small read waits for nothing on the thread that reads requests. What
-//! a loss of power leaves: the unit tests of `engine/workspace`.
+//! The system calls of the server and their order, from a trace. With `--sync=full` an edit is on the disk before its
+//! answer (SPEC 2, 8). A small read does not wait on the thread that reads requests. A loss of power: the unit tests of
+//! `engine/workspace`.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ const WRITES: [&str; 12] = [
     "utimensat",
 ];
 
-/// A folder with files of both kinds, small and mapped, and a link into a folder below it.
+/// A folder with a small file, a mapped file, and a link into a folder below it.
 fn filled() -> Folder {
     let folder = Folder::new();
     folder.write("small", "a\n");
@@ -40,7 +40,7 @@ fn filled() -> Folder {
 /// The calls of a server that carries out an edit, with the text `the answer to …` in each answer.
 fn trace_of_edits(folder: &Folder, sync: &str) -> Option<Vec<Call>> {
     let names = [&FLUSHES[..], &RENAMES[..], &WRITES[..], &["openat", "open", "openat2"]].concat();
-    // An architecture lacks some of them.
+    // Some architectures lack some of these calls.
     let names: Vec<String> = names.iter().map(|name| format!("?{name}")).collect();
     let trace = folder.outside("trace");
     let server = Stdio::run(traced(&command(folder, "stdio", &[sync]), &names.join(","), &trace)?);

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::{Folder, Mcp, Mount, Stdio, append, lock, on_both, until, until_a_lock_is_waited_for};
 
-/// Makes `{folder}` another folder, with the file `f` that holds `text`. The old one stands beside it from now on.
+/// Moves the folder away and makes another in its place, with the file `f` that holds `text`.
 fn put_another_in_its_place(folder: &Folder, text: &str) {
     std::fs::rename(folder.path(), folder.outside("moved")).expect("the folder moved");
     std::fs::create_dir(folder.path()).expect("another made");

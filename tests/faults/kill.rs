@@ -1,5 +1,5 @@
-//! `kill -9` at random moments of a real server at work: the old file or the new one, byte for byte, and nothing left
-//! behind by the next start (SPEC 8). Crashes after each single step: the unit tests of `engine/workspace`.
+//! `kill -9` at random moments of edits: the file holds the old or the new bytes, and the next start removes what is left
+//! over (SPEC 8). Crashes after each single step: the unit tests of `engine/workspace`.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -12,7 +12,7 @@ use crate::support::{
 
 const ROUNDS: usize = 200;
 
-/// The whole file after the edit `version`: its first and its last line say which, what lies between never changes.
+/// The whole file after the edit `version`: its first and its last line name the version; the lines between stay.
 fn text(version: u64, body: &str) -> String {
     format!("version {version}\n{body}version {version}\n")
 }
@@ -57,7 +57,7 @@ fn a_server_killed_at_any_moment_leaves_the_old_file_or_the_new_one_and_the_next
         server.wait(PATIENCE);
         let found = folder.text("f");
         let now = version_in(&found);
-        assert!(found == text(now, body), "round {round}: the file is no version that ever was");
+        assert!(found == text(now, body), "round {round}: the file is not one of the versions");
         assert!(
             (answered..=version).contains(&now),
             "round {round}: version {now} on disk, {answered} was answered"
@@ -73,13 +73,13 @@ fn a_server_killed_at_any_moment_leaves_the_old_file_or_the_new_one_and_the_next
         version += 1;
     }
     println!("{killed_in_the_middle} of {ROUNDS} kills left a temporary file; {done} came after an edit");
-    // Otherwise the moments were none.
+    // Otherwise the kills came too early or too late to test anything.
     assert!(
         killed_in_the_middle >= 3 && done >= 10 && cut_short >= 10,
         "{killed_in_the_middle} {done} {cut_short}"
     );
     let server = Stdio::start(&folder, &[]);
-    server.ok("edit_file", json!({ "name": "f", "append": "the lock died with its holder" }));
+    server.ok("edit_file", json!({ "name": "f", "append": "the kernel freed the lock" }));
     assert_eq!(folder.names(), ["f"]);
 }
 
@@ -126,8 +126,8 @@ fn killed_while_it_creates_a_file_a_server_leaves_no_file_or_all_of_it() {
     assert!(created > 0 && missing > 0, "{created} {missing}");
 }
 
-/// Whether a temporary file is there that has content, and so is locked. An empty one may be younger than its lock; a
-/// start may take that away, and its writer makes another.
+/// Whether there is a temporary file with content, which is locked. An empty one may not have its lock yet: a start may
+/// remove it, and its writer makes another.
 fn is_being_written(folder: &Folder) -> bool {
     let has_content = |name: &String| folder.path().join(name).metadata().is_ok_and(|file| file.len() > 0);
     folder.temporaries().iter().any(has_content)
@@ -148,7 +148,7 @@ fn a_start_leaves_the_temporary_file_of_a_living_process_alone() {
         working.send(&edit(version, 800_001));
         while !is_being_written(&folder) && inode() == before {}
         working.signal(Signal::STOP);
-        // A thread that is in the system finishes its call first, be it the rename.
+        // A thread that is in a system call finishes it first, and that can be the rename.
         until("all threads of the process have stopped", || {
             threads(working.pid()).iter().all(|(_, state)| *state == 'T')
         });
@@ -174,7 +174,7 @@ fn a_start_leaves_the_temporary_file_of_a_living_process_alone() {
 fn what_only_looks_like_a_leftover_is_left_alone() {
     let folder = Folder::new();
     folder.write("f", "a\n");
-    folder.write(".file-editor-tmp-0123456789abcdef", "left by the dead");
+    folder.write(".file-editor-tmp-0123456789abcdef", "left by a killed server");
     folder.write(".file-editor-tm", "another's");
     folder.fifo(".file-editor-tmp-fifo");
     folder.link(".file-editor-tmp-link", "f");
@@ -184,7 +184,7 @@ fn what_only_looks_like_a_leftover_is_left_alone() {
     for name in users {
         folder.write(name, "a user's\n");
     }
-    // To the letter like ours, but in another folder, too, and no file.
+    // Names as the server makes them, but of a file that is in another folder too, and of a FIFO.
     let (linked, fifo) = (".file-editor-tmp-00000000000000aa", ".file-editor-tmp-00000000000000bb");
     folder.write(linked, "a user's\n");
     std::fs::hard_link(folder.path().join(linked), folder.outside("linked")).expect("a hard link");
@@ -198,7 +198,7 @@ fn what_only_looks_like_a_leftover_is_left_alone() {
     let left: Vec<_> =
         before.into_iter().filter(|name| name != ".file-editor-tmp-0123456789abcdef").collect();
     assert_eq!(folder.names(), left);
-    // Names of ours are no names; a user's is a hidden name like any other.
+    // The server's own names are refused; a user's is a hidden name like any other.
     for name in [linked, fifo, ".file-editor-tmp-0123456789abcdef"] {
         assert_eq!(server.refused("read_file", json!({ "name": name })), "Error: Invalid filename format");
     }
@@ -211,13 +211,13 @@ fn what_only_looks_like_a_leftover_is_left_alone() {
 }
 
 #[test]
-fn a_file_of_somebody_else_is_no_leftover_of_ours_whatever_its_name() {
+fn a_file_of_another_user_is_not_a_leftover_whatever_its_name() {
     if !rustix::process::geteuid().is_root() {
         println!("SKIPPED: only root can give files away");
         return;
     }
     let folder = Folder::new();
-    folder.write(".file-editor-tmp-0123456789abcdef", "left by the dead");
+    folder.write(".file-editor-tmp-0123456789abcdef", "left by a killed server");
     let command = as_nobody(command(&folder, "stdio", &[]), &folder);
     folder.write(".file-editor-tmp-fedcba9876543210", "root's");
     folder.set_mode(".file-editor-tmp-fedcba9876543210", 0o666);

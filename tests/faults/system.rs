@@ -14,13 +14,13 @@ use crate::support::{
 
 #[test]
 fn out_of_descriptors_a_server_refuses_clearly_and_works_again_when_there_are_some() {
-    // So few that a handful of idle connections would take them all.
+    // So few that idle connections could take them all.
     let folder = Folder::new();
     folder.write("f", "line\n".repeat(100_000));
     let server = Http::run(with_descriptors(&command(&folder, "http", &["--port=0"]), 64));
     let mut first = server.connect();
     first.post("/list_files", &json!({}));
-    // However many come, connections leave enough for files.
+    // Connections leave enough descriptors for files.
     let idle: Vec<_> = (0..100).map(|_| server.connect()).collect();
     for n in 0..20 {
         let edit = json!({ "name": "f", "edits": [{ "line": 1, "operation": "replace", "content": format!("{n}") }] });
@@ -107,14 +107,14 @@ fn without_permission_each_tool_refuses_and_works_again_when_it_is_given_back() 
 }
 
 #[test]
-fn a_strangers_lock_ends_the_wait_at_the_timeout_and_holds_up_no_other_file_however_many_wait() {
+fn a_lock_of_another_program_ends_the_wait_at_the_timeout_and_delays_no_other_file_however_many_wait() {
     let folder = Folder::new();
     folder.write("locked", "a\n");
     folder.write("free", "line\n".repeat(50_000));
     let server = Http::start(&folder, &["--timeout=4", "--max-in-flight=8"]);
     let locked = lock(&folder, "locked");
     let start = Instant::now();
-    // Many more than may be in work at once.
+    // More than may be in work at once.
     let mut waiting: Vec<_> = (0..40).map(|_| server.connect()).collect();
     for connection in &mut waiting {
         let body = append("locked", "x").to_string();
@@ -141,7 +141,7 @@ fn a_strangers_lock_ends_the_wait_at_the_timeout_and_holds_up_no_other_file_howe
 
 #[test]
 fn clocks_that_jump_and_files_from_the_past_and_the_future_change_no_answer() {
-    // A tmpfs keeps any time at all; elsewhere the system cuts it to what it can keep.
+    // A tmpfs keeps every time; other file systems cut it to their range.
     let times: [i64; 9] =
         [i64::MIN, -62_135_596_801, -1, 0, 1, 4_102_444_800, 253_402_300_800, i64::MAX - 1, i64::MAX];
     let mounts = Mutex::new(Vec::new());
@@ -158,7 +158,7 @@ fn clocks_that_jump_and_files_from_the_past_and_the_future_change_no_answer() {
                 let name = format!("f{n}");
                 folder.write(&name, "one\ntwo\n");
                 set(&name, seconds);
-                // Twice: what was remembered of the file must not outlive a change that keeps size and time.
+                // What the server keeps of a file must not outlive a change that keeps size and time.
                 for text in ["one\ntwo\n", "1\n\n\n\n\n\n\n", "a\nb\nc\nd\n"] {
                     folder.write(&name, text);
                     set(&name, seconds);

@@ -1,5 +1,5 @@
-//! System calls of a real server that fail or hang, one at a time (SPEC 7, 8): a clear error or a late answer, nothing
-//! lost, nobody else held up. strace does the tampering; where there is none, these tests say so and end.
+//! System calls that fail or hang, one at a time (SPEC 7, 8): a clear error or a late answer, nothing is lost, and other
+//! requests are not delayed. strace makes the faults; a test that finds no strace says so and ends.
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -69,29 +69,28 @@ fn a_file_is_created_where_a_rename_cannot_refuse_to_replace() {
     }
 }
 
-/// Long after all that is waited for meanwhile: what is delayed by that hangs. (strace holds up the end of a process until
-/// the delay is over, too.)
+/// A delay that is longer than everything that the tests wait for meanwhile.
 const HANGS: &str = "fdatasync:delay_enter=5000000";
 
 /// An edit that hangs keeps its temporary file.
 #[track_caller]
 fn still_hangs(folder: &Folder) {
-    assert!(!folder.temporaries().is_empty(), "it hangs no longer: {:?}", folder.names());
+    assert!(!folder.temporaries().is_empty(), "the edit does not hang any more: {:?}", folder.names());
 }
 
 #[test]
-fn an_edit_that_hangs_is_answered_as_late_changes_nothing_and_holds_up_nobody() {
+fn an_edit_that_hangs_is_answered_as_late_changes_nothing_and_delays_no_other_request() {
     with_faults(HANGS, &["--timeout=1"], |mcp, direct, folder| {
         let late = "Error: Operation timed out after 1s";
         assert_eq!(mcp.refused("edit_file", append("f", "b")), late);
-        // What comes for the same file afterwards goes on.
+        // The next requests for the same file are served.
         assert_eq!(mcp.ok("read_file", json!({ "name": "f" })), "File: f (1 lines)\n\na");
         let create = json!({ "name": "new", "append": "b", "create_if_missing": true });
         assert_eq!(format!("Error: {}", direct.direct_error("edit_file", create).message), late);
         assert!(mcp.ok("list_files", json!({})).ends_with("Total files: 1"));
         still_hangs(folder);
         assert_eq!(folder.text("f"), "a\n");
-        // Nor when it goes on at last.
+        // The edit changes nothing when the delay ends, either.
         until_or(|| format!("{:?}", folder.names()), || folder.names() == ["f"]);
         assert_eq!(folder.text("f"), "a\n");
     });
@@ -162,8 +161,8 @@ fn an_edit_that_is_being_put_in_place_when_its_time_is_up_is_answered_as_done() 
     at_once(|| late("renameat"), || late("fsync"));
 }
 
-/// An edit that is answered as late a moment before it comes back from the disk; whether it has cleared away after itself
-/// when the server has ended.
+/// An edit that is answered as late shortly before its flush ends. Returns whether its temporary file is gone when the
+/// server has ended.
 fn clears_away_at_the_end() -> Option<bool> {
     let folder = Folder::new();
     folder.write("f", "a\n");
@@ -181,12 +180,13 @@ fn clears_away_at_the_end() -> Option<bool> {
 
 #[test]
 fn at_the_end_of_input_what_was_answered_as_late_has_a_moment_to_clear_away_after_itself() {
-    // A machine that is busy may take longer than the moment, but not each time.
+    // On a busy machine the time may be too short now and then.
     let mut tries = (0..5).map(|_| clears_away_at_the_end());
     assert!(tries.any(|clear| clear != Some(false)), "a temporary file is left each time");
 }
 
-/// A listing of files each of which takes a while to count; what it says of those that it had no time for.
+/// A listing of files that take long to count. Returns its text if it is complete and names files that were not
+/// counted.
 fn late_listing() -> Option<String> {
     const FILES: usize = 12;
     let folder = Folder::new();
@@ -201,7 +201,7 @@ fn late_listing() -> Option<String> {
 
 #[test]
 fn a_listing_that_is_late_shows_what_was_counted_and_says_so() {
-    // A machine that is busy may be so late that only that can be said, but not each time.
+    // On a busy machine the listing may have no time for its text now and then.
     let text = (0..5).map(|_| late_listing()).find(|text| text.as_deref() != Some(""));
     let Some(text) = text.expect("no listing was late and complete") else { return };
     assert!(

@@ -293,7 +293,7 @@ fn should_handle_10mb_file_efficiently() {
 
 #[test]
 fn should_not_read_or_write_file_multiple_times() {
-    // Every file written is told in the log at this level.
+    // At this level the log names every file that is written.
     let bench = Bench::with(&["--tools=all", "--log-level=trace"], "a b c");
     let before = bench.folder.snapshot()[NAME].inode;
     let edits = json!([{ "old_text": "a", "new_text": "1" }, { "old_text": "b", "new_text": "2" }]);

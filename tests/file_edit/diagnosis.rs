@@ -43,7 +43,7 @@ fn diagnosed(content: &str, old_text: &str, (line, column): (u64, u64), says: &[
     let passage = nearest["content"].as_str().expect("a passage");
     let score = nearest["similarity_score"].as_f64().expect("a score");
     assert!((0.3..1.0).contains(&score), "{score}: {}", result.text);
-    // What is told is what is there: with it the edit goes through.
+    // The edit succeeds with the text that the error gives.
     let folder = Folder::new();
     folder.write("f", content);
     let server = Stdio::start(&folder, &["--tools=all", "--sync=none"]);

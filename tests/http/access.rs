@@ -1,4 +1,4 @@
-//! Who may ask over HTTP: Host, Origin, the token, and the order of all checks (SPEC 6.3, 2).
+//! Access over HTTP: Host, Origin, the token, and the order of all checks (SPEC 6.3, 2).
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn body_for(path: &str) -> Value {
     if path == "/list_files" { json!({}) } else { ping(1) }
 }
 
-/// A good POST but for the Host and the further header lines.
+/// A valid POST with this Host and these further header lines.
 fn post(server: &Http, path: &str, host: &str, headers: &str) -> HttpResponse {
     let body = body_for(path).to_string();
     let bytes = format!(
@@ -78,7 +78,7 @@ fn a_foreign_origin_is_forbidden_always() {
             }
         }
     }
-    // Bound to more than loopback, any Host will do.
+    // A server that is not bound to loopback accepts every Host.
     assert_eq!(post(&everywhere, "/mcp", "files.example", "").status, 200);
 }
 

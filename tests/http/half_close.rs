@@ -1,4 +1,4 @@
-//! Clients that end their sending when their request is out and wait for the answer (half-closed connections).
+//! Half-closed connections: clients that end their sending after the request and wait for the answer.
 
 use std::io::Write;
 use std::net::{Shutdown, TcpStream};
@@ -34,7 +34,7 @@ fn that_sent(server: &Http, bytes: &[u8]) -> Connection {
     client
 }
 
-/// The one answer to these bytes, behind which the server ends the connection.
+/// The only answer to these bytes. The server closes the connection after it.
 #[track_caller]
 fn answer(server: &Http, bytes: &[u8]) -> HttpResponse {
     let mut client = that_sent(server, bytes);
@@ -126,14 +126,14 @@ fn a_request_that_has_to_wait_is_waited_for() {
         post_bytes("/edit_file", "Connection: close\r\n", edit("closing").to_string().as_bytes()),
         post_bytes("/mcp", "", call(1, "edit_file", edit("mcp")).to_string().as_bytes()),
         stateless(&edit("stateless")),
-        // Its own next request lies behind it.
+        // With the next request of the same client behind it.
         [stateless(&edit("first")), post_bytes("/read_file", "", br#"{"name":"f"}"#)].concat(),
     ]
     .iter()
     .map(|bytes| that_sent(&server, bytes))
     .collect();
     until_a_lock_is_waited_for(server.pid());
-    // The server has seen that they send no more: it has looked whether they are still there.
+    // The server has sent something to see whether the clients are still connected.
     waiting[..4].iter_mut().for_each(Connection::wait_for_bytes);
     drop(locked);
     for client in &mut waiting {
@@ -146,7 +146,7 @@ fn a_request_that_has_to_wait_is_waited_for() {
 }
 
 #[test]
-fn one_that_goes_away_all_the_same_takes_its_request_back() {
+fn a_half_closed_client_that_disconnects_cancels_its_request() {
     let folder = Folder::new();
     folder.write("f", "a\n");
     let server = Http::start(&folder, &["--max-in-flight=1", "--timeout=30"]);
@@ -156,9 +156,9 @@ fn one_that_goes_away_all_the_same_takes_its_request_back() {
     client.shutdown(Shutdown::Write).expect("no more is sent");
     client.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     until_a_lock_is_waited_for(server.pid());
-    // The server has looked whether it is still there, and it is.
+    // The server has sent a byte to see whether the client is still connected.
     assert_eq!(client.peek(&mut [0]).expect("a byte"), 1);
-    // It has the only place.
+    // That request has the only place.
     let body = json!({ "name": "g", "append": "x", "create_if_missing": true });
     let mut other = server.connect();
     other.write(&post_bytes("/edit_file", "", body.to_string().as_bytes()));

@@ -1,5 +1,5 @@
-//! How long a server waits for a client over HTTP: not for ever for one that stops half way, and long enough for one that
-//! still sends when it has been refused (SPEC 6.3, 8).
+//! How long the server waits for an HTTP client (SPEC 6.3, 8): for a limited time if the client stops in the middle, and
+//! long enough if the client still sends a request that was refused.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Connection, Folder, Http, MB, PATIENCE, ping, post_bytes, post_head, sockets};
 
-/// Longer than any of the server's own times, the longest of which is a minute.
+/// Longer than every timeout of the server; the longest is a minute.
 const LONG: Duration = Duration::from_secs(100);
 
-/// All that comes until the server hangs up, which it must do.
+/// All that comes until the server closes the connection, which it must do.
 fn until_the_end(mut connection: Connection, what: &str) -> String {
     let since = Instant::now();
     let came = connection.read_what_comes(LONG);
-    assert!(since.elapsed() < LONG, "{what}: nobody hangs up");
+    assert!(since.elapsed() < LONG, "{what}: the connection stays open");
     String::from_utf8_lossy(&came).into_owned()
 }
 
-/// A client that takes nothing of a long answer is hung up on, and the rest of the answer is dropped.
+/// The server closes the connection of a client that does not read a long answer, and drops the rest of the answer.
 fn a_reader_that_takes_nothing() {
     let folder = Folder::new();
     folder.write("large", "some text in a line\n".repeat(50 * MB / 20));
@@ -34,10 +34,10 @@ fn a_reader_that_takes_nothing() {
         // Half a minute of polling: the system reports no event for a socket of another process.
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert!(reader.try_read().is_err(), "all of the answer was held for it");
+    assert!(reader.try_read().is_err(), "the server kept the whole answer");
 }
 
-/// A body that comes byte by byte is refused at last.
+/// A body that comes byte by byte is refused at its timeout.
 fn a_body_that_trickles(server: &Http) {
     let mut slow = TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
     slow.write_all(post_head("/mcp", "", 10_000).as_bytes()).expect("sent");
@@ -45,7 +45,7 @@ fn a_body_that_trickles(server: &Http) {
     let since = Instant::now();
     let mut answer = [0; 12];
     while slow.read_exact(&mut answer).is_err() {
-        assert!(since.elapsed() < LONG, "a body that trickles is waited for");
+        assert!(since.elapsed() < LONG, "the server still waits for a body that comes byte by byte");
         if slow.write_all(b" ").is_err() {
             return;
         }
@@ -74,7 +74,7 @@ fn clients_that_stop_half_way_are_hung_up_on_each_in_its_time() {
         scope.spawn(|| {
             let mut connection = server.connect();
             connection.write((post_head("/mcp", "", 100) + "{").as_bytes());
-            // Long before a body has had its whole time.
+            // Long before the timeout of a whole body.
             let came = String::from_utf8_lossy(&connection.read_what_comes(PATIENCE)).into_owned();
             assert!(came.starts_with("HTTP/1.1 408"), "half a body: {came:?}");
         });
@@ -83,7 +83,7 @@ fn clients_that_stop_half_way_are_hung_up_on_each_in_its_time() {
     });
 }
 
-/// What a client gets that sends all of a request before it reads the answer; nothing if the connection broke.
+/// The answer to a client that sends the whole request before it reads. None if the connection broke.
 fn answer_behind(server: &Http, request: &[u8]) -> Option<String> {
     let mut client = TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
     client.set_read_timeout(Some(PATIENCE)).expect("a timeout");
@@ -104,7 +104,7 @@ fn a_client_that_sends_all_of_what_is_refused_half_way_gets_its_answer() {
     for (request, status) in [(too_large, "HTTP/1.1 413"), (not_found, "HTTP/1.1 404")] {
         let got =
             |_: &usize| answer_behind(&server, &request).is_some_and(|answer| answer.starts_with(status));
-        // The server listens for a moment only: a machine that is busy may be late now and then.
+        // The server reads on for a short time only, and a busy machine may be late now and then.
         let had = (0..10).filter(got).count();
         assert!(had >= 7, "{had} of 10 got their {status}");
     }

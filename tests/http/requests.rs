@@ -1,4 +1,4 @@
-//! MCP over HTTP: paths, statuses, connections, the end (SPEC 6.3). Who may ask: access.rs.
+//! MCP over HTTP: paths, statuses, connections, the end of the server (SPEC 6.3). Access: access.rs.
 
 use std::time::{Duration, Instant};
 
@@ -64,7 +64,7 @@ fn a_body_over_the_limit_is_refused_by_its_announced_length() {
     let folder = Folder::new();
     let server = Http::start(&folder, &["--max-size=1"]);
     for path in PATHS {
-        // Not a byte of the body is sent: the answer comes without it.
+        // No byte of the body is sent: the answer does not wait for it.
         let headers = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", MB + 1);
         assert_eq!(ask(&server, "POST", path, &headers, "").status, 413, "{path}");
     }
@@ -138,7 +138,7 @@ fn only_json_is_taken_with_or_without_parameters() {
 }
 
 #[test]
-fn accept_is_not_held_against_anybody() {
+fn a_request_is_served_whatever_its_accept_header() {
     let (_folder, server) = start();
     let body = ping(1).to_string();
     for accept in ["text/event-stream", "application/json, text/event-stream", "text/html", "*/*", "x"] {
@@ -262,7 +262,7 @@ fn requests_follow_each_other_on_one_connection_also_after_an_error() {
 }
 
 #[test]
-fn half_a_request_or_a_connection_that_says_nothing_harms_nobody() {
+fn half_a_request_or_a_silent_connection_harms_no_other_client() {
     let (_folder, server) = start();
     let _silent: Vec<_> = (0..20).map(|_| server.connect()).collect();
     let mut halves: Vec<_> = (0..20).map(|_| server.connect()).collect();
@@ -280,7 +280,7 @@ fn half_a_request_or_a_connection_that_says_nothing_harms_nobody() {
 }
 
 #[test]
-fn a_client_that_goes_away_during_a_large_answer_harms_nobody() {
+fn a_client_that_disconnects_during_a_large_answer_harms_no_other_client() {
     let (folder, server) = start();
     folder.write("large", "some text in a line\n".repeat(400_000));
     for _ in 0..10 {
@@ -292,7 +292,7 @@ fn a_client_that_goes_away_during_a_large_answer_harms_nobody() {
 }
 
 #[test]
-fn sigterm_and_sigint_end_the_server_with_code_0_within_2_seconds_whoever_is_connected() {
+fn sigterm_and_sigint_end_the_server_with_code_0_within_2_seconds_with_clients_connected() {
     let stopped_by = |signal| {
         let (folder, server) = start();
         folder.write("f", "a\n");

@@ -1,4 +1,4 @@
-//! HTTP/1.1 as clients really use it: `Expect`, HEAD, IPv6, pipelines, streams, answers cut off when no longer true.
+//! HTTP/1.1: `Expect`, HEAD, IPv6, pipelines, streams, and answers that are cut off when the file changes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv6Addr, TcpListener, TcpStream};
@@ -26,7 +26,7 @@ fn open(server: &Http) -> BufReader<TcpStream> {
 }
 
 #[test]
-fn a_client_that_asks_before_it_sends_its_body_is_told_to_go_on() {
+fn a_client_that_expects_100_continue_gets_it_before_it_sends_its_body() {
     let folder = Folder::new();
     let server = Http::start(&folder, &[]);
     let body = ping(1).to_string();
@@ -40,7 +40,7 @@ fn a_client_that_asks_before_it_sends_its_body_is_told_to_go_on() {
 }
 
 #[test]
-fn a_client_that_asks_before_it_sends_too_much_is_refused_at_once() {
+fn a_client_that_expects_100_continue_for_a_request_that_is_refused_gets_the_refusal_at_once() {
     let folder = Folder::new();
     let server = Http::start(&folder, &["--max-size=1"]);
     for (headers, status) in [
@@ -56,7 +56,7 @@ fn a_client_that_asks_before_it_sends_too_much_is_refused_at_once() {
     }
 }
 
-/// A POST with these header lines; its body is a good request, in chunks where the headers say so.
+/// A POST with these header lines. Its body is a valid request, in chunks if the headers say so.
 fn coded(server: &Http, path: &str, headers: &str) -> HttpResponse {
     let mut body = if path == "/mcp" { ping(1).to_string() } else { "{}".to_owned() };
     let mut headers = headers.to_owned();
@@ -78,7 +78,7 @@ fn a_body_that_is_coded_is_refused_and_never_read_as_plain_json() {
         assert_eq!((response.status, response.header(header.0)), (status, Some(header.1)), "{headers}");
         let (json, id) = (response.json(), json!(null));
         assert_eq!(json["error"]["code"], -32600, "{headers}");
-        // Each interface by its own form.
+        // Each interface has its own form of an error.
         assert_eq!(json.get("id"), (path == "/mcp").then_some(&id), "{headers}");
         assert_eq!(json["error"]["data"].is_object(), path != "/mcp", "{headers}");
     };
@@ -149,7 +149,7 @@ fn pipelined_requests_are_answered_in_their_order_whatever_their_size() {
     connection.write(&bytes);
     for id in 1..=10 {
         let large = connection.read();
-        // Too long to be made before it is sent.
+        // The answer is too long to be in memory before it is sent.
         assert_eq!(large.header("transfer-encoding"), Some("chunked"));
         let found = large.json()["result"]["content"][0]["text"].as_str().map(str::len);
         assert_eq!(found, Some("File: large (50000 lines)\n\n".len() + text.len() - 1));
@@ -168,7 +168,7 @@ fn an_answer_over_rest_that_stops_being_true_is_cut_off_and_never_looks_whole() 
     let server = Http::start(&folder, &[]);
     let path = folder.path().join("f");
     let mut turn = 0;
-    // Written in place, as a program that does not lock would do it.
+    // Written in place without a lock.
     let rewrite = || {
         turn += 1;
         let mut file = std::fs::File::options().write(true).open(&path).expect("the file");
@@ -178,7 +178,8 @@ fn an_answer_over_rest_that_stops_being_true_is_cut_off_and_never_looks_whole() 
         for _ in 0..30 {
             let mut connection = server.connect();
             connection.write(&post_bytes("/read_file", "", br#"{"name":"f"}"#));
-            // Cut off, refused, or whole; a mixture may be what the file held, but every line is there.
+            // The answer is cut off, refused, or complete. A mixture of both texts can be a state of the file, but it has all
+            // lines.
             let Ok(response) = connection.try_read() else { continue };
             if response.status == 200 {
                 assert_eq!(response.json()["total_lines"], 40_000);

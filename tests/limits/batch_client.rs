@@ -1,4 +1,4 @@
-//! How the tests of batches send, wait and look.
+//! A client that sends batches.
 
 use serde_json::Value;
 

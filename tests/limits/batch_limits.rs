@@ -22,7 +22,7 @@ fn no_more_members_are_in_work_than_max_in_flight_says() {
     let batch: Vec<Value> = names.iter().map(|name| append_call(*name, name, "x")).collect();
     server.send(&json!(batch));
     until_locks_are_waited_for(server.pid(), 2);
-    // It reads on only as far as a request that would be one more: what waits in the pipe is not answered.
+    // The server reads one request more than may be in work, and no further.
     server.send(&ping("behind"));
     let mut seen = BTreeSet::new();
     for lock in locks {
@@ -43,7 +43,7 @@ fn members_that_wait_for_their_file_hold_up_what_comes_and_can_be_cancelled() {
     let folder = Folder::new();
     let locks = locked(&folder, &["f"]);
     let server = stdio(&folder, &["--max-in-flight=4", "--timeout=30"]);
-    // One is in work and five wait: more than may be in work.
+    // One is in work and five wait for it: more than may be in work.
     let batch: Vec<Value> = (0..6).map(|n| append_call(n, "f", "x")).collect();
     server.send(&json!(batch));
     until_locks_are_waited_for(server.pid(), 1);
@@ -88,7 +88,7 @@ fn each_message_counts_for_the_rate_limit() {
     let done =
         answers.as_array().expect("an array").iter().filter(|answer| answer["result"].is_object()).count();
     assert_eq!(std::fs::read_to_string(folder.path().join("f")).unwrap_or_default().lines().count(), done);
-    // What is refused as a whole counts, too.
+    // A batch that is refused as a whole counts as well.
     let refused = (0..5).map(|_| {
         server.send(&json!([]));
         server.recv()["error"]["code"].clone()
@@ -137,7 +137,7 @@ fn check_many_large_reads(folder: &Folder, answers: &Value) {
     }
 }
 
-/// The batch holds neither its answers nor its files while it waits: `before` is what was held before.
+/// Asserts that the batch holds neither its answers nor its files while it waits. `before` was measured before it.
 #[track_caller]
 fn check_held(pid: u32, before: (usize, usize), most_files: usize) {
     let (memory, files) = (anonymous_memory(pid) - before.0, descriptors(pid) - before.1);
@@ -147,7 +147,7 @@ fn check_held(pid: u32, before: (usize, usize), most_files: usize) {
 
 #[test]
 fn a_batch_of_many_large_reads_holds_little_while_it_waits_and_is_complete() {
-    // Few descriptors: an eighth of them for batches.
+    // Few descriptors: batches may use an eighth of them.
     const MOST: u32 = 160;
     let over_stdio = || {
         let (folder, locks) = with_large_files();

@@ -40,7 +40,7 @@ fn a_locked_file_holds_up_neither_other_members_nor_other_requests_on_stdio() {
         server.ok("edit_file", json!({ "name": "other", "append": "x" }));
         server.ok("list_files", json!({}));
     }
-    // Another batch passes it.
+    // Another batch is answered in the meantime.
     server.send(&json!([append_call("other", "other", "x"), ping("ping")]));
     assert_eq!(ids(&server.recv()), ["other", "ping"]);
     drop(locks);
@@ -80,7 +80,7 @@ fn requests_for_one_file_are_carried_out_in_their_order_before_within_and_behind
     let server = stdio(&folder, &["--sync=none"]);
     for round in 0..20 {
         let name = format!("f{round}");
-        // There before: what takes no waiting must wait for its turn, too.
+        // The file exists: a read that needs no waiting must still wait for its turn.
         folder.write(&name, "start\n");
         server.send(&append_call("before", &name, "before"));
         let (mut batch, mut lines) = (Vec::new(), vec!["start".to_owned(), "before".to_owned()]);
@@ -120,7 +120,7 @@ fn several_files_are_worked_on_at_once_and_each_request_has_its_own_time() {
     let check = |answers: &Value| {
         assert_eq!(ids(answers), names);
         for (answer, name) in answers.as_array().expect("an array").iter().zip(names) {
-            // One that has no time of its own left would say something else.
+            // A request without a time of its own would end in another error.
             assert_eq!(text_of(answer), format!("Error: File '{name}' is locked by another process"));
         }
     };
@@ -143,7 +143,7 @@ fn several_files_are_worked_on_at_once_and_each_request_has_its_own_time() {
 
 #[test]
 fn however_many_wait_for_a_locked_file_they_wait_no_longer_than_one() {
-    // One after the other, they would wait for longer than the test does.
+    // One after the other, they would wait for longer than PATIENCE.
     let many = 40;
     let requests: Vec<Value> =
         (0..many).map(|nth| append_call(nth, "f", "x")).chain([read_call(many, "f")]).collect();
@@ -189,7 +189,7 @@ fn a_cancelled_member_has_no_answer_and_its_edit_is_not_done() {
         ping(4)
     ]));
     until_locks_are_waited_for(server.pid(), 2);
-    // One that waits for its lock, and one that waits for its turn.
+    // 1 waits for its lock, and 3 waits for its turn.
     for id in [json!(1), json!(3), json!("2"), json!(99)] {
         server.send(&cancelled(id));
     }

@@ -10,18 +10,18 @@ use serde_json::json;
 
 use crate::support::{Direct, Folder, Http, MB, Mcp, anonymous_memory, while_others};
 
-/// What one connection may hold, whatever its client sends short of a large body: a head, buffers.
+/// What one connection may hold without a large body: a head and buffers.
 pub(super) const A_CONNECTION: usize = MB / 8;
 
-/// What one connection may hold whose client does not take a large answer: a few blocks of 64 KiB live, and what the
-/// allocator keeps around them (measured: 1.2 to 3.3 MB). The file itself would be 50 MB.
+/// What one connection may hold if its client does not read a large answer: a few blocks of 64 KiB, and what the
+/// allocator keeps around them (measured: 1.2 to 3.3 MB). The file itself is 50 MB.
 pub(super) const A_READER: usize = 8 * MB;
 
-/// How many of the largest bodies are worth of memory: eight are held at once, a vector that grows is up to three times
-/// its content, and the allocator keeps as much again (measured: 58 when 240 bodies follow each other).
+/// The memory for all bodies, in bodies of the largest size: eight are held at once, a vector that grows takes up to
+/// three times its content, and the allocator keeps as much again (measured: 58 when 240 bodies follow each other).
 pub(super) const BODIES: usize = 96;
 
-/// What a server may hold that has nothing to do: threads' caches, indexes of files seen (8 MB).
+/// What an idle server may hold: caches of threads, and indexes of files (8 MB).
 pub(super) const IDLE: usize = 24 * MB;
 
 pub(super) fn start(flags: &[&str]) -> (Folder, Http) {
@@ -31,7 +31,7 @@ pub(super) fn start(flags: &[&str]) -> (Folder, Http) {
     (folder, server)
 }
 
-/// Somebody who does nothing wrong gets what he asks for.
+/// A client that sends plain requests gets its answers.
 #[track_caller]
 pub(super) fn others_are_served(server: &Http) {
     assert_eq!(server.ok("read_file", json!({ "name": "f" })), "File: f (1 lines)\n\na line");
@@ -43,7 +43,7 @@ pub(super) fn peak(pid: u32, body: impl FnOnce()) -> usize {
     let most = AtomicUsize::new(0);
     let look = || {
         most.fetch_max(anonymous_memory(pid), Ordering::Relaxed);
-        // Not all of a processor for looking: the server needs it.
+        // A loop without a pause would take the processor from the server.
         std::thread::sleep(Duration::from_micros(200));
     };
     while_others(look, body);
@@ -56,7 +56,7 @@ pub(super) fn check_bound(what: &str, peak: usize, bound: usize) {
     assert!(peak < bound, "{what}: {peak} bytes are over the bound of {bound}");
 }
 
-/// A request with more in its head than `Host` and a body of these bytes as they are.
+/// A POST with these further header lines, and these bytes as its body.
 pub(super) fn shaped(head: &str, body: &str) -> Vec<u8> {
     format!(
         "POST /edit_file HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{head}\r\n{body}"

@@ -1,4 +1,4 @@
-//! Many at once: threads, connections, processes, on one file (SPEC 8; issue item 5).
+//! Many threads, connections and processes on one file (SPEC 8; issue item 5).
 
 use std::sync::Mutex;
 
@@ -17,7 +17,7 @@ fn line(process: usize, writer: usize, n: usize) -> String {
     format!("process {process} writer {writer} line {n}")
 }
 
-/// Appends one line over a connection; whether the file was created by it.
+/// Appends one line over a connection. Returns whether that created the file.
 fn append(connection: &mut Connection, file: &str, text: &str) -> bool {
     let params = json!({ "name": file, "append": text, "create_if_missing": true });
     let response = connection.post("/edit_file", &params);
@@ -25,7 +25,7 @@ fn append(connection: &mut Connection, file: &str, text: &str) -> bool {
     response.json()["file_created"] == true
 }
 
-/// Every line of every writer once, those of one writer in order.
+/// Asserts that the file holds every line of every writer once, and the lines of one writer in order.
 fn check_lines(folder: &Folder, file: &str, first: &[&str]) {
     let text = folder.text(file);
     let lines: Vec<&str> = text.lines().collect();
@@ -56,7 +56,7 @@ fn five_processes_with_five_writers_each_lose_no_line_of_a_file() {
                     let mut connection = server.connect();
                     for n in 0..LINES {
                         assert!(!append(&mut connection, "existing", &line(process, writer, n)));
-                        // Nobody has created this one yet.
+                        // The file does not exist at the start.
                         if append(&mut connection, "new", &line(process, writer, n)) {
                             *created.lock().expect("no panic") += 1;
                         }
@@ -199,7 +199,7 @@ fn parallel_reads_edits_and_listings_of_many_files_stay_apart() {
 }
 
 #[test]
-fn a_file_that_is_cut_and_refilled_while_it_is_read_kills_nobody() {
+fn a_file_that_is_cut_and_refilled_while_it_is_read_does_not_end_the_server() {
     const BYTES: usize = 4 * 1_048_576;
     let text = ("some words in a line\n").repeat(BYTES / 21);
     on_both_with(
@@ -214,7 +214,7 @@ fn a_file_that_is_cut_and_refilled_while_it_is_read_kills_nobody() {
             };
             while_others(cut, || {
                 for _ in 0..40 {
-                    // Whatever the state: an answer, whole and valid JSON, and an error where it could not be kept true.
+                    // Every answer is valid JSON, and an error if the file changed while it was sent.
                     let result = server.tool("read_file", json!({ "name": "f" }));
                     let zeros = result.texts.iter().any(|text| text.contains('\0'));
                     assert!(!zeros || result.is_error, "a hole was shown as text");
@@ -226,8 +226,8 @@ fn a_file_that_is_cut_and_refilled_while_it_is_read_kills_nobody() {
     );
 }
 
-/// Each byte is harmless in one text and must be escaped in the other: an escaper that looks at the file twice, to judge
-/// and to copy, lets one through. Found by perf/soak.
+/// Each byte needs no escape in one text and needs one in the other. An escaper that reads the file twice, first to
+/// decide and then to copy, sends a byte without its escape. Found by perf/soak.
 #[test]
 fn a_file_rewritten_in_place_while_it_is_read_never_gives_invalid_json() {
     const BYTES: usize = 2 * 1_048_576;
@@ -242,7 +242,7 @@ fn a_file_rewritten_in_place_while_it_is_read_never_gives_invalid_json() {
             let mut turn = 0;
             let rewrite = || {
                 turn += 1;
-                // In pieces, so that it goes on all the time that a read takes.
+                // In pieces, so that the write runs as long as a read.
                 let text = if turn % 2 == 0 { &plain } else { &others[turn / 2 % others.len()] };
                 for (number, piece) in text.as_bytes().chunks(4096).enumerate() {
                     file.write_all_at(piece, number as u64 * 4096).expect("rewritten");
@@ -250,7 +250,7 @@ fn a_file_rewritten_in_place_while_it_is_read_never_gives_invalid_json() {
             };
             while_others(rewrite, || {
                 for _ in 0..300 {
-                    // The client parses what it gets, and panics where it is no JSON.
+                    // The client panics on an answer that is not JSON.
                     server.tool("read_file", json!({ "name": "f" }));
                 }
             });

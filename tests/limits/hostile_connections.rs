@@ -13,7 +13,7 @@ use crate::support::{
 };
 
 #[test]
-fn two_hundred_half_open_connections_hold_little_and_hold_nobody_up() {
+fn two_hundred_half_open_connections_hold_little_memory_and_delay_no_other_client() {
     let (folder, server) = start(&[]);
     let before = anonymous_memory(server.pid());
     let mut halves: Vec<Connection> = Vec::new();
@@ -59,7 +59,7 @@ fn senders_that_stop_in_the_middle_of_large_bodies_hold_up_only_each_other() {
         for _ in 0..40 {
             let mut sender = server.connect();
             sender.write(post_head("/edit_file", "", 2 * MB).as_bytes());
-            // All but the end; where no more may be held the server says so and hangs up.
+            // All but the end. The server refuses the body and closes the connection where it may hold no more.
             let _ = sender.try_write(&vec![b' '; 2 * MB - 10]);
             senders.push(sender);
         }
@@ -75,14 +75,14 @@ fn senders_that_stop_in_the_middle_of_large_bodies_hold_up_only_each_other() {
 }
 
 #[test]
-fn past_the_memory_for_bodies_a_large_one_is_told_to_come_again_and_small_ones_are_taken() {
+fn past_the_memory_for_bodies_a_large_one_gets_503_with_retry_after_and_small_ones_are_taken() {
     let (_folder, server) = start(&["--max-size=2"]);
     let mut senders: Vec<Connection> = Vec::new();
     let busy = (0..200).find_map(|_| {
         let mut sender = server.connect();
         sender.write(post_head("/edit_file", "", 2 * MB).as_bytes());
         let _ = sender.try_write(&vec![b' '; 2 * MB - 10]);
-        // One that is taken is not answered before its end has come.
+        // A body that is held is not answered before its end.
         let answer = sender.has_bytes_within(Duration::from_millis(20)).then(|| sender.read());
         senders.push(sender);
         answer
@@ -138,7 +138,7 @@ fn readers_that_take_nothing_of_a_large_answer_hold_a_few_blocks_each() {
     let (folder, server) = start(&["--max-size=100"]);
     folder.write("large", "some text in a line\n".repeat(50 * MB / 20));
     let call = read_call(1, "large");
-    // Once before: the index of the file is remembered.
+    // The index of the file is made before the measurement.
     assert_eq!(server.post("/read_file", &json!({ "name": "large", "end_line": 1 })).status, 200);
     let before = anonymous_memory(server.pid());
     let mut readers = Vec::new();
@@ -159,7 +159,7 @@ fn readers_that_take_nothing_of_a_large_answer_hold_a_few_blocks_each() {
         }
     });
     check_bound("100 slow readers of 50 MB", most.saturating_sub(before), IDLE + READERS * A_READER);
-    // One of them goes on and gets all of it; the others vanish in the middle.
+    // One reader takes the whole answer; the others disconnect.
     let whole = readers.swap_remove(0).read();
     assert_eq!(whole.json()["content"].as_str().map(str::len), Some(50 * MB / 20 * 20 - 1));
     drop(readers);
@@ -187,7 +187,7 @@ fn clients_that_vanish_in_the_middle_of_an_upload_or_an_answer_leave_nothing_beh
     }
     others_are_served(&server);
     assert_eq!(folder.names(), ["f", "large"]);
-    // Connections and maps are given back: each of them is a descriptor.
+    // Each connection and each map holds a descriptor.
     until_or(
         || format!("{} descriptors are still open, {before} before", descriptors()),
         || descriptors() <= before + 5,
@@ -212,7 +212,11 @@ fn bodies_over_the_limit_are_refused_however_their_length_is_told_and_hold_nothi
             let _ = (0..3).try_for_each(|_| chunked.try_write(&chunk));
             match chunked.try_read() {
                 Ok(response) => assert_eq!(response.status, 413),
-                Err(error) => assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "it takes all"),
+                Err(error) => assert_ne!(
+                    error.kind(),
+                    std::io::ErrorKind::WouldBlock,
+                    "the server reads all of the body"
+                ),
             }
         }
     });
@@ -253,7 +257,7 @@ fn a_thousand_connections_hold_little_others_are_served_and_the_end_comes_in_tim
         IDLE + CONNECTIONS * A_CONNECTION + 20 * A_READER,
     );
     server.signal(Signal::TERM);
-    // Long before those that wait for the lock give up; that it takes 2 s at most, http/requests.rs says.
+    // Long before the timeout of the edits that wait for the lock. http/requests.rs checks the bound of 2 s.
     assert_eq!(server.wait(Duration::from_secs(5)).code(), Some(0));
     assert_eq!(
         (folder.text("locked"), folder.names()),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::bounds::{BODIES, IDLE, check_bound, others_are_served, peak, shaped, start};
 use crate::support::{MB, PATIENCE, Stdio, anonymous_memory, at_once, ping, post_bytes};
 
-/// Lines that are no message, or no sensible one; each must get one answer that is an error, or none at all.
+/// Lines that are no valid message. Each must get one error as its answer, or no answer.
 fn nonsense() -> Vec<Vec<u8>> {
     let deep = |open: &str, n| open.repeat(n);
     let mut all: Vec<Vec<u8>> = [
@@ -80,7 +80,7 @@ fn nonsense() -> Vec<Vec<u8>> {
     all
 }
 
-/// An answer to nonsense is an error and nothing but JSON. Calls off their form are tool failures.
+/// Asserts that the answer is an error. A call with wrong arguments is a tool failure.
 #[track_caller]
 fn check_error(sent: &[u8], answer: &Value) {
     let one = |answer: &Value| answer.get("error").is_some() || answer["result"]["isError"] == true;
@@ -167,7 +167,7 @@ fn huge_lines_and_bodies_of_every_shape_hold_a_few_times_their_size_and_no_more(
         };
         at_once(over_stdio, over_http);
     }
-    // A batch within its bounds is carried out one by one: its answers do not lie in memory together.
+    // The requests of a batch are carried out one by one: their answers are not in memory together.
     let batch = format!("[{}]", read.repeat(400).trim_end_matches(','));
     let most = peak(http.pid(), || {
         let mut connection = http.connect();
@@ -177,7 +177,7 @@ fn huge_lines_and_bodies_of_every_shape_hold_a_few_times_their_size_and_no_more(
         others_are_served(&http);
     });
     check_bound("a batch of 400 large reads", most, BODIES * MOST);
-    // A line that is far too long is not kept. A server that has done nothing else shows it.
+    // A line that is far too long is not kept. A fresh server shows it: an allocator keeps memory of earlier requests.
     let stdio = Stdio::start(&folder, &["--max-size=2"]).ready();
     let before = anonymous_memory(stdio.pid());
     let most = peak(stdio.pid(), || {

@@ -1,4 +1,4 @@
-//! Bounds on what one client, one file or one flood of requests can do to the rest (SPEC 2, 6.4, 8).
+//! Limits on requests: the rate, requests in flight, locked files, cancelling (SPEC 2, 6.4, 8).
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ fn past_the_rate_limit_requests_are_refused_until_there_is_room_again() {
 }
 
 #[test]
-fn past_the_rate_limit_a_connection_gets_429_and_is_told_when_to_come_back() {
+fn past_the_rate_limit_a_connection_gets_429_with_retry_after() {
     let folder = Folder::new();
     let server = Http::start(&folder, &["--rate-limit=1,3"]);
     let mut connection = server.connect();
@@ -42,7 +42,7 @@ fn past_the_rate_limit_a_connection_gets_429_and_is_told_when_to_come_back() {
         let seconds: u64 = response.header("retry-after").expect("Retry-After").parse().expect("seconds");
         assert!((1..=2).contains(&seconds), "{seconds}");
     }
-    // Some may pass: the bucket fills while we ask.
+    // Some may pass: the bucket fills meanwhile.
     let mut more = (0..20).map(|_| connection.post("/list_files", &json!({})));
     let rest = more.find(|response| response.status != 200).expect("a refusal");
     assert_eq!((rest.status, &rest.json()["error"]["code"]), (429, &json!(-32003)));
@@ -105,7 +105,7 @@ fn a_cancelled_edit_that_has_not_begun_to_write_is_not_answered_and_not_done() {
     let server = Stdio::start(&folder, &[]);
     let locked = lock(&folder, "f");
     server.send(&append_call(77, "f", "cancelled"));
-    // Only the id with the same type and value is meant.
+    // An id is equal only if its type and its value are.
     server.notify("notifications/cancelled", json!({ "requestId": "77" }));
     server.notify("notifications/cancelled", json!({ "requestId": 77, "reason": "test" }));
     server.send(&ping("ping"));
@@ -152,7 +152,7 @@ fn a_cancelled_edit_gives_its_place_back_at_once_whatever_it_waits_for() {
         }
         until_a_lock_is_waited_for(server.pid());
         server.notify("notifications/cancelled", json!({ "requestId": (names.len() - 1).to_string() }));
-        // This takes the last place, or the one before it if one was given back.
+        // This takes the last place, or the place that was given back.
         server.send(&append_call("more", "g", "x"));
         server.send(&ping("ping"));
         assert_eq!(server.recv(), json!({ "jsonrpc": "2.0", "id": "ping", "result": {} }));
@@ -170,7 +170,7 @@ fn over_http_no_more_requests_are_in_work_than_max_in_flight_says() {
     until_a_lock_is_waited_for(server.pid());
     let mut second = server.connect();
     second.write(&post_bytes("/edit_file", "", br#"{"name":"g","append":"x","create_if_missing":true}"#));
-    // Long enough to make a file, if nothing held that up.
+    // Long enough for the second edit, if it were in work.
     let mut other = server.connect();
     for _ in 0..300 {
         assert_eq!(other.post("/mcp", &ping("ping")).status, 200);

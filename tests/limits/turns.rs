@@ -1,5 +1,5 @@
-//! Who edits a file next (SPEC 8): edits that come under several names wait for each other in the engine, not by their
-//! names; and whoever has the lock of a file that has lost its name has nothing yet.
+//! The order of edits of one file (SPEC 8). Edits under several names of a file wait for each other in the engine. The
+//! lock of a file that was replaced is not the lock of the new file.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::support::{
     until_the_lock_is_waited_for,
 };
 
-/// How many workers of a server sleep; nothing while one does not.
+/// How many workers of a server sleep; None while one of them does not.
 fn sleeping_workers(pid: u32) -> Option<usize> {
     let workers: Vec<(String, char)> =
         threads(pid).into_iter().filter(|(name, _)| name == "worker").collect();
@@ -30,7 +30,7 @@ fn edits_of_one_file_are_carried_out_in_the_order_in_which_they_came_whatever_na
     for n in 0..NAMES {
         let name = if n == 0 { "f".to_owned() } else { format!("link-{n}") };
         server.send(&append_call(n, &name, &n.to_string()));
-        // Each has a worker of its own, which sleeps when it has joined those that wait.
+        // Each edit has a worker of its own, which sleeps when the edit waits.
         let sleeping = || sleeping_workers(server.pid());
         until_or(|| format!("{:?} of {} workers sleep", sleeping(), n + 1), || sleeping() == Some(n + 1));
         until_a_lock_is_waited_for(server.pid());
@@ -46,7 +46,7 @@ fn edits_of_one_file_are_carried_out_in_the_order_in_which_they_came_whatever_na
 }
 
 #[test]
-fn whoever_waited_for_the_lock_of_a_file_that_was_replaced_waits_for_that_of_the_new_one() {
+fn an_edit_that_waited_for_the_lock_of_a_replaced_file_waits_for_the_lock_of_the_new_file() {
     let folder = Folder::new();
     folder.write("f", "old\n");
     folder.write("new", "new\n");

@@ -246,7 +246,7 @@ fn the_stateless_revision_is_served_beside_the_others_on_one_stdin() {
 }
 
 #[test]
-fn an_unsupported_stateless_revision_is_told_what_is_supported() {
+fn an_unsupported_stateless_revision_is_refused_with_the_supported_ones() {
     let folder = Folder::new();
     let server = Stdio::start(&folder, &[]);
     let meta = json!({

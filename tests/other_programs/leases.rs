@@ -1,8 +1,8 @@
-//! Leases of other programs: a file server (Samba, NFS) holds one for a client that may have changes of its own, and
-//! whoever else opens the file has to wait until it has given them up. It is waited for as for a lock (SPEC 8), by those
-//! alone who want the file.
+//! Leases of other programs. A file server (Samba, NFS) holds a lease for a client that may have changes of its own; other
+//! programs that open the file wait for its end. The server waits as for a lock (SPEC 8), and only in requests for the
+//! file.
 //!
-//! Where the file system knows no leases, a test says so and ends.
+//! A test whose file system knows no leases says so and ends.
 
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ fn requests(folder: &Folder) -> Vec<Value> {
 }
 
 #[test]
-fn whoever_wants_a_leased_file_waits_for_the_end_of_the_lease_and_answers_what_it_holds_then() {
+fn a_request_for_a_leased_file_waits_for_the_end_of_the_lease_and_answers_with_the_new_content() {
     let folder = Folder::new();
     for request in requests(&folder) {
         folder.write("free", "free\n");
@@ -40,12 +40,12 @@ fn whoever_wants_a_leased_file_waits_for_the_end_of_the_lease_and_answers_what_i
         let Some(lease) = Lease::take(&folder.path().join("leased")) else { return };
         let server = Stdio::start(&folder, &["--tools=all"]);
         server.send(&request);
-        lease.until_somebody_waits();
-        // Nobody else waits: neither on the thread that reads, nor for it.
+        lease.until_a_process_waits();
+        // Other requests do not wait.
         assert_eq!(server.request("ping", json!({}))["result"], json!({}));
         let other = server.ok("read_file", json!({ "name": "free" }));
         assert_eq!(other, "File: free (1 lines)\n\nfree");
-        // The client gives up what it has changed, and then the lease.
+        // The client writes its changes, and then ends the lease.
         lease.file().write_all_at(b"new\nand longer\n", 0).expect("written");
         drop(lease);
         let answer = server.answer_to(&request["id"])["result"].clone();
@@ -70,7 +70,7 @@ fn whoever_wants_a_leased_file_waits_for_the_end_of_the_lease_and_answers_what_i
 }
 
 #[test]
-fn over_http_too() {
+fn a_request_over_http_for_a_leased_file_waits_for_the_end_of_the_lease() {
     let folder = Folder::new();
     for (path, body) in [
         ("/read_file", json!({ "name": "leased" })),
@@ -82,7 +82,7 @@ fn over_http_too() {
         let server = Http::start(&folder, &[]);
         let mut waiting = server.connect();
         waiting.write(&post_bytes(path, "", body.to_string().as_bytes()));
-        lease.until_somebody_waits();
+        lease.until_a_process_waits();
         lease.file().write_all_at(b"new\nand longer\n", 0).expect("written");
         drop(lease);
         let answer = waiting.read();
@@ -100,7 +100,7 @@ fn over_http_too() {
 }
 
 #[test]
-fn a_lease_that_does_not_end_is_told_when_the_time_is_up_and_nothing_has_changed() {
+fn a_lease_that_does_not_end_is_an_error_at_the_timeout_and_nothing_has_changed() {
     on_both_with(
         &["--timeout=1", "--tools=all"],
         |folder| {
@@ -114,7 +114,7 @@ fn a_lease_that_does_not_end_is_told_when_the_time_is_up_and_nothing_has_changed
             assert_eq!(server.refused("read_file", json!({ "name": "leased" })), locked);
             assert!(Duration::from_millis(900) < start.elapsed(), "it is waited for");
             assert_eq!(server.refused("edit_file", json!({ "name": "leased", "append": "b" })), locked);
-            // A listing says what it could not count; what comes behind it is counted all the same.
+            // A listing names what it could not count, and counts the files after it.
             let listing = server.ok("list_files", json!({}));
             let counts = |name: &str, lines: &str| {
                 let line = listing.lines().find(|line| line.starts_with(&format!("name: {name}, ")));
@@ -129,9 +129,9 @@ fn a_lease_that_does_not_end_is_told_when_the_time_is_up_and_nothing_has_changed
     );
 }
 
-/// Ten requests at once that want a leased file, reads and listings in turn, till the time is up. How many listings told
-/// what they know.
-fn listings_told(server: &Http) -> usize {
+/// Ten requests at once for a leased file, reads and listings in turn, until the timeout. Returns how many listings were
+/// answered with what was counted.
+fn listings_answered(server: &Http) -> usize {
     let mut waiting: Vec<_> = (0..10).map(|_| server.connect()).collect();
     for (nth, connection) in waiting.iter_mut().enumerate() {
         let request = match nth % 2 {
@@ -140,7 +140,7 @@ fn listings_told(server: &Http) -> usize {
         };
         connection.write(&request);
     }
-    let told = waiting.iter_mut().enumerate().filter_map(|(nth, connection)| {
+    let answered = waiting.iter_mut().enumerate().filter_map(|(nth, connection)| {
         let answer = connection.read();
         let json = answer.json();
         match (nth % 2, answer.status) {
@@ -152,22 +152,22 @@ fn listings_told(server: &Http) -> usize {
                 assert_eq!((&first["name"], &first["lines"]), (&json!("leased"), &json!(-1)));
                 return Some(nth);
             }
-            // On a machine so busy that there was no moment for it.
+            // On a busy machine there may be no time for the listing.
             (_, 500) => assert_eq!(json["error"]["message"], "Operation timed out after 1s"),
             _ => panic!("{nth}: {}", answer.text()),
         }
         None
     });
-    told.count()
+    answered.count()
 }
 
 #[test]
-fn many_that_wait_for_a_lease_that_does_not_end_are_all_told_so() {
+fn many_requests_that_wait_for_a_lease_that_does_not_end_all_get_an_answer() {
     let folder = Folder::new();
     folder.write("leased", "a\n");
     let Some(_lease) = Lease::take(&folder.path().join("leased")) else { return };
     let server = Http::start(&folder, &["--timeout=1", "--max-in-flight=2"]);
-    assert!((0..10).any(|_| listings_told(&server) == 5), "listings gave up with those that read");
+    assert!((0..10).any(|_| listings_answered(&server) == 5), "listings were not answered at the timeout");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_leased_file_holds_up_only_the_requests_for_it_however_many_wait() {
     folder.write("free", "line\n".repeat(50_000));
     let Some(lease) = Lease::take(&folder.path().join("leased")) else { return };
     let server = Http::start(&folder, &["--timeout=60", "--max-in-flight=4"]);
-    // Many more than may be in work at once.
+    // More than may be in work at once.
     let mut waiting: Vec<_> = (0..20).map(|_| server.connect()).collect();
     for (nth, connection) in waiting.iter_mut().enumerate() {
         let (path, body) = match nth % 3 {
@@ -187,7 +187,7 @@ fn a_leased_file_holds_up_only_the_requests_for_it_however_many_wait() {
         };
         connection.write(&post_bytes(path, "", body.to_string().as_bytes()));
     }
-    lease.until_somebody_waits();
+    lease.until_a_process_waits();
     for n in 0..10 {
         let edit = json!({ "name": "free", "edits": [{ "line": 1, "operation": "replace", "content": format!("{n}") }] });
         server.direct("edit_file", edit);
@@ -208,9 +208,9 @@ fn a_read_that_waits_for_a_lease_is_called_off_when_asked() {
     let Some(lease) = Lease::take(&folder.path().join("leased")) else { return };
     let server = Stdio::start(&folder, &["--timeout=60"]);
     server.send(&call("read", "read_file", json!({ "name": "leased" })));
-    lease.until_somebody_waits();
+    lease.until_a_process_waits();
     server.notify("notifications/cancelled", json!({ "requestId": "read" }));
-    // Behind it, so that it was heard of.
+    // After this answer the server has read the notification.
     assert_eq!(server.request("ping", json!({}))["result"], json!({}));
     // The next for the same file takes its turn.
     server.send(&call("next", "read_file", json!({ "name": "leased" })));

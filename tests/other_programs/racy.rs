@@ -1,7 +1,7 @@
-//! Files that are written twice within one tick of the clock, and so look as if they had not changed (SPEC 8): no answer
-//! rests on what was known of the bytes before.
+//! Files that are written twice within one tick of the clock, and so look unchanged (SPEC 8): no answer rests on the old
+//! bytes.
 //!
-//! Newer kernels give a file that somebody has looked at a time of its own on most file systems, but not on a ramfs.
+//! On most file systems a newer kernel gives a write after a stat a time of its own, but not on a ramfs.
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -18,7 +18,7 @@ const ROUNDS: usize = 3_000;
 const ENOUGH: usize = 30;
 
 /// Does `first` to the file `f` and then writes the second text over it in place, until that could not be seen in the
-/// file's state often enough; each time, a read tells what is there.
+/// file's state often enough. After each write, a read must give the new text.
 fn written_again_unseen(folder: &Folder, mut first: impl FnMut(&Stdio)) {
     let server = Stdio::start(folder, &["--sync=none"]).ready();
     let path = folder.path().join("f");

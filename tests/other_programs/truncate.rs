@@ -35,7 +35,7 @@ fn content(version: u64, bytes: usize) -> Vec<u8> {
 }
 
 /// Whether these are lines that follow each other, of one version, or the front of a newer one and the rest of an
-/// older: what a file holds while somebody writes it anew from its front. What the server inserted is left out.
+/// older: the content of a file during a rewrite from its front. Lines that the server inserted are left out.
 fn is_a_state(lines: &str) -> Result<(), String> {
     let mut last: Option<(u64, u64)> = None;
     for line in lines.lines().filter(|line| *line != MARK) {
@@ -52,13 +52,13 @@ fn is_a_state(lines: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Another program at work on the file `f`: each call does one thing to it.
+/// Another program that changes the file `f`: each call makes one change.
 struct Vandal<'f> {
     folder: &'f Folder,
     random: Random,
     version: u64,
     most: usize,
-    /// The file that it changed in place last: what is wrong in there is its own doing.
+    /// The file that it changed in place last, which may hold a torn state.
     touched: u64,
     edits_found: &'f AtomicUsize,
     /// Calls that the client has begun; and how many of them to wait for at most before the next act.
@@ -232,8 +232,7 @@ fn under_attack(folder: &Folder, most: usize, rounds: usize, call: impl Fn(&mut 
     while_others(
         || vandal.act(),
         || {
-            // An attack that lets nothing or everything through tests nothing; how soon it does neither is up to the
-            // scheduler.
+            // If all calls or no calls succeed, the changes came too rarely or too often to test anything.
             while done < rounds || (succeeded == 0 || succeeded == done) && done < rounds * 50 {
                 calls.fetch_add(1, Ordering::Relaxed);
                 succeeded += usize::from(call(&mut random));
@@ -296,7 +295,7 @@ fn an_answer_of_50_mb_whose_file_is_cut_on_the_way_never_looks_complete() {
         file.set_len(1_048_576).expect("cut");
     };
     let read = json!({ "name": "f" });
-    // Nobody takes the answers at first: what does not fit into pipes and sockets is still in the file.
+    // The answers are not read at first: what does not fit into pipes and sockets is still in the file.
     let (mut rest, mut mcp) = (http.connect(), http.connect());
     rest.write(&post_bytes("/read_file", "", read.to_string().as_bytes()));
     let call = |id| read_call(id, "f");
@@ -311,7 +310,7 @@ fn an_answer_of_50_mb_whose_file_is_cut_on_the_way_never_looks_complete() {
     let texts = answer["result"]["content"].as_array().expect("content");
     assert_eq!(texts[1]["text"].as_str().map(|text| text.starts_with("Error: ")), Some(true), "{}", texts[1]);
 
-    // A direct method on stdio has no way to say so afterwards: it says so first.
+    // A direct method on stdio cannot report a change after its answer has begun: it checks before.
     for _ in 0..5 {
         folder.write("f", content(1, LARGE / 5));
         stdio.send(&request("direct", "read_file", &read));

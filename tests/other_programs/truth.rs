@@ -1,4 +1,4 @@
-//! What the server keeps of a file never outlives the file's content: writes that take long, writes through maps, times
+//! Facts about a file that the server keeps do not outlive the content: writes that take long, writes through maps, times
 //! that are set back (SPEC 8; `src/engine/fs/writers.rs`).
 
 use std::fs::File;
@@ -136,7 +136,7 @@ fn writes_that_are_running_while_a_file_is_read(folder: &Folder) {
     for round in 0..4 {
         folder.write("a.txt", numbered(64));
         let server = Stdio::start(folder, &[]).ready();
-        // In some rounds the file was seen before, in some the program has it open for long.
+        // In every second round the server has read the file before.
         if round % 2 == 0 {
             until_not_racy(folder, "a.txt");
             assert_eq!(line(&server, "a.txt", 7), "7");
@@ -215,7 +215,7 @@ fn writes_through_a_map_that_is_held(folder: &Folder) {
     // The map alone keeps the file open for writing.
     drop(file);
     for at in [100, 200, 300] {
-        // The page is dirty from the first time on: later, the system sets no time.
+        // The page stays dirty after the first write: the system sets no time for the next ones.
         map[at] = b'\n';
         let total = LEN / 64 + at / 100;
         until_not_racy(folder, "a.txt");
@@ -234,7 +234,7 @@ fn what_a_program_writes_through_a_map_that_it_makes_after_a_read_is_read() {
         let path = folder.path().join("a.txt");
         let file = File::options().read(true).write(true).open(path).expect("a file");
         let mut map = map_mut(&file);
-        // Read before it is written to: on some file systems the write is not noticed then.
+        // Read through the map first: on some file systems the write that follows sets no time.
         assert_eq!(map[7 * 64], b'7');
         map[100] = b'\n';
         drop((map, file));

@@ -23,7 +23,7 @@ fn check_flag_refused(flag: &str, part: &str) {
     let dir = format!("--dir={}", folder.path().display());
     for transport in ["stdio", "http"] {
         let transport = format!("--transport={transport}");
-        // Port 0 so that a server that starts after all takes nobody's port. A flag that is under test is given once.
+        // Port 0, so that a server that starts by mistake takes no fixed port. The flag under test is given once.
         let name = flag.split_inclusive('=').next().expect("a name");
         let usual = [dir.as_str(), &transport, "--port=0"];
         let mut arguments: Vec<&str> = usual.into_iter().filter(|usual| !usual.starts_with(name)).collect();
@@ -221,7 +221,7 @@ fn a_port_that_is_taken_is_refused() {
 
 #[test]
 fn the_port_is_8080_unless_another_is_given_and_the_transport_http() {
-    // Taken by us or by somebody else: in either case it is taken.
+    // Taken here or by another program.
     let _taken = std::net::TcpListener::bind("127.0.0.1:8080");
     let folder = Folder::new();
     let ended = run_to_end(&[&format!("--dir={}", folder.path().display())]);
@@ -279,7 +279,7 @@ fn when_ready_one_line_on_stderr_says_what_is_served_where_and_how_long_the_star
     assert_eq!(server.close().code(), Some(0));
 }
 
-/// A number and a unit of time.
+/// Whether the line holds a number and a unit of time.
 fn says_how_long(line: &str) -> bool {
     ["ms", "\u{b5}s", "us", "s"].iter().any(|unit| {
         line.match_indices(unit).any(|(at, _)| {

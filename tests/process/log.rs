@@ -1,4 +1,4 @@
-//! What an operator sees (S0 5.4): the lines of the log, SIGUSR1, and that no file's text is ever among them.
+//! The log (S0 5.4): its lines, SIGUSR1, no text of a file in it; and memory that is given back.
 
 use std::time::Duration;
 
@@ -99,10 +99,10 @@ fn what_is_refused_before_it_is_a_call_is_logged_and_counted_too() {
     assert_eq!(lines(&log, "stopped")[0]["failures"], 1);
 }
 
-/// Waits until a process that has taken more than a megabyte for a burst is back within one of what it held before.
+/// Waits until a process that took more than 1.5 MB for a burst holds at most 1 MB more than before.
 fn gives_back(pid: u32, before: usize) {
     let taken = anonymous_memory(pid).saturating_sub(before);
-    assert!(taken > MB + MB / 2, "too little to be worth it: {taken} bytes");
+    assert!(taken > MB + MB / 2, "the burst took too little to measure: {taken} bytes");
     until_or(
         || format!("{} bytes, {before} before", anonymous_memory(pid)),
         || anonymous_memory(pid) <= before + MB,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, Http, PATIENCE, Stdio, command, request};
 
-/// What a line holds at most, its break included: a pipe that is ready takes as much at once.
+/// The most bytes of a line with its break: a pipe takes so many in one write.
 const LONGEST: usize = 4_096;
 
 /// Texts that break lines, terminals and JSON, short and far too long.

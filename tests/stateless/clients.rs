@@ -1,5 +1,5 @@
-//! The revision without a handshake between its requests: nothing is remembered, and a client that goes away takes
-//! back what it asked for, whole or not at all (SPEC 6.5, 8).
+//! The revision without a handshake, between requests: the server keeps no state, and a client that disconnects cancels
+//! its request (SPEC 6.5, 8).
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -68,13 +68,13 @@ fn append(stateless: bool, text: &str) -> Vec<u8> {
 fn a_client_that_goes_away_takes_its_request_back() {
     let folder = Folder::new();
     folder.write("f", "a\n");
-    // Its time is not up before the test has lost its patience.
+    // Its timeout is longer than PATIENCE.
     let server = Http::start(&folder, &["--max-in-flight=1", "--timeout=30"]);
     let locked = lock(&folder, "f");
     let mut gone = server.connect();
     gone.write(&append(true, "of a client that went away"));
     until_a_lock_is_waited_for(server.pid());
-    // The only place is taken: this waits for it, and gets it when the server has noticed that the other is gone.
+    // The only place is taken. This request gets it when the server has noticed that the first client is gone.
     let mut waiting = server.connect();
     waiting.write(&post_bytes("/edit_file", "", br#"{"name":"g","append":"x","create_if_missing":true}"#));
     drop(gone);
@@ -86,7 +86,7 @@ fn a_client_that_goes_away_takes_its_request_back() {
     assert_eq!(folder.text("f"), "a\nb\n");
 }
 
-/// An edit that waits for a lock, whose client has gone.
+/// An edit that waits for a lock, and whose client has disconnected.
 struct Orphan {
     folder: Folder,
     server: Http,
@@ -128,7 +128,7 @@ fn is_done_before_the_end() -> bool {
 
 #[test]
 fn the_end_waits_for_an_edit_in_work_though_its_client_has_gone() {
-    // Not for ever: on a busy machine its time may be over now and then.
+    // The server waits for a limited time, which a busy machine may exceed now and then.
     assert!((0..5).any(|_| is_done_before_the_end()));
 }
 

@@ -118,7 +118,7 @@ fn a_meta_that_says_too_little_is_refused_before_the_headers_are_looked_at() {
             );
         }
     }
-    // Who asks need not be said.
+    // The client need not be named.
     let response = post(&server, &headers("tools/list", &json!({})), "tools/list", &broken(CLIENT, None));
     assert_eq!(response.status, 200);
 }
@@ -162,11 +162,11 @@ fn headers_must_repeat_the_body() {
     }
     let encoded = format!("{version}{call}Mcp-Name: =?base64?bGlzdF9maWxlcw==?=\r\n");
     assert_eq!(post(&server, &encoded, "tools/call", &params).status, 200);
-    // Headers that belong to no request of ours are nothing to us.
+    // Other headers are ignored.
     let more = format!("{version}{call}{name}Mcp-Param-X: y\r\nMcp-Session-Id: z\r\nLast-Event-ID: 1\r\n");
     let response = post(&server, &more, "tools/call", &params);
     assert_eq!((response.status, response.header("mcp-session-id")), (200, None));
-    // Where there is no name, the method says so.
+    // Without a name the error is that of the method.
     let nameless = post(&server, &format!("{version}{call}"), "tools/call", &with_meta(json!({})));
     assert_eq!(refusal(&nameless), (200, -32602));
 }

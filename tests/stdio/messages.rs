@@ -1,4 +1,4 @@
-//! Bytes in, bytes out on stdin and stdout: framing, ids, order, the end (SPEC 6.4, JSON-RPC base).
+//! Messages on stdin and stdout: framing, ids, order, the end of input (SPEC 6.4, JSON-RPC base).
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ fn line(server: &Stdio, text: &str) {
     server.send_raw(format!("{text}\n").as_bytes());
 }
 
-/// The next message must be the answer to a ping: nothing was said before it, and the server is well.
+/// Asserts that the next message is the answer to a ping, and that no message comes before it.
 #[track_caller]
 fn only_a_ping_is_answered(server: &Stdio) {
     line(server, PING);
@@ -227,7 +227,7 @@ fn deep_nesting_is_refused_and_harms_nothing() {
             r#"{{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{{"name":"list_files","arguments":{objects}}}}}"#
         ),
     );
-    // An answer under the same id, whichever refusal it is, or none that can name it.
+    // Either error is correct.
     let answer = server.recv();
     assert!(answer["error"]["code"].is_i64() || answer["result"]["isError"] == true, "{answer}");
     server.request("ping", json!({}));
@@ -296,7 +296,7 @@ fn pipelined_edits_and_reads_of_one_file_are_carried_out_in_the_order_in_which_t
     let folder = Folder::new();
     folder.write("f", "start\n");
     let server = Stdio::start(&folder, &["--sync=none", "--timeout=30"]);
-    // The file is there, and known: a read that does not wait for its turn has its answer at once.
+    // The file was read before: a read that does not wait for its turn would be answered at once.
     server.ok("read_file", json!({ "name": "f" }));
     // The first edit waits, and with it all that comes after it for the same file.
     let locked = lock(&folder, "f");

@@ -58,7 +58,7 @@ fn by_default_128_requests_are_in_work_and_past_that_nothing_is_read() {
     server.send(&append_call("edit 127", "f", "x"));
     server.send(&ping("there is none"));
     drop(locked);
-    // The ping is read only when a request is out of work, which is when it has been answered.
+    // The ping is read only after a request has been answered.
     for n in 0..128 {
         let answer = server.recv();
         if answer["id"] == "there is none" {
@@ -118,7 +118,7 @@ fn other_answers_wait_for_the_end_of_a_long_one() {
         server.send(&read);
         server.send(&ping(n.to_string()));
     }
-    // Were one put between the blocks of another, a line would be no JSON.
+    // An answer between the blocks of another would make a line that is not JSON.
     let mut long = 0;
     for _ in 0..8 {
         let answer = server.recv();
@@ -169,7 +169,7 @@ fn a_pipe_that_does_not_block_is_waited_for_when_it_is_full() {
 }
 
 #[test]
-fn a_server_whose_answers_nobody_reads_any_more_ends() {
+fn a_server_whose_stdout_is_closed_ends() {
     let folder = Folder::new();
     let (ours, theirs) = std::io::pipe().expect("a pipe");
     let (mut server, mut stdin) = with_stdout(&folder, theirs.into());

@@ -1,4 +1,4 @@
-//! One way to ask, whatever the transport.
+//! Clients for MCP and for the direct interface, the same on both transports.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ pub(crate) struct ToolResult {
 }
 
 impl ToolResult {
-    /// The first line of the text, which SPEC 7 gives to the letter for failures.
+    /// The first line of the text. For failures SPEC 7 gives it word by word.
     pub(crate) fn first_line(&self) -> &str {
         self.text.split('\n').next().unwrap_or_default()
     }
@@ -199,7 +199,7 @@ pub(crate) fn on_both_with(
     });
 }
 
-/// The same, with servers whom file modes bind: they run as `nobody` where the tests run as root. Only what `fill`
+/// The same, with servers for which file modes count: they run as `nobody` where the tests run as root. Only what `fill`
 /// puts into the folder belongs to the server.
 pub(crate) fn on_both_as_nobody(
     flags: &[&str],
@@ -267,7 +267,7 @@ pub(crate) fn while_others<T>(background: impl FnMut() + Send, body: impl FnOnce
     })
 }
 
-/// Runs `test` for stdio and for HTTP, at once: many tests wait most of their time. A failure says which of the two failed.
+/// Runs `test` for stdio and for HTTP at once: many tests wait most of their time. A failure names the transport.
 pub(crate) fn each_transport(test: impl Fn(bool) + Sync) {
     at_once(|| labelled("over stdio", || test(false)), || labelled("over HTTP", || test(true)));
 }
@@ -283,7 +283,7 @@ pub(crate) fn at_once(one: impl FnOnce(), other: impl FnOnce() + Send) {
     });
 }
 
-/// Runs `test`; a failure says where it came.
+/// Runs `test`. A failure names the place.
 pub(super) fn labelled(place: &str, test: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(test)) {
         let message = panic.downcast_ref::<String>().map(String::as_str);

@@ -33,7 +33,7 @@ impl Folder {
     pub(crate) fn new() -> Folder {
         let root =
             tempfile::Builder::new().prefix("file-editor-test-").tempdir().expect("a temporary folder");
-        // Also for a server that runs as somebody else.
+        // Also for a server that runs as another user.
         fs::set_permissions(root.path(), Permissions::from_mode(0o755)).expect("an open folder");
         let path = root.path().canonicalize().expect("a path").join("folder");
         fs::create_dir(&path).expect("the folder to serve");

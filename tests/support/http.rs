@@ -57,12 +57,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Ends what this side sends; the other side may still answer.
+    /// Ends the sending of this side. The server may still answer.
     pub(crate) fn end_sending(&self) {
         let _ = self.stream.get_ref().shutdown(std::net::Shutdown::Write);
     }
 
-    /// Waits until an answer has begun to arrive; nothing is taken of it yet but what one read gives.
+    /// Waits until an answer has begun to arrive. Takes no more than one read gives.
     pub(crate) fn wait_for_bytes(&mut self) {
         self.stream.fill_buf().expect("an answer");
     }
@@ -75,7 +75,7 @@ impl Connection {
         any
     }
 
-    /// All that comes until the other side hangs up, or until nothing comes for this long.
+    /// All that comes until the server closes the connection, or until nothing comes for this long.
     pub(crate) fn read_what_comes(&mut self, patience: Duration) -> Vec<u8> {
         self.stream.get_ref().set_read_timeout(Some(patience)).expect("a timeout");
         let mut all = Vec::new();

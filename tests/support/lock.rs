@@ -1,4 +1,4 @@
-//! OS locks that the test holds as another program, and the server's waiting for them.
+//! OS locks that the test holds as another program, and the waits of a server for them.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::Random;
 
-/// The moment at which to kill: random, and neither always before the work nor always after it, however fast the
-/// machine is today.
+/// A random moment for the kill. It adapts to the machine, so that kills come neither always before the work nor always
+/// after it.
 pub(crate) struct Moment {
     /// Microseconds.
     most: u64,

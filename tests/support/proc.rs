@@ -1,4 +1,4 @@
-//! What the system tells about a running process: memory, descriptors, threads.
+//! A running process as the system shows it: memory, descriptors, threads.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

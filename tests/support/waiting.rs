@@ -1,4 +1,4 @@
-//! Waiting for what a test expects, with an end.
+//! Waiting loops, each with an end.
 
 use std::time::{Duration, Instant};
 
