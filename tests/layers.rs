@@ -1,4 +1,5 @@
-//! The house: `engine` <- `tools` <- `protocol` <- `transport` <- `cli` and `main`. A file names things only to its left.
+//! The layers `engine` <- `tools` <- `protocol` <- `exec` <- `transport` <- `cli` and `main`: a file names things only to
+//! its left.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +8,7 @@ mod paths;
 
 const LAYERS: [&str; 6] = ["engine", "tools", "protocol", "exec", "transport", "cli"];
 
-/// What a layer must not know, however it gets at it: words, and paths.
+/// The words and the paths that must not be in a layer.
 const UNKNOWN: [(&str, &[&str]); 4] = [
     ("engine", &["serde", "tokio", "hyper", "sonic_rs", "json"]),
     ("tools", &["tokio", "hyper", "http"]),
@@ -31,7 +32,7 @@ const UNKNOWN: [(&str, &[&str]); 4] = [
     ("exec", &["hyper", "std::net", "std::fs", "sonic_rs"]),
 ];
 
-/// A source below `src/`, by its path there.
+/// A source file, by its path below `src/`.
 struct Source {
     file: String,
     code: String,
@@ -65,7 +66,7 @@ impl Source {
         self.code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
     }
 
-    /// What it names to its right; or all at once, which may be used to name anything.
+    /// The paths to the layers on its right, and what could name any path: a glob, another name of the crate, an include.
     fn wrong_arrows(&self) -> Vec<String> {
         let Some(rank) = self.rank() else { return Vec::new() };
         let to_the_right = |path: &str| {
@@ -81,7 +82,7 @@ impl Source {
             .collect()
     }
 
-    /// What it knows of `unknown`.
+    /// Which words and paths of `unknown` are in it.
     fn knows(&self, unknown: &[&str]) -> Vec<String> {
         let paths = self.paths();
         let text = self.text();
@@ -89,8 +90,8 @@ impl Source {
         unknown.iter().filter(known).map(|what| (*what).to_owned()).collect()
     }
 
-    /// The engine's errors that it tells apart. It may say that time is up, and drop what was called off; what an error
-    /// means is the protocol's. Under another name, or all at once, it could tell any.
+    /// The variants of the engine's error that it names. It may name the timeout and the cancellation; the meaning of all
+    /// other errors belongs to the protocol. Another name for the error or a glob could name any variant.
     fn errors(&self) -> Vec<String> {
         const ALLOWED: [&str; 3] = ["TimedOut", "Cancelled", "other"];
         let of_error = |path: &String| {
@@ -132,7 +133,7 @@ fn a_layer_names_only_layers_to_its_left() {
     for source in all() {
         assert_eq!(source.wrong_arrows(), [""; 0], "{}", source.file);
     }
-    // And the arrows that there should be are seen.
+    // The uses that should be there are found.
     for pair in LAYERS[..5].windows(2) {
         let left = format!("crate::{}::", pair[0]);
         let names_it = |source: &Source| source.paths().iter().any(|path| path.starts_with(&left));
@@ -141,11 +142,11 @@ fn a_layer_names_only_layers_to_its_left() {
 }
 
 #[test]
-fn the_rooms_of_the_engine_do_not_know_each_other() {
-    let inside = |room: &str| {
-        all().into_iter().filter(move |source| source.file.starts_with(room)).collect::<Vec<_>>()
+fn the_folders_of_the_engine_do_not_name_each_other() {
+    let inside = |folder: &str| {
+        all().into_iter().filter(move |source| source.file.starts_with(folder)).collect::<Vec<_>>()
     };
-    for (room, unknown) in [
+    for (folder, unknown) in [
         ("engine/fs/", ["crate::engine::text", "crate::engine::workspace"]),
         ("engine/text/", ["crate::engine::fs", "crate::engine::workspace"]),
         (
@@ -154,8 +155,8 @@ fn the_rooms_of_the_engine_do_not_know_each_other() {
         ),
         ("engine/text/text_edit/search/", ["crate::engine::text::text_edit::diagnose", "crate::engine::fs"]),
     ] {
-        let sources = inside(room);
-        assert!(5 <= sources.len(), "{room} holds {} files", sources.len());
+        let sources = inside(folder);
+        assert!(5 <= sources.len(), "{folder} holds {} files", sources.len());
         for source in sources {
             let names = |path: &String| unknown.iter().any(|unknown| path.starts_with(unknown));
             let named: Vec<String> = source.paths().into_iter().filter(names).collect();
@@ -164,8 +165,8 @@ fn the_rooms_of_the_engine_do_not_know_each_other() {
     }
 }
 
-/// For each file the other files that it names, by their numbers. A module's own parents and children are left out: a
-/// parent joins its children, and they use what it holds.
+/// For each file the other files that it names, by their numbers, without its parents and children: those may name each
+/// other.
 fn named_files(sources: &[Source]) -> Vec<Vec<usize>> {
     let modules: Vec<String> =
         sources.iter().map(|source| format!("crate::{}", source.module().join("::"))).collect();
@@ -226,7 +227,7 @@ fn no_files_name_each_other_in_a_circle() {
 }
 
 #[test]
-fn a_layer_does_not_know_what_it_must_not_know() {
+fn a_layer_does_not_name_what_it_must_not_know() {
     for (name, unknown) in UNKNOWN {
         for source in layer(name) {
             assert_eq!(source.knows(unknown), [""; 0], "{}", source.file);
@@ -242,7 +243,7 @@ fn the_transport_never_matches_on_engine_errors() {
 }
 
 #[test]
-fn unsafe_code_lives_in_five_leaves() {
+fn unsafe_code_is_in_five_files() {
     let with_unsafe = |source: &Source| paths::words(&source.code).iter().any(|word| word == "unsafe");
     let mut files: Vec<String> = all().into_iter().filter(with_unsafe).map(|source| source.file).collect();
     files.sort();
@@ -257,7 +258,7 @@ fn unsafe_code_lives_in_five_leaves() {
 }
 
 #[test]
-fn a_wrong_arrow_is_seen_in_every_form() {
+fn a_wrong_use_is_found_in_every_form() {
     for (file, text) in [
         ("engine/error.rs", "use crate::protocol::Answer;"),
         ("engine/error.rs", "use crate::{protocol::Answer};"),
@@ -297,7 +298,7 @@ fn a_wrong_arrow_is_seen_in_every_form() {
 }
 
 #[test]
-fn what_only_looks_like_a_wrong_arrow_is_none() {
+fn what_only_looks_like_a_wrong_use_is_accepted() {
     for (file, text) in [
         (
             "engine/error.rs",
@@ -327,7 +328,7 @@ fn what_only_looks_like_a_wrong_arrow_is_none() {
 }
 
 #[test]
-fn what_must_not_be_known_is_seen_in_every_form() {
+fn what_must_not_be_known_is_found_in_every_form() {
     let seen = |layer: &str, text: &str| {
         let (_, unknown) = UNKNOWN.into_iter().find(|(name, _)| *name == layer).expect("a layer");
         !Source::new(&format!("{layer}/x.rs"), text).knows(unknown).is_empty()
@@ -347,7 +348,7 @@ fn what_must_not_be_known_is_seen_in_every_form() {
 }
 
 #[test]
-fn errors_that_are_told_apart_are_seen_in_every_form() {
+fn errors_that_are_named_are_found_in_every_form() {
     let seen = |text: &str| !Source::new("transport/x.rs", text).errors().is_empty();
     for text in [
         "fn f() { match e { Error::NotFound { .. } => {} } }",

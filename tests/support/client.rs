@@ -1,4 +1,4 @@
-//! One way to ask, whatever the transport.
+//! Clients for MCP and for the direct interface, the same on both transports.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ pub(crate) struct ToolResult {
 }
 
 impl ToolResult {
-    /// The first line of the text, which SPEC 7 gives to the letter for failures.
+    /// The first line of the text. For failures SPEC 7 gives it word by word.
     pub(crate) fn first_line(&self) -> &str {
         self.text.split('\n').next().unwrap_or_default()
     }
@@ -178,12 +178,16 @@ fn error_of(error: &Value, status: Option<u16>) -> DirectError {
 }
 
 /// Runs one test body over stdio and over HTTP, each with a server and a folder of its own.
-pub(crate) fn on_both(test: impl Fn(&dyn Mcp, &Folder)) {
+pub(crate) fn on_both(test: impl Fn(&dyn Mcp, &Folder) + Sync) {
     on_both_with(&[], |_| {}, test);
 }
 
 /// The same with flags, on a folder that `fill` prepares before the server starts.
-pub(crate) fn on_both_with(flags: &[&str], fill: impl Fn(&Folder), test: impl Fn(&dyn Mcp, &Folder)) {
+pub(crate) fn on_both_with(
+    flags: &[&str],
+    fill: impl Fn(&Folder) + Sync,
+    test: impl Fn(&dyn Mcp, &Folder) + Sync,
+) {
     each_transport(|http| {
         let folder = Folder::new();
         fill(&folder);
@@ -195,12 +199,12 @@ pub(crate) fn on_both_with(flags: &[&str], fill: impl Fn(&Folder), test: impl Fn
     });
 }
 
-/// The same, with servers whom file modes bind: they run as `nobody` where the tests run as root. Only what `fill`
+/// The same, with servers for which file modes count: they run as `nobody` where the tests run as root. Only what `fill`
 /// puts into the folder belongs to the server.
 pub(crate) fn on_both_as_nobody(
     flags: &[&str],
-    fill: impl Fn(&Folder),
-    test: impl Fn(&dyn Mcp, &dyn Direct, &Folder),
+    fill: impl Fn(&Folder) + Sync,
+    test: impl Fn(&dyn Mcp, &dyn Direct, &Folder) + Sync,
 ) {
     each_transport(|http| {
         let folder = Folder::new();
@@ -217,15 +221,15 @@ pub(crate) fn on_both_as_nobody(
 }
 
 /// Runs one test body over REST and over the direct methods on stdio, each with a server and a folder of its own.
-pub(crate) fn direct_on_both(test: impl Fn(&dyn Direct, &Folder)) {
+pub(crate) fn direct_on_both(test: impl Fn(&dyn Direct, &Folder) + Sync) {
     direct_on_both_with(&[], |_| {}, test);
 }
 
 /// The same with flags, on a folder that `fill` prepares before the server starts.
 pub(crate) fn direct_on_both_with(
     flags: &[&str],
-    fill: impl Fn(&Folder),
-    test: impl Fn(&dyn Direct, &Folder),
+    fill: impl Fn(&Folder) + Sync,
+    test: impl Fn(&dyn Direct, &Folder) + Sync,
 ) {
     each_transport(|http| {
         let folder = Folder::new();
@@ -263,14 +267,23 @@ pub(crate) fn while_others<T>(background: impl FnMut() + Send, body: impl FnOnce
     })
 }
 
-/// Runs `test` for stdio and for HTTP; a failure says over which it came.
-pub(super) fn each_transport(test: impl Fn(bool)) {
-    for http in [false, true] {
-        labelled(if http { "over HTTP" } else { "over stdio" }, || test(http));
-    }
+/// Runs `test` for stdio and for HTTP at once: many tests wait most of their time. A failure names the transport.
+pub(crate) fn each_transport(test: impl Fn(bool) + Sync) {
+    at_once(|| labelled("over stdio", || test(false)), || labelled("over HTTP", || test(true)));
 }
 
-/// Runs `test`; a failure says where it came.
+/// Runs both at once, and fails if one of them does.
+pub(crate) fn at_once(one: impl FnOnce(), other: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let other = scope.spawn(other);
+        one();
+        if let Err(panic) = other.join() {
+            resume_unwind(panic);
+        }
+    });
+}
+
+/// Runs `test`. A failure names the place.
 pub(super) fn labelled(place: &str, test: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(test)) {
         let message = panic.downcast_ref::<String>().map(String::as_str);

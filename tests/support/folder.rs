@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+/// How the names of the server's temporary files begin.
+const TEMPORARY: &str = ".file-editor-tmp-";
+
 /// Everything in a folder: name to what `lstat` and `read` say.
 pub(crate) type Snapshot = BTreeMap<String, Entry>;
 
@@ -30,7 +33,7 @@ impl Folder {
     pub(crate) fn new() -> Folder {
         let root =
             tempfile::Builder::new().prefix("file-editor-test-").tempdir().expect("a temporary folder");
-        // Also for a server that runs as somebody else.
+        // Also for a server that runs as another user.
         fs::set_permissions(root.path(), Permissions::from_mode(0o755)).expect("an open folder");
         let path = root.path().canonicalize().expect("a path").join("folder");
         fs::create_dir(&path).expect("the folder to serve");
@@ -90,6 +93,18 @@ impl Folder {
 
     pub(crate) fn set_mode(&self, name: &str, mode: u32) {
         fs::set_permissions(self.path.join(name), Permissions::from_mode(mode)).expect("a mode set");
+    }
+
+    /// Sets the mode of the folder itself.
+    pub(crate) fn set_own_mode(&self, mode: u32) {
+        fs::set_permissions(&self.path, Permissions::from_mode(mode)).expect("a mode set");
+    }
+
+    /// The names of the server's temporary files.
+    pub(crate) fn temporaries(&self) -> Vec<String> {
+        let mut names = self.names();
+        names.retain(|name| name.starts_with(TEMPORARY));
+        names
     }
 
     /// Sets the modification time, in whole seconds since 1970.

@@ -58,7 +58,7 @@ impl HeldWrite {
     pub(crate) fn begin(file: File, bytes: &[u8]) -> Option<HeldWrite> {
         let half = bytes.len() / 2;
         assert_eq!(half % 4096, 0, "whole pages");
-        // SAFETY: takes only flags, and the descriptor that it returns belongs to nobody else.
+        // SAFETY: takes only flags, and the descriptor that it returns has no other owner.
         let faults = unsafe {
             let fd = libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC | libc::O_NONBLOCK);
             if fd < 0 {
@@ -116,7 +116,7 @@ impl Drop for HeldWrite {
         // SAFETY: the second half of the map is missing and waits for these bytes, which live during the call.
         let copied = unsafe { libc::ioctl(self.faults.as_raw_fd(), uffd::COPY, &raw mut copy) };
         let ended = writer.join();
-        // SAFETY: nobody uses the map any more.
+        // SAFETY: the map is not used any more.
         unsafe { munmap(self.source as *mut _, self.len).expect("a map") };
         assert!(copied == 0 && ended.is_ok() || std::thread::panicking());
     }

@@ -57,12 +57,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Ends what this side sends; the other side may still answer.
+    /// Ends the sending of this side. The server may still answer.
     pub(crate) fn end_sending(&self) {
         let _ = self.stream.get_ref().shutdown(std::net::Shutdown::Write);
     }
 
-    /// Waits until an answer has begun to arrive; nothing is taken of it yet but what one read gives.
+    /// Waits until an answer has begun to arrive. Takes no more than one read gives.
     pub(crate) fn wait_for_bytes(&mut self) {
         self.stream.fill_buf().expect("an answer");
     }
@@ -75,7 +75,7 @@ impl Connection {
         any
     }
 
-    /// All that comes until the other side hangs up, or until nothing comes for this long.
+    /// All that comes until the server closes the connection, or until nothing comes for this long.
     pub(crate) fn read_what_comes(&mut self, patience: Duration) -> Vec<u8> {
         self.stream.get_ref().set_read_timeout(Some(patience)).expect("a timeout");
         let mut all = Vec::new();
@@ -170,11 +170,14 @@ impl Connection {
 
 /// A POST of JSON; `headers` are further header lines, each with its line break.
 pub(crate) fn post_bytes(path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n",
-        body.len()
-    );
-    [head.as_bytes(), body].concat()
+    [post_head(path, headers, body.len()).as_bytes(), body].concat()
+}
+
+/// The head of such a POST, whose body has this length.
+pub(crate) fn post_head(path: &str, headers: &str, length: usize) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}Content-Length: {length}\r\n\r\n"
+    )
 }
 
 impl Http {

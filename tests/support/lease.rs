@@ -8,16 +8,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Instant;
 
-use super::PATIENCE;
+use super::{PATIENCE, until};
 
-/// A lease for reading and writing: whoever else opens the file must wait until it is given up.
+/// A lease for reading and writing: another process that opens the file waits until the lease ends.
 pub(crate) struct Lease {
     file: File,
 }
 
 impl Lease {
-    /// Takes the lease as soon as nobody else has the file open: a child that another test just starts may still have
-    /// the descriptor with which the file was written. Nothing where the file system knows no leases, which is said.
+    /// Takes the lease as soon as no other process has the file open: a child that another test starts at this moment may
+    /// still have the descriptor with which the file was written. Nothing where the file system knows no leases, which is said.
     pub(crate) fn take(path: &Path) -> Option<Lease> {
         let file = File::options().read(true).write(true).open(path).expect("the file");
         let deadline = Instant::now() + PATIENCE;
@@ -36,7 +36,7 @@ impl Lease {
                 Err(error) => panic!("{}: {error}", path.display()),
             }
         }
-        // The signal that says that somebody waits would kill us; `until_somebody_waits` looks for itself.
+        // The signal that reports a waiting process would end the tests; `until_a_process_waits` polls instead.
         fcntl(&file, libc::F_SETOWN, 0).expect("no owner");
         Some(Lease { file })
     }
@@ -46,16 +46,14 @@ impl Lease {
         &self.file
     }
 
-    /// Returns when somebody waits for the lease, as the system tells it.
-    pub(crate) fn until_somebody_waits(&self) {
+    /// Returns when a process waits for the lease.
+    pub(crate) fn until_a_process_waits(&self) {
         let inode = format!(":{} ", self.file.metadata().expect("a file").ino());
         let breaking =
             |line: &str| line.contains("LEASE") && line.contains("BREAKING") && line.contains(&inode);
-        let deadline = Instant::now() + PATIENCE;
-        while !std::fs::read_to_string("/proc/locks").expect("/proc").lines().any(breaking) {
-            assert!(Instant::now() < deadline, "nobody waits");
-            std::thread::yield_now();
-        }
+        until("a process waits for the lease", || {
+            std::fs::read_to_string("/proc/locks").expect("/proc").lines().any(breaking)
+        });
     }
 }
 

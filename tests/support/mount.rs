@@ -5,13 +5,18 @@ use std::process::Command;
 
 use super::Folder;
 
-/// A small file system in the place of a folder; gone on drop.
+/// A small file system in the place of a folder. Unmounted on drop.
 pub(crate) struct Mount(PathBuf);
 
 impl Mount {
-    /// A tmpfs in the place of a folder. Nothing where mounting is impossible, which is said; so with all others.
+    /// A tmpfs in the place of a folder. None, and a message, where mounting is impossible; the same for all others.
     pub(crate) fn at(path: &Path, options: &str) -> Option<Mount> {
         Mount::run(path, &["-t", "tmpfs", "-o", options, "file-editor-test"])
+    }
+
+    /// A ramfs in the place of a folder.
+    pub(crate) fn ramfs(path: &Path) -> Option<Mount> {
+        Mount::run(path, &["-t", "ramfs", "-o", "mode=755", "file-editor-test"])
     }
 
     /// The directory `what` at another place.
@@ -19,8 +24,8 @@ impl Mount {
         Mount::run(path, &["--bind", what.to_str().expect("a plain path")])
     }
 
-    /// A file system of 512 MiB in a sparse file beside the folder, made by `mkfs.{kind}` with these arguments. Nothing where that
-    /// is impossible, which is said.
+    /// A file system of 512 MiB in a sparse file beside the folder, made by `mkfs.{kind}` with these arguments.
+    /// None, and a message, where that is impossible.
     pub(crate) fn made_by(kind: &str, arguments: &[&str], folder: &Folder) -> Option<Mount> {
         let image = folder.outside("image");
         std::fs::File::create(&image).and_then(|file| file.set_len(512 << 20)).expect("an image");

@@ -1,4 +1,4 @@
-//! One server process: started, watched on stderr, ended.
+//! A server process: its start, its stderr, its end.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{MetadataExt, chown, lchown};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::{Folder, PATIENCE};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_file-editor");
-/// The user `nobody`, whom file modes bind even where the tests run as root.
+/// The user `nobody`, for whom file modes count also where the tests run as root.
 const NOBODY: u32 = 65534;
 
 /// The server's command line for a folder; nothing is started yet.
@@ -24,7 +24,7 @@ pub(crate) fn command(folder: &Folder, transport: &str, flags: &[&str]) -> Comma
 }
 
 /// Makes the server run as `nobody` where the tests run as root, and gives the folder with all that is in it to
-/// that user. Where the tests run as anybody else, modes bind the server anyway and nothing is changed.
+/// that user. Where the tests run as another user, modes count anyway and nothing is changed.
 pub(crate) fn as_nobody(command: Command, folder: &Folder) -> Command {
     if !rustix::process::geteuid().is_root() {
         return command;
@@ -36,8 +36,8 @@ pub(crate) fn as_nobody(command: Command, folder: &Folder) -> Command {
     let mut binary = PathBuf::from(BINARY);
     let open = |path: &Path| path.metadata().is_ok_and(|meta| meta.mode() & 1 == 1);
     if !binary.ancestors().all(open) {
-        // The build folder lies where nobody cannot go. Copied by another process: with the file open for writing in
-        // this one, a fork of another test at the same moment would make it "busy".
+        // The user `nobody` cannot reach the build folder. Another process copies the binary: if
+        // this process had the copy open for writing, the fork of another test at that moment would make it "busy".
         binary = folder.outside("file-editor");
         if !binary.exists() {
             let copied = Command::new("cp").arg(BINARY).arg(&binary).status().expect("cp");
@@ -47,7 +47,7 @@ pub(crate) fn as_nobody(command: Command, folder: &Folder) -> Command {
     let mut other = Command::new(binary);
     other.args(command.get_args()).uid(NOBODY).gid(NOBODY);
     if std::env::var_os("LLVM_PROFILE_FILE").is_some() {
-        // Nobody may not write a profile, and would say so on stderr.
+        // The user `nobody` cannot write a profile, and the server would report that on stderr.
         other.env("LLVM_PROFILE_FILE", "/dev/null");
     }
     other
@@ -59,30 +59,6 @@ pub(crate) fn with_umask(command: &Command, umask: &str) -> Command {
     shell.arg("-c").arg(format!("umask {umask} && exec \"$0\" \"$@\""));
     shell.arg(command.get_program()).args(command.get_args());
     shell
-}
-
-/// The anonymous memory of a process in bytes: what it holds itself, without maps of files.
-pub(crate) fn anonymous_memory(pid: u32) -> usize {
-    memory(pid, "RssAnon:")
-}
-
-/// The memory that a process has resident, and the most that it ever had, in bytes; both with pages of mapped files.
-pub(crate) fn resident_memory(pid: u32) -> (usize, usize) {
-    (memory(pid, "VmRSS:"), memory(pid, "VmHWM:"))
-}
-
-fn memory(pid: u32, kind: &str) -> usize {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a running process");
-    let line = status.lines().find_map(|line| line.strip_prefix(kind)).expect("a line of its kind");
-    line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
-}
-
-/// Whether a thread of the process waits in the system in a way that no signal ends, as for a lock of a file system.
-pub(crate) fn waits_in_the_system(pid: u32) -> bool {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("/proc");
-    let states = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("stat")).ok());
-    // The state follows the name, which stands in brackets.
-    states.into_iter().any(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('D')))
 }
 
 /// The same command with this many descriptors and no more.
@@ -98,7 +74,17 @@ pub(crate) fn with_limit(command: &Command, limit: &str) -> Command {
     shell
 }
 
-/// A process that came to its end.
+/// The same command under a limit on the size of the files that it writes, which is what a full disk looks like. `trap` is
+/// what the shell does with SIGXFSZ first; without it the signal is at its default, which is to kill.
+pub(crate) fn with_file_size_limit(command: &Command, trap: &str) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    // The limit would also cut the profile where coverage is measured.
+    shell.arg("-c").arg(format!("{trap} ulimit -f 64; LLVM_PROFILE_FILE=/dev/null exec \"$0\" \"$@\""));
+    shell.arg(command.get_program()).args(command.get_args());
+    shell
+}
+
+/// A process that has ended.
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -117,7 +103,7 @@ pub(crate) fn run_command_to_end(command: Command) -> Ended {
     run_until(command, |process| process.wait(PATIENCE))
 }
 
-/// The same for a server that may start after all: then it is told to end.
+/// The same for a server that may start: then it gets SIGTERM.
 pub(crate) fn start_and_end(command: Command) -> Ended {
     run_until(command, |process| {
         let lines = process.lines.get_mut().expect("no panic");
@@ -151,7 +137,7 @@ fn run_until(mut command: Command, end: impl FnOnce(&mut Process) -> ExitStatus)
 pub(super) struct Process {
     pub(super) child: Child,
     stderr: Arc<Mutex<String>>,
-    /// Each line of stderr as it comes; hung up at its end, which is the end of the process.
+    /// The lines of stderr. The channel closes when stderr does, at the end of the process.
     lines: Mutex<Receiver<String>>,
 }
 
@@ -220,18 +206,30 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // A process that is killed leaves no profile: where coverage is measured it may end in good order, if it does.
+        // A killed process writes no profile. Where coverage is measured the process gets SIGTERM first.
         if std::env::var_os("LLVM_PROFILE_FILE").is_some() && matches!(self.child.try_wait(), Ok(None)) {
             self.signal(rustix::process::Signal::TERM);
             let lines = self.lines.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
             while lines.recv_timeout(PATIENCE).is_ok() {}
+        }
+        // strace would delay the end of the process until a delay that it makes is over.
+        let tracer_of_all = tracer(std::process::id());
+        if let Some(tracer) = tracer(self.child.id()).filter(|tracer| Some(*tracer) != tracer_of_all) {
+            let _ = rustix::process::kill_process(tracer, rustix::process::Signal::KILL);
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Writes all, and lets a closed pipe pass: what the server did shows in its answers.
+/// The process that traces this one.
+fn tracer(pid: u32) -> Option<rustix::process::Pid> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"))?.trim().parse().ok()?;
+    rustix::process::Pid::from_raw(tracer)
+}
+
+/// Writes all bytes. A closed pipe is no failure: the answers show what the server did.
 pub(super) fn write_all(to: &mut impl Write, bytes: &[u8]) {
     if let Err(error) = to.write_all(bytes).and_then(|()| to.flush()) {
         assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe, "{error}");

@@ -1,4 +1,4 @@
-//! Random numbers with a seed that a failure can tell.
+//! Random numbers, with a seed that a failure shows.
 
 /// A xorshift generator. Its seed is taken from the clock and printed, so that a failed test shows it.
 pub(crate) struct Random(u64);

@@ -1,4 +1,4 @@
-//! Every revision of MCP on both transports: one test body for all ten ways to speak.
+//! Every revision of MCP on both transports: one test body for all ten.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,7 @@ use super::{Folder, Http, Mcp, Stdio};
 /// The revisions that begin with `initialize`.
 pub(crate) const HANDSHAKE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// The revision that begins with nothing.
+/// The revision without a handshake.
 pub(crate) const STATELESS: &str = "2026-07-28";
 
 /// The `_meta` that every stateless request carries.
@@ -79,7 +79,7 @@ impl Mcp for Stateless<Http> {
 
 /// Runs one test body in every revision over both transports, after its handshake if it has one, each with a server
 /// and a folder of its own. A failure says in which.
-pub(crate) fn in_every_revision(test: impl Fn(&dyn Mcp, &Folder, &str)) {
+pub(crate) fn in_every_revision(test: impl Fn(&dyn Mcp, &Folder, &str) + Sync) {
     for revision in HANDSHAKE.into_iter().chain([STATELESS]) {
         labelled(&format!("in {revision}"), || {
             each_transport(|http| {

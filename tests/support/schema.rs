@@ -1,8 +1,8 @@
-//! The official JSON schemas of MCP, held against every message that a test sees a server send.
+//! The official JSON schemas of MCP. Every message of a server that a test receives is checked with them.
 //!
-//! They are not part of the project: they are looked for beside it, and where they are not, nothing is checked and one
-//! line says so. What the schemas do not cover is left out: the results of the direct methods (SPEC 6.2), and the id
-//! `null` of an error (SPEC 7), which is put aside before the rest of the message is checked.
+//! They are not part of the project, but lie in a folder beside it. Without that folder nothing is checked, and one line
+//! says so. What the schemas do not cover is not checked: the results of the direct methods (SPEC 6.2), and the id
+//! `null` of an error (SPEC 7), which is replaced before the rest of the message is checked.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const NEWEST_BY_HANDSHAKE: &str = "2025-11-25";
 const STATELESS: &str = "2026-07-28";
-/// What HTTP clients speak that do not say.
+/// The revision of an HTTP client that names none.
 const UNSAID: &str = "2025-03-26";
 const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", NEWEST_BY_HANDSHAKE, STATELESS];
 
@@ -27,10 +27,10 @@ static SCHEMAS: LazyLock<HashMap<&str, Value>> = LazyLock::new(|| {
     };
     let schemas: HashMap<&str, Value> = REVISIONS.into_iter().filter_map(read).collect();
     if schemas.len() < REVISIONS.len() {
-        // Past the test runner, which keeps what passing tests print.
+        // To stderr itself: the test runner hides what passing tests print.
         let _ = writeln!(
             std::io::stderr(),
-            "no MCP schemas beside the project: messages are not held against them"
+            "no MCP schemas beside the project: messages are not checked with them"
         );
         return HashMap::new();
     }
@@ -98,7 +98,7 @@ struct Asked {
 /// What went over one connection, as far as its answers depend on it.
 #[derive(Debug)]
 pub(super) struct Wire {
-    /// Spoken by requests that do not say.
+    /// The revision of requests that name none.
     revision: &'static str,
     asked: HashMap<String, Asked>,
     /// Sent, but no whole line or HTTP request yet.
@@ -123,7 +123,7 @@ impl Wire {
         }
     }
 
-    /// Notes what an HTTP client writes; of a body that comes in chunks or never whole nothing is known.
+    /// Notes what an HTTP client writes. A body in chunks, or one that is never complete, is not noted.
     pub(super) fn sent_http(&mut self, bytes: &[u8]) {
         self.partial.extend_from_slice(bytes);
         while let Some(end) = self.partial.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -155,7 +155,7 @@ impl Wire {
         let spoken = match header {
             None => self.revision,
             Some(None) => UNSAID,
-            // What we do not know is refused in the terms of the stateless revision.
+            // An unknown revision is refused in the form of the stateless revision.
             Some(Some(header)) => known(header).unwrap_or(STATELESS),
         };
         let one = std::slice::from_ref(&message);
@@ -184,7 +184,7 @@ impl Wire {
         self.asked.insert(id.to_string(), Asked { method: method.to_owned(), revision });
     }
 
-    /// Holds a message of the server against the schemas.
+    /// Checks a message of the server with the schemas.
     #[track_caller]
     pub(super) fn received(&self, message: &Value) {
         if let Some(batch) = message.as_array() {

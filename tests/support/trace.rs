@@ -27,8 +27,8 @@ impl Call {
     }
 }
 
-/// The same command under strace, with these options for it. Nothing where strace is missing or may not trace, which is
-/// said. The process is still the server's own.
+/// The same command under strace, with these options for it. None, and a message, where strace is missing or may not
+/// trace. The process id is that of the server.
 pub(crate) fn under_strace(command: &Command, options: &[&str]) -> Option<Command> {
     static WORKS: OnceLock<bool> = OnceLock::new();
     let works = WORKS.get_or_init(|| {

@@ -1,0 +1,8 @@
+//! Nothing outside the folder is read or changed, and no user gets more permissions.
+
+mod attempts; // every known way out of the folder, on every tool and interface
+mod interfaces; // every interface that takes the name of a file
+mod links; // names, links and special files; --read-only
+mod mounts; // links into file systems that are mounted below the folder
+mod rights; // owner, group, mode and ACLs: an edit gives no user more permissions
+mod swaps; // files that are swapped for links and FIFOs during operations

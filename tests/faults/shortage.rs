@@ -1,0 +1,127 @@
+//! Starts with too few descriptors, too little memory, or no threads: one clear line and exit code 1, or a server (SPEC 2).
+
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::support::{Ended, Folder, Mcp, Stdio, command, start_and_end, with_limit};
+
+/// Asserts that the server was ready and ended with code 0, or ended with code 1 and one line. Returns whether it was
+/// ready.
+#[track_caller]
+fn check(what: &str, ended: &Ended) -> bool {
+    let Ended { code, stdout, stderr } = ended;
+    assert_eq!(stdout, "", "{what}");
+    assert!(!stderr.contains("panic") && !stderr.contains("memory allocation"), "{what}: {stderr}");
+    if *code == Some(0) {
+        assert!(stderr.contains(" ready "), "{what}: {stderr}");
+        return true;
+    }
+    // A build that is not static (for the line coverage) may fail in the loader.
+    if *code == Some(127) && stderr.contains("error while loading shared libraries") {
+        return false;
+    }
+    assert_eq!((*code, stderr.lines().count()), (Some(1), 1), "{what}: {stderr}");
+    assert!(stderr.starts_with("file-editor: cannot start: ") && stderr.ends_with('\n'), "{what}: {stderr}");
+    assert!(stderr.contains("ulimit"), "the line does not name the limit: {stderr}");
+    false
+}
+
+/// Starts both transports under each of these limits. Returns how many starts of each succeeded.
+fn starts(limits: impl Iterator<Item = String> + Clone) -> [usize; 2] {
+    let folder = Folder::new();
+    let outcome = ["stdio", "http"].map(|transport| {
+        let flags: &[&str] = if transport == "http" { &["--port=0"] } else { &[] };
+        let server = command(&folder, transport, flags);
+        let start = |limit: &String| {
+            check(&format!("{transport}, {limit}"), &start_and_end(with_limit(&server, limit)))
+        };
+        limits.clone().filter(start).count()
+    });
+    assert_eq!(folder.names(), [""; 0]);
+    outcome
+}
+
+#[test]
+fn with_too_few_descriptors_a_start_ends_in_one_line() {
+    const LIMITS: std::ops::RangeInclusive<u32> = 3..=40;
+    for started in starts(LIMITS.map(|most| format!("-n {most}"))) {
+        // Some starts succeed and some fail: the smallest number that is enough is in the range.
+        assert!((1..LIMITS.count()).contains(&started), "{started}");
+    }
+}
+
+#[test]
+fn with_too_little_memory_a_start_ends_in_one_line() {
+    // The smallest limit is one with which the program can be loaded.
+    for started in starts((16..=256).step_by(8).map(|most| format!("-v {}", most * 1024))) {
+        assert!((1..=30).contains(&started), "{started}");
+    }
+}
+
+/// The server's command, with a copy of its program that every user may run. `None` for a user who cannot become another
+/// one.
+fn for_every_user(folder: &Folder, transport: &str, flags: &[&str]) -> Option<Command> {
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED: not root, so the threads of a user cannot be limited");
+        return None;
+    }
+    let server = command(folder, transport, flags);
+    let copy = folder.outside("file-editor");
+    let copied = Command::new("cp").arg(server.get_program()).arg(&copy).status().expect("cp");
+    assert!(copied.success());
+    let mut own = Command::new(&copy);
+    own.args(server.get_args());
+    Some(own)
+}
+
+/// Runs `command` as a user without other processes: the limit of threads counts all of a user.
+fn as_a_user_of_its_own(command: &mut Command, nth: u32) {
+    let user = 1_000_000 + 2 * std::process::id() + nth;
+    command.uid(user).gid(user);
+    if std::env::var_os("LLVM_PROFILE_FILE").is_some() {
+        command.env("LLVM_PROFILE_FILE", "/dev/null");
+    }
+}
+
+#[test]
+fn without_another_thread_to_be_had_calls_are_answered_and_edits_done() {
+    let folder = Folder::new();
+    folder.write("f", "start\n");
+    for path in [folder.path(), &folder.path().join("f")] {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o777)).expect("open to all");
+    }
+    let Some(own) = for_every_user(&folder, "stdio", &["--sync=none"]) else { return };
+    let with_threads = |most: u32| {
+        let mut limited = with_limit(&own, &format!("-p {most} 2>/dev/null || ulimit -u {most}"));
+        as_a_user_of_its_own(&mut limited, 1);
+        limited
+    };
+    let starts = |most: &u32| check("stdio", &start_and_end(with_threads(*most)));
+    // Just enough for the start.
+    let most = (1..10).find(starts).expect("a start");
+    let server = Stdio::run(with_threads(most));
+    for n in 0..20 {
+        let edited = server.ok("edit_file", json!({ "name": "f", "append": n.to_string() }));
+        assert!(edited.contains(&format!("Total lines: {}", n + 2)), "{edited}");
+        assert!(server.ok("list_files", json!({})).contains("name: f"));
+    }
+    let threads = std::fs::read_dir(format!("/proc/{}/task", server.pid())).expect("a process").count();
+    assert_eq!(threads, most as usize);
+    assert_eq!(folder.text("f").lines().count(), 21);
+}
+
+#[test]
+fn without_a_thread_to_be_had_a_start_ends_in_one_line() {
+    let folder = Folder::new();
+    for transport in ["stdio", "http"] {
+        let Some(own) = for_every_user(&folder, transport, &["--port=0", "--read-only"]) else { return };
+        // Shells differ in the name of this limit.
+        let mut limited = with_limit(&own, "-p 1 2>/dev/null || ulimit -u 1");
+        as_a_user_of_its_own(&mut limited, 0);
+        let ended = start_and_end(limited);
+        assert!(!check(transport, &ended), "{transport}: the server starts without a thread");
+    }
+}

@@ -1,0 +1,9 @@
+//! The tool file_edit.
+
+mod answers; // what it answers: dry runs, errors, a retry from the error alone
+mod bench; // a folder with one file; each call is made as a dry run and for real
+mod cases; // S1's list of tests by name, and its fixtures
+mod diagnosis; // what the error of a missing text says: the mistakes that models make
+mod diff; // the diff, applied by GNU patch
+mod memory; // the memory of edits with very many replacements
+mod model; // exact-text edits against the naive model

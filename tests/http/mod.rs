@@ -1,0 +1,7 @@
+//! HTTP: paths, access, connections.
+
+mod access; // Host, Origin, token, and the order of all checks
+mod half_close; // clients that end their sending and wait for the answer
+mod patience; // how long the server waits for a client that stops sending or reading
+mod requests; // paths, methods, statuses, connections, the end of the server
+mod wire; // Expect, HEAD, codings, pipelines, IPv6

@@ -1,0 +1,328 @@
+//! The command line (SPEC 2): every flag with its range, what it says on error, and what a start says.
+
+use serde_json::json;
+
+use crate::support::{
+    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, call, command, run_command_to_end, run_to_end,
+};
+
+/// Exit code 1, nothing on stdout, and one line on stderr that names `part`.
+#[track_caller]
+fn check_refused(ended: &Ended, part: &str) {
+    let Ended { code, stdout, stderr } = ended;
+    assert_eq!((*code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "not one line: {stderr}");
+    assert!(stderr.contains(part) && stderr.ends_with('\n'), "{part} is not named: {stderr}");
+    assert!(20 < stderr.len(), "says too little: {stderr}");
+}
+
+/// Both transports refuse this flag, and the line on stderr names `part`.
+#[track_caller]
+fn check_flag_refused(flag: &str, part: &str) {
+    let folder = Folder::new();
+    let dir = format!("--dir={}", folder.path().display());
+    for transport in ["stdio", "http"] {
+        let transport = format!("--transport={transport}");
+        // Port 0, so that a server that starts by mistake takes no fixed port. The flag under test is given once.
+        let name = flag.split_inclusive('=').next().expect("a name");
+        let usual = [dir.as_str(), &transport, "--port=0"];
+        let mut arguments: Vec<&str> = usual.into_iter().filter(|usual| !usual.starts_with(name)).collect();
+        arguments.push(flag);
+        check_refused(&run_to_end(&arguments), part);
+    }
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+/// A server starts with these flags and answers.
+#[track_caller]
+fn check_starts(flags: &[&str]) {
+    let folder = Folder::new();
+    let server = Stdio::start(&folder, flags);
+    assert_eq!(server.request("ping", json!({}))["result"], json!({}), "{flags:?}");
+    assert_eq!(server.close().code(), Some(0), "{flags:?}");
+}
+
+#[test]
+fn the_folder_is_required() {
+    check_refused(&run_to_end(&[]), "--dir");
+    check_refused(&run_to_end(&["--transport=stdio"]), "--dir");
+    check_refused(&run_to_end(&["--dir="]), "--dir");
+}
+
+#[test]
+fn the_folder_must_exist_and_be_a_directory() {
+    let folder = Folder::new();
+    folder.write("file", "");
+    for transport in ["--transport=stdio", "--transport=http"] {
+        for path in [folder.path().join("missing"), folder.path().join("file"), folder.path().join("file/x")]
+        {
+            let dir = format!("--dir={}", path.display());
+            check_refused(&run_to_end(&[&dir, transport, "--port=0"]), "--dir");
+        }
+    }
+}
+
+#[test]
+fn the_folder_must_be_writable_unless_the_server_only_reads() {
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    let as_nobody = |transport, flags: &[&str]| as_nobody(command(&folder, transport, flags), &folder);
+    folder.set_own_mode(0o555);
+    check_refused(&run_command_to_end(as_nobody("stdio", &[])), "--dir");
+    check_refused(&run_command_to_end(as_nobody("http", &["--port=0"])), "--dir");
+    let server = Stdio::run(as_nobody("stdio", &["--read-only"]));
+    assert_eq!(server.ok("read_file", json!({ "name": "f" })), "File: f (1 lines)\n\na");
+    let server = Http::run(as_nobody("http", &["--read-only", "--port=0"]));
+    assert_eq!(server.direct("read_file", json!({ "name": "f" }))["content"], "a");
+    assert_eq!(folder.names(), ["f"]);
+}
+
+#[test]
+fn values_out_of_range_are_refused_by_the_name_of_their_flag() {
+    for flag in [
+        "--transport=tcp",
+        "--transport=",
+        "--transport=STDIN",
+        "--host=localhost.example",
+        "--host=999.0.0.1",
+        "--port=80",
+        "--port=1023",
+        "--port=65536",
+        "--port=-1",
+        "--port=x",
+        "--port=",
+        "--port=1",
+        "--port=8080.5",
+        "--max-size=0",
+        "--max-size=101",
+        "--max-size=-1",
+        "--max-size=1.5",
+        "--max-size=ten",
+        "--max-size=",
+        "--timeout=0",
+        "--timeout=301",
+        "--timeout=-1",
+        "--timeout=1s",
+        "--timeout=",
+        "--tools=nothing",
+        "--tools=list_files,x",
+        "--tools=",
+        "--names=all",
+        "--names=",
+        "--sync=some",
+        "--sync=",
+        "--rate-limit=x",
+        "--rate-limit=0",
+        "--rate-limit=-1",
+        "--rate-limit=10,x",
+        "--rate-limit=1,2,3",
+        "--max-in-flight=0",
+        "--max-in-flight=4097",
+        "--max-in-flight=x",
+        "--log-level=loud",
+        "--log-format=xml",
+    ] {
+        check_flag_refused(flag, flag.split_once('=').expect("a flag with a value").0);
+    }
+}
+
+#[test]
+fn unknown_flags_and_stray_arguments_are_refused_by_their_name() {
+    for flag in ["--no-such-flag", "--max-sized=5", "stray", "-x"] {
+        check_flag_refused(flag, flag.split('=').next().expect("a name"));
+    }
+    check_flag_refused("--read-only=maybe", "--read-only");
+}
+
+#[test]
+fn a_flag_given_without_a_value_is_refused_by_its_name() {
+    let folder = Folder::new();
+    let dir = format!("--dir={}", folder.path().display());
+    for flag in ["--port", "--max-size", "--timeout", "--tools", "--log-level", "--host", "--auth-token-file"]
+    {
+        check_refused(&run_to_end(&[&dir, flag]), flag);
+    }
+}
+
+#[test]
+fn both_ends_of_every_range_are_taken() {
+    for flags in [
+        ["--max-size=1", "--timeout=1"],
+        ["--max-size=100", "--timeout=300"],
+        ["--port=1024", "--max-in-flight=1"],
+        ["--port=65535", "--max-in-flight=4096"],
+        ["--sync=none", "--names=any"],
+        ["--sync=full", "--names=portable"],
+        ["--rate-limit=100,1000", "--tools=all"],
+        ["--rate-limit=5", "--tools=list_files,read_file,edit_file,file_edit"],
+        ["--structured", "--read-only"],
+        ["--log-level=error", "--log-format=text"],
+        ["--log-level=warn", "--log-format=json"],
+        ["--log-level=info", "--log-format=json"],
+        ["--log-level=debug", "--log-format=text"],
+        ["--log-level=trace", "--log-format=json"],
+        ["--host=127.0.0.1", "--allow-remote"],
+    ] {
+        check_starts(&flags);
+    }
+}
+
+#[test]
+fn a_flag_and_its_value_may_be_two_arguments() {
+    let folder = Folder::new();
+    let path = folder.path().display().to_string();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_file-editor"));
+    command.args(["--transport", "stdio", "--dir", &path, "--max-size", "5"]);
+    assert_eq!(Stdio::run(command).request("ping", json!({}))["result"], json!({}));
+}
+
+#[test]
+fn help_and_version_exit_0() {
+    let help = run_to_end(&["--help"]);
+    assert_eq!((help.code, help.stderr.as_str()), (Some(0), ""));
+    for flag in [
+        "--dir",
+        "--transport",
+        "--host",
+        "--allow-remote",
+        "--auth-token-file",
+        "--port",
+        "--max-size",
+        "--timeout",
+        "--tools",
+        "--names",
+        "--read-only",
+        "--sync",
+        "--structured",
+        "--rate-limit",
+        "--max-in-flight",
+        "--log-level",
+        "--log-format",
+    ] {
+        assert!(help.stdout.contains(flag), "{flag} is not in the help: {}", help.stdout);
+    }
+    for default in ["8080", "127.0.0.1", "list_files,read_file,edit_file", "portable", "128"] {
+        assert!(help.stdout.contains(default), "the default {default} is not in the help: {}", help.stdout);
+    }
+    let version = run_to_end(&["--version"]);
+    assert_eq!((version.code, version.stderr.as_str()), (Some(0), ""));
+    assert!(version.stdout.contains(env!("CARGO_PKG_VERSION")), "{}", version.stdout);
+}
+
+#[test]
+fn a_port_that_is_taken_is_refused() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let folder = Folder::new();
+    let ended = run_command_to_end(command(&folder, "http", &[&format!("--port={port}")]));
+    check_refused(&ended, "--port");
+    assert!(ended.stderr.contains(&port.to_string()), "{}", ended.stderr);
+}
+
+#[test]
+fn the_port_is_8080_unless_another_is_given_and_the_transport_http() {
+    // Taken here or by another program.
+    let _taken = std::net::TcpListener::bind("127.0.0.1:8080");
+    let folder = Folder::new();
+    let ended = run_to_end(&[&format!("--dir={}", folder.path().display())]);
+    check_refused(&ended, "8080");
+}
+
+#[test]
+fn an_address_that_is_not_loopback_needs_a_flag_and_gives_a_warning() {
+    for host in ["--host=0.0.0.0", "--host=::", "--host=192.0.2.1"] {
+        let folder = Folder::new();
+        let ended = run_command_to_end(command(&folder, "http", &[host, "--port=0"]));
+        check_refused(&ended, "--allow-remote");
+    }
+    let folder = Folder::new();
+    let server = Http::start(&folder, &["--host=0.0.0.0", "--allow-remote"]);
+    assert!(server.direct("list_files", json!({}))["total_count"] == 0);
+    let (_, log) = server.terminate_with_output();
+    assert!(log.contains("authentication"), "{log}");
+
+    std::fs::write(folder.outside("token"), "secret-token").expect("a token file");
+    let token = format!("--auth-token-file={}", folder.outside("token").display());
+    let server = Http::start(&folder, &["--host=0.0.0.0", "--allow-remote", &token]);
+    let (_, log) = server.terminate_with_output();
+    assert!(!log.contains("no authentication"), "{log}");
+}
+
+#[test]
+fn a_token_file_that_is_missing_or_empty_is_refused() {
+    let folder = Folder::new();
+    let path = folder.outside("token");
+    let flag = format!("--auth-token-file={}", path.display());
+    check_refused(&run_command_to_end(command(&folder, "http", &["--port=0", &flag])), "--auth-token-file");
+    // An empty token would let everybody in.
+    for empty in ["", "\n", "  \n"] {
+        std::fs::write(&path, empty).expect("a file");
+        let ended = run_command_to_end(command(&folder, "http", &["--port=0", &flag]));
+        check_refused(&ended, "--auth-token-file");
+    }
+}
+
+#[test]
+fn when_ready_one_line_on_stderr_says_what_is_served_where_and_how_long_the_start_took() {
+    let folder = Folder::new();
+    let path = folder.path().display().to_string();
+    let server = Http::start(&folder, &[]);
+    let url = format!("http://127.0.0.1:{}", server.port());
+    let (stdout, log) = server.terminate_with_output();
+    let ready: Vec<&str> = log.lines().filter(|line| line.contains(&url)).collect();
+    assert_eq!((stdout.as_slice(), ready.len()), (&b""[..], 1), "{log}");
+    assert!(ready[0].contains(&path) && says_how_long(ready[0]), "{log}");
+
+    let server = Stdio::start(&folder, &[]);
+    let ready = server.wait_for_stderr(&path);
+    assert!(ready.contains("stdio") && says_how_long(&ready), "{ready}");
+    assert_eq!(server.close().code(), Some(0));
+}
+
+/// Whether the line holds a number and a unit of time.
+fn says_how_long(line: &str) -> bool {
+    ["ms", "\u{b5}s", "us", "s"].iter().any(|unit| {
+        line.match_indices(unit).any(|(at, _)| {
+            let before = line[..at].trim_end();
+            let after = line[at + unit.len()..].chars().next();
+            before.ends_with(|c: char| c.is_ascii_digit()) && after.is_none_or(|c| !c.is_alphanumeric())
+        })
+    }) || line.contains("_ms")
+}
+
+#[test]
+fn the_log_goes_to_stderr_at_every_level_and_stdout_carries_messages_alone() {
+    for format in ["--log-format=text", "--log-format=json"] {
+        let folder = Folder::new();
+        let server = Stdio::start(&folder, &["--log-level=trace", format]);
+        server.begin("2025-11-25");
+        server.ok("edit_file", json!({ "name": "f", "append": "x" }));
+        server.refused("read_file", json!({ "name": "missing" }));
+        server.send_raw(b"garbage\n");
+        assert_eq!(server.recv()["error"]["code"], -32700);
+        server.close_stdin();
+        assert_eq!(server.rest_of_output(), [""; 0]);
+        server.wait_for_stderr("missing");
+        let log = server.stderr();
+        if format == "--log-format=json" {
+            for line in log.lines() {
+                let entry: serde_json::Value =
+                    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+                assert!(entry.is_object(), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_failure_is_logged_with_operation_file_request_id_and_code() {
+    let folder = Folder::new();
+    let server = Stdio::start(&folder, &["--log-format=json"]);
+    let arguments = json!({ "name": "not-there.txt" });
+    server.send(&call("request-4711", "read_file", arguments));
+    assert_eq!(server.recv()["result"]["isError"], true);
+    let line = server.wait_for_stderr("-32001");
+    for part in ["read_file", "request-4711", "not-there.txt"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+}

@@ -1,0 +1,5 @@
+//! The process: flags, log, memory.
+
+mod cli; // flags and their ranges, exit codes, what a start writes
+mod log; // the lines of the log, SIGUSR1, what is never logged, and memory that is given back
+mod log_lines; // one record of the log is one line, and JSON with --log-format=json

@@ -1,0 +1,57 @@
+//! OS locks that the test holds as another program, and the waits of a server for them.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+
+use super::{Folder, until, until_or};
+
+/// An OS lock on a file of the folder, held by this process until it is dropped.
+pub(crate) fn lock(folder: &Folder, name: &str) -> File {
+    let file = File::options().read(true).write(true).open(folder.path().join(name)).expect("the file");
+    fs4::FileExt::lock(&file).expect("the lock");
+    file
+}
+
+/// New files of these names, each with the line `a`, and the locks on them.
+pub(crate) fn locked(folder: &Folder, names: &[&str]) -> Vec<File> {
+    let lock = |name: &&str| {
+        folder.write(name, "a\n");
+        lock(folder, name)
+    };
+    names.iter().map(lock).collect()
+}
+
+/// The waits of a process in the system's list of locks.
+fn waits(pid: u32) -> Vec<String> {
+    let locks = std::fs::read_to_string("/proc/locks").expect("/proc");
+    let waits = |line: &&str| line.contains("-> FLOCK") && line.contains(&format!(" {pid} "));
+    locks.lines().filter(waits).map(str::to_owned).collect()
+}
+
+/// How many locks the process waits for.
+pub(crate) fn locks_waited_for(pid: u32) -> usize {
+    waits(pid).len()
+}
+
+/// Returns when the process waits for a lock.
+#[track_caller]
+pub(crate) fn until_a_lock_is_waited_for(pid: u32) {
+    until("the process waits for a lock", || !waits(pid).is_empty());
+}
+
+/// Returns when the process waits for so many locks.
+#[track_caller]
+pub(crate) fn until_locks_are_waited_for(pid: u32, count: usize) {
+    until_or(
+        || format!("{} of {count} locks are waited for", locks_waited_for(pid)),
+        || locks_waited_for(pid) == count,
+    );
+}
+
+/// Returns when the process waits for the lock of this file.
+#[track_caller]
+pub(crate) fn until_the_lock_is_waited_for(pid: u32, locked: &File) {
+    let inode = format!(":{}", locked.metadata().expect("the file").ino());
+    let of_file = |line: &String| line.split(' ').any(|field| field.ends_with(&inode));
+    until("the process waits for the lock of the file", || waits(pid).iter().any(of_file));
+}
