@@ -1,4 +1,4 @@
-//! Tests of the real binary over stdio and HTTP. Each module is written from SPEC.md, not from the sources.
+//! Tests of the real binary over stdio and HTTP. Each module is written from contract.md, not from the sources.
 
 // The output of a test holds its random seed and its measurements. It is shown when the test fails.
 #![allow(clippy::print_stdout)]
@@ -21,6 +21,6 @@ mod stateless; // the MCP revision without a handshake
 mod stdio; // stdio: messages, order, buffers
 
 mod layers; // the dependencies of the layers, read from the sources
-mod model; // the naive model of SPEC 3 and 4
+mod model; // the naive model of contract 3 and 4
 mod readme; // the tests, flags and links that the documents name
-mod text_model; // the naive model of SPEC 5
+mod text_model; // the naive model of contract 5

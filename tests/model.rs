@@ -1,6 +1,6 @@
-//! The naive reading of SPEC 3 and 4: what a file's lines are, what read says, what edit leaves behind.
+//! The naive reading of contract 3 and 4: what a file's lines are, what read says, what edit leaves behind.
 //!
-//! Written from the SPEC alone, never from the server's source, and as plainly as can be: a file is a list of
+//! Written from the contract alone, never from the server's source, and as plainly as can be: a file is a list of
 //! lines, each a text and its break, and everything is done on that list. Speed does not matter here.
 
 use serde_json::{Value, json};
@@ -59,14 +59,14 @@ pub(crate) enum ModelError {
         line: i64,
         now: String,
     },
-    /// Every line that two edits claim: SPEC does not say which of several is named.
+    /// Every line that two edits claim: contract does not say which of several is named.
     Conflict {
         lines: Vec<i64>,
     },
 }
 
 impl ModelError {
-    /// Whether `answer` is a text with which the server may refuse: SPEC 7 gives its first line to the letter.
+    /// Whether `answer` is a text with which the server may refuse: contract 7 gives its first line to the letter.
     pub(crate) fn is_told_by(&self, name: &str, answer: &str) -> bool {
         let first = answer.split('\n').next().unwrap_or_default();
         match self {
@@ -175,7 +175,7 @@ pub(crate) fn joined(lines: &[Line]) -> String {
     text
 }
 
-/// The whole result text of read_file (SPEC 6.1), lines from 0.
+/// The whole result text of read_file (contract 6.1), lines from 0.
 pub(crate) fn read(
     name: &str,
     file: &[u8],

@@ -1,4 +1,4 @@
-//! The naive reading of SPEC 5: exact-text edits one after the other on a copy of the text, for tests and fuzzing.
+//! The naive reading of contract 5: exact-text edits one after the other on a copy of the text, for tests and fuzzing.
 
 /// One edit of a call.
 #[derive(Clone, Debug)]

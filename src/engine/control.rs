@@ -89,9 +89,7 @@ impl Control {
     /// was up. So requests for one locked file wait together no longer than one of them.
     pub fn start_with_waits_since(&self, arrived: Instant) {
         let now = Instant::now();
-        let Deadlines { whole, lock, wait } = Deadlines::from(now, self.timeout);
-        let earlier = |deadline: Instant| deadline.checked_sub(now - arrived).unwrap_or(now);
-        let deadlines = Deadlines { whole, lock: earlier(lock), wait: earlier(wait) };
+        let deadlines = Deadlines { whole: now + self.timeout, ..Deadlines::from(arrived, self.timeout) };
         self.deadlines.get_or_init(|| deadlines);
     }
 

@@ -48,9 +48,14 @@ impl Room {
     }
 }
 
-/// There is no room for the answers that are ready without a call.
+/// Why a batch has no array of answers.
 #[derive(Debug)]
-pub struct NoRoom;
+pub enum BatchError {
+    /// There is no room for its calls, or for the answers that are ready.
+    NoRoom,
+    /// A panic while the array was written.
+    Panicked,
+}
 
 /// See the module.
 #[derive(Debug)]
@@ -97,8 +102,8 @@ impl Executor {
         pipeline: Arc<Pipeline>,
         at_once: usize,
         then: impl FnOnce(Answer) -> T + Send + 'static,
-    ) -> Result<Option<T>, NoRoom> {
-        let (batch, members) = Batch::new(&self, steps, received, &pipeline).ok_or(NoRoom)?;
+    ) -> Result<Option<T>, BatchError> {
+        let (batch, members) = Batch::new(&self, steps, received, &pipeline).ok_or(BatchError::NoRoom)?;
         let batch = Arc::new(batch);
         let permits = Arc::new(Semaphore::new(at_once));
         let mut groups = JoinSet::new();
@@ -113,7 +118,7 @@ impl Executor {
         batch.lock().last = None;
         let _permit = self.permits.acquire().await;
         let sent = self.threads.spawn(move || batch.take().map(then)).await;
-        Ok(sent.ok().flatten())
+        sent.map_err(|_| BatchError::Panicked)
     }
 }
 
@@ -292,7 +297,7 @@ mod tests {
         executor
     }
 
-    fn run(setup: &Setup, executor: &Arc<Executor>, steps: Vec<Step>) -> Result<Option<Answer>, NoRoom> {
+    fn run(setup: &Setup, executor: &Arc<Executor>, steps: Vec<Step>) -> Result<Option<Answer>, BatchError> {
         let batch = executor.clone().run_batch(steps, Instant::now(), Arc::default(), 4, |answer| answer);
         setup.runtime.block_on(batch)
     }

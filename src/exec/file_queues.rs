@@ -11,7 +11,20 @@ use crate::engine::Control;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct FileQueues(Mutex<HashMap<String, Arc<Queue>>>);
+pub(super) struct FileQueues(Mutex<HashMap<String, Entry>>);
+
+#[derive(Debug, Default)]
+struct Entry {
+    queue: Arc<Queue>,
+    /// Turns, and waits for one.
+    users: usize,
+}
+
+impl Default for Queue {
+    fn default() -> Queue {
+        Queue { turn: Arc::new(Semaphore::new(1)), late: Mutex::default() }
+    }
+}
 
 #[derive(Debug)]
 struct Queue {
@@ -34,8 +47,10 @@ impl FileQueues {
     /// Waits for the turn at `file`. The operation takes its position when the future is first polled.
     pub(super) async fn turn(&self, file: &str) -> Turn<'_> {
         let queue = {
-            let new = || Arc::new(Queue { turn: Arc::new(Semaphore::new(1)), late: Mutex::default() });
-            self.lock().entry(file.to_owned()).or_insert_with(new).clone()
+            let mut entries = self.lock();
+            let entry = entries.entry(file.to_owned()).or_default();
+            entry.users += 1;
+            entry.queue.clone()
         };
         // From here on, dropping `turn` removes the entry, even if the wait is cancelled.
         let mut turn =
@@ -49,7 +64,7 @@ impl FileQueues {
         self.lock().contains_key(file)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Queue>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
         // The map is valid after every critical section.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -81,11 +96,12 @@ impl Queue {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        let mut queues = self.queues.lock();
+        let mut entries = self.queues.lock();
         drop(self.permit.take());
-        // Only the map and this turn hold it: no operation waits.
-        if Arc::strong_count(&self.queue) == 2 {
-            queues.remove(&self.file);
+        let Some(entry) = entries.get_mut(&self.file) else { return };
+        entry.users -= 1;
+        if entry.users == 0 {
+            entries.remove(&self.file);
         }
     }
 }

@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
-pub use self::batch::NoRoom;
+pub use self::batch::BatchError;
 use self::batch::Room;
 pub use self::counter::{Counted, Counter};
 use self::file_queues::FileQueues;
@@ -70,7 +70,7 @@ pub struct Executor {
 pub enum Ended<T> {
     /// It was answered on its thread. Holds the result of `then`.
     Answered(T),
-    /// Its time was up. The answer is complete and keeps no file open.
+    /// Its time was up, or it panicked. The answer is complete and keeps no file open.
     Late(Answer),
     /// It was cancelled: there is no answer.
     Cancelled,
@@ -183,7 +183,7 @@ impl Executor {
             None => None,
             Some(file) => match timeout_at(control.lock_deadline().into(), self.changes.turn(file)).await {
                 Ok(turn) => Some(turn),
-                Err(_) => return Ended::Late(task.late(Late::LockedOut)),
+                Err(_) => return time_is_up(task, Late::LockedOut),
             },
         };
         let ended = self.attempt(task, control.deadline(), &then).await;
@@ -192,7 +192,7 @@ impl Executor {
         let turn = self.waits.turn(task.call.file().unwrap_or_default());
         let turn = timeout_at(control.deadline().into(), turn).await;
         if turn.is_err() && task.call.file().is_some() {
-            return Ended::Late(task.late(waits_for));
+            return time_is_up(task, waits_for);
         }
         // Without its turn, a listing still returns what it knows.
         control.allow_waiting();
@@ -209,7 +209,7 @@ impl Executor {
     ) -> Ended<T> {
         let control = &task.control;
         let Ok(_permit) = timeout_at(until.into(), self.permits.acquire()).await else {
-            return Ended::Late(task.late(Late::AtWork));
+            return time_is_up(task, Late::AtWork);
         };
         let work = {
             let (task, workspace, then) = (task.clone(), self.workspace.clone(), then.clone());
@@ -230,7 +230,20 @@ impl Executor {
                 None => work.await,
             },
         };
-        done.ok().flatten().map_or(Ended::Cancelled, Ended::Answered)
+        match done {
+            Ok(Some(done)) => Ended::Answered(done),
+            Ok(None) => Ended::Cancelled,
+            // A panic while the answer was written.
+            Err(_) => Ended::Late(task.panicked()),
+        }
+    }
+}
+
+/// How a call ends whose time is up before it runs.
+fn time_is_up<T>(task: &Arc<Task>, waited_for: Late) -> Ended<T> {
+    match task.control.expire() {
+        Some(_) => Ended::Late(task.late(waited_for)),
+        None => Ended::Cancelled,
     }
 }
 

@@ -54,16 +54,21 @@ impl Task {
     /// answer is an error. Does not wait for other programs.
     pub(super) fn run_again(self: &Arc<Task>, workspace: &Workspace, timeout: Duration) -> Answer {
         let control = Control::new(timeout).without_waiting();
-        let answer = caught(|| match self.reply(workspace, &control) {
-            Ok(reply) if reply.excerpt.as_ref().is_some_and(|excerpt| !self.is_as_read(excerpt.stamp())) => {
-                self.logged(self.call.changed())
+        let answer = caught(|| {
+            let reply = self.reply(workspace, &control);
+            if control.broke_off().is_some() {
+                return self.no_room();
             }
-            result => self.answer(result),
+            match reply {
+                Ok(Reply { excerpt: Some(excerpt), .. }) if !self.is_as_read(excerpt.stamp()) => {
+                    self.logged(self.call.changed())
+                }
+                // Its first answer was logged.
+                Ok(reply) => self.call.answer(Ok(reply), self.clone()),
+                Err(error) => self.answer(Err(error)),
+            }
         });
-        match control.broke_off() {
-            Some(_) => self.logged(self.call.no_room()),
-            None => answer.unwrap_or_else(|| self.panicked()),
-        }
+        answer.unwrap_or_else(|| self.panicked())
     }
 
     fn reply(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
@@ -96,7 +101,7 @@ impl Task {
         self.logged(self.call.no_room())
     }
 
-    fn panicked(&self) -> Answer {
+    pub(super) fn panicked(&self) -> Answer {
         self.logged(self.call.panicked())
     }
 

@@ -1,4 +1,4 @@
-//! Every known way out of the folder, on every tool and every interface (SPEC 8). The plain cases are in links.rs.
+//! Every known way out of the folder, on every tool and every interface (contract 8). The plain cases are in links.rs.
 
 use std::os::unix::fs::MetadataExt;
 

@@ -1,4 +1,4 @@
-//! No way out of the folder, and nothing opened that is not a regular file (SPEC 8).
+//! No way out of the folder, and nothing opened that is not a regular file (contract 8).
 
 use serde_json::{Value, json};
 
@@ -129,7 +129,7 @@ fn links_that_lead_out_of_the_folder_are_refused() {
 
 #[test]
 fn dangling_links_are_refused_and_their_target_is_not_created() {
-    // SPEC 8 refuses these links, and SPEC 7 has no row for them: both errors are correct.
+    // contract 8 refuses these links, and contract 7 has no row for them: both errors are correct.
     on_both(|server, folder| {
         folder.link("dangling", "nowhere");
         folder.link("out", "../nowhere");

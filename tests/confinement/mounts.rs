@@ -1,4 +1,4 @@
-//! Links into file systems that are mounted below the folder (SPEC 8): edits through them, and the removal of what a crash
+//! Links into file systems that are mounted below the folder (contract 8): edits through them, and the removal of what a crash
 //! leaves there.
 //!
 //! A test that may not mount says so and ends.

@@ -1,4 +1,4 @@
-//! An edit gives no user more permissions on the file (SPEC 8): ACLs of files and folders, owner, group, the bits of the
+//! An edit gives no user more permissions on the file (contract 8): ACLs of files and folders, owner, group, the bits of the
 //! mode, extended attributes.
 //!
 //! A test that needs ACLs or root, and has none, says so and ends.

@@ -1,4 +1,4 @@
-//! Files that are swapped for links and FIFOs while they are read and edited (SPEC 8): no answer shows what lies outside.
+//! Files that are swapped for links and FIFOs while they are read and edited (contract 8): no answer shows what lies outside.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
 //! The acceptance criteria of S0 and S3 (their sections 2.1, 2.2, 2.3), one test each: S0's over MCP from line 0,
-//! S3's over REST and the direct methods from line 1, with the errors as SPEC 7 and 10 settle them.
+//! S3's over REST and the direct methods from line 1, with the errors as contract 7 and 10 settle them.
 
 use serde_json::json;
 

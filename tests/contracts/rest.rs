@@ -1,4 +1,4 @@
-//! S3's interface, over REST and by the direct methods on stdio (SPEC 6.2): results, which count from 1.
+//! S3's interface, over REST and by the direct methods on stdio (contract 6.2): results, which count from 1.
 
 use serde_json::{Value, json};
 

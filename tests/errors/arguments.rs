@@ -1,4 +1,4 @@
-//! Wrong arguments (the last row of SPEC 7's table), and which of several errors is the one reported (SPEC 4).
+//! Wrong arguments (the last row of contract 7's table), and which of several errors is the one reported (contract 4).
 
 use serde_json::{Value, json};
 

@@ -23,7 +23,7 @@ pub(super) struct Failure {
 impl Failure {
     /// A call that is the same in both interfaces, and whose message is the text without `Error: `.
     pub(super) fn new(tool: &'static str, arguments: Value, text: &str, code: i64, status: u16) -> Failure {
-        let message = text.strip_prefix("Error: ").expect("a text of SPEC 7").to_owned();
+        let message = text.strip_prefix("Error: ").expect("a text of contract 7").to_owned();
         Failure { tool, params: arguments.clone(), arguments, text: text.to_owned(), message, code, status }
     }
 
@@ -65,7 +65,7 @@ impl Failure {
     }
 }
 
-/// Checks `data` (SPEC 7).
+/// Checks `data` (contract 7).
 #[track_caller]
 fn check_data(error: &DirectError, operation: &str, filename: Option<&str>) {
     let data = error.data.as_object().unwrap_or_else(|| panic!("no data: {error:?}"));

@@ -1,4 +1,4 @@
-//! The lines after the first line of an error: the advice, in the line numbers of the interface (SPEC 7).
+//! The lines after the first line of an error: the advice, in the line numbers of the interface (contract 7).
 
 use serde_json::{Value, json};
 

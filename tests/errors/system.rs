@@ -1,4 +1,4 @@
-//! The errors of SPEC 7 that the system causes: locks, other programs, full disks, a removed folder, the timeout.
+//! The errors of contract 7 that the system causes: locks, other programs, full disks, a removed folder, the timeout.
 //!
 //! Two rows of the table cannot be provoked from outside and are not here: a listing that breaks off half way, and
 //! -32603 (a fault of the server).

@@ -1,4 +1,4 @@
-//! Every error of SPEC 7 that a file or an argument causes: its exact text over MCP; its code, status, message and data
+//! Every error of contract 7 that a file or an argument causes: its exact text over MCP; its code, status, message and data
 //! over REST and the direct methods. Each error is provoked, and nothing changes on disk.
 
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Full and read-only disks, and a limit on the size of files (SPEC 8): a clear error, nothing is lost, and edits work
+//! Full and read-only disks, and a limit on the size of files (contract 8): a clear error, nothing is lost, and edits work
 //! again when there is room.
 //!
 //! A test that may not mount a file system says so and ends.

@@ -1,5 +1,5 @@
 //! The system calls of the server and their order, from a trace. With `--sync=full` an edit is on the disk before its
-//! answer (SPEC 2, 8). A small read does not wait on the thread that reads requests. A loss of power: the unit tests of
+//! answer (contract 2, 8). A small read does not wait on the thread that reads requests. A loss of power: the unit tests of
 //! `engine/workspace`.
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A served folder that is removed, moved away or unmounted (SPEC 8): a clear error, and the folder that is at the path
+//! A served folder that is removed, moved away or unmounted (contract 8): a clear error, and the folder that is at the path
 //! next is served.
 //!
 //! A test that needs a program that is not installed says so and ends.

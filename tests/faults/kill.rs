@@ -1,5 +1,5 @@
 //! `kill -9` at random moments of edits: the file holds the old or the new bytes, and the next start removes what is left
-//! over (SPEC 8). Crashes after each single step: the unit tests of `engine/workspace`.
+//! over (contract 8). Crashes after each single step: the unit tests of `engine/workspace`.
 
 use std::os::unix::fs::MetadataExt;
 

@@ -1,4 +1,4 @@
-//! Starts with too few descriptors, too little memory, or no threads: one clear line and exit code 1, or a server (SPEC 2).
+//! Starts with too few descriptors, too little memory, or no threads: one clear line and exit code 1, or a server (contract 2).
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;

@@ -1,4 +1,4 @@
-//! Few descriptors, missing permissions, locks of other programs, clocks (SPEC 8): a clear error, nothing is lost, and the
+//! Few descriptors, missing permissions, locks of other programs, clocks (contract 8): a clear error, nothing is lost, and the
 //! server works again when the cause is gone.
 
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! System calls that fail or hang, one at a time (SPEC 7, 8): a clear error or a late answer, nothing is lost, and other
+//! System calls that fail or hang, one at a time (contract 7, 8): a clear error or a late answer, nothing is lost, and other
 //! requests are not delayed. strace makes the faults; a test that finds no strace says so and ends.
 
 use rustix::process::Signal;

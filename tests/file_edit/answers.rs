@@ -1,4 +1,4 @@
-//! What file_edit answers: the cases 5-7 of S1's test list by their names, and what SPEC 5 adds to them.
+//! What file_edit answers: the cases 5-7 of S1's test list by their names, and what contract 5 adds to them.
 
 use std::os::unix::fs::MetadataExt;
 

@@ -1,4 +1,4 @@
-//! file_edit from outside: the cases 1-4 and 8 and the fixtures of S1's test list by their names (SPEC 5).
+//! file_edit from outside: the cases 1-4 and 8 and the fixtures of S1's test list by their names (contract 5).
 
 use serde_json::{Value, json};
 

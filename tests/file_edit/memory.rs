@@ -1,4 +1,4 @@
-//! The memory of exact-text edits with very many replacements (SPEC 9): three times the file and 1 MB for a call, and for
+//! The memory of exact-text edits with very many replacements (contract 9): three times the file and 1 MB for a call, and for
 //! all of them together no more than a few of the largest files.
 
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! edit_file over MCP: which lines change, and what is refused (SPEC 4). Bytes and breaks: edit_bytes.rs.
+//! edit_file over MCP: which lines change, and what is refused (contract 4). Bytes and breaks: edit_bytes.rs.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What edit_file leaves on disk, byte for byte: line breaks, BOM, the end of the file, modes (SPEC 3, 8).
+//! What edit_file leaves on disk, byte for byte: line breaks, BOM, the end of the file, modes (contract 3, 8).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! list_files over MCP: what is in the text, to the letter (SPEC 4, 6.1).
+//! list_files over MCP: what is in the text, to the letter (contract 4, 6.1).
 
 use serde_json::json;
 
@@ -266,7 +266,7 @@ fn a_thousand_files_are_listed() {
 
 #[test]
 fn a_folder_that_was_removed_and_made_again_is_served_again() {
-    // SPEC is silent; S3 4.3: recovery from transient file system errors is automatic.
+    // contract is silent; S3 4.3: recovery from transient file system errors is automatic.
     on_both(|server, folder| {
         folder.write("before", "x\n");
         assert_eq!(lines_of(server, "before"), 1);

@@ -1,4 +1,4 @@
-//! read_file over MCP: ranges, line breaks, what is shown and what is not (SPEC 3, 4, 6.1).
+//! read_file over MCP: ranges, line breaks, what is shown and what is not (contract 3, 4, 6.1).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Access over HTTP: Host, Origin, the token, and the order of all checks (SPEC 6.3, 2).
+//! Access over HTTP: Host, Origin, the token, and the order of all checks (contract 6.3, 2).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! How long the server waits for an HTTP client (SPEC 6.3, 8): for a limited time if the client stops in the middle, and
+//! How long the server waits for an HTTP client (contract 6.3, 8): for a limited time if the client stops in the middle, and
 //! long enough if the client still sends a request that was refused.
 
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! MCP over HTTP: paths, statuses, connections, the end of the server (SPEC 6.3). Access: access.rs.
+//! MCP over HTTP: paths, statuses, connections, the end of the server (contract 6.3). Access: access.rs.
 
 use std::time::{Duration, Instant};
 

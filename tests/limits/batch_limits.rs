@@ -1,4 +1,4 @@
-//! Limits on batches: requests in flight, the rate, memory and descriptors (SPEC 2, 8).
+//! Limits on batches: requests in flight, the rate, memory and descriptors (contract 2, 8).
 
 use std::collections::BTreeSet;
 use std::fs::File;

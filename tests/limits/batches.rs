@@ -1,4 +1,4 @@
-//! Batches of revision 2025-03-26: each message of a batch is a message like any other (SPEC 6.4, 6.5, 8).
+//! Batches of revision 2025-03-26: each message of a batch is a message like any other (contract 6.4, 6.5, 8).
 
 use serde_json::{Value, json};
 
@@ -178,6 +178,16 @@ fn however_many_wait_for_a_locked_file_they_wait_no_longer_than_one() {
         check(post(&server, &json!(requests)).read().json().as_array().expect("an array"));
     };
     at_once(in_a_batch, || at_once(alone, over_http));
+}
+
+#[test]
+fn a_cancellation_in_a_batch_over_http_has_no_effect() {
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    let server = Http::start(&folder, &["--sync=none"]);
+    let batch = json!([append_call(1, "f", "one"), cancelled(1), append_call(2, "f", "two")]);
+    assert_eq!(ids(&post(&server, &batch).read().json()), [1, 2]);
+    assert_eq!(folder.text("f"), "a\none\ntwo\n");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Many threads, connections and processes on one file (SPEC 8; issue item 5).
+//! Many threads, connections and processes on one file (contract 8; issue item 5).
 
 use std::sync::Mutex;
 

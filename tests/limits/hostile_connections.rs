@@ -1,4 +1,4 @@
-//! Clients that hang, flood and disconnect (SPEC 8): memory stays within its bound, other clients are served in the
+//! Clients that hang, flood and disconnect (contract 8): memory stays within its bound, other clients are served in the
 //! meantime, and the server ends in time.
 
 use std::time::Duration;

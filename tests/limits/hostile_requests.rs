@@ -1,4 +1,4 @@
-//! Requests that are garbage, huge, or ambiguous (SPEC 8): each gets an error, memory stays within its bound, and the
+//! Requests that are garbage, huge, or ambiguous (contract 8): each gets an error, memory stays within its bound, and the
 //! next request is answered.
 
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Limits on requests: the rate, requests in flight, locked files, cancelling (SPEC 2, 6.4, 8).
+//! Limits on requests: the rate, requests in flight, locked files, cancelling (contract 2, 6.4, 8).
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The order of edits of one file (SPEC 8). Edits under several names of a file wait for each other in the engine. The
+//! The order of edits of one file (contract 8). Edits under several names of a file wait for each other in the engine. The
 //! lock of a file that was replaced is not the lock of the new file.
 
 use serde_json::json;

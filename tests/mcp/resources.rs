@@ -1,4 +1,4 @@
-//! Resources, prompts and the cursors of all lists (SPEC 6.5).
+//! Resources, prompts and the cursors of all lists (contract 6.5).
 
 use serde_json::{Value, json};
 

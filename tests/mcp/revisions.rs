@@ -1,4 +1,4 @@
-//! MCP revisions: negotiation, batches, the stateless revision (SPEC 6.5).
+//! MCP revisions: negotiation, batches, the stateless revision (contract 6.5).
 
 use serde_json::{Value, json};
 

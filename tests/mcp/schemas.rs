@@ -1,4 +1,4 @@
-//! Schemas that every client takes (SPEC 6.1): valid, plain, small, and true of what the tools give.
+//! Schemas that every client takes (contract 6.1): valid, plain, small, and true of what the tools give.
 
 use serde_json::{Value, json};
 

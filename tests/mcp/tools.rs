@@ -1,4 +1,4 @@
-//! tools/list and the form of tools/call: schemas, hints, arguments, `--tools`, `--structured` (SPEC 6.1).
+//! tools/list and the form of tools/call: schemas, hints, arguments, `--tools`, `--structured` (contract 6.1).
 
 use serde_json::{Value, json};
 
@@ -134,7 +134,7 @@ fn every_tool_has_a_description_a_plain_schema_and_all_four_hints() {
                     let reads = name == "list_files" || name == "read_file";
                     assert_eq!(hints["readOnlyHint"], reads, "{name}");
                     assert_eq!(hints["openWorldHint"], false, "{name}");
-                    // False for the writers (SPEC); a reader destroys nothing either, as S0's workflow has it.
+                    // False for the writers (contract); a reader destroys nothing either, as S0's workflow has it.
                     assert_eq!(hints["destructiveHint"], false, "{name}");
                     assert_eq!(hints["idempotentHint"].as_bool().unwrap_or(false), reads, "{name}");
                 }

@@ -1,5 +1,5 @@
 //! Leases of other programs. A file server (Samba, NFS) holds a lease for a client that may have changes of its own; other
-//! programs that open the file wait for its end. The server waits as for a lock (SPEC 8), and only in requests for the
+//! programs that open the file wait for its end. The server waits as for a lock (contract 8), and only in requests for the
 //! file.
 //!
 //! A test whose file system knows no leases says so and ends.

@@ -1,4 +1,4 @@
-//! Files that are written twice within one tick of the clock, and so look unchanged (SPEC 8): no answer rests on the old
+//! Files that are written twice within one tick of the clock, and so look unchanged (contract 8): no answer rests on the old
 //! bytes.
 //!
 //! On most file systems a newer kernel gives a write after a stat a time of its own, but not on a ramfs.

@@ -1,5 +1,5 @@
 //! Files that other programs truncate, grow, rewrite in place, replace and delete while they are read and edited
-//! (SPEC 8, a crash from outside): the server lives, every answer is valid JSON and UTF-8, and one that claims success
+//! (contract 8, a crash from outside): the server lives, every answer is valid JSON and UTF-8, and one that claims success
 //! is a state that the file really had.
 //!
 //! Every line of a file names the version of the file and its own number, so that a text shows what it is made of.

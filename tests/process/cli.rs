@@ -1,4 +1,4 @@
-//! The command line (SPEC 2): every flag with its range, what it says on error, and what a start says.
+//! The command line (contract 2): every flag with its range, what it says on error, and what a start says.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
 //! The revision without a handshake, between requests: the server keeps no state, and a client that disconnects cancels
-//! its request (SPEC 6.5, 8).
+//! its request (contract 6.5, 8).
 
 use rustix::process::Signal;
 use serde_json::{Value, json};

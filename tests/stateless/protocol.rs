@@ -1,5 +1,5 @@
 //! The revision without a handshake, to the letter: discovery, `_meta`, headers and the order in which they are checked,
-//! what every result carries (SPEC 6.5). Between requests: clients.rs.
+//! what every result carries (contract 6.5). Between requests: clients.rs.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Messages on stdin and stdout: framing, ids, order, the end of input (SPEC 6.4, JSON-RPC base).
+//! Messages on stdin and stdout: framing, ids, order, the end of input (contract 6.4, JSON-RPC base).
 
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};

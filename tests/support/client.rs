@@ -21,7 +21,7 @@ pub(crate) struct ToolResult {
 }
 
 impl ToolResult {
-    /// The first line of the text. For failures SPEC 7 gives it word by word.
+    /// The first line of the text. For failures contract 7 gives it word by word.
     pub(crate) fn first_line(&self) -> &str {
         self.text.split('\n').next().unwrap_or_default()
     }

@@ -1,8 +1,8 @@
 //! The official JSON schemas of MCP. Every message of a server that a test receives is checked with them.
 //!
 //! They are not part of the project, but lie in a folder beside it. Without that folder nothing is checked, and one line
-//! says so. What the schemas do not cover is not checked: the results of the direct methods (SPEC 6.2), and the id
-//! `null` of an error (SPEC 7), which is replaced before the rest of the message is checked.
+//! says so. What the schemas do not cover is not checked: the results of the direct methods (contract 6.2), and the id
+//! `null` of an error (contract 7), which is replaced before the rest of the message is checked.
 
 use std::collections::HashMap;
 use std::io::Write;

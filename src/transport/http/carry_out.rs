@@ -10,7 +10,7 @@ use super::Server;
 use super::body::{AnswerBody, Block};
 use super::request::BodyShare;
 use super::response::{accepted, at_once, begin_with};
-use crate::exec::{Ended, NoRoom, Task};
+use crate::exec::{BatchError, Ended, Task};
 use crate::protocol::{NO_ROOM, PendingCall, Step, code};
 
 impl Server {
@@ -59,7 +59,7 @@ impl Server {
 
     async fn batch(
         self: &Arc<Self>,
-        steps: Vec<Step>,
+        mut steps: Vec<Step>,
         received: Instant,
         share: BodyShare,
     ) -> io::Result<Response<AnswerBody>> {
@@ -68,12 +68,15 @@ impl Server {
             Block::pull(answer)
         };
         // Leaves room for requests of other clients.
+        // Like a single one, a cancellation in a batch over HTTP has no effect.
+        steps.retain(|step| !matches!(step, Step::Cancel(_)));
         let most = (self.shared.max_in_flight / 2).max(1);
         let batch = self.executor.clone().run_batch(steps, received, Arc::default(), most, first_block);
         match tokio::spawn(batch).await.map_err(io::Error::other)? {
             Ok(Some(block)) => begin_with(block, self.executor.threads()),
             Ok(None) => Ok(accepted()),
-            Err(NoRoom) => {
+            Err(BatchError::Panicked) => Err(io::Error::other("a panic while the answers were written")),
+            Err(BatchError::NoRoom) => {
                 let refusal = self.shared.service.http_refusal(false, 503, code::INTERNAL_ERROR, NO_ROOM);
                 at_once(self.executor.refuse(refusal))
             }

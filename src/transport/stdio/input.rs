@@ -38,7 +38,7 @@ pub(super) fn read(
             Ok(_) if !ready[1].revents().is_empty() => return ReadResult::Woken,
             Err(Errno::INTR) => continue,
             Ok(_) => {}
-            // ReadResult that cannot be polled is read directly.
+            // Input that cannot be polled is read directly.
             Err(_) => {}
         }
         match rustix::io::read(stdin, &mut *buffer) {

@@ -21,7 +21,7 @@ use self::stdout_writer::StdoutWriter;
 use super::net::rate_limit::RateLimit;
 use super::process::{allocator, shutdown, stats::ProcessStats};
 use super::{Shared, check_descriptors};
-use crate::exec::{self, Ended, Executor, Pipeline, Task};
+use crate::exec::{self, BatchError, Ended, Executor, Pipeline, Task};
 use crate::protocol::{
     Answer, ConnectionState, Id, NO_ROOM, PendingCall, Service, Session, Step, code, refusal,
 };
@@ -136,8 +136,11 @@ impl Connection {
         self.enter(ConnectionState::Shutting);
         self.runtime.block_on(self.executor.in_progress().below(1));
         self.output.flush();
-        let settled = self.executor.on_threads().below(1);
-        let _ = self.runtime.block_on(async { tokio::time::timeout(SETTLE, settled).await });
+        // Without the runtime's timer: the runtime may be shutting down.
+        let since = Instant::now();
+        while self.executor.on_threads().count() > 0 && since.elapsed() < SETTLE {
+            thread::sleep(Duration::from_millis(5));
+        }
         self.enter(ConnectionState::Closed);
     }
 
@@ -227,9 +230,10 @@ impl Connection {
         let send_array = move |array| sender.send(array);
         let batch = executor.clone().run_batch(steps, received, pipeline, at_once, send_array);
         self.start(async move {
-            if batch.await.is_err() {
+            if let Err(error) = batch.await {
                 let _in_progress = executor.in_progress().enter();
-                let refused = executor.refuse(refusal(Id::null(), code::INTERNAL_ERROR, NO_ROOM));
+                let why = if matches!(error, BatchError::NoRoom) { NO_ROOM } else { "Internal error" };
+                let refused = executor.refuse(refusal(Id::null(), code::INTERNAL_ERROR, why));
                 send(&executor, &output, refused).await;
             }
         });
