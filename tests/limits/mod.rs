@@ -1,6 +1,6 @@
 //! Limits, and many clients at once.
 
-mod batch_client; // how the tests of batches send, wait and look
+mod batch_client; // a client that sends batches
 mod batch_limits; // limits on batches: requests in flight, the rate, memory, descriptors
 mod batches; // batches: order, locks, cancelling
 mod bounds; // what a server may hold in memory, and how a test measures it

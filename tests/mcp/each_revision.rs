@@ -1,6 +1,6 @@
 //! What holds in every revision of MCP on both transports: a workflow, ids, notifications, cancelling, pages, codes.
 //!
-//! Every answer here is also held against the official schema of its revision (support/schema.rs).
+//! Every answer here is also checked with the official schema of its revision (support/schema.rs).
 
 use serde_json::{Value, json};
 

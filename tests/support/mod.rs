@@ -1,22 +1,28 @@
-//! What every test stands on: a folder of its own, the real server on it, and clients for its interfaces.
+//! What all tests use: a folder for each test, the real server on it, and clients for its interfaces.
 //!
 //! - [`Folder`]: a fresh folder that is removed at the end, with room beside it for what lies outside.
 //! - [`Stdio`], [`Http`]: a server process and a client for it; the process is killed on drop, if not ended before.
 //! - [`Mcp`]: tools over MCP, on either transport. [`on_both`] runs one test body over each, in fresh folders.
 //! - [`in_every_revision`]: the same in each revision of MCP; [`Stateless`] speaks the one without a handshake.
 //! - [`Direct`]: S3's interface, `POST /{operation}` or the direct JSON-RPC method. [`direct_on_both`] likewise.
+//! - [`at_once`]: two checks at the same time, as all tests for both transports run.
+//! - [`call`], [`append_call`], [`read_call`], [`ping`], [`request`]: messages. [`text_of`]: the text of an answer.
+//! - [`until`], [`until_or`], [`mostly_within`]: waiting loops. [`PATIENCE`]: how long.
+//! - [`lock`], [`locked`]: another program's locks. [`until_a_lock_is_waited_for`] and others: a server's wait for them.
+//! - [`anonymous_memory`], [`descriptors`], [`threads`] and others: a process as the system shows it.
 //! - [`Mount`]: a file system of its own.
 //! - [`HeldWrite`]: another program's write that stops in the middle.
-//! - [`while_others`]: something that goes on in the background meanwhile.
+//! - [`while_others`]: something that another thread does again and again meanwhile.
+//! - [`Random`], [`Moment`]: random numbers, and the random moment of a kill.
 //! - [`traced`], [`with_injected`]: a command under strace, to see its system calls or to have some of them fail.
 //! - [`Lease`]: another program's lease on a file.
 //! - [`command`], [`as_nobody`], [`with_umask`]: a server process in unusual circumstances, for `Stdio::run` and
 //!   `Http::run`. [`run_to_end`]: a process that is to end by itself.
 //!
-//! Every message that a client here receives is held against the official schemas of its revision (schema.rs).
+//! Every message that a client here receives is checked with the official schemas of its revision (schema.rs).
 //!
-//! No test sleeps where it can wait for an event. Every wait ends after [`PATIENCE`] with a panic, which shows what the
-//! server wrote to stderr. A sleep has a comment that says why the time is its subject.
+//! No test sleeps where it can wait for an event. Every wait ends after [`PATIENCE`] with a panic; a wait for
+//! a server shows its stderr. A sleep has a comment that says why the time is its subject.
 
 mod client;
 mod folder;
