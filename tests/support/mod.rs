@@ -8,7 +8,7 @@
 //! - [`at_once`]: two checks at the same time, as all tests for both transports run.
 //! - [`call`], [`append_call`], [`read_call`], [`ping`], [`request`]: messages. [`text_of`]: the text of an answer.
 //! - [`until`], [`until_or`], [`mostly_within`]: waiting loops. [`PATIENCE`]: how long.
-//! - [`lock`], [`locked`]: another program's locks. [`until_a_lock_is_waited_for`] and others: the server's waits for them.
+//! - [`lock`], [`locked`]: another program's locks. [`until_a_lock_is_waited_for`] and others: a server's wait for them.
 //! - [`anonymous_memory`], [`descriptors`], [`threads`] and others: a process as the system shows it.
 //! - [`Mount`]: a file system of its own.
 //! - [`HeldWrite`]: another program's write that stops in the middle.
