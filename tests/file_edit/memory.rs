@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, MB, Mcp, Stdio, call, resident_memory};
+use crate::support::{Folder, MB, Mcp, Stdio, call, mapped_memory, resident_memory};
 
 fn edit(old_text: &str, new_text: &str, occurrences: usize) -> Value {
     json!({ "old_text": old_text, "new_text": new_text, "occurrences": occurrences })
@@ -19,11 +19,13 @@ fn start(folder: &Folder, flags: &[&str]) -> Stdio {
     server
 }
 
-/// The most memory that `body` takes beside `mapped` bytes of files.
+/// The most memory that `body` takes beside `mapped` bytes of files. Pages of the program that it is the first to touch do
+/// not count.
 fn most(server: &Stdio, mapped: usize, body: impl FnOnce()) -> usize {
-    let (before, _) = resident_memory(server.pid());
+    let ((before, _), program) = (resident_memory(server.pid()), mapped_memory(server.pid()));
     body();
-    resident_memory(server.pid()).1.saturating_sub(before + mapped)
+    let touched = mapped_memory(server.pid()).saturating_sub(program);
+    resident_memory(server.pid()).1.saturating_sub(before + mapped + touched)
 }
 
 /// Makes edits that must succeed, within the memory of a call.

@@ -8,6 +8,11 @@ pub(crate) fn anonymous_memory(pid: u32) -> usize {
     memory(pid, "RssAnon:")
 }
 
+/// The resident pages of files that a process has mapped, its own program among them, in bytes.
+pub(crate) fn mapped_memory(pid: u32) -> usize {
+    memory(pid, "RssFile:")
+}
+
 /// The resident memory of a process, and the most that it ever had, in bytes; both with pages of mapped files.
 pub(crate) fn resident_memory(pid: u32) -> (usize, usize) {
     (memory(pid, "VmRSS:"), memory(pid, "VmHWM:"))
