@@ -14,6 +14,10 @@ fn start(folder: &Folder, flags: &[&str]) -> Stdio {
     let server = Stdio::start(folder, &[&["--tools=all", "--sync=none", "--timeout=300"], flags].concat());
     // What a call takes of the program itself is there from now on.
     server.ok("file_edit", json!({ "path": "warm", "edits": [edit("line", "row", 1)] }));
+    let many = "ab".repeat(1_000);
+    folder.write("many", &many);
+    let edits = json!([edit("a", "xyz", 1_000), edit("y", "Q", 1_000)]);
+    server.ok("file_edit", json!({ "path": "many", "edits": edits }));
     let miss = server.tool("file_edit", json!({ "path": "warm", "edits": [edit("lime", "row", 1)] }));
     assert!(miss.is_error);
     server
