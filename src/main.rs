@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use file_editor::cli::{self, Config, Stop, Transport};
 use file_editor::engine::{OpenError, Workspace, WorkspaceOptions};
 use file_editor::protocol::{Service, ServiceOptions};
-use file_editor::transport::process::allocator::Allocator;
+use file_editor::transport::process::allocator::{self, Allocator};
 use file_editor::transport::{Shared, http, stdio};
 
 #[global_allocator]
@@ -25,6 +25,8 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(Stop::Wrong(line)) => {
+            // Another thread may run out of memory at the same time: only one of them writes its line.
+            allocator::wait_unless_first();
             cli::say_wrong(&line);
             ExitCode::FAILURE
         }
