@@ -43,8 +43,8 @@ pub(crate) use http::{Connection, Http, HttpResponse, post_bytes};
 pub(crate) use lease::Lease;
 pub(crate) use mount::Mount;
 pub(crate) use process::{
-    Ended, anonymous_memory, as_nobody, command, resident_memory, run_command_to_end, run_to_end,
-    start_and_end, waits_in_the_system, with_descriptors, with_limit, with_umask,
+    Ended, anonymous_memory, as_nobody, command, mapped_memory, resident_memory, run_command_to_end,
+    run_to_end, start_and_end, waits_in_the_system, with_descriptors, with_limit, with_umask,
 };
 pub(crate) use random::Random;
 pub(crate) use revisions::{HANDSHAKE, STATELESS, Stateless, headers, in_every_revision, meta, with_meta};

@@ -71,6 +71,11 @@ pub(crate) fn resident_memory(pid: u32) -> (usize, usize) {
     (memory(pid, "VmRSS:"), memory(pid, "VmHWM:"))
 }
 
+/// The resident pages of files that a process has mapped, its own program among them, in bytes.
+pub(crate) fn mapped_memory(pid: u32) -> usize {
+    memory(pid, "RssFile:")
+}
+
 fn memory(pid: u32, kind: &str) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a running process");
     let line = status.lines().find_map(|line| line.strip_prefix(kind)).expect("a line of its kind");
