@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
 use file_editor::engine::{
-    Control, Durability, FileName, LineEdit, LineEdits, LineRange, NamePolicy, Operation, Workspace,
-    WorkspaceOptions,
+    Control, Durability, FilePath, LineEdit, LineEdits, LineRange, Operation, Workspace, WorkspaceOptions,
 };
 use tempfile::TempDir;
 
@@ -46,9 +45,8 @@ impl Folder {
     }
 
     fn open_with(&self, durability: Durability) -> Workspace {
-        let (names, max_bytes, read_only) = (NamePolicy::Portable, MAX_BYTES, false);
-        let options = WorkspaceOptions { names, max_bytes, read_only, durability };
-        Workspace::open(self.path(), options).expect("a folder")
+        let options = WorkspaceOptions { max_bytes: MAX_BYTES, durability, ..WorkspaceOptions::default() };
+        Workspace::open(&[self.path().into()], options).expect("a folder")
     }
 }
 
@@ -76,7 +74,7 @@ fn read(criterion: &mut Criterion) {
         folder.write(size_name, &text);
         rest();
         let workspace = folder.open();
-        let name = workspace.parse_name(size_name).expect("a name");
+        let name = workspace.parse_path(size_name).expect("a name");
         let lines = middle(text.lines().count(), 100);
         let range = LineRange { start: Some(lines.start as u64), end: Some(lines.end as u64 - 1) };
         let expected = text.lines().skip(lines.start).take(lines.len()).collect::<Vec<_>>().join("\n");
@@ -136,7 +134,7 @@ fn edit(criterion: &mut Criterion) {
         for (how, durability) in [("durable", Durability::Full), ("not_durable", Durability::None)] {
             folder.write(size_name, &text);
             let workspace = folder.open_with(durability);
-            let name = workspace.parse_name(size_name).expect("a name");
+            let name = workspace.parse_path(size_name).expect("a name");
             let mut round = 0;
             replace(&workspace, &name, line, &mut round);
             assert_eq!(folder.read(size_name), replaced(&text, line, "round 000001"));
@@ -151,7 +149,7 @@ fn edit(criterion: &mut Criterion) {
 }
 
 /// Writes a different text every time, because an edit that changes nothing writes nothing.
-fn replace(workspace: &Workspace, name: &FileName, line: usize, round: &mut usize) {
+fn replace(workspace: &Workspace, name: &FilePath, line: usize, round: &mut usize) {
     *round += 1;
     let operation = Operation::Replace { content: format!("round {round:06}"), expect: None };
     let edits = LineEdits { edits: vec![LineEdit { line: line as u64, operation }], append: None };

@@ -67,7 +67,7 @@ fn service() -> Service {
         read_only: false,
         structured: false,
         names: NamePolicy::Portable,
-        folder: "/".into(),
+        folders: Default::default(),
         timeout: 10,
         clock: SystemTime::now,
     })

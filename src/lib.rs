@@ -30,14 +30,9 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = std::env::temp_dir().join(format!("file-editor-doc-{}", std::process::id()));
 //! # std::fs::create_dir_all(&folder)?;
-//! let options = WorkspaceOptions {
-//!     names: NamePolicy::Portable,
-//!     max_bytes: 10 << 20,
-//!     read_only: false,
-//!     durability: Durability::Full,
-//! };
-//! let workspace = Workspace::open(&folder, options).map_err(|_| "cannot open the folder")?;
-//! let name = workspace.parse_name("notes.txt").map_err(|_| "not a name")?;
+//! let options = WorkspaceOptions::default();
+//! let workspace = Workspace::open(&[folder.clone()], options).map_err(|_| "cannot open the folder")?;
+//! let name = workspace.parse_path("notes.txt").map_err(|_| "not a name")?;
 //! let control = Control::new(Duration::from_secs(10));
 //!
 //! let edits = LineEdits { edits: Vec::new(), append: Some("one\ntwo\nthree".into()) };

@@ -40,17 +40,20 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
         max_bytes: config.max_bytes(),
         read_only: config.read_only,
         durability: config.sync.into(),
+        excludes: config.excludes()?,
     };
-    let workspace = Workspace::open(&config.dir, options).map_err(|error| cannot_open(&config, &error))?;
+    let workspace = Workspace::open(&config.folders(), options).map_err(|error| cannot_open(&error))?;
     cli::init_log(config.log_level, config.log_format);
-    let folder = workspace.path().display().to_string();
+    let folders: Vec<_> =
+        workspace.folder_paths().folders().iter().map(|folder| folder.display().to_string()).collect();
+    let folder = folders.join(", ");
     let shared = Shared {
         service: Service::new(ServiceOptions {
             tools: config.tools.0.clone(),
             read_only: config.read_only,
             structured: config.structured,
             names: config.names.into(),
-            folder: workspace.path().into(),
+            folders: workspace.folder_paths().clone(),
             timeout: config.timeout,
             clock: SystemTime::now,
         }),
@@ -60,7 +63,7 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
         max_in_flight: config.max_in_flight.into(),
         rate_limit: config.rate_limit,
     };
-    match config.transport {
+    match config.transport() {
         Transport::Stdio => stdio::serve(shared, move || cli::ready(&folder, "stdio", start))
             .map_err(|error| wrong(&error, format!("--transport=stdio: {error}"))),
         Transport::Http => {
@@ -77,14 +80,15 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
     }
 }
 
-fn cannot_open(config: &Config, error: &OpenError) -> Stop {
-    let dir = config.dir.display();
+fn cannot_open(error: &OpenError) -> Stop {
     match error {
-        OpenError::Unusable(error) => {
-            wrong(error, format!("--dir={dir} cannot be used: {error}; give a folder that exists"))
-        }
-        OpenError::NotWritable => Stop::Wrong(format!(
-            "--dir={dir} is not writable; give one that is, or serve it with --read-only"
+        OpenError::Unusable(dir, error) => wrong(
+            error,
+            format!("--dir={} cannot be used: {error}; give a folder that exists", dir.display()),
+        ),
+        OpenError::NotWritable(dir) => Stop::Wrong(format!(
+            "--dir={} is not writable; give one that is, or serve it with --read-only",
+            dir.display()
         )),
     }
 }

@@ -14,17 +14,17 @@ pub(crate) fn served() -> (TempDir, Service, Arc<Workspace>) {
     let folder = tempfile::tempdir().unwrap();
     let names = NamePolicy::Portable;
     let options =
-        WorkspaceOptions { names, max_bytes: 1 << 20, read_only: false, durability: Durability::None };
+        WorkspaceOptions { max_bytes: 1 << 20, durability: Durability::None, ..WorkspaceOptions::default() };
+    let workspace = Workspace::open(&[folder.path().into()], options).unwrap();
     let service = ServiceOptions {
         tools: crate::tools::TOOLS.to_vec(),
         read_only: false,
         structured: false,
         names,
-        folder: folder.path().into(),
+        folders: workspace.folder_paths().clone(),
         timeout: 10,
         clock: SystemTime::now,
     };
-    let workspace = Workspace::open(folder.path(), options).unwrap();
     (folder, Service::new(service), Arc::new(workspace))
 }
 

@@ -10,7 +10,7 @@
 
 use std::path::{Component, Path};
 
-use file_editor::engine::{FileName, NamePolicy};
+use file_editor::engine::{FilePath, NamePolicy};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -27,14 +27,14 @@ fuzz_target!(|data: &[u8]| {
 
 fn check(name: &str) {
     for policy in [NamePolicy::Portable, NamePolicy::Any] {
-        let parsed = FileName::parse(name, policy).ok();
+        let parsed = FilePath::parse(name, policy).ok();
         assert_eq!(parsed.is_some(), admitted(name, policy), "{name:?} under {policy:?}");
         let Some(parsed) = parsed else { continue };
         assert_eq!(parsed.as_str(), name);
         let mut components = Path::new(name).components();
         assert_eq!(components.next(), Some(Component::Normal(name.as_ref())));
         assert_eq!(components.next(), None);
-        assert!(FileName::parse(name, NamePolicy::Any).is_ok());
+        assert!(FilePath::parse(name, NamePolicy::Any).is_ok());
     }
 }
 

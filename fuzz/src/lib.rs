@@ -59,12 +59,12 @@ impl Served {
         let names = if options & 2 == 0 { NamePolicy::Portable } else { NamePolicy::Any };
         let read_only = options & 4 != 0;
         let (max_bytes, durability) = (MAX_BYTES as u64, Durability::None);
-        let may = WorkspaceOptions { names, max_bytes, read_only, durability };
-        let workspace = Workspace::open(folder.path(), may).expect("an open folder");
+        let may = WorkspaceOptions { names, max_bytes, read_only, durability, ..WorkspaceOptions::default() };
+        let workspace = Workspace::open(&[folder.path().into()], may).expect("an open folder");
         let (tools, structured) = (TOOLS.to_vec(), options & 1 != 0);
-        let root = workspace.path().into();
+        let folders = workspace.folder_paths().clone();
         let (timeout, clock) = (10, SystemTime::now as fn() -> SystemTime);
-        let options = ServiceOptions { tools, read_only, structured, names, folder: root, timeout, clock };
+        let options = ServiceOptions { tools, read_only, structured, names, folders, timeout, clock };
         let service = Service::new(options);
         Served { folder, workspace, service, changed: AtomicBool::new(true) }
     }

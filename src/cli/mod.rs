@@ -12,21 +12,26 @@ use clap::{Parser, ValueEnum};
 
 pub use log::{cannot_start, catch_panics, init as init_log, is_shortage, ready, say_wrong, warn_open};
 
-use crate::engine::{Durability, NamePolicy};
+use crate::engine::{Durability, Excludes, NamePolicy};
 use crate::tools::{TOOLS, Tool, find};
 use crate::transport::net::rate_limit::Rate;
 
-/// One folder of text files for LLM agents: list, read by line range and edit, over MCP, REST and JSON-RPC.
+/// Text files for LLM agents: list, read and edit, over MCP, REST and JSON-RPC.
 #[derive(Debug, Parser)]
 #[command(name = "file-editor", version, max_term_width = 100)]
 pub struct Config {
-    /// The folder; must exist and, unless --read-only, be writable
-    #[arg(long, value_name = "PATH")]
-    pub dir: PathBuf,
+    /// Folders to serve over stdio with the tools of the set filesystem, if no flag says otherwise; each the same as
+    /// --dir
+    #[arg(value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
 
-    /// How clients connect
-    #[arg(long, value_enum, value_name = "NAME", default_value = "http")]
-    pub transport: Transport,
+    /// A folder to serve; must exist and, unless --read-only, be writable. May be given several times
+    #[arg(long, value_name = "PATH", required_unless_present = "folders")]
+    dir: Vec<PathBuf>,
+
+    /// How clients connect [default: http; stdio for folders without --dir]
+    #[arg(long, value_enum, value_name = "NAME")]
+    transport: Option<Transport>,
 
     /// IP address to bind (HTTP)
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
@@ -56,10 +61,14 @@ pub struct Config {
     #[arg(long, value_name = "NAMES", default_value = "list_files,read_file,edit_file", value_parser = tools)]
     pub tools: ToolNames,
 
-    /// File names allowed: portable (letters, digits, . _ -) or any (one path component without control
-    /// characters)
+    /// Names that the tools of the sets lines and exact take: portable (letters, digits, . _ -), any (one path component
+    /// without control characters) or paths (of such components: the whole tree)
     #[arg(long, value_enum, value_name = "POLICY", default_value = "portable")]
     pub names: Names,
+
+    /// Paths that no client sees, reads or creates, as a pattern of gitignore; may be given several times
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
 
     /// Offer and run no tool that writes
     #[arg(long)]
@@ -107,6 +116,7 @@ pub enum Transport {
 pub enum Names {
     Portable,
     Any,
+    Paths,
 }
 
 /// `--sync`
@@ -166,6 +176,24 @@ impl Config {
         Ok(config)
     }
 
+    /// The folders to serve, as they were given.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        self.dir.iter().chain(&self.folders).cloned().collect()
+    }
+
+    /// How clients connect.
+    pub fn transport(&self) -> Transport {
+        let default = if self.folders.is_empty() { Transport::Http } else { Transport::Stdio };
+        self.transport.unwrap_or(default)
+    }
+
+    /// Paths that do not exist for clients.
+    pub fn excludes(&self) -> Result<Excludes, Stop> {
+        let patterns = self.exclude.iter().map(String::as_str);
+        Excludes::new(patterns)
+            .map_err(|problem| Stop::Wrong(format!("--exclude is no valid pattern: {problem}")))
+    }
+
     /// Largest file and request, in bytes.
     pub fn max_bytes(&self) -> u64 {
         self.max_size << 20
@@ -192,6 +220,7 @@ impl From<Names> for NamePolicy {
         match names {
             Names::Portable => NamePolicy::Portable,
             Names::Any => NamePolicy::Any,
+            Names::Paths => NamePolicy::Paths,
         }
     }
 }
@@ -256,7 +285,7 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_the_contract() {
         let config = parse(&[]).unwrap();
-        assert_eq!((config.transport, config.port, config.max_size), (Transport::Http, 8080, 10));
+        assert_eq!((config.transport(), config.port, config.max_size), (Transport::Http, 8080, 10));
         assert_eq!(
             (config.timeout, config.max_in_flight, config.host.to_string()),
             (10, 128, "127.0.0.1".into())

@@ -5,6 +5,7 @@
 
 use std::io;
 
+use crate::engine::path::NameProblem;
 use crate::engine::text::text_edit::Unmatched;
 
 /// The result of an engine operation.
@@ -14,8 +15,11 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The name is empty, too long, or not allowed by the policy (contract 3).
-    InvalidName,
+    /// The name or path is not allowed (contract 3, 12).
+    InvalidName {
+        /// Why.
+        problem: NameProblem,
+    },
     /// A line number below the interface's first line.
     NegativeLine,
     /// A range that ends before it starts.
@@ -42,6 +46,11 @@ pub enum Error {
     /// The system denies access, a link leads out of the folder, or the entry is not a regular file.
     PermissionDenied {
         /// The name requested.
+        name: String,
+    },
+    /// The path is in a folder of git, which is never written (contract 12).
+    GitFolder {
+        /// The path requested.
         name: String,
     },
     /// The file, or the result of an edit, exceeds the size limit.
@@ -151,7 +160,9 @@ impl Error {
         otherwise: impl FnOnce(io::Error) -> Error,
     ) -> Error {
         match source.kind() {
-            io::ErrorKind::NotFound => Error::NotFound { name: name.into(), similar: Vec::new() },
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                Error::NotFound { name: name.into(), similar: Vec::new() }
+            }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Error::PermissionDenied { name: name.into() }
             }

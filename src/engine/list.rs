@@ -14,8 +14,8 @@ use rustix::io::Errno;
 
 use crate::engine::fs::resolve::{self, ResolveError, ResolvedPath};
 use crate::engine::fs::view::OpenFile;
-use crate::engine::name::{FileName, NamePolicy};
 use crate::engine::name_table::NameTable;
+use crate::engine::path::{NamePolicy, admits};
 use crate::engine::{Error, Result};
 
 /// Entries searched for names similar to a missing one.
@@ -103,7 +103,7 @@ impl<'s> DirEntry<'s> {
 
     /// The resolved path. Made only on request, because a file with a cached index does not need it.
     pub(crate) fn place(&self) -> ResolvedPath {
-        let here = || ResolvedPath { dir: self.root.clone(), name: self.name.into(), stat: Some(self.stat) };
+        let here = || ResolvedPath::in_folder(self.root, self.name.as_ref(), self.stat);
         self.linked.clone().unwrap_or_else(here)
     }
 
@@ -223,7 +223,7 @@ fn table(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(NameTable, usize)> {
         if !may_be_file || name.starts_with(b".") {
             continue;
         }
-        match std::str::from_utf8(name).ok().filter(|name| FileName::admits(name, names)) {
+        match std::str::from_utf8(name).ok().filter(|name| admits(name, names)) {
             Some(name) => table.push(name),
             None => unlisted += usize::from(file(root, OsStr::from_bytes(name))?.is_some()),
         }
@@ -234,7 +234,7 @@ fn table(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(NameTable, usize)> {
 
 /// Resolves `name`. Returns `None` if it does not lead to a regular file.
 fn file(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Option<(ResolvedPath, Stat)>> {
-    match ResolvedPath::find(root, name) {
+    match ResolvedPath::find(root, Path::new(name)) {
         Ok(place) => Ok(place.stat.map(|stat| (place, stat))),
         Err(ResolveError::System(errno)) => out_of_means(errno).map_or(Ok(None), Err),
         Err(ResolveError::Forbidden) => Ok(None),
@@ -257,7 +257,7 @@ pub(crate) fn similar_names(root: &OwnedFd, name: &str, names: NamePolicy) -> Ve
         .take(SIMILAR_SEARCHED)
         .filter_map(|entry| entry.ok().filter(|entry| entry.file_type() != FileType::Directory))
         .filter_map(|entry| String::from_utf8(entry.file_name().to_bytes().to_vec()).ok())
-        .filter(|other| !other.starts_with('.') && FileName::admits(other, names))
+        .filter(|other| !other.starts_with('.') && admits(other, names))
         .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))
         .filter(|(score, _)| *score >= SIMILAR_ENOUGH)
         .collect();

@@ -7,22 +7,25 @@ mod budget;
 mod cache;
 mod control;
 mod error;
+mod exclude;
 mod fs;
 mod list;
-mod name;
 mod name_table;
+mod path;
 mod text;
+mod walk;
 mod workspace;
 
 pub use budget::{Budget, Share};
 pub use cache::IndexCache;
 pub use control::{Control, Late};
 pub use error::{Error, MissingFile, Result};
+pub use exclude::Excludes;
 pub use fs::atomic::Durability;
 pub use fs::version::FileStamp;
 pub use fs::view::{FileView, MAP_CUTOFF, OpenFile};
 pub use list::{FileEntry, Listing};
-pub use name::{FileName, MAX_NAME, NamePolicy};
+pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use text::diff::{Diff, unified};
 pub use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};
 pub use text::lines::{
@@ -33,4 +36,5 @@ pub use text::text_edit::{
     Applied, Diagnosis, Difference, DifferenceKind, Found, InputError, Similar, Snippet, TextEdit, TextEdits,
     TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
+pub use walk::{EntryKind, LeftOut, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
 pub use workspace::{Edited, Excerpt, LineRange, OpenError, Workspace, WorkspaceOptions};

@@ -48,7 +48,7 @@ pub(super) struct ErrorKind {
 pub(super) fn kind(error: &Error) -> ErrorKind {
     use Category::{Client, System};
     let (code, status, category) = match error {
-        Error::InvalidName
+        Error::InvalidName { .. }
         | Error::NegativeLine
         | Error::InvalidRange { .. }
         | Error::StartPastEnd { .. }
@@ -58,7 +58,7 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         | Error::Conflict { .. }
         | Error::InvalidArguments { .. } => (code::INVALID_PARAMS, 400, Client),
         Error::NotFound { .. } => (code::FILE_SYSTEM, 404, Client),
-        Error::PermissionDenied { .. } => (code::FILE_SYSTEM, 403, System),
+        Error::PermissionDenied { .. } | Error::GitFolder { .. } => (code::FILE_SYSTEM, 403, System),
         Error::TooLarge { .. } => (code::FILE_SYSTEM, 413, Client),
         Error::InvalidUtf8 | Error::NotText { .. } => (code::FILE_SYSTEM, 400, Client),
         Error::NotAsExpected { .. } | Error::Unmatched(_) => (code::FILE_SYSTEM, 409, Client),
@@ -135,7 +135,7 @@ mod tests {
     fn whose_matter_a_failure_is() {
         let category = |error| kind(&error).category;
         let name = || "f".to_owned();
-        assert_eq!(category(Error::InvalidName), Category::Client);
+        assert_eq!(category(Error::NegativeLine), Category::Client);
         assert_eq!(category(Error::NotFound { name: name(), similar: Vec::new() }), Category::Client);
         assert_eq!(
             category(Error::NotAsExpected { line: 1, actual: name(), stands_at: None }),

@@ -24,7 +24,6 @@ mod stateless;
 pub(crate) mod test_calls;
 mod tool_methods;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -41,7 +40,7 @@ pub use session::{ConnectionState, Session};
 pub use stateless::Headers;
 
 use self::call_context::{CallContext, Form};
-use crate::engine::NamePolicy;
+use crate::engine::{FolderPaths, NamePolicy};
 use crate::tools::{self, ParseOptions, Tool};
 
 /// The server's name for MCP clients (contract 1).
@@ -75,8 +74,8 @@ pub struct ServiceOptions {
     pub structured: bool,
     /// Which names are allowed.
     pub names: NamePolicy,
-    /// The folder's canonical path, for the URIs of its files.
-    pub folder: PathBuf,
+    /// The served folders, for absolute paths and the URIs of files.
+    pub folders: FolderPaths,
     /// The longest time of an operation, in seconds.
     pub timeout: u64,
     /// The clock for times in errors.

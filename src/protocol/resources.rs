@@ -15,7 +15,7 @@ use super::method::{List, MethodResult, Outcome, RpcError};
 use super::pending_call::PendingCall;
 use super::result_frame::{Asked, CacheScope};
 use super::{Service, Session, Step};
-use crate::engine::{Control, Error, FileEntry, FileName, Result, Workspace};
+use crate::engine::{Control, Error, FileEntry, FilePath, Result, Workspace};
 use crate::tools::{Call, Members, OutputKinds, Reply, timestamp};
 
 /// Files in one page of `resources/list`.
@@ -66,8 +66,9 @@ struct ReadParams<'a> {
 pub(super) fn read(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
     let params: ReadParams = serde_json::from_str(params).map_err(RpcError::params)?;
     let uri = params.uri.into_owned();
-    let name = name_of(&service.options.folder, &uri);
-    let name = name.and_then(|name| FileName::parse(&name, service.options.names).ok());
+    let (names, folders) = (service.options.names, &service.options.folders);
+    let name = folders.folders().first().and_then(|folder| name_of(folder, &uri));
+    let name = name.and_then(|name| FilePath::parse(&name, names, folders).ok());
     let call = ReadResource { uri: uri.clone(), name };
     Ok(pending(service, asked, "resources/read", Some(uri), Box::new(call)))
 }
@@ -100,7 +101,7 @@ struct ListResources {
 }
 
 impl Call for ListResources {
-    fn file(&self) -> Option<&FileName> {
+    fn file(&self) -> Option<&FilePath> {
         None
     }
 
@@ -133,11 +134,11 @@ fn describe(name: &str, file: &FileEntry, folder: &Path, dated: bool) -> Value {
 struct ReadResource {
     uri: String,
     /// The file of the URI, if it is in the folder.
-    name: Option<FileName>,
+    name: Option<FilePath>,
 }
 
 impl Call for ReadResource {
-    fn file(&self) -> Option<&FileName> {
+    fn file(&self) -> Option<&FilePath> {
         self.name.as_ref()
     }
 

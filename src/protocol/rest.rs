@@ -66,8 +66,12 @@ impl Service {
             _ => return refuse(404, code::METHOD_NOT_FOUND, "Method not found"),
         };
         let params = params.unwrap_or("{}");
-        let dialect =
-            ParseOptions { base: LineBase::One, names: self.options.names, create_if_missing: false };
+        let dialect = ParseOptions {
+            base: LineBase::One,
+            names: self.options.names,
+            folders: &self.options.folders,
+            create_if_missing: false,
+        };
         self.parse_call(tool, params, dialect, form)
     }
 }

@@ -8,18 +8,18 @@ use super::call_context::{CallContext, Form};
 use super::pending_call::PendingCall;
 use super::result_frame::Asked;
 use super::{Id, Revision};
-use crate::engine::{Control, FileName, NamePolicy, Result, Workspace};
+use crate::engine::{Control, FilePath, FolderPaths, NamePolicy, Result, Workspace};
 use crate::tools::{Call, OutputKinds, Reply};
 
 /// Hangs until its channel is closed, whatever its control says, like a call on a dead disk.
 #[derive(Debug)]
 struct Hangs {
-    file: FileName,
+    file: FilePath,
     until_closed: Mutex<Receiver<()>>,
 }
 
 impl Call for Hangs {
-    fn file(&self) -> Option<&FileName> {
+    fn file(&self) -> Option<&FilePath> {
         Some(&self.file)
     }
 
@@ -31,12 +31,12 @@ impl Call for Hangs {
 
 #[derive(Debug)]
 struct Panics {
-    file: FileName,
+    file: FilePath,
     at_once: bool,
 }
 
 impl Call for Panics {
-    fn file(&self) -> Option<&FileName> {
+    fn file(&self) -> Option<&FilePath> {
         Some(&self.file)
     }
 
@@ -50,8 +50,8 @@ impl Call for Panics {
     }
 }
 
-fn file() -> FileName {
-    FileName::parse("f", NamePolicy::Portable).expect("a name")
+fn file() -> FilePath {
+    FilePath::parse("f", NamePolicy::Portable, &FolderPaths::default()).expect("a name")
 }
 
 fn pending(form: Form, call: Box<dyn Call>) -> PendingCall {

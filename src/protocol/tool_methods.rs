@@ -63,8 +63,12 @@ pub(super) fn call(service: &Service, _: &mut Session, asked: &Asked, params: &s
             format!("Unknown tool: {}", shortened(&params.name)),
         ));
     };
-    let dialect =
-        ParseOptions { base: LineBase::Zero, names: service.options.names, create_if_missing: true };
+    let dialect = ParseOptions {
+        base: LineBase::Zero,
+        names: service.options.names,
+        folders: &service.options.folders,
+        create_if_missing: true,
+    };
     let structured = tool.output_schema.is_some() && gives_data(service, asked.revision);
     let form = Form::Tool { asked: asked.clone(), structured };
     Ok(Outcome::Step(service.parse_call(tool, arguments, dialect, form)))

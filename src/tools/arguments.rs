@@ -5,7 +5,7 @@
 //! 1.5 and a lone surrogate are wrong. Members that no tool has read are refused at the end.
 
 use super::{LineBase, ParseOptions};
-use crate::engine::{Error, FileName, Result};
+use crate::engine::{Error, FilePath, Result};
 
 /// Arrays and objects nested deeper are refused before a recursive parser reads them.
 pub const MAX_DEPTH: usize = 128;
@@ -89,8 +89,8 @@ impl<'a> Arguments<'a> {
     }
 
     /// A file name.
-    pub fn file_name(&mut self, key: &'static str, dialect: ParseOptions) -> Result<FileName> {
-        FileName::parse(&self.required_string(key)?, dialect.names)
+    pub fn file_name(&mut self, key: &'static str, dialect: ParseOptions) -> Result<FilePath> {
+        FilePath::parse(&self.required_string(key)?, dialect.names, dialect.folders)
     }
 
     /// A line number, converted to a 0-based one.

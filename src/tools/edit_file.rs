@@ -1,7 +1,7 @@
 //! `edit_file`: changes by line number, and appended text (contract 4).
 
 use super::{Arguments, Call, Members, OutputKinds, ParseOptions, Reply, Tool, shortened};
-use crate::engine::{Control, Edited, Error, FileName, LineEdit, LineEdits, Operation, Result, Workspace};
+use crate::engine::{Control, Edited, Error, FilePath, LineEdit, LineEdits, Operation, Result, Workspace};
 
 /// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
@@ -82,13 +82,13 @@ fn parse_edit(mut edit: Arguments, dialect: ParseOptions) -> Result<LineEdit> {
 
 #[derive(Debug)]
 struct EditFile {
-    name: FileName,
+    name: FilePath,
     edits: LineEdits,
     create: bool,
 }
 
 impl Call for EditFile {
-    fn file(&self) -> Option<&FileName> {
+    fn file(&self) -> Option<&FilePath> {
         Some(&self.name)
     }
 
@@ -100,7 +100,7 @@ impl Call for EditFile {
     }
 }
 
-fn text(name: &FileName, edited: &Edited) -> String {
+fn text(name: &FilePath, edited: &Edited) -> String {
     let Edited { lines_modified, total_lines, created } = edited;
     format!(
         "File edited successfully: {}\nLines modified: {lines_modified}\nTotal lines: {total_lines}\nFile created: {created}",

@@ -3,7 +3,7 @@
 //! Knows no codes and statuses; those belong to the interfaces.
 
 use super::LineBase;
-use crate::engine::{Error, Found, MissingFile, Unmatched};
+use crate::engine::{Error, Found, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem, Unmatched};
 
 /// Maximum number of characters of a line that an error quotes.
 const QUOTED: usize = 500;
@@ -37,7 +37,7 @@ impl ErrorText {
 fn message(error: &Error, base: LineBase, timeout: u64) -> String {
     let first = base.first();
     match error {
-        Error::InvalidName => "Invalid filename format".into(),
+        Error::InvalidName { .. } => "Invalid filename format".into(),
         Error::NegativeLine => match base {
             LineBase::Zero => "Line numbers must be non-negative integers".into(),
             LineBase::One => "Line numbers must be positive integers".into(),
@@ -49,7 +49,9 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
             format!("Start line {} exceeds file length {total}", start.saturating_add(first))
         }
         Error::NotFound { name, .. } => format!("File '{name}' not found"),
-        Error::PermissionDenied { name } => format!("Permission denied accessing '{name}'"),
+        Error::PermissionDenied { name } | Error::GitFolder { name } => {
+            format!("Permission denied accessing '{name}'")
+        }
         Error::TooLarge { size, max } => {
             format!("File size {}MB exceeds maximum limit {}MB", megabytes(*size), megabytes(*max))
         }
@@ -104,6 +106,10 @@ fn hint(error: &Error, base: LineBase) -> Option<String> {
         Error::StartPastEnd { total, .. } | Error::LineOutOfRange { total, .. } => {
             Some(lines_there_are(*total, base))
         }
+        Error::InvalidName { problem } => name_hint(problem),
+        Error::GitFolder { .. } => {
+            Some("Nothing in a folder .git is written, because git runs programs that it names.".into())
+        }
         Error::NotFound { similar, .. } => Some(near_names(similar)),
         Error::NotAsExpected { actual, stands_at, .. } => {
             let now = format!("It is now: {}", quoted(actual));
@@ -117,6 +123,22 @@ fn hint(error: &Error, base: LineBase) -> Option<String> {
         Error::Busy => Some("Nothing was changed. Send the same call again in a moment.".into()),
         Error::TimedOut => Some("Nothing was changed.".into()),
         _ => None,
+    }
+}
+
+fn name_hint(problem: &NameProblem) -> Option<String> {
+    match problem {
+        NameProblem::Policy => None,
+        NameProblem::Parent => {
+            Some("Give the path without '..': relative to the folder, or absolute.".into())
+        }
+        NameProblem::TooLong => {
+            Some(format!("A path has at most {MAX_PATH} bytes and {MAX_COMPONENTS} components."))
+        }
+        NameProblem::Outside(folders) => {
+            let folders: Vec<_> = folders.iter().map(|folder| folder.to_string_lossy()).collect();
+            Some(format!("The path is in none of the served folders: {}", folders.join(", ")))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::timestamp::{push_timestamp, timestamp};
 use super::{Arguments, Call, Members, OutputKinds, ParseOptions, Reply, Tool};
-use crate::engine::{Control, FileName, Listing, NamePolicy, Result, Workspace};
+use crate::engine::{Control, FilePath, Listing, NamePolicy, Result, Workspace};
 
 pub(super) static TOOL: Tool = Tool {
     name: "list_files",
@@ -40,7 +40,7 @@ struct ListFiles {
 }
 
 impl Call for ListFiles {
-    fn file(&self) -> Option<&FileName> {
+    fn file(&self) -> Option<&FilePath> {
         None
     }
 
@@ -73,7 +73,7 @@ fn text(listing: &Listing, names: NamePolicy) -> String {
     if listing.unlisted > 0 {
         let why = match names {
             NamePolicy::Portable => "name outside a-z A-Z 0-9 . _ -; see --names",
-            NamePolicy::Any => "name not usable",
+            NamePolicy::Any | NamePolicy::Paths => "name not usable",
         };
         let _ = write!(text, "\nNot listed: {} ({why})", listing.unlisted);
     }

@@ -20,7 +20,7 @@ pub use failure::ErrorText;
 pub use members::Members;
 pub use timestamp::timestamp;
 
-use crate::engine::{Control, Error, Excerpt, FileName, NamePolicy, Result, Workspace};
+use crate::engine::{Control, Error, Excerpt, FilePath, FolderPaths, NamePolicy, Result, Workspace};
 
 /// All tools, in the order in which they are listed.
 pub static TOOLS: [&Tool; 4] = [&list_files::TOOL, &read_file::TOOL, &edit_file::TOOL, &file_edit::TOOL];
@@ -46,11 +46,13 @@ impl LineBase {
 
 /// How to interpret the arguments of a call.
 #[derive(Debug, Clone, Copy)]
-pub struct ParseOptions {
+pub struct ParseOptions<'p> {
     /// The number of the first line.
     pub base: LineBase,
     /// Which names are allowed.
     pub names: NamePolicy,
+    /// The served folders, to which absolute paths belong.
+    pub folders: &'p FolderPaths,
     /// Whether an edit creates a missing file if the call does not say (contract 4: only in MCP).
     pub create_if_missing: bool,
 }
@@ -82,7 +84,7 @@ pub struct Reply {
 /// One parsed call, ready to run.
 pub trait Call: Send + Sync + Debug {
     /// The file it works on. Calls on one file run in the order in which they arrived.
-    fn file(&self) -> Option<&FileName>;
+    fn file(&self) -> Option<&FilePath>;
 
     /// Runs the call. May wait for disks and locks.
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply>;

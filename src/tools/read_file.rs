@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Arguments, Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
-use crate::engine::{Control, Excerpt, FileName, LineRange, Result, Workspace};
+use crate::engine::{Control, Excerpt, FilePath, LineRange, Result, Workspace};
 
 pub(super) static TOOL: Tool = Tool {
     name: "read_file",
@@ -34,13 +34,13 @@ fn parse(arguments: &mut Arguments, dialect: ParseOptions) -> Result<Box<dyn Cal
 
 #[derive(Debug)]
 struct ReadFile {
-    name: FileName,
+    name: FilePath,
     range: LineRange,
     base: LineBase,
 }
 
 impl Call for ReadFile {
-    fn file(&self) -> Option<&FileName> {
+    fn file(&self) -> Option<&FilePath> {
         Some(&self.name)
     }
 

@@ -195,7 +195,7 @@ mod tests {
 
     use super::*;
     use crate::engine::fs::temporary;
-    use crate::engine::{Control, Durability, LineEdits, NamePolicy, Workspace, WorkspaceOptions};
+    use crate::engine::{Control, LineEdits, Workspace, WorkspaceOptions};
 
     /// An ACL by which a user who is neither the owner nor in the group has all rights.
     fn open_to_a_friend() -> Vec<u8> {
@@ -228,14 +228,8 @@ mod tests {
     /// Appends a line to the file `a`. Calls `look` with the path of the temporary file, if there is one,
     /// after the `step`-th step. Returns whether that step was reached.
     fn edit(dir: &Path, step: usize, look: impl Fn(&Path) + 'static) -> bool {
-        let options = WorkspaceOptions {
-            names: NamePolicy::Portable,
-            max_bytes: 1 << 20,
-            read_only: false,
-            durability: Durability::Full,
-        };
-        let workspace = Workspace::open(dir, options).unwrap();
-        let name = workspace.parse_name("a").unwrap();
+        let workspace = Workspace::open(&[dir.into()], WorkspaceOptions::default()).unwrap();
+        let name = workspace.parse_path("a").unwrap();
         let edits = LineEdits { edits: Vec::new(), append: Some("x".into()) };
         let folder = dir.to_owned();
         let meddle = move || {

@@ -10,6 +10,7 @@ pub(super) mod failpoint;
 pub(super) mod file_system;
 pub(super) mod lease;
 pub(super) mod lock;
+pub(super) mod parents;
 pub(super) mod resolve;
 pub(super) mod root;
 pub(super) mod sigbus;

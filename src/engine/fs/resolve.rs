@@ -1,18 +1,20 @@
-//! Resolves a `FileName` to a directory entry, never outside the folder (contract 8).
+//! Resolves a path to a directory entry, never outside the folder (contract 8, 12).
 //!
-//! Every step opens or reads one component relative to a directory handle and follows no link, so nothing can
-//! change between a check and a use. A link is read as text and resolved by the same rule; `..` returns to
-//! the previous handle. Links that are absolute, dangling, cyclic, or lead above the folder are refused.
-//! Entries that are not regular files are refused by type, before an open. Needs no `openat2` and no `/proc`.
+//! No component is followed on trust. Parents without links are opened by one openat2(2), which refuses links. Where that
+//! fails, each step opens or reads one component relative to a directory handle and follows no link, so nothing can
+//! change between a check and a use. A link is read as text and resolved by the same rule; `..` in it returns to the
+//! previous handle. Links that are absolute, dangling, cyclic, or lead above the folder are refused.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
 use super::temporary;
@@ -29,21 +31,37 @@ const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
-/// The directory entry of a name, after all links are resolved.
+/// Flags for a directory that is only passed through.
+const PASS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// The directory entry of a path, after all links are resolved.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedPath {
-    /// The directory of the entry: the served folder, or one below it that a link leads to.
+    /// The directory of the entry. If parents are missing: the directory of the first of them.
     pub(crate) dir: Arc<OwnedFd>,
-    /// The name in that directory.
+    /// The name in its directory; `.` for the served folder itself.
     pub(crate) name: OsString,
-    /// The regular file that was there, or `None` if nothing was.
+    /// The entry that was there, or `None` if nothing was.
     pub(crate) stat: Option<Stat>,
+    /// The directories between `dir` and the entry that do not exist, outermost first.
+    pub(crate) missing: Vec<OsString>,
+    /// The path below the served folder, if links were followed. Otherwise the path is as requested.
+    pub(crate) real: Option<PathBuf>,
 }
 
-/// Why a name cannot be resolved.
+/// What to do if the last component of a path is a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LastLink {
+    /// Resolve it.
+    Follow,
+    /// The link itself is the entry.
+    Keep,
+}
+
+/// Why a path cannot be resolved.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ResolveError {
-    /// It leads out of the folder, in a circle, to nothing, or to an entry that is not a regular file.
+    /// It leads out of the folder, in a circle, to nothing, or to an entry of the wrong kind.
     Forbidden,
     /// A system call failed.
     System(Errno),
@@ -56,17 +74,48 @@ impl From<Errno> for ResolveError {
 }
 
 impl ResolvedPath {
-    /// Resolves `name` in `root`. A missing name resolves too (`stat` is `None`); a link to nothing does not.
-    pub(crate) fn find(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, ResolveError> {
-        match stat_entry(root, name) {
-            Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
-                FileType::RegularFile => {
-                    Ok(ResolvedPath { dir: root.clone(), name: name.to_owned(), stat: Some(stat) })
-                }
-                FileType::Symlink => walk(root, name),
-                _ => Err(ResolveError::Forbidden),
-            },
-            Err(Errno::NOENT) => Ok(ResolvedPath { dir: root.clone(), name: name.to_owned(), stat: None }),
+    /// Resolves `path` to a regular file below `root`. A missing file resolves too (`stat` is `None`); a link to nothing
+    /// does not.
+    pub(crate) fn find(root: &Arc<OwnedFd>, path: &Path) -> Result<ResolvedPath, ResolveError> {
+        let place = ResolvedPath::find_entry(root, path, LastLink::Follow)?;
+        match place.stat.as_ref().map(file_type) {
+            None | Some(FileType::RegularFile) => Ok(place),
+            Some(_) => Err(ResolveError::Forbidden),
+        }
+    }
+
+    /// Resolves `path` to an entry of any kind below `root`.
+    pub(crate) fn find_entry(
+        root: &Arc<OwnedFd>,
+        path: &Path,
+        last: LastLink,
+    ) -> Result<ResolvedPath, ResolveError> {
+        let Some(name) = path.file_name() else { return by_steps(root, path, last) };
+        let parent = path.parent().unwrap_or(Path::new(""));
+        let Some(dir) = open_parent(root, parent) else { return by_steps(root, path, last) };
+        let stat = match stat_entry(&dir, name) {
+            Ok(stat) if file_type(&stat) == FileType::Symlink && last == LastLink::Follow => {
+                return by_steps(root, path, last);
+            }
+            Ok(stat) => Some(stat),
+            Err(Errno::NOENT) => None,
+            Err(errno) => return Err(errno.into()),
+        };
+        Ok(ResolvedPath { dir, name: name.to_owned(), stat, missing: Vec::new(), real: None })
+    }
+
+    /// The entry `name` of the directory `dir`, which was found as `stat`.
+    pub(crate) fn in_folder(dir: &Arc<OwnedFd>, name: &OsStr, stat: Stat) -> ResolvedPath {
+        let (dir, name) = (dir.clone(), name.to_owned());
+        ResolvedPath { dir, name, stat: Some(stat), missing: Vec::new(), real: None }
+    }
+
+    /// Opens the entry, which must be a directory, for reading.
+    pub(crate) fn open_folder(&self) -> Result<OwnedFd, ResolveError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.dir, &self.name, flags, Mode::empty()) {
+            Ok(fd) => Ok(fd),
+            Err(Errno::LOOP) => Err(ResolveError::Forbidden),
             Err(errno) => Err(errno.into()),
         }
     }
@@ -85,10 +134,7 @@ impl ResolvedPath {
             Err(errno) => return Err(errno.into()),
         };
         let stat = rustix::fs::fstat(&file)?;
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Ok(Some(OpenFile::new(file, stat))),
-            _ => Ok(None),
-        }
+        Ok((file_type(&stat) == FileType::RegularFile).then(|| OpenFile::new(file, stat)))
     }
 
     /// The state of the entry now; `None` if it does not exist any more.
@@ -108,56 +154,136 @@ impl ResolvedPath {
 
 /// The state of the regular file `name` in `root`; `None` for a link or any other entry.
 pub(crate) fn regular_file(root: &OwnedFd, name: &OsStr) -> Option<Stat> {
-    let regular = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    stat_entry(root, name).ok().filter(regular)
+    stat_entry(root, name).ok().filter(|stat| file_type(stat) == FileType::RegularFile)
+}
+
+/// What kind of entry this is.
+pub(crate) fn file_type(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
 }
 
 fn stat_entry(dir: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
     rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// Follows the link `name`, step by step.
-fn walk(root: &Arc<OwnedFd>, name: &OsStr) -> Result<ResolvedPath, ResolveError> {
-    let mut below: Vec<Arc<OwnedFd>> = Vec::new();
-    let mut pending = VecDeque::from([name.to_owned()]);
+/// Opens the directory `parent` below `root` if no component is a link. `None` for any problem, and if the kernel has no
+/// openat2(2): the way step by step finds out more.
+fn open_parent(root: &Arc<OwnedFd>, parent: &Path) -> Option<Arc<OwnedFd>> {
+    static NO_OPENAT2: AtomicBool = AtomicBool::new(false);
+    if parent.as_os_str().is_empty() {
+        return Some(root.clone());
+    }
+    if NO_OPENAT2.load(Ordering::Relaxed) {
+        return None;
+    }
+    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match rustix::fs::openat2(root, parent, PASS, Mode::empty(), beneath) {
+        Ok(fd) => Some(Arc::new(fd)),
+        Err(errno) => {
+            // Before Linux 5.6 there is none; some sandboxes refuse it.
+            if matches!(errno, Errno::NOSYS | Errno::PERM) {
+                NO_OPENAT2.store(true, Ordering::Relaxed);
+            }
+            None
+        }
+    }
+}
+
+/// A directory that the way has entered.
+struct Level {
+    handle: Arc<OwnedFd>,
+    name: OsString,
+    stat: Stat,
+}
+
+/// A component that is still to be resolved.
+struct Step {
+    name: OsString,
+    /// It comes from the target of a link.
+    from_link: bool,
+}
+
+/// Resolves `path` component by component.
+fn by_steps(root: &Arc<OwnedFd>, path: &Path, last: LastLink) -> Result<ResolvedPath, ResolveError> {
+    let mut way: Vec<Level> = Vec::new();
+    let own = |name: &OsStr| Step { name: name.to_owned(), from_link: false };
+    let mut pending: VecDeque<Step> = path.iter().map(own).collect();
     let mut links = 0;
     while let Some(step) = pending.pop_front() {
-        let here = below.last().unwrap_or(root);
-        match step.as_bytes() {
+        let here = way.last().map_or(root, |level| &level.handle);
+        match step.name.as_bytes() {
             b"" | b"." => continue,
             b".." => {
-                below.pop().ok_or(ResolveError::Forbidden)?;
+                way.pop().ok_or(ResolveError::Forbidden)?;
                 continue;
             }
             // Temporary files of this server have no valid name, so a link must not lead to one.
             name if temporary::is_temporary(name) => return Err(ResolveError::Forbidden),
             _ => {}
         }
-        let stat = match stat_entry(here, &step) {
+        let stat = match stat_entry(here, &step.name) {
             Ok(stat) => stat,
+            Err(Errno::NOENT) if !step.from_link => {
+                return Ok(missing(here, &way, step.name, pending, links));
+            }
             Err(Errno::NOENT) => return Err(ResolveError::Forbidden),
             Err(errno) => return Err(errno.into()),
         };
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if pending.is_empty() => {
-                return Ok(ResolvedPath { dir: here.clone(), name: step, stat: Some(stat) });
+        match file_type(&stat) {
+            FileType::Directory => {
+                let handle = open_directory(here.as_fd(), &step.name)?;
+                way.push(Level { handle, name: step.name, stat });
             }
-            FileType::Directory if !pending.is_empty() => below.push(open_directory(here.as_fd(), &step)?),
+            FileType::Symlink if last == LastLink::Keep && !step.from_link && pending.is_empty() => {
+                return Ok(found(here, &way, step.name, stat, links));
+            }
             FileType::Symlink if links < MAX_LINKS => {
                 links += 1;
-                for part in read_link(here.as_fd(), &step)?.into_iter().rev() {
-                    pending.push_front(part);
+                for name in read_link(here.as_fd(), &step.name)?.into_iter().rev() {
+                    pending.push_front(Step { name, from_link: true });
                 }
             }
-            _ => return Err(ResolveError::Forbidden),
+            FileType::Symlink => return Err(ResolveError::Forbidden),
+            _ if pending.is_empty() => return Ok(found(here, &way, step.name, stat, links)),
+            _ if step.from_link => return Err(ResolveError::Forbidden),
+            _ => return Err(Errno::NOTDIR.into()),
         }
     }
-    Err(ResolveError::Forbidden)
+    // The path ends in a directory.
+    let Some(Level { name, stat, .. }) = way.pop() else {
+        let stat = rustix::fs::fstat(root)?;
+        return Ok(found(root, &way, ".".into(), stat, links));
+    };
+    Ok(found(way.last().map_or(root, |level| &level.handle), &way, name, stat, links))
+}
+
+/// The entry `name` in `here`, the last directory of `way`.
+fn found(here: &Arc<OwnedFd>, way: &[Level], name: OsString, stat: Stat, links: usize) -> ResolvedPath {
+    let real = (links > 0).then(|| real_path(way, [&name]));
+    ResolvedPath { dir: here.clone(), name, stat: Some(stat), missing: Vec::new(), real }
+}
+
+/// The place of a missing entry: `first` is the first missing component, `pending` has the rest.
+fn missing(
+    here: &Arc<OwnedFd>,
+    way: &[Level],
+    first: OsString,
+    pending: VecDeque<Step>,
+    links: usize,
+) -> ResolvedPath {
+    let mut missing: Vec<OsString> =
+        [first].into_iter().chain(pending.into_iter().map(|step| step.name)).collect();
+    let real = (links > 0).then(|| real_path(way, &missing));
+    let name = missing.pop().unwrap_or_default();
+    ResolvedPath { dir: here.clone(), name, stat: None, missing, real }
+}
+
+fn real_path<'n>(way: &'n [Level], then: impl IntoIterator<Item = &'n OsString>) -> PathBuf {
+    way.iter().map(|level| &level.name).chain(then).collect()
 }
 
 fn open_directory(here: BorrowedFd, name: &OsStr) -> Result<Arc<OwnedFd>, ResolveError> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match rustix::fs::openat(here, name, flags, Mode::empty()) {
+    match rustix::fs::openat(here, name, PASS, Mode::empty()) {
         Ok(fd) => Ok(Arc::new(fd)),
         // The entry was replaced after it was looked up.
         Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => Err(ResolveError::Forbidden),

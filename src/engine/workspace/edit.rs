@@ -4,16 +4,17 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use rustix::fs::Access;
+use rustix::fs::{Access, Mode};
 
-use super::{ATTEMPTS, FoundFile, Workspace};
+use super::folders::{Found, Freshness, Want};
+use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::CachedText;
 use crate::engine::fs::atomic::{AtomicFile, ReplaceError, Replaces};
 use crate::engine::fs::file_system;
 use crate::engine::fs::lock::{LockTurn, Locked, PathKey};
+use crate::engine::fs::parents::Parents;
 use crate::engine::fs::resolve::ResolvedPath;
-use crate::engine::fs::root::Folder;
-use crate::engine::name::FileName;
+use crate::engine::path::FilePath;
 use crate::engine::text::line_edit::{self, LineEdits};
 use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use crate::engine::text::splice::EditPlan;
@@ -31,15 +32,15 @@ pub struct Edited {
 }
 
 impl Workspace {
-    /// Changes lines of the file `name`. Creates a missing file if `create` is set (contract 4, `edit_file`).
+    /// Changes lines of the file at `path`. Creates a missing file if `create` is set (contract 4, `edit_file`).
     pub fn edit_lines(
         &self,
-        name: &FileName,
+        path: &FilePath,
         edits: &LineEdits,
         create: bool,
         control: &Control,
     ) -> Result<Edited> {
-        self.change(name, create, control, |index, old| {
+        self.change(path, create, control, |index, old| {
             let Some(planned) = line_edit::plan(index, old, edits)? else { return Ok(None) };
             Ok(Some((planned.plan, (planned.lines_modified, planned.total_lines))))
         })
@@ -57,12 +58,12 @@ impl Workspace {
     /// the file is new.
     pub fn change<'p, T>(
         &self,
-        name: &FileName,
+        path: &FilePath,
         create: bool,
         control: &Control,
         mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<(T, bool)> {
-        let name = name.as_str();
+        let name = path.sent();
         if self.options.read_only {
             return Err(Error::PermissionDenied { name: name.into() });
         }
@@ -70,12 +71,15 @@ impl Workspace {
         let mut turn = None;
         let mut changed = 0;
         while changed < ATTEMPTS {
-            let found = self.find_or_missing(self.root.folder_now()?, name)?;
+            let found = self.find_to_change(path, create)?;
+            if !found.place.missing.is_empty() {
+                return self.change_with_parents(&found, path, control, plan);
+            }
             turn = Some(self.take_turn(turn, &found.place, name, until, control)?);
             let outcome = match found.place.restat() {
-                Ok(None) if create => self.change_missing(&found, name, control, &mut plan),
-                Ok(None) => return Err(self.not_found(&found.folder, name)),
-                Ok(Some(_)) => self.change_existing(&found, name, until, control, &mut plan),
+                Ok(None) if create => self.change_missing(&found, path, control, &mut plan),
+                Ok(None) => return Err(self.not_found(&found, path)),
+                Ok(Some(_)) => self.change_existing(&found, path, until, control, &mut plan),
                 Err(errno) => return Err(Error::read(name, errno)),
             };
             match outcome? {
@@ -87,26 +91,56 @@ impl Workspace {
         Err(Error::Changed { name: name.into() })
     }
 
+    /// Finds a file that may be changed, or the place for one if `create` is set.
+    fn find_to_change(&self, path: &FilePath, create: bool) -> Result<Found> {
+        let found = self.folders.find(path, Want::File, Freshness::Now)?;
+        if !found.exists() && !create {
+            return Err(self.not_found(&found, path));
+        }
+        found.check_writable(path)?;
+        Ok(found)
+    }
+
+    /// Creates the missing directories of `found`, then the file. Removes the directories if that fails.
+    fn change_with_parents<'p, T>(
+        &self,
+        found: &Found,
+        path: &FilePath,
+        control: &Control,
+        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<(T, bool)> {
+        // A refused plan must not leave directories behind.
+        let empty = IndexBuilder::new(BLOCK_SHIFT).finish();
+        if let Some((edit, _)) = plan(&empty, b"").map_err(|error| self.of_missing(found, path, error))? {
+            self.check_size(&edit, 0)?;
+        }
+        control.check()?;
+        let parents = Parents::create(&found.place, self.new_folder_mode(), self.options.durability)
+            .map_err(|error| Error::write(path.sent(), error))?;
+        let done = self.change(path, true, control, plan);
+        if done.is_err() {
+            parents.remove();
+        }
+        done
+    }
+
     /// Plans and reports like [`Workspace::change`], but takes no lock and changes nothing on the disk.
     pub fn dry_run<'p, T>(
         &self,
-        name: &FileName,
+        path: &FilePath,
         create: bool,
         control: &Control,
         mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<(T, bool)> {
-        let name = name.as_str();
+        let name = path.sent();
         for _ in 0..ATTEMPTS {
             control.check()?;
-            let found = self.find_or_missing(self.root.folder_now()?, name)?;
-            if found.place.stat.is_none() && create {
+            let found = self.find_to_change(path, create)?;
+            if !found.exists() {
                 let index = IndexBuilder::new(BLOCK_SHIFT).finish();
                 let Some((edit, report)) = plan(&index, b"")? else { continue };
                 self.check_size(&edit, 0)?;
                 return Ok((report, true));
-            }
-            if found.place.stat.is_none() {
-                return Err(self.not_found(&found.folder, name));
             }
             let Some(file) = self.open_place(&found.place, name, control)? else { continue };
             if !found.place.allows(Access::WRITE_OK) {
@@ -133,27 +167,28 @@ impl Workspace {
 
     fn change_missing<'p, T>(
         &self,
-        found: &FoundFile,
-        name: &str,
+        found: &Found,
+        path: &FilePath,
         control: &Control,
         plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Attempt<T>> {
         let index = IndexBuilder::new(BLOCK_SHIFT).finish();
-        let planned = plan(&index, b"").map_err(|error| self.of_missing(&found.folder, name, error))?;
+        let planned = plan(&index, b"").map_err(|error| self.of_missing(found, path, error))?;
         let Some((edit, report)) = planned else { return Ok(Attempt::Changed) };
-        let written = self.write(found, name, &edit, b"", &Replaces::Nothing(self.new_file_mode), control);
-        match written {
+        let replaces = Replaces::Nothing(Mode::from_raw_mode(0o666).difference(self.umask));
+        match self.write(found, path, &edit, b"", &replaces, control) {
             Ok(()) => Ok(Attempt::Done((report, true))),
             Err(Stopped::Failed(ReplaceError::Exists)) => Ok(Attempt::Replaced),
-            Err(stopped) => Err(stopped.into_error(name)),
+            Err(stopped) => Err(stopped.into_error(path.sent())),
         }
     }
 
     /// Adds to the plan's error that the file does not exist.
-    fn of_missing(&self, folder: &Folder, name: &str, error: Error) -> Error {
+    fn of_missing(&self, found: &Found, path: &FilePath, error: Error) -> Error {
         match error {
             Error::LineOutOfRange { line, operation, total, .. } => {
-                let missing = MissingFile { name: name.into(), similar: self.similar_names(folder, name) };
+                let missing =
+                    MissingFile { name: path.sent().into(), similar: self.similar_names(found, path) };
                 Error::LineOutOfRange { line, operation, total, missing: Some(missing) }
             }
             error => error,
@@ -162,12 +197,13 @@ impl Workspace {
 
     fn change_existing<'p, T>(
         &self,
-        found: &FoundFile,
-        name: &str,
+        found: &Found,
+        path: &FilePath,
         until: Instant,
         control: &Control,
         plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Attempt<T>> {
+        let name = path.sent();
         let Some(first) = self.open_place(&found.place, name, control)? else { return Ok(Attempt::Replaced) };
         if !found.place.allows(Access::WRITE_OK) {
             return Err(Error::PermissionDenied { name: name.into() });
@@ -196,7 +232,7 @@ impl Workspace {
         if edit.changes_nothing() {
             return Ok(Attempt::Done((report, false)));
         }
-        let written = self.write(found, name, &edit, view.bytes(), &Replaces::File(view.file()), control);
+        let written = self.write(found, path, &edit, view.bytes(), &Replaces::File(view.file()), control);
         match written {
             Ok(()) => {
                 // The old file has lost this name, which usually was its only one. Its cache entry would only
@@ -212,8 +248,8 @@ impl Workspace {
     /// Writes the result of `edit` to a temporary file and renames it over the old file.
     fn write(
         &self,
-        found: &FoundFile,
-        name: &str,
+        found: &Found,
+        path: &FilePath,
         edit: &EditPlan,
         old: &[u8],
         replaces: &Replaces,
@@ -221,7 +257,7 @@ impl Workspace {
     ) -> Result<(), Stopped> {
         let size = self.check_size(edit, old.len()).map_err(Stopped::Refused)?;
         control.check().map_err(Stopped::Refused)?;
-        let (folder, place) = (&found.folder, &found.place);
+        let place = &found.place;
         // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
         self.cleared.clear_once(&place.dir);
         let new = AtomicFile::create(&place.dir).map_err(ReplaceError::from)?;
@@ -231,8 +267,8 @@ impl Workspace {
         let Indexing { out: new, index } =
             out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?;
         let commit = || {
-            if !self.root.names(folder) {
-                return Err(Stopped::Refused(Error::Changed { name: name.into() }));
+            if !self.folders.still_leads_to(path, found) {
+                return Err(Stopped::Refused(Error::Changed { name: path.sent().into() }));
             }
             control.begin_commit().map_err(Stopped::Refused)
         };
@@ -242,7 +278,7 @@ impl Workspace {
         {
             self.cache.put(&stamp, CachedText::Text(Arc::new(index.finish())));
         }
-        tracing::trace!(file = name, bytes = size, "written");
+        tracing::trace!(file = path.sent(), bytes = size, "written");
         Ok(())
     }
 

@@ -1,27 +1,29 @@
 //! The served folder: list, read, edit. The only module that joins the engine's parts.
 
-use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{Access, Mode};
 use rustix::io::Errno;
 
+use self::folders::{Folders, Found, Freshness, Want, refused};
 use crate::engine::cache::IndexCache;
+use crate::engine::exclude::Excludes;
 use crate::engine::fs::atomic::Durability;
 use crate::engine::fs::lease;
 use crate::engine::fs::lock::Locks;
 use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
-use crate::engine::fs::root::{Folder, Root};
+use crate::engine::fs::root::Folder;
 use crate::engine::fs::temporary::Cleared;
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::fs::write_wait::WriteWaits;
-use crate::engine::name::{FileName, NamePolicy};
+use crate::engine::path::{FilePath, FolderPaths, NamePolicy};
 use crate::engine::{Budget, Control, Error, Result, list};
 
 mod edit;
+mod folders;
 mod read;
 
 pub use edit::Edited;
@@ -43,27 +45,41 @@ pub struct WorkspaceOptions {
     pub names: NamePolicy,
     /// Largest file, in bytes.
     pub max_bytes: u64,
+    /// Paths that do not exist for clients.
+    pub excludes: Excludes,
     /// Whether every change on the disk is forbidden.
     pub read_only: bool,
     /// When an edit counts as done.
     pub durability: Durability,
 }
 
+impl Default for WorkspaceOptions {
+    fn default() -> WorkspaceOptions {
+        WorkspaceOptions {
+            names: NamePolicy::Portable,
+            max_bytes: 10 << 20,
+            excludes: Excludes::default(),
+            read_only: false,
+            durability: Durability::Full,
+        }
+    }
+}
+
 /// Why a folder cannot be served.
 #[derive(Debug)]
 pub enum OpenError {
-    /// It does not exist, is not a directory, or cannot be opened.
-    Unusable(io::Error),
-    /// It is not writable.
-    NotWritable,
+    /// This one does not exist, is not a directory, or cannot be opened.
+    Unusable(PathBuf, io::Error),
+    /// This one is not writable.
+    NotWritable(PathBuf),
 }
 
-/// One served folder.
+/// The served folders.
 #[derive(Debug)]
 pub struct Workspace {
-    root: Root,
+    folders: Folders,
     options: WorkspaceOptions,
-    new_file_mode: Mode,
+    umask: Mode,
     cache: IndexCache,
     locks: Locks,
     cleared: Cleared,
@@ -71,46 +87,46 @@ pub struct Workspace {
     write_waits: WriteWaits,
 }
 
-/// The resolved path of a file that exists or may be created.
-struct FoundFile {
-    /// The served folder at the time of the lookup.
-    folder: Folder,
-    place: ResolvedPath,
-}
-
 impl Workspace {
-    /// Opens the folder at `path` and removes temporary files that dead processes left in it.
-    pub fn open(path: &Path, options: WorkspaceOptions) -> Result<Workspace, OpenError> {
-        let path = path.canonicalize().map_err(OpenError::Unusable)?;
-        let root = Root::open(path).map_err(OpenError::Unusable)?;
-        let folder = root.folder().map_err(|_| OpenError::Unusable(io::ErrorKind::NotFound.into()))?;
+    /// Opens the folders at `paths`, at least one, and removes temporary files that dead processes left in them.
+    pub fn open(paths: &[PathBuf], options: WorkspaceOptions) -> Result<Workspace, OpenError> {
+        let folders = Folders::open(paths, options.excludes.clone())?;
         let cleared = Cleared::default();
-        if !options.read_only {
-            let access = Access::WRITE_OK | Access::EXEC_OK;
-            rustix::fs::accessat(&folder, ".", access, rustix::fs::AtFlags::EACCESS)
-                .map_err(|_| OpenError::NotWritable)?;
-            cleared.clear_once(folder.handle());
+        for root in folders.roots() {
+            let gone = |_| OpenError::Unusable(root.path().into(), io::ErrorKind::NotFound.into());
+            let folder = root.folder().map_err(gone)?;
+            if !options.read_only {
+                let access = Access::WRITE_OK | Access::EXEC_OK;
+                rustix::fs::accessat(&folder, ".", access, rustix::fs::AtFlags::EACCESS)
+                    .map_err(|_| OpenError::NotWritable(root.path().into()))?;
+                cleared.clear_once(folder.handle());
+            }
         }
         let umask = rustix::process::umask(Mode::empty());
         rustix::process::umask(umask);
         Ok(Workspace {
-            root,
+            folders,
             plans: Budget::new(PLANS_HELD * options.max_bytes as usize),
             write_waits: WriteWaits::default(),
             options,
-            new_file_mode: Mode::from_raw_mode(0o666).difference(umask),
+            umask,
             cache: IndexCache::new(CACHE_BYTES),
             locks: Locks::default(),
             cleared,
         })
     }
 
-    /// The folder's canonical path.
+    /// The canonical path of the first folder.
     pub fn path(&self) -> &Path {
-        self.root.path()
+        self.folders.first().path()
     }
 
-    /// Whether the path `folder` leads to this folder.
+    /// The served folders, for parsing absolute paths.
+    pub fn folder_paths(&self) -> &FolderPaths {
+        self.folders.paths()
+    }
+
+    /// Whether the path `folder` leads to the first folder.
     pub fn is_at(&self, folder: &Path) -> bool {
         folder == self.path() || folder.canonicalize().is_ok_and(|folder| folder == self.path())
     }
@@ -130,9 +146,9 @@ impl Workspace {
         self.cache.compact();
     }
 
-    /// Parses a name under the workspace's policy.
-    pub fn parse_name(&self, name: &str) -> Result<FileName> {
-        FileName::parse(name, self.options.names)
+    /// Parses a path under the workspace's policy.
+    pub fn parse_path(&self, path: &str) -> Result<FilePath> {
+        FilePath::parse(path, self.options.names, self.folder_paths())
     }
 
     /// All files of the folder (contract 4, `list_files`). `with_access` also asks for read and write permission.
@@ -154,46 +170,46 @@ impl Workspace {
             let count = |seen: &list::DirEntry| self.count_lines(&folder, seen, control);
             list::list(folder.handle(), self.path(), self.options.names, options, count, wait)
         };
-        let folder = self.root.folder()?;
+        let root = self.folders.first();
+        let folder = root.folder()?;
         match list(folder.clone()) {
-            Ok(listing) if listing.files.is_empty() => match self.root.other_than(&folder)? {
+            Ok(listing) if listing.files.is_empty() => match root.other_than(&folder)? {
                 Some(other) => list(other),
                 None => Ok(listing),
             },
-            Err(Error::FolderGone | Error::ListingFailed { .. }) => list(self.root.reopen()?),
+            Err(Error::FolderGone | Error::ListingFailed { .. }) => list(root.reopen()?),
             listing => listing,
         }
     }
 
-    /// Resolves the name of an existing file.
-    fn find(&self, name: &str) -> Result<ResolvedPath> {
-        let found = self.find_or_missing(self.root.folder()?, name)?;
-        if found.place.stat.is_none() { Err(self.not_found(&found.folder, name)) } else { Ok(found.place) }
+    /// The mode of new directories.
+    fn new_folder_mode(&self) -> Mode {
+        Mode::from_raw_mode(0o777).difference(self.umask)
     }
 
-    /// Resolves a name in `folder`; if it is missing, in the folder that the path names now.
-    fn find_or_missing(&self, folder: Folder, name: &str) -> Result<FoundFile> {
-        let find = |folder: Folder| {
-            ResolvedPath::find(folder.handle(), OsStr::new(name)).map(|place| FoundFile { folder, place })
+    /// Finds an existing file for a read.
+    fn find(&self, path: &FilePath) -> Result<Found> {
+        let found = self.folders.find(path, Want::File, Freshness::Recent)?;
+        if found.exists() { Ok(found) } else { Err(self.not_found(&found, path)) }
+    }
+
+    fn not_found(&self, found: &Found, path: &FilePath) -> Error {
+        Error::NotFound { name: path.sent().into(), similar: self.similar_names(found, path) }
+    }
+
+    /// Names like that of the missing `found`, in the directory where it was looked for.
+    fn similar_names(&self, found: &Found, path: &FilePath) -> Vec<String> {
+        let place = &found.place;
+        let hides = |name: &str| {
+            let sibling = found.real_path(path).with_file_name(name);
+            self.folders.excludes().hides(&sibling, false)
         };
-        let retried = match find(folder) {
-            Ok(found) if found.place.stat.is_none() => match self.root.other_than(&found.folder)? {
-                Some(other) => find(other),
-                None => Ok(found),
-            },
-            // The file system behind the handle is gone.
-            Err(ResolveError::System(Errno::NOTCONN | Errno::STALE)) => find(self.root.reopen()?),
-            found => found,
-        };
-        retried.map_err(|refusal| refused(name, refusal))
-    }
-
-    fn not_found(&self, folder: &Folder, name: &str) -> Error {
-        Error::NotFound { name: name.into(), similar: self.similar_names(folder, name) }
-    }
-
-    fn similar_names(&self, folder: &Folder, name: &str) -> Vec<String> {
-        list::similar_names(folder.handle(), name, self.options.names)
+        if !place.missing.is_empty() {
+            return Vec::new();
+        }
+        let names = list::similar_names(&place.dir, &place.name.to_string_lossy(), self.options.names);
+        let folder = path.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        names.into_iter().filter(|name| !hides(name)).map(|name| folder.clone() + &name).collect()
     }
 
     /// Opens the file if it is not too large; waits for leases. `None` if the entry has changed meanwhile.
@@ -251,15 +267,6 @@ impl Workspace {
             Err(_) if file.is_as_found() => Ok(None),
             Ok(None) | Err(_) => Err(changed()),
         }
-    }
-}
-
-fn refused(name: &str, refusal: ResolveError) -> Error {
-    match refusal {
-        ResolveError::Forbidden => Error::PermissionDenied { name: name.into() },
-        // Another program has a lease on it.
-        ResolveError::System(Errno::AGAIN) => Error::Locked { name: name.into() },
-        ResolveError::System(errno) => Error::read(name, errno),
     }
 }
 

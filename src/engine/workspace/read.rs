@@ -1,20 +1,19 @@
 //! Reads: from a name and a line range to the bytes of an open file.
 
-use std::ffi::OsStr;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::folders::{Freshness, Want};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::CachedText;
 use crate::engine::fs::file_system::{self, FileSystem, WriteBarrier};
-use crate::engine::fs::resolve::ResolvedPath;
 use crate::engine::fs::root::Folder;
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::{FileView, MAP_CUTOFF, OpenFile};
 use crate::engine::fs::writers::{self, Writers};
-use crate::engine::name::FileName;
+use crate::engine::path::FilePath;
 use crate::engine::text::lines::{LineIndex, NotText};
 use crate::engine::{Control, Error, Result};
 
@@ -110,22 +109,23 @@ enum Cacheable {
 }
 
 impl Workspace {
-    /// The lines `range` of the file `name`.
-    pub fn read(&self, name: &FileName, range: LineRange, control: &Control) -> Result<Excerpt> {
+    /// The lines `range` of the file at `path`.
+    pub fn read(&self, path: &FilePath, range: LineRange, control: &Control) -> Result<Excerpt> {
         range.check()?;
-        self.try_to_read(name.as_str(), Selection::Lines(range), control)
+        self.try_to_read(path, Selection::Lines(range), control)
     }
 
-    /// All bytes of the file `name`, with the byte order mark and the final line break.
-    pub fn read_raw(&self, name: &FileName, control: &Control) -> Result<Excerpt> {
-        self.try_to_read(name.as_str(), Selection::Bytes, control)
+    /// All bytes of the file at `path`, with the byte order mark and the final line break.
+    pub fn read_raw(&self, path: &FilePath, control: &Control) -> Result<Excerpt> {
+        self.try_to_read(path, Selection::Bytes, control)
     }
 
-    fn try_to_read(&self, name: &str, part: Selection, control: &Control) -> Result<Excerpt> {
+    fn try_to_read(&self, path: &FilePath, part: Selection, control: &Control) -> Result<Excerpt> {
+        let name = path.sent();
         for _ in 0..ATTEMPTS {
             control.check()?;
-            let place = self.find(name)?;
-            let Some(file) = self.open_place(&place, name, control)? else { continue };
+            let found = self.find(path)?;
+            let Some(file) = self.open_place(&found.place, name, control)? else { continue };
             if let Some(excerpt) = self.excerpt(file, name, part, Effort::Full(control))? {
                 return Ok(excerpt);
             }
@@ -134,20 +134,18 @@ impl Workspace {
     }
 
     /// Like [`Workspace::read`], but only if it needs no waiting: for a small part that is in memory.
-    pub fn read_at_once(&self, name: &FileName, range: LineRange) -> Option<Result<Excerpt>> {
+    pub fn read_at_once(&self, path: &FilePath, range: LineRange) -> Option<Result<Excerpt>> {
         if let Err(error) = range.check() {
             return Some(Err(error));
         }
-        let folder = self.root.folder().ok()?;
-        let place = ResolvedPath::find(folder.handle(), OsStr::new(name.as_str())).ok()?;
-        let found = FileStamp::of(&place.stat?);
-        if found.len > self.options.max_bytes {
+        let found = self.folders.find(path, Want::File, Freshness::Recent).ok()?;
+        let stamp = FileStamp::of(found.place.stat.as_ref()?);
+        if stamp.len > self.options.max_bytes {
             return None;
         }
-        let system = folder.file_system(found.dev)?;
-        let effort = Effort::AtOnce(system);
-        let file = Arc::new(place.open_as_found()?);
-        self.excerpt(file, name.as_str(), Selection::Lines(range), effort).transpose()
+        let system = found.folder.file_system(stamp.dev)?;
+        let file = Arc::new(found.place.open_as_found()?);
+        self.excerpt(file, path.sent(), Selection::Lines(range), Effort::AtOnce(system)).transpose()
     }
 
     /// Reads a part of an open file. `None` if the file changed meanwhile, or if it needs more than `effort`.
@@ -299,12 +297,12 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::engine::{Durability, NamePolicy, WorkspaceOptions};
+    use crate::engine::fs::resolve::ResolvedPath;
+    use crate::engine::{Durability, WorkspaceOptions};
 
     fn open(dir: &Path) -> Workspace {
-        let (names, durability) = (NamePolicy::Portable, Durability::None);
-        Workspace::open(dir, WorkspaceOptions { names, max_bytes: 1 << 20, read_only: false, durability })
-            .unwrap()
+        let options = WorkspaceOptions { durability: Durability::None, ..WorkspaceOptions::default() };
+        Workspace::open(&[dir.into()], options).unwrap()
     }
 
     fn control() -> Control {
@@ -313,7 +311,7 @@ mod tests {
 
     /// Adds an index to the cache for the file `a`. Returns its resolved path and the open file.
     fn known(workspace: &Workspace, text: &str) -> (ResolvedPath, Arc<OpenFile>) {
-        let place = workspace.find("a").unwrap();
+        let place = workspace.find(&workspace.parse_path("a").unwrap()).unwrap().place;
         let file = workspace.open_place(&place, "a", &control()).unwrap().unwrap();
         let index = LineIndex::build(text.as_bytes()).unwrap();
         workspace.cache.put(file.stamp(), CachedText::Text(Arc::new(index)));

@@ -19,9 +19,8 @@ fn open(dir: &Path) -> Workspace {
 }
 
 fn open_with(dir: &Path, durability: Durability) -> Workspace {
-    let options =
-        WorkspaceOptions { names: NamePolicy::Portable, max_bytes: 10 << 20, read_only: false, durability };
-    Workspace::open(dir, options).unwrap()
+    let options = WorkspaceOptions { durability, ..WorkspaceOptions::default() };
+    Workspace::open(&[dir.into()], options).unwrap()
 }
 
 fn control() -> Control {
@@ -53,7 +52,7 @@ fn an_edit_through_a_link_replaces_what_the_link_points_at() {
     std::fs::write(dir.path().join("sub/b.txt"), "old\n").unwrap();
     symlink("sub/b.txt", dir.path().join("a")).unwrap();
     let workspace = open(dir.path());
-    let name = workspace.parse_name("a").unwrap();
+    let name = workspace.parse_path("a").unwrap();
     workspace.edit_lines(&name, &replace_line(0, "new"), false, &control()).unwrap();
     assert_eq!(std::fs::read(dir.path().join("sub/b.txt")).unwrap(), b"new\n");
     assert!(dir.path().join("a").is_symlink());
@@ -73,7 +72,7 @@ fn a_folder_that_was_made_again_is_cleared_of_leftovers_by_the_first_edit_in_it(
     std::fs::remove_dir(&dir).unwrap();
     std::fs::create_dir(&dir).unwrap();
     std::fs::write(&left, "left by the dead").unwrap();
-    let name = workspace.parse_name("a").unwrap();
+    let name = workspace.parse_path("a").unwrap();
     workspace.edit_lines(&name, &append("x"), true, &control()).unwrap();
     assert_eq!(names(&dir), ["a"]);
 }
@@ -83,7 +82,7 @@ fn an_edit_that_was_called_off_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a"), "old\n").unwrap();
     let workspace = open(dir.path());
-    let name = workspace.parse_name("a").unwrap();
+    let name = workspace.parse_path("a").unwrap();
     let cancelled = control();
     assert!(cancelled.cancel());
     for control in [cancelled, Control::new(Duration::ZERO)] {
@@ -103,7 +102,7 @@ fn a_folder_that_was_removed_and_made_again_is_served_again() {
     let dir = parent.path().join("folder");
     std::fs::create_dir(&dir).unwrap();
     let workspace = open(&dir);
-    let name = workspace.parse_name("a").unwrap();
+    let name = workspace.parse_path("a").unwrap();
     std::fs::remove_dir(&dir).unwrap();
     assert!(matches!(workspace.list(false, &control()), Err(Error::FolderGone)));
     assert!(matches!(workspace.edit_lines(&name, &append("x"), true, &control()), Err(Error::FolderGone)));
@@ -116,7 +115,7 @@ fn a_folder_that_was_removed_and_made_again_is_served_again() {
 fn a_read_after_an_edit_finds_the_index_that_the_edit_made() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = open(dir.path());
-    let name = workspace.parse_name("a").unwrap();
+    let name = workspace.parse_path("a").unwrap();
     let text = "line\n".repeat(50_000);
     workspace.edit_lines(&name, &append(&text), true, &control()).unwrap();
     let range = LineRange { start: Some(49_999), end: None };
@@ -139,7 +138,7 @@ fn a_read_at_once_shows_the_file_that_has_the_name_now() {
     let stamp = || FileStamp::of(&rustix::fs::stat(&path).unwrap());
     let until_rested = || while stamp().is_racy(std::time::SystemTime::now()) {};
     let workspace = open(dir.path());
-    let name = workspace.parse_name("a").unwrap();
+    let name = workspace.parse_path("a").unwrap();
     let read = || workspace.read(&name, LineRange::default(), &control()).unwrap().bytes().to_vec();
     let read_at_once = || workspace.read_at_once(&name, LineRange::default());
     until_rested();
@@ -165,7 +164,7 @@ fn a_read_at_once_shows_the_file_that_has_the_name_now() {
 
 /// Lists the folder. Calls `meddle` each time after a file was looked up and before its lines are counted.
 fn list_while_meddled_with(workspace: &Workspace, mut meddle: impl FnMut(usize)) -> list::Listing {
-    let folder = workspace.root.folder().unwrap();
+    let folder = workspace.folders.first().folder().unwrap();
     let times = std::cell::Cell::new(0);
     let meddle = std::cell::RefCell::new(&mut meddle);
     let count = |seen: &list::DirEntry| {
@@ -216,9 +215,10 @@ fn a_workspace_that_is_read_only_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a"), "old\n").unwrap();
     let options = open(dir.path()).options().clone();
-    let workspace = Workspace::open(dir.path(), WorkspaceOptions { read_only: true, ..options }).unwrap();
+    let workspace =
+        Workspace::open(&[dir.path().into()], WorkspaceOptions { read_only: true, ..options }).unwrap();
     for name in ["a", "new"] {
-        let name = workspace.parse_name(name).unwrap();
+        let name = workspace.parse_path(name).unwrap();
         let refused = workspace.edit_lines(&name, &append("x"), true, &control()).unwrap_err();
         assert!(matches!(refused, Error::PermissionDenied { .. }), "{refused:?}");
     }
@@ -235,7 +235,7 @@ fn plan_while_meddled_with(
     mut meddle: impl FnMut(usize),
     plan: impl Fn(&[u8]) -> Result<LineEdits>,
 ) -> (Result<usize>, usize) {
-    let name = workspace.parse_name("a").unwrap();
+    let name = workspace.parse_path("a").unwrap();
     let mut times = 0;
     let mut planned = |index: &LineIndex, old: &[u8]| {
         let edits = plan(old);
@@ -265,7 +265,7 @@ fn a_refusal_and_a_dry_run_tell_of_a_state_that_the_file_had_when_they_were_plan
             }
         };
         let plan = |old: &[u8]| match old {
-            b"old\n" => Err(Error::InvalidName),
+            b"old\n" => Err(Error::NegativeLine),
             _ => Ok(append("more")),
         };
         let (outcome, times) = plan_while_meddled_with(&workspace, dry, meddle, plan);
@@ -288,7 +288,7 @@ fn a_file_that_changes_each_time_that_it_is_read_is_given_up_on() {
             assert!(time < 1_000, "it goes on for ever");
             std::fs::write(&path, "x".repeat(time + 10)).unwrap();
         };
-        let plan = |_: &[u8]| Err(Error::InvalidName);
+        let plan = |_: &[u8]| Err(Error::NegativeLine);
         let (outcome, times) = plan_while_meddled_with(&open(dir.path()), dry, meddle, plan);
         assert!(matches!(outcome, Err(Error::Changed { .. })), "dry: {dry}: {outcome:?}");
         assert_eq!(times, ATTEMPTS);

@@ -33,12 +33,12 @@ fn kind(error: &Error) -> &'static str {
     match error {
         Error::NotFound { .. } => "FILE_NOT_FOUND",
         Error::NotText { .. } => "BINARY_FILE",
-        Error::PermissionDenied { .. } => "PERMISSION_DENIED",
+        Error::PermissionDenied { .. } | Error::GitFolder { .. } => "PERMISSION_DENIED",
         Error::InvalidUtf8 => "INVALID_UTF8",
         Error::TooLarge { .. } => "TOO_LARGE",
         Error::Locked { .. } => "LOCKED",
         Error::Changed { .. } => "CHANGED",
-        Error::InvalidArguments { .. } | Error::InvalidName => "INVALID_ARGUMENTS",
+        Error::InvalidArguments { .. } | Error::InvalidName { .. } => "INVALID_ARGUMENTS",
         _ => "IO_ERROR",
     }
 }
@@ -59,7 +59,7 @@ fn way_out(error: &Error) -> &'static str {
         Error::TooLarge { .. } => "Edit a smaller file, or have the limit raised (--max-size)",
         Error::Locked { .. } => "Another process is editing the file; send the same call again in a moment",
         Error::Changed { .. } => "Use read_file to see what the file is now, then send the call again",
-        Error::InvalidName => "Give the name of a file as list_files shows it, without a folder",
+        Error::InvalidName { .. } => "Give the name of a file as list_files shows it, without a folder",
         Error::InvalidArguments { .. } => {
             "Send path and edits: [{old_text, new_text, occurrences}], as the tool's schema says"
         }

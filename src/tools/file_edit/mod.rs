@@ -13,8 +13,8 @@ use std::path::Path;
 
 use super::{Arguments, Call, Members, OutputKinds, ParseOptions, Reply, Tool};
 use crate::engine::{
-    Control, Diff, Error, FileName, Result, TextEdit, TextEdits, TextLimits, Workspace, plan_text_edits,
-    unified,
+    Control, Diff, Error, FilePath, NamePolicy, NameProblem, Result, TextEdit, TextEdits, TextLimits,
+    Workspace, plan_text_edits, unified,
 };
 
 /// Maximum number of edits in one call.
@@ -59,7 +59,7 @@ pub(super) static TOOL: Tool = Tool {
 /// A parsed call.
 #[derive(Debug)]
 struct FileEdit {
-    name: FileName,
+    name: FilePath,
     /// The folder in the path, if the path is absolute.
     folder: Option<String>,
     edits: TextEdits,
@@ -94,14 +94,11 @@ fn parse_call(
     count: &mut usize,
 ) -> Result<FileEdit> {
     *path = arguments.required_string("path")?;
-    let (folder, name) = match path.rsplit_once('/') {
-        None => (None, path.as_str()),
-        Some((".", name)) => (None, name),
-        Some(("", name)) => (Some("/".to_owned()), name),
-        Some((folder, name)) if folder.starts_with('/') => (Some(folder.to_owned()), name),
-        Some(_) => return Err(Error::InvalidName),
+    let (folder, name) = match dialect.names {
+        NamePolicy::Paths => (None, path.as_str()),
+        _ => split_folder(path)?,
     };
-    let name = FileName::parse(name, dialect.names)?;
+    let name = FilePath::parse(name, dialect.names, dialect.folders)?;
     let items = arguments.objects("edits", MAX_EDITS)?;
     *count = items.len();
     if items.is_empty() {
@@ -111,6 +108,17 @@ fn parse_call(
     let dry_run = arguments.flag("dry_run")?.unwrap_or(false);
     arguments.refuse_unknown()?;
     Ok(FileEdit { name, folder, edits: TextEdits::new(edits), dry_run })
+}
+
+/// Splits an absolute path of a file in the folder, or `./name`, where only names are allowed.
+fn split_folder(path: &str) -> Result<(Option<String>, &str)> {
+    match path.rsplit_once('/') {
+        None => Ok((None, path)),
+        Some((".", name)) => Ok((None, name)),
+        Some(("", name)) => Ok((Some("/".to_owned()), name)),
+        Some((folder, name)) if folder.starts_with('/') => Ok((Some(folder.to_owned()), name)),
+        Some(_) => Err(Error::InvalidName { problem: NameProblem::Policy }),
+    }
 }
 
 fn parse_edit(mut edit: Arguments) -> Result<TextEdit> {
@@ -123,7 +131,7 @@ fn parse_edit(mut edit: Arguments) -> Result<TextEdit> {
 }
 
 impl Call for RejectedEdit {
-    fn file(&self) -> Option<&FileName> {
+    fn file(&self) -> Option<&FilePath> {
         None
     }
 
@@ -135,7 +143,7 @@ impl Call for RejectedEdit {
 }
 
 impl Call for FileEdit {
-    fn file(&self) -> Option<&FileName> {
+    fn file(&self) -> Option<&FilePath> {
         Some(&self.name)
     }
 
@@ -159,7 +167,7 @@ struct Done {
 impl FileEdit {
     fn edit(&self, workspace: &Workspace, control: &Control) -> Result<Done> {
         if self.folder.as_ref().is_some_and(|folder| !workspace.is_at(Path::new(folder))) {
-            return Err(Error::InvalidName);
+            return Err(Error::InvalidName { problem: NameProblem::Policy });
         }
         let (name, create) = (&self.name, self.edits.create());
         let passages = if self.dry_run { PREVIEWS } else { 0 };

@@ -7,8 +7,11 @@ fn an_index_of_another_length_is_not_believed() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a"), "1\n2\n3\n").unwrap();
     let workspace = open(dir.path());
-    let name = workspace.parse_name("a").unwrap();
-    let file = workspace.open_place(&workspace.find("a").unwrap(), "a", &control()).unwrap().unwrap();
+    let name = workspace.parse_path("a").unwrap();
+    let file = workspace
+        .open_place(&workspace.find(&workspace.parse_path("a").unwrap()).unwrap().place, "a", &control())
+        .unwrap()
+        .unwrap();
     for other in ["", "1\n", "1\n2\n3\n4\n"] {
         let index = Arc::new(LineIndex::build(other.as_bytes()).unwrap());
         workspace.cache.put(file.stamp(), CachedText::Text(index));
@@ -21,16 +24,17 @@ fn an_index_of_another_length_is_not_believed() {
 fn of_a_file_that_an_edit_replaced_nothing_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = open(dir.path());
-    let name = workspace.parse_name("a").unwrap();
+    let name = workspace.parse_path("a").unwrap();
     let known = || {
-        let place = workspace.find("a").unwrap();
+        let place = workspace.find(&workspace.parse_path("a").unwrap()).unwrap().place;
         let file = workspace.open_place(&place, "a", &control()).unwrap().unwrap();
         move |workspace: &Workspace| workspace.cache.get(file.stamp()).is_some()
     };
     workspace.edit_lines(&name, &append("one"), true, &control()).unwrap();
     let first = known();
     if !workspace
-        .root
+        .folders
+        .first()
         .folder()
         .unwrap()
         .file_system(rustix::fs::stat(dir.path()).unwrap().st_dev)
@@ -56,14 +60,14 @@ fn what_is_found_is_kept_unless_a_write_could_go_unseen() {
     let path = dir.path().join("a");
     std::fs::write(&path, "text\n").unwrap();
     let workspace = open(dir.path());
-    let name = workspace.parse_name("a").unwrap();
+    let name = workspace.parse_path("a").unwrap();
     let read = || {
         while FileStamp::of(&rustix::fs::stat(&path).unwrap()).is_racy(std::time::SystemTime::now()) {}
         workspace.read(&name, LineRange::default(), &control()).unwrap();
         is_known(&workspace, &path)
     };
     let stat = rustix::fs::stat(&path).unwrap();
-    let system = workspace.root.folder().unwrap().file_system(stat.st_dev).unwrap();
+    let system = workspace.folders.first().folder().unwrap().file_system(stat.st_dev).unwrap();
     assert_eq!(read(), system.shows_writers, "nobody has it open for writing");
     let log = std::fs::File::options().append(true).open(&path).unwrap();
     std::io::Write::write_all(&mut &log, b"more\n").unwrap();
@@ -81,7 +85,7 @@ fn of_a_file_that_changed_a_moment_ago_nothing_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");
     let workspace = open(dir.path());
-    let name = workspace.parse_name("a").unwrap();
+    let name = workspace.parse_path("a").unwrap();
     std::fs::write(&path, "text\n").unwrap();
     // Repeats if the test was delayed.
     loop {

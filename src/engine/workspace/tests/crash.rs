@@ -12,7 +12,7 @@ fn crash_everywhere(old: Option<&str>, edits: &LineEdits, new: &str) -> usize {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
         }
         let workspace = open(dir.path());
-        let name = workspace.parse_name("a").unwrap();
+        let name = workspace.parse_path("a").unwrap();
         let crashed = failpoint::crash_at(step, || {
             let _ = workspace.edit_lines(&name, edits, true, &control());
         });
@@ -59,7 +59,7 @@ fn a_program_that_writes_without_a_lock_at_any_step_is_never_hidden_by_the_index
         let path = dir.path().join("a");
         std::fs::write(&path, "1\n2\n3\n4\n").unwrap();
         let workspace = open(dir.path());
-        let name = workspace.parse_name("a").unwrap();
+        let name = workspace.parse_path("a").unwrap();
         let victim = path.clone();
         // The same length as the edited file, but fewer lines.
         let meddle = move || std::fs::write(victim, "XXX\nYY\n").unwrap();
@@ -85,7 +85,7 @@ fn a_crash_after_any_step_of_an_edit_through_a_link_leaves_nothing_that_the_next
         std::fs::write(sub.join("b.txt"), "old\n").unwrap();
         symlink("sub/b.txt", dir.path().join("a")).unwrap();
         let workspace = open(dir.path());
-        let name = workspace.parse_name("a").unwrap();
+        let name = workspace.parse_path("a").unwrap();
         let crashed = failpoint::crash_at(step, || {
             let _ = workspace.edit_lines(&name, &replace_line(0, "new"), false, &control());
         });

@@ -151,7 +151,7 @@ impl Case {
     }
 
     fn edit(&self, workspace: &Workspace) -> Result<Edited> {
-        let name = workspace.parse_name("a").unwrap();
+        let name = workspace.parse_path("a").unwrap();
         workspace.edit_lines(&name, &self.edits, true, &control())
     }
 

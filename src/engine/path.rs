@@ -1,0 +1,310 @@
+//! Paths of files. A path is parsed once, so that no later function has to check or split text (contract 3, 8, 12).
+//!
+//! Knows no file system: whether a path leads to a file is for `fs/resolve.rs` to find out.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::engine::fs::temporary;
+use crate::engine::{Error, Result};
+
+/// Which names are allowed (`--names`, contract 2 and 12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamePolicy {
+    /// `^[a-zA-Z0-9._-]+$`.
+    Portable,
+    /// Any single path component without control characters.
+    Any,
+    /// Paths of such components.
+    Paths,
+}
+
+/// The longest name, in bytes.
+pub const MAX_NAME: usize = 255;
+
+/// The longest path, in bytes.
+pub const MAX_PATH: usize = 4_096;
+
+/// The largest number of components of a path.
+pub const MAX_COMPONENTS: usize = 255;
+
+/// Why a name or a path is not allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NameProblem {
+    /// The policy does not allow it.
+    Policy,
+    /// It holds the component `..`.
+    Parent,
+    /// It is longer than [`MAX_PATH`], or has more components than [`MAX_COMPONENTS`].
+    TooLong,
+    /// It is absolute, and in none of the served folders, which these are.
+    Outside(Vec<PathBuf>),
+}
+
+/// The served folders, and the absolute paths that lead to them.
+#[derive(Debug, Clone, Default)]
+pub struct FolderPaths(Arc<Prefixes>);
+
+#[derive(Debug, Default)]
+struct Prefixes {
+    folders: Vec<PathBuf>,
+    /// Paths with the number of their folder. Longer ones come first, so that a path in a folder within another folder
+    /// belongs to the inner one.
+    by_length: Vec<(PathBuf, usize)>,
+}
+
+impl FolderPaths {
+    /// From the canonical path of each folder and the path that the operator gave for it.
+    pub fn new(folders: Vec<(PathBuf, PathBuf)>) -> FolderPaths {
+        let mut by_length = Vec::new();
+        for (number, (canonical, given)) in folders.iter().enumerate() {
+            by_length.push((canonical.clone(), number));
+            if given.is_absolute() && given != canonical {
+                by_length.push((given.clone(), number));
+            }
+        }
+        by_length.sort_by_key(|(path, _)| std::cmp::Reverse(path.as_os_str().len()));
+        let folders = folders.into_iter().map(|(canonical, _)| canonical).collect();
+        FolderPaths(Arc::new(Prefixes { folders, by_length }))
+    }
+
+    /// The canonical paths of the folders.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.0.folders
+    }
+
+    /// The number of the folder that holds the absolute path `text`, and the rest of the path.
+    fn split<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+        self.0.by_length.iter().find_map(|(folder, number)| {
+            let folder = folder.to_str()?.trim_end_matches('/');
+            let rest = text.strip_prefix(folder)?;
+            (rest.is_empty() || rest.starts_with('/')).then_some((*number, rest))
+        })
+    }
+}
+
+/// A path below a served folder: components joined by `/`, none of them empty, `.`, `..`, or the name of one of this
+/// server's temporary files. Without components it is the folder itself.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FilePath {
+    relative: Box<str>,
+    /// The number of the served folder, if the path was absolute.
+    folder: Option<usize>,
+    /// The path as it was sent, if it differs.
+    sent: Option<Box<str>>,
+}
+
+impl FilePath {
+    /// Parses `text` under `policy`. Returns [`Error::InvalidName`] if the policy does not allow it. Absolute paths need
+    /// the policy [`NamePolicy::Paths`].
+    pub fn parse(text: &str, policy: NamePolicy, folders: &FolderPaths) -> Result<FilePath> {
+        if policy == NamePolicy::Paths {
+            return FilePath::parse_path(text, folders).map_err(|problem| Error::InvalidName { problem });
+        }
+        if admits(text, policy) {
+            Ok(FilePath { relative: text.into(), folder: None, sent: None })
+        } else {
+            Err(Error::InvalidName { problem: NameProblem::Policy })
+        }
+    }
+
+    fn parse_path(text: &str, folders: &FolderPaths) -> Result<FilePath, NameProblem> {
+        if text.is_empty() {
+            return Err(NameProblem::Policy);
+        }
+        if text.len() > MAX_PATH {
+            return Err(NameProblem::TooLong);
+        }
+        if text.split('/').any(|component| component == "..") {
+            return Err(NameProblem::Parent);
+        }
+        let (folder, rest) = match text.starts_with('/') {
+            true => {
+                let (folder, rest) =
+                    folders.split(text).ok_or_else(|| NameProblem::Outside(folders.folders().to_vec()))?;
+                (Some(folder), rest)
+            }
+            false => (None, text),
+        };
+        let components: Vec<&str> = rest.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+        if components.len() > MAX_COMPONENTS {
+            return Err(NameProblem::TooLong);
+        }
+        if !components.iter().all(|component| admits(component, NamePolicy::Any)) {
+            return Err(NameProblem::Policy);
+        }
+        let relative = components.join("/");
+        let sent = (relative != text).then(|| text.into());
+        Ok(FilePath { relative: relative.into(), folder, sent })
+    }
+
+    /// The path of `name`, an entry of the folder `self`.
+    pub fn join(&self, name: &str) -> FilePath {
+        let relative =
+            if self.relative.is_empty() { name.into() } else { format!("{}/{name}", self.relative) };
+        FilePath { relative: relative.into(), folder: self.folder, sent: None }
+    }
+
+    /// The path below the served folder. Empty for the folder itself.
+    pub fn as_str(&self) -> &str {
+        &self.relative
+    }
+
+    /// The path as it was sent.
+    pub fn sent(&self) -> &str {
+        self.sent.as_deref().unwrap_or(&self.relative)
+    }
+
+    /// The number of the served folder, if the path was absolute.
+    pub fn folder(&self) -> Option<usize> {
+        self.folder
+    }
+
+    /// Whether this is the served folder itself.
+    pub fn is_folder(&self) -> bool {
+        self.relative.is_empty()
+    }
+}
+
+/// Whether `policy` allows `name` as a component.
+pub(crate) fn admits(name: &str, policy: NamePolicy) -> bool {
+    !name.is_empty()
+        && name.len() <= MAX_NAME
+        && !matches!(name, "." | "..")
+        && !temporary::is_temporary(name.as_bytes())
+        && match policy {
+            NamePolicy::Portable => name.bytes().all(is_portable),
+            NamePolicy::Any | NamePolicy::Paths => !name.contains(|c: char| c == '/' || c.is_control()),
+        }
+}
+
+fn is_portable(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-')
+}
+
+/// Whether a component of a path is `.git`, in any case: some file systems do not tell case apart. Such paths are never
+/// written (contract 12), because git runs programs that its folder names.
+pub(crate) fn is_git(component: &[u8]) -> bool {
+    component.eq_ignore_ascii_case(b".git")
+}
+
+/// Whether a path has such a component.
+pub(crate) fn is_in_git(path: &Path) -> bool {
+    path.iter().any(|component| is_git(component.as_encoded_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_admitted(name: &str, policy: NamePolicy) -> bool {
+        FilePath::parse(name, policy, &FolderPaths::default()).is_ok()
+    }
+
+    fn folders() -> FolderPaths {
+        let paths = [("/srv/a", "/link"), ("/srv/b", "b"), ("/srv/b/inner", "/srv/b/inner")];
+        FolderPaths::new(paths.map(|(canonical, given)| (canonical.into(), given.into())).to_vec())
+    }
+
+    fn path(text: &str) -> Result<(String, Option<usize>), NameProblem> {
+        match FilePath::parse(text, NamePolicy::Paths, &folders()) {
+            Ok(path) => {
+                assert_eq!(path.sent(), text);
+                Ok((path.as_str().to_owned(), path.folder()))
+            }
+            Err(Error::InvalidName { problem }) => Err(problem),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn portable_names_are_letters_digits_dot_underscore_and_hyphen() {
+        for name in ["a", "A-1_b.txt", ".env", "...", "-", &"x".repeat(255)] {
+            assert!(is_admitted(name, NamePolicy::Portable), "{name}");
+        }
+        for name in ["", ".", "..", "a/b", "/a", "a b", "ä", "a\0", "a\n", "..\\x", &"x".repeat(256)] {
+            assert!(!is_admitted(name, NamePolicy::Portable), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn any_admits_one_component_without_control_characters() {
+        for name in ["a b", "ä漢.txt", "a\\b", "%2e%2e", "~"] {
+            assert!(is_admitted(name, NamePolicy::Any), "{name}");
+        }
+        for name in ["", ".", "..", "../x", "a/", "a\u{7f}", "a\u{85}", "a\tb", &"ä".repeat(128)] {
+            assert!(!is_admitted(name, NamePolicy::Any), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn our_temporary_files_have_no_name() {
+        let name = temporary::new_name().into_string().unwrap();
+        for policy in [NamePolicy::Portable, NamePolicy::Any, NamePolicy::Paths] {
+            assert!(!is_admitted(&name, policy));
+            assert!(is_admitted(".file-editor-tmp-notes", policy), "a user's");
+        }
+        assert_eq!(path(&format!("a/{name}/b")), Err(NameProblem::Policy));
+    }
+
+    #[test]
+    fn a_path_is_kept_as_its_components() {
+        let relative = |text: &str| path(text).map(|(path, folder)| (folder.is_none(), path).1);
+        for (text, expected) in [
+            ("a", "a"),
+            ("./a/b/", "a/b"),
+            ("a//b/./c", "a/b/c"),
+            (".", ""),
+            ("./", ""),
+            (".git/config", ".git/config"),
+            ("a b/ä", "a b/ä"),
+        ] {
+            assert_eq!(relative(text).as_deref(), Ok(expected), "{text}");
+        }
+        assert_eq!(path(&vec!["a"; 255].join("/")).map(|_| ()), Ok(()));
+    }
+
+    #[test]
+    fn an_absolute_path_belongs_to_the_innermost_folder_that_holds_it() {
+        for (text, expected, folder) in [
+            ("/srv/a", "", 0),
+            ("/srv/a/", "", 0),
+            ("/srv/a/x/y", "x/y", 0),
+            ("/link/x", "x", 0),
+            ("/srv/b/x", "x", 1),
+            ("/srv/b/inner/x", "x", 2),
+            ("/srv/b/innerx", "innerx", 1),
+        ] {
+            assert_eq!(path(text), Ok((expected.to_owned(), Some(folder))), "{text}");
+        }
+        let everything = FolderPaths::new(vec![("/".into(), ".".into())]);
+        let etc = FilePath::parse("/etc/x", NamePolicy::Paths, &everything).unwrap();
+        assert_eq!((etc.as_str(), etc.folder()), ("etc/x", Some(0)));
+    }
+
+    #[test]
+    fn other_paths_are_refused_with_the_reason() {
+        for text in ["..", "../x", "a/../b", "a/..", "/srv/a/../x"] {
+            assert_eq!(path(text), Err(NameProblem::Parent), "{text}");
+        }
+        for text in ["", "a\0b", "a\nb/c", "a/\u{7f}", &format!("a/{}", "x".repeat(256))] {
+            assert_eq!(path(text), Err(NameProblem::Policy), "{text:?}");
+        }
+        for text in ["/", "/etc/passwd", "/srv", "/srv/ab", "/srv/aa/x"] {
+            let served = ["/srv/a", "/srv/b", "/srv/b/inner"].map(PathBuf::from).to_vec();
+            assert_eq!(path(text), Err(NameProblem::Outside(served)), "{text}");
+        }
+        assert_eq!(path(&"x/".repeat(2_049)), Err(NameProblem::TooLong));
+        assert_eq!(path(&vec!["a"; 256].join("/")), Err(NameProblem::TooLong));
+    }
+
+    #[test]
+    fn the_folder_of_git_is_known_in_any_case() {
+        for path in [".git", "a/.git/hooks", ".GIT/x"] {
+            assert!(is_in_git(Path::new(path)), "{path}");
+        }
+        for path in ["git", ".gitignore", "a.git", ".git2/x"] {
+            assert!(!is_in_git(Path::new(path)), "{path}");
+        }
+    }
+}

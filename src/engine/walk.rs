@@ -1,0 +1,328 @@
+//! Walks a tree of folders below a served folder (contract 12): one walk for every list, tree and search.
+//!
+//! A walk enters no link, no mount of another file system (unless told), no folder `.git`, and nothing that is excluded.
+//! So it never leaves the served folder and never runs in a circle. It holds one open handle and the names of one folder
+//! for each level, not the whole tree. Knows no patterns but those of `--exclude`, and no texts.
+
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::engine::exclude::Excludes;
+use crate::engine::fs::temporary;
+use crate::engine::path::{MAX_COMPONENTS, is_git};
+use crate::engine::{Control, Error, Result};
+
+/// What kind of entry a walk has met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link, which the walk does not enter.
+    Link,
+    /// A FIFO, socket or device.
+    Special,
+}
+
+/// In which order a walk meets the entries of a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WalkOrder {
+    /// By the bytes of their names.
+    Name,
+    /// So that all paths of the walk come in the order of their bytes. A folder counts as if its name ended in `/`.
+    Path,
+}
+
+/// What a walk enters.
+#[derive(Debug, Clone)]
+pub struct WalkOptions {
+    /// In which order entries come.
+    pub order: WalkOrder,
+    /// Folders below this many levels are not entered; 1 means the entries of the first folder.
+    pub depth: usize,
+    /// Whether folders on other file systems are entered.
+    pub cross_mounts: bool,
+}
+
+/// What a walk did not show or enter.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Entries that `--exclude` names. Clients must not learn more about them.
+    pub excluded: usize,
+    /// Folders that cannot be read.
+    pub unreadable: usize,
+    /// Folders on another file system.
+    pub mounts: usize,
+    /// Folders that lie deeper than a path may be long.
+    pub too_deep: usize,
+}
+
+/// One entry. Its path is that of [`Walk::path`] until the next step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WalkEntry {
+    /// What it is.
+    pub kind: EntryKind,
+    /// Levels below the folder in which the walk began, from 1.
+    pub level: usize,
+}
+
+/// One step of a walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WalkStep {
+    /// The next entry.
+    Entry(WalkEntry),
+    /// All entries of a folder of this level, which was entered, have been met. The path is that of the folder.
+    Leave(usize),
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Walk<'w> {
+    options: WalkOptions,
+    excludes: &'w Excludes,
+    control: &'w Control,
+    /// The device of the folder in which the walk began.
+    device: u64,
+    levels: Vec<Level>,
+    /// Bytes of the path of the folder in which the walk began, below the served folder.
+    base: usize,
+    /// The path of the current entry, below the served folder.
+    path: Vec<u8>,
+    /// The current entry is a folder that the next step enters.
+    enter: bool,
+    left_out: LeftOut,
+}
+
+#[derive(Debug)]
+struct Level {
+    folder: OwnedFd,
+    names: Names,
+    next: usize,
+    /// Bytes of the folder's path.
+    path_len: usize,
+}
+
+impl<'w> Walk<'w> {
+    /// A walk through `folder`, whose path below the served folder is `path`.
+    pub(crate) fn new(
+        folder: OwnedFd,
+        path: &Path,
+        options: WalkOptions,
+        excludes: &'w Excludes,
+        control: &'w Control,
+    ) -> Result<Walk<'w>> {
+        let device = rustix::fs::fstat(&folder).map_err(failed)?.st_dev;
+        let path = path.as_os_str().as_bytes().to_vec();
+        let names = read_names(&folder, options.order)?;
+        let first = Level { folder, names, next: 0, path_len: path.len() };
+        let left_out = LeftOut::default();
+        Ok(Walk {
+            options,
+            excludes,
+            control,
+            device,
+            levels: vec![first],
+            base: path.len(),
+            path,
+            enter: false,
+            left_out,
+        })
+    }
+
+    /// The next step; `None` at the end.
+    pub fn next_step(&mut self) -> Result<Option<WalkStep>> {
+        self.control.check()?;
+        if std::mem::take(&mut self.enter) {
+            self.enter_folder()?;
+        }
+        loop {
+            let level = self.levels.len();
+            let Some(here) = self.levels.last_mut() else { return Ok(None) };
+            self.path.truncate(here.path_len);
+            let Some((name, kind)) = here.names.get(here.next) else {
+                self.levels.pop();
+                return Ok((level > 1).then_some(WalkStep::Leave(level - 1)));
+            };
+            here.next += 1;
+            push_name(&mut self.path, name);
+            let kind = match kind {
+                Some(kind) => kind,
+                // The file system does not say, or the entry is gone.
+                None => match stat(&here.folder, &self.path) {
+                    Some(stat) => kind_of(FileType::from_raw_mode(stat.st_mode)),
+                    None => continue,
+                },
+            };
+            let is_folder = kind == EntryKind::Folder;
+            if self.excludes.hides_entry(Path::new(OsStr::from_bytes(&self.path)), is_folder) {
+                self.left_out.excluded += 1;
+                continue;
+            }
+            self.enter = is_folder && level < self.options.depth;
+            return Ok(Some(WalkStep::Entry(WalkEntry { kind, level })));
+        }
+    }
+
+    /// Does not enter the current entry, which is a folder.
+    pub fn skip_folder(&mut self) {
+        self.enter = false;
+    }
+
+    /// The path of the current entry below the served folder. Need not be UTF-8.
+    pub fn path(&self) -> &[u8] {
+        &self.path
+    }
+
+    /// The path of the current entry below the folder in which the walk began.
+    pub fn path_from_start(&self) -> &[u8] {
+        let path = &self.path[self.base..];
+        path.strip_prefix(b"/").unwrap_or(path)
+    }
+
+    /// The name of the current entry.
+    pub fn name(&self) -> &[u8] {
+        let after_slash = memchr::memrchr(b'/', &self.path).map_or(0, |at| at + 1);
+        &self.path[after_slash..]
+    }
+
+    /// The state of the current entry; of a link, its own. `None` if it is gone.
+    pub fn stat(&self) -> Option<Stat> {
+        stat(&self.levels.last()?.folder, &self.path)
+    }
+
+    /// The handle of the folder that holds the current entry.
+    pub(crate) fn folder(&self) -> Option<&OwnedFd> {
+        self.levels.last().map(|level| &level.folder)
+    }
+
+    /// What was not shown or entered so far.
+    pub fn left_out(&self) -> LeftOut {
+        self.left_out
+    }
+
+    /// Enters the current entry, a folder. Counts it if that is not possible.
+    fn enter_folder(&mut self) -> Result<()> {
+        if self.levels.len() >= MAX_COMPONENTS {
+            self.left_out.too_deep += 1;
+            return Ok(());
+        }
+        let Some(here) = self.levels.last() else { return Ok(()) };
+        let flags =
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let folder = match rustix::fs::openat(&here.folder, name_in(&self.path), flags, Mode::empty()) {
+            Ok(folder) => folder,
+            // It was removed or replaced after it was met.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
+            Err(errno @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => return Err(failed(errno)),
+            Err(_) => {
+                self.left_out.unreadable += 1;
+                return Ok(());
+            }
+        };
+        let device = rustix::fs::fstat(&folder).map_err(failed)?.st_dev;
+        if device != self.device && !self.options.cross_mounts {
+            self.left_out.mounts += 1;
+            return Ok(());
+        }
+        match read_names(&folder, self.options.order) {
+            Ok(names) => self.levels.push(Level { folder, names, next: 0, path_len: self.path.len() }),
+            Err(_) => self.left_out.unreadable += 1,
+        }
+        Ok(())
+    }
+}
+
+fn push_name(path: &mut Vec<u8>, name: &[u8]) {
+    if !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+}
+
+/// The last component of a path.
+fn name_in(path: &[u8]) -> &OsStr {
+    OsStr::from_bytes(&path[memchr::memrchr(b'/', path).map_or(0, |at| at + 1)..])
+}
+
+fn stat(folder: &OwnedFd, path: &[u8]) -> Option<Stat> {
+    rustix::fs::statat(folder, name_in(path), AtFlags::SYMLINK_NOFOLLOW).ok()
+}
+
+fn kind_of(file_type: FileType) -> EntryKind {
+    match file_type {
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Folder,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::Special,
+    }
+}
+
+fn failed(errno: Errno) -> Error {
+    Error::ListingFailed { source: errno.into() }
+}
+
+/// The names in one folder, sorted. They share one buffer, so that many entries cost few allocations.
+#[derive(Debug)]
+struct Names {
+    bytes: Vec<u8>,
+    entries: Vec<NameEntry>,
+}
+
+#[derive(Debug)]
+struct NameEntry {
+    start: usize,
+    len: u16,
+    /// `None` if the file system does not say.
+    kind: Option<EntryKind>,
+}
+
+impl Names {
+    fn get(&self, at: usize) -> Option<(&[u8], Option<EntryKind>)> {
+        let entry = self.entries.get(at)?;
+        Some((self.name(entry), entry.kind))
+    }
+
+    fn name(&self, entry: &NameEntry) -> &[u8] {
+        &self.bytes[entry.start..entry.start + usize::from(entry.len)]
+    }
+
+    /// The bytes of a name, for a folder with a final `/`.
+    fn path_key<'n>(&'n self, entry: &NameEntry) -> impl Iterator<Item = u8> + use<'n> {
+        let slash = (entry.kind == Some(EntryKind::Folder)).then_some(b'/');
+        self.name(entry).iter().copied().chain(slash)
+    }
+}
+
+/// Reads the names in `folder`, without `.git` and our temporary files.
+fn read_names(folder: &OwnedFd, order: WalkOrder) -> Result<Names> {
+    let mut names = Names { bytes: Vec::new(), entries: Vec::new() };
+    for entry in Dir::read_from(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_bytes();
+        if matches!(name, b"." | b"..") || is_git(name) || temporary::is_temporary(name) {
+            continue;
+        }
+        let Ok(len) = name.len().try_into() else { continue };
+        let kind = Some(entry.file_type()).filter(|kind| *kind != FileType::Unknown).map(kind_of);
+        names.entries.push(NameEntry { start: names.bytes.len(), len, kind });
+        names.bytes.extend_from_slice(name);
+    }
+    let mut entries = std::mem::take(&mut names.entries);
+    match order {
+        WalkOrder::Name => entries.sort_unstable_by(|one, other| names.name(one).cmp(names.name(other))),
+        WalkOrder::Path => {
+            entries.sort_unstable_by(|one, other| names.path_key(one).cmp(names.path_key(other)));
+        }
+    }
+    names.entries = entries;
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+//! The served folders: finds the folder that holds a path, and the path's entry in it (contract 12).
+//!
+//! Knows which paths are excluded or never written. Knows no text and no locks.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use super::OpenError;
+use crate::engine::exclude::Excludes;
+use crate::engine::fs::resolve::{LastLink, ResolveError, ResolvedPath, file_type};
+use crate::engine::fs::root::{Folder, Root};
+use crate::engine::path::{FilePath, FolderPaths, is_in_git};
+use crate::engine::{Error, Result};
+
+#[derive(Debug)]
+pub(super) struct Folders {
+    roots: Vec<Root>,
+    paths: FolderPaths,
+    excludes: Excludes,
+}
+
+/// What a path leads to.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The number of the served folder.
+    pub(super) number: usize,
+    /// The served folder at the time of the lookup.
+    pub(super) folder: Folder,
+    /// The entry, or the place for one.
+    pub(super) place: ResolvedPath,
+    /// The path is excluded, so its entry does not exist for clients.
+    excluded: bool,
+}
+
+/// What a path may lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Want {
+    /// A regular file, perhaps behind links.
+    File,
+    /// An entry of any kind, perhaps behind links.
+    Entry,
+    /// An entry of any kind; a link is an entry itself.
+    Link,
+}
+
+/// How recently the path of a served folder must have been checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Freshness {
+    /// Within the last second: for reads.
+    Recent,
+    /// Now: for edits.
+    Now,
+}
+
+impl Found {
+    /// Whether the entry exists.
+    pub(super) fn exists(&self) -> bool {
+        self.place.stat.is_some()
+    }
+
+    /// Whether the entry is a directory.
+    pub(super) fn is_directory(&self) -> bool {
+        self.place.stat.as_ref().is_some_and(|stat| file_type(stat) == FileType::Directory)
+    }
+
+    /// The path below the served folder, after links.
+    pub(super) fn real_path<'p>(&'p self, path: &'p FilePath) -> &'p Path {
+        self.place.real.as_deref().unwrap_or(Path::new(path.as_str()))
+    }
+
+    /// Refuses to write what no flag allows: excluded paths and git's own folder.
+    pub(super) fn check_writable(&self, path: &FilePath) -> Result<()> {
+        if is_in_git(Path::new(path.as_str())) || is_in_git(self.real_path(path)) {
+            return Err(Error::GitFolder { name: path.sent().into() });
+        }
+        if self.excluded {
+            return Err(Error::PermissionDenied { name: path.sent().into() });
+        }
+        Ok(())
+    }
+}
+
+impl Folders {
+    /// Opens the folders at `paths`. Equal folders, and those within another one, count once.
+    pub(super) fn open(paths: &[PathBuf], excludes: Excludes) -> Result<Folders, OpenError> {
+        let unusable = |path: &Path, error| OpenError::Unusable(path.into(), error);
+        let canonical =
+            |path: &PathBuf| Ok((path.canonicalize().map_err(|error| unusable(path, error))?, path.clone()));
+        let given = paths.iter().map(canonical).collect::<Result<Vec<(PathBuf, PathBuf)>, OpenError>>()?;
+        let mut served: Vec<(PathBuf, PathBuf)> = Vec::new();
+        for (number, (path, spelling)) in given.iter().enumerate() {
+            let is_within = |(other_number, (other, _)): (usize, &(PathBuf, PathBuf))| {
+                path.starts_with(other) && (path != other || other_number < number)
+            };
+            if !given.iter().enumerate().any(is_within) {
+                served.push((path.clone(), spelling.clone()));
+            }
+        }
+        let open = |(path, given): &(PathBuf, PathBuf)| {
+            Root::open(path.clone()).map_err(|error| unusable(given, error))
+        };
+        let roots = served.iter().map(open).collect::<Result<_, _>>()?;
+        Ok(Folders { roots, paths: FolderPaths::new(served), excludes })
+    }
+
+    /// The paths of the folders.
+    pub(super) fn paths(&self) -> &FolderPaths {
+        &self.paths
+    }
+
+    /// The patterns of excluded paths.
+    pub(super) fn excludes(&self) -> &Excludes {
+        &self.excludes
+    }
+
+    /// The handles of the folders.
+    pub(super) fn roots(&self) -> &[Root] {
+        &self.roots
+    }
+
+    /// The first folder.
+    pub(super) fn first(&self) -> &Root {
+        &self.roots[0]
+    }
+
+    /// The handle that `found` was found by.
+    pub(super) fn root_of(&self, found: &Found) -> &Root {
+        &self.roots[found.number]
+    }
+
+    /// Looks for `path` in each folder, in order. If it is in none, the place for it in the first.
+    pub(super) fn find(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
+        let (mut missing, mut gone) = (None, None);
+        for (number, root) in self.roots.iter().enumerate() {
+            if path.folder().is_some_and(|only| only != number) {
+                continue;
+            }
+            match self.find_in(number, root, path, want, freshness) {
+                Ok(found) if found.exists() => return Ok(found),
+                Ok(found) => drop(missing.get_or_insert(found)),
+                // Another folder may have the file.
+                Err(Error::FolderGone) => gone = Some(Error::FolderGone),
+                Err(error) => return Err(error),
+            }
+        }
+        // What a folder holds that cannot be read is not known.
+        match (gone, missing) {
+            (None, Some(missing)) => Ok(missing),
+            (gone, _) => Err(gone.unwrap_or(Error::FolderGone)),
+        }
+    }
+
+    fn find_in(
+        &self,
+        number: usize,
+        root: &Root,
+        path: &FilePath,
+        want: Want,
+        freshness: Freshness,
+    ) -> Result<Found> {
+        let folder = match freshness {
+            Freshness::Recent => root.folder()?,
+            Freshness::Now => root.folder_now()?,
+        };
+        let find = |folder: Folder| {
+            let place = self.resolve(&folder, path, want)?;
+            Ok(Found { number, folder, excluded: false, place })
+        };
+        let found = match find(folder) {
+            Ok(found) if !found.exists() => match root.other_than(&found.folder)? {
+                Some(other) => find(other),
+                None => Ok(found),
+            },
+            // The file system behind the handle is gone.
+            Err(ResolveError::System(Errno::NOTCONN | Errno::STALE)) => find(root.reopen()?),
+            found => found,
+        };
+        let mut found = found.map_err(|refusal| refused(path.sent(), refusal))?;
+        let is_directory = found.is_directory();
+        let hides = |path: &Path| self.excludes.hides(path, is_directory);
+        found.excluded = hides(Path::new(path.as_str())) || hides(found.real_path(path));
+        if found.excluded {
+            found.place.stat = None;
+        }
+        Ok(found)
+    }
+
+    fn resolve(&self, folder: &Folder, path: &FilePath, want: Want) -> Result<ResolvedPath, ResolveError> {
+        let (root, path) = (folder.handle(), Path::new(path.as_str()));
+        match want {
+            Want::File => ResolvedPath::find(root, path),
+            Want::Entry => ResolvedPath::find_entry(root, path, LastLink::Follow),
+            Want::Link => ResolvedPath::find_entry(root, path, LastLink::Keep),
+        }
+    }
+
+    /// Whether `path` still leads to the directory in which `found` has its entry. False if a folder on the way was
+    /// moved or exchanged meanwhile.
+    pub(super) fn still_leads_to(&self, path: &FilePath, found: &Found) -> bool {
+        if !self.root_of(found).names(&found.folder) {
+            return false;
+        }
+        // The directory is the served folder itself.
+        if Arc::ptr_eq(&found.place.dir, found.folder.handle()) {
+            return true;
+        }
+        let id = |place: &ResolvedPath| rustix::fs::fstat(&place.dir).map(|stat| (stat.st_dev, stat.st_ino));
+        let now = self.resolve(&found.folder, path, Want::Entry);
+        now.is_ok_and(|now| {
+            now.missing.is_empty()
+                && now.name == found.place.name
+                && id(&now).is_ok()
+                && id(&now) == id(&found.place)
+        })
+    }
+}
+
+/// The error for a path that cannot be resolved.
+pub(super) fn refused(name: &str, refusal: ResolveError) -> Error {
+    match refusal {
+        ResolveError::Forbidden => Error::PermissionDenied { name: name.into() },
+        // Another program has a lease on it.
+        ResolveError::System(Errno::AGAIN) => Error::Locked { name: name.into() },
+        ResolveError::System(errno) => Error::read(name, io::Error::from(errno)),
+    }
+}
