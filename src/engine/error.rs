@@ -5,6 +5,7 @@
 
 use std::io;
 
+use crate::engine::FileVersion;
 use crate::engine::path::NameProblem;
 use crate::engine::text::text_edit::Unmatched;
 
@@ -52,6 +53,37 @@ pub enum Error {
     GitFolder {
         /// The path requested.
         name: String,
+    },
+    /// The path of a new file or folder exists already.
+    Exists {
+        /// The path requested.
+        name: String,
+    },
+    /// The folder of a new file or folder does not exist.
+    NoParent {
+        /// The path requested.
+        name: String,
+    },
+    /// A folder that is to be deleted is not empty.
+    NotEmpty {
+        /// The path requested.
+        name: String,
+        /// Number of entries in it that were removed before.
+        removed: u64,
+    },
+    /// The path does not lead to a folder.
+    NotAFolder {
+        /// The path requested.
+        name: String,
+    },
+    /// The file does not have the version that the client expects.
+    OtherVersion {
+        /// The path requested.
+        name: String,
+        /// The version expected.
+        expected: FileVersion,
+        /// The version of the file now; `None` if there is no file, or if it is changing.
+        actual: Option<FileVersion>,
     },
     /// The file, or the result of an edit, exceeds the size limit.
     TooLarge {

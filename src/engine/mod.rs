@@ -8,6 +8,7 @@ mod cache;
 mod control;
 mod error;
 mod exclude;
+mod file_version;
 mod fs;
 mod list;
 mod name_table;
@@ -21,6 +22,7 @@ pub use cache::IndexCache;
 pub use control::{Control, Late};
 pub use error::{Error, MissingFile, Result};
 pub use exclude::Excludes;
+pub use file_version::FileVersion;
 pub use fs::atomic::Durability;
 pub use fs::version::FileStamp;
 pub use fs::view::{FileView, MAP_CUTOFF, OpenFile};
@@ -37,4 +39,7 @@ pub use text::text_edit::{
     TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
 pub use walk::{EntryKind, LeftOut, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
-pub use workspace::{Edited, Excerpt, LineRange, OpenError, Workspace, WorkspaceOptions};
+pub use workspace::{
+    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, LineRange, OpenError, PartRead, TextPart, Workspace,
+    WorkspaceOptions,
+};

@@ -254,6 +254,13 @@ fn stat(folder: &OwnedFd, path: &[u8]) -> Option<Stat> {
     rustix::fs::statat(folder, name_in(path), AtFlags::SYMLINK_NOFOLLOW).ok()
 }
 
+impl EntryKind {
+    /// The kind in a mode of stat(2).
+    pub(crate) fn of_mode(mode: u32) -> EntryKind {
+        kind_of(FileType::from_raw_mode(mode))
+    }
+}
+
 fn kind_of(file_type: FileType) -> EntryKind {
     match file_type {
         FileType::RegularFile => EntryKind::File,

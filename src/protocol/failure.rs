@@ -58,6 +58,10 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         | Error::Conflict { .. }
         | Error::InvalidArguments { .. } => (code::INVALID_PARAMS, 400, Client),
         Error::NotFound { .. } => (code::FILE_SYSTEM, 404, Client),
+        Error::NoParent { .. } => (code::FILE_SYSTEM, 404, Client),
+        Error::NotEmpty { .. } => (code::FILE_SYSTEM, 409, Client),
+        Error::NotAFolder { .. } => (code::FILE_SYSTEM, 400, Client),
+        Error::Exists { .. } | Error::OtherVersion { .. } => (code::FILE_SYSTEM, 409, Client),
         Error::PermissionDenied { .. } | Error::GitFolder { .. } => (code::FILE_SYSTEM, 403, System),
         Error::TooLarge { .. } => (code::FILE_SYSTEM, 413, Client),
         Error::InvalidUtf8 | Error::NotText { .. } => (code::FILE_SYSTEM, 400, Client),

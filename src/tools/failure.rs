@@ -52,6 +52,11 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::PermissionDenied { name } | Error::GitFolder { name } => {
             format!("Permission denied accessing '{name}'")
         }
+        Error::Exists { name } => format!("'{name}' exists already"),
+        Error::NoParent { name } => format!("The folder of '{name}' does not exist"),
+        Error::NotEmpty { name, .. } => format!("Folder '{name}' is not empty"),
+        Error::NotAFolder { name } => format!("'{name}' is not a folder"),
+        Error::OtherVersion { name, .. } => format!("File '{name}' does not have the expected version"),
         Error::TooLarge { size, max } => {
             format!("File size {}MB exceeds maximum limit {}MB", megabytes(*size), megabytes(*max))
         }
@@ -110,6 +115,19 @@ fn hint(error: &Error, base: LineBase) -> Option<String> {
         Error::GitFolder { .. } => {
             Some("Nothing in a folder .git is written, because git runs programs that it names.".into())
         }
+        Error::NoParent { .. } => Some("Create it first with create_directory.".into()),
+        Error::NotEmpty { removed: 0, .. } => {
+            Some("Nothing was deleted. Pass recursive: true to delete what is in it.".into())
+        }
+        Error::NotEmpty { removed, .. } => {
+            Some(format!("{removed} entries in it were deleted; others came meanwhile. Delete it again."))
+        }
+        Error::OtherVersion { expected, actual, .. } => Some(match actual {
+            Some(actual) => {
+                format!("Expected {expected}, but it is {actual}. Nothing was changed; read the file again.")
+            }
+            None => format!("Expected {expected}, but there is no such state now. Nothing was changed."),
+        }),
         Error::NotFound { similar, .. } => Some(near_names(similar)),
         Error::NotAsExpected { actual, stands_at, .. } => {
             let now = format!("It is now: {}", quoted(actual));

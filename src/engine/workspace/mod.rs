@@ -22,12 +22,20 @@ use crate::engine::fs::write_wait::WriteWaits;
 use crate::engine::path::{FilePath, FolderPaths, NamePolicy};
 use crate::engine::{Budget, Control, Error, Result, list};
 
+mod change;
 mod edit;
 mod folders;
+mod parts;
 mod read;
+mod relocate;
+mod tree;
+mod versions;
 
+pub use change::{ChangeOptions, Changed};
 pub use edit::Edited;
+pub use parts::{PartRead, TextPart};
 pub use read::{Excerpt, LineRange};
+pub use tree::EntryInfo;
 
 /// Attempts of a read or an edit on a file that other programs keep changing.
 const ATTEMPTS: usize = 8;
@@ -180,11 +188,6 @@ impl Workspace {
             Err(Error::FolderGone | Error::ListingFailed { .. }) => list(root.reopen()?),
             listing => listing,
         }
-    }
-
-    /// The mode of new directories.
-    fn new_folder_mode(&self) -> Mode {
-        Mode::from_raw_mode(0o777).difference(self.umask)
     }
 
     /// Finds an existing file for a read.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::folders::{Freshness, Want};
+use super::parts::cut_end;
 use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::CachedText;
 use crate::engine::fs::file_system::{self, FileSystem, WriteBarrier};
@@ -14,7 +15,7 @@ use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::{FileView, MAP_CUTOFF, OpenFile};
 use crate::engine::fs::writers::{self, Writers};
 use crate::engine::path::FilePath;
-use crate::engine::text::lines::{LineIndex, NotText};
+use crate::engine::text::lines::{BOM, LineIndex, NotText, char_boundary};
 use crate::engine::{Control, Error, Result};
 
 /// A range of lines, 0-based, both ends inclusive; an end may be open.
@@ -74,6 +75,48 @@ impl Excerpt {
         self.view.file().stamp()
     }
 
+    /// The place of the bytes in the file.
+    pub(super) fn place(&self) -> Range<u64> {
+        let at = |byte: usize| (self.view.offset() + byte) as u64;
+        at(self.bytes.start)..at(self.bytes.end)
+    }
+
+    /// Cuts the excerpt to at most `limit` bytes, at the end of a line if one ends there. Returns whether it was longer.
+    pub(super) fn cut(&mut self, limit: usize) -> bool {
+        let len = cut_end(self.bytes(), limit);
+        let is_cut = len < self.bytes.len();
+        self.bytes.end = self.bytes.start + len;
+        is_cut
+    }
+
+    /// The bytes `place` of a file, without an index; at most a little more than `limit`. `None` if the file has changed.
+    pub(super) fn of_bytes(
+        file: Arc<OpenFile>,
+        place: Range<usize>,
+        limit: Option<usize>,
+        name: &str,
+    ) -> Result<Option<Excerpt>> {
+        // One byte more than the limit shows whether there is more, and three complete a character.
+        let wanted = limit.map_or(place.len(), |limit| place.len().min(limit.saturating_add(4)));
+        let window = place.start..place.start + wanted;
+        let view = match file.view(window) {
+            Ok(view) => view,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            Err(error) => return Err(Error::read(name, error)),
+        };
+        let whole = limit.is_none_or(|limit| place.len() <= limit);
+        let checked = if whole { view.bytes() } else { &view.bytes()[..char_boundary(view.bytes(), wanted)] };
+        // A character may be cut only at the end of what was loaded.
+        let text = LineIndex::build(checked).map_err(|why| not_text(why, name));
+        if !view.unchanged() {
+            return Ok(None);
+        }
+        text?;
+        let start = if place.start == 0 && view.bytes().starts_with(BOM) { BOM.len() } else { 0 };
+        let (bytes, settled) = (start..checked.len(), view.bytes().len() <= MAP_CUTOFF);
+        Ok(Some(Excerpt { view, bytes, lines: 0..0, total: 0, settled }))
+    }
+
     /// Whether all bytes read so far are those that the file held when it was opened.
     pub fn unchanged(&self) -> bool {
         self.settled || self.view.unchanged()
@@ -101,7 +144,7 @@ enum Effort<'c> {
 
 /// Whether the bytes that are read next belong to the file's stamp permanently.
 #[derive(Clone, Copy, PartialEq)]
-enum Cacheable {
+pub(super) enum Cacheable {
     /// Yes: every later write changes the stamp.
     Yes,
     /// Not certain: another program may be writing, or may write within the same clock tick.
@@ -131,6 +174,34 @@ impl Workspace {
             }
         }
         Err(Error::Changed { name: name.into() })
+    }
+
+    /// All bytes of an open file without the byte order mark. `None` if the file changes meanwhile.
+    pub(super) fn raw_part(
+        &self,
+        file: &Arc<OpenFile>,
+        name: &str,
+        control: &Control,
+    ) -> Result<Option<Excerpt>> {
+        let excerpt = self.excerpt(file.clone(), name, Selection::Bytes, Effort::Full(control))?;
+        Ok(excerpt.map(|mut excerpt| {
+            if excerpt.bytes().starts_with(BOM) {
+                excerpt.bytes.start += BOM.len();
+            }
+            excerpt
+        }))
+    }
+
+    /// The lines `range` of an open file. `None` if the file changes meanwhile.
+    pub(super) fn lines_part(
+        &self,
+        file: &Arc<OpenFile>,
+        name: &str,
+        range: LineRange,
+        control: &Control,
+    ) -> Result<Option<Excerpt>> {
+        range.check()?;
+        self.excerpt(file.clone(), name, Selection::Lines(range), Effort::Full(control))
     }
 
     /// Like [`Workspace::read`], but only if it needs no waiting: for a small part that is in memory.
@@ -255,6 +326,11 @@ impl Workspace {
         };
         let keep = every_write_shows && !file.stamp().is_racy(SystemTime::now());
         Ok(Some(if keep { Cacheable::Yes } else { Cacheable::No }))
+    }
+
+    /// Checks, before a file is read, whether its stamp identifies what it holds.
+    pub(super) fn before_version(&self, file: &OpenFile, control: &Control) -> Result<Option<Cacheable>> {
+        self.before_reading(file, Effort::Full(control))
     }
 
     /// Indexes a view of a whole file; caches the index if `keep` allows. `None` if the file has changed.

@@ -246,10 +246,10 @@ fn plan_while_meddled_with(
         Ok(planned.map(|planned| (planned.plan, planned.total_lines)))
     };
     let outcome = match dry {
-        true => workspace.dry_run(&name, false, &control(), &mut planned),
-        false => workspace.change(&name, false, &control(), &mut planned),
+        true => workspace.dry_run(&name, &ChangeOptions::default(), &control(), &mut planned),
+        false => workspace.change(&name, &ChangeOptions::default(), &control(), &mut planned),
     };
-    (outcome.map(|(lines, _)| lines), times)
+    (outcome.map(|changed| changed.report), times)
 }
 
 #[test]

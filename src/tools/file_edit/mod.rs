@@ -13,8 +13,8 @@ use std::path::Path;
 
 use super::{Arguments, Call, Members, OutputKinds, ParseOptions, Reply, Tool};
 use crate::engine::{
-    Control, Diff, Error, FilePath, NamePolicy, NameProblem, Result, TextEdit, TextEdits, TextLimits,
-    Workspace, plan_text_edits, unified,
+    ChangeOptions, Control, Diff, Error, FilePath, NamePolicy, NameProblem, Result, TextEdit, TextEdits,
+    TextLimits, Workspace, plan_text_edits, unified,
 };
 
 /// Maximum number of edits in one call.
@@ -181,10 +181,12 @@ impl FileEdit {
             let changed = !planned.plan.changes_nothing();
             Ok(Some((planned.plan, (planned.applied, diff, changed, planned.held))))
         };
-        let ((applied, diff, changed, _held), created) = match self.dry_run {
-            true => workspace.dry_run(name, create, control, plan)?,
-            false => workspace.change(name, create, control, plan)?,
+        let options = ChangeOptions { create, ..ChangeOptions::default() };
+        let done = match self.dry_run {
+            true => workspace.dry_run(name, &options, control, plan)?,
+            false => workspace.change(name, &options, control, plan)?,
         };
+        let ((applied, diff, changed, _held), created) = (done.report, done.created);
         Ok(Done { applied, diff, changed, created })
     }
 }

@@ -1,0 +1,376 @@
+//! Changes one file, completely or not at all (contract 8): queue, lock, read, plan, write, rename.
+//!
+//! The plan is the caller's. Knows no lines and no search.
+
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+use rustix::fs::{Access, Mode};
+
+use super::folders::{Found, Freshness, Want};
+use super::{ATTEMPTS, Workspace};
+use crate::engine::cache::CachedText;
+use crate::engine::fs::atomic::{AtomicFile, ReplaceError, Replaces};
+use crate::engine::fs::file_system;
+use crate::engine::fs::lock::{LockTurn, Locked, PathKey, PathLock};
+use crate::engine::fs::parents::Parents;
+use crate::engine::fs::resolve::ResolvedPath;
+use crate::engine::fs::version::FileStamp;
+use crate::engine::fs::view::{FileView, OpenFile};
+use crate::engine::path::FilePath;
+use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
+use crate::engine::text::splice::EditPlan;
+use crate::engine::{Control, Error, FileVersion, MissingFile, Result};
+
+/// What a change may do, and on which state of the file.
+#[derive(Debug, Clone)]
+pub struct ChangeOptions {
+    /// Whether a missing file is created.
+    pub create: bool,
+    /// Whether missing folders of a created file are created.
+    pub create_parents: bool,
+    /// Whether a file that exists is an error.
+    pub create_only: bool,
+    /// Whether the file need not be text.
+    pub any_bytes: bool,
+    /// The version that the file must have.
+    pub expected: Option<FileVersion>,
+}
+
+impl Default for ChangeOptions {
+    fn default() -> ChangeOptions {
+        ChangeOptions {
+            create: false,
+            create_parents: true,
+            create_only: false,
+            any_bytes: false,
+            expected: None,
+        }
+    }
+}
+
+/// The result of a change.
+#[derive(Debug)]
+pub struct Changed<T> {
+    /// The report of the plan.
+    pub report: T,
+    /// Whether the file is new.
+    pub created: bool,
+    /// The state of the file after the change, if no other content can have it.
+    pub(super) version: Option<FileStamp>,
+}
+
+impl Workspace {
+    /// Changes one file, completely or not at all (contract 8).
+    ///
+    /// `plan` gets the index and the bytes of the file (both empty if the file is to be created). It may
+    /// fail; it returns `None` if the bytes do not match the index. Without [`ChangeOptions::any_bytes`], the bytes
+    /// are text.
+    pub fn change<'p, T>(
+        &self,
+        path: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<Changed<T>> {
+        let name = path.sent();
+        if self.options.read_only {
+            return Err(Error::PermissionDenied { name: name.into() });
+        }
+        let until = control.lock_deadline();
+        let mut turn = None;
+        let mut changed = 0;
+        while changed < ATTEMPTS {
+            let found = self.find_to_change(path, options)?;
+            if !found.place.missing.is_empty() {
+                return self.change_with_parents(&found, path, options, control, plan);
+            }
+            turn = Some(self.take_turn(turn, &found.place, name, until, control)?);
+            let outcome = match found.place.restat() {
+                Ok(None) if options.create => self.change_missing(&found, path, control, &mut plan),
+                Ok(None) => return Err(self.not_found(&found, path)),
+                Ok(Some(_)) if options.create_only => return Err(Error::Exists { name: name.into() }),
+                Ok(Some(_)) => self.change_existing(&found, path, options, until, control, &mut plan),
+                Err(errno) => return Err(Error::read(name, errno)),
+            };
+            match outcome? {
+                Attempt::Done(done) => return Ok(done),
+                Attempt::Replaced => control.check()?,
+                Attempt::Changed => changed += 1,
+            }
+        }
+        Err(Error::Changed { name: name.into() })
+    }
+
+    /// Finds a file that may be changed, or the place for one if `create` is set.
+    pub(super) fn find_to_change(&self, path: &FilePath, options: &ChangeOptions) -> Result<Found> {
+        let found = self.folders.find(path, Want::File, Freshness::Now)?;
+        let may_create = options.create && (options.create_parents || found.place.missing.is_empty());
+        if !found.exists() && !may_create {
+            return Err(self.not_found(&found, path));
+        }
+        found.check_writable(path)?;
+        match &options.expected {
+            Some(expected) if !found.exists() => Err(Error::OtherVersion {
+                name: path.sent().into(),
+                expected: expected.clone(),
+                actual: None,
+            }),
+            _ => Ok(found),
+        }
+    }
+
+    /// Creates the missing directories of `found`, then the file. Removes the directories if that fails.
+    fn change_with_parents<'p, T>(
+        &self,
+        found: &Found,
+        path: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<Changed<T>> {
+        // A refused plan must not leave directories behind.
+        let empty = IndexBuilder::new(BLOCK_SHIFT).finish();
+        if let Some((edit, _)) = plan(&empty, b"").map_err(|error| self.of_missing(found, path, error))? {
+            self.check_size(&edit, 0)?;
+        }
+        control.check()?;
+        let parents = Parents::create(&found.place, self.new_folder_mode(), self.options.durability)
+            .map_err(|error| Error::write(path.sent(), error))?;
+        let done = self.change(path, options, control, plan);
+        if done.is_err() {
+            parents.remove();
+        }
+        done
+    }
+
+    /// Checks that the result of an edit of `len` bytes is within the size limit. Returns its size in bytes.
+    pub(super) fn check_size(&self, edit: &EditPlan, len: usize) -> Result<u64> {
+        let (size, max) = (edit.len_after(len) as u64, self.options.max_bytes);
+        let too_large = size > max && !edit.changes_nothing();
+        if too_large { Err(Error::TooLarge { size, max }) } else { Ok(size) }
+    }
+
+    fn change_missing<'p, T>(
+        &self,
+        found: &Found,
+        path: &FilePath,
+        control: &Control,
+        plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<Attempt<T>> {
+        let index = IndexBuilder::new(BLOCK_SHIFT).finish();
+        let planned = plan(&index, b"").map_err(|error| self.of_missing(found, path, error))?;
+        let Some((edit, report)) = planned else { return Ok(Attempt::Changed) };
+        let replaces = Replaces::Nothing(Mode::from_raw_mode(0o666).difference(self.umask));
+        match self.write(found, path, &edit, b"", &replaces, control) {
+            Ok(version) => Ok(Attempt::Done(Changed { report, created: true, version })),
+            Err(Stopped::Failed(ReplaceError::Exists)) => Ok(Attempt::Replaced),
+            Err(stopped) => Err(stopped.into_error(path.sent())),
+        }
+    }
+
+    /// Adds to the plan's error that the file does not exist.
+    fn of_missing(&self, found: &Found, path: &FilePath, error: Error) -> Error {
+        match error {
+            Error::LineOutOfRange { line, operation, total, .. } => {
+                let missing =
+                    MissingFile { name: path.sent().into(), similar: self.similar_names(found, path) };
+                Error::LineOutOfRange { line, operation, total, missing: Some(missing) }
+            }
+            error => error,
+        }
+    }
+
+    fn change_existing<'p, T>(
+        &self,
+        found: &Found,
+        path: &FilePath,
+        options: &ChangeOptions,
+        until: Instant,
+        control: &Control,
+        plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<Attempt<T>> {
+        let name = path.sent();
+        let Some((_lock, file)) = self.lock_file(found, path, until, control)? else {
+            return Ok(Attempt::Replaced);
+        };
+        self.check_version(&file, path, options, control)?;
+        let read = match options.any_bytes {
+            true => self.any_bytes(file, name)?,
+            false => self.whole(file, name, control)?,
+        };
+        let Some((view, index)) = read else { return Ok(Attempt::Changed) };
+        let planned = plan(&index, view.bytes());
+        // An error, or "nothing changes", is valid only if the bytes that it was read from were valid.
+        if planned.as_ref().map_or(true, |plan| plan.as_ref().is_none_or(|(edit, _)| edit.changes_nothing()))
+            && !view.unchanged()
+        {
+            return Ok(Attempt::Changed);
+        }
+        let Some((edit, report)) = planned? else { return Ok(Attempt::Changed) };
+        if edit.changes_nothing() {
+            return Ok(Attempt::Done(Changed {
+                report,
+                created: false,
+                version: Some(*view.file().stamp()),
+            }));
+        }
+        let written = self.write(found, path, &edit, view.bytes(), &Replaces::File(view.file()), control);
+        match written {
+            Ok(version) => {
+                // The old file has lost this name, which usually was its only one. Its cache entry would only
+                // displace others.
+                self.cache.forget(view.file().stamp());
+                Ok(Attempt::Done(Changed { report, created: false, version }))
+            }
+            Err(Stopped::Failed(_)) if !view.unchanged() => Err(Error::Changed { name: name.into() }),
+            Err(stopped) => Err(stopped.into_error(name)),
+        }
+    }
+
+    /// Opens and locks the existing file of `found`. `None` if the entry was replaced meanwhile: start over.
+    pub(super) fn lock_file(
+        &self,
+        found: &Found,
+        path: &FilePath,
+        until: Instant,
+        control: &Control,
+    ) -> Result<Option<(PathLock, Arc<OpenFile>)>> {
+        let name = path.sent();
+        let Some(first) = self.open_place(&found.place, name, control)? else { return Ok(None) };
+        if !found.place.allows(Access::WRITE_OK) {
+            return Err(Error::PermissionDenied { name: name.into() });
+        }
+        let id = (first.stamp().dev, first.stamp().ino);
+        let locked = control.wait_for_lock(|| self.locks.lock(first.file(), id, until, control))?;
+        let lock = match locked.map_err(|error| Error::write(name, error))? {
+            Locked::Held(lock) => lock,
+            Locked::StartOver => return Ok(None),
+            Locked::TooLate => return Err(control.locked_out(name)),
+        };
+        // Another process may have replaced the file before we got the lock; then we locked the old file.
+        let Some(file) = self.open_place(&found.place, name, control)? else { return Ok(None) };
+        Ok(file.stamp().same_file(first.stamp()).then_some((lock, file)))
+    }
+
+    /// All bytes of a file that need not be text, with an empty index. `None` if the file is shorter now.
+    fn any_bytes(&self, file: Arc<OpenFile>, name: &str) -> Result<Option<(FileView, Arc<LineIndex>)>> {
+        let whole = 0..file.len_bytes();
+        match file.view(whole) {
+            Ok(view) => Ok(Some((view, Arc::new(IndexBuilder::new(BLOCK_SHIFT).finish())))),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(Error::read(name, error)),
+        }
+    }
+
+    /// Writes the result of `edit` to a temporary file and renames it over the old file.
+    fn write(
+        &self,
+        found: &Found,
+        path: &FilePath,
+        edit: &EditPlan,
+        old: &[u8],
+        replaces: &Replaces,
+        control: &Control,
+    ) -> Result<Option<FileStamp>, Stopped> {
+        let size = self.check_size(edit, old.len()).map_err(Stopped::Refused)?;
+        control.check().map_err(Stopped::Refused)?;
+        let place = &found.place;
+        // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
+        self.cleared.clear_once(&place.dir);
+        let new = AtomicFile::create(&place.dir).map_err(ReplaceError::from)?;
+        let mut out =
+            BufWriter::with_capacity(64 * 1024, Indexing { out: new, index: IndexBuilder::new(BLOCK_SHIFT) });
+        edit.write_to(old, &mut out).map_err(ReplaceError::from)?;
+        let Indexing { out: new, index } =
+            out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?;
+        let commit = || {
+            if !self.folders.still_leads_to(path, found) {
+                return Err(Stopped::Refused(Error::Changed { name: path.sent().into() }));
+            }
+            control.begin_commit().map_err(Stopped::Refused)
+        };
+        let stamp = new.commit(place, replaces, self.options.durability, commit)?;
+        tracing::trace!(file = path.sent(), bytes = size, "written");
+        let stamp = stamp.filter(|_| file_system::of(&place.dir).shows_writers);
+        if let Some(stamp) = &stamp {
+            self.cache.put(stamp, CachedText::Text(Arc::new(index.finish())));
+        }
+        Ok(stamp)
+    }
+
+    /// Waits in the queue of the path of `place`. A turn that is held already for that path is kept.
+    pub(super) fn take_turn<'w>(
+        &'w self,
+        held: Option<LockTurn<'w>>,
+        place: &ResolvedPath,
+        name: &str,
+        until: Instant,
+        control: &Control,
+    ) -> Result<LockTurn<'w>> {
+        let dir = rustix::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
+        let key: PathKey = (dir.st_dev, dir.st_ino, place.name.clone());
+        if let Some(turn) = held.filter(|turn| *turn.key() == key) {
+            return Ok(turn);
+        }
+        match control.wait_for_lock(|| self.locks.turn(key, until, control))? {
+            Some(turn) => Ok(turn),
+            None => Err(control.locked_out(name)),
+        }
+    }
+}
+
+/// The result of one attempt.
+enum Attempt<T> {
+    Done(Changed<T>),
+    /// Another process or request replaced the file: start over with the new file.
+    Replaced,
+    /// A program that takes no lock wrote to the file while it was read.
+    Changed,
+}
+
+/// Why nothing was written.
+pub(super) enum Stopped {
+    Refused(Error),
+    Failed(ReplaceError),
+}
+
+impl From<ReplaceError> for Stopped {
+    fn from(failure: ReplaceError) -> Stopped {
+        Stopped::Failed(failure)
+    }
+}
+
+impl Stopped {
+    pub(super) fn into_error(self, name: &str) -> Error {
+        match self {
+            Stopped::Refused(error) => error,
+            Stopped::Failed(ReplaceError::Io(source)) if source.kind() == io::ErrorKind::NotFound => {
+                Error::WriteFailed { source }
+            }
+            Stopped::Failed(ReplaceError::Io(source)) => Error::write(name, source),
+            Stopped::Failed(ReplaceError::Changed | ReplaceError::Exists) => {
+                Error::Changed { name: name.into() }
+            }
+        }
+    }
+}
+
+/// A writer that indexes the bytes it writes.
+struct Indexing {
+    out: AtomicFile,
+    index: IndexBuilder,
+}
+
+impl Write for Indexing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(&bytes[..bytes.len().min(1 << 20)])?;
+        self.index.push(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,270 @@
+//! Moves, copies and deletes entries (contract 13). Each is refused rather than replace or remove what was not named.
+//!
+//! Calls that concern two paths queue for them in the order of the paths, so that two of them never wait for each other.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use super::Workspace;
+use super::change::{ChangeOptions, Stopped};
+use super::folders::{Found, Freshness, Want};
+use crate::engine::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces};
+use crate::engine::fs::lock::LockTurn;
+use crate::engine::fs::resolve::{ResolvedPath, file_type};
+use crate::engine::fs::{failpoint, remove};
+use crate::engine::path::FilePath;
+use crate::engine::{Control, Error, Result};
+
+impl Workspace {
+    /// Moves the entry at `source`, links followed, to `target`, which must not exist.
+    pub fn move_entry(
+        &self,
+        source: &FilePath,
+        target: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+    ) -> Result<()> {
+        self.check_not_read_only(source)?;
+        let from = self.find_to_take(source, Want::Entry)?;
+        let to = self.find_free(target)?;
+        if is_same_or_within(&to, target, &from, source) {
+            return Err(Error::InvalidArguments {
+                at: "destination".into(),
+                problem: "a folder cannot be moved into itself".into(),
+            });
+        }
+        let _turns = self.take_two_turns((&from.place, source), (&to.place, target), control)?;
+        let _lock = self.lock_entry(&from, source, options, control)?;
+        self.check_still_there(source, &from)?;
+        if !self.folders.still_leads_to(target, &to) {
+            return Err(Error::Changed { name: target.sent().into() });
+        }
+        control.begin_commit()?;
+        match rename_to_free(&from.place, &to.place) {
+            Ok(()) => {}
+            Err(Errno::EXIST) => return Err(Error::Exists { name: target.sent().into() }),
+            Err(Errno::XDEV) => {
+                let problem =
+                    "source and destination are on different file systems; use copy_file and delete_file";
+                return Err(Error::InvalidArguments { at: "destination".into(), problem: problem.into() });
+            }
+            Err(errno) => return Err(Error::write(source.sent(), errno)),
+        }
+        self.flush_folders(source, [&from.place, &to.place])
+    }
+
+    /// Copies the file at `source` to `target`, which must not exist.
+    pub fn copy_file(&self, source: &FilePath, target: &FilePath, control: &Control) -> Result<()> {
+        self.check_not_read_only(target)?;
+        let from = self.find(source)?;
+        let to = self.find_free(target)?;
+        let Some(file) = self.open_place(&from.place, source.sent(), control)? else {
+            return Err(Error::Changed { name: source.sent().into() });
+        };
+        let mode = rustix::fs::Mode::from_raw_mode(file.stat().st_mode & 0o777).difference(self.umask);
+        let _turn = self.take_turn(None, &to.place, target.sent(), control.lock_deadline(), control)?;
+        self.cleared.clear_once(&to.place.dir);
+        let copied = (|| {
+            let mut new = AtomicFile::create(&to.place.dir).map_err(ReplaceError::from)?;
+            // The error of a stopped operation is told below.
+            let check = || control.check().map_err(|_| io::Error::other("stopped"));
+            new.copy_from(&file, check).map_err(ReplaceError::from)?;
+            let commit = || {
+                if !file.unchanged() {
+                    return Err(Stopped::Refused(Error::Changed { name: source.sent().into() }));
+                }
+                if !self.folders.still_leads_to(target, &to) {
+                    return Err(Stopped::Refused(Error::Changed { name: target.sent().into() }));
+                }
+                control.begin_commit().map_err(Stopped::Refused)
+            };
+            new.commit(&to.place, &Replaces::Nothing(mode), self.options.durability, commit)
+        })();
+        match copied {
+            Ok(_) => Ok(()),
+            Err(Stopped::Failed(ReplaceError::Exists)) => Err(Error::Exists { name: target.sent().into() }),
+            Err(stopped) => {
+                control.check()?;
+                Err(stopped.into_error(target.sent()))
+            }
+        }
+    }
+
+    /// Deletes the file, link or folder at `path`; a folder that is not empty only if `recursive` is set. Returns the
+    /// number of entries removed.
+    pub fn delete(
+        &self,
+        path: &FilePath,
+        recursive: bool,
+        options: &ChangeOptions,
+        control: &Control,
+    ) -> Result<u64> {
+        self.check_not_read_only(path)?;
+        let found = self.find_to_take(path, Want::Link)?;
+        let until = control.lock_deadline();
+        let _turn = self.take_turn(None, &found.place, path.sent(), until, control)?;
+        let _lock = self.lock_entry(&found, path, options, control)?;
+        self.check_still_there(path, &found)?;
+        let place = &found.place;
+        if !found.is_directory() {
+            control.begin_commit()?;
+            let removed = rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::empty());
+            removed.map_err(|errno| Error::write(path.sent(), errno))?;
+            self.flush_folders(path, [place])?;
+            return Ok(1);
+        }
+        let removed = if recursive { self.delete_tree(&found, path, control)? } else { 0 };
+        control.begin_commit()?;
+        match rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::REMOVEDIR) {
+            Ok(()) => {}
+            Err(Errno::NOTEMPTY | Errno::EXIST) => {
+                return Err(Error::NotEmpty { name: path.sent().into(), removed });
+            }
+            Err(errno) => return Err(Error::write(path.sent(), errno)),
+        }
+        self.flush_folders(path, [place])?;
+        Ok(removed + 1)
+    }
+
+    /// Removes everything in the folder `found`, after a check that nothing in it is protected.
+    fn delete_tree(&self, found: &Found, path: &FilePath, control: &Control) -> Result<u64> {
+        let folder =
+            found.place.open_folder().map_err(|refusal| super::folders::refused(path.sent(), refusal))?;
+        let excludes = self.folders.excludes();
+        let base = found.real_path(path);
+        remove::check_tree(folder.as_fd(), base, excludes, control).map_err(|problem| match problem {
+            remove::Refused::Git => Error::GitFolder { name: path.sent().into() },
+            remove::Refused::Protected => Error::PermissionDenied { name: path.sent().into() },
+            remove::Refused::Stopped(error) => error,
+        })?;
+        remove::remove_tree(folder.as_fd(), control).map_err(|problem| match problem {
+            remove::Failed::System(source) => Error::write(path.sent(), source),
+            remove::Failed::Stopped(error) => error,
+        })
+    }
+
+    fn check_not_read_only(&self, path: &FilePath) -> Result<()> {
+        match self.options.read_only {
+            true => Err(Error::PermissionDenied { name: path.sent().into() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Finds an entry that may be moved away or deleted.
+    fn find_to_take(&self, path: &FilePath, want: Want) -> Result<Found> {
+        let found = self.folders.find(path, want, Freshness::Now)?;
+        if !found.exists() {
+            return Err(self.not_found(&found, path));
+        }
+        found.check_writable(path)?;
+        if found.place.name == "." {
+            // The served folder itself.
+            return Err(Error::PermissionDenied { name: path.sent().into() });
+        }
+        Ok(found)
+    }
+
+    /// Finds the place for a new entry, whose parents exist.
+    fn find_free(&self, path: &FilePath) -> Result<Found> {
+        let found = self.folders.find(path, Want::Link, Freshness::Now)?;
+        found.check_writable(path)?;
+        if found.exists() {
+            return Err(Error::Exists { name: path.sent().into() });
+        }
+        if !found.place.missing.is_empty() {
+            return Err(Error::NoParent { name: path.sent().into() });
+        }
+        Ok(found)
+    }
+
+    /// Queues for both paths, in the order of their keys.
+    fn take_two_turns(
+        &self,
+        one: (&ResolvedPath, &FilePath),
+        other: (&ResolvedPath, &FilePath),
+        control: &Control,
+    ) -> Result<[Option<LockTurn<'_>>; 2]> {
+        let key = |place: &ResolvedPath| {
+            rustix::fs::fstat(&place.dir).map(|dir| (dir.st_dev, dir.st_ino, place.name.clone()))
+        };
+        let (first, second) = if key(one.0).ok() <= key(other.0).ok() { (one, other) } else { (other, one) };
+        let turn = |(place, path): (&ResolvedPath, &FilePath)| {
+            self.take_turn(None, place, path.sent(), control.lock_deadline(), control)
+        };
+        let held = turn(first)?;
+        if key(first.0).ok() == key(second.0).ok() {
+            return Ok([Some(held), None]);
+        }
+        Ok([Some(held), Some(turn(second)?)])
+    }
+
+    /// Locks a regular file against edits of other processes, and checks its version.
+    fn lock_entry(
+        &self,
+        found: &Found,
+        path: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+    ) -> Result<Option<crate::engine::fs::lock::PathLock>> {
+        if found.place.stat.as_ref().map(file_type) != Some(FileType::RegularFile) {
+            return Ok(None);
+        }
+        let Some((lock, file)) = self.lock_file(found, path, control.lock_deadline(), control)? else {
+            return Err(Error::Changed { name: path.sent().into() });
+        };
+        self.check_version(&file, path, options, control)?;
+        Ok(Some(lock))
+    }
+
+    /// Checks that `path` still leads to the entry that was found.
+    fn check_still_there(&self, path: &FilePath, found: &Found) -> Result<()> {
+        let id = |stat: &rustix::fs::Stat| (stat.st_dev, stat.st_ino);
+        let now = found.place.restat().map_err(|errno| Error::read(path.sent(), errno))?;
+        let same = now.as_ref().map(id) == found.place.stat.as_ref().map(id);
+        if same && self.folders.still_leads_to(path, found) {
+            return Ok(());
+        }
+        Err(Error::Changed { name: path.sent().into() })
+    }
+
+    /// Flushes the folders of these places, so that a rename or removal survives a loss of power.
+    fn flush_folders<'p>(
+        &self,
+        path: &FilePath,
+        places: impl IntoIterator<Item = &'p ResolvedPath>,
+    ) -> Result<()> {
+        failpoint::taken().map_err(|source| Error::WriteFailed { source })?;
+        if self.options.durability == Durability::None {
+            return Ok(());
+        }
+        for place in places {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let flushed = rustix::fs::openat(&place.dir, ".", flags, rustix::fs::Mode::empty())
+                .and_then(|folder| failpoint::fsync(&folder));
+            flushed.map_err(|errno| Error::write(path.sent(), errno))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the place `to` is the entry `from`, or inside it.
+fn is_same_or_within(to: &Found, target: &FilePath, from: &Found, source: &FilePath) -> bool {
+    let (to_path, from_path): (&Path, &Path) = (to.real_path(target), from.real_path(source));
+    to.number == from.number && to_path.starts_with(from_path)
+}
+
+/// Renames without replacing anything.
+fn rename_to_free(from: &ResolvedPath, to: &ResolvedPath) -> Result<(), Errno> {
+    match rustix::fs::renameat_with(&from.dir, &from.name, &to.dir, &to.name, RenameFlags::NOREPLACE) {
+        // This file system does not know the flag. A hard link fails too if the name exists.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            rustix::fs::linkat(&from.dir, &from.name, &to.dir, &to.name, AtFlags::empty())?;
+            rustix::fs::unlinkat(&from.dir, &from.name, AtFlags::empty())
+        }
+        renamed => renamed,
+    }
+}

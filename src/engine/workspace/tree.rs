@@ -1,0 +1,119 @@
+//! Folders as clients see them: walks, and what one entry is (contract 12, 13).
+
+use std::path::PathBuf;
+
+use rustix::fs::{AtFlags, Mode, Statx, StatxFlags};
+
+use super::Workspace;
+use super::folders::{Found, Freshness, Want, refused};
+use crate::engine::fs::parents::Parents;
+use crate::engine::fs::resolve::ResolvedPath;
+use crate::engine::path::FilePath;
+use crate::engine::walk::{EntryKind, Walk, WalkOptions};
+use crate::engine::{Control, Error, Result};
+
+/// What the system tells of one entry, links followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryInfo {
+    /// What it is.
+    pub kind: EntryKind,
+    /// Size in bytes.
+    pub size: u64,
+    /// When it was created, in milliseconds since 1970; `None` if the file system does not say.
+    pub created_ms: Option<i64>,
+    /// When its content was last changed, in milliseconds since 1970.
+    pub modified_ms: i64,
+    /// When it was last read, in milliseconds since 1970.
+    pub accessed_ms: i64,
+    /// Its type and permissions, as in stat(2).
+    pub mode: u32,
+}
+
+impl Workspace {
+    /// A walk through the folder at `path`.
+    pub fn walk<'w>(
+        &'w self,
+        path: &FilePath,
+        options: WalkOptions,
+        control: &'w Control,
+    ) -> Result<Walk<'w>> {
+        let found = self.find_entry(path, Want::Entry)?;
+        if !found.is_directory() {
+            return Err(Error::NotAFolder { name: path.sent().into() });
+        }
+        let folder = found.place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
+        if !self.options.read_only {
+            self.cleared.clear_once(&folder);
+        }
+        let real = found.real_path(path);
+        Walk::new(folder, real, options, self.folders.excludes(), control)
+    }
+
+    /// What is at `path`.
+    pub fn info(&self, path: &FilePath) -> Result<EntryInfo> {
+        let found = self.find_entry(path, Want::Entry)?;
+        let fields = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        let stat = rustix::fs::statx(&found.place.dir, &found.place.name, flags, fields)
+            .map_err(|errno| Error::read(path.sent(), errno))?;
+        Ok(entry_info(&stat))
+    }
+
+    /// The absolute path of what `path` leads to, links followed. Of a missing entry, the path that it would have.
+    pub fn absolute(&self, path: &FilePath) -> Result<PathBuf> {
+        let found = self.folders.find(path, Want::Entry, Freshness::Recent)?;
+        Ok(self.folders.root_of(&found).path().join(found.real_path(path)))
+    }
+
+    /// Creates the folder at `path` and its missing parents. Does nothing if it exists.
+    pub fn create_folder(&self, path: &FilePath, control: &Control) -> Result<()> {
+        if self.options.read_only {
+            return Err(Error::PermissionDenied { name: path.sent().into() });
+        }
+        let found = self.folders.find(path, Want::Entry, Freshness::Now)?;
+        if found.is_directory() {
+            return Ok(());
+        }
+        if found.exists() {
+            return Err(Error::Exists { name: path.sent().into() });
+        }
+        found.check_writable(path)?;
+        if self.folders.excludes().hides(found.real_path(path), true) {
+            return Err(Error::PermissionDenied { name: path.sent().into() });
+        }
+        let Found { place, .. } = &found;
+        let missing = place.missing.iter().cloned().chain([place.name.clone()]).collect();
+        let place = ResolvedPath { missing, ..place.clone() };
+        control.begin_commit()?;
+        Parents::create(&place, self.new_folder_mode(), self.options.durability)
+            .map_err(|error| Error::write(path.sent(), error))?;
+        Ok(())
+    }
+
+    /// Finds an existing entry.
+    pub(super) fn find_entry(&self, path: &FilePath, want: Want) -> Result<Found> {
+        let found = self.folders.find(path, want, Freshness::Recent)?;
+        if found.exists() { Ok(found) } else { Err(self.not_found(&found, path)) }
+    }
+
+    /// The mode of new directories.
+    pub(super) fn new_folder_mode(&self) -> Mode {
+        Mode::from_raw_mode(0o777).difference(self.umask)
+    }
+}
+
+fn entry_info(stat: &Statx) -> EntryInfo {
+    let milliseconds = |time: rustix::fs::StatxTimestamp| {
+        time.tv_sec.saturating_mul(1_000).saturating_add(i64::from(time.tv_nsec / 1_000_000))
+    };
+    let mode = u32::from(stat.stx_mode);
+    let has_birth = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
+    EntryInfo {
+        kind: EntryKind::of_mode(mode),
+        size: stat.stx_size,
+        created_ms: has_birth.then(|| milliseconds(stat.stx_btime)),
+        modified_ms: milliseconds(stat.stx_mtime),
+        accessed_ms: milliseconds(stat.stx_atime),
+        mode,
+    }
+}

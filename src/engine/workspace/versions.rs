@@ -1,0 +1,80 @@
+//! The versions of files: what a read tells, and what a change expects (contract 12).
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use super::change::{ChangeOptions, Changed};
+use super::read::Cacheable;
+use super::{ATTEMPTS, Workspace};
+use crate::engine::fs::view::OpenFile;
+use crate::engine::path::FilePath;
+use crate::engine::{Control, Error, FileVersion, Result};
+
+/// The largest file whose content is hashed for a version, in bytes. It takes about 10 ms.
+const MAX_HASHED: usize = 64 << 20;
+
+impl Workspace {
+    /// The version of an open file. `None` if the file changes while its content is hashed.
+    pub(super) fn version(&self, file: &Arc<OpenFile>, control: &Control) -> Result<Option<FileVersion>> {
+        if self.cache.get(file.stamp()).is_some() {
+            return Ok(Some(FileVersion::of_stamp(file.stamp())));
+        }
+        match self.before_version(file, control)? {
+            Some(Cacheable::Yes) => Ok(Some(FileVersion::of_stamp(file.stamp()))),
+            Some(Cacheable::No) => Ok(content_version(file)),
+            None => Ok(None),
+        }
+    }
+
+    /// The version of the file at `path` after a change.
+    pub fn version_after<T>(
+        &self,
+        path: &FilePath,
+        changed: &Changed<T>,
+        control: &Control,
+    ) -> Result<FileVersion> {
+        if let Some(stamp) = changed.version {
+            return Ok(FileVersion::of_stamp(&stamp));
+        }
+        for _ in 0..ATTEMPTS {
+            let found = self.find(path)?;
+            let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
+            if let Some(version) = self.version(&file, control)? {
+                return Ok(version);
+            }
+        }
+        Err(Error::Changed { name: path.sent().into() })
+    }
+
+    /// Refuses a file that does not have the expected version.
+    pub(super) fn check_version(
+        &self,
+        file: &Arc<OpenFile>,
+        path: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+    ) -> Result<()> {
+        let Some(expected) = &options.expected else { return Ok(()) };
+        let now = match expected {
+            FileVersion::Stamp(_) => Some(FileVersion::of_stamp(file.stamp())),
+            FileVersion::Content(_) => content_version(file),
+            FileVersion::Unknown(_) => None,
+        };
+        if now.as_ref() == Some(expected) {
+            return Ok(());
+        }
+        let actual = self.version(file, control)?;
+        Err(Error::OtherVersion { name: path.sent().into(), expected: *expected, actual })
+    }
+}
+
+/// The version by the content. `None` if the file changes meanwhile or cannot be read.
+fn content_version(file: &Arc<OpenFile>) -> Option<FileVersion> {
+    if file.len_bytes() > MAX_HASHED {
+        // A number that was never given before.
+        return Some(FileVersion::Unknown(RandomState::new().hash_one(file.stamp())));
+    }
+    let view = file.clone().view(0..file.len_bytes()).ok()?;
+    let version = FileVersion::of_content(view.bytes());
+    view.unchanged().then_some(version)
+}
