@@ -175,7 +175,8 @@ class Calls:
     def wrong(self, tool, arguments):
         """Wrong arguments, and what they mean where SPEC 11 takes them."""
         chance = self.chance
-        name = chance.choice(sorted(arguments) or ["bogus"])
+        plain = [name for name, value in arguments.items() if not isinstance(value, str)]
+        name = chance.choice(plain if plain and chance.random() < 0.6 else sorted(arguments) or ["bogus"])
         value = arguments.get(name)
         draw = chance.random()
         if draw < 0.25:

@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import trees  # noqa: E402
 from calls import Calls, bound  # noqa: E402
 from rules import ERROR_TEXTS, LENIENT, RULES, Case, Unsorted, names  # noqa: E402
-from server import Faulty, Gone, Server  # noqa: E402
+from server import Careful, Faulty, Gone, Server  # noqa: E402
 from trees import ROOT  # noqa: E402
 
 ZONES = ["UTC", "UTC", "UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"]
@@ -39,7 +39,9 @@ class Pair:
     def start(self):
         one, other = self.roots
         self.servers.append(Server([*self.settings.reference, one], self.zone))
-        if self.settings.fault:
+        if self.settings.careful:
+            second = Careful([*self.settings.reference, other], self.zone, other)
+        elif self.settings.fault:
             second = Faulty([*self.settings.reference, other], self.zone, other, self.settings.fault)
         elif self.settings.binary:
             flags = ["--transport=stdio", "--tools=filesystem", "--answer-limit=0", *self.settings.flag]
@@ -60,6 +62,10 @@ class Pair:
     def ask(self, side, tool, arguments):
         root = self.roots[side]
         return told(self.servers[side].call(tool, bound(arguments, root)), root)
+
+
+def ours(settings):
+    return bool(settings.binary or settings.careful)
 
 
 def told(answer, root):
@@ -150,7 +156,7 @@ def smallest(pair, judge, call, tree):
 
     def fails(smaller):
         pair.fill(smaller)
-        case = Case(tool, arguments, trees.read(pair.roots[0]), pair.roots[0], pair.zone, bool(pair.settings.binary), meant)
+        case = Case(tool, arguments, trees.read(pair.roots[0]), pair.roots[0], pair.zone, ours(pair.settings), meant)
         return judge.outcome(pair, case)[0] is not None
     if not fails(tree):
         return None
@@ -197,7 +203,7 @@ class Run:
     def one(self, nth, pair, tree, call):
         tool, arguments, meant = call
         case = Case(tool, arguments, {path: entry[:3] for path, entry in tree.items()}, pair.roots[0], pair.zone,
-                    bool(self.settings.binary), meant)
+                    ours(self.settings), meant)
         wrong, first, second, used = self.judge.outcome(pair, case)
         self.calls[tool] += 1
         self.both[tool] += first[0] and second[0]
@@ -241,12 +247,15 @@ def shown(content):
 
 
 def self_test(settings):
-    """The reference server beside itself: no difference. With each of the injected faults: at least one."""
+    """The reference server beside itself, plain and with the known differences: no failure. With each injected fault: at least one."""
     settings.binary, bad = None, []
-    run = Run(settings)
-    run.go()
-    run.report()
-    bad += ["the reference server differs from itself"] if run.failures else []
+    for settings.careful, meaning in ((False, "itself"), (True, "itself with the known differences")):
+        print(f"the reference server beside {meaning}")
+        run = Run(settings)
+        run.go()
+        run.report()
+        bad += [f"the reference server differs from {meaning}"] if run.failures else []
+    settings.careful = False
     settings.quiet, settings.shrink, settings.failures = True, False, 1
     settings.trees, settings.calls = 12, 150
     for fault, meaning in Faulty.FAULTS.items():
@@ -273,7 +282,7 @@ def main():
     options.add_argument("--self-test", action="store_true", help="the reference server beside itself, without and with injected faults")
     settings = options.parse_args()
     settings.reference = json.loads(settings.reference)
-    settings.fault, settings.quiet = None, False
+    settings.fault, settings.quiet, settings.careful = None, False, False
     os.umask(0o022)
     print(f"seed {settings.seed}", flush=True)
     if settings.self_test:
