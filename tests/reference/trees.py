@@ -142,6 +142,9 @@ def copy(source, target):
     have = read(target)
     for path in sorted(differences(want, have), key=lambda path: path.count("/")):
         put(target, path, want[path])
+        if want[path][0] == "file":
+            moment = os.stat(os.path.join(source, path)).st_mtime_ns
+            os.utime(os.path.join(target, path), ns=(moment, moment))
 
 
 def told(tree):
