@@ -26,6 +26,10 @@ class Subject:
     def path(self, folder, name):
         return os.path.join(folder, name)
 
+    def files(self):
+        """The same server with its tools for trees of files."""
+        return self
+
     def content(self, answer):
         """The file's text in the answer to a read."""
         return words(answer)
@@ -52,6 +56,11 @@ class Ours(Subject):
 
     def command(self, folder):
         return [*self.program, f"--dir={folder}", "--transport=stdio", "--max-size=100", *self.flags]
+
+    def files(self):
+        found = OurFiles(self.name, self.program, self.version, *(flag for flag in self.flags if not flag.startswith("--tools=")))
+        found.only_unflushed = self.only_unflushed
+        return found
 
     def http(self, folder):
         return [*self.program, f"--dir={folder}", "--port=0", "--max-size=100", *self.flags]
@@ -84,7 +93,8 @@ class Ours(Subject):
 
 
 class Pairs(Subject):
-    """The common part of the two file system servers: paths, and edits of exact text."""
+    """The common part of the file system servers: paths, and edits of exact text."""
+    many = "read_multiple_files"
 
     def list(self, folder):
         return "list_directory_with_sizes", {"path": folder}
@@ -98,6 +108,38 @@ class Pairs(Subject):
         return "edit_file", {"path": self.path(folder, name), "edits": edits}
 
 
+    def names(self, folder):
+        return "list_directory", {"path": folder}
+
+    def tree(self, folder):
+        return "directory_tree", {"path": folder}
+
+    def search(self, folder, pattern):
+        return "search_files", {"path": folder, "pattern": pattern}
+
+    def read_many(self, folder, names):
+        return self.many, {"paths": [self.path(folder, name) for name in names]}
+
+    def write(self, folder, name, content):
+        return "write_file", {"path": self.path(folder, name), "content": content}
+
+    def move(self, folder, source, destination):
+        return "move_file", {"source": self.path(folder, source), "destination": self.path(folder, destination)}
+
+
+class OurFiles(Pairs):
+    """file-editor with the tools of the reference server. Its answers are not cut, because a peer's are not."""
+
+    def __init__(self, name, program, version, *flags):
+        super().__init__(name, program, version)
+        self.flags = flags
+        self.durable = "--sync=none" not in flags
+
+    def command(self, folder):
+        return [*self.program, f"--dir={folder}", "--transport=stdio", "--max-size=100", "--tools=filesystem", "--answer-limit=0",
+                *self.flags]
+
+
 class Reference(Pairs):
     """npm: the reference server."""
 
@@ -106,7 +148,8 @@ class Reference(Pairs):
 
 
 class RustPeer(Pairs):
-    """crates.io: writes only with --allow-write."""
+    """crates.io: writes only with --allow-write. Its search does not tell upper from lower case."""
+    many = "read_multiple_text_files"
 
     def command(self, folder):
         return [*self.program, "--allow-write", folder]

@@ -80,3 +80,10 @@ def fill(folder, count, size):
         with open(os.path.join(folder, f"file-{nth:06d}.txt"), "wb") as file:
             file.write(f"{nth:08d}".encode() + data[8:])
     return folder
+
+
+def fill_tree(folder, folders, files):
+    """Writes `files` small files in each of `folders` folders."""
+    for nth in range(folders):
+        fill(os.path.join(folder, f"folder-{nth:04d}"), files, 64)
+    return folder

@@ -1,5 +1,6 @@
 """The works: their requests, subjects, expected results, and the command for the floor."""
 
+import json
 import os
 import shutil
 
@@ -137,24 +138,92 @@ class Works:
     def edits(self, title, size, lines, flushed, one):
         """Each subject edits its own file, back and forth."""
         after = texts.edited(texts.SIZES[size], lines)
-        flushing = [peer for peer in self.peers if peer.durable]
-        others = [peer for peer in self.peers if not peer.durable]
-        asked = [self.ours, *flushing] if flushed else [self.unsynced, *others]
+        self.changes(title, size, flushed, one, lambda where: content(where, "edited.txt") == after)
+
+    def changes(self, title, size, flushed, one, right, ours=None, peers=None, floor=True):
+        """Each subject changes its own file `edited.txt` of a size; `one(subject, folder, state)`: the calls of the two
+        states in turn; `right(folder)`: after the first. `ours`: file-editor with and without a flush."""
+        durable, unsynced = ours or (self.ours, self.unsynced)
+        peers = self.peers if peers is None else peers
+        flushing = [peer for peer in peers if peer.durable]
+        others = [peer for peer in peers if not peer.durable]
+        asked = [durable, *flushing] if flushed else [unsynced, *others]
 
         def folder(subject):
             where = self.place(f"edit-{subject.name if subject else FLOOR}".replace(" ", ""))
             texts.write(where, "edited.txt", texts.SIZES[size])
             return where
-
-        def right(subject, where, answer):
-            with open(os.path.join(where, "edited.txt"), "rb") as file:
-                return file.read() == after
         self.work(f"{title}, {'durable' if flushed else 'not flushed'}", asked,
-                  lambda subject, where: [one(subject, where, state) for state in (0, 1)], right,
-                  lambda where: ["edit", os.path.join(where, "edited.txt"), "full" if flushed else "none"],
+                  lambda subject, where: [one(subject, where, state) for state in (0, 1)],
+                  lambda subject, where, answer: right(where),
+                  floor and (lambda where: ["edit", os.path.join(where, "edited.txt"), "full" if flushed else "none"]),
                   folder=folder)
         if flushed:
             self.rows[-1]["results"].update({peer.name: {"lacks": UNFLUSHED} for peer in others})
+
+    # The tools of the reference server, for the servers that have them.
+
+    def files(self):
+        """file-editor and the peers with these tools; the others lack them."""
+        return [subject.files() for subject in self.all()]
+
+    def files_work(self, title, folder, ask, check):
+        """Reads below one folder, which all subjects share. Without a floor: `load floor` has none for trees."""
+        def asked(subject, where):
+            if not isinstance(subject, subjects.Pairs):
+                raise Lacks("not offered: no tools for trees of files")
+            return [ask(subject, where)]
+        self.work(title, self.files(), asked, lambda subject, where, answer: check(subjects.words(answer)), None,
+                  folder=lambda subject: folder)
+
+    def names(self, count):
+        folder = self.place(f"list-names-{count}")
+        texts.fill(folder, count, 64)
+        lines = sorted(f"[FILE] {name}" for name in os.listdir(folder))
+        self.files_work(f"list_directory, {count:,} entries", folder, lambda subject, where: subject.names(where),
+                        lambda text: sorted(text.split("\n")) == lines)
+
+    def tree(self, folders=100, files=100):
+        """A whole tree as JSON, and a search for one name in each folder."""
+        folder = self.place("list-tree")
+        texts.fill_tree(folder, folders, files)
+        count = f"{folders * files:,} files in {folders} folders"
+        found = sorted(os.path.join(folder, f"folder-{nth:04d}", f"file-{files // 2:06d}.txt") for nth in range(folders))
+        self.files_work(f"directory_tree, {count}", folder, lambda subject, where: subject.tree(where),
+                        lambda text: text.count('"file"') == folders * files and len(json.loads(text)) == folders)
+        self.files_work(f"search_files, {count}", folder, lambda subject, where: subject.search(where, f"**/*{files // 2}.txt"),
+                        lambda text: sorted(text.split("\n")) == found)
+
+    def read_many(self, count=100, size="10 KB"):
+        folder = self.place("list-many")
+        texts.fill(folder, count, texts.SIZES[size])
+        names = sorted(os.listdir(folder))
+        expected = "\n---\n".join(f"{os.path.join(folder, name)}:\n{content(folder, name).decode()}\n" for name in names)
+        self.files_work(f"read_multiple_files, {count} of {size}", folder, lambda subject, where: subject.read_many(where, names),
+                        lambda text: text == expected)
+
+    def file_changes(self, flushed):
+        """write_file, edit_file and move_file, each back and forth on each subject's own file."""
+        ours, peers = (self.ours.files(), self.unsynced.files()), [peer.files() for peer in self.peers]
+        peers = [peer for peer in peers if isinstance(peer, subjects.Pairs)]
+        size, whole = "10 KB", texts.text(texts.SIZES["10 KB"])
+        states = [whole[::-1], whole]
+        self.changes(f"write_file, {size}", size, flushed, lambda subject, where, state: subject.write(where, "edited.txt", states[state]),
+                     lambda where: content(where, "edited.txt") == states[0].encode(), ours, peers)
+        for size in ("10 KB", "1 MB"):
+            line, _ = texts.middle(texts.SIZES[size])
+            after = texts.edited(texts.SIZES[size], [line])
+            self.changes(f"edit_file, one line of {size}", size, flushed,
+                         lambda subject, where, state: subject.exact(where, "edited.txt", texts.SIZES[size], [line], state),
+                         lambda where: content(where, "edited.txt") == after, ours, peers)
+        pair = ["edited.txt", "moved.txt"]
+
+        def right(where):
+            return content(where, "moved.txt") == whole.encode() and not os.path.exists(os.path.join(where, "edited.txt"))
+        self.clear()
+        self.changes("move_file", "10 KB", flushed, lambda subject, where, state: subject.move(where, pair[state], pair[1 - state]),
+                     right, ours, peers, floor=False)
+        self.clear()
 
     def pipelined(self, window=128):
         folder = self.place("read")
@@ -179,6 +248,11 @@ class Works:
         for name in os.listdir(self.folder):
             if name.startswith(("list-", "edit-")):
                 shutil.rmtree(self.place(name))
+
+
+def content(folder, name):
+    with open(os.path.join(folder, name), "rb") as file:
+        return file.read()
 
 
 def same(one, other):

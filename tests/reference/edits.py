@@ -1,0 +1,59 @@
+"""Where the edits of an edit_file call fit. A model for two rules, not for the outcome of an edit."""
+
+# What JavaScript's `trim` removes. Others remove U+0085 as well, and leave U+FEFF.
+BLANK = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+
+
+def plain(text):
+    return text.replace("\r\n", "\n")
+
+
+def exact(content, old):
+    """The number of places, overlapping ones included. An empty text stands everywhere."""
+    if not old:
+        return len(content) + 1
+    count, position = 0, content.find(old)
+    while position >= 0:
+        count, position = count + 1, content.find(old, position + 1)
+    return count
+
+
+def loose(content, old):
+    """The lines at which the old lines stand if white space around each line is ignored."""
+    lines, wanted = content.split("\n"), [line.strip(BLANK) for line in old.split("\n")]
+    bare = [line.strip(BLANK) for line in lines]
+    return [nth for nth in range(len(bare) - len(wanted) + 1) if bare[nth:nth + len(wanted)] == wanted]
+
+
+def steps(content, edits):
+    """For each edit, the number of its places. Ends at one that fits nowhere."""
+    content = plain(content)
+    for edit in edits:
+        old, new = plain(edit["oldText"]), plain(edit["newText"])
+        places = exact(content, old)
+        if places:
+            yield content, old, places
+            content = content.replace(old, new, 1)
+            continue
+        found = loose(content, old)
+        if not found:
+            return
+        yield content, old, len(found)
+        lines = content.split("\n")
+        # The indentation of the new lines matters to the outcome only, and hardly to where the next edit fits.
+        lines[found[0]:found[0] + old.count("\n") + 1] = new.split("\n")
+        content = "\n".join(lines)
+
+
+def well_formed(content, edits):
+    return content is not None and isinstance(edits, list) and all(
+        isinstance(edit, dict) and isinstance(edit.get("oldText"), str) and isinstance(edit.get("newText"), str) for edit in edits)
+
+
+def ambiguous(content, edits):
+    """Whether an edit fits in several places. A file that is empty has one place for an empty text."""
+    return well_formed(content, edits) and any(places > 1 for _, _, places in steps(content, edits))
+
+
+def empty(content, edits):
+    return well_formed(content, edits) and any(not old for _, old, _ in steps(content, edits))
