@@ -96,7 +96,7 @@ impl Excerpt {
         limit: Option<usize>,
         name: &str,
     ) -> Result<Option<Excerpt>> {
-        // One byte more than the limit shows whether there is more, and three complete a character.
+        // One byte more than the limit shows whether it cuts a break, and three complete a character.
         let wanted = limit.map_or(place.len(), |limit| place.len().min(limit.saturating_add(4)));
         let window = place.start..place.start + wanted;
         let view = match file.view(window) {
@@ -104,9 +104,12 @@ impl Excerpt {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             Err(error) => return Err(Error::read(name, error)),
         };
-        let whole = limit.is_none_or(|limit| place.len() <= limit);
-        let checked = if whole { view.bytes() } else { &view.bytes()[..char_boundary(view.bytes(), wanted)] };
-        // A character may be cut only at the end of what was loaded.
+        let checked = match limit {
+            Some(limit) if limit + 1 < view.bytes().len() => {
+                &view.bytes()[..char_boundary(view.bytes(), limit + 1)]
+            }
+            _ => view.bytes(),
+        };
         let text = LineIndex::build(checked).map_err(|why| not_text(why, name));
         if !view.unchanged() {
             return Ok(None);
