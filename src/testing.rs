@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use crate::engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
 use crate::protocol::{Service, ServiceOptions};
+use crate::tools::sets;
 use crate::transport::Shared;
 
 /// An empty folder, served with the default options.
@@ -16,7 +17,7 @@ pub(crate) fn served() -> (TempDir, Service, Arc<Workspace>) {
     let options =
         WorkspaceOptions { names, max_bytes: 1 << 20, read_only: false, durability: Durability::None };
     let service = ServiceOptions {
-        tools: crate::tools::TOOLS.to_vec(),
+        tools: sets::offer(&sets::choose("lines,exact").unwrap(), None),
         read_only: false,
         structured: false,
         names,
