@@ -235,7 +235,7 @@ fn file_edit_has_no_form_in_this_interface() {
     let folder = Folder::new();
     folder.write("f", "a\n");
     let params = json!({ "path": "f", "edits": [{ "old_text": "a", "new_text": "b" }] });
-    for flags in [&["--tools=all"][..], &["--tools=all", "--read-only"]] {
+    for flags in [&["--tools=lines,exact"][..], &["--tools=lines,exact", "--read-only"]] {
         let (http, stdio) = (Http::start(&folder, flags), Stdio::start(&folder, flags));
         assert_eq!(http.post("/file_edit", &params).status, 404);
         assert_eq!(stdio.direct_error("file_edit", params.clone()).code, -32601);

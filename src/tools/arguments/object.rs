@@ -120,6 +120,7 @@ impl<'v> Members<'v> {
         let sent = &mut self.sent[number];
         match json {
             "null" if sent.key == key => sent.json = "",
+            "null" if sent.other == Some(key) => sent.other = None,
             "null" => {}
             _ if sent.json.is_empty() || sent.key == key => *sent = Sent { json, key, other: sent.other },
             _ => sent.other = Some(key),
