@@ -52,7 +52,7 @@ pub struct Config {
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=300))]
     pub timeout: u64,
 
-    /// The MCP tools offered: sets (lines, exact) and tools (read_file or lines.read_file), comma-separated
+    /// The MCP tools offered: sets and tools, comma-separated, such as lines,exact.file_edit
     #[arg(long, value_name = "NAMES", default_value = sets::DEFAULT, value_parser = tools)]
     pub tools: Tools,
 

@@ -112,7 +112,7 @@ impl Service {
     }
 
     /// The error for a tool that is not offered. It names those that are.
-    fn unknown_tool(&self, name: &str) -> String {
+    pub fn unknown_tool(&self, name: &str) -> String {
         let tools: Vec<&str> = self.offered().map(|offered| offered.tool.name).collect();
         format!("Unknown tool: {}; the tools are {}", tools::shortened(name), tools.join(", "))
     }

@@ -76,6 +76,11 @@ pub(crate) fn hanging(id: &str, until_closed: Receiver<()>) -> PendingCall {
     pending(tool_form(id), Box::new(Hangs { file: file(), until_closed: Mutex::new(until_closed) }))
 }
 
+/// A `POST /tools/{name}` that panics like [`tool`].
+pub(crate) fn posted(at_once: bool) -> PendingCall {
+    pending(Form::Posted { structured: false }, Box::new(Panics { file: file(), at_once }))
+}
+
 /// A REST call that panics like [`tool`].
 pub(crate) fn rest(at_once: bool) -> PendingCall {
     pending(Form::Rest, Box::new(Panics { file: file(), at_once }))

@@ -215,7 +215,7 @@ fn the_direct_methods_work_beside_mcp_on_one_stdin() {
 #[test]
 fn a_tool_that_was_not_chosen_does_not_exist_here_either() {
     let fill = |folder: &Folder| folder.write("f", "a\n");
-    direct_on_both_with(&["--tools=read_file,file_edit"], fill, |server, folder| {
+    direct_on_both_with(&["--tools=lines.read_file,file_edit"], fill, |server, folder| {
         let before = folder.snapshot();
         assert_eq!(server.direct("read_file", json!({ "name": "f" }))["content"], "a");
         for operation in ["list_files", "edit_file"] {

@@ -39,9 +39,9 @@ fn three_tools_are_offered_unless_others_are_chosen() {
 fn the_tools_chosen_are_offered_in_a_fixed_order() {
     let cases: [(&str, &[&str]); 4] = [
         ("--tools=lines,exact", &["list_files", "read_file", "edit_file", "file_edit"]),
-        ("--tools=edit_file,list_files", &["list_files", "edit_file"]),
+        ("--tools=lines.edit_file,list_files", &["list_files", "edit_file"]),
         ("--tools=file_edit", &["file_edit"]),
-        ("--tools=read_file", &["read_file"]),
+        ("--tools=lines.read_file", &["read_file"]),
     ];
     for (flag, wanted) in cases {
         on_both_with(&[flag], |_| {}, |server, _| assert_eq!(names(server), wanted, "{flag}"));
@@ -51,7 +51,7 @@ fn the_tools_chosen_are_offered_in_a_fixed_order() {
 #[test]
 fn a_tool_that_was_not_chosen_is_unknown() {
     on_both_with(
-        &["--tools=read_file"],
+        &["--tools=lines.read_file"],
         |folder| folder.write("f", "a\n"),
         |server, folder| {
             let before = folder.snapshot();

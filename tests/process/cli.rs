@@ -159,7 +159,7 @@ fn both_ends_of_every_range_are_taken() {
         ["--sync=none", "--names=any"],
         ["--sync=full", "--names=portable"],
         ["--rate-limit=100,1000", "--tools=lines,exact"],
-        ["--rate-limit=5", "--tools=lines.list_files,read_file,edit_file,exact.file_edit"],
+        ["--rate-limit=5", "--tools=lines.read_file,list_files,exact.file_edit"],
         ["--line-base=0", "--tools=exact"],
         ["--line-base=1", "--tools=exact,lines"],
         ["--structured", "--read-only"],

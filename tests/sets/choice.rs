@@ -17,7 +17,7 @@ fn sets_and_tools_may_be_mixed_and_keep_their_order() {
         ("--tools=exact", &["file_edit"]),
         ("--tools=exact,lines", &["list_files", "read_file", "edit_file", "file_edit"]),
         ("--tools=exact, lines.read_file", &["read_file", "file_edit"]),
-        ("--tools=read_file,lines.read_file,lines", &["list_files", "read_file", "edit_file"]),
+        ("--tools=list_files,lines.read_file,lines", &["list_files", "read_file", "edit_file"]),
         ("--tools=exact.file_edit,list_files", &["list_files", "file_edit"]),
     ];
     for (flag, wanted) in cases {

@@ -90,6 +90,10 @@ fn what_is_no_tool_is_not_found_and_a_writer_is_forbidden_where_nothing_is_writt
         let response = server.post(path, &json!({}));
         assert_eq!((response.status, &response.json()["error"]["code"]), (404, &json!(-32601)), "{path}");
     }
+    assert_eq!(
+        server.post("/tools/grep", &json!({})).json()["error"]["message"],
+        "Unknown tool: grep; the tools are list_files, read_file, edit_file"
+    );
     let server = Http::start(&folder, &[ALL, "--read-only"]);
     for (tool, arguments) in [
         ("edit_file", json!({ "name": "f", "append": "b" })),

@@ -1,7 +1,7 @@
 //! The arguments of tools: one description of them gives the JSON Schema, the parser, the lenient forms and the
 //! errors (contract 7: `Invalid arguments: {where}: {what is wrong, what is expected}`).
 //!
-//! A tool describes its arguments with [`arguments!`] and implements [`Request`]. Knows no tool.
+//! A tool describes its arguments with `arguments!` and implements [`Request`]. Knows no tool.
 //!
 //! Lenient forms: null counts as absent; 5.0 and "5" are 5; "true" is true; an array or an object may be a string
 //! that holds one; an argument may have another of its usual names. 1.5 and a lone surrogate are wrong.

@@ -1,6 +1,6 @@
 //! Objects of named arguments: one description gives the schema, the parser and the errors.
 //!
-//! [`arguments!`](crate::tools::arguments) makes the description from a struct. The members are read in the
+//! The macro `arguments!` makes the description from a struct. The members are read in the
 //! order of its fields, because the contract fixes which error is found first (contract 4).
 
 use std::fmt::Write;
@@ -87,7 +87,7 @@ pub struct Members<'v> {
     next: usize,
 }
 
-/// Reads an object with these fields. `read` takes each of them by [`Members::next`].
+/// Reads an object with these fields. `read` takes each of them by [`Members::read_next`].
 pub fn read_object<T>(
     value: &Value,
     fields: &'static [Field],
@@ -128,7 +128,7 @@ impl<'v> Members<'v> {
     }
 
     /// Reads the next field.
-    pub fn next<T: Argument>(&mut self) -> Result<T> {
+    pub fn read_next<T: Argument>(&mut self) -> Result<T> {
         let (field, sent) = (&self.fields[self.next], self.sent[self.next]);
         self.next += 1;
         if let Some(other) = sent.other {
@@ -202,7 +202,7 @@ macro_rules! arguments {
 
             fn read(value: &$crate::tools::arguments::Value) -> $crate::engine::Result<Self> {
                 $crate::tools::arguments::read_object(value, Self::FIELDS, |_members| {
-                    Ok($type { $($field: _members.next()?,)* })
+                    Ok($type { $($field: _members.read_next()?,)* })
                 })
             }
         }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Count, Keyword, Line, List, Text, Value, arguments};
+use super::{Count, Keyword, Later, Line, List, Text, Value, arguments};
 use crate::engine::{Error, FileName, NamePolicy, Result};
 use crate::tools::arguments::Argument;
 use crate::tools::{LineBase, ParseOptions, with_first};
@@ -149,6 +149,37 @@ fn wrong_values_are_named_by_place_with_what_is_expected() {
     assert_eq!(problem(three), "items: it has more than 2 items; expected at most 2 in one call");
     let deep = format!(r#"{{"name":"f","items":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
     assert_eq!(problem(&deep), "arguments: nested deeper than 128 levels");
+}
+
+#[test]
+fn unfinished_json_is_a_wrong_value() {
+    assert_eq!(problem(r#"{"name":"f""#), r#"arguments: {"name":"f" is wrong; expected an object"#);
+    assert!(read::<List<String, 0, 9>>(r#"["a","#, LineBase::Zero).is_err());
+    assert_eq!(super::name_as_sent(&"[".repeat(1_000)), None);
+    let options =
+        ParseOptions { base: LineBase::Zero, names: NamePolicy::Any, paths: false, create_if_missing: true };
+    for (json, count) in
+        [(r#"{"e":[1],"e":[1,{}]}"#, 2), (r#"{"e":"[1]"}"#, 1), ("{}", 0), ("{\"e\":1", 0), ("1", 0)]
+    {
+        assert_eq!(Value::arguments(json, options).unwrap().items_of("e"), count, "{json}");
+    }
+}
+
+#[test]
+fn a_type_around_another_has_its_words_and_schema() {
+    fn words<T: Argument>() -> (String, String) {
+        let mut schema = String::new();
+        T::schema(&mut schema);
+        (T::expected(), schema)
+    }
+    assert_eq!(words::<Option<Later<Text>>>(), words::<Text>());
+    assert_eq!(words::<Later<Option<FileName>>>(), words::<String>());
+    assert_eq!(words::<Sort>().0, "one of path, size");
+    assert_eq!(words::<All>().0, words::<Item>().0);
+    let later: Later<Option<Text>> = read("7", LineBase::Zero).unwrap();
+    assert!(later.0.is_err());
+    assert!(matches!(Later::<Option<Text>>::absent(), Some(Later(Ok(None)))));
+    assert!(Later::<Text>::absent().is_none());
 }
 
 #[test]

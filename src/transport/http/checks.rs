@@ -57,7 +57,11 @@ impl Checks {
         self.check_token(&head.headers)?;
         let path = head.uri.path();
         let target = target(path, service).ok_or_else(|| {
-            refused(404, code::METHOD_NOT_FOUND, format!("Not found: {path}; MCP is at /mcp"))
+            let message = match path.strip_prefix("/tools/") {
+                Some(name) => service.unknown_tool(name),
+                None => format!("Not found: {path}; MCP is at /mcp"),
+            };
+            refused(404, code::METHOD_NOT_FOUND, message)
         })?;
         if head.method != Method::POST {
             let mut refusal = refused(405, code::INVALID_REQUEST, "Method not allowed; use POST");
