@@ -7,7 +7,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use file_editor::engine::{NamePolicy, Workspace};
 use file_editor::exec::Task;
 use file_editor::protocol::{BLOCK, Input, Message, Pulled, Service, ServiceOptions, Session, Step, parse};
-use file_editor::tools::TOOLS;
+use file_editor::tools::sets;
 use serde_json::{Value, json};
 
 use super::folder::{self, Folder};
@@ -63,11 +63,12 @@ fn request(tool: &str, arguments: &Value) -> Vec<u8> {
 
 fn service() -> Service {
     Service::new(ServiceOptions {
-        tools: TOOLS.to_vec(),
+        tools: sets::offer(&sets::choose("lines,exact").expect("sets"), None),
         read_only: false,
         structured: false,
         names: NamePolicy::Portable,
         folders: Default::default(),
+        answer_limit: None,
         timeout: 10,
         clock: SystemTime::now,
     })

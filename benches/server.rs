@@ -59,7 +59,7 @@ impl Server {
         let mut command = Command::new(BINARY);
         command
             .arg(format!("--dir={}", dir.display()))
-            .arg("--tools=all")
+            .arg("--tools=lines,exact")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         match over {

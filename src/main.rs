@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use file_editor::cli::{self, Config, Stop, Transport};
 use file_editor::engine::{OpenError, Workspace, WorkspaceOptions};
 use file_editor::protocol::{Service, ServiceOptions};
+use file_editor::tools::sets;
 use file_editor::transport::process::allocator::{self, Allocator};
 use file_editor::transport::{Shared, http, stdio};
 
@@ -49,11 +50,12 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
     let folder = folders.join(", ");
     let shared = Shared {
         service: Service::new(ServiceOptions {
-            tools: config.tools.0.clone(),
+            tools: sets::offer(&config.tools.0, config.line_base),
             read_only: config.read_only,
             structured: config.structured,
             names: config.names.into(),
             folders: workspace.folder_paths().clone(),
+            answer_limit: config.answer_limit.map(|kilobytes| kilobytes << 10),
             timeout: config.timeout,
             clock: SystemTime::now,
         }),

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use crate::engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
 use crate::protocol::{Service, ServiceOptions};
+use crate::tools::sets;
 use crate::transport::Shared;
 
 /// An empty folder, served with the default options.
@@ -17,11 +18,12 @@ pub(crate) fn served() -> (TempDir, Service, Arc<Workspace>) {
         WorkspaceOptions { max_bytes: 1 << 20, durability: Durability::None, ..WorkspaceOptions::default() };
     let workspace = Workspace::open(&[folder.path().into()], options).unwrap();
     let service = ServiceOptions {
-        tools: crate::tools::TOOLS.to_vec(),
+        tools: sets::offer(&sets::choose("lines,exact").unwrap(), None),
         read_only: false,
         structured: false,
         names,
         folders: workspace.folder_paths().clone(),
+        answer_limit: None,
         timeout: 10,
         clock: SystemTime::now,
     };

@@ -1,11 +1,11 @@
 //! Compares the parsing of arguments with serde_json and std.
 //!
 //! Must hold for any bytes:
-//! - nothing panics: `depth_exceeds`, `Arguments`, and every tool's `parse` with all bases and name policies;
+//! - nothing panics: `depth_exceeds`, every type of argument, and every tool's parser with all bases and name policies;
 //! - on JSON, `depth_exceeds` counts the same depth as a recursive parser;
-//! - a JSON object that is not nested too deeply is split, and each member has the value that serde_json and
-//!   std give: a string, a line (an integer, not before the first), true or false, absent (also null), or
-//!   wrong; of two members of one name the last counts; an unknown member is refused.
+//! - each value is what serde_json and std say: a string, a line (an integer, or a string that holds one, not before the
+//!   first), true or false (also as strings), an array (also as a string), or wrong;
+//! - an object means the same to every tool if it is sent as a string, and if its lists and numbers are.
 //!
 //! Input: the JSON text.
 
@@ -15,18 +15,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use file_editor::engine::{Error, NamePolicy};
-use file_editor::tools::{Arguments, LineBase, MAX_DEPTH, ParseOptions, TOOLS, depth_exceeds, name_as_sent};
+use file_editor::tools::arguments::{Argument, Line, List, Value};
+use file_editor::tools::{LineBase, MAX_DEPTH, ParseOptions, depth_exceeds, name_as_sent, sets};
 use libfuzzer_sys::fuzz_target;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-const KEYS: [&str; 4] = ["name", "line", "content", "edits"];
+type Members<'j> = BTreeMap<String, &'j RawValue>;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(depth) = serde_json::from_slice::<Depth>(data) else {
         // Not JSON, or nested deeper than serde_json allows.
         let _ = depth_exceeds(data, 1);
-        std::str::from_utf8(data).into_iter().for_each(parse_all);
+        std::str::from_utf8(data).into_iter().for_each(|text| _ = parse_all(text));
         return;
     };
     for most in 0..=depth.0 + 1 {
@@ -34,75 +35,95 @@ fuzz_target!(|data: &[u8]| {
     }
     assert!(!depth_exceeds(data, MAX_DEPTH));
     let text = std::str::from_utf8(data).expect("JSON is UTF-8");
-    parse_all(text);
-    match serde_json::from_str::<BTreeMap<String, &RawValue>>(text) {
-        Ok(members) => {
-            members_are_read(text, &members, LineBase::Zero);
-            members_are_read(text, &members, LineBase::One);
-        }
-        Err(_) => assert!(Arguments::of(text).is_err(), "taken for an object"),
+    let calls = parse_all(text);
+    if let Ok(members) = serde_json::from_str::<Members>(text) {
+        members.values().for_each(|value| value_is_read(value.get()));
+        assert_eq!(parse_all(&string(text)), calls, "as a string");
     }
 });
 
-/// Calls every tool with `text`; the result does not matter.
-fn parse_all(text: &str) {
-    for tool in TOOLS {
-        for (base, names) in [(LineBase::Zero, NamePolicy::Portable), (LineBase::One, NamePolicy::Any)] {
-            let _ = tool.parse(text, ParseOptions { base, names, create_if_missing: true });
-        }
-    }
+/// What every tool makes of `text`.
+fn parse_all(text: &str) -> Vec<String> {
     let _ = name_as_sent(text);
+    let tools = sets::SETS.iter().flat_map(|set| set.tools);
+    let options = [(LineBase::Zero, NamePolicy::Portable), (LineBase::One, NamePolicy::Any)]
+        .map(|(base, names)| ParseOptions { base, names, paths: false, create_if_missing: true });
+    tools.flat_map(|tool| options.map(|options| format!("{:?}", tool.parse(text, options)))).collect()
 }
 
-fn members_are_read(text: &str, members: &BTreeMap<String, &RawValue>, base: LineBase) {
-    let take_apart = || Arguments::of(text).expect("an object");
-    for key in KEYS {
-        let token = members.get(key).map(|value| value.get()).filter(|token| *token != "null");
-        let string = take_apart().string(key);
-        match token.map(serde_json::from_str::<String>) {
-            None => assert_eq!(string.expect("absent"), None),
-            Some(Ok(expected)) => assert_eq!(string.expect("a string"), Some(expected)),
-            Some(Err(_)) => assert!(string.is_err(), "{token:?} is no string"),
-        }
-        let flag = take_apart().flag(key);
-        match token {
-            None => assert_eq!(flag.expect("absent"), None),
-            Some(token @ ("true" | "false")) => assert_eq!(flag.expect("a flag"), Some(token == "true")),
-            Some(token) => assert!(flag.is_err(), "{token} is no flag"),
-        }
-        line_is_read(take_apart().line(key, base), token, base);
-        let objects = take_apart().objects(key, 2).map(|objects| objects.len());
-        match token.map(serde_json::from_str::<Vec<BTreeMap<String, &RawValue>>>) {
-            None => assert_eq!(objects.expect("absent"), 0),
-            Some(Ok(items)) if items.len() <= 2 => assert_eq!(objects.expect("objects"), items.len()),
-            Some(_) => assert!(objects.is_err(), "{token:?} are no two objects"),
-        }
-    }
-    let mut asked = take_apart();
-    for key in KEYS {
-        let _ = asked.string(key);
-    }
-    assert_eq!(asked.finish().is_ok(), members.keys().all(|key| KEYS.contains(&key.as_str())));
+/// `text` as a JSON string.
+fn string(text: &str) -> String {
+    serde_json::to_string(text).expect("a string")
 }
 
-fn line_is_read(line: Result<Option<u64>, Error>, token: Option<&str>, base: LineBase) {
-    let Some(token) = token else { return assert_eq!(line.expect("absent"), None) };
+fn read<T: Argument>(token: &str, base: LineBase) -> Result<T, Error> {
+    let options = ParseOptions { base, names: NamePolicy::Any, paths: false, create_if_missing: true };
+    T::read(&Value::arguments(token, options)?)
+}
+
+fn value_is_read(token: &str) {
+    let text = serde_json::from_str::<String>(token).ok();
+    assert_eq!(read::<String>(token, LineBase::Zero).ok(), text, "{token}");
+    let flag = match text.as_deref().unwrap_or(if token.starts_with('"') { "" } else { token }) {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    };
+    // A string may spell its letters as escapes; such a flag need not be taken.
+    if !token.contains('\\') {
+        assert_eq!(read::<bool>(token, LineBase::Zero).ok(), flag, "{token}");
+    }
+    for base in [LineBase::Zero, LineBase::One] {
+        line_is_read(read(token, base), text.as_deref().unwrap_or(token).trim(), base);
+    }
+    let array = text.as_deref().unwrap_or(token);
+    if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(array) {
+        let list = read::<List<Anything, 0, 2>>(token, LineBase::Zero);
+        let deep = depth_exceeds(array.as_bytes(), MAX_DEPTH);
+        assert_eq!(list.map(|list| list.len()).ok(), Some(items.len()).filter(|len| *len <= 2 && !deep));
+    }
+}
+
+/// Any value.
+struct Anything;
+
+impl Argument for Anything {
+    fn expected() -> String {
+        "anything".into()
+    }
+
+    fn schema(_: &mut String) {}
+
+    fn read(_: &Value) -> Result<Anything, Error> {
+        Ok(Anything)
+    }
+}
+
+fn line_is_read(line: Result<Line, Error>, token: &str, base: LineBase) {
     if let Ok(exact) = token.parse::<u64>()
+        && !token.starts_with('+')
         && exact >= base.first()
     {
-        return assert_eq!(line.expect("a line"), Some(exact - base.first()), "{token}");
+        return assert_eq!(line.expect("a line"), Line(exact - base.first()), "{token}");
     }
     // In any other notation, the value is that of a float.
-    let number = token.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
-    match token.parse::<f64>().ok().filter(|_| number) {
+    match serde_json::from_str::<f64>(token).ok().or_else(|| huge(token)) {
         Some(number) if number.fract() == 0.0 && number < base.first() as f64 => {
             assert!(matches!(line, Err(Error::NegativeLine)), "{token}: {line:?}");
         }
         Some(number) if number.fract() == 0.0 => {
-            assert_eq!(line.expect("a line"), Some(number as u64 - base.first()), "{token}");
+            assert_eq!(line.expect("a line"), Line(number as u64 - base.first()), "{token}");
         }
-        _ => assert!(matches!(line, Err(Error::InvalidArguments { .. })), "{token}: {line:?}"),
+        _ => assert!(line.is_err(), "{token}: {line:?}"),
     }
+}
+
+/// A number that serde_json does not read, because it is too large for a float.
+fn huge(token: &str) -> Option<f64> {
+    serde_json::from_str::<&RawValue>(token).ok()?;
+    token.parse().ok().filter(|number: &f64| {
+        number.is_infinite() && token.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+    })
 }
 
 /// The nesting depth of arrays and objects, read recursively; duplicate members count too.

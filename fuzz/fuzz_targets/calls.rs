@@ -16,8 +16,20 @@ use libfuzzer_sys::fuzz_target;
 
 const IDS: [&str; 6] = ["1", "-7", "\"x\"", r#""\u0041\n""#, "1.0", "123456789012345678901234567890"];
 const OPERATIONS: [&str; 3] = ["list_files", "read_file", "edit_file"];
-const KEYS: [&str; 9] =
-    ["name", "start_line", "end_line", "edits", "append", "create_if_missing", "line", "operation", "x"];
+const KEYS: [&str; 12] = [
+    "name",
+    "path",
+    "start_line",
+    "startLine",
+    "end_line",
+    "edits",
+    "append",
+    "create_if_missing",
+    "line",
+    "operation",
+    "text",
+    "x",
+];
 const NAMES: [&str; 10] = [
     "a.txt",
     "bom.txt",
@@ -122,7 +134,8 @@ fn arguments(u: &mut Unstructured, operation: &str) -> Result<String> {
     }
     let mut members = Vec::new();
     if operation != "list_files" {
-        members.push(format!(r#""name":"{}""#, u.choose(&NAMES)?));
+        let key = u.choose(&["name", "name", "path", "file_path"])?;
+        members.push(format!(r#""{key}":"{}""#, u.choose(&NAMES)?));
     }
     for key in ["start_line", "end_line"] {
         if operation == "read_file" && u.arbitrary()? {
@@ -131,7 +144,8 @@ fn arguments(u: &mut Unstructured, operation: &str) -> Result<String> {
     }
     if operation == "edit_file" {
         let edits = (0..u.int_in_range(0..=4)?).map(|_| edit(u)).collect::<Result<Vec<String>>>()?;
-        members.push(format!(r#""edits":[{}]"#, edits.join(",")));
+        let edits = format!("[{}]", edits.join(","));
+        members.push(format!(r#""edits":{}"#, perhaps_a_string(u, edits)?));
         if u.arbitrary()? {
             members.push(format!(r#""append":"{}""#, u.choose(&STRINGS)?));
         }
@@ -140,7 +154,13 @@ fn arguments(u: &mut Unstructured, operation: &str) -> Result<String> {
         }
     }
     spoil(u, &mut members)?;
-    Ok(format!("{{{}}}", members.join(", ")))
+    let object = format!("{{{}}}", members.join(", "));
+    perhaps_a_string(u, object)
+}
+
+/// JSON, sometimes as a string that holds it.
+fn perhaps_a_string(u: &mut Unstructured, json: String) -> Result<String> {
+    Ok(if u.ratio(1, 8)? { serde_json::to_string(&json).expect("a string") } else { json })
 }
 
 fn edit(u: &mut Unstructured) -> Result<String> {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use file_editor::engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
 use file_editor::exec::Task;
 use file_editor::protocol::{Answer, PendingCall, Service, ServiceOptions, Step};
-use file_editor::tools::TOOLS;
+use file_editor::tools::sets;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
@@ -61,7 +61,8 @@ impl Served {
         let (max_bytes, durability) = (MAX_BYTES as u64, Durability::None);
         let may = WorkspaceOptions { names, max_bytes, read_only, durability, ..WorkspaceOptions::default() };
         let workspace = Workspace::open(&[folder.path().into()], may).expect("an open folder");
-        let (tools, structured) = (TOOLS.to_vec(), options & 1 != 0);
+        let tools = sets::offer(&sets::choose("lines,exact").expect("sets"), None);
+        let structured = options & 1 != 0;
         let folders = workspace.folder_paths().clone();
         let (timeout, clock) = (10, SystemTime::now as fn() -> SystemTime);
         let options = ServiceOptions { tools, read_only, structured, names, folders, timeout, clock };

@@ -13,7 +13,7 @@ use clap::{Parser, ValueEnum};
 pub use log::{cannot_start, catch_panics, init as init_log, is_shortage, ready, say_wrong, warn_open};
 
 use crate::engine::{Durability, Excludes, NamePolicy};
-use crate::tools::{TOOLS, Tool, find};
+use crate::tools::{LineBase, sets};
 use crate::transport::net::rate_limit::Rate;
 
 /// Text files for LLM agents: list, read and edit, over MCP, REST and JSON-RPC.
@@ -57,9 +57,13 @@ pub struct Config {
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=300))]
     pub timeout: u64,
 
-    /// The MCP tools offered: comma-separated names, or all
-    #[arg(long, value_name = "NAMES", default_value = "list_files,read_file,edit_file", value_parser = tools)]
-    pub tools: ToolNames,
+    /// The MCP tools offered: sets and tools, comma-separated, such as lines,exact.file_edit
+    #[arg(long, value_name = "NAMES", default_value = sets::DEFAULT, value_parser = tools)]
+    pub tools: Tools,
+
+    /// The number of the first line in all MCP tools, 0 or 1; without it, as usual in each set
+    #[arg(long, value_name = "N", value_parser = line_base)]
+    pub line_base: Option<LineBase>,
 
     /// Names that the tools of the sets lines and exact take: portable (letters, digits, . _ -), any (one path component
     /// without control characters) or paths (of such components: the whole tree)
@@ -69,6 +73,10 @@ pub struct Config {
     /// Paths that no client sees, reads or creates, as a pattern of gitignore; may be given several times
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
+
+    /// Longest text of an answer in KB of 1,024 bytes, 0 for no limit [default: 60; no limit in the sets lines and exact]
+    #[arg(long, value_name = "KB")]
+    pub answer_limit: Option<usize>,
 
     /// Offer and run no tool that writes
     #[arg(long)]
@@ -148,7 +156,7 @@ pub enum LogFormat {
 
 /// `--tools`
 #[derive(Debug, Clone)]
-pub struct ToolNames(pub Vec<&'static Tool>);
+pub struct Tools(pub Vec<sets::Member>);
 
 /// The result of a command line that starts no server.
 #[derive(Debug)]
@@ -241,16 +249,16 @@ fn port(value: &str) -> Result<u16, String> {
     }
 }
 
-fn tools(value: &str) -> Result<ToolNames, String> {
-    if value == "all" {
-        return Ok(ToolNames(TOOLS.to_vec()));
+fn tools(value: &str) -> Result<Tools, String> {
+    sets::choose(value).map(Tools)
+}
+
+fn line_base(value: &str) -> Result<LineBase, String> {
+    match value {
+        "0" => Ok(LineBase::Zero),
+        "1" => Ok(LineBase::One),
+        _ => Err("expected 0 or 1".into()),
     }
-    let unknown = |name: &str| {
-        let known: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
-        format!("there is no tool {name:?}; choose from {} or all", known.join(", "))
-    };
-    let tools = value.split(',').map(|name| find(name.trim()).ok_or_else(|| unknown(name)));
-    tools.collect::<Result<_, _>>().map(ToolNames)
 }
 
 fn rate(value: &str) -> Result<Rate, String> {
@@ -295,6 +303,10 @@ mod tests {
             (Names::Portable, Sync::Full, LogLevel::Info)
         );
         assert_eq!(config.tools.0.len(), 3);
+        assert_eq!(
+            (config.line_base, parse(&["--line-base=1"]).unwrap().line_base),
+            (None, Some(LineBase::One))
+        );
         assert!(!config.read_only && !config.structured && config.rate_limit.is_none());
     }
 
@@ -308,6 +320,8 @@ mod tests {
             ("--timeout=301", "--timeout"),
             ("--max-in-flight=4097", "--max-in-flight"),
             ("--tools=read_file,nothing", "--tools"),
+            ("--tools=all", "--tools"),
+            ("--line-base=2", "--line-base"),
             ("--rate-limit=0", "--rate-limit"),
             ("--rate-limit=1,x", "--rate-limit"),
             ("--transport=pigeon", "--transport"),
@@ -327,7 +341,7 @@ mod tests {
         let rated = |text| parse(&[text]).unwrap().rate_limit.unwrap();
         assert_eq!(rated("--rate-limit=100,1000"), Rate { per_second: 100, burst: 1000 });
         assert_eq!(rated("--rate-limit=7"), Rate { per_second: 7, burst: 7 });
-        assert_eq!(parse(&["--tools=all"]).unwrap().tools.0.len(), TOOLS.len());
+        assert_eq!(parse(&["--tools=lines,exact"]).unwrap().tools.0.len(), 4);
         assert_eq!(parse(&["--tools=read_file"]).unwrap().tools.0.len(), 1);
         assert!(parse(&["--host=0.0.0.0", "--allow-remote"]).is_ok());
     }

@@ -21,6 +21,11 @@ pub(super) enum Form {
         /// Whether the result also has structured data.
         structured: bool,
     },
+    /// `POST /tools/{name}`: a tool result without a message around it.
+    Posted {
+        /// Whether the result also has structured data.
+        structured: bool,
+    },
     /// `resources/list`, or `resources/read` with its URI.
     Resource { asked: Asked, uri: Option<String> },
     /// A direct JSON-RPC method.
@@ -37,6 +42,10 @@ pub(super) struct CallContext {
     pub(super) operation: &'static str,
     /// The file's name as sent, if any.
     pub(super) file: Option<String>,
+    /// Whether the call changes its file.
+    pub(super) writes: bool,
+    /// The number of the first line.
+    pub(super) base: LineBase,
     /// `--timeout` in seconds, for its error text.
     pub(super) timeout: u64,
     /// The clock for the time in an error of REST or of a direct method.
@@ -44,11 +53,11 @@ pub(super) struct CallContext {
 }
 
 impl CallContext {
-    /// The request; `None` in REST.
+    /// The request; `None` where it has no message.
     pub(super) fn asked(&self) -> Option<&Asked> {
         match &self.form {
             Form::Tool { asked, .. } | Form::Resource { asked, .. } | Form::Direct { asked } => Some(asked),
-            Form::Rest => None,
+            Form::Posted { .. } | Form::Rest => None,
         }
     }
 
@@ -62,17 +71,12 @@ impl CallContext {
 
     pub(super) fn output_kinds(&self) -> OutputKinds {
         match self.form {
-            Form::Tool { structured, .. } => OutputKinds { text: true, data: structured },
+            Form::Tool { structured, .. } | Form::Posted { structured } => {
+                OutputKinds { text: true, data: structured }
+            }
             Form::Resource { .. } | Form::Direct { .. } | Form::Rest => {
                 OutputKinds { text: false, data: true }
             }
-        }
-    }
-
-    fn base(&self) -> LineBase {
-        match self.form {
-            Form::Tool { .. } | Form::Resource { .. } => LineBase::Zero,
-            Form::Direct { .. } | Form::Rest => LineBase::One,
         }
     }
 
@@ -80,9 +84,9 @@ impl CallContext {
     pub(super) fn reply(&self, reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
         match (&self.form, &reply.failure) {
             (_, None) => self.success(reply, observer),
-            (Form::Tool { asked, structured }, Some(error)) => {
+            (Form::Tool { .. } | Form::Posted { .. }, Some(error)) => {
                 let report = self.report(error);
-                self.tool_result(asked, *structured, reply, observer).reported(report)
+                self.tool_result(reply, observer).reported(report)
             }
             (_, Some(error)) => self.failure(error),
         }
@@ -90,7 +94,7 @@ impl CallContext {
 
     fn success(&self, reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
         match &self.form {
-            Form::Tool { asked, structured } => self.tool_result(asked, *structured, reply, observer),
+            Form::Tool { .. } | Form::Posted { .. } => self.tool_result(reply, observer),
             Form::Resource { asked, .. } => self.resource(asked, reply, observer),
             Form::Direct { asked } => {
                 let streamed = reply.excerpt.is_some();
@@ -125,41 +129,73 @@ impl CallContext {
         if asked.can_cut { answer } else { self.checked(answer) }
     }
 
-    fn tool_result(
-        &self,
-        asked: &Asked,
-        structured: bool,
-        reply: Reply,
-        observer: Arc<dyn StreamObserver>,
-    ) -> Answer {
-        let mut head = result_frame::open(asked, CacheScope::Unsaid);
+    /// The start of a tool result, and the end of its message.
+    fn result_frame(&self) -> (Vec<u8>, &'static [u8]) {
+        match &self.form {
+            Form::Tool { asked, .. } => (result_frame::open(asked, CacheScope::Unsaid), result_frame::CLOSE),
+            _ => (b"{".to_vec(), b"}"),
+        }
+    }
+
+    /// The HTTP status of a tool result. A message of MCP has 200 also if the call failed.
+    fn result_status(&self, failure: Option<&Error>) -> u16 {
+        match (&self.form, failure) {
+            (Form::Posted { .. }, Some(error)) => kind(error).status,
+            _ => 200,
+        }
+    }
+
+    fn tool_result(&self, reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
+        let status = self.result_status(reply.failure.as_ref());
+        let (mut head, close) = self.result_frame();
         head.reserve(reply.text.len() + reply.text.len() / 8 + 64);
-        head.extend_from_slice(br#""content":[{"type":"text","text":""#);
-        escape_str(&reply.text, &mut head);
-        let mut then = br#""}],"#.to_vec();
+        head.extend_from_slice(br#""content":["#);
+        let mut then = Vec::new();
+        if let Some(items) = &reply.items {
+            head.extend_from_slice(items.as_bytes());
+            then.extend_from_slice(b"],");
+        } else {
+            head.extend_from_slice(br#"{"type":"text","text":""#);
+            escape_str(&reply.text, &mut head);
+            escape_str(&reply.after, &mut then);
+            then.extend_from_slice(br#""}],"#);
+        }
         // File text is sent once: an excerpt has no structured form.
-        if structured && reply.excerpt.is_none() {
+        if self.output_kinds().data && reply.excerpt.is_none() {
             reply.data.write_member("structuredContent", &mut then);
         }
         if let Some(metadata) = &reply.metadata {
             metadata.write_member("metadata", &mut then);
         }
         then.extend_from_slice(match reply.failure {
-            Some(_) => br#""isError":true}}"#,
-            None => br#""isError":false}}"#,
+            Some(_) => br#""isError":true"#,
+            None => br#""isError":false"#,
         });
+        then.extend_from_slice(close);
         match reply.excerpt {
             None => {
                 head.append(&mut then);
-                Answer::ready(200, head)
+                Answer::ready(status, head)
             }
             Some(excerpt) => {
                 let mut otherwise = br#""},{"type":"text","text":""#.to_vec();
                 escape_str(&self.words(&self.changed()).text(), &mut otherwise);
-                otherwise.extend_from_slice(br#""}],"isError":true}}"#);
-                Answer::streamed(head, excerpt, Breaks::AsLf, then, OnMismatch::Say(otherwise), observer)
+                otherwise.extend_from_slice(br#""}],"isError":true"#);
+                otherwise.extend_from_slice(close);
+                let breaks = if reply.keeps_breaks { Breaks::Kept } else { Breaks::AsLf };
+                Answer::streamed(head, excerpt, breaks, then, OnMismatch::Say(otherwise), observer)
             }
         }
+    }
+
+    /// A tool result that is only the text of a failure.
+    fn failed_result(&self, status: u16, text: &str) -> Answer {
+        let (mut out, close) = self.result_frame();
+        out.extend_from_slice(br#""content":[{"type":"text","text":""#);
+        escape_str(text, &mut out);
+        out.extend_from_slice(br#""}],"isError":true"#);
+        out.extend_from_slice(close);
+        Answer::ready(status, out)
     }
 
     /// The error of a call whose file changed while it was read.
@@ -168,7 +204,7 @@ impl CallContext {
     }
 
     fn words(&self, error: &Error) -> ErrorText {
-        ErrorText::of(error, self.base(), self.timeout)
+        ErrorText::of(error, self.base, self.timeout)
     }
 
     /// The answer to a call that failed.
@@ -193,12 +229,8 @@ impl CallContext {
         let words = self.words(error);
         let ErrorKind { code, status, .. } = kind(error);
         match &self.form {
-            Form::Tool { asked, .. } => {
-                let mut out = result_frame::open(asked, CacheScope::Unsaid);
-                out.extend_from_slice(br#""content":[{"type":"text","text":""#);
-                escape_str(&words.text(), &mut out);
-                out.extend_from_slice(br#""}],"isError":true}}"#);
-                Answer::ready(200, out)
+            Form::Tool { .. } | Form::Posted { .. } => {
+                self.failed_result(self.result_status(Some(error)), &words.text())
             }
             Form::Resource { asked, uri } => {
                 Answer::ready(200, resource_refusal(asked, uri.as_deref(), error, words).to_json())
@@ -222,6 +254,7 @@ impl CallContext {
         let refusal = Refusal::new(id, code::INTERNAL_ERROR, why);
         let answer = match self.form {
             Form::Rest => Answer::ready(500, rest_error(&refusal)),
+            Form::Posted { .. } => self.failed_result(500, &format!("Error: {why}")),
             _ => Answer::ready(200, refusal.to_json()),
         };
         answer.reported(self.failed(code::INTERNAL_ERROR, Category::Server, why))

@@ -11,25 +11,20 @@ use super::report::Report;
 use super::result_frame::{self, Asked, CacheScope, server_info};
 use super::rpc::Id;
 use super::{Revision, Service, Session, Step};
+use crate::tools::{Offered, with_first};
 
-/// The part that is always sent.
-const INSTRUCTIONS: &str = "One folder of text files. Names are plain file names, lines count from 0.";
-
-/// The part for each offered tool.
-const TOOL_INSTRUCTIONS: [(&str, &str); 3] = [
-    ("list_files", " Use list_files to see what is there."),
-    ("read_file", " Use read_file to read a file or a range of its lines."),
-    (
-        "edit_file",
-        " Use edit_file to change lines or create a file; line numbers change with every edit, so read again before \
-         the next, or give expect.",
-    ),
-];
-
-/// The instructions to a client. They name only tools that are offered.
+/// The instructions to a client: those of the sets and the tools that are offered.
 pub(super) fn instructions(service: &Service) -> String {
-    let told = TOOL_INSTRUCTIONS.iter().filter(|(name, _)| service.offered().any(|tool| tool.name == *name));
-    told.fold(String::from(INSTRUCTIONS), |text, (_, more)| text + more)
+    let mut parts: Vec<String> = Vec::new();
+    for Offered { set, base, .. } in service.offered() {
+        let part = with_first(set.instructions, *base);
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    let tools = service.offered().map(|offered| offered.tool.instructions);
+    parts.extend(tools.filter(|part| !part.is_empty()).map(str::to_owned));
+    parts.join(" ")
 }
 
 #[derive(Deserialize)]

@@ -41,7 +41,7 @@ pub use stateless::Headers;
 
 use self::call_context::{CallContext, Form};
 use crate::engine::{FolderPaths, NamePolicy};
-use crate::tools::{self, ParseOptions, Tool};
+use crate::tools::{self, LineBase, Offered, ParseOptions, Tool};
 
 /// The server's name for MCP clients (contract 1).
 pub const SERVER_NAME: &str = "file-editing-server";
@@ -66,8 +66,8 @@ pub enum Step {
 /// What the service offers (contract 2).
 #[derive(Debug, Clone)]
 pub struct ServiceOptions {
-    /// The tools offered.
-    pub tools: Vec<&'static Tool>,
+    /// The tools offered, in the order in which clients see them.
+    pub tools: Vec<Offered>,
     /// Whether tools that write are left out.
     pub read_only: bool,
     /// Whether results also have structured data.
@@ -76,6 +76,8 @@ pub struct ServiceOptions {
     pub names: NamePolicy,
     /// The served folders, for absolute paths and the URIs of files.
     pub folders: FolderPaths,
+    /// The longest text of an answer in bytes, 0 for no limit; `None`: as usual in each set.
+    pub answer_limit: Option<usize>,
     /// The longest time of an operation, in seconds.
     pub timeout: u64,
     /// The clock for times in errors.
@@ -90,7 +92,7 @@ pub struct Service {
 
 /// Whether a tool can be called.
 enum Offer {
-    Tool(&'static Tool),
+    Tool(Offered),
     /// It writes, and the server is read-only.
     ReadOnly(&'static Tool),
     Unknown,
@@ -103,33 +105,52 @@ impl Service {
     }
 
     fn offer(&self, name: &str) -> Offer {
-        match tools::find(name) {
-            Some(tool) if !self.options.tools.iter().any(|offered| offered.name == tool.name) => {
-                Offer::Unknown
-            }
-            Some(tool) if tool.writes && self.options.read_only => Offer::ReadOnly(tool),
-            Some(tool) => Offer::Tool(tool),
+        match self.options.tools.iter().find(|offered| offered.tool.name == name) {
+            Some(offered) if offered.tool.writes && self.options.read_only => Offer::ReadOnly(offered.tool),
+            Some(offered) => Offer::Tool(*offered),
             None => Offer::Unknown,
         }
     }
 
+    /// The error for a tool that is not offered. It names those that are.
+    pub fn unknown_tool(&self, name: &str) -> String {
+        let tools: Vec<&str> = self.offered().map(|offered| offered.tool.name).collect();
+        format!("Unknown tool: {}; the tools are {}", tools::shortened(name), tools.join(", "))
+    }
+
+    /// How the arguments of this tool are read by an interface whose lines count from `base`.
+    fn parse_options(&self, offered: &Offered, base: LineBase, create_if_missing: bool) -> ParseOptions<'_> {
+        let ServiceOptions { names, answer_limit, ref folders, .. } = *self.options;
+        let limit = offered.set.answer_limit(answer_limit);
+        ParseOptions { base, names, paths: offered.set.paths, folders, limit, create_if_missing }
+    }
+
+    /// A call of a tool over MCP or by `POST /tools/{name}`.
+    fn tool_call(&self, offered: &Offered, arguments: &str, form: Form) -> Step {
+        let options = self.parse_options(offered, offered.base, true);
+        self.parse_call(offered.tool, arguments, options, form)
+    }
+
     /// A call with parsed arguments, or the error for wrong arguments.
     fn parse_call(&self, tool: &'static Tool, arguments: &str, options: ParseOptions, form: Form) -> Step {
+        let context = |file| CallContext {
+            writes: tool.writes,
+            base: options.base,
+            ..self.context(form, tool.name, file)
+        };
         match tool.parse(arguments, options) {
             Ok(call) => {
                 let file = call.file().map(|name| name.as_str().to_owned());
-                Step::Call(PendingCall::new(call, self.context(form, tool.name, file)))
+                Step::Call(PendingCall::new(call, context(file)))
             }
-            Err(error) => {
-                let file = tools::name_as_sent(arguments);
-                Step::Answer(self.context(form, tool.name, file).failure(&error))
-            }
+            Err(error) => Step::Answer(context(tools::name_as_sent(arguments)).failure(&error)),
         }
     }
 
+    /// The context of a call that reads.
     fn context(&self, form: Form, operation: &'static str, file: Option<String>) -> CallContext {
         let ServiceOptions { timeout, clock, .. } = *self.options;
-        CallContext { form, operation, file, timeout, clock }
+        CallContext { form, operation, file, writes: false, base: LineBase::Zero, timeout, clock }
     }
 
     /// The answer to an HTTP request that is refused before it is parsed: in the form of REST if `rest`, else
@@ -146,8 +167,8 @@ impl Service {
     }
 
     /// The tools that clients see, in a fixed order.
-    fn offered(&self) -> impl Iterator<Item = &'static Tool> {
-        tools::TOOLS.into_iter().filter(|tool| matches!(self.offer(tool.name), Offer::Tool(_)))
+    fn offered(&self) -> impl Iterator<Item = &Offered> {
+        self.options.tools.iter().filter(|offered| !(offered.tool.writes && self.options.read_only))
     }
 }
 

@@ -8,7 +8,7 @@ use super::call_context::CallContext;
 use super::report::Report;
 use super::rpc::Id;
 use crate::engine::{Error, Result};
-use crate::tools::{self, Call, OutputKinds, Reply};
+use crate::tools::{Call, OutputKinds, Reply};
 
 /// The error text if the answers of batches hold all the memory that they may hold.
 pub const NO_ROOM: &str = "The server holds as many answers of batches as it can; try again";
@@ -52,7 +52,7 @@ impl PendingCall {
 
     /// Whether the call changes its file and therefore may wait for a lock.
     pub fn writes(&self) -> bool {
-        tools::find(self.context.operation).is_some_and(|tool| tool.writes)
+        self.context.writes
     }
 
     /// Whether the call is cancelled when its HTTP client disconnects. Only in stateless revisions: a client

@@ -55,7 +55,7 @@ pub struct LoggedFailure {
 impl Report {
     /// The refusal of a request. `operation` may be empty or unknown.
     pub(super) fn refused(operation: &str, id: Option<&Id>, code: i32, message: &str) -> Report {
-        let operation = tools::find(operation).map_or(NO_OPERATION, |tool| tool.name);
+        let operation = tools::sets::known(operation).map_or(NO_OPERATION, |tool| tool.name);
         let id = id.map_or("", Id::as_json).to_owned();
         let category = Category::of_code(code);
         Report::Refused { operation, failure: LoggedFailure { id, code, category, message: message.into() } }

@@ -1,5 +1,5 @@
 //! REST paths and direct JSON-RPC methods (contract 6.2): the same tools, with lines from 1, error codes and HTTP
-//! statuses.
+//! statuses; and every MCP tool as `POST /tools/{name}`.
 
 use super::answer::Answer;
 use super::call_context::Form;
@@ -8,33 +8,59 @@ use super::report::Report;
 use super::result_frame::Asked;
 use super::rpc::{self, Id, Refusal, code};
 use super::{Offer, Service, Step};
-use crate::tools::{LineBase, ParseOptions};
+use crate::tools::{LineBase, Offered};
+
+/// The refusal of a call that writes under `--read-only`.
+const READ_ONLY: &str = "Permission denied: the server is read-only";
 
 impl Service {
     /// Whether `/name` is a REST path and `name` a direct method. True for an edit under `--read-only`, which
     /// is refused when it is called.
     pub fn is_direct_operation(&self, name: &str) -> bool {
         match self.offer(name) {
-            Offer::Tool(tool) | Offer::ReadOnly(tool) => tool.direct,
+            Offer::Tool(Offered { tool, .. }) | Offer::ReadOnly(tool) => tool.direct,
             Offer::Unknown => false,
         }
     }
 
+    /// Whether `/tools/name` is a path. True for a tool that writes under `--read-only`, as above.
+    pub fn is_tool(&self, name: &str) -> bool {
+        !matches!(self.offer(name), Offer::Unknown)
+    }
+
     /// Handles a POST to `/operation` with this body.
     pub fn rest(&self, operation: &str, body: &[u8]) -> Step {
-        let refuse = |status, code, message: &str| {
+        match json_text(body) {
+            Ok(text) => self.direct_call(operation, Some(text), Form::Rest, self.rest_refusal(operation)),
+            Err(problem) => self.rest_refusal(operation)(400, code::PARSE_ERROR, &problem),
+        }
+    }
+
+    /// Handles a POST to `/tools/name` with the tool's arguments as body. The answer is an MCP tool result.
+    pub fn posted(&self, name: &str, body: &[u8]) -> Step {
+        let refuse = self.rest_refusal(name);
+        let text = match json_text(body) {
+            Ok(text) => text,
+            Err(problem) => return refuse(400, code::PARSE_ERROR, &problem),
+        };
+        match self.offer(name) {
+            Offer::Tool(offered) => {
+                let structured = offered.tool.output_schema.is_some() && self.options.structured;
+                self.tool_call(&offered, text, Form::Posted { structured })
+            }
+            Offer::ReadOnly(_) => refuse(403, code::FILE_SYSTEM, READ_ONLY),
+            Offer::Unknown => refuse(404, code::METHOD_NOT_FOUND, &self.unknown_tool(name)),
+        }
+    }
+
+    /// Makes refusals in the form of REST.
+    fn rest_refusal(&self, operation: &str) -> impl Fn(u16, i32, &str) -> Step {
+        move |status, code, message: &str| {
             let data = error_data(None, operation, message, (self.options.clock)());
             let refusal = Refusal { id: Id::null(), code, message: message.into(), data: Some(data) };
             let report = Report::refused(operation, None, code, message);
             Step::Answer(Answer::ready(status, rest_error(&refusal)).reported(report))
-        };
-        let Ok(text) = simdutf8::basic::from_utf8(body) else {
-            return refuse(400, code::PARSE_ERROR, "Parse error: not UTF-8");
-        };
-        if let Some(error) = rpc::no_json(text) {
-            return refuse(400, code::PARSE_ERROR, &format!("Parse error: {error}"));
         }
-        self.direct_call(operation, Some(text), Form::Rest, refuse)
     }
 
     /// Handles a direct JSON-RPC method. `None` if there is no such method.
@@ -58,20 +84,18 @@ impl Service {
         form: Form,
         refuse: impl Fn(u16, i32, &str) -> Step,
     ) -> Step {
-        let tool = match self.offer(operation) {
-            Offer::Tool(tool) if tool.direct => tool,
-            Offer::ReadOnly(tool) if tool.direct => {
-                return refuse(403, code::FILE_SYSTEM, "Permission denied: the server is read-only");
-            }
+        let offered = match self.offer(operation) {
+            Offer::Tool(offered) if offered.tool.direct => offered,
+            Offer::ReadOnly(tool) if tool.direct => return refuse(403, code::FILE_SYSTEM, READ_ONLY),
             _ => return refuse(404, code::METHOD_NOT_FOUND, "Method not found"),
         };
-        let params = params.unwrap_or("{}");
-        let dialect = ParseOptions {
-            base: LineBase::One,
-            names: self.options.names,
-            folders: &self.options.folders,
-            create_if_missing: false,
-        };
-        self.parse_call(tool, params, dialect, form)
+        let options = self.parse_options(&offered, LineBase::One, false);
+        self.parse_call(offered.tool, params.unwrap_or("{}"), options, form)
     }
+}
+
+/// The body of a request as JSON text, or what is wrong with it.
+fn json_text(body: &[u8]) -> Result<&str, String> {
+    let text = simdutf8::basic::from_utf8(body).map_err(|_| "Parse error: not UTF-8")?;
+    rpc::no_json(text).map_or(Ok(text), |error| Err(format!("Parse error: {error}")))
 }

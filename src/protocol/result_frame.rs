@@ -40,6 +40,11 @@ pub(super) fn server_info(revision: Revision) -> String {
 /// The message up to the first member of its result. Includes the members that every result of the revision
 /// has.
 pub(super) fn open(asked: &Asked, keep: CacheScope) -> Vec<u8> {
+    open_with(asked, keep, "")
+}
+
+/// The same, with further members of `_meta`.
+pub(super) fn open_with(asked: &Asked, keep: CacheScope, meta: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     out.extend_from_slice(asked.id.as_json().as_bytes());
@@ -51,10 +56,13 @@ pub(super) fn open(asked: &Asked, keep: CacheScope) -> Vec<u8> {
             CacheScope::Private => r#""ttlMs":0,"cacheScope":"private","#,
         };
         let info = server_info(asked.revision);
+        let comma = if meta.is_empty() { "" } else { "," };
         let frame = format!(
-            r#""resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{info}}},{caching}"#
+            r#""resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{info}{comma}{meta}}},{caching}"#
         );
         out.extend_from_slice(frame.as_bytes());
+    } else if !meta.is_empty() {
+        out.extend_from_slice([r#""_meta":{"#, meta, "},"].concat().as_bytes());
     }
     out
 }

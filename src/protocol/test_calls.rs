@@ -9,7 +9,7 @@ use super::pending_call::PendingCall;
 use super::result_frame::Asked;
 use super::{Id, Revision};
 use crate::engine::{Control, FilePath, FolderPaths, NamePolicy, Result, Workspace};
-use crate::tools::{Call, OutputKinds, Reply};
+use crate::tools::{Call, LineBase, OutputKinds, Reply};
 
 /// Hangs until its channel is closed, whatever its control says, like a call on a dead disk.
 #[derive(Debug)]
@@ -56,7 +56,8 @@ fn file() -> FilePath {
 
 fn pending(form: Form, call: Box<dyn Call>) -> PendingCall {
     let (file, clock) = (Some("f".into()), SystemTime::now as fn() -> SystemTime);
-    PendingCall::new(call, CallContext { form, operation: "panics", file, timeout: 1, clock })
+    let (operation, writes, base) = ("panics", false, LineBase::Zero);
+    PendingCall::new(call, CallContext { form, operation, file, writes, base, timeout: 1, clock })
 }
 
 fn tool_form(id: &str) -> Form {
@@ -73,6 +74,11 @@ pub(crate) fn tool(id: &str, at_once: bool) -> PendingCall {
 /// A `tools/call` with this id that hangs until the channel is closed.
 pub(crate) fn hanging(id: &str, until_closed: Receiver<()>) -> PendingCall {
     pending(tool_form(id), Box::new(Hangs { file: file(), until_closed: Mutex::new(until_closed) }))
+}
+
+/// A `POST /tools/{name}` that panics like [`tool`].
+pub(crate) fn posted(at_once: bool) -> PendingCall {
+    pending(Form::Posted { structured: false }, Box::new(Panics { file: file(), at_once }))
 }
 
 /// A REST call that panics like [`tool`].

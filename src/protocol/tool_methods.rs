@@ -10,26 +10,30 @@ use super::call_context::Form;
 use super::method::{List, MethodResult, Outcome, RpcError};
 use super::result_frame::{Asked, CacheScope};
 use super::{Offer, Revision, Service, Session};
-use crate::tools::{LineBase, ParseOptions, Tool, shortened};
+use crate::tools::Offered;
+use crate::tools::arguments::is_object;
 
 pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
     List::one_page(params)?;
-    let tools: Vec<String> = service.offered().map(|tool| describe(service, tool, asked.revision)).collect();
+    let tools: Vec<String> =
+        service.offered().map(|offered| describe(service, offered, asked.revision)).collect();
     Ok(Outcome::Members(format!(r#""tools":[{}]"#, tools.join(",")), CacheScope::Public))
 }
 
 /// A tool's entry in `tools/list`.
-fn describe(service: &Service, tool: &Tool, revision: Revision) -> String {
+fn describe(service: &Service, offered: &Offered, revision: Revision) -> String {
+    let Offered { tool, base, .. } = offered;
     let mut json = format!(r#"{{"name":"{}""#, tool.name);
     // Writing to a String cannot fail.
     if revision.has_structured_content() {
         let _ = write!(json, r#","title":"{}""#, tool.title);
     }
-    let description = serde_json::Value::from(tool.description);
-    let (reads, title, schema) = (!tool.writes, tool.title, tool.input_schema);
+    let description = serde_json::Value::from(tool.description(*base));
+    let (title, schema) = (tool.title, tool.input_schema(*base));
+    let (reads, destructive, idempotent) = (!tool.writes, tool.destructive, tool.idempotent);
     let _ = write!(
         json,
-        r#","description":{description},"inputSchema":{schema},"annotations":{{"title":"{title}","readOnlyHint":{reads},"destructiveHint":false,"idempotentHint":{reads},"openWorldHint":false}}"#
+        r#","description":{description},"inputSchema":{schema},"annotations":{{"title":"{title}","readOnlyHint":{reads},"destructiveHint":{destructive},"idempotentHint":{idempotent},"openWorldHint":false}}"#
     );
     if let Some(schema) = tool.output_schema.filter(|_| gives_data(service, revision)) {
         let _ = write!(json, r#","outputSchema":{schema}"#);
@@ -54,22 +58,13 @@ pub(super) fn call(service: &Service, _: &mut Session, asked: &Asked, params: &s
     let params: CallTool = serde_json::from_str(params).map_err(RpcError::params)?;
     let arguments = match params.arguments.map(RawValue::get) {
         None | Some("null") => "{}",
-        Some(arguments) if arguments.starts_with('{') => arguments,
+        Some(arguments) if is_object(arguments) => arguments,
         Some(_) => return Err(RpcError::params("arguments must be an object")),
     };
-    let Offer::Tool(tool) = service.offer(&params.name) else {
-        return Err(RpcError::new(
-            super::code::INVALID_PARAMS,
-            format!("Unknown tool: {}", shortened(&params.name)),
-        ));
+    let Offer::Tool(offered) = service.offer(&params.name) else {
+        return Err(RpcError::new(super::code::INVALID_PARAMS, service.unknown_tool(&params.name)));
     };
-    let dialect = ParseOptions {
-        base: LineBase::Zero,
-        names: service.options.names,
-        folders: &service.options.folders,
-        create_if_missing: true,
-    };
-    let structured = tool.output_schema.is_some() && gives_data(service, asked.revision);
+    let structured = offered.tool.output_schema.is_some() && gives_data(service, asked.revision);
     let form = Form::Tool { asked: asked.clone(), structured };
-    Ok(Outcome::Step(service.parse_call(tool, arguments, dialect, form)))
+    Ok(Outcome::Step(service.tool_call(&offered, arguments, form)))
 }

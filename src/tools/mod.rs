@@ -1,36 +1,33 @@
-//! The table of tools for agents.
+//! The tools for agents.
 //!
-//! A tool is one file here and one line in [`TOOLS`]. Tools know arguments, the workspace and their reports;
-//! they know no ids, JSON-RPC, status codes or sockets. After parsing, line numbers are 0-based as in the
-//! engine; [`LineBase`] is the number of an interface's first line.
+//! A tool is one file in the folder of its set, and one line in [`sets`]. Tools know arguments, the workspace and
+//! their reports; they know no ids, JSON-RPC, status codes or sockets. After parsing, line numbers are 0-based as
+//! in the engine; [`LineBase`] is the number of an interface's first line.
 
-mod arguments;
-mod edit_file;
+pub mod arguments;
+mod exact;
 mod failure;
-mod file_edit;
-mod list_files;
+mod lines;
 mod members;
-mod read_file;
+pub mod sets;
 mod timestamp;
 
 use std::fmt::Debug;
 
-pub use arguments::{Arguments, MAX_DEPTH, depth_exceeds};
+pub use arguments::{MAX_DEPTH, Takes, depth_exceeds, name_as_sent};
 pub use failure::ErrorText;
 pub use members::Members;
+pub use sets::Offered;
 pub use timestamp::timestamp;
 
 use crate::engine::{Control, Error, Excerpt, FilePath, FolderPaths, NamePolicy, Result, Workspace};
 
-/// All tools, in the order in which they are listed.
-pub static TOOLS: [&Tool; 4] = [&list_files::TOOL, &read_file::TOOL, &edit_file::TOOL, &file_edit::TOOL];
-
 /// The number of an interface's first line (contract 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineBase {
-    /// MCP tools.
+    /// MCP tools of the default set.
     Zero,
-    /// REST and direct JSON-RPC methods.
+    /// REST and direct JSON-RPC methods, and MCP tools of other sets.
     One,
 }
 
@@ -51,10 +48,22 @@ pub struct ParseOptions<'p> {
     pub base: LineBase,
     /// Which names are allowed.
     pub names: NamePolicy,
+    /// Whether the tool's set takes paths; if not, it takes names.
+    pub paths: bool,
     /// The served folders, to which absolute paths belong.
     pub folders: &'p FolderPaths,
+    /// The longest text of an answer in bytes, if there is a limit (contract 11).
+    pub limit: Option<usize>,
     /// Whether an edit creates a missing file if the call does not say (contract 4: only in MCP).
     pub create_if_missing: bool,
+}
+
+impl ParseOptions<'_> {
+    /// Parses a path of the call.
+    pub fn path(&self, text: &str) -> Result<FilePath> {
+        let policy = if self.paths { NamePolicy::Paths } else { self.names };
+        FilePath::parse(text, policy, self.folders)
+    }
 }
 
 /// What a reply must contain.
@@ -75,6 +84,14 @@ pub struct Reply {
     pub data: Members,
     /// Lines of a file, not copied yet.
     pub excerpt: Option<Excerpt>,
+    /// Whether the breaks of the excerpt stay as they are. Otherwise each is told as `\n`.
+    pub keeps_breaks: bool,
+    /// The text behind the excerpt.
+    pub after: String,
+    /// Items of the content, as JSON, in place of the text: for media.
+    pub items: Option<String>,
+    /// The members of `_meta` of an MCP result.
+    pub meta: Members,
     /// The object `metadata` beside the content of an MCP result (contract 5), if the tool has one.
     pub metadata: Option<Members>,
     /// The error of a failed call whose reply the tool has written itself.
@@ -96,39 +113,50 @@ pub trait Call: Send + Sync + Debug {
 }
 
 /// One tool as clients see it (contract 6.1).
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Tool {
     /// Its name in MCP, as a REST path and as a direct method.
     pub name: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// The instructions for a model.
+    /// The instructions for a model. `{first}` stands for the number of the first line.
     pub description: &'static str,
-    /// JSON Schema of its arguments.
-    pub input_schema: &'static str,
+    /// What a client should know of it before it lists the tools; may be empty.
+    pub instructions: &'static str,
+    /// Its arguments.
+    pub takes: Takes,
     /// JSON Schema of its data; `None` if it returns only text in MCP.
     pub output_schema: Option<&'static str>,
     /// Whether it changes files. Such a tool is not offered under `--read-only`.
     pub writes: bool,
+    /// Whether it can change or remove what was there.
+    pub destructive: bool,
+    /// Whether a repeated call changes nothing more.
+    pub idempotent: bool,
     /// Whether it is also a REST path and a direct method (contract 6.2).
     pub direct: bool,
-    /// Parses its arguments.
-    pub parse: fn(&mut Arguments, ParseOptions) -> Result<Box<dyn Call>>,
 }
 
 impl Tool {
-    /// Parses the JSON object `arguments`, and refuses unknown members.
-    pub fn parse(&self, arguments: &str, dialect: ParseOptions) -> Result<Box<dyn Call>> {
-        let mut arguments = Arguments::of(arguments)?;
-        let call = (self.parse)(&mut arguments, dialect)?;
-        arguments.finish()?;
-        Ok(call)
+    /// The instructions for a model, with lines counted from `base`.
+    pub fn description(&self, base: LineBase) -> String {
+        with_first(self.description, base)
+    }
+
+    /// The JSON Schema of its arguments, with lines counted from `base`.
+    pub fn input_schema(&self, base: LineBase) -> String {
+        with_first(&self.takes.schema(), base)
+    }
+
+    /// Parses the JSON text of its arguments, and refuses unknown members.
+    pub fn parse(&self, arguments: &str, options: ParseOptions) -> Result<Box<dyn Call>> {
+        self.takes.parse(arguments, options)
     }
 }
 
-/// The tool with the name `name`.
-pub fn find(name: &str) -> Option<&'static Tool> {
-    TOOLS.iter().copied().find(|tool| tool.name == name)
+/// A text for a model in which `{first}` is replaced by the number of the first line.
+pub fn with_first(text: &str, base: LineBase) -> String {
+    text.replace("{first}", itoa::Buffer::new().format(base.first()))
 }
 
 /// Maximum number of characters of a client's text in logs and errors; no name is longer.
@@ -137,11 +165,4 @@ const SHOWN: usize = 1_000;
 /// A client's text, cut for errors and logs.
 pub fn shortened(text: &str) -> String {
     text.chars().take(SHOWN).collect()
-}
-
-/// The file name in `arguments` that were refused, for logs and errors.
-pub fn name_as_sent(arguments: &str) -> Option<String> {
-    let mut arguments = Arguments::of(arguments).ok()?;
-    let name = arguments.string("name").ok().flatten().or_else(|| arguments.string("path").ok().flatten());
-    name.map(|name| shortened(&name))
 }

@@ -58,7 +58,7 @@ fn links_out_of_the_folder_are_refused_by_every_tool_on_every_interface() {
         folder.link(name, target);
     }
     folder.link("long-but-inside", &long);
-    let doors = Doors::open(&folder, &["--tools=all"]);
+    let doors = Doors::open(&folder, &["--tools=lines,exact"]);
     check_all_refused(&folder, &doors, &links.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     for list in doors.all_lists() {
         for (name, _) in &links {
@@ -135,10 +135,10 @@ fn names_that_are_paths_in_any_disguise_are_refused_by_every_tool_on_every_inter
         &"n".repeat(256),
         &"n".repeat(100_000),
     ];
-    let doors = Doors::open(&folder, &["--tools=all"]);
+    let doors = Doors::open(&folder, &["--tools=lines,exact"]);
     check_all_refused(&folder, &doors, &names);
     // With --names=any a name is still one component of a path.
-    let doors = Doors::open(&folder, &["--tools=all", "--names=any", "--read-only"]);
+    let doors = Doors::open(&folder, &["--tools=lines,exact", "--names=any", "--read-only"]);
     for name in names.iter().filter(|name| !name.contains('%')) {
         for server in [&doors.stdio as &dyn Mcp, &doors.http] {
             let answer =
@@ -211,7 +211,7 @@ fn special_files_are_refused_at_once_by_every_tool_on_every_interface() {
             Err(errno) => println!("skipped: no device {name} can be made here ({errno})"),
         }
     }
-    let doors = Doors::open(&folder, &["--tools=all", "--timeout=5"]);
+    let doors = Doors::open(&folder, &["--tools=lines,exact", "--timeout=5"]);
     check_all_refused(&folder, &doors, &names);
     for list in doors.all_lists() {
         assert!(names.iter().all(|name| !list.contains(&format!("{name},"))), "{list}");
@@ -224,7 +224,7 @@ fn an_edit_severs_a_hard_link_so_that_the_file_outside_stays_as_it_is() {
     folder.write("inside", "one\n");
     std::fs::hard_link(folder.path().join("inside"), folder.path().join("twin")).expect("a hard link");
     std::fs::hard_link(folder.outside("secret"), folder.path().join("hard")).expect("a hard link");
-    let doors = Doors::open(&folder, &["--tools=all"]);
+    let doors = Doors::open(&folder, &["--tools=lines,exact"]);
     // A hard link is a file of the folder: no name of a file is its first one.
     assert_eq!(
         doors.stdio.ok("read_file", json!({ "name": "hard" })),

@@ -215,7 +215,7 @@ fn the_direct_methods_work_beside_mcp_on_one_stdin() {
 #[test]
 fn a_tool_that_was_not_chosen_does_not_exist_here_either() {
     let fill = |folder: &Folder| folder.write("f", "a\n");
-    direct_on_both_with(&["--tools=read_file,file_edit"], fill, |server, folder| {
+    direct_on_both_with(&["--tools=lines.read_file,file_edit"], fill, |server, folder| {
         let before = folder.snapshot();
         assert_eq!(server.direct("read_file", json!({ "name": "f" }))["content"], "a");
         for operation in ["list_files", "edit_file"] {
@@ -235,7 +235,7 @@ fn file_edit_has_no_form_in_this_interface() {
     let folder = Folder::new();
     folder.write("f", "a\n");
     let params = json!({ "path": "f", "edits": [{ "old_text": "a", "new_text": "b" }] });
-    for flags in [&["--tools=all"][..], &["--tools=all", "--read-only"]] {
+    for flags in [&["--tools=lines,exact"][..], &["--tools=lines,exact", "--read-only"]] {
         let (http, stdio) = (Http::start(&folder, flags), Stdio::start(&folder, flags));
         assert_eq!(http.post("/file_edit", &params).status, 404);
         assert_eq!(stdio.direct_error("file_edit", params.clone()).code, -32601);

@@ -53,7 +53,7 @@ fn the_complete_mcp_workflow_of_s0_holds() {
         let annotations = &find("edit_file")["annotations"];
         assert_eq!(
             (&annotations["readOnlyHint"], &annotations["destructiveHint"]),
-            (&json!(false), &json!(false))
+            (&json!(false), &json!(true))
         );
 
         let list = success(&call(server, "list_files", json!({})));

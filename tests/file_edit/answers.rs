@@ -54,7 +54,7 @@ fn should_validate_all_edits_in_dry_run() {
 #[test]
 fn should_return_same_errors_as_real_run_would() {
     // `fails` compares the two.
-    let bench = Bench::with(&["--tools=all", "--max-size=1"], "a a");
+    let bench = Bench::with(&["--tools=lines,exact", "--max-size=1"], "a a");
     bench.fails(one("a", "b"), "WRONG_COUNT");
     bench.fails(one("x", "b"), "NO_MATCH");
     bench.fails(times("a", &"x".repeat(600_000), 2), "TOO_LARGE");
@@ -184,7 +184,7 @@ fn should_handle_comment_updates_across_file() {
 #[test]
 fn a_path_is_a_name_or_lies_in_the_folder() {
     on_both_with(
-        &["--tools=all"],
+        &["--tools=lines,exact"],
         |folder| folder.write(NAME, "a"),
         |server, folder| {
             let absolute = folder.path().join(NAME);
@@ -208,13 +208,13 @@ fn a_path_is_a_name_or_lies_in_the_folder() {
 
 #[test]
 fn with_structured_the_metadata_is_the_structured_content() {
-    let bench = Bench::with(&["--tools=all", "--structured"], "a");
+    let bench = Bench::with(&["--tools=lines,exact", "--structured"], "a");
     bench.server.begin("2025-11-25");
     for edits in [one("zzz", "b"), one("a", "b")] {
         let result = bench.call(edits).result;
         assert_eq!(result["structuredContent"], result["metadata"]);
     }
-    let bench = Bench::with(&["--tools=all", "--structured"], "a");
+    let bench = Bench::with(&["--tools=lines,exact", "--structured"], "a");
     bench.server.begin("2024-11-05");
     let result = bench.call(one("a", "b")).result;
     assert!(result.get("structuredContent").is_none() && result["metadata"].is_object());
@@ -330,7 +330,7 @@ fn the_end_of_a_long_text_is_compared_as_well() {
 
 #[test]
 fn a_result_far_too_large_is_refused_before_it_is_made() {
-    let bench = Bench::with(&["--tools=all", "--max-size=1"], &"a".repeat(5_000));
+    let bench = Bench::with(&["--tools=lines,exact", "--max-size=1"], &"a".repeat(5_000));
     let result = bench.fails(times("a", &"x".repeat(500_000), 5_000), "TOO_LARGE");
     assert!(result.first_line().starts_with("Error: File size 2384."), "{}", result.text);
 }

@@ -14,7 +14,7 @@ pub(crate) const NAME: &str = "test.txt";
 
 impl Bench {
     pub(crate) fn new(content: &str) -> Bench {
-        Bench::with(&["--tools=all"], content)
+        Bench::with(&["--tools=lines,exact"], content)
     }
 
     pub(crate) fn with(flags: &[&str], content: &str) -> Bench {

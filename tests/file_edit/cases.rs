@@ -37,7 +37,7 @@ fn empty_edits_array_handling() {
 #[test]
 fn very_large_files() {
     let content = "0123456789abcdef\n".repeat(700_000) + "needle\n";
-    let bench = Bench::with(&["--tools=all", "--max-size=20"], &content);
+    let bench = Bench::with(&["--tools=lines,exact", "--max-size=20"], &content);
     assert!(!bench.call(one("needle", "found it")).is_error);
     assert_eq!(bench.folder.text(NAME), content.replace("needle", "found it"));
 }
@@ -191,7 +191,7 @@ fn should_handle_permission_denied_errors() {
         folder.write(NAME, "a");
         folder.set_mode(NAME, 0o444);
     };
-    on_both_as_nobody(&["--tools=all"], fill, |server, _, folder| {
+    on_both_as_nobody(&["--tools=lines,exact"], fill, |server, _, folder| {
         for dry_run in [true, false] {
             let arguments = json!({ "path": NAME, "edits": one("a", "b"), "dry_run": dry_run });
             let result = server.tool("file_edit", arguments);
@@ -294,7 +294,7 @@ fn should_handle_10mb_file_efficiently() {
 #[test]
 fn should_not_read_or_write_file_multiple_times() {
     // At this level the log names every file that is written.
-    let bench = Bench::with(&["--tools=all", "--log-level=trace"], "a b c");
+    let bench = Bench::with(&["--tools=lines,exact", "--log-level=trace"], "a b c");
     let before = bench.folder.snapshot()[NAME].inode;
     let edits = json!([{ "old_text": "a", "new_text": "1" }, { "old_text": "b", "new_text": "2" }]);
     assert!(!bench.call(edits).is_error);

@@ -12,7 +12,7 @@ const FILE: &str = "use std::fmt;\n\n/// A point.\npub struct Point {\n    pub x
 fn miss(content: &str, old_text: &str, new_text: &str) -> ToolResult {
     let folder = Folder::new();
     folder.write("f", content);
-    let server = Stdio::start(&folder, &["--tools=all"]);
+    let server = Stdio::start(&folder, &["--tools=lines,exact"]);
     let before = folder.snapshot();
     let edits = json!([{ "old_text": old_text, "new_text": new_text }]);
     let result = server.tool("file_edit", json!({ "path": "f", "edits": edits }));
@@ -46,7 +46,7 @@ fn diagnosed(content: &str, old_text: &str, (line, column): (u64, u64), says: &[
     // The edit succeeds with the text that the error gives.
     let folder = Folder::new();
     folder.write("f", content);
-    let server = Stdio::start(&folder, &["--tools=all", "--sync=none"]);
+    let server = Stdio::start(&folder, &["--tools=lines,exact", "--sync=none"]);
     let edits =
         json!([{ "old_text": passage, "new_text": "x", "occurrences": content.matches(passage).count() }]);
     let result = server.tool("file_edit", json!({ "path": "f", "edits": edits }));
@@ -178,7 +178,7 @@ fn a_passage_far_into_a_large_file_is_found() {
 fn a_search_that_stops_early_says_so() {
     let folder = Folder::new();
     folder.write("f", "a line without it\n".repeat(2_000_000));
-    let server = Stdio::start(&folder, &["--tools=all", "--max-size=100"]);
+    let server = Stdio::start(&folder, &["--tools=lines,exact", "--max-size=100"]);
     let edits = json!([{ "old_text": "zqxj", "new_text": "y" }]);
     let result = server.tool("file_edit", json!({ "path": "f", "edits": edits }));
     assert_eq!(result.result["metadata"]["validation_error"]["stopped_early"], true, "{}", result.text);

@@ -116,7 +116,7 @@ fn a_diff_that_is_too_long_ends_at_a_hunk_and_says_how_many_more_there_are() {
 #[test]
 fn the_diff_of_a_call_is_what_patch_needs_also_for_a_new_file() {
     let (folder, other) = (Folder::new(), Folder::new());
-    let server = support::Stdio::start(&folder, &["--tools=all"]);
+    let server = support::Stdio::start(&folder, &["--tools=lines,exact"]);
     for edits in [
         json!([{ "old_text": "", "new_text": "one\ntwo\nthree\n" }]),
         json!([{ "old_text": "two", "new_text": "2\n2½" }, { "old_text": "three\n", "new_text": "3" }]),

@@ -11,7 +11,8 @@ fn edit(old_text: &str, new_text: &str, occurrences: usize) -> Value {
 
 fn start(folder: &Folder, flags: &[&str]) -> Stdio {
     folder.write("warm", "a line\n");
-    let server = Stdio::start(folder, &[&["--tools=all", "--sync=none", "--timeout=300"], flags].concat());
+    let server =
+        Stdio::start(folder, &[&["--tools=lines,exact", "--sync=none", "--timeout=300"], flags].concat());
     // What a call takes of the program itself is there from now on.
     server.ok("file_edit", json!({ "path": "warm", "edits": [edit("line", "row", 1)] }));
     let many = "ab".repeat(1_000);

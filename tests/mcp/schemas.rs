@@ -22,7 +22,7 @@ fn each_schema(schema: &Value, check: &mut impl FnMut(&Value)) {
 fn every_schema_is_valid_has_properties_and_knows_no_unions() {
     for revision in HANDSHAKE {
         on_both_with(
-            &["--tools=all", "--structured"],
+            &["--tools=lines,exact", "--structured"],
             |_| {},
             |server, _| {
                 server.begin(revision);
@@ -61,7 +61,7 @@ fn the_list_of_tools_is_under_6_kb_in_every_revision() {
         server.recv_line().len()
     };
     for revision in HANDSHAKE.into_iter().chain([STATELESS]) {
-        for flags in [&[][..], &["--tools=all"]] {
+        for flags in [&[][..], &["--tools=lines,exact"]] {
             let bytes = size(flags, revision);
             assert!(bytes < 6_000, "{revision} {flags:?}: {bytes} bytes");
         }
@@ -74,7 +74,7 @@ fn data_for_programs_is_what_the_output_schema_says() {
         let folder = Folder::new();
         folder.write("f", "a\nb\n");
         folder.write("not text", "\0");
-        let flags = ["--tools=all", "--structured"];
+        let flags = ["--tools=lines,exact", "--structured"];
         let (stdio, http) = (Stdio::start(&folder, &flags), Http::start(&folder, &flags));
         let servers: [Box<dyn Mcp>; 2] = match revision {
             STATELESS => [Box::new(Stateless(stdio)), Box::new(Stateless(http))],

@@ -38,10 +38,10 @@ fn three_tools_are_offered_unless_others_are_chosen() {
 #[test]
 fn the_tools_chosen_are_offered_in_a_fixed_order() {
     let cases: [(&str, &[&str]); 4] = [
-        ("--tools=all", &["list_files", "read_file", "edit_file", "file_edit"]),
-        ("--tools=edit_file,list_files", &["list_files", "edit_file"]),
+        ("--tools=lines,exact", &["list_files", "read_file", "edit_file", "file_edit"]),
+        ("--tools=lines.edit_file,list_files", &["list_files", "edit_file"]),
         ("--tools=file_edit", &["file_edit"]),
-        ("--tools=read_file", &["read_file"]),
+        ("--tools=lines.read_file", &["read_file"]),
     ];
     for (flag, wanted) in cases {
         on_both_with(&[flag], |_| {}, |server, _| assert_eq!(names(server), wanted, "{flag}"));
@@ -51,7 +51,7 @@ fn the_tools_chosen_are_offered_in_a_fixed_order() {
 #[test]
 fn a_tool_that_was_not_chosen_is_unknown() {
     on_both_with(
-        &["--tools=read_file"],
+        &["--tools=lines.read_file"],
         |folder| folder.write("f", "a\n"),
         |server, folder| {
             let before = folder.snapshot();
@@ -61,7 +61,7 @@ fn a_tool_that_was_not_chosen_is_unknown() {
                 let error = &answer["error"];
                 assert_eq!(
                     (&error["code"], &error["message"]),
-                    (&json!(-32602), &json!(format!("Unknown tool: {tool}")))
+                    (&json!(-32602), &json!(format!("Unknown tool: {tool}; the tools are read_file")))
                 );
             }
             assert_eq!(folder.snapshot(), before);
@@ -77,7 +77,10 @@ fn an_unknown_tool_is_named_in_the_error() {
             let error = &answer["error"];
             assert_eq!(
                 (&error["code"], &error["message"]),
-                (&json!(-32602), &json!(format!("Unknown tool: {name}")))
+                (
+                    &json!(-32602),
+                    &json!(format!("Unknown tool: {name}; the tools are list_files, read_file, edit_file"))
+                )
             );
         }
     });
@@ -93,7 +96,8 @@ fn params_that_are_no_tool_call_are_invalid() {
             json!({ "name": null, "arguments": {} }),
             json!({ "name": ["list_files"] }),
             json!({ "name": "list_files", "arguments": [] }),
-            json!({ "name": "list_files", "arguments": "{}" }),
+            json!({ "name": "list_files", "arguments": "{} {}" }),
+            json!({ "name": "list_files", "arguments": "[]" }),
             json!({ "name": "list_files", "arguments": 1 }),
         ];
         for params in cases {
@@ -117,7 +121,7 @@ fn absent_and_null_arguments_count_as_none() {
 fn every_tool_has_a_description_a_plain_schema_and_all_four_hints() {
     for revision in REVISIONS {
         on_both_with(
-            &["--tools=all"],
+            &["--tools=lines,exact"],
             |_| {},
             |server, _| {
                 server.begin(revision);
@@ -134,8 +138,8 @@ fn every_tool_has_a_description_a_plain_schema_and_all_four_hints() {
                     let reads = name == "list_files" || name == "read_file";
                     assert_eq!(hints["readOnlyHint"], reads, "{name}");
                     assert_eq!(hints["openWorldHint"], false, "{name}");
-                    // False for the writers (contract); a reader destroys nothing either, as S0's workflow has it.
-                    assert_eq!(hints["destructiveHint"], false, "{name}");
+                    // The writers can change or remove what was there.
+                    assert_eq!(hints["destructiveHint"], !reads, "{name}");
                     assert_eq!(hints["idempotentHint"].as_bool().unwrap_or(false), reads, "{name}");
                 }
             },
@@ -146,7 +150,7 @@ fn every_tool_has_a_description_a_plain_schema_and_all_four_hints() {
 #[test]
 fn the_schemas_name_the_arguments_of_the_contract() {
     on_both_with(
-        &["--tools=all"],
+        &["--tools=lines,exact"],
         |_| {},
         |server, _| {
             let properties: Vec<(String, Vec<String>, Value)> = tools(server)

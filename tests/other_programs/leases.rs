@@ -38,7 +38,7 @@ fn a_request_for_a_leased_file_waits_for_the_end_of_the_lease_and_answers_with_t
         folder.write("free", "free\n");
         folder.write("leased", "old\n");
         let Some(lease) = Lease::take(&folder.path().join("leased")) else { return };
-        let server = Stdio::start(&folder, &["--tools=all"]);
+        let server = Stdio::start(&folder, &["--tools=lines,exact"]);
         server.send(&request);
         lease.until_a_process_waits();
         // Other requests do not wait.
@@ -102,7 +102,7 @@ fn a_request_over_http_for_a_leased_file_waits_for_the_end_of_the_lease() {
 #[test]
 fn a_lease_that_does_not_end_is_an_error_at_the_timeout_and_nothing_has_changed() {
     on_both_with(
-        &["--timeout=1", "--tools=all"],
+        &["--timeout=1", "--tools=lines,exact"],
         |folder| {
             folder.write("leased", "a\n");
             folder.write("other", "a\nb\n");

@@ -107,6 +107,11 @@ fn values_out_of_range_are_refused_by_the_name_of_their_flag() {
         "--tools=nothing",
         "--tools=list_files,x",
         "--tools=",
+        "--tools=all",
+        "--tools=lines,",
+        "--tools=exact.read_file",
+        "--line-base=2",
+        "--line-base=",
         "--names=all",
         "--names=",
         "--sync=some",
@@ -153,8 +158,10 @@ fn both_ends_of_every_range_are_taken() {
         ["--port=65535", "--max-in-flight=4096"],
         ["--sync=none", "--names=any"],
         ["--sync=full", "--names=portable"],
-        ["--rate-limit=100,1000", "--tools=all"],
-        ["--rate-limit=5", "--tools=list_files,read_file,edit_file,file_edit"],
+        ["--rate-limit=100,1000", "--tools=lines,exact"],
+        ["--rate-limit=5", "--tools=lines.read_file,list_files,exact.file_edit"],
+        ["--line-base=0", "--tools=exact"],
+        ["--line-base=1", "--tools=exact,lines"],
         ["--structured", "--read-only"],
         ["--log-level=error", "--log-format=text"],
         ["--log-level=warn", "--log-format=json"],
@@ -190,6 +197,7 @@ fn help_and_version_exit_0() {
         "--max-size",
         "--timeout",
         "--tools",
+        "--line-base",
         "--names",
         "--read-only",
         "--sync",
@@ -201,7 +209,7 @@ fn help_and_version_exit_0() {
     ] {
         assert!(help.stdout.contains(flag), "{flag} is not in the help: {}", help.stdout);
     }
-    for default in ["8080", "127.0.0.1", "list_files,read_file,edit_file", "portable", "128"] {
+    for default in ["8080", "127.0.0.1", "lines", "portable", "128"] {
         assert!(help.stdout.contains(default), "the default {default} is not in the help: {}", help.stdout);
     }
     let version = run_to_end(&["--version"]);

@@ -117,7 +117,9 @@ mod tests {
             let answer =
                 |call| runtime.block_on(server.call(call, Instant::now(), server.body_share())).unwrap();
             assert_eq!(answer(test_calls::tool("1", at_once)).status(), StatusCode::OK);
-            assert_eq!(answer(test_calls::rest(at_once)).status(), StatusCode::INTERNAL_SERVER_ERROR);
+            for call in [test_calls::rest(at_once), test_calls::posted(at_once)] {
+                assert_eq!(answer(call).status(), StatusCode::INTERNAL_SERVER_ERROR);
+            }
         }
         assert_eq!(server.executor.in_progress().count(), 0);
     }

@@ -29,7 +29,10 @@ pub(super) struct Checks {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     Mcp,
+    /// A REST path.
     Rest(String),
+    /// `/tools/{name}`.
+    Tool(String),
 }
 
 /// Why a request is refused.
@@ -52,19 +55,14 @@ impl Checks {
     pub(super) fn check(&self, head: &Parts, service: &Service) -> Result<Target, HttpRefusal> {
         self.check_source(&head.headers, &head.uri)?;
         self.check_token(&head.headers)?;
-        let target = match head.uri.path() {
-            "/" | "/mcp" => Target::Mcp,
-            path => match path.strip_prefix('/').filter(|name| service.is_direct_operation(name)) {
-                Some(name) => Target::Rest(name.into()),
-                None => {
-                    return Err(refused(
-                        404,
-                        code::METHOD_NOT_FOUND,
-                        format!("Not found: {path}; MCP is at /mcp"),
-                    ));
-                }
-            },
-        };
+        let path = head.uri.path();
+        let target = target(path, service).ok_or_else(|| {
+            let message = match path.strip_prefix("/tools/") {
+                Some(name) => service.unknown_tool(name),
+                None => format!("Not found: {path}; MCP is at /mcp"),
+            };
+            refused(404, code::METHOD_NOT_FOUND, message)
+        })?;
         if head.method != Method::POST {
             let mut refusal = refused(405, code::INVALID_REQUEST, "Method not allowed; use POST");
             refusal.header = Some((hyper::header::ALLOW, HeaderValue::from_static("POST")));
@@ -118,6 +116,18 @@ impl Checks {
         let mut refusal = refused(401, code::INVALID_REQUEST, "Unauthorized: a bearer token is required");
         refusal.header = Some((hyper::header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         Err(refusal)
+    }
+}
+
+/// The target that the path names. `None` if there is none.
+fn target(path: &str, service: &Service) -> Option<Target> {
+    if matches!(path, "/" | "/mcp") {
+        return Some(Target::Mcp);
+    }
+    let name = path.strip_prefix('/')?;
+    match name.strip_prefix("tools/") {
+        Some(tool) => service.is_tool(tool).then(|| Target::Tool(tool.into())),
+        None => service.is_direct_operation(name).then(|| Target::Rest(name.into())),
     }
 }
 

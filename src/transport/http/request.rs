@@ -133,7 +133,7 @@ impl Server {
 
     async fn parse(&self, target: Target, headers: Headers, limit: RateLimit, body: BodyBuffer) -> Step {
         let (service, executor) = (self.shared.service.clone(), self.executor.clone());
-        let (short, rest) = (body.len() <= SHORT, matches!(target, Target::Rest(_)));
+        let (short, rest) = (body.len() <= SHORT, target != Target::Mcp);
         let internal_error = {
             let service = service.clone();
             move || service.http_refusal(rest, 500, code::INTERNAL_ERROR, "Internal error")
@@ -146,6 +146,7 @@ impl Server {
             let parse = || match &target {
                 Target::Mcp => service.mcp_over_http(&headers, &mut admit, &body),
                 Target::Rest(operation) => service.rest(operation, &body),
+                Target::Tool(name) => service.posted(name, &body),
             };
             executor.parse(std::time::Instant::now(), parse, internal_error)
         };

@@ -2,34 +2,43 @@
 
 use serde::Serialize;
 
-use super::{Arguments, Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
 use crate::engine::{Control, Excerpt, FilePath, LineRange, Result, Workspace};
+use crate::tools::arguments::{Line, Request, Takes, arguments};
+use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
 
-pub(super) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "read_file",
     title: "Read file",
-    description: "Read a text file, or the lines start_line to end_line of it. Lines count from 0 and both ends are \
+    description: "Read a text file, or the lines start_line to end_line of it. Lines count from {first} and both ends are \
         included. Only start_line: to the end; only end_line: from the first line; an end_line past the end means the \
         last line. The first line of the answer says which lines these are and how many the file has; read a large file \
-        in parts. A missing file is an error. Example: {\"name\":\"notes.txt\",\"start_line\":0,\"end_line\":99}",
-    input_schema: concat!(
-        r#"{"type":"object","properties":{"#,
-        r#""name":{"type":"string","description":"Name of the file, as list_files gives it"},"#,
-        r#""start_line":{"type":"integer","minimum":0,"description":"First line, counted from 0"},"#,
-        r#""end_line":{"type":"integer","minimum":0,"description":"Last line, counted from 0, included"}"#,
-        r#"},"required":["name"],"additionalProperties":false}"#
-    ),
+        in parts. A missing file is an error. Example: {\"name\":\"notes.txt\",\"start_line\":{first},\"end_line\":99}",
+    instructions: "Use read_file to read a file or a range of its lines.",
+    takes: Takes::of::<ReadArguments>(),
     output_schema: None,
     writes: false,
+    destructive: false,
+    idempotent: true,
     direct: true,
-    parse,
 };
 
-fn parse(arguments: &mut Arguments, dialect: ParseOptions) -> Result<Box<dyn Call>> {
-    let name = arguments.file_name("name", dialect)?;
-    let start = arguments.line("start_line", dialect.base)?;
-    let end = arguments.line("end_line", dialect.base)?;
-    Ok(Box::new(ReadFile { name, range: LineRange { start, end }, base: dialect.base }))
+arguments! {
+    struct ReadArguments {
+        /// Name of the file, as list_files gives it
+        name: FilePath,
+        /// First line, counted from {first}
+        start_line: Option<Line>,
+        /// Last line, counted from {first}, included
+        end_line: Option<Line>,
+    }
+}
+
+impl Request for ReadArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        let line = |line: Option<Line>| line.map(|line| line.0);
+        let range = LineRange { start: line(self.start_line), end: line(self.end_line) };
+        Ok(Box::new(ReadFile { name: self.name, range, base: options.base }))
+    }
 }
 
 #[derive(Debug)]
@@ -66,7 +75,8 @@ impl ReadFile {
         if self.range.is_whole() || excerpt.lines.is_empty() {
             return format!("File: {name} ({total} lines)\n\n");
         }
-        let (start, end) = (excerpt.lines.start, excerpt.lines.end - 1);
+        let first = self.base.first() as usize;
+        let (start, end) = (excerpt.lines.start + first, excerpt.lines.end - 1 + first);
         format!("File: {name} (lines {start}-{end} of {total} total)\n\n")
     }
 

@@ -1,13 +1,15 @@
 //! Describes differences and positions in words.
 
 use crate::engine::{Difference, DifferenceKind, InputError, Similar, Snippet};
+use crate::tools::LineBase;
 
 /// Maximum number of characters quoted of a difference.
 const QUOTED: usize = 60;
 
-/// The call that reads a passage; its lines are 0-based.
-pub(super) fn read_call(passage: &Snippet) -> String {
-    let (first, last) = (passage.line, passage.line + passage.further_lines);
+/// The call that reads a passage; its lines count from `base`.
+pub(super) fn read_call(passage: &Snippet, base: LineBase) -> String {
+    let first = passage.line + base.first() as usize;
+    let last = first + passage.further_lines;
     format!("read_file start_line={first} end_line={last}")
 }
 

@@ -2,13 +2,18 @@
 
 use std::fmt::Write;
 
-use super::Members;
 use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
 use super::format::{self, read_call};
 use crate::engine::{Diagnosis, Similar, Unmatched};
+use crate::tools::{LineBase, Members};
 
-pub(super) fn no_match(path: &str, unmatched: &Unmatched, miss: &Diagnosis) -> (String, Members) {
+pub(super) fn no_match(
+    path: &str,
+    unmatched: &Unmatched,
+    miss: &Diagnosis,
+    base: LineBase,
+) -> (String, Members) {
     let Unmatched { edit, edits, old_text, expected, total_lines, .. } = unmatched;
     let message = format!("Could not find exact text in {path}");
     let mut text = format!("Edit {} of {edits} failed: {message}.\n\n{}", edit + 1, searched(old_text));
@@ -17,20 +22,21 @@ pub(super) fn no_match(path: &str, unmatched: &Unmatched, miss: &Diagnosis) -> (
     }
     if !miss.already_applied.is_empty() {
         text.push_str("This edit seems to be already applied: new_text already stands where old_text would have been:\n");
-        miss.already_applied.iter().for_each(|passage| location(&mut text, passage));
+        miss.already_applied.iter().for_each(|passage| location(&mut text, passage, base));
         text.push('\n');
     }
     // A write to a String cannot fail.
     if let Some(line) = miss.before_edits {
         let _ = writeln!(
             text,
-            "The text stands in line {} (read_file start_line={line}) of the file as it is, but an earlier edit of this call changes it before.\n",
-            line + 1
+            "The text stands in line {} (read_file start_line={}) of the file as it is, but an earlier edit of this call changes it before.\n",
+            line + 1,
+            line + base.first() as usize
         );
     }
     if !miss.similar.is_empty() {
         text.push_str("File contains similar content that might be what you're looking for:\n\n");
-        miss.similar.iter().for_each(|similar| tell_similar(&mut text, similar));
+        miss.similar.iter().for_each(|similar| tell_similar(&mut text, similar, base));
     } else if !old_text.is_empty() && miss.already_applied.is_empty() {
         text.push_str("Nothing in the file is similar to it.\n\n");
     }
@@ -47,9 +53,13 @@ pub(super) fn no_match(path: &str, unmatched: &Unmatched, miss: &Diagnosis) -> (
         expected_occurrences: Some(*expected),
         actual_occurrences: Some(0),
         search_text: Some(start_of(old_text)),
-        similar_content: miss.similar.iter().map(similar_content).collect(),
+        similar_content: miss.similar.iter().map(|similar| similar_content(similar, base)).collect(),
         stopped_early: miss.stopped_early,
-        already_applied: miss.already_applied.iter().map(MatchLocation::of).collect(),
+        already_applied: miss
+            .already_applied
+            .iter()
+            .map(|passage| MatchLocation::of(passage, base))
+            .collect(),
         ..Default::default()
     };
     let shown = miss.similar.first().map(|similar| &similar.passage).or(miss.already_applied.first());
@@ -57,7 +67,7 @@ pub(super) fn no_match(path: &str, unmatched: &Unmatched, miss: &Diagnosis) -> (
     (text, metadata(path, error, fixes, Some(preview)))
 }
 
-fn tell_similar(text: &mut String, similar: &Similar) {
+fn tell_similar(text: &mut String, similar: &Similar, base: LineBase) {
     let Similar { passage, differences, more, .. } = similar;
     let (line, percent) = (passage.line + 1, (similar.score * 100.0).floor());
     // A write to a String cannot fail.
@@ -68,7 +78,8 @@ fn tell_similar(text: &mut String, similar: &Similar) {
             write!(text, "Lines {line}-{}:\n{lines}", line + further)
         }
     };
-    let _ = writeln!(text, "  Column {}, {percent}% similar ({})", passage.column + 1, read_call(passage));
+    let _ =
+        writeln!(text, "  Column {}, {percent}% similar ({})", passage.column + 1, read_call(passage, base));
     if let Some(explanation) = format::explanation(similar) {
         let _ = writeln!(text, "  Difference: {explanation}");
     }
@@ -88,7 +99,7 @@ fn tell_similar(text: &mut String, similar: &Similar) {
     text.push('\n');
 }
 
-fn similar_content(similar: &Similar) -> SimilarContent<'_> {
+fn similar_content(similar: &Similar, base: LineBase) -> SimilarContent<'_> {
     let differences = similar.differences.iter().map(|difference| StringDiff {
         kind: format::kind(difference),
         expected: &difference.expected,
@@ -101,7 +112,7 @@ fn similar_content(similar: &Similar) -> SimilarContent<'_> {
         content: &similar.exact,
         similarity_score: (similar.score * 100.0).floor() / 100.0,
         differences: differences.collect(),
-        read: read_call(&similar.passage),
+        read: read_call(&similar.passage, base),
     }
 }
 

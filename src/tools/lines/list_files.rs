@@ -4,17 +4,19 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::timestamp::{push_timestamp, timestamp};
-use super::{Arguments, Call, Members, OutputKinds, ParseOptions, Reply, Tool};
 use crate::engine::{Control, FilePath, Listing, NamePolicy, Result, Workspace};
+use crate::tools::arguments::{Request, Takes, arguments};
+use crate::tools::timestamp::{push_timestamp, timestamp};
+use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
 
-pub(super) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "list_files",
     title: "List files",
     description: "List the text files in the folder, sorted by name, with the time of the last change (UTC) and the \
         number of lines (-1: not text, too large or not readable). Takes no arguments. Use it first to learn the names \
         that read_file and edit_file take. Example: {}",
-    input_schema: r#"{"type":"object","properties":{},"additionalProperties":false}"#,
+    instructions: "Use list_files to see what is there.",
+    takes: Takes::of::<ListArguments>(),
     output_schema: Some(concat!(
         r#"{"type":"object","properties":{"#,
         r#""files":{"type":"array","items":{"type":"object","properties":{"#,
@@ -30,9 +32,20 @@ pub(super) static TOOL: Tool = Tool {
         r#"},"required":["files","total_count","directory"]}"#
     )),
     writes: false,
+    destructive: false,
+    idempotent: true,
     direct: true,
-    parse: |_: &mut Arguments, dialect: ParseOptions| Ok(Box::new(ListFiles { names: dialect.names })),
 };
+
+arguments! {
+    struct ListArguments {}
+}
+
+impl Request for ListArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        Ok(Box::new(ListFiles { names: options.names }))
+    }
+}
 
 #[derive(Debug)]
 struct ListFiles {

@@ -14,14 +14,20 @@ use crate::tools::{ErrorText, LineBase};
 const SHOWN: usize = 20;
 
 /// Formats a failure as a reply. A timeout or a cancellation stays an error.
-pub(super) fn reply(path: &str, edits: usize, error: Error, wanted: OutputKinds) -> Result<Reply> {
+pub(super) fn reply(
+    path: &str,
+    edits: usize,
+    error: Error,
+    wanted: OutputKinds,
+    base: LineBase,
+) -> Result<Reply> {
     if matches!(error, Error::TimedOut | Error::Cancelled) {
         return Err(error);
     }
     let (text, metadata) = match &error {
         Error::Unmatched(unmatched) => match &unmatched.found {
-            Found::Count { actual, passages } => wrong_count(path, unmatched, *actual, passages),
-            Found::Nothing(miss) => super::no_match::no_match(path, unmatched, miss),
+            Found::Count { actual, passages } => wrong_count(path, unmatched, (*actual, passages), base),
+            Found::Nothing(miss) => super::no_match::no_match(path, unmatched, miss, base),
         },
         error => other(path, edits, error),
     };
@@ -91,7 +97,12 @@ fn index_in(at: &str) -> usize {
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-fn wrong_count(path: &str, unmatched: &Unmatched, actual: u64, passages: &[Snippet]) -> (String, Members) {
+fn wrong_count(
+    path: &str,
+    unmatched: &Unmatched,
+    (actual, passages): (u64, &[Snippet]),
+    base: LineBase,
+) -> (String, Members) {
     let Unmatched { edit, edits, old_text, expected, total_lines, .. } = unmatched;
     let times = if *expected == 1 { "occurrence" } else { "occurrences" };
     let message = format!("Expected {expected} {times} but found {actual} in {path}");
@@ -103,7 +114,7 @@ fn wrong_count(path: &str, unmatched: &Unmatched, actual: u64, passages: &[Snipp
     let of = if quotable { format!("'{old_text}'") } else { "it".to_owned() };
     let _ = writeln!(text, "Expected to replace {instances} of {of} but found {found} at:");
     for passage in passages.iter().take(SHOWN) {
-        location(&mut text, passage);
+        location(&mut text, passage, base);
     }
     let rest: Vec<String> =
         passages.iter().skip(SHOWN).map(|p| format!("{}:{}", p.line + 1, p.column + 1)).collect();
@@ -137,7 +148,7 @@ fn wrong_count(path: &str, unmatched: &Unmatched, actual: u64, passages: &[Snipp
         message,
         expected_occurrences: Some(*expected),
         actual_occurrences: Some(actual),
-        match_locations: passages.iter().map(MatchLocation::of).collect(),
+        match_locations: passages.iter().map(|passage| MatchLocation::of(passage, base)).collect(),
         search_text: Some(start_of(old_text)),
         ..Default::default()
     };

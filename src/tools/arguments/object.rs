@@ -1,0 +1,221 @@
+//! Objects of named arguments: one description gives the schema, the parser and the errors.
+//!
+//! The macro `arguments!` makes the description from a struct. The members are read in the
+//! order of its fields, because the contract fixes which error is found first (contract 4).
+
+use std::fmt::Write;
+
+use super::argument::Argument;
+use super::json::raw;
+use super::names::{meant, same_as};
+use super::value::{Place, Value};
+use crate::engine::{Error, Result};
+
+/// Maximum number of characters of an unknown name in an error.
+const SHOWN: usize = 60;
+
+/// One argument of an object.
+#[derive(Debug)]
+pub struct Field {
+    /// Its name, then its further names in this object.
+    pub names: &'static [&'static str],
+    /// Its description for a model.
+    pub description: &'static str,
+    /// Writes the members of its schema.
+    pub schema: fn(&mut String),
+    /// Whether its type requires a value.
+    pub required: bool,
+    /// Its default value as JSON.
+    pub default: Option<&'static str>,
+}
+
+impl Field {
+    fn name(&self) -> &'static str {
+        self.names[0]
+    }
+
+    fn is_required(&self) -> bool {
+        self.required && self.default.is_none()
+    }
+}
+
+/// Writes the members of an object's JSON Schema.
+pub fn write_schema(fields: &[Field], out: &mut String) {
+    out.push_str(r#""type":"object","properties":{"#);
+    for (number, field) in fields.iter().enumerate() {
+        let comma = if number == 0 { "" } else { "," };
+        // A write to a String cannot fail.
+        let _ = write!(out, r#"{comma}"{}":{{"#, field.name());
+        (field.schema)(out);
+        if let Some(default) = field.default {
+            let _ = write!(out, r#","default":{default}"#);
+        }
+        let description = serde_json::Value::from(field.description.trim_start());
+        let _ = write!(out, r#","description":{description}}}"#);
+    }
+    out.push('}');
+    let required: Vec<String> = fields
+        .iter()
+        .filter(|field| field.is_required())
+        .map(|field| format!("\"{}\"", field.name()))
+        .collect();
+    if !required.is_empty() {
+        let _ = write!(out, r#","required":[{}]"#, required.join(","));
+    }
+    out.push_str(r#","additionalProperties":false"#);
+}
+
+/// The value sent for a field.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sent<'v> {
+    /// JSON text; empty if the field is absent.
+    json: &'v str,
+    /// The name under which it was sent.
+    key: &'static str,
+    /// Another name of the same argument that was sent, too.
+    other: Option<&'static str>,
+}
+
+/// The members of one object, read field by field.
+#[derive(Debug)]
+pub struct Members<'v> {
+    object: &'v Value<'v>,
+    fields: &'static [Field],
+    sent: Vec<Sent<'v>>,
+    /// The first member that is no field.
+    unknown: Option<String>,
+    next: usize,
+}
+
+/// Reads an object with these fields. `read` takes each of them by [`Members::read_next`].
+pub fn read_object<T>(
+    value: &Value,
+    fields: &'static [Field],
+    read: impl FnOnce(&mut Members) -> Result<T>,
+) -> Result<T> {
+    value.opened('{', "an object", |object| {
+        let mut members = Members::split(object, fields)?;
+        let read = read(&mut members)?;
+        members.unknown.is_none().then_some(read).ok_or_else(|| members.unknown_member())
+    })
+}
+
+impl<'v> Members<'v> {
+    fn split(object: &'v Value<'v>, fields: &'static [Field]) -> Result<Members<'v>> {
+        let sent = vec![Sent::default(); fields.len()];
+        let mut members = Members { object, fields, sent, unknown: None, next: 0 };
+        for member in sonic_rs::to_object_iter(object.json) {
+            let (key, value) = member.map_err(|_| object.wrong("an object"))?;
+            members.put(&key, raw(&value));
+        }
+        Ok(members)
+    }
+
+    /// Takes one member. Of two with one name, the last counts; null counts as absent.
+    fn put(&mut self, key: &str, json: &'v str) {
+        let Some((number, key)) = find(self.fields, key) else {
+            self.unknown.get_or_insert_with(|| key.chars().take(SHOWN).collect());
+            return;
+        };
+        let sent = &mut self.sent[number];
+        match json {
+            "null" if sent.key == key => sent.json = "",
+            "null" if sent.other == Some(key) => sent.other = None,
+            "null" => {}
+            _ if sent.json.is_empty() || sent.key == key => *sent = Sent { json, key, other: sent.other },
+            _ => sent.other = Some(key),
+        }
+    }
+
+    /// Reads the next field.
+    pub fn read_next<T: Argument>(&mut self) -> Result<T> {
+        let (field, sent) = (&self.fields[self.next], self.sent[self.next]);
+        self.next += 1;
+        if let Some(other) = sent.other {
+            let problem = format!("it names the same argument as {}; give one of them", sent.key);
+            return Err(self.object.refuse_member(other, problem));
+        }
+        let (json, key) = match (sent.json, field.default) {
+            ("", None) => {
+                return T::absent().ok_or_else(|| self.missing(field.name(), &T::expected()));
+            }
+            ("", Some(default)) => (default, field.name()),
+            _ => (sent.json, sent.key),
+        };
+        T::read(&Value { json, place: &Place::Member(self.object.place, key), options: self.object.options })
+    }
+
+    /// The error for a missing argument. If there is an unknown one, the missing one may be meant by it.
+    fn missing(&self, name: &str, expected: &str) -> Error {
+        match self.unknown {
+            Some(_) => self.unknown_member(),
+            None => self.object.refuse_member(name, format!("it is missing; expected {expected}")),
+        }
+    }
+
+    fn unknown_member(&self) -> Error {
+        let unknown = self.unknown.as_deref().unwrap_or_default();
+        let names: Vec<&str> = self.fields.iter().map(Field::name).collect();
+        let known = match names[..] {
+            [] => "no properties".into(),
+            _ => format!("only {}", names.join(", ")),
+        };
+        let meant = meant(unknown, self.fields.iter().map(Field::name));
+        let meant = meant.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
+        self.object.refuse_member(unknown, format!("unknown property; expected {known}{meant}"))
+    }
+}
+
+/// The field that `key` names, and the name as it is in the tables. A field's own name goes before all others.
+fn find(fields: &'static [Field], key: &str) -> Option<(usize, &'static str)> {
+    let by = |names: fn(&Field) -> &'static [&'static str]| {
+        fields.iter().enumerate().find_map(|(number, field)| {
+            names(field).iter().find(|name| **name == key).map(|name| (number, *name))
+        })
+    };
+    by(|field| &field.names[..1])
+        .or_else(|| by(|field| field.names))
+        .or_else(|| by(|field| same_as(field.name())))
+}
+
+/// Makes a struct of arguments, its JSON Schema and its parser from one description.
+///
+/// The comment on a field is its description in the schema, where `{first}` becomes the number of the first line.
+/// `field as "name" or "other": Type = default` gives a field another name in JSON, further names, and a default
+/// value, which is a JSON literal. An `Option` may be absent.
+macro_rules! arguments {
+    ($(#[doc = $about:literal])* $vis:vis struct $type:ident {
+        $($(#[doc = $doc:literal])+ $field:ident $(as $name:literal $(or $other:literal)*)?: $kind:ty $(= $default:literal)?,)*
+    }) => {
+        $(#[doc = $about])*
+        #[derive(Debug)]
+        $vis struct $type { $($(#[doc = $doc])+ $vis $field: $kind,)* }
+
+        impl $crate::tools::arguments::Argument for $type {
+            fn expected() -> String {
+                "an object".into()
+            }
+
+            fn schema(out: &mut String) {
+                $crate::tools::arguments::write_schema(Self::FIELDS, out);
+            }
+
+            fn read(value: &$crate::tools::arguments::Value) -> $crate::engine::Result<Self> {
+                $crate::tools::arguments::read_object(value, Self::FIELDS, |_members| {
+                    Ok($type { $($field: _members.read_next()?,)* })
+                })
+            }
+        }
+
+        impl $type {
+            const FIELDS: &'static [$crate::tools::arguments::Field] = &[$($crate::tools::arguments::Field {
+                names: &[$($name, $($other,)*)? stringify!($field)],
+                description: concat!($($doc),+),
+                schema: <$kind as $crate::tools::arguments::Argument>::schema,
+                required: <$kind as $crate::tools::arguments::Argument>::REQUIRED,
+                default: [$(Some(stringify!($default)),)? None][0],
+            },)*];
+        }
+    };
+}
+pub(crate) use arguments;

@@ -1,0 +1,209 @@
+//! The types of arguments that several tools have. A new type is one more implementation of [`Argument`].
+
+use std::ops::Deref;
+
+use super::argument::Argument;
+use super::json::{Integer, integer};
+use super::value::Value;
+use crate::engine::{Error, FilePath, Result};
+
+/// Text for a file: a string without NUL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text(pub String);
+
+/// The number of a line, converted to a 0-based one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line(pub u64);
+
+/// An integer of at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count(pub u64);
+
+/// An array of at least `LEAST` and at most `MOST` items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct List<T, const LEAST: usize, const MOST: usize>(pub Vec<T>);
+
+/// An argument whose error the tool reports after others of its own.
+#[derive(Debug)]
+pub struct Later<T>(pub Result<T>);
+
+impl Argument for String {
+    fn expected() -> String {
+        "a string".into()
+    }
+
+    fn schema(out: &mut String) {
+        out.push_str(r#""type":"string""#);
+    }
+
+    fn read(value: &Value) -> Result<String> {
+        value.string()
+    }
+}
+
+impl Argument for Text {
+    fn expected() -> String {
+        String::expected()
+    }
+
+    fn schema(out: &mut String) {
+        String::schema(out);
+    }
+
+    fn read(value: &Value) -> Result<Text> {
+        let text = value.string()?;
+        match memchr::memchr(0, text.as_bytes()) {
+            None => Ok(Text(text)),
+            Some(_) => Err(value.refuse("it holds a NUL character; expected text without one")),
+        }
+    }
+}
+
+impl Argument for FilePath {
+    fn expected() -> String {
+        String::expected()
+    }
+
+    fn schema(out: &mut String) {
+        String::schema(out);
+    }
+
+    fn read(value: &Value) -> Result<FilePath> {
+        value.options().path(&value.string()?)
+    }
+}
+
+impl Argument for Line {
+    fn expected() -> String {
+        "a line number".into()
+    }
+
+    fn schema(out: &mut String) {
+        out.push_str(r#""type":"integer","minimum":{first}"#);
+    }
+
+    fn read(value: &Value) -> Result<Line> {
+        match integer(value.json()) {
+            None => Err(value.wrong("an integer")),
+            Some(Integer::Negative) => Err(Error::NegativeLine),
+            Some(Integer::Natural(line)) => {
+                line.checked_sub(value.options().base.first()).map(Line).ok_or(Error::NegativeLine)
+            }
+        }
+    }
+}
+
+impl Argument for Count {
+    fn expected() -> String {
+        "an integer of at least 1".into()
+    }
+
+    fn schema(out: &mut String) {
+        out.push_str(r#""type":"integer","minimum":1"#);
+    }
+
+    fn read(value: &Value) -> Result<Count> {
+        match integer(value.json()) {
+            Some(Integer::Natural(count)) if 1 <= count => Ok(Count(count)),
+            _ => Err(value.wrong(&Count::expected())),
+        }
+    }
+}
+
+impl Argument for bool {
+    fn expected() -> String {
+        "true or false".into()
+    }
+
+    fn schema(out: &mut String) {
+        out.push_str(r#""type":"boolean""#);
+    }
+
+    fn read(value: &Value) -> Result<bool> {
+        match value.json() {
+            "true" | r#""true""# => Ok(true),
+            "false" | r#""false""# => Ok(false),
+            _ => Err(value.wrong(&bool::expected())),
+        }
+    }
+}
+
+impl<T: Argument> Argument for Option<T> {
+    const REQUIRED: bool = false;
+
+    fn expected() -> String {
+        T::expected()
+    }
+
+    fn schema(out: &mut String) {
+        T::schema(out);
+    }
+
+    fn read(value: &Value) -> Result<Option<T>> {
+        T::read(value).map(Some)
+    }
+
+    fn absent() -> Option<Option<T>> {
+        Some(None)
+    }
+}
+
+impl<T: Argument> Argument for Later<T> {
+    const REQUIRED: bool = T::REQUIRED;
+
+    fn expected() -> String {
+        T::expected()
+    }
+
+    fn schema(out: &mut String) {
+        T::schema(out);
+    }
+
+    fn read(value: &Value) -> Result<Later<T>> {
+        Ok(Later(T::read(value)))
+    }
+
+    fn absent() -> Option<Later<T>> {
+        T::absent().map(|absent| Later(Ok(absent)))
+    }
+}
+
+impl<T: Argument, const LEAST: usize, const MOST: usize> Argument for List<T, LEAST, MOST> {
+    fn expected() -> String {
+        "an array".into()
+    }
+
+    fn schema(out: &mut String) {
+        out.push_str(r#""type":"array","#);
+        if 0 < LEAST {
+            out.push_str(&format!(r#""minItems":{LEAST},"#));
+        }
+        out.push_str(&format!(r#""maxItems":{MOST},"items":{{"#));
+        T::schema(out);
+        out.push('}');
+    }
+
+    fn read(value: &Value) -> Result<Self> {
+        let mut list = Vec::new();
+        value.items(&Self::expected(), |number, item| {
+            if number == MOST {
+                let problem = format!("it has more than {MOST} items; expected at most {MOST} in one call");
+                return Err(value.refuse(problem));
+            }
+            list.push(T::read(&item)?);
+            Ok(())
+        })?;
+        if list.len() < LEAST {
+            return Err(value.refuse(format!("it has too few items; expected at least {LEAST}")));
+        }
+        Ok(List(list))
+    }
+}
+
+impl<T, const LEAST: usize, const MOST: usize> Deref for List<T, LEAST, MOST> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}

@@ -1,0 +1,138 @@
+//! One value of a call's arguments, and its place, which every error names.
+//!
+//! A value stays JSON text until an argument's type reads it. The path to a place is only built for an error.
+
+use super::json::{depth_exceeds, raw, string, within_string};
+use super::{MAX_DEPTH, ParseOptions};
+use crate::engine::{Error, Result};
+
+/// Maximum number of characters of a wrong value in an error.
+const SHOWN: usize = 60;
+
+/// Where a value stands, such as `edits[3].line`.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place<'v> {
+    /// The arguments as a whole.
+    Root,
+    Member(&'v Place<'v>, &'v str),
+    Item(&'v Place<'v>, usize),
+}
+
+impl Place<'_> {
+    fn path(&self) -> String {
+        match self {
+            Place::Root => String::new(),
+            Place::Member(Place::Root, key) => (*key).into(),
+            Place::Member(parent, key) => format!("{}.{key}", parent.path()),
+            Place::Item(parent, number) => format!("{}[{number}]", parent.path()),
+        }
+    }
+}
+
+/// See the module.
+#[derive(Debug, Clone, Copy)]
+pub struct Value<'v> {
+    pub(super) json: &'v str,
+    pub(super) place: &'v Place<'v>,
+    pub(super) options: ParseOptions<'v>,
+}
+
+impl<'v> Value<'v> {
+    /// The arguments of a call. `json` is their JSON text.
+    pub fn arguments(json: &'v str, options: ParseOptions<'v>) -> Result<Value<'v>> {
+        if depth_exceeds(json.as_bytes(), MAX_DEPTH) {
+            let problem = format!("nested deeper than {MAX_DEPTH} levels");
+            return Err(Error::InvalidArguments { at: "arguments".into(), problem });
+        }
+        Ok(Value { json: json.trim(), place: &Place::Root, options })
+    }
+
+    /// How to interpret the value.
+    pub fn options(&self) -> ParseOptions<'v> {
+        self.options
+    }
+
+    /// The value's JSON text.
+    pub fn json(&self) -> &'v str {
+        self.json
+    }
+
+    /// The text of a JSON string.
+    pub fn string(&self) -> Result<String> {
+        if !self.json.starts_with('"') {
+            return Err(self.wrong("a string"));
+        }
+        string(self.json).ok_or_else(|| self.wrong("a string of valid Unicode (no lone surrogate)"))
+    }
+
+    /// Calls `read` with each item of an array, or of a string that holds one.
+    pub fn items(&self, expected: &str, mut read: impl FnMut(usize, Value) -> Result<()>) -> Result<()> {
+        self.opened('[', expected, |array| {
+            for (number, item) in sonic_rs::to_array_iter(array.json).enumerate() {
+                let item = item.map_err(|_| array.wrong(expected))?;
+                let place = Place::Item(array.place, number);
+                read(number, Value { json: raw(&item), place: &place, options: array.options })?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `read` with the value, or with the JSON that it holds if it is a string. Either starts with `bracket`.
+    pub(super) fn opened<T>(
+        &self,
+        bracket: char,
+        expected: &str,
+        read: impl FnOnce(&Value) -> Result<T>,
+    ) -> Result<T> {
+        if self.json.starts_with(bracket) {
+            return read(self);
+        }
+        match within_string(self.json, bracket) {
+            Some(json) => read(&Value { json: &json, place: self.place, options: self.options }),
+            None => Err(self.wrong(expected)),
+        }
+    }
+
+    /// The number of items in the array `key` of this object; 0 if there is no such array.
+    pub fn items_of(&self, key: &str) -> usize {
+        let mut count = 0;
+        // Wrong JSON has no items.
+        let _ = self.opened('{', "", |object| {
+            for member in sonic_rs::to_object_iter(object.json) {
+                let Ok((name, value)) = member else { break };
+                if name == key {
+                    count = 0;
+                    let array = Value { json: raw(&value), ..*object };
+                    array.items("", |_, _| {
+                        count += 1;
+                        Ok(())
+                    })?;
+                }
+            }
+            Ok(())
+        });
+        count
+    }
+
+    /// The error for a value of another form than `expected`.
+    pub fn wrong(&self, expected: &str) -> Error {
+        let shown: String = self.json.chars().take(SHOWN).collect();
+        let more = if shown.len() < self.json.len() { "…" } else { "" };
+        self.refuse(format!("{shown}{more} is wrong; expected {expected}"))
+    }
+
+    /// The error for the value as a whole.
+    pub fn refuse(&self, problem: impl Into<String>) -> Error {
+        let at = match self.place {
+            Place::Root => "arguments".into(),
+            place => place.path(),
+        };
+        Error::InvalidArguments { at, problem: problem.into() }
+    }
+
+    /// The error for the member `key` of this object.
+    pub fn refuse_member(&self, key: &str, problem: impl Into<String>) -> Error {
+        let key: String = key.chars().take(SHOWN).collect();
+        Error::InvalidArguments { at: Place::Member(self.place, &key).path(), problem: problem.into() }
+    }
+}

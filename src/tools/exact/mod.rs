@@ -1,0 +1,240 @@
+//! The set `exact`: `file_edit` replaces exact text by text, one edit after the other (contract 5).
+//!
+//! Parses and runs the call. The replies are in [`success`], [`error`] and [`no_match`].
+
+mod data;
+mod error;
+mod failure_text;
+mod format;
+mod no_match;
+mod success;
+
+use std::path::Path;
+
+use crate::engine::{
+    ChangeOptions, Control, Diff, Error, FilePath, NamePolicy, NameProblem, Result, TextEdit, TextEdits,
+    TextLimits, Workspace, plan_text_edits, unified,
+};
+use crate::tools::arguments::{Argument, Count, List, Request, Takes, Text, Value, arguments, name_as_sent};
+use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
+
+/// Maximum number of edits in one call.
+const MAX_EDITS: usize = 1_000;
+
+/// Maximum size of a diff in bytes.
+const MAX_DIFF: usize = 16 * 1024;
+
+/// Maximum number of passages that a dry run shows.
+const PREVIEWS: usize = 200;
+
+/// The contract's message for a call without edits (contract 5).
+const NO_EDITS: &str = "No edits provided";
+
+pub(super) static TOOL: Tool = Tool {
+    name: "file_edit",
+    title: "Edit file by text",
+    description: "Replace exact text in a text file, without line numbers. old_text must be in the file to the letter (blanks, \
+        indentation and case included; no patterns) exactly `occurrences` times, by default once: give enough of the \
+        lines around it to make it unique. Edits apply in order, each to the result of those before it; all happen or \
+        none. A \\n stands for a line break of any kind; new text gets the file's own breaks. To create a file, or to fill \
+        an empty one, give an empty old_text. dry_run shows the diff and changes nothing. A failure lists every match, or the \
+        most similar passages and what differs, with lines and columns counted from 1. Example: \
+        {\"path\":\"notes.txt\",\"edits\":[{\"old_text\":\"colour = red\",\"new_text\":\"colour = blue\"}]}",
+    instructions: "",
+    takes: Takes::of::<EditArguments>(),
+    output_schema: Some(data::SCHEMA),
+    writes: true,
+    destructive: true,
+    idempotent: false,
+    direct: false,
+};
+
+arguments! {
+    struct EditArguments {
+        /// Name of the file, as list_files gives it
+        path: Place,
+        /// Edits, each applied to the result of those before it
+        edits: Edits,
+        /// Only say what would happen
+        dry_run: bool = false,
+    }
+}
+
+arguments! {
+    struct OneEdit {
+        /// Exact text to find; empty only for a missing or empty file
+        old_text: Text,
+        /// Text to put in its place; may be empty
+        new_text: Text,
+        /// How often old_text must be found; all are replaced
+        occurrences: Count = 1,
+    }
+}
+
+/// A name, `./name`, or an absolute path, whose folder must be the one that is served.
+#[derive(Debug)]
+struct Place {
+    sent: String,
+    folder: Option<String>,
+    name: FilePath,
+}
+
+impl Argument for Place {
+    fn expected() -> String {
+        String::expected()
+    }
+
+    fn schema(out: &mut String) {
+        String::schema(out);
+    }
+
+    fn read(value: &Value) -> Result<Place> {
+        let path = value.string()?;
+        if value.options().names == NamePolicy::Paths {
+            let name = value.options().path(&path)?;
+            return Ok(Place { sent: path, folder: None, name });
+        }
+        let (folder, name) = match path.rsplit_once('/') {
+            None => (None, path.as_str()),
+            Some((".", name)) => (None, name),
+            Some(("", name)) => (Some("/".to_owned()), name),
+            Some((folder, name)) if folder.starts_with('/') => (Some(folder.to_owned()), name),
+            Some(_) => return Err(Error::InvalidName { problem: NameProblem::Policy }),
+        };
+        let name = value.options().path(name)?;
+        Ok(Place { sent: path, folder, name })
+    }
+}
+
+/// The edits of one call. A call without edits has a message of its own (contract 5).
+#[derive(Debug)]
+struct Edits(Vec<TextEdit>);
+
+type EditList = List<OneEdit, 1, MAX_EDITS>;
+
+impl Argument for Edits {
+    fn expected() -> String {
+        EditList::expected()
+    }
+
+    fn schema(out: &mut String) {
+        EditList::schema(out);
+    }
+
+    fn read(value: &Value) -> Result<Edits> {
+        let edits = List::<OneEdit, 0, MAX_EDITS>::read(value)?;
+        let edit = |edit: OneEdit| TextEdit {
+            old_text: edit.old_text.0,
+            new_text: edit.new_text.0,
+            occurrences: edit.occurrences.0,
+        };
+        Ok(Edits(edits.0.into_iter().map(edit).collect()))
+    }
+
+    fn absent() -> Option<Edits> {
+        Some(Edits(Vec::new()))
+    }
+}
+
+/// A parsed call.
+#[derive(Debug)]
+struct FileEdit {
+    place: Place,
+    edits: TextEdits,
+    dry_run: bool,
+    base: LineBase,
+}
+
+/// A call whose arguments were refused. It runs only to fail in the same form as other calls of this tool.
+#[derive(Debug)]
+struct RejectedEdit {
+    path: String,
+    edits: usize,
+    base: LineBase,
+    /// The only run takes it.
+    error: std::sync::Mutex<Option<Error>>,
+}
+
+impl Request for EditArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        let (EditArguments { path, edits, dry_run }, base) = (self, options.base);
+        if edits.0.is_empty() {
+            let error = Error::InvalidArguments { at: "edits".into(), problem: NO_EDITS.into() };
+            return Ok(Box::new(RejectedEdit::new(path.sent, 0, base, error)));
+        }
+        Ok(Box::new(FileEdit { place: path, edits: TextEdits::new(edits.0), dry_run, base }))
+    }
+
+    fn refused(arguments: &Value, error: Error) -> Result<Box<dyn Call>> {
+        let path = name_as_sent(arguments.json()).unwrap_or_default();
+        let (edits, base) = (arguments.items_of("edits"), arguments.options().base);
+        Ok(Box::new(RejectedEdit::new(path, edits, base, error)))
+    }
+}
+
+impl RejectedEdit {
+    fn new(path: String, edits: usize, base: LineBase, error: Error) -> RejectedEdit {
+        RejectedEdit { path, edits, base, error: Some(error).into() }
+    }
+}
+
+impl Call for RejectedEdit {
+    fn file(&self) -> Option<&FilePath> {
+        None
+    }
+
+    fn run(&self, _: &Workspace, wanted: OutputKinds, _: &Control) -> Result<Reply> {
+        let error = self.error.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let error = error.unwrap_or(Error::Cancelled);
+        error::reply(&self.path, self.edits, error, wanted, self.base)
+    }
+}
+
+impl Call for FileEdit {
+    fn file(&self) -> Option<&FilePath> {
+        Some(&self.place.name)
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let name = self.place.name.as_str();
+        match self.edit(workspace, control) {
+            Ok(done) => Ok(success::reply(name, &self.edits, &done, self.dry_run, wanted)),
+            Err(error) => error::reply(name, self.edits.edits().len(), error, wanted, self.base),
+        }
+    }
+}
+
+/// The result of a call, or of a dry run.
+struct Done {
+    applied: Vec<crate::engine::Applied>,
+    diff: Diff,
+    changed: bool,
+    created: bool,
+}
+
+impl FileEdit {
+    fn edit(&self, workspace: &Workspace, control: &Control) -> Result<Done> {
+        if self.place.folder.as_ref().is_some_and(|folder| !workspace.is_at(Path::new(folder))) {
+            return Err(Error::InvalidName { problem: NameProblem::Policy });
+        }
+        let (name, create) = (&self.place.name, self.edits.create());
+        let passages = if self.dry_run { PREVIEWS } else { 0 };
+        let memory = workspace.plan_memory();
+        let limits = TextLimits { passages, max_bytes: workspace.options().max_bytes, memory };
+        let plan = |index: &_, old: &[u8]| {
+            let Some(planned) = plan_text_edits(index, old, &self.edits, limits, control)? else {
+                return Ok(None);
+            };
+            let diff = unified(index, old, &planned.plan, name.as_str(), MAX_DIFF);
+            let changed = !planned.plan.changes_nothing();
+            Ok(Some((planned.plan, (planned.applied, diff, changed, planned.held))))
+        };
+        let options = ChangeOptions { create, ..ChangeOptions::default() };
+        let done = match self.dry_run {
+            true => workspace.dry_run(name, &options, control, plan)?,
+            false => workspace.change(name, &options, control, plan)?,
+        };
+        let ((applied, diff, changed, _held), created) = (done.report, done.created);
+        Ok(Done { applied, diff, changed, created })
+    }
+}

@@ -1,0 +1,221 @@
+//! The sets of tools, and which of them a server offers (contract 2: `--tools`, `--line-base`).
+//!
+//! A tool is one file in the folder of its set and one line here.
+
+use super::{LineBase, Tool, exact, lines};
+
+/// Tools that are offered together.
+#[derive(Debug)]
+pub struct Set {
+    /// Its name in `--tools`.
+    pub name: &'static str,
+    /// The number of its first line. `None`: that of the other sets offered.
+    pub base: Option<LineBase>,
+    /// Whether its tools take paths; if not, they take names.
+    pub paths: bool,
+    /// Whether it serves exactly one folder.
+    pub one_folder: bool,
+    /// Whether its answers are limited unless `--answer-limit` says otherwise (contract 11).
+    pub limited: bool,
+    /// What a client should know of the set. `{first}` stands for the number of the first line.
+    pub instructions: &'static str,
+    /// Its tools, in the order in which they are listed.
+    pub tools: &'static [&'static Tool],
+}
+
+/// The longest text of an answer in bytes, where `--answer-limit` does not say (contract 11): clients refuse longer ones.
+const ANSWER_LIMIT: usize = 60 << 10;
+
+impl Set {
+    /// The longest text of an answer in bytes. `flag` is `--answer-limit`; 0 means no limit.
+    pub fn answer_limit(&self, flag: Option<usize>) -> Option<usize> {
+        match flag {
+            Some(0) => None,
+            Some(bytes) => Some(bytes),
+            None => self.limited.then_some(ANSWER_LIMIT),
+        }
+    }
+}
+
+/// What a client should know where files have names.
+const FLAT: &str = "One folder of text files. Names are plain file names, lines count from {first}.";
+
+/// All sets, in the order in which their tools are listed.
+pub static SETS: [Set; 2] = [
+    Set {
+        name: "lines",
+        base: Some(LineBase::Zero),
+        paths: false,
+        one_folder: true,
+        limited: false,
+        instructions: FLAT,
+        tools: &[&lines::list_files::TOOL, &lines::read_file::TOOL, &lines::edit_file::TOOL],
+    },
+    Set {
+        name: "exact",
+        base: None,
+        paths: false,
+        one_folder: true,
+        limited: false,
+        instructions: FLAT,
+        tools: &[&exact::TOOL],
+    },
+];
+
+/// The set that is offered unless `--tools` says otherwise. With sets of several line bases, its base counts.
+pub const DEFAULT: &str = "lines";
+
+/// One tool of a set.
+#[derive(Debug, Clone, Copy)]
+pub struct Member {
+    /// The tool's set.
+    pub set: &'static Set,
+    /// The tool.
+    pub tool: &'static Tool,
+}
+
+/// A tool that a server offers over MCP.
+#[derive(Debug, Clone, Copy)]
+pub struct Offered {
+    /// The tool's set.
+    pub set: &'static Set,
+    /// The tool.
+    pub tool: &'static Tool,
+    /// The number of its first line.
+    pub base: LineBase,
+}
+
+/// The tools that `--tools` names, in the order of the table. An error is one line.
+pub fn choose(names: &str) -> Result<Vec<Member>, String> {
+    choose_from(&SETS, names)
+}
+
+/// The same for any table.
+fn choose_from(sets: &'static [Set], names: &str) -> Result<Vec<Member>, String> {
+    let mut chosen = Vec::new();
+    for name in names.split(',').map(str::trim) {
+        chosen.extend(named(sets, name)?);
+    }
+    let is_chosen = |member: &Member| chosen.iter().any(|one: &Member| std::ptr::eq(one.tool, member.tool));
+    let members: Vec<Member> = members(sets).filter(is_chosen).collect();
+    for (number, member) in members.iter().enumerate() {
+        let name = member.tool.name;
+        if let Some(other) = members[..number].iter().find(|other| other.tool.name == name) {
+            let (one, two) = (other.set.name, member.set.name);
+            return Err(format!(
+                "the sets {one} and {two} both have a tool {name} and cannot be offered together with it; \
+                 name the tools that you want, such as {one}.{name}"
+            ));
+        }
+    }
+    Ok(members)
+}
+
+fn members(sets: &'static [Set]) -> impl Iterator<Item = Member> {
+    sets.iter().flat_map(|set| set.tools.iter().map(move |tool| Member { set, tool }))
+}
+
+/// The tools of the set `name`, or the tool `set.tool` or `tool`.
+fn named(sets: &'static [Set], name: &str) -> Result<Vec<Member>, String> {
+    let in_set = |set: &str| members(sets).filter(|member| member.set.name == set).collect::<Vec<_>>();
+    let found: Vec<Member> = match name.split_once('.') {
+        Some((set, tool)) => in_set(set).into_iter().filter(|member| member.tool.name == tool).collect(),
+        None if sets.iter().any(|set| set.name == name) => return Ok(in_set(name)),
+        None => members(sets).filter(|member| member.tool.name == name).collect(),
+    };
+    match found[..] {
+        [] => Err(unknown(sets, name)),
+        [_] => Ok(found),
+        [one, two, ..] => {
+            let (one, two) = (one.set.name, two.set.name);
+            Err(format!("the tool {name} is in the sets {one} and {two}; say {one}.{name} or {two}.{name}"))
+        }
+    }
+}
+
+fn unknown(sets: &'static [Set], name: &str) -> String {
+    let names: Vec<&str> = sets.iter().map(|set| set.name).collect();
+    let tools: Vec<&str> = members(sets).map(|member| member.tool.name).collect();
+    let (names, tools) = (names.join(", "), tools.join(", "));
+    format!("there is no set or tool {name:?}; choose from the sets {names} and the tools {tools}")
+}
+
+/// The tools with the numbers of their first lines. `flag` is `--line-base`, which counts for all tools.
+pub fn offer(chosen: &[Member], flag: Option<LineBase>) -> Vec<Offered> {
+    let default = chosen.iter().find(|member| member.set.name == DEFAULT).and_then(|member| member.set.base);
+    let any = chosen.iter().find_map(|member| member.set.base);
+    let base = |set: &Set| flag.or(default).or(set.base).or(any).unwrap_or(LineBase::Zero);
+    chosen.iter().map(|&Member { set, tool }| Offered { set, tool, base: base(set) }).collect()
+}
+
+/// The tool of any set with the name `name`.
+pub fn known(name: &str) -> Option<&'static Tool> {
+    members(&SETS).map(|member| member.tool).find(|tool| tool.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn set(name: &'static str, base: Option<LineBase>, tools: &'static [&'static Tool]) -> Set {
+        Set { name, base, paths: false, one_folder: false, limited: false, instructions: FLAT, tools }
+    }
+
+    static OTHERS: [Set; 4] = [
+        set("lines", Some(LineBase::Zero), SETS[0].tools),
+        set("exact", None, SETS[1].tools),
+        set("trees", Some(LineBase::One), &[&READ, &FIND]),
+        set("text", Some(LineBase::One), &[&VIEW]),
+    ];
+    static READ: Tool = lines::read_file::TOOL;
+    static FIND: Tool = Tool { name: "find", ..lines::list_files::TOOL };
+    static VIEW: Tool = Tool { name: "view", ..lines::read_file::TOOL };
+
+    fn chosen(names: &str) -> Result<Vec<String>, String> {
+        let members = choose_from(&OTHERS, names)?;
+        Ok(members.iter().map(|member| format!("{}.{}", member.set.name, member.tool.name)).collect())
+    }
+
+    #[test]
+    fn sets_and_tools_are_chosen_in_the_order_of_the_table() {
+        let lines = ["lines.list_files", "lines.read_file", "lines.edit_file"];
+        assert_eq!(chosen("lines").unwrap(), lines);
+        assert_eq!(chosen("edit_file, list_files,lines.read_file").unwrap(), lines);
+        assert_eq!(chosen("lines,lines.edit_file,edit_file").unwrap(), lines);
+        assert_eq!(chosen("view,exact").unwrap(), ["exact.file_edit", "text.view"]);
+        assert_eq!(
+            chosen("lines.edit_file,trees").unwrap(),
+            ["lines.edit_file", "trees.read_file", "trees.find"]
+        );
+    }
+
+    #[test]
+    fn what_is_unknown_or_meant_twice_is_refused_in_one_line() {
+        for (names, parts) in [
+            ("all", &["\"all\"", "lines, exact", "view"][..]),
+            ("", &["\"\""]),
+            ("lines,", &["\"\""]),
+            ("lines.view", &["\"lines.view\""]),
+            ("read_file", &["read_file", "lines", "trees", "lines.read_file"]),
+            ("lines,trees", &["read_file", "lines", "trees", "cannot be offered together"]),
+            ("trees.read_file,lines.read_file", &["read_file", "lines", "trees"]),
+        ] {
+            let line = chosen(names).unwrap_err();
+            assert!(parts.iter().all(|part| line.contains(part)) && !line.contains('\n'), "{names}: {line}");
+        }
+    }
+
+    #[test]
+    fn lines_count_by_flag_else_as_in_the_default_set_else_as_in_each_set() {
+        let bases = |names: &str, flag| {
+            let offered = offer(&choose_from(&OTHERS, names).unwrap(), flag);
+            offered.iter().map(|offered| offered.base.first()).collect::<Vec<_>>()
+        };
+        assert_eq!(bases("lines", None), [0, 0, 0]);
+        assert_eq!(bases("list_files,exact,text", None), [0, 0, 0]);
+        assert_eq!(bases("text,exact", None), [1, 1]);
+        assert_eq!(bases("exact", None), [0]);
+        assert_eq!(bases("exact,text,trees", Some(LineBase::Zero)), [0, 0, 0, 0]);
+        assert_eq!(bases("lines,exact", Some(LineBase::One)), [1, 1, 1, 1]);
+    }
+}
