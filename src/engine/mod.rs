@@ -10,6 +10,7 @@ mod error;
 mod exclude;
 mod file_version;
 mod fs;
+mod ignored;
 mod list;
 mod name_table;
 mod path;

@@ -8,12 +8,15 @@ use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::engine::exclude::Excludes;
+use crate::engine::fs::resolve::{LastLink, ResolvedPath};
 use crate::engine::fs::temporary;
+use crate::engine::ignored::IgnoreRules;
 use crate::engine::path::{MAX_COMPONENTS, is_git};
 use crate::engine::{Control, Error, Result};
 
@@ -48,6 +51,14 @@ pub struct WalkOptions {
     pub depth: usize,
     /// Whether folders on other file systems are entered.
     pub cross_mounts: bool,
+    /// Whether files that git ignores are left out.
+    pub skip_ignored: bool,
+}
+
+impl Default for WalkOptions {
+    fn default() -> WalkOptions {
+        WalkOptions { order: WalkOrder::Name, depth: usize::MAX, cross_mounts: false, skip_ignored: false }
+    }
 }
 
 /// What a walk did not show or enter.
@@ -55,6 +66,8 @@ pub struct WalkOptions {
 pub struct LeftOut {
     /// Entries that `--exclude` names. Clients must not learn more about them.
     pub excluded: usize,
+    /// Entries that git ignores.
+    pub ignored: usize,
     /// Folders that cannot be read.
     pub unreadable: usize,
     /// Folders on another file system.
@@ -85,7 +98,10 @@ pub enum WalkStep {
 #[derive(Debug)]
 pub struct Walk<'w> {
     options: WalkOptions,
+    /// The served folder.
+    root: Arc<OwnedFd>,
     excludes: &'w Excludes,
+    ignored: IgnoreRules,
     control: &'w Control,
     /// The device of the folder in which the walk began.
     device: u64,
@@ -111,6 +127,7 @@ struct Level {
 impl<'w> Walk<'w> {
     /// A walk through `folder`, whose path below the served folder is `path`.
     pub(crate) fn new(
+        root: &Arc<OwnedFd>,
         folder: OwnedFd,
         path: &Path,
         options: WalkOptions,
@@ -118,12 +135,19 @@ impl<'w> Walk<'w> {
         control: &'w Control,
     ) -> Result<Walk<'w>> {
         let device = rustix::fs::fstat(&folder).map_err(failed)?.st_dev;
+        let mut ignored = IgnoreRules::default();
+        if options.skip_ignored {
+            ignored.enter_all_above(root, path);
+            ignored.enter(&folder, path);
+        }
         let path = path.as_os_str().as_bytes().to_vec();
         let names = read_names(&folder, options.order)?;
         let first = Level { folder, names, next: 0, path_len: path.len() };
-        let left_out = LeftOut::default();
+        let (left_out, root) = (LeftOut::default(), root.clone());
         Ok(Walk {
             options,
+            root,
+            ignored,
             excludes,
             control,
             device,
@@ -147,6 +171,7 @@ impl<'w> Walk<'w> {
             self.path.truncate(here.path_len);
             let Some((name, kind)) = here.names.get(here.next) else {
                 self.levels.pop();
+                self.ignored.leave();
                 return Ok((level > 1).then_some(WalkStep::Leave(level - 1)));
             };
             here.next += 1;
@@ -162,6 +187,12 @@ impl<'w> Walk<'w> {
             let is_folder = kind == EntryKind::Folder;
             if self.excludes.hides_entry(Path::new(OsStr::from_bytes(&self.path)), is_folder) {
                 self.left_out.excluded += 1;
+                continue;
+            }
+            if self.options.skip_ignored
+                && self.ignored.ignores(Path::new(OsStr::from_bytes(&self.path)), is_folder)
+            {
+                self.left_out.ignored += 1;
                 continue;
             }
             self.enter = is_folder && level < self.options.depth;
@@ -196,9 +227,10 @@ impl<'w> Walk<'w> {
         stat(&self.levels.last()?.folder, &self.path)
     }
 
-    /// The handle of the folder that holds the current entry.
-    pub(crate) fn folder(&self) -> Option<&OwnedFd> {
-        self.levels.last().map(|level| &level.folder)
+    /// The state of what the current entry, a link, leads to. `None` if it leads out of the served folder, or to nothing.
+    pub fn stat_of_target(&self) -> Option<Stat> {
+        let path = Path::new(OsStr::from_bytes(&self.path));
+        ResolvedPath::find_entry(&self.root, path, LastLink::Follow).ok()?.stat
     }
 
     /// What was not shown or entered so far.
@@ -231,7 +263,12 @@ impl<'w> Walk<'w> {
             return Ok(());
         }
         match read_names(&folder, self.options.order) {
-            Ok(names) => self.levels.push(Level { folder, names, next: 0, path_len: self.path.len() }),
+            Ok(names) => {
+                if self.options.skip_ignored {
+                    self.ignored.enter(&folder, Path::new(OsStr::from_bytes(&self.path)));
+                }
+                self.levels.push(Level { folder, names, next: 0, path_len: self.path.len() });
+            }
             Err(_) => self.left_out.unreadable += 1,
         }
         Ok(())

@@ -129,11 +129,14 @@ impl CallContext {
         if asked.can_cut { answer } else { self.checked(answer) }
     }
 
-    /// The start of a tool result, and the end of its message.
-    fn result_frame(&self) -> (Vec<u8>, &'static [u8]) {
+    /// The start of a tool result with these members of `_meta`, and the end of its message.
+    fn result_frame(&self, meta: &str) -> (Vec<u8>, &'static [u8]) {
         match &self.form {
-            Form::Tool { asked, .. } => (result_frame::open(asked, CacheScope::Unsaid), result_frame::CLOSE),
-            _ => (b"{".to_vec(), b"}"),
+            Form::Tool { asked, .. } => {
+                (result_frame::open_with(asked, CacheScope::Unsaid, meta), result_frame::CLOSE)
+            }
+            _ if meta.is_empty() => (b"{".to_vec(), b"}"),
+            _ => ([r#"{"_meta":{"#, meta, "},"].concat().into_bytes(), b"}"),
         }
     }
 
@@ -147,7 +150,7 @@ impl CallContext {
 
     fn tool_result(&self, reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
         let status = self.result_status(reply.failure.as_ref());
-        let (mut head, close) = self.result_frame();
+        let (mut head, close) = self.result_frame(reply.meta.as_str());
         head.reserve(reply.text.len() + reply.text.len() / 8 + 64);
         head.extend_from_slice(br#""content":["#);
         let mut then = Vec::new();
@@ -190,7 +193,7 @@ impl CallContext {
 
     /// A tool result that is only the text of a failure.
     fn failed_result(&self, status: u16, text: &str) -> Answer {
-        let (mut out, close) = self.result_frame();
+        let (mut out, close) = self.result_frame("");
         out.extend_from_slice(br#""content":[{"type":"text","text":""#);
         escape_str(text, &mut out);
         out.extend_from_slice(br#""}],"isError":true"#);

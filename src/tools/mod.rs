@@ -5,8 +5,11 @@
 //! in the engine; [`LineBase`] is the number of an interface's first line.
 
 pub mod arguments;
+mod cursor;
 mod exact;
 mod failure;
+mod filesystem;
+mod limited;
 mod lines;
 mod members;
 pub mod sets;
@@ -152,6 +155,17 @@ impl Tool {
     pub fn parse(&self, arguments: &str, options: ParseOptions) -> Result<Box<dyn Call>> {
         self.takes.parse(arguments, options)
     }
+}
+
+/// The error for a cursor that belongs to another call.
+fn wrong_cursor() -> Error {
+    let problem = "it belongs to another call; expected the cursor of an earlier answer to the same arguments";
+    Error::InvalidArguments { at: "cursor".into(), problem: problem.into() }
+}
+
+/// The error for a glob that cannot be used.
+fn wrong_pattern(problem: &impl std::fmt::Display) -> Error {
+    Error::InvalidArguments { at: "pattern".into(), problem: problem.to_string() }
 }
 
 /// A text for a model in which `{first}` is replaced by the number of the first line.

@@ -11,14 +11,15 @@ fn control() -> Control {
 }
 
 fn options(order: WalkOrder) -> WalkOptions {
-    WalkOptions { order, depth: usize::MAX, cross_mounts: false }
+    WalkOptions { order, ..WalkOptions::default() }
 }
 
 /// The paths that a walk through `dir` meets, folders with a final `/`, and what it left out.
 fn walked(dir: &Path, options: WalkOptions, excludes: &Excludes) -> (Vec<String>, LeftOut) {
     let control = control();
-    let folder = File::open(dir).unwrap().into();
-    let mut walk = Walk::new(folder, Path::new(""), options, excludes, &control).unwrap();
+    let folder = OwnedFd::from(File::open(dir).unwrap());
+    let root = Arc::new(folder.try_clone().unwrap());
+    let mut walk = Walk::new(&root, folder, Path::new(""), options, excludes, &control).unwrap();
     let (mut paths, mut open) = (Vec::new(), Vec::new());
     while let Some(step) = walk.next_step().unwrap() {
         let path = String::from_utf8_lossy(walk.path()).into_owned();
@@ -89,9 +90,10 @@ fn a_walk_goes_as_deep_as_it_is_told_and_skips_what_it_is_told() {
     assert_eq!(paths, [".hidden/", ".hidden/f", "a/", "a/x", "a.b/", "a.b/z", "a0"]);
     assert_eq!(left_out.excluded, 4);
     let control = control();
-    let folder = File::open(dir.path()).unwrap().into();
+    let folder = OwnedFd::from(File::open(dir.path()).unwrap());
+    let root = Arc::new(folder.try_clone().unwrap());
     let none = Excludes::default();
-    let mut walk = Walk::new(folder, Path::new(""), options(WalkOrder::Name), &none, &control).unwrap();
+    let mut walk = Walk::new(&root, folder, Path::new(""), options(WalkOrder::Name), &none, &control).unwrap();
     let mut met = 0;
     while let Some(step) = walk.next_step().unwrap() {
         met += usize::from(matches!(step, WalkStep::Entry(_)));
@@ -117,8 +119,9 @@ fn a_folder_that_is_swapped_for_a_link_after_it_was_met_is_not_entered() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("sub/deep")).unwrap();
     let (control, none) = (control(), Excludes::default());
-    let folder = File::open(dir.path()).unwrap().into();
-    let mut walk = Walk::new(folder, Path::new(""), options(WalkOrder::Name), &none, &control).unwrap();
+    let folder = OwnedFd::from(File::open(dir.path()).unwrap());
+    let root = Arc::new(folder.try_clone().unwrap());
+    let mut walk = Walk::new(&root, folder, Path::new(""), options(WalkOrder::Name), &none, &control).unwrap();
     assert!(matches!(
         walk.next_step().unwrap(),
         Some(WalkStep::Entry(WalkEntry { kind: EntryKind::Folder, .. }))
@@ -145,8 +148,9 @@ fn names_that_are_not_utf8_are_met_and_a_stopped_walk_ends() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join(OsStr::from_bytes(b"caf\xe9")), "").unwrap();
     let (control, none) = (control(), Excludes::default());
-    let folder = || File::open(dir.path()).unwrap().into();
-    let mut walk = Walk::new(folder(), Path::new("x/y"), options(WalkOrder::Name), &none, &control).unwrap();
+    let folder = OwnedFd::from(File::open(dir.path()).unwrap());
+    let root = Arc::new(folder.try_clone().unwrap());
+    let mut walk = Walk::new(&root, folder, Path::new("x/y"), options(WalkOrder::Name), &none, &control).unwrap();
     assert!(walk.next_step().unwrap().is_some());
     assert_eq!((walk.path(), walk.name()), (&b"x/y/caf\xe9"[..], &b"caf\xe9"[..]));
     assert_eq!(walk.path_from_start(), b"caf\xe9");

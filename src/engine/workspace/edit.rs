@@ -8,7 +8,7 @@ use super::change::{ChangeOptions, Changed};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::path::FilePath;
 use crate::engine::text::line_edit::{self, LineEdits};
-use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
+use crate::engine::text::lines::{BLOCK_SHIFT, BOM, IndexBuilder, LineIndex};
 use crate::engine::text::splice::{EditPlan, Splice};
 use crate::engine::{Control, Error, Result};
 
@@ -52,7 +52,9 @@ impl Workspace {
         let options = ChangeOptions { create: true, any_bytes: true, ..options.clone() };
         self.change(path, &options, control, |_, old| {
             let text = Cow::Borrowed(content.as_bytes());
-            Ok(EditPlan::new(vec![Splice { at: 0..old.len(), text }], old).map(|plan| (plan, ())))
+            // A byte order mark belongs to the file (contract 3).
+            let start = if old.starts_with(BOM) && !text.starts_with(BOM) { BOM.len() } else { 0 };
+            Ok(EditPlan::new(vec![Splice { at: start..old.len(), text }], old).map(|plan| (plan, ())))
         })
     }
 

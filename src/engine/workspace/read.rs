@@ -166,6 +166,26 @@ impl Workspace {
         self.try_to_read(path, Selection::Bytes, control)
     }
 
+    /// A copy of all bytes of the file at `path`, which need not be text.
+    pub fn read_bytes(&self, path: &FilePath, control: &Control) -> Result<Vec<u8>> {
+        for _ in 0..ATTEMPTS {
+            control.check()?;
+            let found = self.find(path)?;
+            let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
+            let whole = 0..file.len_bytes();
+            let view = match file.view(whole) {
+                Ok(view) => view,
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue,
+                Err(error) => return Err(Error::read(path.sent(), error)),
+            };
+            let bytes = view.bytes().to_vec();
+            if view.unchanged() {
+                return Ok(bytes);
+            }
+        }
+        Err(Error::Changed { name: path.sent().into() })
+    }
+
     fn try_to_read(&self, path: &FilePath, part: Selection, control: &Control) -> Result<Excerpt> {
         let name = path.sent();
         for _ in 0..ATTEMPTS {

@@ -46,7 +46,7 @@ impl Workspace {
             self.cleared.clear_once(&folder);
         }
         let real = found.real_path(path);
-        Walk::new(folder, real, options, self.folders.excludes(), control)
+        Walk::new(found.folder.handle(), folder, real, options, self.folders.excludes(), control)
     }
 
     /// What is at `path`.

@@ -73,6 +73,16 @@ pub struct TextLimits<'b> {
     pub memory: &'b Budget,
 }
 
+impl TextEdit {
+    /// The number of occurrences that means: every one, at least one.
+    pub const ALL: u64 = u64::MAX;
+
+    /// Whether this number of occurrences is what the edit expects.
+    fn is_met_by(&self, count: u64) -> bool {
+        if self.occurrences == TextEdit::ALL { 0 < count } else { count == self.occurrences }
+    }
+}
+
 impl TextLimits<'_> {
     /// Maximum number of passages reported for one edit.
     pub const EACH: usize = 20;
@@ -228,7 +238,7 @@ impl Planner<'_, '_> {
         let sought = self.search.find(number, &self.pieces, keep, control);
         let sought = sought.map_err(|error| in_edit(number, error))?;
         let lines = TextLines::new(&self.pieces, self.index, self.old);
-        if sought.count != edit.occurrences {
+        if !edit.is_met_by(sought.count) {
             return Err(unmatched(number, self.edits, &lines, &sought, control)?);
         }
         self.replaced += sought.count;
@@ -302,7 +312,7 @@ fn unmatched(
         edit: number,
         edits: edits.edits.len(),
         old_text: edit.old_text.clone(),
-        expected: edit.occurrences,
+        expected: if edit.occurrences == TextEdit::ALL { 1 } else { edit.occurrences },
         total_lines: lines.index.len_lines(),
         found,
     })))

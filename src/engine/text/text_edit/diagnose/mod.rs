@@ -230,7 +230,7 @@ fn already_applied(
     if !places.iter().any(meant) && new_text.trim().chars().nth(2).is_some() {
         let sought = pattern.find_up_to(edit.occurrences, None, lines.pieces, TOLD, control);
         let sought = unless_too_costly(sought)?;
-        if sought.count == edit.occurrences {
+        if edit.is_met_by(sought.count) {
             return Ok(told(&sought, lines));
         }
     }

@@ -1,0 +1,53 @@
+//! `copy_file`: copies a file. It never replaces anything.
+
+use super::CONTENT;
+use crate::engine::{Control, FilePath, Result, Workspace};
+use crate::tools::arguments::{Request, Takes, arguments};
+use crate::tools::limited::content;
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "copy_file",
+    title: "Copy File",
+    description: "Copy a file of any kind. The destination must not exist, and its folder must; nothing is ever replaced. \
+        Example: {\"source\":\"notes.txt\",\"destination\":\"notes-old.txt\"}",
+    instructions: "",
+    takes: Takes::of::<CopyArguments>(),
+    output_schema: Some(CONTENT),
+    writes: true,
+    destructive: false,
+    idempotent: false,
+    direct: false,
+};
+
+arguments! {
+    struct CopyArguments {
+        /// Path of the file
+        source: FilePath,
+        /// Path of the copy
+        destination: FilePath,
+        /// A key of your choice: a call sent again with it within ten minutes is carried out once
+        idempotency_key: Option<String>,
+    }
+}
+
+#[derive(Debug)]
+struct CopyFile(CopyArguments);
+
+impl Request for CopyArguments {
+    fn into_call(self, _: ParseOptions) -> Result<Box<dyn Call>> {
+        Ok(Box::new(CopyFile(self)))
+    }
+}
+
+impl Call for CopyFile {
+    fn file(&self) -> Option<&FilePath> {
+        Some(&self.0.destination)
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let CopyArguments { source, destination, .. } = &self.0;
+        workspace.copy_file(source, destination, control)?;
+        Ok(content(format!("Successfully copied {} to {}", source.sent(), destination.sent()), wanted))
+    }
+}

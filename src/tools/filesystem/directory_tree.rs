@@ -1,0 +1,260 @@
+//! `directory_tree`: a folder and everything in it as JSON.
+
+use serde_json::json;
+
+use super::walking::{Passed, cursor_behind, has_changed, note, passed, shown};
+use super::CONTENT;
+use crate::engine::{Control, EntryKind, FilePath, Result, TreeExclude, WalkOptions, WalkStep, Workspace};
+use crate::tools::arguments::{Count, List, Request, Takes, arguments};
+use crate::tools::cursor::Cursor;
+use crate::tools::limited::LimitedText;
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor, wrong_pattern};
+
+/// Maximum number of patterns in one call.
+const MAX_PATTERNS: usize = 100;
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "directory_tree",
+    title: "Directory Tree",
+    description: "Show a folder and everything in it as JSON: name, type (file or directory), and children of directories. \
+        excludePatterns are globs of paths below the folder; one without * excludes at any depth. Give max_depth for a first \
+        look at a large tree, and include_ignored: false to leave out what git ignores. Example: \
+        {\"path\":\".\",\"excludePatterns\":[\"node_modules\"],\"max_depth\":3}",
+    instructions: "",
+    takes: Takes::of::<TreeArguments>(),
+    output_schema: Some(CONTENT),
+    writes: false,
+    destructive: false,
+    idempotent: true,
+    direct: false,
+};
+
+arguments! {
+    struct TreeArguments {
+        /// Path of the folder
+        path: FilePath,
+        /// Globs of paths to leave out, below the folder
+        exclude_patterns as "excludePatterns": Option<List<String, 0, MAX_PATTERNS>>,
+        /// How many levels of folders are shown
+        max_depth: Option<Count>,
+        /// Whether files that git ignores are shown
+        include_ignored: bool = true,
+        /// Where an earlier answer says that the tree goes on
+        cursor: Option<Cursor>,
+    }
+}
+
+#[derive(Debug)]
+struct DirectoryTree {
+    arguments: TreeArguments,
+    excludes: Vec<TreeExclude>,
+    /// What a cursor of this tree belongs to.
+    of: String,
+    limit: Option<usize>,
+}
+
+impl Request for TreeArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        let patterns = self.exclude_patterns.as_ref().map(|list| list.0.as_slice()).unwrap_or_default();
+        let parse = |pattern: &String| TreeExclude::parse(pattern).map_err(|error| wrong_pattern(&error));
+        let excludes = patterns.iter().map(parse).collect::<Result<_>>()?;
+        let depth = self.max_depth.map_or(0, |depth| depth.0);
+        let of = format!("{} {depth} {} {patterns:?} {}", TOOL.name, self.include_ignored, self.path.as_str());
+        if self.cursor.as_ref().is_some_and(|cursor| cursor.of != of) {
+            return Err(wrong_cursor());
+        }
+        Ok(Box::new(DirectoryTree { arguments: self, excludes, of, limit: options.limit }))
+    }
+}
+
+impl Call for DirectoryTree {
+    fn file(&self) -> Option<&FilePath> {
+        None
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let TreeArguments { path, max_depth, include_ignored, cursor, .. } = &self.arguments;
+        let depth = max_depth.map_or(usize::MAX, |depth| depth.0 as usize);
+        let options = WalkOptions { depth, skip_ignored: !include_ignored, ..WalkOptions::default() };
+        let mut walk = workspace.walk(path, options, control)?;
+        let (mut tree, mut last) = (TreeText::new(self.limit), String::new());
+        while let Some(step) = walk.next_step()? {
+            let WalkStep::Entry(entry) = step else { continue };
+            let name = shown(walk.path_from_start());
+            if self.excludes.iter().any(|exclude| exclude.matches(&name)) {
+                walk.skip_folder();
+                continue;
+            }
+            let is_folder = entry.kind == EntryKind::Folder;
+            let counts = match cursor.as_ref().map(|cursor| passed(&name, &cursor.after)) {
+                None | Some(Passed::No) => true,
+                Some(Passed::Above) => false,
+                Some(Passed::Yes) => {
+                    walk.skip_folder();
+                    continue;
+                }
+            };
+            let file_name = name.rsplit_once('/').map_or(&*name, |(_, name)| name);
+            if tree.push(entry.level, file_name, is_folder, counts) {
+                last.clear();
+                last.push_str(&name);
+            }
+            control.progress(tree.list.total(), None);
+        }
+        let changed = cursor.as_ref().is_some_and(|cursor| has_changed(workspace, path, cursor));
+        let note = note(&walk.left_out(), changed);
+        let list = tree.end();
+        Ok(list.reply(wanted, "entries", || self.next(workspace, &last), note.as_deref()))
+    }
+}
+
+impl DirectoryTree {
+    /// The call that goes on behind `last`.
+    fn next(&self, workspace: &Workspace, last: &str) -> (&'static str, serde_json::Value) {
+        let TreeArguments { path, exclude_patterns, max_depth, include_ignored, .. } = &self.arguments;
+        let cursor = cursor_behind(workspace, &self.of, path, last).text();
+        let mut next = json!({ "path": path.sent(), "cursor": cursor });
+        if let Some(patterns) = exclude_patterns {
+            next["excludePatterns"] = json!(patterns.0);
+        }
+        if let Some(depth) = max_depth {
+            next["max_depth"] = json!(depth.0);
+        }
+        if !include_ignored {
+            next["include_ignored"] = json!(false);
+        }
+        (TOOL.name, next)
+    }
+}
+
+/// The JSON text of a tree, with two blanks of indentation for each level, built entry by entry. It is valid also if it
+/// is cut: the brackets that are open are closed.
+struct TreeText {
+    list: LimitedText,
+    /// For each folder that is open, and the list at the top: whether it has an entry.
+    open: Vec<bool>,
+}
+
+impl TreeText {
+    fn new(limit: Option<usize>) -> TreeText {
+        let mut list = LimitedText::new(limit);
+        list.text_mut().push('[');
+        TreeText { list, open: vec![false] }
+    }
+
+    /// Adds an entry of this level, from 1. Returns whether it is shown. One that does not count was shown before.
+    fn push(&mut self, level: usize, name: &str, is_folder: bool, counts: bool) -> bool {
+        // The entry, and all brackets of the folders above it.
+        let room = 2 * name.len() + 96 + 12 * level + 8 * level * level;
+        let is_shown = !self.list.is_full() && self.list.has_room(room);
+        if counts {
+            self.list.count(is_shown);
+        }
+        if !is_shown {
+            return false;
+        }
+        while self.open.len() > level {
+            self.close();
+        }
+        let has_entry = self.open.last_mut().is_some_and(|has_entry| std::mem::replace(has_entry, true));
+        let text = self.list.text_mut();
+        text.push_str(if has_entry { ",\n" } else { "\n" });
+        indent(text, 4 * level - 2);
+        text.push_str("{\n");
+        indent(text, 4 * level);
+        text.push_str("\"name\": ");
+        push_json(text, name);
+        text.push_str(",\n");
+        indent(text, 4 * level);
+        if is_folder {
+            text.push_str("\"type\": \"directory\",\n");
+            indent(text, 4 * level);
+            text.push_str("\"children\": [");
+            self.open.push(false);
+        } else {
+            text.push_str("\"type\": \"file\"\n");
+            indent(text, 4 * level - 2);
+            text.push('}');
+        }
+        counts
+    }
+
+    /// Closes the innermost folder.
+    fn close(&mut self) {
+        let Some(has_entry) = self.open.pop() else { return };
+        let level = self.open.len();
+        let text = self.list.text_mut();
+        if has_entry {
+            text.push('\n');
+            indent(text, 4 * level);
+        }
+        text.push(']');
+        if level > 0 {
+            text.push('\n');
+            indent(text, 4 * level - 2);
+            text.push('}');
+        }
+    }
+
+    fn end(mut self) -> LimitedText {
+        while !self.open.is_empty() {
+            self.close();
+        }
+        self.list
+    }
+}
+
+fn indent(text: &mut String, width: usize) {
+    text.extend(std::iter::repeat_n(' ', width));
+}
+
+fn push_json(text: &mut String, name: &str) {
+    if name.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
+        text.push('"');
+        text.push_str(name);
+        text.push('"');
+    } else {
+        text.push_str(&serde_json::Value::from(name).to_string());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_written_as_javascript_writes_it() {
+        let mut tree = TreeText::new(None);
+        for (level, name, is_folder) in
+            [(1, "a", true), (2, "b", true), (3, "c\"", false), (2, "d", false), (1, "e", true), (1, "f", false)]
+        {
+            assert!(tree.push(level, name, is_folder, true));
+        }
+        let value = json!([
+            { "name": "a", "type": "directory", "children": [
+                { "name": "b", "type": "directory", "children": [{ "name": "c\"", "type": "file" }] },
+                { "name": "d", "type": "file" },
+            ] },
+            { "name": "e", "type": "directory", "children": [] },
+            { "name": "f", "type": "file" },
+        ]);
+        let mut list = tree.end();
+        let text = std::mem::take(list.text_mut());
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        assert!(text.starts_with("[\n  {\n    \"name\": \"a\",\n    \"type\": \"directory\",\n    \"children\": [\n      {"));
+        assert!(text.contains("\"children\": []\n  },"));
+        assert_eq!(TreeText::new(None).end().text_mut(), "[]");
+    }
+
+    #[test]
+    fn a_tree_that_is_cut_is_valid_json_within_the_limit() {
+        for limit in [1_500, 3_000, 10_000] {
+            let mut tree = TreeText::new(Some(limit));
+            let shown = (0..200).filter(|level| tree.push(level % 30 + 1, "folder", true, true)).count();
+            let mut list = tree.end();
+            assert!(list.is_full() && shown < 200);
+            assert!(list.text_mut().len() <= limit, "{limit}");
+            serde_json::from_str::<serde_json::Value>(list.text_mut()).unwrap();
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Numbers and times as the reference server writes them.
+
+use crate::tools::timestamp;
+
+const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
+
+/// A size in bytes, such as `1023 B` or `1.50 KB`.
+pub(super) fn size(bytes: u64) -> String {
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let unit = ((bytes as f64).log2() / 10.0).floor().min((UNITS.len() - 1) as f64) as usize;
+    format!("{:.2} {}", bytes as f64 / 1024f64.powi(unit as i32), UNITS[unit])
+}
+
+/// `name`, filled with blanks to `width` UTF-16 units.
+pub(super) fn padded(name: &str, width: usize) -> String {
+    let units = name.encode_utf16().count();
+    let mut padded = name.to_owned();
+    padded.extend(std::iter::repeat_n(' ', width.saturating_sub(units)));
+    padded
+}
+
+/// A time in milliseconds since 1970, as JavaScript writes a date in UTC.
+pub(super) fn date(milliseconds: i64) -> String {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let seconds = milliseconds.div_euclid(1_000);
+    // `2026-11-22T16:26:09Z`
+    let text = timestamp(seconds);
+    let number = |at: std::ops::Range<usize>| text.get(at).and_then(|part| part.parse::<usize>().ok());
+    let month = number(5..7).and_then(|month| MONTHS.get(month.checked_sub(1)?)).unwrap_or(&"");
+    let day = DAYS[seconds.div_euclid(86_400).rem_euclid(7) as usize];
+    let (date, year, time) = (&text[8..10], &text[..4], &text[11..19]);
+    format!("{day} {month} {date} {year} {time} GMT+0000 (Coordinated Universal Time)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_two_decimals_and_do_not_carry_into_the_next_unit() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.00 KB"),
+            (10_239, "10.00 KB"),
+            (1_048_575, "1024.00 KB"),
+            (1_048_576, "1.00 MB"),
+            (1_048_576_000, "1000.00 MB"),
+            (1 << 30, "1.00 GB"),
+            (1 << 50, "1024.00 TB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+    }
+
+    #[test]
+    fn names_are_padded_by_utf16_units() {
+        assert_eq!((padded("ab", 4), padded("😀", 4), padded("long", 2)), ("ab  ".into(), "😀  ".into(), "long".into()));
+    }
+
+    #[test]
+    fn dates_are_those_of_javascript_in_utc() {
+        assert_eq!(date(1_795_364_769_999), "Sun Nov 22 2026 16:26:09 GMT+0000 (Coordinated Universal Time)");
+        assert_eq!(date(0), "Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)");
+        assert_eq!(date(-500), "Wed Dec 31 1969 23:59:59 GMT+0000 (Coordinated Universal Time)");
+    }
+}

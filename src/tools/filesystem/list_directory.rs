@@ -1,0 +1,98 @@
+//! `list_directory`: the entries of a folder, and of the folders in it down to a depth.
+
+use serde_json::json;
+
+use super::walking::{Passed, cursor_behind, has_changed, note, passed, shown};
+use super::CONTENT;
+use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, WalkStep, Workspace};
+use crate::tools::arguments::{Count, Request, Takes, arguments};
+use crate::tools::cursor::Cursor;
+use crate::tools::limited::LimitedText;
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "list_directory",
+    title: "List Directory",
+    description: "List the entries of a folder, sorted by name, each with [FILE] or [DIR] before its name. With depth also \
+        those of the folders in it, as paths. A long list ends in a line with the call that goes on. Example: \
+        {\"path\":\"src\"}",
+    instructions: "",
+    takes: Takes::of::<ListArguments>(),
+    output_schema: Some(CONTENT),
+    writes: false,
+    destructive: false,
+    idempotent: true,
+    direct: false,
+};
+
+arguments! {
+    struct ListArguments {
+        /// Path of the folder
+        path: FilePath,
+        /// How many levels of folders are listed
+        depth: Count = 1,
+        /// Where an earlier answer says that the list goes on
+        cursor: Option<Cursor>,
+    }
+}
+
+#[derive(Debug)]
+struct ListDirectory {
+    arguments: ListArguments,
+    /// What a cursor of this list belongs to.
+    of: String,
+    limit: Option<usize>,
+}
+
+impl Request for ListArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        let of = format!("{} {} {}", TOOL.name, self.depth.0, self.path.as_str());
+        if self.cursor.as_ref().is_some_and(|cursor| cursor.of != of) {
+            return Err(wrong_cursor());
+        }
+        Ok(Box::new(ListDirectory { arguments: self, of, limit: options.limit }))
+    }
+}
+
+impl Call for ListDirectory {
+    fn file(&self) -> Option<&FilePath> {
+        None
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let ListArguments { path, depth, cursor } = &self.arguments;
+        let options = WalkOptions { depth: depth.0 as usize, ..WalkOptions::default() };
+        let mut walk = workspace.walk(path, options, control)?;
+        let (mut list, mut last, mut line) = (LimitedText::new(self.limit), String::new(), String::new());
+        while let Some(step) = walk.next_step()? {
+            let WalkStep::Entry(entry) = step else { continue };
+            let name = shown(walk.path_from_start());
+            match cursor.as_ref().map(|cursor| passed(&name, &cursor.after)) {
+                None | Some(Passed::No) => {}
+                Some(Passed::Above) => continue,
+                Some(Passed::Yes) => {
+                    walk.skip_folder();
+                    continue;
+                }
+            }
+            line.clear();
+            line.push_str(if entry.kind == EntryKind::Folder { "[DIR] " } else { "[FILE] " });
+            line.push_str(&name);
+            if list.push_line(&line) {
+                last.clear();
+                last.push_str(&name);
+            }
+        }
+        let changed = cursor.as_ref().is_some_and(|cursor| has_changed(workspace, path, cursor));
+        let note = note(&walk.left_out(), changed);
+        let next = || {
+            let cursor = cursor_behind(workspace, &self.of, path, &last).text();
+            let mut next = json!({ "path": path.sent(), "cursor": cursor });
+            if depth.0 != 1 {
+                next["depth"] = json!(depth.0);
+            }
+            (TOOL.name, next)
+        };
+        Ok(list.reply(wanted, "entries", next, note.as_deref()))
+    }
+}

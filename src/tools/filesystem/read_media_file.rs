@@ -1,0 +1,89 @@
+//! `read_media_file`: a file of any kind, as base64.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use serde_json::json;
+
+use std::os::unix::ffi::OsStrExt;
+
+use crate::engine::{Control, FilePath, Result, Workspace};
+use crate::tools::arguments::{Request, Takes, arguments};
+use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "read_media_file",
+    title: "Read Media File",
+    description: "Read an image, a sound or any other file as base64 with its media type. Use read_text_file for text. \
+        Example: {\"path\":\"logo.png\"}",
+    instructions: "",
+    takes: Takes::of::<MediaArguments>(),
+    output_schema: Some(
+        r#"{"type":"object","properties":{"content":{"type":"array","items":{"type":"object"}}},"required":["content"]}"#,
+    ),
+    writes: false,
+    destructive: false,
+    idempotent: true,
+    direct: false,
+};
+
+/// Media types by extension in lower case. Other files have the last one.
+const MEDIA_TYPES: [(&str, &str); 11] = [
+    ("png", "image/png"),
+    ("jpg", "image/jpeg"),
+    ("jpeg", "image/jpeg"),
+    ("gif", "image/gif"),
+    ("webp", "image/webp"),
+    ("bmp", "image/bmp"),
+    ("svg", "image/svg+xml"),
+    ("mp3", "audio/mpeg"),
+    ("wav", "audio/wav"),
+    ("ogg", "audio/ogg"),
+    ("flac", "audio/flac"),
+];
+const OTHER: &str = "application/octet-stream";
+
+/// Characters of a path that a URI encodes.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'!').remove(b'$').remove(b'&').remove(b'\'')
+    .remove(b'(').remove(b')').remove(b'*').remove(b'+').remove(b',').remove(b';').remove(b'=').remove(b':')
+    .remove(b'@');
+
+arguments! {
+    struct MediaArguments {
+        /// Path of the file
+        path: FilePath,
+    }
+}
+
+#[derive(Debug)]
+struct ReadMediaFile(FilePath);
+
+impl Request for MediaArguments {
+    fn into_call(self, _: ParseOptions) -> Result<Box<dyn Call>> {
+        Ok(Box::new(ReadMediaFile(self.path)))
+    }
+}
+
+impl Call for ReadMediaFile {
+    fn file(&self) -> Option<&FilePath> {
+        Some(&self.0)
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let path = workspace.absolute(&self.0)?;
+        let data = STANDARD.encode(workspace.read_bytes(&self.0, control)?);
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        let known = MEDIA_TYPES.iter().find(|(known, _)| extension.as_deref() == Some(known));
+        let media_type = known.map_or(OTHER, |(_, media_type)| *media_type);
+        let item = match media_type.split_once('/') {
+            Some((kind @ ("image" | "audio"), _)) => json!({ "type": kind, "data": data, "mimeType": media_type }),
+            _ => {
+                let uri = format!("file://{}", percent_encode(path.as_os_str().as_bytes(), ENCODED));
+                json!({ "type": "resource", "resource": { "uri": uri, "mimeType": media_type, "blob": data } })
+            }
+        };
+        let data = if wanted.data { Members::default().with("content", &[&item]) } else { Members::default() };
+        Ok(Reply { items: Some(item.to_string()), data, ..Reply::default() })
+    }
+}

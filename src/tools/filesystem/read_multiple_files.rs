@@ -1,0 +1,208 @@
+//! `read_multiple_files`: several text files, or ranges of them, in one answer.
+
+use std::fmt::Write;
+
+use serde_json::json;
+
+use super::CONTENT;
+use crate::engine::{Control, Error, FilePath, LineRange, PartRead, Result, TextPart, Workspace};
+use crate::tools::arguments::{Argument, Line, List, Request, Takes, Value, arguments};
+use crate::tools::limited::content;
+use crate::tools::{Call, ErrorText, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
+
+/// Maximum number of files in one call.
+const MAX_FILES: usize = 1_000;
+
+/// Room for what is said of one file that was cut, in bytes.
+const CUT_LINE: usize = 256;
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "read_multiple_files",
+    title: "Read Multiple Files",
+    description: "Read several text files at once. An item of paths is a path, or an object {\"path\",\"start_line\",\"end_line\"} \
+        for a range of lines (from {first}, both ends included). Each file's text follows its path; the error of one file \
+        stands in its place. All texts share one limit, so long files may be cut; a line says how to go on. Example: \
+        {\"paths\":[\"a.txt\",\"b.txt\"]}",
+    instructions: "",
+    takes: Takes::of::<MultipleArguments>(),
+    output_schema: Some(CONTENT),
+    writes: false,
+    destructive: false,
+    idempotent: true,
+    direct: false,
+};
+
+arguments! {
+    struct MultipleArguments {
+        /// Paths of the files
+        paths: List<Wanted, 1, MAX_FILES>,
+    }
+}
+
+arguments! {
+    struct Ranged {
+        /// Path of the file
+        path: String,
+        /// First line, counted from {first}
+        start_line: Option<Line>,
+        /// Last line, counted from {first}, included
+        end_line: Option<Line>,
+    }
+}
+
+/// One file. Its path is parsed late, because a wrong one concerns only its own place in the answer.
+#[derive(Debug)]
+struct Wanted {
+    sent: String,
+    path: Result<FilePath>,
+    range: LineRange,
+}
+
+impl Argument for Wanted {
+    fn expected() -> String {
+        "a path, or an object with path, start_line and end_line".into()
+    }
+
+    fn schema(out: &mut String) {
+        // Objects are taken too. Many clients take no schema of two types.
+        String::schema(out);
+    }
+
+    fn read(value: &Value) -> Result<Wanted> {
+        let is_object = value.json().starts_with('{');
+        let (sent, range) = if is_object || value.string()?.trim_start().starts_with('{') {
+            let Ranged { path, start_line, end_line } = Ranged::read(value)?;
+            let line = |line: Option<Line>| line.map(|line| line.0);
+            (path, LineRange { start: line(start_line), end: line(end_line) })
+        } else {
+            (value.string()?, LineRange::default())
+        };
+        let path = value.options().path(&sent);
+        Ok(Wanted { sent, path, range })
+    }
+}
+
+#[derive(Debug)]
+struct ReadMultipleFiles {
+    files: Vec<Wanted>,
+    base: LineBase,
+    limit: Option<usize>,
+}
+
+impl Request for MultipleArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        Ok(Box::new(ReadMultipleFiles { files: self.paths.0, base: options.base, limit: options.limit }))
+    }
+}
+
+impl Call for ReadMultipleFiles {
+    fn file(&self) -> Option<&FilePath> {
+        None
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let shares = self.shares(workspace);
+        let (mut text, mut cut) = (String::new(), 0);
+        for (number, (file, share)) in self.files.iter().zip(shares).enumerate() {
+            control.progress(number as u64, Some(self.files.len() as u64));
+            if number > 0 {
+                text.push_str("\n---\n");
+            }
+            match self.read(workspace, file, share, control) {
+                Ok(read) => {
+                    text.push_str(&file.sent);
+                    text.push_str(":\n");
+                    let part = std::str::from_utf8(read.excerpt.bytes()).map_err(|_| changed(file))?;
+                    push_part(&mut text, part, !file.range.is_whole());
+                    if read.is_cut {
+                        self.push_cut(&mut text, file, &read);
+                        cut += 1;
+                    }
+                    text.push('\n');
+                }
+                Err(error @ (Error::TimedOut | Error::Cancelled)) => return Err(error),
+                Err(error) => {
+                    let message = ErrorText::of(&error, self.base, 0).text().replace('\n', " ");
+                    let message = message.trim_start_matches("Error: ");
+                    // A write to a String cannot fail.
+                    let _ = write!(text, "{}: Error - {message}", file.sent);
+                }
+            }
+        }
+        let mut reply = content(text, wanted);
+        if cut > 0 {
+            let truncated = json!({ "shown": self.files.len() - cut, "of": self.files.len(), "next": null });
+            reply.meta = Members::default().with("file-editor/truncated", &truncated);
+        }
+        Ok(reply)
+    }
+}
+
+impl ReadMultipleFiles {
+    /// How many bytes of each file are shown. Small files are shown whole; the others share what is left.
+    fn shares(&self, workspace: &Workspace) -> Vec<Option<usize>> {
+        let Some(limit) = self.limit else { return vec![None; self.files.len()] };
+        let overhead: usize = self.files.iter().map(|file| file.sent.len() + CUT_LINE + 8).sum();
+        let mut left = limit.saturating_sub(overhead.min(limit / 2));
+        let size = |file: &Wanted| {
+            let info = file.path.as_ref().ok().and_then(|path| workspace.info(path).ok());
+            info.map_or(0, |info| info.size as usize)
+        };
+        let mut sizes: Vec<(usize, usize)> = self.files.iter().map(size).enumerate().map(|(n, s)| (s, n)).collect();
+        sizes.sort_unstable();
+        let mut shares = vec![None; self.files.len()];
+        for (position, &(size, number)) in sizes.iter().enumerate() {
+            let share = size.min(left / (sizes.len() - position));
+            // A range of a large file may still be small.
+            shares[number] = Some(share.max(16));
+            left -= share;
+        }
+        shares
+    }
+
+    fn read(
+        &self,
+        workspace: &Workspace,
+        file: &Wanted,
+        share: Option<usize>,
+        control: &Control,
+    ) -> Result<PartRead> {
+        let path = match &file.path {
+            Ok(path) => path,
+            // The error was found when the arguments were parsed; its words do not depend on the file.
+            Err(Error::InvalidName { problem }) => return Err(Error::InvalidName { problem: problem.clone() }),
+            Err(_) => return Err(Error::InvalidArguments { at: "paths".into(), problem: "no path".into() }),
+        };
+        let part = if file.range.is_whole() { TextPart::Whole } else { TextPart::Lines(file.range) };
+        let read = workspace.read_part(path, part, share, control)?;
+        if read.excerpt.unchanged() { Ok(read) } else { Err(changed(file)) }
+    }
+
+    fn push_cut(&self, text: &mut String, file: &Wanted, read: &PartRead) {
+        let next = json!({ "path": file.sent, "start_line": next_line(read) + self.base.first() });
+        let separator = if text.ends_with('\n') { "" } else { "\n" };
+        let (from, to, size) = (read.at.start, read.at.end, read.size);
+        // A write to a String cannot fail.
+        let _ = write!(text, "{separator}[Shown: bytes {from}-{to} of {size}. Go on with read_text_file {next}]");
+    }
+}
+
+/// The first line that was not shown whole, 0-based.
+fn next_line(read: &PartRead) -> u64 {
+    let bytes = read.excerpt.bytes();
+    let ends = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
+    read.first_line.unwrap_or(0) + memchr::memchr2_iter(b'\n', b'\r', bytes).filter(ends).count() as u64
+}
+
+/// Adds a part, a range with its breaks as `\n`.
+fn push_part(text: &mut String, part: &str, is_range: bool) {
+    if is_range && part.contains('\r') {
+        text.push_str(&part.replace("\r\n", "\n").replace('\r', "\n"));
+    } else {
+        text.push_str(part);
+    }
+}
+
+fn changed(file: &Wanted) -> Error {
+    Error::Changed { name: file.sent.clone() }
+}

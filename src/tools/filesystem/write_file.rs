@@ -1,0 +1,67 @@
+//! `write_file`: the whole content of a file.
+
+use super::{CONTENT, version_meta};
+use crate::engine::{ChangeOptions, Control, FilePath, FileVersion, Result, Workspace};
+use crate::tools::arguments::{Request, Takes, Text, arguments};
+use crate::tools::limited::content;
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "write_file",
+    title: "Write File",
+    description: "Create a text file, or replace the whole content of one. The folder must exist (create_directory). Use \
+        edit_file to change a part. Give create_only: true if the file must be new, or expected_version if it must not have \
+        changed since you read it. Example: {\"path\":\"notes.txt\",\"content\":\"one\\ntwo\\n\"}",
+    instructions: "",
+    takes: Takes::of::<WriteArguments>(),
+    output_schema: Some(CONTENT),
+    writes: true,
+    destructive: true,
+    idempotent: true,
+    direct: false,
+};
+
+arguments! {
+    struct WriteArguments {
+        /// Path of the file
+        path: FilePath,
+        /// The whole new content
+        content: Text,
+        /// Whether a file that exists is an error
+        create_only: bool = false,
+        /// The version that the file must have, as an earlier answer gave it
+        expected_version: Option<FileVersion>,
+        /// A key of your choice: a call sent again with it within ten minutes is carried out once
+        idempotency_key: Option<String>,
+    }
+}
+
+#[derive(Debug)]
+struct WriteFile(WriteArguments);
+
+impl Request for WriteArguments {
+    fn into_call(self, _: ParseOptions) -> Result<Box<dyn Call>> {
+        Ok(Box::new(WriteFile(self)))
+    }
+}
+
+impl Call for WriteFile {
+    fn file(&self) -> Option<&FilePath> {
+        Some(&self.0.path)
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let WriteArguments { path, content: text, create_only, expected_version, .. } = &self.0;
+        let options = ChangeOptions {
+            create_parents: false,
+            create_only: *create_only,
+            expected: *expected_version,
+            ..ChangeOptions::default()
+        };
+        let changed = workspace.write_file(path, &text.0, &options, control)?;
+        // The file is written, so what comes now must not fail.
+        let version = workspace.version_after(path, &changed, control).ok();
+        let meta = version.as_ref().map(version_meta).unwrap_or_default();
+        Ok(Reply { meta, ..content(format!("Successfully wrote to {}", path.sent()), wanted) })
+    }
+}

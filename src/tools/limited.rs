@@ -1,0 +1,145 @@
+//! The text of a list under the answer limit (contract 11): entries are added while there is room and counted beyond.
+//!
+//! The last line says what was shown, of how much, and the call that goes on. So no tool counts bytes.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::{Members, OutputKinds, Reply};
+
+/// Room for the last line, in bytes.
+const LAST_LINE: usize = 1_024;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct LimitedText {
+    text: String,
+    limit: Option<usize>,
+    /// Entries in the text.
+    shown: u64,
+    /// Entries that there are.
+    total: u64,
+}
+
+/// What `_meta` says of an answer that was cut.
+#[derive(Debug, Serialize)]
+struct Truncated<'n> {
+    shown: u64,
+    of: u64,
+    next: &'n serde_json::Value,
+}
+
+impl LimitedText {
+    /// An empty text of at most `limit` bytes.
+    pub(super) fn new(limit: Option<usize>) -> LimitedText {
+        LimitedText { text: String::new(), limit, shown: 0, total: 0 }
+    }
+
+    /// Adds an entry of one line. Returns whether it is shown.
+    pub(super) fn push_line(&mut self, line: &str) -> bool {
+        self.total += 1;
+        if self.is_full() || !self.has_room(line.len() + 1) {
+            return false;
+        }
+        if self.shown > 0 {
+            self.text.push('\n');
+        }
+        self.text.push_str(line);
+        self.shown += 1;
+        true
+    }
+
+    /// Counts an entry whose text the caller has added with [`LimitedText::text_mut`].
+    pub(super) fn count(&mut self, is_shown: bool) {
+        self.total += 1;
+        self.shown += u64::from(is_shown);
+    }
+
+    /// Whether `bytes` more bytes are within the limit.
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        self.limit.is_none_or(|limit| self.text.len() + bytes + LAST_LINE.min(limit / 2) <= limit)
+    }
+
+    /// Whether an entry was left out.
+    pub(super) fn is_full(&self) -> bool {
+        self.shown < self.total
+    }
+
+    /// The text, for entries of several lines.
+    pub(super) fn text_mut(&mut self) -> &mut String {
+        &mut self.text
+    }
+
+    /// Number of entries.
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The reply. `next` makes the call that goes on: the tool's name and its arguments. `note` is a further line.
+    pub(super) fn reply(
+        mut self,
+        wanted: OutputKinds,
+        unit: &str,
+        next: impl FnOnce() -> (&'static str, serde_json::Value),
+        note: Option<&str>,
+    ) -> Reply {
+        let mut meta = Members::default();
+        if let Some(note) = note {
+            self.text.push('\n');
+            self.text.push_str(note);
+        }
+        if self.is_full() {
+            let (tool, arguments) = next();
+            let LimitedText { shown, total, .. } = self;
+            // A write to a String cannot fail.
+            let _ = write!(self.text, "\n[Shown: {shown} of {total} {unit}. Go on with {tool} {arguments}]");
+            meta = meta.with("file-editor/truncated", &Truncated { shown, of: total, next: &arguments });
+        }
+        Reply { meta, ..content(self.text, wanted) }
+    }
+}
+
+/// A reply whose data has the text as its only member.
+pub(super) fn content(text: String, wanted: OutputKinds) -> Reply {
+    let data = if wanted.data { Members::default().with("content", &text) } else { Members::default() };
+    Reply { text, data, ..Reply::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const BOTH: OutputKinds = OutputKinds { text: true, data: true };
+
+    #[test]
+    fn without_a_limit_all_is_shown() {
+        let mut text = LimitedText::new(None);
+        assert!((0..1_000).all(|_| text.push_line("entry")));
+        let reply = text.reply(BOTH, "entries", || unreachable!("nothing is left"), None);
+        assert_eq!((reply.text.lines().count(), reply.meta.as_str()), (1_000, ""));
+        assert!(reply.data.as_str().starts_with(r#""content":"entry\nentry"#));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_counted_and_the_call_that_goes_on_is_told() {
+        let mut text = LimitedText::new(Some(2_000));
+        let shown = (0..1_000).filter(|_| text.push_line("entry")).count();
+        assert!(0 < shown && shown < 400 && text.is_full());
+        let next = || ("list", json!({ "cursor": "x" }));
+        let reply = text.reply(BOTH, "entries", next, Some("Changed."));
+        assert!(reply.text.len() <= 2_000, "{}", reply.text.len());
+        let last = format!("[Shown: {shown} of 1000 entries. Go on with list {{\"cursor\":\"x\"}}]");
+        assert!(reply.text.ends_with(&("Changed.\n".to_owned() + &last)), "{}", reply.text);
+        let meta = format!(r#""file-editor/truncated":{{"shown":{shown},"of":1000,"next":{{"cursor":"x"}}}}"#);
+        assert_eq!(reply.meta.as_str(), meta);
+    }
+
+    #[test]
+    fn an_entry_after_one_that_did_not_fit_is_not_shown() {
+        let mut text = LimitedText::new(Some(2_000));
+        assert!(text.push_line("a") && !text.push_line(&"b".repeat(3_000)) && !text.push_line("c"));
+    }
+}
