@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::engine::progress::{Progress, ProgressCounter};
 use crate::engine::{Error, Result};
 
 const RUNNING: u8 = 0;
@@ -47,6 +48,7 @@ pub struct Control {
     state: AtomicU8,
     waiting: AtomicU8,
     late: AtomicBool,
+    progress: ProgressCounter,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -76,8 +78,14 @@ impl Control {
 
     /// An operation that may take `timeout` from its start. It can be cancelled before it starts.
     pub fn unstarted(timeout: Duration) -> Control {
-        let (state, waiting) = (AtomicU8::new(RUNNING), AtomicU8::new(MAY_WAIT));
-        Control { timeout, deadlines: OnceLock::new(), state, waiting, late: AtomicBool::new(false) }
+        Control {
+            timeout,
+            deadlines: OnceLock::new(),
+            state: AtomicU8::new(RUNNING),
+            waiting: AtomicU8::new(MAY_WAIT),
+            late: AtomicBool::new(false),
+            progress: ProgressCounter::default(),
+        }
     }
 
     /// Starts the operation's time, if it has not started.
@@ -183,6 +191,26 @@ impl Control {
         }
         self.set_late();
         Err(Error::TimedOut)
+    }
+
+    /// Records that `done` of `total` is done, where `total` is known. Cheap enough for every file.
+    pub fn progress(&self, done: u64, total: Option<u64>) {
+        self.progress.set(done, total);
+    }
+
+    /// How far the operation is.
+    pub fn progressed(&self) -> Progress {
+        self.progress.get()
+    }
+
+    /// Whether the operation has no answer yet and was not stopped.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state.load(Ordering::Acquire), RUNNING | LOCKED_OUT | COMMITTING)
+    }
+
+    /// Whether the operation has begun to commit and has no answer yet.
+    pub fn is_committing(&self) -> bool {
+        self.state.load(Ordering::Acquire) == COMMITTING
     }
 
     /// Whether the caller cancelled the operation.

@@ -16,7 +16,7 @@ use crate::engine::fs::resolve::{self, ResolveError, ResolvedPath};
 use crate::engine::fs::view::OpenFile;
 use crate::engine::name_table::NameTable;
 use crate::engine::path::{NamePolicy, admits};
-use crate::engine::{Error, Result};
+use crate::engine::{Control, Error, Result};
 
 /// Entries searched for names similar to a missing one.
 const SIMILAR_SEARCHED: usize = 2_000;
@@ -143,7 +143,8 @@ impl<'s> DirEntry<'s> {
 }
 
 /// Lists `root`, the folder at `directory`. `count` counts the lines of a file; it fails if the time is up or
-/// another program has a lease on the file. `wait` waits for the end of such a lease.
+/// another program has a lease on the file. `wait` waits for the end of such a lease. Reports to
+/// `control` how many files are done, and of how many if all are listed.
 pub(crate) fn list(
     root: &Arc<OwnedFd>,
     directory: &Path,
@@ -151,12 +152,15 @@ pub(crate) fn list(
     options: ListOptions,
     count: impl Fn(&DirEntry) -> Result<Option<usize>>,
     wait: impl Fn(&DirEntry) -> Result<()>,
+    control: &Control,
 ) -> Result<Listing> {
     let (table, unlisted) = table(root, names)?;
     let (mut uncounted, mut more, mut leased) = (0, false, Vec::new());
     let candidates = table.behind(options.after);
+    let total = (candidates.len() <= options.limit).then_some(candidates.len() as u64);
     let mut files = Vec::with_capacity(candidates.len().min(options.limit));
-    for name in candidates {
+    for (nth, name) in candidates.enumerate() {
+        control.progress((nth - leased.len()) as u64, total);
         let text = &table.text()[name.clone()];
         if files.len() == options.limit {
             // To find out that there is one more file, no lines need to be counted.
@@ -177,7 +181,9 @@ pub(crate) fn list(
         files.push(seen.entry(name, counted, options, &mut uncounted)?);
     }
     // All leases were asked to end in the first pass, so these waits together last as long as the longest.
-    for nth in leased {
+    let done = total.unwrap_or(files.len() as u64) - leased.len() as u64;
+    for (waited_for, nth) in leased.into_iter().enumerate() {
+        control.progress(done + waited_for as u64, total);
         let entry: &mut FileEntry = &mut files[nth];
         let name = &table.text()[entry.name.clone()];
         let waited = DirEntry::look(root, name)?.map_or(Ok(()), |seen| wait(&seen));

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::pipeline::{Pipeline, Registered};
+use super::progress::Notify;
 use super::task::Task;
 use super::{Admitted, Ended, Executor, start};
 use crate::engine::{Budget, Share};
@@ -58,9 +59,9 @@ pub enum BatchError {
 }
 
 /// See the module.
-#[derive(Debug)]
 struct Batch {
     executor: Arc<Executor>,
+    notify: Option<Notify>,
     state: Mutex<BatchState>,
 }
 
@@ -94,16 +95,18 @@ type Member = (usize, Admitted, Registered);
 impl Executor {
     /// Runs the calls of a batch: calls for one file in order, others concurrently, but at most `at_once`.
     /// `then` receives the array of answers on a thread that may block; it is not called if no request has an
-    /// answer. The calls take their positions in `pipeline` when the future is first polled.
+    /// answer. The calls take their positions in `pipeline` when the future is first polled. `notify` receives
+    /// notifications of their progress.
     pub async fn run_batch<T: Send + 'static>(
         self: Arc<Self>,
         steps: Vec<Step>,
         received: Instant,
         pipeline: Arc<Pipeline>,
         at_once: usize,
+        notify: Option<Notify>,
         then: impl FnOnce(Answer) -> T + Send + 'static,
     ) -> Result<Option<T>, BatchError> {
-        let (batch, members) = Batch::new(&self, steps, received, &pipeline).ok_or(BatchError::NoRoom)?;
+        let (batch, members) = Batch::new(&self, notify, steps, received, &pipeline).ok_or(BatchError::NoRoom)?;
         let batch = Arc::new(batch);
         let permits = Arc::new(Semaphore::new(at_once));
         let mut groups = JoinSet::new();
@@ -145,6 +148,7 @@ impl Batch {
     /// answers that are ready.
     fn new(
         executor: &Arc<Executor>,
+        notify: Option<Notify>,
         steps: Vec<Step>,
         received: Instant,
         pipeline: &Arc<Pipeline>,
@@ -175,7 +179,7 @@ impl Batch {
             }
         }
         let state = Mutex::new(BatchState { answers, held, last: None });
-        Some((Batch { executor: executor.clone(), state }, members))
+        Some((Batch { executor: executor.clone(), notify, state }, members))
     }
 
     /// Runs the calls for one file, one after the other.
@@ -206,7 +210,8 @@ impl Batch {
             let (batch, task) = (self.clone(), task.clone());
             move |answer| batch.keep(place, &task, answer)
         };
-        if let Ended::Late(answer) = self.executor.run(task, keep).await {
+        let running = self.executor.run(task, keep);
+        if let Ended::Late(answer) = self.executor.notifying(task, self.notify.as_ref(), running).await {
             self.keep(place, task, answer);
         }
     }
@@ -298,7 +303,7 @@ mod tests {
     }
 
     fn run(setup: &Setup, executor: &Arc<Executor>, steps: Vec<Step>) -> Result<Option<Answer>, BatchError> {
-        let batch = executor.clone().run_batch(steps, Instant::now(), Arc::default(), 4, |answer| answer);
+        let batch = executor.clone().run_batch(steps, Instant::now(), Arc::default(), 4, None, |answer| answer);
         setup.runtime.block_on(batch)
     }
 

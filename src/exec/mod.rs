@@ -8,6 +8,7 @@ mod counter;
 mod file_queues;
 mod log;
 mod pipeline;
+mod progress;
 mod task;
 mod threads;
 
@@ -28,6 +29,7 @@ pub use self::counter::{Counted, Counter};
 use self::file_queues::FileQueues;
 pub use self::log::{METRICS, Metrics};
 pub use self::pipeline::Pipeline;
+pub use self::progress::{Notification, Notify, ProgressWatch};
 pub use self::task::Task;
 pub use self::threads::{Threads, configure};
 use crate::engine::{Late, Workspace};

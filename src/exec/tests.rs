@@ -108,7 +108,7 @@ fn run_batch(
     calls: impl IntoIterator<Item = PendingCall>,
 ) -> Vec<serde_json::Value> {
     let steps = calls.into_iter().map(Step::Call).collect();
-    let batch = executor.clone().run_batch(steps, Instant::now(), Arc::default(), 4, text);
+    let batch = executor.clone().run_batch(steps, Instant::now(), Arc::default(), 4, None, text);
     serde_json::from_str(&runtime.block_on(batch).unwrap().unwrap()).unwrap()
 }
 

@@ -11,6 +11,7 @@ mod handshake;
 mod mcp;
 mod method;
 mod pending_call;
+mod progress;
 mod prompts;
 mod report;
 mod resources;

@@ -1,13 +1,14 @@
-//! A parsed call, and the data that its answer needs. The executor runs the call; this module writes the
-//! answer.
+//! A parsed call, and the data that its messages need. The executor runs the call; this module writes the
+//! answer and the notifications of progress.
 
 use std::sync::Arc;
 
 use super::answer::{Answer, StreamObserver};
 use super::call_context::CallContext;
+use super::progress::ProgressToken;
 use super::report::Report;
 use super::rpc::Id;
-use crate::engine::{Error, Result};
+use crate::engine::{Error, Progress, Result};
 use crate::tools::{Call, OutputKinds, Reply};
 
 /// The error text if the answers of batches hold all the memory that they may hold.
@@ -18,11 +19,27 @@ pub const NO_ROOM: &str = "The server holds as many answers of batches as it can
 pub struct PendingCall {
     call: Box<dyn Call>,
     context: CallContext,
+    progress_token: Option<ProgressToken>,
 }
 
 impl PendingCall {
     pub(super) fn new(call: Box<dyn Call>, context: CallContext) -> PendingCall {
-        PendingCall { call, context }
+        PendingCall { call, context, progress_token: None }
+    }
+
+    /// The same call, whose client asks for its progress if there is a token.
+    pub(super) fn with_progress_token(self, progress_token: Option<ProgressToken>) -> PendingCall {
+        PendingCall { progress_token, ..self }
+    }
+
+    /// Whether the client asks for the progress of this call.
+    pub fn wants_progress(&self) -> bool {
+        self.progress_token.is_some()
+    }
+
+    /// The notification of this progress; `None` if the client does not ask for it.
+    pub fn progress_notification(&self, progress: Progress) -> Option<Answer> {
+        self.progress_token.as_ref().map(|token| Answer::ready(200, token.notification(progress)))
     }
 
     /// The call to run.

@@ -4,8 +4,11 @@ use std::sync::Mutex;
 use std::sync::mpsc::Receiver;
 use std::time::SystemTime;
 
+use serde_json::value::RawValue;
+
 use super::call_context::{CallContext, Form};
 use super::pending_call::PendingCall;
+use super::progress::ProgressToken;
 use super::result_frame::Asked;
 use super::{Id, Revision};
 use crate::engine::{Control, FilePath, FolderPaths, NamePolicy, Result, Workspace};
@@ -79,6 +82,12 @@ pub(crate) fn hanging(id: &str, until_closed: Receiver<()>) -> PendingCall {
 /// A `POST /tools/{name}` that panics like [`tool`].
 pub(crate) fn posted(at_once: bool) -> PendingCall {
     pending(Form::Posted { structured: false }, Box::new(Panics { file: file(), at_once }))
+}
+
+/// The same call, whose client asks for its progress with this token.
+pub(crate) fn watched(call: PendingCall, token: &str) -> PendingCall {
+    let meta = RawValue::from_string(format!(r#"{{"progressToken":{token}}}"#)).expect("JSON");
+    call.with_progress_token(ProgressToken::in_meta(&meta))
 }
 
 /// A REST call that panics like [`tool`].

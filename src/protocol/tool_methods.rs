@@ -8,8 +8,9 @@ use serde_json::value::RawValue;
 
 use super::call_context::Form;
 use super::method::{List, MethodResult, Outcome, RpcError};
+use super::progress::ProgressToken;
 use super::result_frame::{Asked, CacheScope};
-use super::{Offer, Revision, Service, Session};
+use super::{Offer, Revision, Service, Session, Step};
 use crate::tools::Offered;
 use crate::tools::arguments::is_object;
 
@@ -52,6 +53,8 @@ struct CallTool<'a> {
     name: Cow<'a, str>,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'a RawValue>,
 }
 
 pub(super) fn call(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
@@ -66,5 +69,8 @@ pub(super) fn call(service: &Service, _: &mut Session, asked: &Asked, params: &s
     };
     let structured = offered.tool.output_schema.is_some() && gives_data(service, asked.revision);
     let form = Form::Tool { asked: asked.clone(), structured };
-    Ok(Outcome::Step(service.tool_call(&offered, arguments, form)))
+    Ok(Outcome::Step(match (service.tool_call(&offered, arguments, form), params.meta) {
+        (Step::Call(call), Some(meta)) => Step::Call(call.with_progress_token(ProgressToken::in_meta(meta))),
+        (step, _) => step,
+    }))
 }

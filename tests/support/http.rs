@@ -98,8 +98,8 @@ impl Connection {
         self.try_read().unwrap_or_else(|error| panic!("no whole response: {error}"))
     }
 
-    /// The next response, or how it broke off.
-    pub(crate) fn try_read(&mut self) -> std::io::Result<HttpResponse> {
+    /// The status and the headers of the next response.
+    pub(super) fn head(&mut self) -> std::io::Result<HttpResponse> {
         let status_line = self.line()?;
         let status = status_line.split(' ').nth(1).and_then(|code| code.parse().ok());
         let status: u16 =
@@ -113,11 +113,17 @@ impl Connection {
             let (name, value) = line.split_once(':').unwrap_or((&line, ""));
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        let mut response = HttpResponse { status, headers, body: Vec::new() };
+        Ok(HttpResponse { status, headers, body: Vec::new() })
+    }
+
+    /// The next response, or how it broke off.
+    pub(crate) fn try_read(&mut self) -> std::io::Result<HttpResponse> {
+        let mut response = self.head()?;
+        let status = response.status;
         let chunked = response.header("transfer-encoding").is_some_and(|e| e.eq_ignore_ascii_case("chunked"));
         let length = response.header("content-length").map(|n| n.parse::<usize>().expect("a length"));
         match length {
-            _ if chunked => self.chunks(&mut response.body)?,
+            _ if chunked => while self.chunk(&mut response.body)? {},
             Some(length) => {
                 response.body.resize(length, 0);
                 self.stream.read_exact(&mut response.body)?;
@@ -150,21 +156,24 @@ impl Connection {
         Ok(String::from_utf8_lossy(&line).into_owned())
     }
 
-    fn chunks(&mut self, body: &mut Vec<u8>) -> std::io::Result<()> {
-        loop {
-            let size = self.line()?;
-            let size = size.split(';').next().unwrap_or_default();
-            let size = usize::from_str_radix(size, 16).map_err(std::io::Error::other)?;
-            let start = body.len();
-            body.resize(start + size, 0);
-            self.stream.read_exact(&mut body[start..])?;
-            if !self.line()?.is_empty() {
-                return Err(std::io::Error::other("a chunk without its end"));
-            }
-            if size == 0 {
-                return Ok(());
-            }
+    /// Appends the next chunk. False if it is the empty one at the end.
+    pub(super) fn chunk(&mut self, body: &mut Vec<u8>) -> std::io::Result<bool> {
+        let size = self.line()?;
+        let size = size.split(';').next().unwrap_or_default();
+        let size = usize::from_str_radix(size, 16).map_err(std::io::Error::other)?;
+        let start = body.len();
+        body.resize(start + size, 0);
+        self.stream.read_exact(&mut body[start..])?;
+        if !self.line()?.is_empty() {
+            return Err(std::io::Error::other("a chunk without its end"));
         }
+        Ok(size > 0)
+    }
+
+    /// Checks a message of the server with the schemas.
+    #[track_caller]
+    pub(super) fn received(&self, message: &Value) {
+        self.wire.received(message);
     }
 }
 

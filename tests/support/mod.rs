@@ -5,6 +5,7 @@
 //! - [`Mcp`]: tools over MCP, on either transport. [`on_both`] runs one test body over each, in fresh folders.
 //! - [`in_every_revision`]: the same in each revision of MCP; [`Stateless`] speaks the one without a handshake.
 //! - [`Direct`]: S3's interface, `POST /{operation}` or the direct JSON-RPC method. [`direct_on_both`] likewise.
+//! - [`EventStream`]: the events of a response, one by one.
 //! - [`at_once`]: two checks at the same time, as all tests for both transports run.
 //! - [`call`], [`append_call`], [`read_call`], [`ping`], [`request`]: messages. [`text_of`]: the text of an answer.
 //! - [`until`], [`until_or`], [`mostly_within`]: waiting loops. [`PATIENCE`]: how long.
@@ -25,6 +26,7 @@
 //! a server shows its stderr. A sleep has a comment that says why the time is its subject.
 
 mod client;
+mod events;
 mod folder;
 mod held_write;
 mod http;
@@ -46,6 +48,7 @@ pub(crate) use client::{
     Direct, DirectError, Mcp, ToolResult, at_once, direct_on_both, direct_on_both_with, each_transport,
     on_both, on_both_as_nobody, on_both_with, while_others,
 };
+pub(crate) use events::{Event, EventStream};
 pub(crate) use folder::Folder;
 pub(crate) use held_write::{HeldWrite, map_mut};
 pub(crate) use http::{Connection, Http, HttpResponse, post_bytes, post_head};

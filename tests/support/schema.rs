@@ -191,6 +191,10 @@ impl Wire {
             check(UNSAID, "JSONRPCBatchResponse", &without_null_ids(message));
             return batch.iter().for_each(|message| self.received(message));
         }
+        if message["method"] == "notifications/progress" {
+            assert!(message.get("id").is_none(), "{message}");
+            return check(self.revision, "ProgressNotification", message);
+        }
         assert!(message.get("method").is_none(), "servers of files ask nothing: {message}");
         let asked = message.get("id").and_then(|id| self.asked.get(&id.to_string()));
         let revision = asked.map_or(self.revision, |asked| asked.revision);

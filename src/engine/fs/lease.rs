@@ -16,7 +16,7 @@ use crate::engine::{Control, Result};
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
 /// Also the longest time until a wait notices that it was stopped.
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(25);
 
 /// Repeats `open` while a lease blocks it, until the deadline. Returns an error if the operation is stopped.
 pub(crate) fn wait_out<T>(

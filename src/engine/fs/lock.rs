@@ -22,7 +22,7 @@ pub(crate) type PathKey = (u64, u64, OsString);
 type Helpers = HashMap<(u64, u64), Arc<Helper>>;
 
 /// How often a waiting thread checks whether its request was stopped.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(25);
 
 /// All queues and helper threads of one process.
 #[derive(Debug, Default)]

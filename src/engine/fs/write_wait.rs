@@ -15,7 +15,7 @@ use super::writers::wait_for_running_write;
 use crate::engine::{Control, Result};
 
 /// The longest time until a request notices that it was stopped.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(25);
 
 /// Device and inode.
 type File = (u64, u64);

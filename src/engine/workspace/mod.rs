@@ -176,7 +176,7 @@ impl Workspace {
         };
         let list = |folder: Folder| {
             let count = |seen: &list::DirEntry| self.count_lines(&folder, seen, control);
-            list::list(folder.handle(), self.path(), self.options.names, options, count, wait)
+            list::list(folder.handle(), self.path(), self.options.names, options, count, wait, control)
         };
         let root = self.folders.first();
         let folder = root.folder()?;

@@ -1,4 +1,5 @@
-//! Sends an answer as an HTTP body: a short answer whole, a long one block by block as the client reads it.
+//! Sends an answer as an HTTP body: a short answer whole, a long one block by block as the client reads it, a late one
+//! as the last of several events.
 
 use std::future::Future;
 use std::io;
@@ -7,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::SizeHint;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::exec::Threads;
 use crate::protocol::{Answer, BLOCK, Pulled};
@@ -16,15 +17,35 @@ use crate::transport::net::block_pool::Frame;
 /// Answers up to this many bytes need no frame.
 const SHORT: usize = 16 * 1024;
 
+/// What stands before and after an event's data.
+pub(super) const EVENT_HEAD: &[u8] = b"event: message\ndata: ";
+pub(super) const EVENT_TAIL: &[u8] = b"\n\n";
+
 /// See the module.
 #[derive(Debug)]
 pub(super) enum AnswerBody {
     /// The whole answer; `None` when it has been read.
     Whole(Option<Bytes>),
     /// The rest is pulled on a thread, because reading a map may wait for the disk.
-    Stream { next: oneshot::Receiver<Block>, threads: Threads },
+    Stream {
+        next: oneshot::Receiver<Block>,
+        threads: Threads,
+        /// What follows the answer.
+        tail: &'static [u8],
+    },
+    /// The events before the answer, and the answer as the last event.
+    Events { events: mpsc::Receiver<Event>, threads: Threads },
     /// Everything was sent.
     Done,
+}
+
+/// A part of a stream of events.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// Whole events.
+    Frame(Bytes),
+    /// The answer, which starts with this block. It becomes the last event.
+    Answer(Block),
 }
 
 /// A pulled block, and the answer from which the next one is pulled.
@@ -63,14 +84,17 @@ impl Block {
     pub(super) fn into_body(self, threads: &Threads) -> Result<AnswerBody, Broken> {
         match self.end {
             Pulled::Done => Ok(AnswerBody::Whole(Some(self.bytes))),
-            Pulled::More => {
-                // The block becomes the first frame.
-                let (first, next) = oneshot::channel();
-                let _ = first.send(self);
-                Ok(AnswerBody::Stream { next, threads: threads.clone() })
-            }
+            Pulled::More => Ok(self.into_stream(threads.clone(), b"")),
             Pulled::Cut => Err(Broken),
         }
+    }
+
+    /// A body that starts with this block and ends with `tail`.
+    fn into_stream(self, threads: Threads, tail: &'static [u8]) -> AnswerBody {
+        // The block becomes the first frame.
+        let (first, next) = oneshot::channel();
+        let _ = first.send(self);
+        AnswerBody::Stream { next, threads, tail }
     }
 }
 
@@ -86,6 +110,23 @@ impl std::fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
+impl AnswerBody {
+    /// The frame for the next event. `None` if the call has no answer: the stream is cut.
+    fn event(&mut self, event: Option<Event>, threads: Threads) -> io::Result<http_body::Frame<Bytes>> {
+        match event {
+            Some(Event::Frame(bytes)) => Ok(http_body::Frame::data(bytes)),
+            Some(Event::Answer(block)) => {
+                *self = block.into_stream(threads, EVENT_TAIL);
+                Ok(http_body::Frame::data(Bytes::from_static(EVENT_HEAD)))
+            }
+            None => {
+                *self = AnswerBody::Done;
+                Err(io::Error::other("the call has no answer"))
+            }
+        }
+    }
+}
+
 impl http_body::Body for AnswerBody {
     type Data = Bytes;
     type Error = io::Error;
@@ -94,12 +135,18 @@ impl http_body::Body for AnswerBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<http_body::Frame<Bytes>, io::Error>>> {
-        let (block, threads) = match &mut *self {
+        let (block, threads, tail) = match &mut *self {
             AnswerBody::Whole(bytes) => {
                 return Poll::Ready(bytes.take().map(|bytes| Ok(http_body::Frame::data(bytes))));
             }
             AnswerBody::Done => return Poll::Ready(None),
-            AnswerBody::Stream { next, threads } => (ready!(Pin::new(next).poll(context)), threads.clone()),
+            AnswerBody::Stream { next, threads, tail } => {
+                (ready!(Pin::new(next).poll(context)), threads.clone(), *tail)
+            }
+            AnswerBody::Events { events, threads } => {
+                let (event, threads) = (ready!(events.poll_recv(context)), threads.clone());
+                return Poll::Ready(Some(self.event(event, threads)));
+            }
         };
         // If pulling panics, the channel closes, and the stream ends with an error.
         let block = match block.map_err(io::Error::other) {
@@ -117,9 +164,10 @@ impl http_body::Body for AnswerBody {
                 *self = match end {
                     Pulled::More => {
                         let next = threads.spawn(|| Block::pull(answer));
-                        AnswerBody::Stream { next, threads }
+                        AnswerBody::Stream { next, threads, tail }
                     }
-                    _ => AnswerBody::Done,
+                    _ if tail.is_empty() => AnswerBody::Done,
+                    _ => AnswerBody::Whole(Some(Bytes::from_static(tail))),
                 };
                 Poll::Ready(Some(Ok(http_body::Frame::data(bytes))))
             }
@@ -133,7 +181,7 @@ impl http_body::Body for AnswerBody {
     fn size_hint(&self) -> SizeHint {
         match self {
             AnswerBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
-            AnswerBody::Stream { .. } => SizeHint::default(),
+            AnswerBody::Stream { .. } | AnswerBody::Events { .. } => SizeHint::default(),
             AnswerBody::Done => SizeHint::with_exact(0),
         }
     }

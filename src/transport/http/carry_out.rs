@@ -8,22 +8,26 @@ use hyper::Response;
 
 use super::Server;
 use super::body::{AnswerBody, Block};
+use super::events::{self, CancelOnDrop, Running};
 use super::request::BodyShare;
 use super::response::{accepted, at_once, begin_with};
-use crate::exec::{BatchError, Ended, Task};
+use crate::exec::{BatchError, Ended, ProgressWatch};
 use crate::protocol::{NO_ROOM, PendingCall, Step, code};
+use crate::transport::net::wire::Client;
 
 impl Server {
     /// `share` belongs to the request's body. It is kept until the work ends, even if the client disconnects.
+    /// `events` is the client, if it accepts a stream of events.
     pub(super) async fn carry_out(
         self: &Arc<Self>,
         step: Step,
         received: Instant,
         share: BodyShare,
+        events: Option<&Arc<Client>>,
     ) -> io::Result<Response<AnswerBody>> {
         match step {
             Step::Answer(answer) => at_once(answer),
-            Step::Call(call) => self.call(call, received, share).await,
+            Step::Call(call) => self.call(call, received, share, events).await,
             Step::Batch(steps) => self.batch(steps, received, share).await,
             // A cancellation over HTTP does nothing: its id may belong to another client's request.
             Step::Silent | Step::Ignored(_) | Step::Cancel(_) => Ok(accepted()),
@@ -35,22 +39,36 @@ impl Server {
         call: PendingCall,
         received: Instant,
         share: BodyShare,
+        events: Option<&Arc<Client>>,
     ) -> io::Result<Response<AnswerBody>> {
         let task = self.executor.task(call, received);
         if let Some(answer) = self.executor.run_now(&task) {
             return at_once(answer);
         }
-        let _cancel = CancelOnDrop(task.call.ends_with_its_client().then(|| task.clone()));
+        let watch = events.and_then(|client| Some((ProgressWatch::start(&task)?, client.clone())));
+        // Hyper drops this future when the client disconnects.
+        let cancel = CancelOnDrop(task.call.ends_with_its_client().then(|| task.clone()));
         let (executor, admitted, share) = (self.executor.clone(), self.executor.admit(task), Arc::new(share));
         // Runs as its own task, so that a client that disconnects ends only the wait for the answer.
-        let ended = tokio::spawn(async move {
+        let mut call = tokio::spawn(async move {
             let first_block = move |answer| {
                 let _share = &share;
                 Block::pull(answer)
             };
             executor.run(&admitted.task, first_block).await
         });
-        match ended.await.map_err(io::Error::other)? {
+        let ended = match watch {
+            None => (&mut call).await,
+            Some((mut watch, client)) => tokio::select! {
+                biased;
+                ended = &mut call => ended,
+                first = watch.tick() => {
+                    let running = Running { call, watch, cancel };
+                    return Ok(events::begin(running, first, client, self.executor.threads().clone()));
+                }
+            },
+        };
+        match ended.map_err(io::Error::other)? {
             Ended::Answered(block) => begin_with(block, self.executor.threads()),
             Ended::Late(answer) => at_once(answer),
             Ended::Cancelled => Err(io::Error::other("the request was cancelled")),
@@ -71,7 +89,7 @@ impl Server {
         // Like a single one, a cancellation in a batch over HTTP has no effect.
         steps.retain(|step| !matches!(step, Step::Cancel(_)));
         let most = (self.shared.max_in_flight / 2).max(1);
-        let batch = self.executor.clone().run_batch(steps, received, Arc::default(), most, first_block);
+        let batch = self.executor.clone().run_batch(steps, received, Arc::default(), most, None, first_block);
         match tokio::spawn(batch).await.map_err(io::Error::other)? {
             Ok(Some(block)) => begin_with(block, self.executor.threads()),
             Ok(None) => Ok(accepted()),
@@ -80,18 +98,6 @@ impl Server {
                 let refusal = self.shared.service.http_refusal(false, 503, code::INTERNAL_ERROR, NO_ROOM);
                 at_once(self.executor.refuse(refusal))
             }
-        }
-    }
-}
-
-/// Cancels a call when its response future is dropped, which hyper does when the client disconnects. Does
-/// nothing after the call was answered.
-struct CancelOnDrop(Option<Arc<Task>>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        if let Some(task) = &self.0 {
-            task.control.cancel();
         }
     }
 }
@@ -115,7 +121,7 @@ mod tests {
         let server = runtime.block_on(async { Arc::new(Server::new(shared, &options).unwrap()) });
         for at_once in [true, false] {
             let answer =
-                |call| runtime.block_on(server.call(call, Instant::now(), server.body_share())).unwrap();
+                |call| runtime.block_on(server.call(call, Instant::now(), server.body_share(), None)).unwrap();
             assert_eq!(answer(test_calls::tool("1", at_once)).status(), StatusCode::OK);
             for call in [test_calls::rest(at_once), test_calls::posted(at_once)] {
                 assert_eq!(answer(call).status(), StatusCode::INTERNAL_SERVER_ERROR);

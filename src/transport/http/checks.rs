@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 
 use hyper::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST,
     HeaderMap, HeaderName, HeaderValue, ORIGIN, TRANSFER_ENCODING,
 };
 use hyper::http::request::Parts;
@@ -140,6 +140,16 @@ pub(super) fn mcp_headers(headers: &HeaderMap) -> Headers {
     Headers { version: read("mcp-protocol-version"), method: read("mcp-method"), name: read("mcp-name") }
 }
 
+/// Whether the client accepts a stream of events: it says so by name.
+pub(super) fn accepts_events(headers: &HeaderMap) -> bool {
+    codings(headers, ACCEPT).any(|range| {
+        let mut parts = range.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+        let is_named = parts.next().is_some_and(|name| is(name, b"text/event-stream"));
+        let weight = |part: &[u8]| std::str::from_utf8(part).ok()?.strip_prefix("q=")?.parse::<f32>().ok();
+        is_named && !parts.filter_map(weight).any(|weight| weight == 0.0)
+    })
+}
+
 fn is_json(headers: &HeaderMap) -> bool {
     let essence = |value: &str| value.split(';').next().map(|essence| essence.trim().to_ascii_lowercase());
     let value = headers.get(CONTENT_TYPE).and_then(|value| essence(value.to_str().ok()?));
@@ -196,6 +206,33 @@ fn is_local_authority(authority: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn events_are_accepted_where_they_are_named() {
+        let accepts = |values: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(ACCEPT, HeaderValue::from_static(value));
+            }
+            accepts_events(&headers)
+        };
+        for named in [
+            &["application/json, text/event-stream"][..],
+            &["TEXT/Event-Stream; q=0.5,*/*"],
+            &["application/json", "text/event-stream"],
+        ] {
+            assert!(accepts(named), "{named:?}");
+        }
+        for other in [
+            &[][..],
+            &["*/*"],
+            &["text/*", "application/json"],
+            &["text/event-stream;q=0, application/json"],
+            &["x-text/event-stream"],
+        ] {
+            assert!(!accepts(other), "{other:?}");
+        }
+    }
 
     #[test]
     fn only_loopback_names_are_local() {

@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Server;
 use super::body::AnswerBody;
-use super::checks::{HttpRefusal, Target, mcp_headers};
+use super::checks::{HttpRefusal, Target, accepts_events, mcp_headers};
 use super::response::{Unheard, at_once};
 use crate::engine::Share;
 use crate::protocol::{Headers, OVER_RATE, Step, code};
@@ -61,7 +61,7 @@ impl Server {
         self: &Arc<Self>,
         request: Request<Incoming>,
         limit: RateLimit,
-        client: &Client,
+        client: &Arc<Client>,
     ) -> io::Result<Response<AnswerBody>> {
         let (head, body) = request.into_parts();
         let rest = !matches!(head.uri.path(), "/" | "/mcp");
@@ -75,9 +75,11 @@ impl Server {
             Ok((target, (body, share))) => {
                 let received = Instant::now().into_std();
                 let step = self.parse(target, mcp_headers(&head.headers), limit, body).await;
+                let wants_progress = matches!(&step, Step::Call(call) if call.wants_progress());
+                let events = (wants_progress && accepts_events(&head.headers)).then_some(client);
                 tokio::select! {
                     biased;
-                    response = self.carry_out(step, received, share) => response,
+                    response = self.carry_out(step, received, share, events) => response,
                     () = client.gone() => Err(io::Error::other("the client has gone")),
                 }
             }

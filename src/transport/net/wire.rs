@@ -4,7 +4,8 @@
 //! A client may end its sending after its request and still wait for the answer (a half-closed connection).
 //! The system reports the same event when a client has closed the whole connection. To tell the two apart,
 //! the watch sends the first byte of the answer early, which is the same for all answers. A closed client
-//! resets the connection; a half-closed one accepts the byte. Knows no requests.
+//! resets the connection; a half-closed one accepts the byte. While an answer is sent, the sender asks for the
+//! client's end of input and tells the two apart with bytes of its own. Knows no requests.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -26,7 +27,7 @@ pub(in crate::transport) struct Wire {
     out: OwnedWriteHalf,
 }
 
-/// The client's side of the connection. Only the task of the connection uses it, so the atomics can be
+/// The client's side of the connection. Only the task of the connection uses the atomics, so they can be
 /// relaxed.
 #[derive(Debug)]
 pub(in crate::transport) struct Client {
@@ -70,6 +71,21 @@ impl Client {
             Ok(_) => {}
             Err(_) => return,
         }
+        self.reset().await;
+    }
+
+    /// Waits until the client has ended its sending, or closed the connection. Sends nothing. For ever, if it
+    /// sends more: the end is visible only after that is read.
+    pub(in crate::transport) async fn end_of_input(&self) {
+        let stream: &TcpStream = self.stream.as_ref();
+        if stream.peek(&mut [0]).await.is_ok_and(|len| len > 0) {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Waits until the client has reset the connection.
+    pub(in crate::transport) async fn reset(&self) {
+        let stream: &TcpStream = self.stream.as_ref();
         // If the wait fails, nothing is known: waits for ever.
         if stream.ready(Interest::ERROR).await.is_err() {
             std::future::pending::<()>().await;

@@ -21,7 +21,7 @@ use self::stdout_writer::StdoutWriter;
 use super::net::rate_limit::RateLimit;
 use super::process::{allocator, shutdown, stats::ProcessStats};
 use super::{Shared, check_descriptors};
-use crate::exec::{self, BatchError, Ended, Executor, Pipeline, Task};
+use crate::exec::{self, BatchError, Ended, Executor, Notify, Pipeline, Task};
 use crate::protocol::{
     Answer, ConnectionState, Id, NO_ROOM, PendingCall, Service, Session, Step, code, refusal,
 };
@@ -94,12 +94,15 @@ struct Connection {
     pipeline: Arc<Pipeline>,
     runtime: runtime::Handle,
     output: Arc<StdoutWriter>,
+    notify: Notify,
     limit: RateLimit,
     freed: Instant,
 }
 
 impl Connection {
     fn new(shared: Shared, runtime: runtime::Handle) -> io::Result<Connection> {
+        let output = Arc::<StdoutWriter>::default();
+        let notified = output.clone();
         Ok(Connection {
             executor: Executor::new(shared.limits(), shared.workspace, runtime.clone())?,
             service: shared.service,
@@ -108,7 +111,8 @@ impl Connection {
             session: Session::stdio(),
             pipeline: Arc::default(),
             runtime,
-            output: Arc::default(),
+            output,
+            notify: Arc::new(move |notification| notified.notify(notification)),
             limit: RateLimit::new(shared.rate_limit),
             freed: Instant::now(),
         })
@@ -221,14 +225,17 @@ impl Connection {
         {
             return self.output.push(answer);
         }
-        self.start(run(self.executor.clone(), self.pipeline.clone(), self.output.clone(), task));
+        let (executor, pipeline, output) =
+            (self.executor.clone(), self.pipeline.clone(), self.output.clone());
+        self.start(run(executor, pipeline, output, self.notify.clone(), task));
     }
 
     fn batch(&self, steps: Vec<Step>, received: Instant) {
         let (executor, output) = (self.executor.clone(), self.output.clone());
         let (sender, pipeline, at_once) = (output.clone(), self.pipeline.clone(), self.max_in_flight);
+        let notify = Some(self.notify.clone());
         let send_array = move |array| sender.send(array);
-        let batch = executor.clone().run_batch(steps, received, pipeline, at_once, send_array);
+        let batch = executor.clone().run_batch(steps, received, pipeline, at_once, notify, send_array);
         self.start(async move {
             if let Err(error) = batch.await {
                 let _in_progress = executor.in_progress().enter();
@@ -246,11 +253,18 @@ impl Connection {
 }
 
 /// Runs a call after earlier calls for the same file, and sends its answer. Until then it counts as in progress.
-async fn run(executor: Arc<Executor>, pipeline: Arc<Pipeline>, output: Arc<StdoutWriter>, task: Arc<Task>) {
+/// Meanwhile the client is notified of its progress.
+async fn run(
+    executor: Arc<Executor>,
+    pipeline: Arc<Pipeline>,
+    output: Arc<StdoutWriter>,
+    notify: Notify,
+    task: Arc<Task>,
+) {
     let call = executor.admit(task);
     let sender = output.clone();
-    let ended = executor.run_in_order(&pipeline, &call, move |answer| sender.send(answer)).await;
-    if let Ended::Late(answer) = ended {
+    let running = executor.run_in_order(&pipeline, &call, move |answer| sender.send(answer));
+    if let Ended::Late(answer) = executor.notifying(&call.task, Some(&notify), running).await {
         send(&executor, &output, answer).await;
     }
 }

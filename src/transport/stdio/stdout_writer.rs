@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-use crate::exec::caught;
+use crate::exec::{Notification, caught};
 use crate::protocol::{Answer, BLOCK, Pulled};
 
 /// Bytes of a long answer that are written at once. Each write wakes the client; more bytes would not fit
@@ -41,6 +41,16 @@ impl StdoutWriter {
         let mut buffer = self.lock();
         buffer.push(answer);
         buffer.flush();
+    }
+
+    /// Writes a notification, unless its call has been answered. Answers take the same lock, so none can come
+    /// between the check and the write.
+    pub(super) fn notify(&self, notification: Notification) {
+        let mut buffer = self.lock();
+        if let Some(message) = notification.if_unanswered() {
+            buffer.push(message);
+            buffer.flush();
+        }
     }
 
     /// Writes the buffer.
