@@ -32,6 +32,7 @@ pub use list::{FileEntry, Listing};
 pub use progress::Progress;
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use text::diff::{Diff, unified};
+pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, line_diff};
 pub use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};
 pub use text::lines::{
     BLOCK_SHIFT, BOM, Break, BreakKinds, IndexBuilder, Line, LineIndex, NotText, char_boundary,
@@ -41,6 +42,7 @@ pub use text::text_edit::{
     Applied, Diagnosis, Difference, DifferenceKind, Found, InputError, Similar, Snippet, TextEdit, TextEdits,
     TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
+pub use text::tolerant::{Tolerant, tolerant};
 pub use walk::{EntryKind, LeftOut, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
 pub use workspace::{
     ChangeOptions, Changed, Edited, EntryInfo, Excerpt, LineRange, OpenError, PartRead, TextPart, Workspace,

@@ -3,8 +3,10 @@
 //! Pure functions over bytes. Knows no files; [`fs`](super::fs) writes the result of an edit to the disk.
 
 pub(super) mod diff;
+pub(super) mod line_diff;
 pub(super) mod line_edit;
 pub(super) mod lines;
 pub(super) mod packed;
 pub(super) mod splice;
 pub(super) mod text_edit;
+pub(super) mod tolerant;
