@@ -2,7 +2,7 @@
 //!
 //! A tool is one file in the folder of its set and one line here.
 
-use super::{LineBase, Tool, exact, lines};
+use super::{LineBase, Tool, exact, filesystem, lines};
 
 /// Tools that are offered together.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Set {
 const FLAT: &str = "One folder of text files. Names are plain file names, lines count from {first}.";
 
 /// All sets, in the order in which their tools are listed.
-pub static SETS: [Set; 2] = [
+pub static SETS: [Set; 3] = [
     Set {
         name: "lines",
         base: Some(LineBase::Zero),
@@ -59,6 +59,32 @@ pub static SETS: [Set; 2] = [
         limited: false,
         instructions: FLAT,
         tools: &[&exact::TOOL],
+    },
+    Set {
+        name: "filesystem",
+        base: Some(LineBase::One),
+        paths: true,
+        one_folder: false,
+        limited: true,
+        instructions: "Trees of text files. Paths are relative to a served folder, or absolute and in one.",
+        tools: &[
+            &filesystem::read_text_file::DEPRECATED,
+            &filesystem::read_text_file::TOOL,
+            &filesystem::read_media_file::TOOL,
+            &filesystem::read_multiple_files::TOOL,
+            &filesystem::write_file::TOOL,
+            &filesystem::edit_file::TOOL,
+            &filesystem::create_directory::TOOL,
+            &filesystem::list_directory::TOOL,
+            &filesystem::list_directory_with_sizes::TOOL,
+            &filesystem::directory_tree::TOOL,
+            &filesystem::move_file::TOOL,
+            &filesystem::search_files::TOOL,
+            &filesystem::get_file_info::TOOL,
+            &filesystem::list_allowed_directories::TOOL,
+            &filesystem::delete_file::TOOL,
+            &filesystem::copy_file::TOOL,
+        ],
     },
 ];
 

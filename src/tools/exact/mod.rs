@@ -204,6 +204,17 @@ impl Call for FileEdit {
     }
 }
 
+/// The reply to a call that failed, in the form that explains what was not found.
+pub(super) fn explain(
+    path: &str,
+    edits: usize,
+    error: Error,
+    wanted: OutputKinds,
+    base: LineBase,
+) -> Result<Reply> {
+    error::reply(path, edits, error, wanted, base)
+}
+
 /// The result of a call, or of a dry run.
 struct Done {
     applied: Vec<crate::engine::Applied>,

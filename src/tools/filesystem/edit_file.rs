@@ -1,0 +1,265 @@
+//! `edit_file`: replaces exact text by text, and answers with a diff.
+
+use std::borrow::Cow;
+
+use serde_json::json;
+
+use super::{CONTENT, version_meta};
+use crate::engine::{
+    ChangeOptions, Control, EditPlan, Error, FilePath, FileVersion, Found, LineIndex, MAX_LINE_EDITS, Result,
+    Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace, line_diff, plan_text_edits, tolerant,
+};
+use crate::tools::arguments::{Count, List, Request, Takes, Text, arguments};
+use crate::tools::exact;
+use crate::tools::limited::content;
+use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
+
+/// Maximum number of edits in one call.
+const MAX_EDITS: usize = 1_000;
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "edit_file",
+    title: "Edit File",
+    description: "Replace exact text in a text file. Each oldText must be in the file exactly once: give enough of the lines \
+        around it, or replaceAll: true, or expectedCount. Edits apply in order, each to the result of those before it; all \
+        happen or none. Answers with a diff; dryRun shows it without a change. Bytes that were not named, line breaks \
+        included, stay as they are. Example: {\"path\":\"src/main.rs\",\"edits\":[{\"oldText\":\"foo()\",\"newText\":\"bar()\"}]}",
+    instructions: "",
+    takes: Takes::of::<EditArguments>(),
+    output_schema: Some(CONTENT),
+    writes: true,
+    destructive: true,
+    idempotent: false,
+    direct: false,
+};
+
+arguments! {
+    struct EditArguments {
+        /// Path of the file
+        path: FilePath,
+        /// Edits, each applied to the result of those before it
+        edits: List<OneEdit, 0, MAX_EDITS>,
+        /// Whether only the diff is shown and nothing is changed
+        dry_run as "dryRun": bool = false,
+        /// The version that the file must have, as an earlier answer gave it
+        expected_version: Option<FileVersion>,
+        /// A key of your choice: a call sent again with it within ten minutes is carried out once
+        idempotency_key: Option<String>,
+    }
+}
+
+arguments! {
+    struct OneEdit {
+        /// Exact text to find
+        old_text as "oldText": Text,
+        /// Text to put in its place; may be empty
+        new_text as "newText": Text,
+        /// Whether all places are replaced
+        replace_all as "replaceAll": bool = false,
+        /// How often oldText must be found; all places are replaced
+        expected_count as "expectedCount": Option<Count>,
+    }
+}
+
+#[derive(Debug)]
+struct EditFile {
+    path: FilePath,
+    edits: TextEdits,
+    dry_run: bool,
+    expected: Option<FileVersion>,
+    base: LineBase,
+    limit: Option<usize>,
+}
+
+impl Request for EditArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        let edit = |edit: OneEdit| {
+            let count = edit.expected_count.map_or(1, |count| count.0);
+            let occurrences = if edit.replace_all { TextEdit::ALL } else { count };
+            TextEdit { old_text: edit.old_text.0, new_text: edit.new_text.0, occurrences }
+        };
+        let (base, limit) = (options.base, options.limit);
+        let EditArguments { path, edits, dry_run, expected_version: expected, .. } = self;
+        let edits = TextEdits::new(edits.0.into_iter().map(edit).collect());
+        Ok(Box::new(EditFile { path, edits, dry_run, expected, base, limit }))
+    }
+}
+
+impl Call for EditFile {
+    fn file(&self) -> Option<&FilePath> {
+        Some(&self.path)
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        match self.edit(workspace, wanted, control) {
+            Err(error @ Error::Unmatched(_)) => {
+                let count = self.edits.edits().len();
+                exact::explain(self.path.sent(), count, error, wanted, self.base)
+            }
+            reply => reply,
+        }
+    }
+}
+
+impl EditFile {
+    fn edit(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let name = workspace.absolute(&self.path)?.to_string_lossy().into_owned();
+        let options = ChangeOptions { expected: self.expected, ..ChangeOptions::default() };
+        let limits =
+            TextLimits { passages: 0, max_bytes: workspace.options().max_bytes, memory: workspace.plan_memory() };
+        let plan = |index: &LineIndex, old: &[u8]| {
+            let Some(plan) = self.plan(index, old, limits, control)? else { return Ok(None) };
+            let mut new = Vec::with_capacity(plan.len_after(old.len()));
+            // A write to a vector cannot fail.
+            let _ = plan.write_to(old, &mut new);
+            let Some(diff) = self.diff(&name, old, &new) else { return Ok(None) };
+            Ok(Some((plan, diff)))
+        };
+        let changed = match self.dry_run {
+            true => workspace.dry_run(&self.path, &options, control, plan)?,
+            false => workspace.change(&self.path, &options, control, plan)?,
+        };
+        // The file is changed, so what comes now must not fail.
+        let version = match self.dry_run {
+            true => None,
+            false => workspace.version_after(&self.path, &changed, control).ok(),
+        };
+        let meta = version.as_ref().map(version_meta).unwrap_or_default();
+        let (text, meta) = self.fenced(changed.report, meta);
+        Ok(Reply { meta, ..content(text, wanted) })
+    }
+
+    /// The changes in the file. `None` if the bytes do not match the index.
+    fn plan<'p>(
+        &'p self,
+        index: &LineIndex,
+        old: &[u8],
+        limits: TextLimits,
+        control: &Control,
+    ) -> Result<Option<EditPlan<'p>>> {
+        if self.edits.edits().is_empty() {
+            return Ok(EditPlan::new(Vec::new(), old));
+        }
+        match plan_text_edits(index, old, &self.edits, limits, control) {
+            Err(Error::Unmatched(unmatched)) if matches!(unmatched.found, Found::Nothing(_)) => {
+                let Some(new) = self.one_by_one(old, limits, control)? else { return Ok(None) };
+                let splice = whole_difference(old, new);
+                Ok(EditPlan::new(vec![splice], old))
+            }
+            planned => Ok(planned?.map(|planned| planned.plan)),
+        }
+    }
+
+    /// The new text, with each edit applied alone; one that is not found exactly is looked for without regard to
+    /// indentation. `None` if the bytes are no text any more.
+    fn one_by_one(&self, old: &[u8], limits: TextLimits, control: &Control) -> Result<Option<Vec<u8>>> {
+        let mut text = old.to_vec();
+        let edits = self.edits.edits();
+        for (number, edit) in edits.iter().enumerate() {
+            control.check()?;
+            let Ok(index) = LineIndex::build(&text) else { return Ok(None) };
+            let single = TextEdits::new(vec![edit.clone()]);
+            let new = match plan_text_edits(&index, &text, &single, limits, control) {
+                Ok(Some(planned)) => {
+                    let mut new = Vec::new();
+                    // A write to a vector cannot fail.
+                    let _ = planned.plan.write_to(&text, &mut new);
+                    new
+                }
+                Ok(None) => return Ok(None),
+                Err(Error::Unmatched(mut unmatched)) => {
+                    (unmatched.edit, unmatched.edits) = (number, edits.len());
+                    let is_missing = matches!(unmatched.found, Found::Nothing(_));
+                    let error = Error::Unmatched(unmatched);
+                    if !is_missing {
+                        return Err(error);
+                    }
+                    self.tolerantly(number, &text, &index, limits, error)?
+                }
+                Err(error) => return Err(error),
+            };
+            text = new;
+        }
+        Ok(Some(text))
+    }
+
+    /// The text with one edit that is not found exactly. `error` is the error if it fits nowhere.
+    fn tolerantly(
+        &self,
+        number: usize,
+        text: &[u8],
+        index: &LineIndex,
+        limits: TextLimits,
+        error: Error,
+    ) -> Result<Vec<u8>> {
+        let edit = &self.edits.edits()[number];
+        if edit.occurrences != 1 || edit.old_text.is_empty() {
+            return Err(error);
+        }
+        let refuse = |problem: String| {
+            Err(Error::InvalidArguments { at: format!("edits[{number}].oldText"), problem })
+        };
+        match tolerant(text, &edit.old_text, &edit.new_text, limits.max_bytes as usize) {
+            Tolerant::None => Err(error),
+            Tolerant::TooLong => refuse("with the indentation of its place, the new text is too long".into()),
+            Tolerant::Several { lines, total } => {
+                let lines: Vec<String> =
+                    lines.iter().map(|line| (*line as u64 + self.base.first()).to_string()).collect();
+                refuse(format!(
+                    "it is not in the file to the letter, and without regard to indentation it fits {total} places, at \
+                     lines {}; expected the exact text of one place",
+                    lines.join(", ")
+                ))
+            }
+            Tolerant::One { range, new_text } => {
+                let new_text = with_own_breaks(new_text, index);
+                Ok([&text[..range.start], new_text.as_bytes(), &text[range.end..]].concat())
+            }
+        }
+    }
+
+    /// The diff, with CRLF told as LF. `None` if the old bytes are no text any more.
+    fn diff(&self, name: &str, old: &[u8], new: &[u8]) -> Option<String> {
+        let text = |bytes| std::str::from_utf8(bytes).ok().map(|text: &str| {
+            if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
+        });
+        let (old, new) = (text(old)?, text(new)?);
+        Some(line_diff(name, &old, &new, MAX_LINE_EDITS).text)
+    }
+
+    /// The diff in a fence of backquotes that it does not hold, within the answer limit.
+    fn fenced(&self, mut diff: String, meta: Members) -> (String, Members) {
+        let mut meta = meta;
+        if let Some(limit) = self.limit.filter(|limit| *limit < diff.len() + 64) {
+            let (total, kept) = (diff.lines().count(), limit.saturating_sub(256));
+            let end = (0..=kept).rev().find(|end| diff.is_char_boundary(*end)).unwrap_or(0);
+            diff.truncate(diff[..end].rfind('\n').map_or(0, |at| at + 1));
+            let shown = diff.lines().count();
+            diff.push_str(&format!("[Shown: {shown} of {total} lines of the diff. Read the file to see the rest]\n"));
+            meta = meta.with("file-editor/truncated", &json!({ "shown": shown, "of": total, "next": null }));
+        }
+        let mut fence = "```".to_owned();
+        while diff.contains(&fence) {
+            fence.push('`');
+        }
+        (format!("{fence}diff\n{diff}{fence}\n\n"), meta)
+    }
+}
+
+/// One splice that makes `new` of `old`.
+fn whole_difference(old: &[u8], new: Vec<u8>) -> Splice<'static> {
+    let start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let rest = old.len().min(new.len()) - start;
+    let end = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
+    Splice { at: start..old.len() - end, text: Cow::Owned(new[start..new.len() - end].to_vec()) }
+}
+
+/// The text with the file's own line breaks, if it has one kind only.
+fn with_own_breaks(text: String, index: &LineIndex) -> String {
+    let kinds = index.break_kinds();
+    match (kinds.lf, kinds.crlf, kinds.cr) {
+        (false, true, false) => text.replace('\n', "\r\n"),
+        (false, false, true) => text.replace('\n', "\r"),
+        _ => text,
+    }
+}
