@@ -8,7 +8,6 @@ use std::time::{Duration, Instant, SystemTime};
 use file_editor::cli::{self, Config, Stop, Transport};
 use file_editor::engine::{OpenError, Workspace, WorkspaceOptions};
 use file_editor::protocol::{Service, ServiceOptions};
-use file_editor::tools::sets;
 use file_editor::transport::process::allocator::{self, Allocator};
 use file_editor::transport::{Shared, http, stdio};
 
@@ -50,7 +49,7 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
     let folder = folders.join(", ");
     let shared = Shared {
         service: Service::new(ServiceOptions {
-            tools: sets::offer(&config.tools.0, config.line_base),
+            tools: config.offered(workspace.folder_paths().folders().len())?,
             read_only: config.read_only,
             structured: config.structured,
             names: config.names.into(),

@@ -13,7 +13,7 @@ use clap::{Parser, ValueEnum};
 pub use log::{cannot_start, catch_panics, init as init_log, is_shortage, ready, say_wrong, warn_open};
 
 use crate::engine::{Durability, Excludes, NamePolicy};
-use crate::tools::{LineBase, sets};
+use crate::tools::{LineBase, Offered, sets};
 use crate::transport::net::rate_limit::Rate;
 
 /// Text files for LLM agents: list, read and edit, over MCP, REST and JSON-RPC.
@@ -58,8 +58,9 @@ pub struct Config {
     pub timeout: u64,
 
     /// The MCP tools offered: sets and tools, comma-separated, such as lines,exact.file_edit
-    #[arg(long, value_name = "NAMES", default_value = sets::DEFAULT, value_parser = tools)]
-    pub tools: Tools,
+    /// [default: lines; filesystem for folders without --dir]
+    #[arg(long, value_name = "NAMES", value_parser = tools)]
+    tools: Option<Tools>,
 
     /// The number of the first line in all MCP tools, 0 or 1; without it, as usual in each set
     #[arg(long, value_name = "N", value_parser = line_base)]
@@ -195,6 +196,23 @@ impl Config {
         self.transport.unwrap_or(default)
     }
 
+    /// The tools offered, for this number of served folders.
+    pub fn offered(&self, folders: usize) -> Result<Vec<Offered>, Stop> {
+        let default = if self.folders.is_empty() { sets::DEFAULT } else { sets::FOR_FOLDERS };
+        let chosen = match &self.tools {
+            Some(tools) => tools.0.clone(),
+            None => sets::choose(default).map_err(Stop::Wrong)?,
+        };
+        if let Some(member) = chosen.iter().find(|member| member.set.one_folder && folders > 1) {
+            let set = member.set.name;
+            let line = format!(
+                "--dir: the set {set} serves one folder, but {folders} were given; give one, or --tools=filesystem"
+            );
+            return Err(Stop::Wrong(line));
+        }
+        Ok(sets::offer(&chosen, self.line_base))
+    }
+
     /// Paths that do not exist for clients.
     pub fn excludes(&self) -> Result<Excludes, Stop> {
         let patterns = self.exclude.iter().map(String::as_str);
@@ -302,7 +320,7 @@ mod tests {
             (config.names, config.sync, config.log_level),
             (Names::Portable, Sync::Full, LogLevel::Info)
         );
-        assert_eq!(config.tools.0.len(), 3);
+        assert_eq!(config.offered(1).unwrap().len(), 3);
         assert_eq!(
             (config.line_base, parse(&["--line-base=1"]).unwrap().line_base),
             (None, Some(LineBase::One))
@@ -341,8 +359,8 @@ mod tests {
         let rated = |text| parse(&[text]).unwrap().rate_limit.unwrap();
         assert_eq!(rated("--rate-limit=100,1000"), Rate { per_second: 100, burst: 1000 });
         assert_eq!(rated("--rate-limit=7"), Rate { per_second: 7, burst: 7 });
-        assert_eq!(parse(&["--tools=lines,exact"]).unwrap().tools.0.len(), 4);
-        assert_eq!(parse(&["--tools=read_file"]).unwrap().tools.0.len(), 1);
+        assert_eq!(parse(&["--tools=lines,exact"]).unwrap().offered(1).unwrap().len(), 4);
+        assert_eq!(parse(&["--tools=lines.read_file"]).unwrap().offered(1).unwrap().len(), 1);
         assert!(parse(&["--host=0.0.0.0", "--allow-remote"]).is_ok());
     }
 }

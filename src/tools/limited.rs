@@ -38,8 +38,9 @@ impl LimitedText {
 
     /// Adds an entry of one line. Returns whether it is shown.
     pub(super) fn push_line(&mut self, line: &str) -> bool {
+        let fits = !self.is_full() && self.has_room(line.len() + 1);
         self.total += 1;
-        if self.is_full() || !self.has_room(line.len() + 1) {
+        if !fits {
             return false;
         }
         if self.shown > 0 {
@@ -133,7 +134,8 @@ mod tests {
         assert!(reply.text.len() <= 2_000, "{}", reply.text.len());
         let last = format!("[Shown: {shown} of 1000 entries. Go on with list {{\"cursor\":\"x\"}}]");
         assert!(reply.text.ends_with(&("Changed.\n".to_owned() + &last)), "{}", reply.text);
-        let meta = format!(r#""file-editor/truncated":{{"shown":{shown},"of":1000,"next":{{"cursor":"x"}}}}"#);
+        let meta =
+            format!(r#""file-editor/truncated":{{"shown":{shown},"of":1000,"next":{{"cursor":"x"}}}}"#);
         assert_eq!(reply.meta.as_str(), meta);
     }
 

@@ -159,7 +159,8 @@ impl Tool {
 
 /// The error for a cursor that belongs to another call.
 fn wrong_cursor() -> Error {
-    let problem = "it belongs to another call; expected the cursor of an earlier answer to the same arguments";
+    let problem =
+        "it belongs to another call; expected the cursor of an earlier answer to the same arguments";
     Error::InvalidArguments { at: "cursor".into(), problem: problem.into() }
 }
 

@@ -91,6 +91,9 @@ pub static SETS: [Set; 3] = [
 /// The set that is offered unless `--tools` says otherwise. With sets of several line bases, its base counts.
 pub const DEFAULT: &str = "lines";
 
+/// The sets that are offered for folders that are given without a flag, as to the reference server.
+pub const FOR_FOLDERS: &str = "filesystem";
+
 /// One tool of a set.
 #[derive(Debug, Clone, Copy)]
 pub struct Member {

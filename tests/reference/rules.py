@@ -274,7 +274,9 @@ RULES = [
     Rule("several-places", "SPEC 13: an oldText that stands in several places is refused; the second look is kept only where one "
          "place fits", lambda case: edits.ambiguous(text_edited(case), case.arguments.get("edits")), refuses=True),
     Rule("breaks-stay", "SPEC 13: line breaks stay; the reference server writes the whole file with \\n",
-         lambda case: "\r\n" in (text_edited(case) or ""), files=lambda data: data.replace(b"\r\n", b"\n")),
+         lambda case: "\r\n" in (text_edited(case) or "") + str([edit.get("newText") for edit in case.arguments.get("edits") or []
+                                                                    if isinstance(edit, dict)]).replace("\\r\\n", "\r\n")
+         if isinstance(case.arguments.get("edits"), list) else False, files=lambda data: data.replace(b"\r\n", b"\n")),
     Rule("lone-carriage-returns", "SPEC 3 and 5: a lone \\r is a line break here, and \\n in an oldText finds a break of any kind; to the "
          "reference server it is a character", lone_break, free=True),
 
@@ -284,13 +286,14 @@ RULES = [
     Rule("broken-links", "the reference server can neither write through, move, replace nor create what a broken link names",
          lambda case: any(case.link(path, broken) for path in case.paths()), free=True, open=True),
     Rule("byte-order-mark", "the reference server shows the mark in texts and diffs, and write_file removes it", marked,
-         normal=lambda case, text, second: text.replace("\ufeff", ""), files=lambda data: data.removeprefix(b"\xef\xbb\xbf"), open=True),
+         normal=lambda case, text, second: text.replace("\ufeff", ""), files=lambda data: data.removeprefix(b"\xef\xbb\xbf")),
     Rule("empty-path", "an empty path is the first folder to the reference server", lambda case: "" in case.paths(), free=True, open=True),
     Rule("home", "`~` is the home folder to the reference server; here it is a name",
-         lambda case: any(path.startswith("~") for path in case.paths()), free=True, open=True),
+         lambda case: any(path.startswith("~") for path in case.paths()), free=True),
     Rule("windows-path", "`C:\\x` is refused by the reference server on Linux; here it is a name",
-         lambda case: any(re.match(r"[A-Za-z]:([\\/]|$)", path) for path in case.paths()), free=True, open=True),
-    Rule("unicode-form", "a name in another normal form (NFC for NFD) finds the file in the reference server", other_form, free=True, open=True),
+         lambda case: any(re.match(r"[A-Za-z]:([\\/]|$)", path) for path in case.paths()), free=True),
+    Rule("unicode-form", "a name in another normal form (NFC for NFD) finds the file in the reference server; here names are bytes",
+         other_form, free=True),
     Rule("empty-old-text", "an empty oldText on an empty file inserts in the reference server",
          lambda case: edits.empty(text_edited(case), case.arguments.get("edits")), refuses=True, open=True),
     Rule("ignored-in-tree", "directory_tree shows what .gitignore names in the reference server",

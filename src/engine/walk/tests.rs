@@ -93,7 +93,8 @@ fn a_walk_goes_as_deep_as_it_is_told_and_skips_what_it_is_told() {
     let folder = OwnedFd::from(File::open(dir.path()).unwrap());
     let root = Arc::new(folder.try_clone().unwrap());
     let none = Excludes::default();
-    let mut walk = Walk::new(&root, folder, Path::new(""), options(WalkOrder::Name), &none, &control).unwrap();
+    let mut walk =
+        Walk::new(&root, folder, Path::new(""), options(WalkOrder::Name), &none, &control).unwrap();
     let mut met = 0;
     while let Some(step) = walk.next_step().unwrap() {
         met += usize::from(matches!(step, WalkStep::Entry(_)));
@@ -121,7 +122,8 @@ fn a_folder_that_is_swapped_for_a_link_after_it_was_met_is_not_entered() {
     let (control, none) = (control(), Excludes::default());
     let folder = OwnedFd::from(File::open(dir.path()).unwrap());
     let root = Arc::new(folder.try_clone().unwrap());
-    let mut walk = Walk::new(&root, folder, Path::new(""), options(WalkOrder::Name), &none, &control).unwrap();
+    let mut walk =
+        Walk::new(&root, folder, Path::new(""), options(WalkOrder::Name), &none, &control).unwrap();
     assert!(matches!(
         walk.next_step().unwrap(),
         Some(WalkStep::Entry(WalkEntry { kind: EntryKind::Folder, .. }))
@@ -150,7 +152,8 @@ fn names_that_are_not_utf8_are_met_and_a_stopped_walk_ends() {
     let (control, none) = (control(), Excludes::default());
     let folder = OwnedFd::from(File::open(dir.path()).unwrap());
     let root = Arc::new(folder.try_clone().unwrap());
-    let mut walk = Walk::new(&root, folder, Path::new("x/y"), options(WalkOrder::Name), &none, &control).unwrap();
+    let mut walk =
+        Walk::new(&root, folder, Path::new("x/y"), options(WalkOrder::Name), &none, &control).unwrap();
     assert!(walk.next_step().unwrap().is_some());
     assert_eq!((walk.path(), walk.name()), (&b"x/y/caf\xe9"[..], &b"caf\xe9"[..]));
     assert_eq!(walk.path_from_start(), b"caf\xe9");

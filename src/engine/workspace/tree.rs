@@ -19,7 +19,7 @@ pub struct EntryInfo {
     pub kind: EntryKind,
     /// Size in bytes.
     pub size: u64,
-    /// When it was created, in milliseconds since 1970; `None` if the file system does not say.
+    /// When it was created, in (rounded) milliseconds since 1970; `None` if the file system does not say.
     pub created_ms: Option<i64>,
     /// When its content was last changed, in milliseconds since 1970.
     pub modified_ms: i64,
@@ -62,7 +62,9 @@ impl Workspace {
     /// The absolute path of what `path` leads to, links followed. Of a missing entry, the path that it would have.
     pub fn absolute(&self, path: &FilePath) -> Result<PathBuf> {
         let found = self.folders.find(path, Want::Entry, Freshness::Recent)?;
-        Ok(self.folders.root_of(&found).path().join(found.real_path(path)))
+        let (root, real) = (self.folders.root_of(&found).path(), found.real_path(path));
+        // To join an empty path would add a slash.
+        Ok(if real.as_os_str().is_empty() { root.into() } else { root.join(real) })
     }
 
     /// Creates the folder at `path` and its missing parents. Does nothing if it exists.
@@ -104,7 +106,7 @@ impl Workspace {
 
 fn entry_info(stat: &Statx) -> EntryInfo {
     let milliseconds = |time: rustix::fs::StatxTimestamp| {
-        time.tv_sec.saturating_mul(1_000).saturating_add(i64::from(time.tv_nsec / 1_000_000))
+        time.tv_sec.saturating_mul(1_000).saturating_add(i64::from((time.tv_nsec + 500_000) / 1_000_000))
     };
     let mode = u32::from(stat.stx_mode);
     let has_birth = stat.stx_mask & StatxFlags::BTIME.bits() != 0;

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::walking::{Passed, cursor_behind, has_changed, note, passed, shown};
 use super::CONTENT;
+use super::walking::{Passed, cursor_behind, has_changed, note, passed, shown};
 use crate::engine::{Control, EntryKind, FilePath, Result, TreeExclude, WalkOptions, WalkStep, Workspace};
 use crate::tools::arguments::{Count, List, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
@@ -59,7 +59,8 @@ impl Request for TreeArguments {
         let parse = |pattern: &String| TreeExclude::parse(pattern).map_err(|error| wrong_pattern(&error));
         let excludes = patterns.iter().map(parse).collect::<Result<_>>()?;
         let depth = self.max_depth.map_or(0, |depth| depth.0);
-        let of = format!("{} {depth} {} {patterns:?} {}", TOOL.name, self.include_ignored, self.path.as_str());
+        let of =
+            format!("{} {depth} {} {patterns:?} {}", TOOL.name, self.include_ignored, self.path.as_str());
         if self.cursor.as_ref().is_some_and(|cursor| cursor.of != of) {
             return Err(wrong_cursor());
         }
@@ -225,9 +226,14 @@ mod tests {
     #[test]
     fn a_tree_is_written_as_javascript_writes_it() {
         let mut tree = TreeText::new(None);
-        for (level, name, is_folder) in
-            [(1, "a", true), (2, "b", true), (3, "c\"", false), (2, "d", false), (1, "e", true), (1, "f", false)]
-        {
+        for (level, name, is_folder) in [
+            (1, "a", true),
+            (2, "b", true),
+            (3, "c\"", false),
+            (2, "d", false),
+            (1, "e", true),
+            (1, "f", false),
+        ] {
             assert!(tree.push(level, name, is_folder, true));
         }
         let value = json!([
@@ -241,7 +247,9 @@ mod tests {
         let mut list = tree.end();
         let text = std::mem::take(list.text_mut());
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
-        assert!(text.starts_with("[\n  {\n    \"name\": \"a\",\n    \"type\": \"directory\",\n    \"children\": [\n      {"));
+        assert!(text.starts_with(
+            "[\n  {\n    \"name\": \"a\",\n    \"type\": \"directory\",\n    \"children\": [\n      {"
+        ));
         assert!(text.contains("\"children\": []\n  },"));
         assert_eq!(TreeText::new(None).end().text_mut(), "[]");
     }

@@ -105,8 +105,11 @@ impl EditFile {
     fn edit(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let name = workspace.absolute(&self.path)?.to_string_lossy().into_owned();
         let options = ChangeOptions { expected: self.expected, ..ChangeOptions::default() };
-        let limits =
-            TextLimits { passages: 0, max_bytes: workspace.options().max_bytes, memory: workspace.plan_memory() };
+        let limits = TextLimits {
+            passages: 0,
+            max_bytes: workspace.options().max_bytes,
+            memory: workspace.plan_memory(),
+        };
         let plan = |index: &LineIndex, old: &[u8]| {
             let Some(plan) = self.plan(index, old, limits, control)? else { return Ok(None) };
             let mut new = Vec::with_capacity(plan.len_after(old.len()));
@@ -220,9 +223,11 @@ impl EditFile {
 
     /// The diff, with CRLF told as LF. `None` if the old bytes are no text any more.
     fn diff(&self, name: &str, old: &[u8], new: &[u8]) -> Option<String> {
-        let text = |bytes| std::str::from_utf8(bytes).ok().map(|text: &str| {
-            if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
-        });
+        let text = |bytes| {
+            std::str::from_utf8(bytes).ok().map(|text: &str| {
+                if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
+            })
+        };
         let (old, new) = (text(old)?, text(new)?);
         Some(line_diff(name, &old, &new, MAX_LINE_EDITS).text)
     }
@@ -235,7 +240,9 @@ impl EditFile {
             let end = (0..=kept).rev().find(|end| diff.is_char_boundary(*end)).unwrap_or(0);
             diff.truncate(diff[..end].rfind('\n').map_or(0, |at| at + 1));
             let shown = diff.lines().count();
-            diff.push_str(&format!("[Shown: {shown} of {total} lines of the diff. Read the file to see the rest]\n"));
+            diff.push_str(&format!(
+                "[Shown: {shown} of {total} lines of the diff. Read the file to see the rest]\n"
+            ));
             meta = meta.with("file-editor/truncated", &json!({ "shown": shown, "of": total, "next": null }));
         }
         let mut fence = "```".to_owned();

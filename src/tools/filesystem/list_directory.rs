@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::walking::{Passed, cursor_behind, has_changed, note, passed, shown};
 use super::CONTENT;
+use super::walking::{Passed, cursor_behind, has_changed, note, passed, shown};
 use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, WalkStep, Workspace};
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;

@@ -126,8 +126,10 @@ fn position_behind(entries: &[Sized], sort: SortBy, after: &str) -> usize {
 }
 
 fn line(entry: &Sized) -> String {
-    let (kind, size) = if entry.is_folder { ("[DIR]", String::new()) } else { ("[FILE]", format::size(entry.size)) };
-    let (name, width) = (format::padded(&entry.name, NAME_WIDTH), if entry.is_folder { 0 } else { SIZE_WIDTH });
+    let (kind, size) =
+        if entry.is_folder { ("[DIR]", String::new()) } else { ("[FILE]", format::size(entry.size)) };
+    let (name, width) =
+        (format::padded(&entry.name, NAME_WIDTH), if entry.is_folder { 0 } else { SIZE_WIDTH });
     format!("{kind} {name} {size:>width$}")
 }
 

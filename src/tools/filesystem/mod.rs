@@ -25,7 +25,8 @@ use crate::tools::Members;
 use crate::tools::arguments::{Argument, Value};
 
 /// The schema of the data of all tools but one.
-const CONTENT: &str = r#"{"type":"object","properties":{"content":{"type":"string"}},"required":["content"]}"#;
+const CONTENT: &str =
+    r#"{"type":"object","properties":{"content":{"type":"string"}},"required":["content"]}"#;
 
 /// The member of `_meta` with a file's version.
 fn version_meta(version: &FileVersion) -> Members {

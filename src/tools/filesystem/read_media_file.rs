@@ -45,8 +45,22 @@ const OTHER: &str = "application/octet-stream";
 
 /// Characters of a path that a URI encodes.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'!').remove(b'$').remove(b'&').remove(b'\'')
-    .remove(b'(').remove(b')').remove(b'*').remove(b'+').remove(b',').remove(b';').remove(b'=').remove(b':')
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b':')
     .remove(b'@');
 
 arguments! {
@@ -77,13 +91,16 @@ impl Call for ReadMediaFile {
         let known = MEDIA_TYPES.iter().find(|(known, _)| extension.as_deref() == Some(known));
         let media_type = known.map_or(OTHER, |(_, media_type)| *media_type);
         let item = match media_type.split_once('/') {
-            Some((kind @ ("image" | "audio"), _)) => json!({ "type": kind, "data": data, "mimeType": media_type }),
+            Some((kind @ ("image" | "audio"), _)) => {
+                json!({ "type": kind, "data": data, "mimeType": media_type })
+            }
             _ => {
                 let uri = format!("file://{}", percent_encode(path.as_os_str().as_bytes(), ENCODED));
                 json!({ "type": "resource", "resource": { "uri": uri, "mimeType": media_type, "blob": data } })
             }
         };
-        let data = if wanted.data { Members::default().with("content", &[&item]) } else { Members::default() };
+        let data =
+            if wanted.data { Members::default().with("content", &[&item]) } else { Members::default() };
         Ok(Reply { items: Some(item.to_string()), data, ..Reply::default() })
     }
 }

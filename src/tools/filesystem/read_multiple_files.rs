@@ -148,7 +148,8 @@ impl ReadMultipleFiles {
             let info = file.path.as_ref().ok().and_then(|path| workspace.info(path).ok());
             info.map_or(0, |info| info.size as usize)
         };
-        let mut sizes: Vec<(usize, usize)> = self.files.iter().map(size).enumerate().map(|(n, s)| (s, n)).collect();
+        let mut sizes: Vec<(usize, usize)> =
+            self.files.iter().map(size).enumerate().map(|(n, s)| (s, n)).collect();
         sizes.sort_unstable();
         let mut shares = vec![None; self.files.len()];
         for (position, &(size, number)) in sizes.iter().enumerate() {
@@ -170,7 +171,9 @@ impl ReadMultipleFiles {
         let path = match &file.path {
             Ok(path) => path,
             // The error was found when the arguments were parsed; its words do not depend on the file.
-            Err(Error::InvalidName { problem }) => return Err(Error::InvalidName { problem: problem.clone() }),
+            Err(Error::InvalidName { problem }) => {
+                return Err(Error::InvalidName { problem: problem.clone() });
+            }
             Err(_) => return Err(Error::InvalidArguments { at: "paths".into(), problem: "no path".into() }),
         };
         let part = if file.range.is_whole() { TextPart::Whole } else { TextPart::Lines(file.range) };
@@ -183,7 +186,8 @@ impl ReadMultipleFiles {
         let separator = if text.ends_with('\n') { "" } else { "\n" };
         let (from, to, size) = (read.at.start, read.at.end, read.size);
         // A write to a String cannot fail.
-        let _ = write!(text, "{separator}[Shown: bytes {from}-{to} of {size}. Go on with read_text_file {next}]");
+        let _ =
+            write!(text, "{separator}[Shown: bytes {from}-{to} of {size}. Go on with read_text_file {next}]");
     }
 }
 

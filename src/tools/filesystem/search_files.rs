@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::walking::{Passed, cursor_behind, has_changed, note, passed, shown};
 use super::CONTENT;
+use super::walking::{Passed, cursor_behind, has_changed, note, passed, shown};
 use crate::engine::{Control, EntryKind, FilePath, Glob, Result, WalkOptions, WalkStep, Workspace};
 use crate::tools::arguments::{List, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
@@ -89,6 +89,7 @@ impl Call for SearchFiles {
             let position = cursor.as_ref().map_or(Passed::No, |cursor| passed(&name, &cursor.after));
             if position == Passed::Yes {
                 walk.skip_folder();
+                continue;
             }
             let matches = position == Passed::No && self.pattern.matches(&name);
             // A link that leads out of the folder, or nowhere, is no file.

@@ -1,7 +1,7 @@
 //! What the tools that walk share: names as text, cursors into a walk, and the note on what was left out.
 
-use std::cmp::Ordering;
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use crate::engine::{FilePath, LeftOut, Result, Workspace};
 use crate::tools::cursor::Cursor;
