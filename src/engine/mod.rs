@@ -26,8 +26,8 @@ pub use fs::atomic::Durability;
 pub use fs::version::FileStamp;
 pub use fs::view::{FileView, MAP_CUTOFF, OpenFile};
 pub use list::{FileEntry, Listing};
-pub use progress::Progress;
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
+pub use progress::Progress;
 pub use text::diff::{Diff, unified};
 pub use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};
 pub use text::lines::{

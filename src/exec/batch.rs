@@ -106,7 +106,8 @@ impl Executor {
         notify: Option<Notify>,
         then: impl FnOnce(Answer) -> T + Send + 'static,
     ) -> Result<Option<T>, BatchError> {
-        let (batch, members) = Batch::new(&self, notify, steps, received, &pipeline).ok_or(BatchError::NoRoom)?;
+        let (batch, members) =
+            Batch::new(&self, notify, steps, received, &pipeline).ok_or(BatchError::NoRoom)?;
         let batch = Arc::new(batch);
         let permits = Arc::new(Semaphore::new(at_once));
         let mut groups = JoinSet::new();
@@ -303,7 +304,8 @@ mod tests {
     }
 
     fn run(setup: &Setup, executor: &Arc<Executor>, steps: Vec<Step>) -> Result<Option<Answer>, BatchError> {
-        let batch = executor.clone().run_batch(steps, Instant::now(), Arc::default(), 4, None, |answer| answer);
+        let batch =
+            executor.clone().run_batch(steps, Instant::now(), Arc::default(), 4, None, |answer| answer);
         setup.runtime.block_on(batch)
     }
 

@@ -73,7 +73,12 @@ impl ProgressWatch {
 impl Executor {
     /// Runs `work`, which runs the call of `task`. Meanwhile `notify` receives notifications, on a thread that
     /// may block. A client that does not read gets fewer notifications.
-    pub async fn notifying<W: Future>(&self, task: &Arc<Task>, notify: Option<&Notify>, work: W) -> W::Output {
+    pub async fn notifying<W: Future>(
+        &self,
+        task: &Arc<Task>,
+        notify: Option<&Notify>,
+        work: W,
+    ) -> W::Output {
         let mut work = pin!(work);
         let watch = notify.and_then(|notify| Some((ProgressWatch::start(task)?, notify)));
         let Some((mut watch, notify)) = watch else { return work.await };

@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn an_unknown_total_is_left_out() {
-        let written = token(r#"{"progressToken":1}"#).unwrap().notification(Progress { done: 1, total: None });
+        let written =
+            token(r#"{"progressToken":1}"#).unwrap().notification(Progress { done: 1, total: None });
         assert!(String::from_utf8(written).unwrap().ends_with(r#""progressToken":1,"progress":1}}"#));
     }
 }

@@ -14,6 +14,7 @@ mod read_file;
 mod timestamp;
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 pub use arguments::{Arguments, MAX_DEPTH, depth_exceeds};
 pub use failure::ErrorText;
@@ -78,13 +79,19 @@ pub struct Reply {
     /// The object `metadata` beside the content of an MCP result (contract 5), if the tool has one.
     pub metadata: Option<Members>,
     /// The error of a failed call whose reply the tool has written itself.
-    pub failure: Option<Error>,
+    pub failure: Option<Arc<Error>>,
 }
 
 /// One parsed call, ready to run.
 pub trait Call: Send + Sync + Debug {
     /// The file it works on. Calls on one file run in the order in which they arrived.
     fn file(&self) -> Option<&FilePath>;
+
+    /// The key that makes a second call with the same arguments within ten minutes the same call: it is carried out
+    /// once, and both get the same reply.
+    fn idempotency_key(&self) -> Option<&str> {
+        None
+    }
 
     /// Runs the call. May wait for disks and locks.
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply>;

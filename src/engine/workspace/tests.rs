@@ -173,7 +173,16 @@ fn list_while_meddled_with(workspace: &Workspace, mut meddle: impl FnMut(usize))
         workspace.count_lines(&folder, seen, &control())
     };
     let options = list::ListOptions { after: None, limit: usize::MAX, with_access: false };
-    list::list(folder.handle(), workspace.path(), NamePolicy::Portable, options, count, |_| Ok(()), &control()).unwrap()
+    list::list(
+        folder.handle(),
+        workspace.path(),
+        NamePolicy::Portable,
+        options,
+        count,
+        |_| Ok(()),
+        &control(),
+    )
+    .unwrap()
 }
 
 #[test]

@@ -120,8 +120,9 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let server = runtime.block_on(async { Arc::new(Server::new(shared, &options).unwrap()) });
         for at_once in [true, false] {
-            let answer =
-                |call| runtime.block_on(server.call(call, Instant::now(), server.body_share(), None)).unwrap();
+            let answer = |call| {
+                runtime.block_on(server.call(call, Instant::now(), server.body_share(), None)).unwrap()
+            };
             assert_eq!(answer(test_calls::tool("1", at_once)).status(), StatusCode::OK);
             assert_eq!(answer(test_calls::rest(at_once)).status(), StatusCode::INTERNAL_SERVER_ERROR);
         }
