@@ -6,9 +6,11 @@
 mod batch;
 mod counter;
 mod file_queues;
+mod kept_reply;
 mod log;
 mod pipeline;
 mod progress;
+mod repeated_calls;
 mod task;
 mod threads;
 
@@ -30,6 +32,7 @@ use self::file_queues::FileQueues;
 pub use self::log::{METRICS, Metrics};
 pub use self::pipeline::Pipeline;
 pub use self::progress::{Notification, Notify, ProgressWatch};
+use self::repeated_calls::RepeatedCalls;
 pub use self::task::Task;
 pub use self::threads::{Threads, configure};
 use crate::engine::{Late, Workspace};
@@ -65,6 +68,8 @@ pub struct Executor {
     on_threads: Counter,
     /// Room for the answers of batches.
     room: Room,
+    /// Calls with an idempotency key.
+    repeated: RepeatedCalls,
 }
 
 /// How a call ended.
@@ -99,6 +104,7 @@ impl Executor {
             in_progress: Counter::new(),
             on_threads: Counter::new(),
             room: Room::new(limits.max_bytes),
+            repeated: RepeatedCalls::default(),
         }))
     }
 
@@ -147,6 +153,11 @@ impl Executor {
         task.run_now(&self.workspace)
     }
 
+    /// Frees what is kept for calls that are sent again, as far as it is too old.
+    pub fn forget_old_replies(&self) {
+        self.repeated.forget_old();
+    }
+
     /// Counts a call as in progress.
     pub fn admit(&self, task: Arc<Task>) -> Admitted {
         Admitted { task, _in_progress: self.in_progress.enter() }
@@ -176,6 +187,18 @@ impl Executor {
     /// Runs a call, regardless of the order of its connection's calls. `then` receives the answer on a thread
     /// that may block.
     pub async fn run<T: Send + 'static>(
+        &self,
+        task: &Arc<Task>,
+        then: impl Fn(Answer) -> T + Clone + Send + 'static,
+    ) -> Ended<T> {
+        match task.call.idempotency_key() {
+            None => self.run_once(task, then).await,
+            // On the heap, so that calls without a key take no memory for it.
+            Some(key) => Box::pin(self.run_with_key(task, key, then)).await,
+        }
+    }
+
+    async fn run_once<T: Send + 'static>(
         &self,
         task: &Arc<Task>,
         then: impl Fn(Answer) -> T + Clone + Send + 'static,

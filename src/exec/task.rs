@@ -3,10 +3,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::kept_reply::KeptReply;
 use super::{caught, log};
 use crate::engine::{Control, Error, FileStamp, Late, Result, Workspace};
 use crate::protocol::{Answer, PendingCall, StreamObserver};
-use crate::tools::Reply;
+use crate::tools::{OutputKinds, Reply};
 
 /// See the module.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub struct Task {
     received: Instant,
     /// The state of the file that the call has read, if any.
     stamp: OnceLock<FileStamp>,
+    /// The reply to be repeated, if the call has an idempotency key: its own, or that of an earlier call.
+    kept: OnceLock<Arc<KeptReply>>,
 }
 
 impl Task {
@@ -26,11 +29,14 @@ impl Task {
         log::METRICS.call();
         let control = Control::unstarted(timeout);
         let control = if call.writes() { control } else { control.without_waiting() };
-        Arc::new(Task { call, control, received, stamp: OnceLock::new() })
+        Arc::new(Task { call, control, received, stamp: OnceLock::new(), kept: OnceLock::new() })
     }
 
     /// Runs the call; `None` if it might have to wait.
     pub fn run_now(self: &Arc<Task>, workspace: &Workspace) -> Option<Answer> {
+        if self.call.idempotency_key().is_some() {
+            return None;
+        }
         let run = || self.call.call().run_at_once(workspace, self.call.output_kinds());
         caught(|| run().map(|result| self.answer(result))).unwrap_or_else(|| Some(self.panicked()))
     }
@@ -39,13 +45,24 @@ impl Task {
     /// if it broke off because it may not wait for another program.
     pub fn run(self: &Arc<Task>, workspace: &Workspace) -> Option<Answer> {
         let control = &self.control;
-        let answer = caught(|| match self.reply(workspace, control) {
-            Err(Error::Cancelled) => None,
-            _ if control.broke_off().is_some() => None,
-            result => control.answer().then(|| self.answer(result)),
+        let answer = caught(|| {
+            if let Some(kept) = self.kept.get() {
+                return control.answer().then(|| self.repeat(kept));
+            }
+            match self.reply(workspace, control) {
+                Err(Error::Cancelled) => None,
+                _ if control.broke_off().is_some() => None,
+                result => {
+                    let committed = control.is_committing();
+                    control.answer().then(|| self.keep_and_answer(result, committed))
+                }
+            }
         });
         // After a panic: an answer, unless the call was answered as late or cancelled.
         answer.unwrap_or_else(|| {
+            if control.is_committing() {
+                let _ = self.kept.set(Arc::new(KeptReply::Panicked));
+            }
             (control.answer() || control.check_called_off().is_ok()).then(|| self.panicked())
         })
     }
@@ -72,7 +89,12 @@ impl Task {
     }
 
     fn reply(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
-        let reply = self.call.call().run(workspace, self.call.output_kinds(), control)?;
+        let wanted = match self.call.idempotency_key() {
+            None => self.call.output_kinds(),
+            // It may be repeated in another form.
+            Some(_) => OutputKinds { text: true, data: true },
+        };
+        let reply = self.call.call().run(workspace, wanted, control)?;
         if let Some(excerpt) = &reply.excerpt {
             // Keeps the first value.
             let _ = self.stamp.set(*excerpt.stamp());
@@ -86,6 +108,32 @@ impl Task {
 
     fn answer(self: &Arc<Task>, result: Result<Reply>) -> Answer {
         self.logged(self.call.answer(result, self.clone()))
+    }
+
+    /// The answer, and keeps the reply if the call has an idempotency key.
+    fn keep_and_answer(self: &Arc<Task>, result: Result<Reply>, committed: bool) -> Answer {
+        if self.call.idempotency_key().is_none() {
+            return self.answer(result);
+        }
+        match KeptReply::of(result, committed) {
+            Ok(kept) => self.repeat(self.kept.get_or_init(|| Arc::new(kept))),
+            Err(result) => self.answer(result),
+        }
+    }
+
+    fn repeat(self: &Arc<Task>, kept: &KeptReply) -> Answer {
+        self.logged(kept.answer(&self.call, self.clone()))
+    }
+
+    /// The reply to be repeated to later calls with the same idempotency key.
+    pub(super) fn kept(&self) -> Option<Arc<KeptReply>> {
+        self.kept.get().cloned()
+    }
+
+    /// Makes this the reply: the call does not run.
+    pub(super) fn reply_with(&self, kept: Arc<KeptReply>) {
+        // Keeps the first value.
+        let _ = self.kept.set(kept);
     }
 
     /// The answer to a call whose time is up.

@@ -149,7 +149,7 @@ impl CallContext {
     }
 
     fn tool_result(&self, reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
-        let status = self.result_status(reply.failure.as_ref());
+        let status = self.result_status(reply.failure.as_deref());
         let (mut head, close) = self.result_frame(reply.meta.as_str());
         head.reserve(reply.text.len() + reply.text.len() / 8 + 64);
         head.extend_from_slice(br#""content":["#);

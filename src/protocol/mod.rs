@@ -7,6 +7,7 @@ mod answer;
 mod call_context;
 mod escape;
 mod failure;
+mod fingerprint;
 mod handshake;
 mod mcp;
 mod method;
@@ -142,7 +143,10 @@ impl Service {
         match tool.parse(arguments, options) {
             Ok(call) => {
                 let file = call.file().map(|name| name.as_str().to_owned());
-                Step::Call(PendingCall::new(call, context(file)))
+                let fingerprint =
+                    call.idempotency_key().map(|_| fingerprint::of_call(tool.name, options, arguments));
+                let call = PendingCall::new(call, context(file));
+                Step::Call(call.with_fingerprint(fingerprint))
             }
             Err(error) => Step::Answer(context(tools::name_as_sent(arguments)).failure(&error)),
         }

@@ -20,11 +20,23 @@ pub struct PendingCall {
     call: Box<dyn Call>,
     context: CallContext,
     progress_token: Option<ProgressToken>,
+    /// Of the arguments, if the call has an idempotency key.
+    fingerprint: Option<u64>,
 }
 
 impl PendingCall {
     pub(super) fn new(call: Box<dyn Call>, context: CallContext) -> PendingCall {
-        PendingCall { call, context, progress_token: None }
+        PendingCall { call, context, progress_token: None, fingerprint: None }
+    }
+
+    /// The same call with the fingerprint of its arguments.
+    pub(super) fn with_fingerprint(self, fingerprint: Option<u64>) -> PendingCall {
+        PendingCall { fingerprint, ..self }
+    }
+
+    /// The call's idempotency key, and a number for its tool and arguments.
+    pub fn idempotency_key(&self) -> Option<(&str, u64)> {
+        self.fingerprint.and_then(|fingerprint| Some((self.call.idempotency_key()?, fingerprint)))
     }
 
     /// The same call, whose client asks for its progress if there is a token.
@@ -88,8 +100,13 @@ impl PendingCall {
     pub fn answer(&self, result: Result<Reply>, observer: Arc<dyn StreamObserver>) -> Answer {
         match result {
             Ok(reply) => self.context.reply(reply, observer),
-            Err(error) => self.context.failure(&error),
+            Err(error) => self.failed(&error),
         }
+    }
+
+    /// The answer to a call that has failed.
+    pub fn failed(&self, error: &Error) -> Answer {
+        self.context.failure(error)
     }
 
     /// The answer to a read whose file another program has changed.

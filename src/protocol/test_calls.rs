@@ -1,7 +1,7 @@
-//! Calls that panic or hang, for tests.
+//! Calls that panic or hang, or do what a test says, for tests.
 
-use std::sync::Mutex;
 use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use serde_json::value::RawValue;
@@ -53,6 +53,39 @@ impl Call for Panics {
     }
 }
 
+/// What a made-up call does.
+type Work = dyn Fn(&Control) -> Result<Reply> + Send + Sync;
+
+/// A call with an idempotency key.
+struct Keyed {
+    key: String,
+    work: Arc<Work>,
+}
+
+impl std::fmt::Debug for Keyed {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        out.write_str(&self.key)
+    }
+}
+
+impl Call for Keyed {
+    fn file(&self) -> Option<&FilePath> {
+        None
+    }
+
+    fn idempotency_key(&self) -> Option<&str> {
+        Some(&self.key)
+    }
+
+    fn run(&self, _: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
+        (self.work)(control)
+    }
+
+    fn run_at_once(&self, _: &Workspace, _: OutputKinds) -> Option<Result<Reply>> {
+        panic!("in a test")
+    }
+}
+
 fn file() -> FilePath {
     FilePath::parse("f", NamePolicy::Portable, &FolderPaths::default()).expect("a name")
 }
@@ -88,6 +121,12 @@ pub(crate) fn posted(at_once: bool) -> PendingCall {
 pub(crate) fn watched(call: PendingCall, token: &str) -> PendingCall {
     let meta = RawValue::from_string(format!(r#"{{"progressToken":{token}}}"#)).expect("JSON");
     call.with_progress_token(ProgressToken::in_meta(&meta))
+}
+
+/// A `tools/call` with this id, or a REST call, with an idempotency key and arguments of this fingerprint.
+pub(crate) fn keyed(id: Option<&str>, (key, fingerprint): (&str, u64), work: Arc<Work>) -> PendingCall {
+    let form = id.map_or(Form::Rest, tool_form);
+    pending(form, Box::new(Keyed { key: key.into(), work })).with_fingerprint(Some(fingerprint))
 }
 
 /// A REST call that panics like [`tool`].

@@ -16,6 +16,7 @@ pub mod sets;
 mod timestamp;
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 pub use arguments::{MAX_DEPTH, Takes, depth_exceeds, name_as_sent};
 pub use failure::ErrorText;
@@ -98,13 +99,43 @@ pub struct Reply {
     /// The object `metadata` beside the content of an MCP result (contract 5), if the tool has one.
     pub metadata: Option<Members>,
     /// The error of a failed call whose reply the tool has written itself.
-    pub failure: Option<Error>,
+    pub failure: Option<Arc<Error>>,
+}
+
+impl Reply {
+    /// A copy, without the lines of a file.
+    pub fn without_excerpt(&self) -> Reply {
+        Reply {
+            text: self.text.clone(),
+            data: self.data.clone(),
+            excerpt: None,
+            keeps_breaks: self.keeps_breaks,
+            after: self.after.clone(),
+            items: self.items.clone(),
+            meta: self.meta.clone(),
+            metadata: self.metadata.clone(),
+            failure: self.failure.clone(),
+        }
+    }
+
+    /// Bytes of its texts and data, without the lines of a file.
+    pub fn len_bytes(&self) -> usize {
+        let members = [Some(&self.data), Some(&self.meta), self.metadata.as_ref()];
+        let data: usize = members.into_iter().flatten().map(|members| members.as_str().len()).sum();
+        self.text.len() + self.after.len() + self.items.as_ref().map_or(0, String::len) + data
+    }
 }
 
 /// One parsed call, ready to run.
 pub trait Call: Send + Sync + Debug {
     /// The file it works on. Calls on one file run in the order in which they arrived.
     fn file(&self) -> Option<&FilePath>;
+
+    /// The key that makes a second call with the same arguments within ten minutes the same call: it is carried out
+    /// once, and both get the same reply.
+    fn idempotency_key(&self) -> Option<&str> {
+        None
+    }
 
     /// Runs the call. May wait for disks and locks.
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply>;

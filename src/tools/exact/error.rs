@@ -3,6 +3,7 @@
 //! The text alone states every fact; the metadata has the structures of contract 5.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use super::data::{FilePreview, MatchLocation, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
@@ -32,7 +33,7 @@ pub(super) fn reply(
         error => other(path, edits, error),
     };
     let data = if wanted.data { metadata.clone() } else { Members::default() };
-    Ok(Reply { text, data, metadata: Some(metadata), failure: Some(error), ..Reply::default() })
+    Ok(Reply { text, data, metadata: Some(metadata), failure: Some(Arc::new(error)), ..Reply::default() })
 }
 
 fn kind(error: &Error) -> &'static str {

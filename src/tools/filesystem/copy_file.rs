@@ -45,6 +45,10 @@ impl Call for CopyFile {
         Some(&self.0.destination)
     }
 
+    fn idempotency_key(&self) -> Option<&str> {
+        self.0.idempotency_key.as_deref()
+    }
+
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let CopyArguments { source, destination, .. } = &self.0;
         workspace.copy_file(source, destination, control)?;

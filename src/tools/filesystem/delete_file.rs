@@ -47,6 +47,10 @@ impl Call for DeleteFile {
         Some(&self.0.path)
     }
 
+    fn idempotency_key(&self) -> Option<&str> {
+        self.0.idempotency_key.as_deref()
+    }
+
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let DeleteArguments { path, recursive, expected_version, .. } = &self.0;
         let options = ChangeOptions { expected: *expected_version, ..ChangeOptions::default() };

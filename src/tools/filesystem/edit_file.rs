@@ -67,6 +67,7 @@ struct EditFile {
     edits: TextEdits,
     dry_run: bool,
     expected: Option<FileVersion>,
+    idempotency_key: Option<String>,
     base: LineBase,
     limit: Option<usize>,
 }
@@ -79,15 +80,19 @@ impl Request for EditArguments {
             TextEdit { old_text: edit.old_text.0, new_text: edit.new_text.0, occurrences }
         };
         let (base, limit) = (options.base, options.limit);
-        let EditArguments { path, edits, dry_run, expected_version: expected, .. } = self;
+        let EditArguments { path, edits, dry_run, expected_version: expected, idempotency_key } = self;
         let edits = TextEdits::new(edits.0.into_iter().map(edit).collect());
-        Ok(Box::new(EditFile { path, edits, dry_run, expected, base, limit }))
+        Ok(Box::new(EditFile { path, edits, dry_run, expected, idempotency_key, base, limit }))
     }
 }
 
 impl Call for EditFile {
     fn file(&self) -> Option<&FilePath> {
         Some(&self.path)
+    }
+
+    fn idempotency_key(&self) -> Option<&str> {
+        self.idempotency_key.as_deref()
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {

@@ -27,12 +27,18 @@ pub(super) fn padded(name: &str, width: usize) -> String {
 
 /// A time in milliseconds since 1970, as JavaScript writes a date, in the time zone of this process.
 pub(super) fn date(milliseconds: i64) -> String {
-    static ZONE: LazyLock<TimeZone> = LazyLock::new(|| TimeZone::local().unwrap_or(TimeZone::utc()));
+    static ZONE: LazyLock<TimeZone> = LazyLock::new(|| zone_of_this_process());
     let seconds = milliseconds.div_euclid(1_000);
     match ZONE.find_local_time_type(seconds) {
         Ok(zone) => date_in(milliseconds, zone.ut_offset().into(), zone.time_zone_designation()),
         Err(_) => date_in(milliseconds, 0, ""),
     }
+}
+
+/// The zone that `TZ` names, else that of the system, else UTC.
+fn zone_of_this_process() -> TimeZone {
+    let named = std::env::var("TZ").ok().and_then(|name| TimeZone::from_posix_tz(&name).ok());
+    named.or_else(|| TimeZone::local().ok()).unwrap_or(TimeZone::utc())
 }
 
 /// The same, at this number of seconds east of UTC. The zone's name is its abbreviation, where JavaScript has words.

@@ -47,6 +47,10 @@ impl Call for MoveFile {
         Some(&self.0.source)
     }
 
+    fn idempotency_key(&self) -> Option<&str> {
+        self.0.idempotency_key.as_deref()
+    }
+
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let MoveArguments { source, destination, expected_version, .. } = &self.0;
         let options = ChangeOptions { expected: *expected_version, ..ChangeOptions::default() };

@@ -50,6 +50,10 @@ impl Call for WriteFile {
         Some(&self.0.path)
     }
 
+    fn idempotency_key(&self) -> Option<&str> {
+        self.0.idempotency_key.as_deref()
+    }
+
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let WriteArguments { path, content: text, create_only, expected_version, .. } = &self.0;
         let options = ChangeOptions {

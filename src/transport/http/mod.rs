@@ -118,6 +118,7 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         ready(address);
         let when_idle = async || {
             workspace.compact();
+            server.executor.forget_old_replies();
             block_pool::give_back();
             give_back_on_all(threads, MOMENT).await;
         };

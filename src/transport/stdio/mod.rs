@@ -157,6 +157,7 @@ impl Connection {
     fn free_memory(&mut self) -> bool {
         self.freed = Instant::now();
         let executor = &self.executor;
+        executor.forget_old_replies();
         let idle = executor.in_progress().count() == 0 && executor.on_threads().count() == 0;
         let all = idle && self.output.free_if_idle();
         allocator::collect();
