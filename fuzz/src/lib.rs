@@ -59,7 +59,7 @@ impl Served {
         let names = if options & 2 == 0 { NamePolicy::Portable } else { NamePolicy::Any };
         let read_only = options & 4 != 0;
         let (max_bytes, durability) = (MAX_BYTES as u64, Durability::None);
-        let may = WorkspaceOptions { names, max_bytes, read_only, durability, ..WorkspaceOptions::default() };
+        let may = WorkspaceOptions { names, max_bytes, max_request: max_bytes, read_only, durability, ..WorkspaceOptions::default() };
         let workspace = Workspace::open(&[folder.path().into()], may).expect("an open folder");
         let tools = sets::offer(&sets::choose("lines,exact").expect("sets"), None);
         let structured = options & 1 != 0;

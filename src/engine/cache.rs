@@ -46,7 +46,7 @@ struct Entries {
 struct CacheEntry {
     mtime_ns: i64,
     ctime_ns: i64,
-    len: u32,
+    len: u64,
     /// The entry was read since eviction last passed it.
     used: bool,
     /// The index was added after the last [`IndexCache::compact`], so another thread may have allocated it.
@@ -104,7 +104,7 @@ impl IndexCache {
     pub fn put(&self, stamp: &FileStamp, known: CachedText) {
         let mut entries = self.lock();
         entries.remove(key(stamp));
-        // Files of 4 GiB or more, or with times that do not fit into an `i64`, are not cached.
+        // Files with times that do not fit into an `i64` are not cached.
         let Some(entry) = CacheEntry::new(stamp, known) else { return };
         let bytes = entry.bytes();
         if bytes > self.max_bytes {
@@ -197,7 +197,7 @@ impl CacheEntry {
         Some(CacheEntry {
             mtime_ns: stamp.mtime_ns.try_into().ok()?,
             ctime_ns: stamp.ctime_ns.try_into().ok()?,
-            len: stamp.len.try_into().ok()?,
+            len: stamp.len,
             used: false,
             foreign: matches!(kept, CachedValue::Index(_)),
             kept,
@@ -205,7 +205,7 @@ impl CacheEntry {
     }
 
     fn is_of(&self, stamp: &FileStamp) -> bool {
-        u64::from(self.len) == stamp.len
+        self.len == stamp.len
             && (i128::from(self.mtime_ns), i128::from(self.ctime_ns)) == (stamp.mtime_ns, stamp.ctime_ns)
     }
 

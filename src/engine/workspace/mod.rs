@@ -43,7 +43,7 @@ const ATTEMPTS: usize = 8;
 /// Memory limit of the index cache, in bytes.
 const CACHE_BYTES: usize = 16 << 20;
 
-/// Memory limit of all edit plans together, as a multiple of the largest file size.
+/// Memory limit of all edit plans together, as a multiple of the largest request.
 const PLANS_HELD: usize = 8;
 
 /// Options of a workspace (contract 2).
@@ -53,6 +53,10 @@ pub struct WorkspaceOptions {
     pub names: NamePolicy,
     /// Largest file, in bytes.
     pub max_bytes: u64,
+    /// Largest request, in bytes: the plans of edits take up memory in proportion to it.
+    pub max_request: u64,
+    /// Whether walks enter folders on other file systems.
+    pub cross_mounts: bool,
     /// Paths that do not exist for clients.
     pub excludes: Excludes,
     /// Whether every change on the disk is forbidden.
@@ -66,6 +70,8 @@ impl Default for WorkspaceOptions {
         WorkspaceOptions {
             names: NamePolicy::Portable,
             max_bytes: 10 << 20,
+            max_request: 10 << 20,
+            cross_mounts: false,
             excludes: Excludes::default(),
             read_only: false,
             durability: Durability::Full,
@@ -114,7 +120,7 @@ impl Workspace {
         rustix::process::umask(umask);
         Ok(Workspace {
             folders,
-            plans: Budget::new(PLANS_HELD * options.max_bytes as usize),
+            plans: Budget::new(PLANS_HELD * options.max_request as usize),
             write_waits: WriteWaits::default(),
             options,
             umask,

@@ -46,6 +46,7 @@ impl Workspace {
             self.cleared.clear_once(&folder);
         }
         let real = found.real_path(path);
+        let options = WalkOptions { cross_mounts: self.options.cross_mounts, ..options };
         Walk::new(found.folder.handle(), folder, real, options, self.folders.excludes(), control)
     }
 
