@@ -5,17 +5,15 @@
 //! jsdiff, only `\n` ends a line.
 
 mod hunks;
+mod pair;
 mod path;
 #[cfg(test)]
 mod tests;
 
-use path::Lines;
+use pair::Pair;
 
 /// A bound on the number of inserted and deleted lines for [`line_diff`]; within it, the bound on its work decides.
 pub const MAX_LINE_EDITS: usize = 1 << 16;
-
-/// The most lines that the search for a shortest diff keeps an index of.
-const MAX_LINES: usize = 12_000_000;
 
 /// A unified diff with four lines of context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,11 +65,10 @@ pub fn line_diff(name: &str, old: &str, new: &str, max_edits: usize) -> LineDiff
 
 /// The runs of the shortest diff that jsdiff finds, unless the search takes too long.
 fn shortest(old: &[u8], new: &[u8], max_edits: usize) -> Option<Vec<Run>> {
-    if count(old) + count(new) > MAX_LINES {
-        return None;
+    if old.is_empty() || new.is_empty() {
+        return Some(block(old, new));
     }
-    let (old, new) = (Lines::new(old)?, Lines::new(new)?);
-    path::shortest(&old, &new, max_edits)
+    path::shortest(Pair::new(old, new)?, max_edits)
 }
 
 /// Deletes and inserts all lines up to the common end.
