@@ -9,7 +9,7 @@ use std::collections::HashMap;
 const MAX_LINES: usize = 4_000_000;
 
 /// The work to number a line, in the unit of [`Pair::work`].
-const NUMBERING: usize = 32;
+const NUMBERING: usize = 12;
 
 /// A text with the positions of its lines, at most 4 GB. A line includes its break.
 pub(super) struct Lines<'t> {
@@ -41,6 +41,12 @@ impl<'t> Lines<'t> {
         (self.starts[(at + count) as usize] - self.starts[at as usize]) as usize
     }
 
+    fn drop_last(&mut self, count: usize) {
+        let left = self.numbers.len().saturating_sub(count);
+        self.starts.truncate(left + 1);
+        self.numbers.truncate(left);
+    }
+
     fn line(&self, at: usize) -> &'t [u8] {
         &self.text[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
@@ -50,7 +56,7 @@ impl<'t> Lines<'t> {
 pub(super) struct Pair<'t> {
     pub(super) old: Lines<'t>,
     pub(super) new: Lines<'t>,
-    /// The work done so far: one for each line and for each 32 bytes compared, [`NUMBERING`] for each line numbered.
+    /// The work since the start: one for each line and for each 32 bytes compared, [`NUMBERING`] for each line numbered.
     pub(super) work: usize,
     numbers: HashMap<&'t [u8], u32>,
 }
@@ -64,6 +70,13 @@ impl<'t> Pair<'t> {
         }
         let (old, new) = (Lines::new(old, old_count)?, Lines::new(new, new_count)?);
         Some(Pair { old, new, work: 0, numbers: HashMap::new() })
+    }
+
+    /// Drops the last lines of both texts, and forgets the work.
+    pub(super) fn restart_without(&mut self, last: usize) {
+        self.old.drop_last(last);
+        self.new.drop_last(last);
+        self.work = 0;
     }
 
     /// Number of equal lines from these two lines on.
@@ -103,7 +116,7 @@ impl<'t> Pair<'t> {
             return number;
         }
         let line = side(self).line(at);
-        self.work += NUMBERING + line.len() / 8;
+        self.work += NUMBERING + line.len() / 32;
         let next = self.numbers.len() as u32 + 1;
         let number = *self.numbers.entry(line).or_insert(next);
         side(self).numbers[at] = number;

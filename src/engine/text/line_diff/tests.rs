@@ -114,10 +114,25 @@ fn names_stand_in_the_header_as_they_are() {
 }
 
 #[test]
-fn with_too_many_edits_the_diff_is_one_block() {
-    let (old, new) = ("a\nb\nc\nd\n", "a\nc\nb\nd\n");
-    assert_eq!(hunks(old, new, 2), ("@@ -1,4 +1,4 @@\n a\n-b\n c\n+b\n d\n".to_owned(), false));
-    assert_eq!(hunks(old, new, 1), ("@@ -1,4 +1,4 @@\n a\n-b\n-c\n+c\n+b\n d\n".to_owned(), true));
+fn with_too_many_edits_the_diff_is_made_of_parts() {
+    let (old, new) = ("a\nb\nc\nd\ne\n", "a\nd\nc\nb\ne\n");
+    let shortest = "@@ -1,5 +1,5 @@\n a\n-b\n-c\n d\n+c\n+b\n e\n";
+    assert_eq!(hunks(old, new, 4), (shortest.to_owned(), false));
+    assert_eq!(hunks(old, new, 3), (shortest.to_owned(), true));
+    let (parts, coarse) = hunks("1\n2\n3\n4\n", "3\n4\n1\n2\n", 1);
+    assert!(coarse);
+    assert_eq!(apply("1\n2\n3\n4\n", &parts), "3\n4\n1\n2\n");
+}
+
+#[test]
+fn many_scattered_changes_stay_small() {
+    let lines = |end: &str| -> String {
+        (0..60_000).map(|nth| format!("{nth}{}\n", if nth % 10 == 0 { end } else { "" })).collect()
+    };
+    let (old, new) = (lines(""), lines("!"));
+    let (hunks, coarse) = hunks(&old, &new, 1_000);
+    assert!(coarse && apply(&old, &hunks) == new);
+    assert_eq!(hunks.lines().filter(|line| line.starts_with('-')).count(), 6_000);
 }
 
 #[test]
