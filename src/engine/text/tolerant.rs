@@ -208,11 +208,16 @@ fn last_blank(text: &[u8]) -> Option<usize> {
 /// Whether `char` is one character of JavaScript's white space and line terminators, in UTF-8. Unlike in Rust,
 /// U+FEFF is, and U+0085 is not.
 fn is_blank(char: &[u8]) -> bool {
-    match char {
-        [b'\t'..=b'\r' | b' '] | [0xC2, 0xA0] | [0xE1, 0x9A, 0x80] | [0xE3, 0x80, 0x80] => true,
-        [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF] | [0xE2, 0x81, 0x9F] | [0xEF, 0xBB, 0xBF] => true,
-        _ => false,
-    }
+    matches!(
+        char,
+        [b'\t'..=b'\r' | b' ']
+            | [0xC2, 0xA0]
+            | [0xE1, 0x9A, 0x80]
+            | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF]
+            | [0xE2, 0x81, 0x9F]
+            | [0xE3, 0x80, 0x80]
+            | [0xEF, 0xBB, 0xBF]
+    )
 }
 
 /// Number of characters of valid UTF-8.
