@@ -20,14 +20,21 @@ pub(super) enum KeptReply {
 }
 
 impl KeptReply {
-    /// Keeps the result of a call, or returns it. `committed`: the call may have changed something.
-    pub(super) fn of(result: Result<Reply>, committed: bool) -> Result<KeptReply, Result<Reply>> {
+    /// Whether this result of a call is kept. `committed`: the call may have changed something.
+    pub(super) fn keeps(result: &Result<Reply>, committed: bool) -> bool {
         match result {
-            Ok(Reply { text, data, excerpt: None, metadata, failure }) if committed || failure.is_none() => {
-                Ok(KeptReply::Replied { text, data, metadata, failure })
+            Ok(reply) => reply.excerpt.is_none() && (committed || reply.failure.is_none()),
+            Err(_) => committed,
+        }
+    }
+
+    /// Keeps a result, without its excerpt.
+    pub(super) fn new(result: Result<Reply>) -> KeptReply {
+        match result {
+            Ok(Reply { text, data, metadata, failure, .. }) => {
+                KeptReply::Replied { text, data, metadata, failure }
             }
-            Err(error) if committed => Ok(KeptReply::Failed(error)),
-            result => Err(result),
+            Err(error) => KeptReply::Failed(error),
         }
     }
 
