@@ -72,13 +72,11 @@ impl Glob {
         if self.alternatives.is_empty() {
             return self.negated || self.empty && path.is_empty();
         }
-        let mut few = [""; USUAL_DEPTH];
-        let mut many = Vec::new();
-        let mut split: Option<&[&str]> = None;
+        let mut split = None;
         for alternative in &self.alternatives {
-            let matched = alternative.matches_whole(path).unwrap_or_else(|| {
-                alternative.matches(split.get_or_insert_with(|| split_path(path, &mut few, &mut many)))
-            });
+            let matched = alternative
+                .matches_whole(path)
+                .unwrap_or_else(|| alternative.matches(split.get_or_insert_with(|| Split::new(path)).components()));
             if matched {
                 return !self.negated;
             }
@@ -87,25 +85,35 @@ impl Glob {
     }
 }
 
-fn split_path<'a, 'p>(
-    path: &'p str,
-    few: &'a mut [&'p str; USUAL_DEPTH],
-    many: &'a mut Vec<&'p str>,
-) -> &'a [&'p str] {
-    let mut count = 0;
-    for component in components(path) {
-        match few.get_mut(count) {
-            Some(place) => *place = component,
-            None => {
-                if many.is_empty() {
-                    many.extend_from_slice(few);
+/// A path as components.
+struct Split<'p> {
+    few: [&'p str; USUAL_DEPTH],
+    /// All of them, if they are more than a few.
+    many: Vec<&'p str>,
+    count: usize,
+}
+
+impl<'p> Split<'p> {
+    fn new(path: &'p str) -> Split<'p> {
+        let mut split = Split { few: [""; USUAL_DEPTH], many: Vec::new(), count: 0 };
+        for component in components(path) {
+            match split.few.get_mut(split.count) {
+                Some(place) => *place = component,
+                None => {
+                    if split.many.is_empty() {
+                        split.many.extend(split.few);
+                    }
+                    split.many.push(component);
                 }
-                many.push(component);
             }
+            split.count += 1;
         }
-        count += 1;
+        split
     }
-    if many.is_empty() { &few[..count] } else { many }
+
+    fn components(&self) -> &[&'p str] {
+        if self.many.is_empty() { &self.few[..self.count] } else { &self.many }
+    }
 }
 
 fn is_too_long(pattern: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use super::GlobError;
 use super::automaton::Automaton;
-use super::source::{self, BRACKET, Component, DOT, QUESTION, STAR};
+use super::source::{self, Component};
 use super::wild::Wild;
 
 #[derive(Debug)]

@@ -165,10 +165,10 @@ impl Reader {
     }
 }
 
-pub(super) const DOT: u16 = b'.' as u16;
-pub(super) const STAR: u16 = b'*' as u16;
-pub(super) const QUESTION: u16 = b'?' as u16;
-pub(super) const BRACKET: u16 = b'[' as u16;
+const DOT: u16 = b'.' as u16;
+const STAR: u16 = b'*' as u16;
+const QUESTION: u16 = b'?' as u16;
+const BRACKET: u16 = b'[' as u16;
 const BACKSLASH: u16 = b'\\' as u16;
 const BAR: u16 = b'|' as u16;
 
