@@ -172,7 +172,13 @@ impl Builder {
         self.either(first, source, next, states)
     }
 
-    fn either(&mut self, mut one: StateId, others: Source, next: StateId, states: &mut Vec<State>) -> StateId {
+    fn either(
+        &mut self,
+        mut one: StateId,
+        others: Source,
+        next: StateId,
+        states: &mut Vec<State>,
+    ) -> StateId {
         for sequence in others {
             let other = self.sequence(sequence, next, states);
             one = add(states, State::Either(one, other));

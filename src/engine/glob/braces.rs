@@ -19,9 +19,7 @@ const UNMATCHED: u32 = 0x11_0005;
 const OPEN: u32 = '{' as u32;
 const CLOSE: u32 = '}' as u32;
 const COMMA: u32 = ',' as u32;
-const DOT: u32 = '.' as u32;
 const DOLLAR: u32 = '$' as u32;
-const MINUS: u32 = '-' as u32;
 
 /// Most alternatives that a pattern may have.
 pub(super) const MAX_ALTERNATIVES: usize = 10_000;
@@ -224,7 +222,10 @@ impl Expander {
             values.push(match letters {
                 true if at == i64::from(b'\\') => Text::new(),
                 true => vec![at as u32],
-                false if at < 0 => format!("-{:0>1$}", at.unsigned_abs(), width.saturating_sub(1)).chars().map(u32::from).collect(),
+                false if at < 0 => format!("-{:0>1$}", at.unsigned_abs(), width.saturating_sub(1))
+                    .chars()
+                    .map(u32::from)
+                    .collect(),
                 false => format!("{at:0>width$}").chars().map(u32::from).collect(),
             });
             at = if to < from { at.saturating_sub(step) } else { at.saturating_add(step) };
@@ -264,7 +265,13 @@ impl Sequence {
             && from.is_ascii_alphabetic()
             && to.is_ascii_alphabetic()
         {
-            return Some(Sequence { from: i64::from(*from), to: i64::from(*to), step: step_by, width: 0, letters: true });
+            return Some(Sequence {
+                from: i64::from(*from),
+                to: i64::from(*to),
+                step: step_by,
+                width: 0,
+                letters: true,
+            });
         }
         let padded = [Some(from), Some(to), step].into_iter().flatten().any(is_padded);
         let width = if padded { from.len().max(to.len()) } else { 0 };

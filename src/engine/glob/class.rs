@@ -63,6 +63,11 @@ impl Class {
         inside || outside
     }
 
+    /// The number of its ranges.
+    pub(super) fn len(&self) -> usize {
+        self.listed.0.len() + self.named.0.len() + self.outside.0.len()
+    }
+
     /// Whether the regular expression of the reference begins with a bracket, on which its guard against `.` and
     /// `..` depends.
     pub(super) fn is_single(&self) -> bool {
@@ -105,6 +110,7 @@ pub(super) fn parse(glob: &[u16], start: usize) -> Parsed {
     let is = |at: usize, c: char| unit(at) == Some(c as u16);
     let mut class = Class::default();
     let (mut at, mut begun, mut escaping, mut unicode) = (start + 1, false, false, false);
+    let mut seen: Vec<&[u16]> = Vec::new();
     let (mut range, mut entries) = (None, 0);
     if is(at, '!') || is(at, '^') {
         class.negated = true;
@@ -121,12 +127,21 @@ pub(super) fn parse(glob: &[u16], start: usize) -> Parsed {
             at += 1;
             continue;
         }
-        if is(at, '[') && !escaping && let Some((name, set, by_char, outside)) = named(&glob[at..]) {
+        if is(at, '[')
+            && !escaping
+            && let Some((name, set, by_char, outside)) = named(&glob[at..])
+        {
             if range.is_some() {
                 return Parsed::Nothing;
             }
-            at += name;
             unicode |= by_char;
+            let text = &glob[at..at + name];
+            at += name;
+            if seen.contains(&text) {
+                entries += usize::from(!outside);
+                continue;
+            }
+            seen.push(text);
             if outside {
                 class.outside.0.extend(set);
                 class.has_outside = true;
@@ -171,7 +186,8 @@ pub(super) fn parse(glob: &[u16], start: usize) -> Parsed {
 /// The named class at the start of `glob`: its length, its characters, whether it is compared by code points, and
 /// whether it contains all others.
 fn named(glob: &[u16]) -> Option<(usize, Vec<RangeInclusive<u32>>, bool, bool)> {
-    let starts = |name: &str| glob.len() >= name.len() && name.bytes().zip(glob).all(|(a, &b)| u16::from(a) == b);
+    let starts =
+        |name: &str| glob.len() >= name.len() && name.bytes().zip(glob).all(|(a, &b)| u16::from(a) == b);
     let (name, set, by_char, outside) = NAMED.iter().find(|(name, ..)| starts(name))?;
     Some((name.len(), ranges(set), *by_char, *outside))
 }

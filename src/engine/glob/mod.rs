@@ -74,9 +74,9 @@ impl Glob {
         }
         let mut split = None;
         for alternative in &self.alternatives {
-            let matched = alternative
-                .matches_whole(path)
-                .unwrap_or_else(|| alternative.matches(split.get_or_insert_with(|| Split::new(path)).components()));
+            let matched = alternative.matches_whole(path).unwrap_or_else(|| {
+                alternative.matches(split.get_or_insert_with(|| Split::new(path)).components())
+            });
             if matched {
                 return !self.negated;
             }

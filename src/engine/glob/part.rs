@@ -39,7 +39,9 @@ impl Part {
         }
         let glob: Vec<u16> = text.encode_utf16().collect();
         Ok(match source::read(&glob)? {
-            Component::Literal(text) => String::from_utf16(&text).map_or(Part::Never, |text| Part::Literal(text.into())),
+            Component::Literal(text) => {
+                String::from_utf16(&text).map_or(Part::Never, |text| Part::Literal(text.into()))
+            }
             Component::Magic(expression) => {
                 let automaton = Automaton::new(expression);
                 *states += automaton.len();

@@ -107,7 +107,9 @@ impl<'p> Search<'p> {
             before.push(before.last().map_or(0, |sum| sum + section.len()));
         }
         let count = sections.len();
-        let bound = |(at, section): (usize, &'p [Part])| (section, end.checked_sub(before[count - 1 - at] + section.len()));
+        let bound = |(at, section): (usize, &'p [Part])| {
+            (section, end.checked_sub(before[count - 1 - at] + section.len()))
+        };
         let sections: Vec<_> = sections.into_iter().enumerate().map(bound).collect();
         let failed = vec![false; (count + 1) * (path.len() + 1)];
         Search { path, sections, has_tail, failed }
@@ -117,7 +119,8 @@ impl<'p> Search<'p> {
     fn from(&mut self, section: usize, start: usize) -> Found {
         let Some(&(parts, last)) = self.sections.get(section) else {
             let rest = self.path.get(start..).unwrap_or_default();
-            let good = !rest.iter().any(|component| is_dots(component)) && (self.has_tail || !rest.is_empty());
+            let good =
+                !rest.iter().any(|component| is_dots(component)) && (self.has_tail || !rest.is_empty());
             return if good { Found::Yes } else { Found::No };
         };
         let key = section * (self.path.len() + 1) + start;

@@ -50,16 +50,28 @@ pub(super) enum Component {
 
 /// Reads one component of a pattern.
 pub(super) fn read(glob: &[u16]) -> Result<Component, GlobError> {
-    let mut reader = Reader { tree: Tree::parse(glob)?, magic: false, unicode: false };
+    let mut reader = Reader { tree: Tree::parse(glob)?, magic: false, unicode: false, work: 0 };
     let source = reader.sequence(ROOT);
-    let Reader { magic, unicode, .. } = reader;
-    Ok(if magic { Component::Magic(Expression { source, unicode }) } else { Component::Literal(literal(&source)) })
+    let Reader { magic, unicode, work, .. } = reader;
+    if work > MAX_WORK {
+        return Err(GlobError::TooComplex);
+    }
+    Ok(if magic {
+        Component::Magic(Expression { source, unicode })
+    } else {
+        Component::Literal(literal(&source))
+    })
 }
+
+/// Bounds what is scanned in vain for the ends of classes, and the ranges of all classes.
+const MAX_WORK: usize = 1 << 18;
 
 struct Reader {
     tree: Tree,
     magic: bool,
     unicode: bool,
+    /// Spent on classes.
+    work: usize,
 }
 
 impl Reader {
@@ -138,14 +150,18 @@ impl Reader {
                     }
                     Item::Unit(glob[at - 1])
                 }
-                BRACKET => match class::parse(glob, at - 1) {
-                    Parsed::Literal => Item::Unit(c),
+                BRACKET if self.work <= MAX_WORK => match class::parse(glob, at - 1) {
+                    Parsed::Literal => {
+                        self.work += glob.len() - at;
+                        Item::Unit(c)
+                    }
                     Parsed::One(unit, length) => {
                         at += length - 1;
                         Item::Unit(unit)
                     }
                     Parsed::Class(class, unicode, length) => {
                         at += length - 1;
+                        self.work += class.len();
                         self.unicode |= unicode;
                         self.magic = true;
                         Item::Class(class)

@@ -31,7 +31,7 @@ struct Node {
     /// Where it stood in its parent when it was made.
     index: usize,
     parts: Vec<Part>,
-    /// `!()`.
+    /// `!()`. The reference also takes a group for it whose text ends with another group, or with a bar.
     hollow: bool,
 }
 
@@ -171,7 +171,7 @@ impl Tree {
                 last = self.add(None, Some(group))?;
                 alternatives.push(last);
             } else if c == u16::from(b')') {
-                self.nodes[group].hollow = text.is_empty() && alternatives.len() == 1 && self.parts(last).is_empty();
+                self.nodes[group].hollow = text.is_empty();
                 self.push_text(last, &mut text)?;
                 self.nodes[group].parts = alternatives.into_iter().map(Part::Node).collect();
                 return Ok(at);

@@ -44,9 +44,12 @@ impl Wild {
             return self.follow(units.len(), unit);
         }
         let glob: Vec<u16> = self.glob.iter().collect::<String>().encode_utf16().collect();
-        follow(glob.len(), units.len(), |at| glob[at] == u16::from(b'*'), |at, of| {
-            glob[at] == u16::from(b'?') || glob[at] == units[of]
-        })
+        follow(
+            glob.len(),
+            units.len(),
+            |at| glob[at] == u16::from(b'*'),
+            |at, of| glob[at] == u16::from(b'?') || glob[at] == units[of],
+        )
     }
 
     fn follow(&self, length: usize, char: impl Fn(usize) -> char) -> bool {
