@@ -5,6 +5,7 @@
 //! reference cuts the result short, this fails instead.
 
 use super::GlobError;
+use super::range::Range;
 
 /// Text while it is expanded: code points, and the marks below.
 type Text = Vec<u32>;
@@ -121,7 +122,7 @@ impl Expander {
                 first = false;
                 vec![[&[OPEN], split.body, &[CLOSE]].concat()]
             } else {
-                let sequence = Sequence::parse(split.body);
+                let sequence = Range::parse(split.body);
                 if sequence.is_none() && !split.body.contains(&COMMA) {
                     self.spend(split.after.len())?;
                     if !set_follows(split.after) {
@@ -210,8 +211,8 @@ impl Expander {
     }
 
     /// The values of `1..5` or `a..e..2`.
-    fn sequence(&mut self, sequence: &Sequence) -> Result<Vec<Text>, GlobError> {
-        let &Sequence { from, to, step, width, letters } = sequence;
+    fn sequence(&mut self, sequence: &Range) -> Result<Vec<Text>, GlobError> {
+        let &Range { from, to, step, width, letters } = sequence;
         let count = usize::try_from(from.abs_diff(to) / step).unwrap_or(usize::MAX);
         within(count.saturating_add(1), count.saturating_mul(width))?;
         let step = i64::try_from(step).unwrap_or(i64::MAX);
@@ -240,55 +241,6 @@ fn within(alternatives: usize, text: usize) -> Result<(), GlobError> {
         (_, true) => Err(GlobError::TooLongExpanded),
         _ => Ok(()),
     }
-}
-
-/// A set like `1..5`, `a..e` or `01..10..2`.
-struct Sequence {
-    from: i64,
-    to: i64,
-    step: u64,
-    /// Numbers are padded with zeros to this width; 0: they are not.
-    width: usize,
-    letters: bool,
-}
-
-impl Sequence {
-    fn parse(body: &[u32]) -> Option<Sequence> {
-        let body: String = body.iter().map(|&c| char::from_u32(c)).collect::<Option<_>>()?;
-        let ends: Vec<&str> = body.split("..").collect();
-        let (&[from, to], step) = match &ends[..] {
-            [ends @ .., step] if ends.len() == 2 => (ends.first_chunk::<2>()?, Some(*step)),
-            ends => (ends.first_chunk::<2>().filter(|_| ends.len() == 2)?, None),
-        };
-        let step_by = step.map_or(Some(1), |step| Some(number(step)?.unsigned_abs().max(1)))?;
-        if let ([from], [to]) = (from.as_bytes(), to.as_bytes())
-            && from.is_ascii_alphabetic()
-            && to.is_ascii_alphabetic()
-        {
-            return Some(Sequence {
-                from: i64::from(*from),
-                to: i64::from(*to),
-                step: step_by,
-                width: 0,
-                letters: true,
-            });
-        }
-        let padded = [Some(from), Some(to), step].into_iter().flatten().any(is_padded);
-        let width = if padded { from.len().max(to.len()) } else { 0 };
-        Some(Sequence { from: number(from)?, to: number(to)?, step: step_by, width, letters: false })
-    }
-}
-
-/// Decimal digits, with a minus at most; as far as it fits.
-fn number(text: &str) -> Option<i64> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let good = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    good.then(|| text.parse().unwrap_or(if digits.len() < text.len() { i64::MIN } else { i64::MAX }))
-}
-
-fn is_padded(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
-    digits.len() > 1 && digits[0] == b'0'
 }
 
 /// Whether a comma that no other follows stands before a brace on the same line.

@@ -18,7 +18,9 @@ mod automaton;
 mod braces;
 mod class;
 mod error;
+mod group;
 mod part;
+mod range;
 mod sequence;
 mod source;
 #[cfg(test)]
