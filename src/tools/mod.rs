@@ -137,6 +137,11 @@ pub trait Call: Send + Sync + Debug {
         None
     }
 
+    /// A second file that it works on, in the same order.
+    fn other_file(&self) -> Option<&FilePath> {
+        None
+    }
+
     /// Runs the call. May wait for disks and locks.
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply>;
 

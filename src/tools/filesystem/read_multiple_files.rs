@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::CONTENT;
 use crate::engine::{Control, Error, FilePath, LineRange, PartRead, Result, TextPart, Workspace};
-use crate::tools::arguments::{Argument, Line, List, Request, Takes, Value, arguments};
+use crate::tools::arguments::{Argument, Line, List, Request, Takes, Value, arguments, is_object};
 use crate::tools::limited::content;
 use crate::tools::{Call, ErrorText, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
 
@@ -69,8 +69,7 @@ impl Argument for Wanted {
     }
 
     fn read(value: &Value) -> Result<Wanted> {
-        let is_object = value.json().starts_with('{');
-        let (sent, range) = if is_object || value.string()?.trim_start().starts_with('{') {
+        let (sent, range) = if is_object(value.json()) {
             let Ranged { path, start_line, end_line } = Ranged::read(value)?;
             let line = |line: Option<Line>| line.map(|line| line.0);
             (path, LineRange { start: line(start_line), end: line(end_line) })
