@@ -3,7 +3,7 @@
 use super::GlobError;
 use super::automaton::Automaton;
 use super::source::{self, Component};
-use super::wild::Wild;
+use super::wild::{Wild, is_dots};
 
 #[derive(Debug)]
 pub(super) enum Part {
@@ -95,9 +95,4 @@ impl Part {
             Part::Globstar | Part::Never => false,
         }
     }
-}
-
-/// Whether a component is one that no pattern but itself matches.
-pub(super) fn is_dots(component: &str) -> bool {
-    matches!(component, "." | "..")
 }

@@ -1,7 +1,8 @@
 //! One alternative of a pattern against a whole path, component by component.
 
 use super::GlobError;
-use super::part::{Part, is_dots};
+use super::part::Part;
+use super::wild::is_dots;
 
 /// Sections between `**` beyond this many match nothing, as in the reference.
 const MAX_SECTIONS: usize = 200;

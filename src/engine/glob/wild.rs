@@ -1,7 +1,5 @@
 //! Components of literal characters, `*` and `?` only.
 
-use super::part::is_dots;
-
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Wild {
@@ -81,4 +79,9 @@ fn follow(
         }
     }
     (p..pattern).all(is_star)
+}
+
+/// Whether a component is one that no pattern but itself matches.
+pub(super) fn is_dots(component: &str) -> bool {
+    matches!(component, "." | "..")
 }
