@@ -144,6 +144,10 @@ impl<'o, 't> Composer<'o, 't> {
             }
         }
         if closed {
+            if text.ends_with(b"\r") && last == Break::Lf {
+                // The two would be one break.
+                text.to_mut().push(b'\n');
+            }
             text.to_mut().extend_from_slice(last.as_bytes());
         }
         self.push(at, text);
