@@ -30,7 +30,7 @@ pub use fs::atomic::Durability;
 pub use fs::version::FileStamp;
 pub use fs::view::{FileView, MAP_CUTOFF, OpenFile};
 pub use glob::{Glob, GlobError, TreeExclude};
-pub use list::{FileEntry, Listing};
+pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;
 pub use text::diff::{Diff, unified};

@@ -6,12 +6,14 @@
 
 pub mod arguments;
 mod cursor;
+mod diff_text;
 mod exact;
 mod failure;
 mod filesystem;
 mod limited;
 mod lines;
 mod members;
+mod numbered;
 pub mod sets;
 mod timestamp;
 

@@ -77,8 +77,9 @@ fn edit_and_compare(
             prop_assert_eq!(
                 &answer.text,
                 &format!(
-                    "File edited successfully: {name}\nLines modified: {modified}\nTotal lines: {total}\nFile created: {}",
-                    file.is_none()
+                    "File edited successfully: {name}\nLines modified: {modified}\nTotal lines: {total}\nFile created: {}{}",
+                    file.is_none(),
+                    model::break_note(&edits)
                 )
             );
             prop_assert!(!answer.is_error);

@@ -25,6 +25,7 @@ use crate::engine::{Budget, Control, Error, Result, list};
 mod change;
 mod edit;
 mod folders;
+mod listing;
 mod parts;
 mod read;
 mod relocate;
@@ -163,37 +164,6 @@ impl Workspace {
     /// Parses a path under the workspace's policy.
     pub fn parse_path(&self, path: &str) -> Result<FilePath> {
         FilePath::parse(path, self.options.names, self.folder_paths())
-    }
-
-    /// All files of the folder (contract 4, `list_files`). `with_access` also asks for read and write permission.
-    pub fn list(&self, with_access: bool, control: &Control) -> Result<list::Listing> {
-        self.list_some(list::ListOptions { after: None, limit: usize::MAX, with_access }, control)
-    }
-
-    /// At most `limit` files, starting after the name `after` in byte order.
-    pub fn list_page(&self, after: Option<&str>, limit: usize, control: &Control) -> Result<list::Listing> {
-        self.list_some(list::ListOptions { after, limit, with_access: false }, control)
-    }
-
-    fn list_some(&self, options: list::ListOptions, control: &Control) -> Result<list::Listing> {
-        let wait = |seen: &list::DirEntry| {
-            let opened = lease::wait_out(control, || seen.place().open())?;
-            opened.map(drop).map_err(|refusal| refused("", refusal))
-        };
-        let list = |folder: Folder| {
-            let count = |seen: &list::DirEntry| self.count_lines(&folder, seen, control);
-            list::list(folder.handle(), self.path(), self.options.names, options, count, wait, control)
-        };
-        let root = self.folders.first();
-        let folder = root.folder()?;
-        match list(folder.clone()) {
-            Ok(listing) if listing.files.is_empty() => match root.other_than(&folder)? {
-                Some(other) => list(other),
-                None => Ok(listing),
-            },
-            Err(Error::FolderGone | Error::ListingFailed { .. }) => list(root.reopen()?),
-            listing => listing,
-        }
     }
 
     /// Finds an existing file for a read.
