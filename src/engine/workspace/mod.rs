@@ -38,6 +38,9 @@ pub use parts::{PartRead, TextPart};
 pub use read::{Excerpt, LineRange};
 pub use tree::EntryInfo;
 
+/// Maximum number of paths that the error for a missing file names.
+const MAX_SIMILAR: usize = 5;
+
 /// Attempts of a read or an edit on a file that other programs keep changing.
 const ATTEMPTS: usize = 8;
 
@@ -173,7 +176,12 @@ impl Workspace {
     }
 
     fn not_found(&self, found: &Found, path: &FilePath) -> Error {
-        Error::NotFound { name: path.sent().into(), similar: self.similar_names(found, path) }
+        let mut similar = self.similar_names(found, path);
+        if path.is_in_tree() {
+            similar.extend(self.elsewhere(found, path));
+            similar.truncate(MAX_SIMILAR);
+        }
+        Error::NotFound { name: path.sent().into(), similar }
     }
 
     /// Names like that of the missing `found`, in the directory where it was looked for.
