@@ -298,7 +298,7 @@ fn a_thousand_edits_in_one_call_count_and_one_more_is_refused() {
         .map(|at| {
             let (line, operation) = (at * 7 % 1_499, ["replace", "delete", "insert"][at as usize % 3]);
             let content = (operation != "delete").then(|| format!("new {at}\r\nand é"));
-            Edit { line, operation, content, expect: None }
+            Edit { line, end_line: None, operation, content, expect: None }
         })
         .collect();
     let send = |edits: &[Edit]| {
