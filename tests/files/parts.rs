@@ -107,6 +107,7 @@ fn line_numbers_stand_before_the_lines() {
         server.ok("read_file", arguments)
     };
     on_both_with(&["--structured"], fill, |server, _| {
+        server.begin("2025-11-25");
         assert_eq!(read(server, json!({})), "File: f (3 lines)\n\n0\ta\n1\t\n2\tc");
         let ranged = read(server, json!({ "start_line": 1 }));
         assert_eq!(ranged, "File: f (lines 1-2 of 3 total)\n\n1\t\n2\tc");

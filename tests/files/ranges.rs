@@ -209,6 +209,7 @@ fn programs_get_ranges_and_diffs_too() {
         &["--structured"],
         |folder| folder.write("f", TEN),
         |server, _| {
+            server.begin("2025-11-25");
             let result = server.tool("edit_file", json!({ "name": "f", "append": "x", "diff": true })).result;
             let diff = result["structuredContent"]["diff"].as_str();
             assert!(diff.is_some_and(|diff| diff.ends_with("\n+x\n")), "{result}");

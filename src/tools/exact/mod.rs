@@ -33,7 +33,7 @@ pub(super) static TOOL: Tool = Tool {
     title: "Edit file by text",
     description: "Replace exact text in a text file, without line numbers. old_text must be in the file to the letter (blanks, \
         indentation and case included; no patterns) exactly `occurrences` times, by default once: give enough of the \
-        lines around it to make it unique, or replace_all: true. Edits apply in order, each to the result of those before it; all happen or \
+        lines around it to make it unique. Edits apply in order, each to the result of those before it; all happen or \
         none. A \\n stands for a line break of any kind; new text gets the file's own breaks. To create a file, or to fill \
         an empty one, give an empty old_text. dry_run shows the diff and changes nothing. A failure lists every match, or the \
         most similar passages and what differs, with lines and columns counted from 1. Example: \
@@ -66,8 +66,8 @@ arguments! {
         new_text: Text,
         /// How often old_text must be found; all are replaced
         occurrences: Occurrences,
-        /// Replace old_text wherever it is, at least once; not together with occurrences
-        replace_all as "replace_all" or "replaceAll": bool = false,
+        /// Replace all
+        replace_all as "replace_all" or "replaceAll": Option<bool>,
     }
 }
 
@@ -107,7 +107,7 @@ impl Argument for TextEdit {
 
     fn read(value: &Value) -> Result<TextEdit> {
         let OneEdit { old_text, new_text, occurrences, replace_all } = OneEdit::read(value)?;
-        let occurrences = match (occurrences.0, replace_all) {
+        let occurrences = match (occurrences.0, replace_all.unwrap_or(false)) {
             (Some(_), true) => {
                 let problem = "it excludes occurrences; give one of them";
                 return Err(value.refuse_member("replace_all", problem));

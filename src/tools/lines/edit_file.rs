@@ -16,11 +16,10 @@ pub(crate) static TOOL: Tool = Tool {
     description: "Change lines of a text file, or create it. Lines count from {first} and always name lines of the file as it \
         was before this call, whatever the order of the edits. replace: content takes the line's place; insert: content \
         comes before the line (line = number of lines: at the end); delete: the line goes. With end_line, replace and delete \
-        take all lines from line to end_line, both included. content may hold several lines; a line break at its end adds no \
-        empty line. append adds text after all edits. Give `expect` (the present text of the line or range, or with insert \
-        of the line that it goes before): if it differs, nothing is changed and the answer shows what is there now. diff: \
-        true shows what changed. All edits happen or none. A missing file is \
-        created unless create_if_missing is false. Example: \
+        take all lines to end_line, included. content may hold several lines; a line break at its end adds no empty line. \
+        append adds text after all edits. Give `expect` (the present text of the line or range, or with insert of the line \
+        after it): if it differs, nothing is changed and the answer shows what it is now. All edits happen or none. A \
+        missing file is created unless create_if_missing is false. Example: \
         {\"name\":\"notes.txt\",\"edits\":[{\"line\":2,\"operation\":\"replace\",\"expect\":\"old\",\"content\":\"new\"}]}",
     instructions: "Use edit_file to change lines or create a file; line numbers change with every edit, so read again \
         before the next, or give expect.",
@@ -50,8 +49,8 @@ arguments! {
         append: Option<Text>,
         /// Create a missing file (default: true)
         create_if_missing: Option<bool>,
-        /// Whether the answer shows what changed, as a unified diff
-        diff: bool = false,
+        /// Show what changed
+        diff: Option<bool>,
     }
 }
 
@@ -59,14 +58,13 @@ arguments! {
     struct OneEdit {
         /// Line, counted from {first}, as before the call
         line: Line,
-        /// Last line of a range, included, for replace and delete
+        /// Last line of a range, included
         end_line: Later<Option<Line>>,
         /// What to do with it
         operation: Verb,
-        /// New text for replace and insert; may hold several lines; a line break at its end adds no empty line
+        /// New text for replace and insert; may hold several lines
         content: Later<Option<Text>>,
-        /// Present text of the line, or of the range with a line break between its lines; for insert, of the line that it
-        /// goes before (recommended)
+        /// Present text of the line or range (recommended)
         expect: Later<Option<String>>,
     }
 }
@@ -131,7 +129,7 @@ impl Request for EditArguments {
         let edits = self.edits.map(|edits| edits.0).unwrap_or_default();
         let edits = LineEdits { edits, append: self.append.map(|text| text.0) };
         let create = self.create_if_missing.unwrap_or(options.create_if_missing);
-        Ok(Box::new(EditFile { name: self.name, edits, create, diff: self.diff }))
+        Ok(Box::new(EditFile { name: self.name, edits, create, diff: self.diff.unwrap_or(false) }))
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) static TOOL: Tool = Tool {
     title: "List files",
     description: "List the text files in the folder, sorted by name, with the time of the last change (UTC) and the \
         number of lines (-1: not text, too large or not readable). Use it first to learn the names that read_file and \
-        edit_file take. match, after and limit list a part; then a last line says how to go on. Example: {}",
+        edit_file take. Example: {}",
     instructions: "Use list_files to see what is there.",
     takes: Takes::of::<ListArguments>(),
     output_schema: Some(concat!(
@@ -32,7 +32,8 @@ pub(crate) static TOOL: Tool = Tool {
         r#"},"required":["name","size","modified","readable","writable","lines"]}},"#,
         r#""total_count":{"type":"integer"},"#,
         r#""directory":{"type":"string"},"#,
-        r#""next":{"type":"object","description":"If there is more: the arguments of the call that goes on"}"#,
+        r#""next":{"type":"object","description":"If there is more: the arguments of the call that goes on","properties":{"#,
+        r#""after":{"type":"string"},"match":{"type":"string"},"limit":{"type":"integer"}}}"#,
         r#"},"required":["files","total_count","directory"]}"#
     )),
     writes: false,
@@ -43,9 +44,9 @@ pub(crate) static TOOL: Tool = Tool {
 
 arguments! {
     struct ListArguments {
-        /// Only names that match this glob, such as *.txt
+        /// Glob of names, such as *.txt
         pattern as "match": Option<Pattern>,
-        /// Only names after this one, in byte order
+        /// Only names after this one
         after: Option<String>,
         /// Maximum number of files
         limit: Option<Count>,

@@ -12,9 +12,8 @@ pub(crate) static TOOL: Tool = Tool {
     name: "read_file",
     title: "Read file",
     description: "Read a text file, or the lines start_line to end_line of it. Lines count from {first} and both ends are \
-        included. Only start_line: to the end; a negative one: that many last lines (-20: the last 20); only end_line: from the \
-        first line; an end_line past the end means the last line. line_numbers: true puts the number and a tab before each \
-        line. The first line of the answer says which lines these are and how many the file has; read a large file \
+        included. Only start_line: to the end; only end_line: from the first line; an end_line past the end means the \
+        last line. The first line of the answer says which lines these are and how many the file has; read a large file \
         in parts. A missing file is an error. Example: {\"name\":\"notes.txt\",\"start_line\":{first},\"end_line\":99}",
     instructions: "Use read_file to read a file or a range of its lines.",
     takes: Takes::of::<ReadArguments>(),
@@ -29,12 +28,12 @@ arguments! {
     struct ReadArguments {
         /// Name of the file, as list_files gives it
         name: FilePath,
-        /// First line, counted from {first}; negative: so many lines at the end
+        /// First line, counted from {first}; -20: the last 20 lines
         start_line: Option<StartLine>,
         /// Last line, counted from {first}, included
         end_line: Option<Line>,
-        /// Whether each line begins with its number and a tab
-        line_numbers: bool = false,
+        /// Number the lines
+        line_numbers: Option<bool>,
     }
 }
 
@@ -52,6 +51,7 @@ impl Request for ReadArguments {
             }
         };
         let ReadArguments { name, line_numbers, .. } = self;
+        let line_numbers = line_numbers.unwrap_or(false);
         Ok(Box::new(ReadFile { name, part, line_numbers, base: options.base, limit: options.limit }))
     }
 }

@@ -164,7 +164,9 @@ fn check_ranges(text: &Text, edits: &[LineEdit]) -> Result<()> {
         let found = text_of(text, &(edit.line as usize..=edit.last() as usize));
         if *found != *expected.as_bytes() {
             let actual = String::from_utf8_lossy(&found).into_owned();
-            let stands_at = only_place(text, expected);
+            // Several lines are the text of a range only.
+            let is_sought = edit.end_line.is_some() || !expected.contains('\n');
+            let stands_at = is_sought.then(|| only_place(text, expected)).flatten();
             return Err(Error::NotAsExpected { line: edit.line, actual, stands_at });
         }
     }
