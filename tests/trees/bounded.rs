@@ -99,7 +99,6 @@ fn odd_names(folder: &Folder) -> usize {
 }
 
 #[test]
-#[ignore = "open: a cursor compares names as shown, a walk orders them by their bytes"]
 fn names_that_are_no_utf8_are_on_the_pages_too() {
     let folder = Folder::new();
     let count = odd_names(&folder);

@@ -145,7 +145,6 @@ fn a_hundred_thousand_files_in_one_folder_are_listed_within_the_time_limit() {
 }
 
 #[test]
-#[ignore = "open: the check before a recursive delete holds a descriptor for each folder that it has not entered yet"]
 fn a_delete_of_more_folders_than_there_are_descriptors_succeeds() {
     let folder = Folder::new();
     (0..600).for_each(|n| make(&folder, &format!("w/{n}")));
@@ -155,7 +154,6 @@ fn a_delete_of_more_folders_than_there_are_descriptors_succeeds() {
 }
 
 #[test]
-#[ignore = "open: a folder for which there is no descriptor is told as one that cannot be read"]
 fn a_walk_that_runs_out_of_descriptors_is_an_error_and_no_short_list() {
     let folder = Folder::new();
     make_deep(&folder, 240);
@@ -183,7 +181,8 @@ fn edits_in_a_folder_that_moves_fail_as_changed_or_land_in_the_moved_file() {
             let place = if n % 2 == 0 { "a" } else { "b" };
             let edits = json!([{ "oldText": "start\n", "newText": format!("start\n{n}\n") }]);
             let result = server.tool("edit_file", json!({ "path": format!("{place}/in/f"), "edits": edits }));
-            let moved = ["not found", "was changed by another program"];
+            // The last is what a folder gets that is replaced while the path is looked up (contract 8).
+            let moved = ["not found", "was changed by another program", "Permission denied accessing"];
             if result.is_error {
                 assert!(moved.iter().any(|words| result.first_line().contains(words)), "{}", result.text);
             } else {

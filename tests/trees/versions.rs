@@ -157,7 +157,6 @@ fn a_version_is_the_same_for_another_server_of_the_folder() {
 }
 
 #[test]
-#[ignore = "open: expected_version is not looked at where the path leads to a folder"]
 fn a_version_never_fits_a_folder_that_came_in_the_place_of_the_file() {
     let folder = Folder::new();
     put(&folder, "f", "b\n");
