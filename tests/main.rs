@@ -21,6 +21,7 @@ mod progress; // notifications of the progress of a call
 mod sets; // sets of tools, lenient arguments, POST /tools/{name}
 mod stateless; // the MCP revision without a handshake
 mod stdio; // stdio: messages, order, buffers
+mod trees; // the set filesystem: paths, links, --exclude, versions, pages, faults
 
 mod layers; // the dependencies of the layers, read from the sources
 mod model; // the naive model of contract 3 and 4

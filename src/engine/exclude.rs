@@ -22,6 +22,11 @@ impl Excludes {
         Ok(Excludes((!patterns.is_empty()).then(|| Arc::new(patterns))))
     }
 
+    /// Whether nothing is excluded.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Whether `path`, below a served folder, or a directory that it is in, is excluded.
     pub fn hides(&self, path: &Path, is_directory: bool) -> bool {
         let Some(patterns) = &self.0 else { return false };

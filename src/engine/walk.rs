@@ -112,6 +112,8 @@ pub struct Walk<'w> {
     path: Vec<u8>,
     /// The current entry is a folder that the next step enters.
     enter: bool,
+    /// Whether temporary files of dead processes are removed.
+    clears: bool,
     left_out: LeftOut,
 }
 
@@ -155,8 +157,16 @@ impl<'w> Walk<'w> {
             base: path.len(),
             path,
             enter: false,
+            clears: false,
             left_out,
         })
+    }
+
+    /// Makes the walk remove the temporary files that dead processes left in its folders.
+    pub(crate) fn clear_leftovers(mut self) -> Walk<'w> {
+        self.clears = true;
+        self.levels.iter().for_each(Level::clear);
+        self
     }
 
     /// The next step; `None` at the end.
@@ -267,12 +277,32 @@ impl<'w> Walk<'w> {
                 if self.options.skip_ignored {
                     self.ignored.enter(&folder, Path::new(OsStr::from_bytes(&self.path)));
                 }
-                self.levels.push(Level { folder, names, next: 0, path_len: self.path.len() });
+                let level = Level { folder, names, next: 0, path_len: self.path.len() };
+                if self.clears {
+                    level.clear();
+                }
+                self.levels.push(level);
             }
+            // The list would be short without a reason in the tree.
+            Err(error) if is_shortage(&error) => return Err(error),
             Err(_) => self.left_out.unreadable += 1,
         }
         Ok(())
     }
+}
+
+impl Level {
+    fn clear(&self) {
+        if self.names.has_temporary {
+            let _ = temporary::remove_leftovers(&self.folder);
+        }
+    }
+}
+
+/// Whether the system is short of descriptors or memory.
+fn is_shortage(error: &Error) -> bool {
+    let Error::ListingFailed { source } = error else { return false };
+    matches!(Errno::from_io_error(source), Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM))
 }
 
 fn push_name(path: &mut Vec<u8>, name: &[u8]) {
@@ -316,6 +346,8 @@ fn failed(errno: Errno) -> Error {
 struct Names {
     bytes: Vec<u8>,
     entries: Vec<NameEntry>,
+    /// Whether the folder holds temporary files of this program.
+    has_temporary: bool,
 }
 
 #[derive(Debug)]
@@ -345,11 +377,15 @@ impl Names {
 
 /// Reads the names in `folder`, without `.git` and our temporary files.
 fn read_names(folder: &OwnedFd, order: WalkOrder) -> Result<Names> {
-    let mut names = Names { bytes: Vec::new(), entries: Vec::new() };
+    let mut names = Names { bytes: Vec::new(), entries: Vec::new(), has_temporary: false };
     for entry in Dir::read_from(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_bytes();
-        if matches!(name, b"." | b"..") || is_git(name) || temporary::is_temporary(name) {
+        if matches!(name, b"." | b"..") || is_git(name) {
+            continue;
+        }
+        if temporary::is_temporary(name) {
+            names.has_temporary = true;
             continue;
         }
         let Ok(len) = name.len().try_into() else { continue };

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -49,36 +49,92 @@ pub(crate) fn check_tree(
     excludes: &Excludes,
     control: &Control,
 ) -> Result<(), Refused> {
-    let protected = |_| Refused::Protected;
-    let device = rustix::fs::fstat(folder).map_err(protected)?.st_dev;
-    let first = open_folder(folder, OsStr::new(".")).map_err(protected)?;
-    let mut pending = vec![(first, base.to_owned())];
-    while let Some((folder, path)) = pending.pop() {
-        for entry in Dir::read_from(&folder).map_err(protected)? {
-            control.check().map_err(Refused::Stopped)?;
-            let entry = entry.map_err(protected)?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if matches!(name.as_bytes(), b"." | b"..") {
-                continue;
-            }
-            if is_git(name.as_bytes()) {
-                return Err(Refused::Git);
-            }
-            let (is_folder, path) = (is_folder(folder.as_fd(), &entry), path.join(name));
-            // A temporary file may be another process's edit in progress.
-            if excludes.hides(&path, is_folder) || temporary::is_temporary(name.as_bytes()) {
-                return Err(Refused::Protected);
-            }
-            if is_folder {
-                let inner = open_folder(folder.as_fd(), name).map_err(protected)?;
-                if rustix::fs::fstat(&inner).map_err(protected)?.st_dev != device {
-                    return Err(Refused::Protected);
-                }
-                pending.push((inner, path));
-            }
+    let device = device_of(folder)?;
+    visit(folder, control, |here, path, is_folder| {
+        let name = path.file_name().unwrap_or_default();
+        if is_git(name.as_bytes()) {
+            return Err(Refused::Git);
+        }
+        // A temporary file may be another process's edit in progress.
+        if excludes.hides(&base.join(path), is_folder)
+            || temporary::is_temporary(name.as_bytes()) && !is_removed_leftover(here, name)
+        {
+            return Err(Refused::Protected);
+        }
+        match is_folder && device_of(open_folder(here, name).map_err(protected)?.as_fd())? != device {
+            true => Err(Refused::Protected),
+            false => Ok(()),
+        }
+    })
+}
+
+/// Checks that nothing in `folder` is excluded, neither at its path `from` nor if the folder had the path `to`.
+pub(crate) fn check_nothing_excluded(
+    folder: BorrowedFd,
+    from: &Path,
+    to: &Path,
+    excludes: &Excludes,
+    control: &Control,
+) -> Result<(), Refused> {
+    visit(folder, control, |_, path, is_folder| {
+        match [from, to].iter().any(|base| excludes.hides(&base.join(path), is_folder)) {
+            true => Err(Refused::Protected),
+            false => Ok(()),
+        }
+    })
+}
+
+/// Calls `check` with each entry in `folder`: the folder that holds it, its path below `folder`, and whether it is a folder.
+/// It holds one handle for each level.
+fn visit(
+    folder: BorrowedFd,
+    control: &Control,
+    mut check: impl FnMut(BorrowedFd, &Path, bool) -> Result<(), Refused>,
+) -> Result<(), Refused> {
+    let enter = |here: BorrowedFd, name: &OsStr| {
+        let inner = open_folder(here, name)?;
+        let names = names(inner.as_fd())?;
+        Ok((inner, names))
+    };
+    let mut path = PathBuf::new();
+    let mut levels = vec![enter(folder, OsStr::new(".")).map_err(protected)?];
+    while let Some((here, left)) = levels.last_mut() {
+        control.check().map_err(Refused::Stopped)?;
+        let Some((name, is_folder)) = left.pop() else {
+            levels.pop();
+            path.pop();
+            continue;
+        };
+        path.push(&name);
+        check(here.as_fd(), &path, is_folder)?;
+        if is_folder {
+            let inner = enter(here.as_fd(), &name).map_err(protected)?;
+            levels.push(inner);
+        } else {
+            path.pop();
         }
     }
     Ok(())
+}
+
+fn device_of(folder: BorrowedFd) -> Result<u64, Refused> {
+    Ok(rustix::fs::fstat(folder).map_err(protected)?.st_dev)
+}
+
+/// The error for what cannot be read, unless the system is short of descriptors or memory.
+fn protected(errno: Errno) -> Refused {
+    match errno {
+        Errno::MFILE | Errno::NFILE | Errno::NOMEM => {
+            Refused::Stopped(Error::ReadFailed { source: errno.into() })
+        }
+        _ => Refused::Protected,
+    }
+}
+
+/// Removes what dead processes left in `here`. Returns whether `name` is gone then.
+fn is_removed_leftover(here: BorrowedFd, name: &OsStr) -> bool {
+    let _ = temporary::remove_leftovers(here);
+    rustix::fs::statat(here, name, AtFlags::SYMLINK_NOFOLLOW).is_err_and(|errno| errno == Errno::NOENT)
 }
 
 /// Removes everything in `folder`, the deepest first. Returns the number of entries removed.

@@ -37,6 +37,7 @@ impl Workspace {
                 problem: "a folder cannot be moved into itself".into(),
             });
         }
+        self.check_moves_nothing_excluded((&from, source), (&to, target), control)?;
         let _turns = self.take_two_turns((&from.place, source), (&to.place, target), control)?;
         let _lock = self.lock_entry(&from, source, options, control)?;
         self.check_still_there(source, &from)?;
@@ -136,15 +137,34 @@ impl Workspace {
             found.place.open_folder().map_err(|refusal| super::folders::refused(path.sent(), refusal))?;
         let excludes = self.folders.excludes();
         let base = found.real_path(path);
-        remove::check_tree(folder.as_fd(), base, excludes, control).map_err(|problem| match problem {
-            remove::Refused::Git => Error::GitFolder { name: path.sent().into() },
-            remove::Refused::Protected => Error::PermissionDenied { name: path.sent().into() },
-            remove::Refused::Stopped(error) => error,
-        })?;
+        remove::check_tree(folder.as_fd(), base, excludes, control)
+            .map_err(|problem| refused(path, problem))?;
         remove::remove_tree(folder.as_fd(), control).map_err(|problem| match problem {
             remove::Failed::System(source) => Error::write(path.sent(), source),
             remove::Failed::Stopped(error) => error,
         })
+    }
+
+    /// Refuses to move a folder if that would uncover or create an excluded path.
+    fn check_moves_nothing_excluded(
+        &self,
+        (from, source): (&Found, &FilePath),
+        (to, target): (&Found, &FilePath),
+        control: &Control,
+    ) -> Result<()> {
+        let excludes = self.folders.excludes();
+        if excludes.is_empty() || !from.is_directory() {
+            return Ok(());
+        }
+        let hides = excludes.hides(to.real_path(target), true);
+        let folder =
+            from.place.open_folder().map_err(|refusal| super::folders::refused(source.sent(), refusal))?;
+        let (base, new_base) = (from.real_path(source), to.real_path(target));
+        match hides {
+            true => Err(remove::Refused::Protected),
+            false => remove::check_nothing_excluded(folder.as_fd(), base, new_base, excludes, control),
+        }
+        .map_err(|problem| refused(source, problem))
     }
 
     fn check_not_read_only(&self, path: &FilePath) -> Result<()> {
@@ -210,6 +230,11 @@ impl Workspace {
         options: &ChangeOptions,
         control: &Control,
     ) -> Result<Option<crate::engine::fs::lock::PathLock>> {
+        let expected = options.expected.filter(|_| found.is_directory());
+        if let Some(expected) = expected {
+            // A folder has no version, so this is not what the client has read.
+            return Err(Error::OtherVersion { name: path.sent().into(), expected, actual: None });
+        }
         if found.place.stat.as_ref().map(file_type) != Some(FileType::RegularFile) {
             return Ok(None);
         }
@@ -248,6 +273,15 @@ impl Workspace {
             flushed.map_err(|errno| Error::write(path.sent(), errno))?;
         }
         Ok(())
+    }
+}
+
+/// The error for a tree that must not be removed or moved.
+fn refused(path: &FilePath, problem: remove::Refused) -> Error {
+    match problem {
+        remove::Refused::Git => Error::GitFolder { name: path.sent().into() },
+        remove::Refused::Protected => Error::PermissionDenied { name: path.sent().into() },
+        remove::Refused::Stopped(error) => error,
     }
 }
 

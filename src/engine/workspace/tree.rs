@@ -47,12 +47,10 @@ impl Workspace {
             return Err(Error::NotAFolder { name: path.sent().into() });
         }
         let folder = found.place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
-        if !self.options.read_only {
-            self.cleared.clear_once(&folder);
-        }
         let real = found.real_path(path);
         let options = WalkOptions { cross_mounts: self.options.cross_mounts, ..options };
-        Walk::new(found.folder.handle(), folder, real, options, self.folders.excludes(), control)
+        let walk = Walk::new(found.folder.handle(), folder, real, options, self.folders.excludes(), control)?;
+        Ok(if self.options.read_only { walk } else { walk.clear_leftovers() })
     }
 
     /// What is at `path`.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::CONTENT;
-use super::walking::{Passed, cursor_behind, has_changed, note, passed, shown};
+use super::walking::{Passed, cursor_behind, has_changed, kept, note, passed, path_kept, shown};
 use crate::engine::{Control, EntryKind, FilePath, Result, TreeExclude, WalkOptions, WalkStep, Workspace};
 use crate::tools::arguments::{Count, List, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
@@ -78,7 +78,8 @@ impl Call for DirectoryTree {
         let depth = max_depth.map_or(usize::MAX, |depth| depth.0 as usize);
         let options = WalkOptions { depth, skip_ignored: !include_ignored, ..WalkOptions::default() };
         let mut walk = workspace.walk(path, options, control)?;
-        let (mut tree, mut last) = (TreeText::new(self.limit), String::new());
+        let (mut tree, mut last) = (TreeText::new(self.limit), Vec::new());
+        let after = cursor.as_ref().map(|cursor| path_kept(&cursor.after));
         while let Some(step) = walk.next_step()? {
             let WalkStep::Entry(entry) = step else { continue };
             let name = shown(walk.path_from_start());
@@ -87,7 +88,7 @@ impl Call for DirectoryTree {
                 continue;
             }
             let is_folder = entry.kind == EntryKind::Folder;
-            let counts = match cursor.as_ref().map(|cursor| passed(&name, &cursor.after)) {
+            let counts = match after.as_ref().map(|after| passed(walk.path_from_start(), is_folder, after)) {
                 None | Some(Passed::No) => true,
                 Some(Passed::Above) => false,
                 Some(Passed::Yes) => {
@@ -98,14 +99,14 @@ impl Call for DirectoryTree {
             let file_name = name.rsplit_once('/').map_or(&*name, |(_, name)| name);
             if tree.push(entry.level, file_name, is_folder, counts) {
                 last.clear();
-                last.push_str(&name);
+                last.extend_from_slice(walk.path_from_start());
             }
             control.progress(tree.list.total(), None);
         }
         let changed = cursor.as_ref().is_some_and(|cursor| has_changed(workspace, path, cursor));
         let note = note(&walk.left_out(), changed);
         let list = tree.end();
-        Ok(list.reply(wanted, "entries", || self.next(workspace, &last), note.as_deref()))
+        Ok(list.reply(wanted, "entries", || self.next(workspace, &kept(&last)), note.as_deref()))
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::CONTENT;
-use super::walking::{Passed, cursor_behind, has_changed, note, passed, shown};
+use super::walking::{Passed, cursor_behind, has_changed, kept, note, passed, path_kept, shown};
 use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, WalkStep, Workspace};
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
@@ -63,11 +63,12 @@ impl Call for ListDirectory {
         let ListArguments { path, depth, cursor } = &self.arguments;
         let options = WalkOptions { depth: depth.0 as usize, ..WalkOptions::default() };
         let mut walk = workspace.walk(path, options, control)?;
-        let (mut list, mut last, mut line) = (LimitedText::new(self.limit), String::new(), String::new());
+        let (mut list, mut last, mut line) = (LimitedText::new(self.limit), Vec::new(), String::new());
+        let after = cursor.as_ref().map(|cursor| path_kept(&cursor.after));
         while let Some(step) = walk.next_step()? {
             let WalkStep::Entry(entry) = step else { continue };
-            let name = shown(walk.path_from_start());
-            match cursor.as_ref().map(|cursor| passed(&name, &cursor.after)) {
+            let is_folder = entry.kind == EntryKind::Folder;
+            match after.as_ref().map(|after| passed(walk.path_from_start(), is_folder, after)) {
                 None | Some(Passed::No) => {}
                 Some(Passed::Above) => continue,
                 Some(Passed::Yes) => {
@@ -76,17 +77,17 @@ impl Call for ListDirectory {
                 }
             }
             line.clear();
-            line.push_str(if entry.kind == EntryKind::Folder { "[DIR] " } else { "[FILE] " });
-            line.push_str(&name);
+            line.push_str(if is_folder { "[DIR] " } else { "[FILE] " });
+            line.push_str(&shown(walk.path_from_start()));
             if list.push_line(&line) {
                 last.clear();
-                last.push_str(&name);
+                last.extend_from_slice(walk.path_from_start());
             }
         }
         let changed = cursor.as_ref().is_some_and(|cursor| has_changed(workspace, path, cursor));
         let note = note(&walk.left_out(), changed);
         let next = || {
-            let cursor = cursor_behind(workspace, &self.of, path, &last).text();
+            let cursor = cursor_behind(workspace, &self.of, path, &kept(&last)).text();
             let mut next = json!({ "path": path.sent(), "cursor": cursor });
             if depth.0 != 1 {
                 next["depth"] = json!(depth.0);

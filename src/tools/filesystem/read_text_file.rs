@@ -149,9 +149,12 @@ impl Call for ReadTextFile {
         let limit = self.limit.map(|limit| limit.saturating_sub(LAST_LINE.min(limit / 2)).max(16));
         let read = workspace.read_part(&self.path, self.part, limit, control)?;
         let meta = version_meta(&read.version);
-        let (after, meta) = self.last_line(&read, meta);
         let keeps_breaks = !matches!(self.part, TextPart::Lines(_) | TextPart::Tail(_));
         let copies = self.line_numbers || wanted.data || matches!(self.part, TextPart::Tail(_));
+        // Copied lines end without a break.
+        let ends_in_break = read.excerpt.bytes().last() == Some(&b'\n')
+            && (keeps_breaks || !copies || matches!(self.part, TextPart::Tail(_)));
+        let (after, meta) = self.last_line(&read, ends_in_break, meta);
         if !copies {
             return Ok(Reply { excerpt: Some(read.excerpt), keeps_breaks, after, meta, ..Reply::default() });
         }
@@ -203,7 +206,7 @@ impl ReadTextFile {
     }
 
     /// The last line of an answer that was cut, or that continues a changed file.
-    fn last_line(&self, read: &PartRead, meta: Members) -> (String, Members) {
+    fn last_line(&self, read: &PartRead, ends_in_break: bool, meta: Members) -> (String, Members) {
         let mut text = String::new();
         let state = state(read);
         if self.state.is_some_and(|known| known != state) {
@@ -234,7 +237,7 @@ impl ReadTextFile {
             }
             _ => format!("bytes {}-{} of {} bytes", read.at.start, read.at.end, read.size),
         };
-        let break_before = if bytes.last() == Some(&b'\n') { "" } else { "\n" };
+        let break_before = if ends_in_break { "" } else { "\n" };
         text = format!("{break_before}[Shown: {shown}. Go on with {} {next}]{text}", TOOL.name);
         let (shown, size) = (read.at.end - read.at.start, read.size);
         let truncated = json!({ "shown": shown, "of": size, "next": next });

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::CONTENT;
-use super::walking::{Passed, cursor_behind, has_changed, note, passed, shown};
+use super::walking::{Passed, cursor_behind, has_changed, kept, note, passed, path_kept, shown};
 use crate::engine::{Control, EntryKind, FilePath, Glob, Result, WalkOptions, WalkStep, Workspace};
 use crate::tools::arguments::{List, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
@@ -76,7 +76,8 @@ impl Call for SearchFiles {
         let mut line = base.to_string_lossy().into_owned();
         line.push('/');
         let base_len = line.len();
-        let (mut list, mut last, mut seen) = (LimitedText::new(self.limit), String::new(), 0);
+        let (mut list, mut last, mut seen) = (LimitedText::new(self.limit), Vec::new(), 0);
+        let after = cursor.as_ref().map(|cursor| path_kept(&cursor.after));
         while let Some(step) = walk.next_step()? {
             let WalkStep::Entry(entry) = step else { continue };
             seen += 1;
@@ -86,7 +87,9 @@ impl Call for SearchFiles {
                 walk.skip_folder();
                 continue;
             }
-            let position = cursor.as_ref().map_or(Passed::No, |cursor| passed(&name, &cursor.after));
+            let is_folder = entry.kind == EntryKind::Folder;
+            let place = |after| passed(walk.path_from_start(), is_folder, after);
+            let position = after.as_deref().map_or(Passed::No, place);
             if position == Passed::Yes {
                 walk.skip_folder();
                 continue;
@@ -100,7 +103,7 @@ impl Call for SearchFiles {
             line.push_str(&name);
             if list.push_line(&line) {
                 last.clear();
-                last.push_str(&name);
+                last.extend_from_slice(walk.path_from_start());
             }
         }
         let changed = cursor.as_ref().is_some_and(|cursor| has_changed(workspace, path, cursor));
@@ -108,7 +111,7 @@ impl Call for SearchFiles {
             list.text_mut().push_str("No matches found");
         }
         let next = || {
-            let cursor = cursor_behind(workspace, &self.of, path, &last).text();
+            let cursor = cursor_behind(workspace, &self.of, path, &kept(&last)).text();
             let mut next = json!({ "path": path.sent(), "pattern": pattern, "cursor": cursor });
             if let Some(patterns) = exclude_patterns {
                 next["excludePatterns"] = json!(patterns.0);

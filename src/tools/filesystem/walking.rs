@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::fmt::Write;
 
 use crate::engine::{FilePath, LeftOut, Result, Workspace};
 use crate::tools::cursor::Cursor;
@@ -32,15 +33,38 @@ pub(super) enum Passed {
     No,
 }
 
-/// See [`Passed`]. Paths are compared component by component, as a walk by names meets them.
-pub(super) fn passed(path: &str, after: &str) -> Passed {
-    if after.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')) {
+/// See [`Passed`]. Paths are compared component by component and by their bytes, as a walk by names meets them.
+pub(super) fn passed(path: &[u8], is_folder: bool, after: &[u8]) -> Passed {
+    if after.strip_prefix(path).is_some_and(|rest| rest.starts_with(b"/")) {
         return Passed::Above;
     }
-    match path.split('/').cmp(after.split('/')) {
+    let components = |path| <[u8]>::split(path, |byte| *byte == b'/');
+    match components(path).cmp(components(after)) {
         Ordering::Greater => Passed::No,
+        // What is in a folder comes after the folder.
+        Ordering::Equal if is_folder => Passed::Above,
         Ordering::Less | Ordering::Equal => Passed::Yes,
     }
+}
+
+/// A path as a cursor keeps it: one that is not UTF-8 as NUL and hexadecimal digits.
+pub(super) fn kept(path: &[u8]) -> Cow<'_, str> {
+    if let Ok(path) = std::str::from_utf8(path) {
+        return Cow::Borrowed(path);
+    }
+    let mut text = String::from("\0");
+    for byte in path {
+        // A write to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Cow::Owned(text)
+}
+
+/// The path that [`kept`] was given.
+pub(super) fn path_kept(text: &str) -> Cow<'_, [u8]> {
+    let Some(digits) = text.strip_prefix('\0') else { return Cow::Borrowed(text.as_bytes()) };
+    let pairs = digits.as_bytes().chunks(2).filter_map(|pair| std::str::from_utf8(pair).ok());
+    pairs.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect()
 }
 
 /// Makes a cursor behind `after`, a path below the folder `folder`.
@@ -91,14 +115,23 @@ mod tests {
     fn a_path_stands_to_a_cursor_as_the_walk_meets_it() {
         for (path, expected) in [
             ("a", Passed::Above),
-            ("a/b", Passed::Yes),
+            ("a/b", Passed::Above),
             ("a/a/z", Passed::Yes),
             ("a/b/c", Passed::No),
             ("a/c", Passed::No),
             ("a.txt", Passed::No),
             ("Z", Passed::Yes),
         ] {
-            assert_eq!(passed(path, "a/b"), expected, "{path}");
+            assert_eq!(passed(path.as_bytes(), true, b"a/b"), expected, "{path}");
+        }
+        assert_eq!(passed(b"a/b", false, b"a/b"), Passed::Yes, "a file");
+        assert_eq!(passed(b"\xff", false, b"z"), Passed::No, "by bytes, not as shown");
+    }
+
+    #[test]
+    fn a_cursor_keeps_paths_of_any_bytes() {
+        for path in [&b""[..], "ä/b".as_bytes(), b"caf\xe9/\xff\x00"] {
+            assert_eq!(*path_kept(&kept(path)), *path);
         }
     }
 }

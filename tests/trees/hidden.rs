@@ -1,0 +1,189 @@
+//! What `--exclude` names does not exist for any tool; `.git` is never listed by a walk and never written (contract 12).
+
+use serde_json::{Value, json};
+
+use super::{make, on_all, outcome, put, serve, tree};
+use crate::support::{Folder, Mcp};
+
+const EXCLUDES: [&str; 2] = ["--exclude=*.key", "--exclude=/private/"];
+
+fn secrets(folder: &Folder) {
+    put(folder, "open/a.txt", "a\n");
+    put(folder, "open/in/server.key", "secret\n");
+    put(folder, "private/p.txt", "secret\n");
+    folder.link("to-key", "open/in/server.key");
+    folder.link("to-private", "private");
+}
+
+#[test]
+fn an_excluded_path_is_unseen_unreadable_and_uncreatable_through_links_too() {
+    on_all(&EXCLUDES, secrets, |server, folder| {
+        let before = tree(folder.path());
+        let hidden = [
+            "open/in/server.key",
+            "private/p.txt",
+            "private",
+            "to-key",
+            "to-private/p.txt",
+            "to-private",
+            "new.key",
+            "private/new",
+        ];
+        for path in hidden {
+            for (tool, arguments) in [
+                ("read_text_file", json!({ "path": path })),
+                ("read_media_file", json!({ "path": path })),
+                ("get_file_info", json!({ "path": path })),
+                ("list_directory", json!({ "path": path })),
+                ("list_directory_with_sizes", json!({ "path": path })),
+                ("directory_tree", json!({ "path": path })),
+                ("search_files", json!({ "path": path, "pattern": "**" })),
+                ("write_file", json!({ "path": path, "content": "x" })),
+                ("edit_file", json!({ "path": path, "edits": [{ "oldText": "secret", "newText": "x" }] })),
+                ("create_directory", json!({ "path": path })),
+                ("move_file", json!({ "source": path, "destination": "open/moved" })),
+                ("move_file", json!({ "source": "open/a.txt", "destination": path })),
+                ("copy_file", json!({ "source": path, "destination": "open/copied" })),
+                ("copy_file", json!({ "source": "open/a.txt", "destination": path })),
+            ] {
+                let (is_error, text) = outcome(server, tool, &arguments);
+                assert!(is_error && !text.contains("secret"), "{tool} {arguments}: {text}");
+            }
+            let (_, text) = outcome(server, "read_multiple_files", &json!({ "paths": [path] }));
+            assert!(text.contains("Error - ") && !text.contains("secret"), "{text}");
+        }
+        for (tool, arguments) in [
+            ("list_directory", json!({ "path": ".", "depth": 9 })),
+            ("list_directory_with_sizes", json!({ "path": "open/in" })),
+            ("directory_tree", json!({ "path": ".", "include_ignored": true })),
+            ("search_files", json!({ "path": ".", "pattern": "**" })),
+        ] {
+            let (is_error, text) = outcome(server, tool, &arguments);
+            assert!(!is_error && !text.contains("server.key") && !text.contains("p.txt"), "{tool}: {text}");
+        }
+        for path in ["open", "open/in", "open/in/server.key", "private"] {
+            let (is_error, text) =
+                outcome(server, "delete_file", &json!({ "path": path, "recursive": true }));
+            assert!(is_error, "{path}: {text}");
+        }
+        assert!(tree(folder.path()) == before, "something was changed");
+    });
+}
+
+#[test]
+fn a_move_of_a_folder_neither_uncovers_nor_creates_an_excluded_path() {
+    let folder = Folder::new();
+    put(&folder, "a/secret.txt", "secret\n");
+    put(&folder, "b/secret.txt", "not excluded here\n");
+    put(&folder, "c/in/x", "plain\n");
+    let server = serve(&folder, &["--exclude=/a/secret.txt", "--exclude=/d/secret.txt"]);
+    // Both would change what is excluded.
+    for (source, destination) in [("a", "open"), ("b", "d")] {
+        let moved = outcome(&server, "move_file", &json!({ "source": source, "destination": destination }));
+        assert!(moved.0, "{moved:?}");
+    }
+    let read = outcome(&server, "read_text_file", &json!({ "path": "open/secret.txt" }));
+    assert!(read.0 && !read.1.contains("secret\n"), "{read:?}");
+    server.ok("move_file", json!({ "source": "c", "destination": "e" }));
+    assert_eq!((folder.text("a/secret.txt"), folder.text("e/in/x")), ("secret\n".into(), "plain\n".into()));
+}
+
+fn repository(folder: &Folder) {
+    put(folder, "repo/.git/config", "[core]\n");
+    put(folder, "repo/src/x", "x\n");
+    put(folder, "other/.GIT/config", "[core]\n");
+    folder.link("git-link", "repo/.git");
+    folder.link("config-link", "repo/.git/config");
+}
+
+/// Calls that would write in a folder of git or take one away.
+fn attacks() -> Vec<(&'static str, Value)> {
+    let edits = json!([{ "oldText": "core", "newText": "x" }]);
+    let mut calls = Vec::new();
+    for path in [
+        "repo/.git/config",
+        "repo/.git/hooks",
+        "other/.GIT/config",
+        "git-link/config",
+        "git-link/new",
+        ".git/x",
+        ".Git",
+        "config-link",
+    ] {
+        calls.push(("write_file", json!({ "path": path, "content": "x" })));
+        calls.push(("edit_file", json!({ "path": path, "edits": edits })));
+        calls.push(("create_directory", json!({ "path": path })));
+        calls.push(("move_file", json!({ "source": "repo/src/x", "destination": path })));
+        calls.push(("copy_file", json!({ "source": "repo/src/x", "destination": path })));
+        calls.push(("move_file", json!({ "source": path, "destination": "taken" })));
+    }
+    for path in ["repo/.git/config", "git-link/config", "other/.GIT/config", "repo/.git", "other/.GIT"] {
+        calls.push(("delete_file", json!({ "path": path, "recursive": true })));
+    }
+    for path in ["repo", "other"] {
+        calls.push(("delete_file", json!({ "path": path, "recursive": true })));
+    }
+    for name in [".git", ".GIT", "repo/src/.gIt", "new/.git"] {
+        calls.push(("move_file", json!({ "source": "repo/src", "destination": name })));
+        calls.push(("create_directory", json!({ "path": name })));
+    }
+    calls.push(("move_file", json!({ "source": "git-link", "destination": "taken" })));
+    calls
+}
+
+#[test]
+fn no_tool_writes_in_a_folder_of_git_in_any_spelling_or_takes_one_away() {
+    on_all(&[], repository, |server, folder| {
+        let before = tree(folder.path());
+        for (tool, arguments) in attacks() {
+            let (is_error, text) = outcome(server, tool, &arguments);
+            assert!(is_error, "{tool} {arguments}: {text}");
+            assert!(tree(folder.path()) == before, "{tool} {arguments} changed something: {text}");
+        }
+    });
+}
+
+#[test]
+fn a_folder_of_git_is_not_shown_by_walks_but_its_files_read_by_path() {
+    on_all(&[], repository, |server, _| {
+        for (tool, arguments) in [
+            ("list_directory", json!({ "path": ".", "depth": 9 })),
+            ("list_directory", json!({ "path": "repo" })),
+            ("list_directory_with_sizes", json!({ "path": "other" })),
+            ("directory_tree", json!({ "path": ".", "include_ignored": true })),
+            ("search_files", json!({ "path": ".", "pattern": "**/config" })),
+        ] {
+            let (is_error, text) = outcome(server, tool, &arguments);
+            assert!(!is_error && !text.to_lowercase().contains(".git"), "{tool}: {text}");
+        }
+        for path in ["repo/.git/config", "git-link/config", "config-link", "other/.GIT/config"] {
+            assert_eq!(
+                outcome(server, "read_text_file", &json!({ "path": path })),
+                (false, "[core]\n".into())
+            );
+        }
+    });
+}
+
+#[test]
+fn the_line_tools_write_no_folder_of_git_either() {
+    let folder = Folder::new();
+    repository(&folder);
+    make(&folder, "empty");
+    let before = tree(folder.path());
+    let server = crate::support::Stdio::start(&folder, &["--tools=lines,exact", "--names=paths"]);
+    for name in [
+        "repo/.git/config",
+        "repo/.git/hooks/pre-commit",
+        ".GIT/config",
+        "git-link/new",
+        "empty/.git/config",
+        "config-link",
+    ] {
+        let (is_error, text) = outcome(&server, "edit_file", &json!({ "name": name, "append": "x" }));
+        assert!(is_error, "{name}: {text}");
+        let edits = json!([{ "old_text": "", "new_text": "x" }]);
+        assert!(outcome(&server, "file_edit", &json!({ "path": name, "edits": edits })).0, "{name}");
+    }
+    assert!(tree(folder.path()) == before, "something was changed");
+}

@@ -1,0 +1,169 @@
+//! Spellings of paths, several folders, and the command line with positional folders (contract 12).
+
+use std::process::Command;
+
+use serde_json::json;
+
+use super::{make, outcome, put, serve, tree};
+use crate::support::{Folder, Mcp, Stdio, command, run_to_end};
+
+fn read(server: &dyn Mcp, path: &str) -> (bool, String) {
+    outcome(server, "read_text_file", &json!({ "path": path }))
+}
+
+/// A server process with these arguments and no other.
+fn bare(folder: &Folder, arguments: &[&str]) -> Stdio {
+    let mut bare = Command::new(command(folder, "stdio", &[]).get_program());
+    bare.args(arguments);
+    Stdio::run(bare).ready()
+}
+
+#[test]
+fn every_spelling_of_a_path_leads_to_its_file() {
+    let folder = Folder::new();
+    put(&folder, "sub/b.txt", "b\n");
+    let link = folder.outside("given");
+    std::os::unix::fs::symlink(folder.path(), &link).expect("a link");
+    let (given, canonical) = (link.display().to_string(), folder.path().display().to_string());
+    let server = bare(&folder, &[&format!("--dir={given}"), "--transport=stdio", "--tools=filesystem"]);
+    for path in ["sub/b.txt", "./sub/b.txt", "sub//b.txt", "sub/./b.txt", "sub/b.txt/"] {
+        assert_eq!(read(&server, path), (false, "b\n".into()), "{path}");
+    }
+    for base in [&given, &canonical] {
+        assert_eq!(read(&server, &format!("{base}/sub/b.txt")), (false, "b\n".into()), "{base}");
+        let listed = outcome(&server, "list_directory", &json!({ "path": base }));
+        assert_eq!(listed, (false, "[DIR] sub".into()));
+        let refused = read(&server, &format!("{base}x/sub/b.txt"));
+        assert!(refused.0 && refused.1.starts_with("Error: Invalid filename format"), "{refused:?}");
+    }
+    let allowed = outcome(&server, "list_allowed_directories", &json!({})).1;
+    assert!(allowed.contains(&canonical), "{allowed}");
+}
+
+#[test]
+fn a_path_that_could_lead_out_is_refused_with_the_way_to_write_it() {
+    let folder = Folder::new();
+    put(&folder, "sub/b.txt", "b\n");
+    std::fs::write(folder.outside("secret"), "secret").expect("a file");
+    let server = serve(&folder, &[]);
+    let temporary = ".file-editor-tmp-0123456789abcdef";
+    put(&folder, &format!("sub/{temporary}"), "ours\n");
+    let (long, many, name) = ("x/".repeat(2_049), ["a"; 256].join("/"), "x".repeat(256));
+    for (path, hint) in [
+        ("../secret", "'..'"),
+        ("sub/../../secret", "'..'"),
+        ("sub/../sub/b.txt", "'..'"),
+        (&format!("{}/../secret", folder.path().display()), "'..'"),
+        ("/etc/passwd", "served folders"),
+        (&folder.outside("secret").display().to_string(), "served folders"),
+        (&long, "4096 bytes"),
+        (&many, "255 components"),
+        (&name, ""),
+        ("a\0b", ""),
+        ("a\nb", ""),
+        (temporary, ""),
+        (&format!("sub/{temporary}"), ""),
+    ] {
+        for (tool, arguments) in [
+            ("read_text_file", json!({ "path": path })),
+            ("get_file_info", json!({ "path": path })),
+            ("list_directory", json!({ "path": path })),
+            ("search_files", json!({ "path": path, "pattern": "*" })),
+            ("write_file", json!({ "path": path, "content": "x" })),
+            ("create_directory", json!({ "path": path })),
+            ("delete_file", json!({ "path": path, "recursive": true })),
+            ("move_file", json!({ "source": path, "destination": "moved" })),
+            ("move_file", json!({ "source": "sub/b.txt", "destination": path })),
+            ("copy_file", json!({ "source": path, "destination": "copied" })),
+            ("copy_file", json!({ "source": "sub/b.txt", "destination": path })),
+        ] {
+            let (is_error, text) = outcome(&server, tool, &arguments);
+            assert!(
+                is_error && text.starts_with("Error: Invalid filename format"),
+                "{tool} {path:.60}: {text}"
+            );
+            assert!(text.contains(hint), "{tool} {path:.60}: {text}");
+        }
+    }
+    let paths: Vec<String> = tree(folder.path()).into_keys().collect();
+    assert_eq!(paths, ["sub".to_owned(), format!("sub/{temporary}"), "sub/b.txt".to_owned()]);
+    assert_eq!(std::fs::read(folder.outside("secret")).expect("a file"), b"secret");
+}
+
+#[test]
+fn the_longest_path_and_the_most_components_are_taken() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    let deep = ["a"; 254].join("/");
+    server.ok("create_directory", json!({ "path": deep }));
+    let path = format!("{deep}/f");
+    server.ok("write_file", json!({ "path": path, "content": "deep\n" }));
+    assert_eq!(read(&server, &path), (false, "deep\n".into()));
+    let name = "n".repeat(255);
+    server.ok("write_file", json!({ "path": name, "content": "long\n" }));
+    assert_eq!(read(&server, &name), (false, "long\n".into()));
+}
+
+#[test]
+fn several_folders_are_searched_in_order_and_a_new_file_goes_to_the_first() {
+    let (one, two) = (Folder::new(), Folder::new());
+    put(&one, "in/x", "one\n");
+    put(&two, "in/x", "two\n");
+    put(&two, "only", "second\n");
+    let second = format!("--dir={}", two.path().display());
+    let server = serve(&one, &[&second]);
+    assert_eq!(read(&server, "in/x"), (false, "one\n".into()));
+    assert_eq!(read(&server, "only"), (false, "second\n".into()));
+    assert_eq!(read(&server, &format!("{}/in/x", two.path().display())), (false, "two\n".into()));
+    server.ok("write_file", json!({ "path": "new", "content": "n\n" }));
+    server.ok("write_file", json!({ "path": "only", "content": "changed\n" }));
+    assert_eq!(
+        (one.names(), two.names()),
+        (vec!["in".into(), "new".into()], vec!["in".to_owned(), "only".into()])
+    );
+    assert_eq!(two.text("only"), "changed\n");
+    server.ok("create_directory", json!({ "path": format!("{}/made", two.path().display()) }));
+    assert!(two.path().join("made").is_dir());
+    let moved = json!({ "source": format!("{}/in", one.path().display()), "destination": format!("{}/made/in", two.path().display()) });
+    server.ok("move_file", moved);
+    assert_eq!((one.names(), two.text("made/in/x")), (vec!["new".to_owned()], "one\n".into()));
+}
+
+#[test]
+fn nested_and_equal_folders_count_once() {
+    let folder = Folder::new();
+    make(&folder, "in/deep");
+    let dir = |path: &str| format!("--dir={}", folder.path().join(path).display());
+    let link = folder.outside("same");
+    std::os::unix::fs::symlink(folder.path(), &link).expect("a link");
+    let same = format!("--dir={}", link.display());
+    let server = serve(&folder, &[&dir("in"), &dir(""), &dir("in/deep"), &same]);
+    let allowed = outcome(&server, "list_allowed_directories", &json!({}));
+    assert_eq!(allowed, (false, format!("Allowed directories:\n{}", folder.path().display())));
+}
+
+#[test]
+fn the_line_tools_serve_one_folder_and_say_so_at_the_start() {
+    let (one, two) = (Folder::new(), Folder::new());
+    let dirs = [&one, &two].map(|folder| format!("--dir={}", folder.path().display()));
+    for tools in ["--tools=lines", "--tools=exact", "--tools=filesystem,exact"] {
+        let ended = run_to_end(&[&dirs[0], &dirs[1], tools, "--transport=stdio"]);
+        assert_eq!((ended.code, ended.stderr.lines().count()), (Some(1), 1), "{tools}: {}", ended.stderr);
+        assert!(ended.stderr.contains("--dir"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn folders_without_a_flag_are_served_over_stdio_with_the_set_filesystem() {
+    let (one, two) = (Folder::new(), Folder::new());
+    put(&one, "a", "one\n");
+    put(&two, "b", "two\n");
+    let paths = [&one, &two].map(|folder| folder.path().display().to_string());
+    let server = bare(&one, &[&paths[0], &paths[1]]);
+    assert_eq!((read(&server, "a"), read(&server, "b")), ((false, "one\n".into()), (false, "two\n".into())));
+    let allowed = outcome(&server, "list_allowed_directories", &json!({})).1;
+    assert_eq!(allowed, format!("Allowed directories:\n{}\n{}", paths[0], paths[1]));
+    let missing = one.outside("none").display().to_string();
+    let ended = run_to_end(&[&missing]);
+    assert_eq!((ended.code, ended.stderr.lines().count()), (Some(1), 1), "{}", ended.stderr);
+}

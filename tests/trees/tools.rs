@@ -1,0 +1,324 @@
+//! Each tool of the set: what it answers and what it refuses, the same on every interface.
+
+use serde_json::{Value, json};
+
+use super::{SET, make, on_all, outcome, put, serve, tree};
+use crate::support::{Folder, Http, Mcp, Stdio};
+
+const WRITERS: [&str; 6] =
+    ["write_file", "edit_file", "create_directory", "move_file", "delete_file", "copy_file"];
+
+const READERS: [&str; 10] = [
+    "read_file",
+    "read_text_file",
+    "read_media_file",
+    "read_multiple_files",
+    "list_directory",
+    "list_directory_with_sizes",
+    "directory_tree",
+    "search_files",
+    "get_file_info",
+    "list_allowed_directories",
+];
+
+fn fill(folder: &Folder) {
+    put(folder, "a.txt", "one\ntwo\nthree\n");
+    put(folder, "sub/b.txt", "b\n");
+    put(folder, "sub/deep/c.txt", "c\n");
+    put(folder, "pic.png", b"\x89PNG");
+    put(folder, "latin", b"caf\xe9\n");
+    put(folder, "bin", b"\0");
+}
+
+fn tool_names(server: &dyn Mcp) -> Vec<String> {
+    let answer = server.rpc("tools/list", json!({}));
+    let tools = answer["result"]["tools"].as_array().expect("tools").iter();
+    tools.map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn every_tool_that_reads_answers_alike_on_every_interface() {
+    on_all(&[], fill, |server, folder| {
+        let here = folder.path().display().to_string();
+        let found = format!("{here}/sub/deep/c.txt");
+        let allowed = format!("Allowed directories:\n{here}");
+        let several = "a.txt:\none\ntwo\nthree\n\n\n---\nsub/b.txt:\nb\n\n\n---\na.txt:\ntwo\n";
+        let of_sub = "[\n  {\n    \"name\": \"b.txt\",\n    \"type\": \"file\"\n  },\n  {\n    \"name\": \"deep\",\n    \
+                      \"type\": \"directory\",\n    \"children\": [\n      {\n        \"name\": \"c.txt\",\n        \
+                      \"type\": \"file\"\n      }\n    ]\n  }\n]";
+        let cases: [(&str, Value, &str); 13] = [
+            ("read_text_file", json!({ "path": "a.txt" }), "one\ntwo\nthree\n"),
+            ("read_file", json!({ "path": "a.txt", "head": 1 }), "one"),
+            ("read_text_file", json!({ "path": "a.txt", "start_line": 2, "end_line": 2 }), "two"),
+            (
+                "read_text_file",
+                json!({ "path": "a.txt", "offset": 2, "limit": 1, "line_numbers": true }),
+                "2\ttwo",
+            ),
+            (
+                "read_text_file",
+                json!({ "path": "a.txt", "start_line": 2, "line_numbers": true }),
+                "2\ttwo\n3\tthree",
+            ),
+            (
+                "read_multiple_files",
+                json!({ "paths": ["a.txt", "sub/b.txt", { "path": "a.txt", "start_line": 2, "end_line": 2 }] }),
+                several,
+            ),
+            (
+                "list_directory",
+                json!({ "path": "." }),
+                "[FILE] a.txt\n[FILE] bin\n[FILE] latin\n[FILE] pic.png\n[DIR] sub",
+            ),
+            (
+                "list_directory",
+                json!({ "path": "sub", "depth": 2 }),
+                "[FILE] b.txt\n[DIR] deep\n[FILE] deep/c.txt",
+            ),
+            ("directory_tree", json!({ "path": "sub" }), of_sub),
+            ("search_files", json!({ "path": ".", "pattern": "**/c.txt" }), &found),
+            ("search_files", json!({ "path": ".", "pattern": "**/none" }), "No matches found"),
+            ("list_allowed_directories", json!({}), &allowed),
+            (
+                "read_media_file",
+                json!({ "path": "pic.png" }),
+                r#"{"data":"iVBORw==","mimeType":"image/png","type":"image"}"#,
+            ),
+        ];
+        for (tool, arguments, text) in cases {
+            assert_eq!(outcome(server, tool, &arguments), (false, text.to_owned()), "{tool} {arguments}");
+        }
+        let (_, sizes) =
+            outcome(server, "list_directory_with_sizes", &json!({ "path": ".", "sortBy": "size" }));
+        assert!(
+            sizes.contains("[DIR] sub")
+                && sizes.ends_with("Total: 4 files, 1 directories\nCombined size: 24 B"),
+            "{sizes}"
+        );
+        let (_, info) = outcome(server, "get_file_info", &json!({ "path": "a.txt" }));
+        assert!(
+            info.starts_with("size: 14\n") && info.contains("\nisDirectory: false\nisFile: true\n"),
+            "{info}"
+        );
+    });
+}
+
+#[test]
+fn every_tool_that_writes_does_so_alike_on_every_interface() {
+    on_all(&[], fill, |server, folder| {
+        let edits = json!([{ "oldText": "two", "newText": "2" }]);
+        for (tool, arguments, start) in [
+            ("write_file", json!({ "path": "n.txt", "content": "n\n" }), "Successfully wrote to n.txt"),
+            ("edit_file", json!({ "path": "a.txt", "edits": edits, "dryRun": true }), "```diff\nIndex: "),
+            ("edit_file", json!({ "path": "a.txt", "edits": edits }), "```diff\nIndex: "),
+            ("create_directory", json!({ "path": "x/y" }), "Successfully created directory x/y"),
+            ("create_directory", json!({ "path": "x/y" }), "Successfully created directory x/y"),
+            (
+                "move_file",
+                json!({ "source": "n.txt", "destination": "x/n.txt" }),
+                "Successfully moved n.txt to x/n.txt",
+            ),
+            (
+                "move_file",
+                json!({ "source": "sub/deep", "destination": "x/deep" }),
+                "Successfully moved sub/deep to x/deep",
+            ),
+            (
+                "copy_file",
+                json!({ "source": "pic.png", "destination": "x/p.png" }),
+                "Successfully copied pic.png to x/p.png",
+            ),
+            ("delete_file", json!({ "path": "bin" }), "Successfully deleted bin"),
+            (
+                "delete_file",
+                json!({ "path": "sub", "recursive": true }),
+                "Successfully deleted sub (2 entries)",
+            ),
+        ] {
+            let (is_error, text) = outcome(server, tool, &arguments);
+            assert!(!is_error && text.starts_with(start), "{tool} {arguments}: {text}");
+        }
+        let now: Vec<String> = tree(folder.path()).into_keys().collect();
+        assert_eq!(
+            now,
+            ["a.txt", "latin", "pic.png", "x", "x/deep", "x/deep/c.txt", "x/n.txt", "x/p.png", "x/y"]
+        );
+        assert_eq!(
+            (folder.text("a.txt"), folder.read("x/p.png")),
+            ("one\n2\nthree\n".into(), b"\x89PNG".to_vec())
+        );
+    });
+}
+
+#[test]
+fn what_is_refused_is_refused_alike_on_every_interface_and_changes_nothing() {
+    on_all(&[], fill, |server, folder| {
+        let before = tree(folder.path());
+        let edits = |old: &str| json!([{ "oldText": old, "newText": "x" }]);
+        for (tool, arguments, first) in [
+            ("read_text_file", json!({ "path": "none" }), "Error: File 'none' not found"),
+            (
+                "read_text_file",
+                json!({ "path": "a.txt", "start_line": 9 }),
+                "Error: Start line 9 exceeds file length 3",
+            ),
+            (
+                "read_text_file",
+                json!({ "path": "a.txt", "head": 1, "tail": 1 }),
+                "Error: Invalid arguments: head and tail",
+            ),
+            ("read_text_file", json!({ "path": "latin" }), "Error: File contains invalid UTF-8 encoding"),
+            ("read_text_file", json!({ "path": "bin" }), "Error: File 'bin' is not a text file"),
+            ("read_text_file", json!({ "path": "sub" }), "Error: Permission denied accessing 'sub'"),
+            ("read_media_file", json!({ "path": "none" }), "Error: File 'none' not found"),
+            ("read_multiple_files", json!({ "paths": [] }), "Error: Invalid arguments: paths"),
+            ("list_directory", json!({ "path": "a.txt" }), "Error: 'a.txt' is not a folder"),
+            ("list_directory", json!({ "path": "none" }), "Error: File 'none' not found"),
+            ("list_directory_with_sizes", json!({ "path": "none" }), "Error: File 'none' not found"),
+            ("directory_tree", json!({ "path": "none" }), "Error: File 'none' not found"),
+            ("search_files", json!({ "path": "none", "pattern": "*" }), "Error: File 'none' not found"),
+            ("get_file_info", json!({ "path": "none" }), "Error: File 'none' not found"),
+            (
+                "write_file",
+                json!({ "path": "a.txt", "content": "", "create_only": true }),
+                "Error: 'a.txt' exists already",
+            ),
+            (
+                "write_file",
+                json!({ "path": "sub", "content": "" }),
+                "Error: Permission denied accessing 'sub'",
+            ),
+            ("write_file", json!({ "path": "a.txt" }), "Error: Invalid arguments: content: it is missing"),
+            (
+                "write_file",
+                json!({ "path": "a.txt", "content": "", "bogus": 1 }),
+                "Error: Invalid arguments: bogus",
+            ),
+            (
+                "edit_file",
+                json!({ "path": "a.txt", "edits": edits("none") }),
+                "Edit 1 of 1 failed: Could not find exact text",
+            ),
+            (
+                "edit_file",
+                json!({ "path": "a.txt", "edits": edits("e\n") }),
+                "Edit 1 of 1 failed: Expected 1 occurrence but found 2",
+            ),
+            ("edit_file", json!({ "path": "none", "edits": edits("x") }), "Error: File 'none' not found"),
+            ("create_directory", json!({ "path": "a.txt" }), "Error: 'a.txt' exists already"),
+            ("move_file", json!({ "source": "none", "destination": "x" }), "Error: File 'none' not found"),
+            ("move_file", json!({ "source": "a.txt", "destination": "bin" }), "Error: 'bin' exists already"),
+            (
+                "move_file",
+                json!({ "source": "a.txt", "destination": "no/x" }),
+                "Error: The folder of 'no/x' does not exist",
+            ),
+            (
+                "move_file",
+                json!({ "source": "sub", "destination": "sub/deep/in" }),
+                "Error: Invalid arguments: destination",
+            ),
+            (
+                "move_file",
+                json!({ "source": ".", "destination": "x" }),
+                "Error: Permission denied accessing '.'",
+            ),
+            (
+                "copy_file",
+                json!({ "source": "sub", "destination": "x" }),
+                "Error: Permission denied accessing 'sub'",
+            ),
+            ("copy_file", json!({ "source": "a.txt", "destination": "bin" }), "Error: 'bin' exists already"),
+            ("delete_file", json!({ "path": "none" }), "Error: File 'none' not found"),
+            ("delete_file", json!({ "path": "sub" }), "Error: Folder 'sub' is not empty"),
+            (
+                "delete_file",
+                json!({ "path": ".", "recursive": true }),
+                "Error: Permission denied accessing '.'",
+            ),
+        ] {
+            let (is_error, text) = outcome(server, tool, &arguments);
+            assert!(is_error && text.starts_with(first), "{tool} {arguments}: {text}");
+        }
+        assert!(tree(folder.path()) == before, "a refused call changed something");
+    });
+}
+
+#[test]
+fn one_missing_file_of_several_has_its_error_in_its_place() {
+    on_all(&[], fill, |server, _| {
+        let (is_error, text) =
+            outcome(server, "read_multiple_files", &json!({ "paths": ["none", "../x", "sub/b.txt"] }));
+        assert!(!is_error);
+        let parts: Vec<&str> = text.split("\n---\n").collect();
+        assert!(parts[0].starts_with("none: Error - File 'none' not found"), "{text}");
+        assert!(parts[1].starts_with("../x: Error - Invalid filename format"), "{text}");
+        assert_eq!(parts[2], "sub/b.txt:\nb\n\n");
+    });
+}
+
+#[test]
+fn with_structured_the_text_is_also_the_data() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = serve(&folder, &["--structured"]);
+    server.begin("2025-06-18");
+    for (tool, arguments) in [
+        ("read_text_file", json!({ "path": "a.txt" })),
+        ("read_multiple_files", json!({ "paths": ["a.txt"] })),
+        ("list_directory", json!({ "path": "." })),
+        ("list_directory_with_sizes", json!({ "path": "." })),
+        ("directory_tree", json!({ "path": "." })),
+        ("search_files", json!({ "path": ".", "pattern": "**/c.txt" })),
+        ("get_file_info", json!({ "path": "a.txt" })),
+        ("list_allowed_directories", json!({})),
+        ("write_file", json!({ "path": "n", "content": "" })),
+        ("edit_file", json!({ "path": "a.txt", "edits": [{ "oldText": "two", "newText": "2" }] })),
+        ("create_directory", json!({ "path": "d" })),
+        ("move_file", json!({ "source": "n", "destination": "m" })),
+        ("copy_file", json!({ "source": "m", "destination": "k" })),
+        ("delete_file", json!({ "path": "k" })),
+    ] {
+        let result = server.tool(tool, arguments);
+        assert_eq!(result.result["structuredContent"], json!({ "content": result.text }), "{tool}");
+    }
+    let media =
+        server.rpc("tools/call", json!({ "name": "read_media_file", "arguments": { "path": "pic.png" } }));
+    let result = &media["result"];
+    assert_eq!(result["structuredContent"]["content"], result["content"], "{media}");
+}
+
+#[test]
+fn a_read_only_server_offers_and_carries_out_nothing_that_writes() {
+    let folder = Folder::new();
+    fill(&folder);
+    make(&folder, "empty");
+    let before = tree(folder.path());
+    let all = serve(&folder, &[]);
+    let (mut offered, mut wanted) = (tool_names(&all), [&READERS[..], &WRITERS].concat());
+    (offered.sort(), wanted.sort_unstable());
+    assert_eq!(offered, wanted);
+    let calls = [
+        json!({ "path": "n", "content": "" }),
+        json!({ "path": "a.txt", "edits": [{ "oldText": "two", "newText": "2" }] }),
+        json!({ "path": "d" }),
+        json!({ "source": "a.txt", "destination": "m" }),
+        json!({ "path": "empty" }),
+        json!({ "source": "a.txt", "destination": "k" }),
+    ];
+    let (stdio, http) =
+        (Stdio::start(&folder, &[SET, "--read-only"]), Http::start(&folder, &[SET, "--read-only"]));
+    for server in [&stdio as &dyn Mcp, &http] {
+        assert_eq!(tool_names(server), READERS);
+        for (tool, arguments) in WRITERS.iter().zip(&calls) {
+            let answer = server.rpc("tools/call", json!({ "name": tool, "arguments": arguments }));
+            assert_eq!(answer["error"]["code"], -32602, "{tool}: {answer}");
+        }
+    }
+    for (tool, arguments) in WRITERS.iter().zip(&calls) {
+        assert!(http.post(&format!("/tools/{tool}"), arguments).status >= 400, "{tool}");
+        let direct = stdio.rpc(tool, arguments.clone());
+        assert!(direct.get("error").is_some(), "{direct}");
+    }
+    assert!(tree(folder.path()) == before, "a read-only server changed something");
+}
