@@ -65,7 +65,16 @@ impl Served {
         let structured = options & 1 != 0;
         let folders = workspace.folder_paths().clone();
         let (timeout, clock) = (10, SystemTime::now as fn() -> SystemTime);
-        let options = ServiceOptions { tools, read_only, structured, names, folders, timeout, clock };
+        let options = ServiceOptions {
+            tools,
+            read_only,
+            structured,
+            names,
+            folders,
+            answer_limit: None,
+            timeout,
+            clock,
+        };
         let service = Service::new(options);
         Served { folder, workspace, service, changed: AtomicBool::new(true) }
     }
