@@ -311,7 +311,7 @@ fn failed(errno: Errno) -> Error {
 }
 
 /// The error if descriptors or memory are exhausted, which has nothing to do with the file or the folder.
-fn out_of_means(errno: Errno) -> Option<Error> {
+pub(crate) fn out_of_means(errno: Errno) -> Option<Error> {
     matches!(errno, Errno::MFILE | Errno::NFILE | Errno::NOMEM).then(|| failed(errno))
 }
 

@@ -54,8 +54,8 @@ impl Workspace {
     /// so many, and one more. Hidden files, and those in hidden folders, are left out.
     fn names_in_tree(&self, folder: ListedFolder, options: ListOptions, control: &Control) -> Result<Names> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened =
-            rustix::fs::openat(folder.root, ".", flags, Mode::empty()).map_err(|_| Error::FolderGone)?;
+        let gone = |errno| list::out_of_means(errno).unwrap_or(Error::FolderGone);
+        let opened = rustix::fs::openat(folder.root, ".", flags, Mode::empty()).map_err(gone)?;
         let walk_options = WalkOptions { order: WalkOrder::Path, ..WalkOptions::default() };
         let mut walk = Walk::new(folder.root, opened, "".as_ref(), walk_options, folder.excludes, control)?;
         let (mut names, mut files) = (Names::default(), 0);
