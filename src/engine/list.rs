@@ -12,6 +12,7 @@ use std::sync::Arc;
 use rustix::fs::{Access, Dir, FileType, Stat};
 use rustix::io::Errno;
 
+use crate::engine::exclude::Excludes;
 use crate::engine::fs::resolve::{self, ResolveError, ResolvedPath};
 use crate::engine::fs::view::OpenFile;
 use crate::engine::name_table::NameTable;
@@ -78,6 +79,8 @@ pub(crate) struct ListOptions<'w> {
     pub(crate) limit: usize,
     /// Whether to ask the system for read and write permission.
     pub(crate) with_access: bool,
+    /// Patterns of files that clients must not see.
+    pub(crate) excludes: &'w Excludes,
 }
 
 /// A file in the folder, with its state when it was found.
@@ -93,11 +96,11 @@ pub(crate) struct DirEntry<'s> {
 
 impl<'s> DirEntry<'s> {
     /// Looks up `name`. Returns `None` if it does not lead to a regular file in the folder.
-    fn look(root: &'s Arc<OwnedFd>, name: &'s str) -> Result<Option<DirEntry<'s>>> {
+    fn look(root: &'s Arc<OwnedFd>, name: &'s str, excludes: &Excludes) -> Result<Option<DirEntry<'s>>> {
         if let Some(stat) = resolve::regular_file(root, name.as_ref()) {
             return Ok(Some(DirEntry { root, name, stat, linked: None }));
         }
-        let found = file(root, name.as_ref())?;
+        let found = file(root, name.as_ref(), excludes)?;
         Ok(found.map(|(place, stat)| DirEntry { root, name, stat, linked: Some(place) }))
     }
 
@@ -154,7 +157,7 @@ pub(crate) fn list(
     wait: impl Fn(&DirEntry) -> Result<()>,
     control: &Control,
 ) -> Result<Listing> {
-    let (table, unlisted) = table(root, names)?;
+    let (table, unlisted) = table(root, names, options.excludes)?;
     let (mut uncounted, mut more, mut leased) = (0, false, Vec::new());
     let candidates = table.behind(options.after);
     let total = (candidates.len() <= options.limit).then_some(candidates.len() as u64);
@@ -164,13 +167,13 @@ pub(crate) fn list(
         let text = &table.text()[name.clone()];
         if files.len() == options.limit {
             // To find out that there is one more file, no lines need to be counted.
-            more = DirEntry::look(root, text)?.is_some();
+            more = DirEntry::look(root, text, options.excludes)?.is_some();
             if more {
                 break;
             }
             continue;
         }
-        let Some((seen, counted)) = look_and_count(root, text, &count)? else { continue };
+        let Some((seen, counted)) = look_and_count(root, text, options.excludes, &count)? else { continue };
         let counted = match counted {
             Err(Error::Locked { .. }) => {
                 leased.push(files.len());
@@ -186,9 +189,9 @@ pub(crate) fn list(
         control.progress(done + waited_for as u64, total);
         let entry: &mut FileEntry = &mut files[nth];
         let name = &table.text()[entry.name.clone()];
-        let waited = DirEntry::look(root, name)?.map_or(Ok(()), |seen| wait(&seen));
+        let waited = DirEntry::look(root, name, options.excludes)?.map_or(Ok(()), |seen| wait(&seen));
         // The lease holder may have changed the file before it released the lease.
-        let Some((seen, counted)) = look_and_count(root, name, &count)? else { continue };
+        let Some((seen, counted)) = look_and_count(root, name, options.excludes, &count)? else { continue };
         let counted = match counted {
             Err(Error::Changed { name }) => Err(Error::Changed { name }),
             counted => waited.and(counted),
@@ -204,10 +207,11 @@ pub(crate) fn list(
 fn look_and_count<'s>(
     root: &'s Arc<OwnedFd>,
     name: &'s str,
+    excludes: &Excludes,
     count: &impl Fn(&DirEntry) -> Result<Option<usize>>,
 ) -> Result<Option<(DirEntry<'s>, Result<Option<usize>>)>> {
     for attempt in 1..=ATTEMPTS {
-        let Some(seen) = DirEntry::look(root, name)? else { break };
+        let Some(seen) = DirEntry::look(root, name, excludes)? else { break };
         let counted = count(&seen);
         let changed = matches!(counted, Err(Error::Changed { .. }));
         if !changed || attempt == ATTEMPTS {
@@ -218,7 +222,7 @@ fn look_and_count<'s>(
 }
 
 /// The sorted allowed names of visible entries that may be regular files, and the number of other files.
-fn table(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(NameTable, usize)> {
+fn table(root: &Arc<OwnedFd>, names: NamePolicy, excludes: &Excludes) -> Result<(NameTable, usize)> {
     let (mut table, mut unlisted) = (NameTable::default(), 0);
     let entries = Dir::read_from(root);
     for entry in entries.map_err(|errno| out_of_means(errno).unwrap_or(Error::FolderGone))? {
@@ -226,21 +230,23 @@ fn table(root: &Arc<OwnedFd>, names: NamePolicy) -> Result<(NameTable, usize)> {
         let may_be_file =
             matches!(entry.file_type(), FileType::RegularFile | FileType::Symlink | FileType::Unknown);
         let name = entry.file_name().to_bytes();
-        if !may_be_file || name.starts_with(b".") {
+        if !may_be_file || name.starts_with(b".") || excludes.hides(Path::new(OsStr::from_bytes(name)), false)
+        {
             continue;
         }
         match std::str::from_utf8(name).ok().filter(|name| admits(name, names)) {
             Some(name) => table.push(name),
-            None => unlisted += usize::from(file(root, OsStr::from_bytes(name))?.is_some()),
+            None => unlisted += usize::from(file(root, OsStr::from_bytes(name), excludes)?.is_some()),
         }
     }
     table.sort();
     Ok((table, unlisted))
 }
 
-/// Resolves `name`. Returns `None` if it does not lead to a regular file.
-fn file(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Option<(ResolvedPath, Stat)>> {
+/// Resolves `name`. Returns `None` if it does not lead to a regular file that clients may see.
+fn file(root: &Arc<OwnedFd>, name: &OsStr, excludes: &Excludes) -> Result<Option<(ResolvedPath, Stat)>> {
     match ResolvedPath::find(root, Path::new(name)) {
+        Ok(place) if place.real.as_deref().is_some_and(|real| excludes.hides(real, false)) => Ok(None),
         Ok(place) => Ok(place.stat.map(|stat| (place, stat))),
         Err(ResolveError::System(errno)) => out_of_means(errno).map_or(Ok(None), Err),
         Err(ResolveError::Forbidden) => Ok(None),

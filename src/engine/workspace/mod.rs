@@ -161,12 +161,23 @@ impl Workspace {
 
     /// All files of the folder (contract 4, `list_files`). `with_access` also asks for read and write permission.
     pub fn list(&self, with_access: bool, control: &Control) -> Result<list::Listing> {
-        self.list_some(list::ListOptions { after: None, limit: usize::MAX, with_access }, control)
+        self.list_some(
+            list::ListOptions {
+                after: None,
+                limit: usize::MAX,
+                with_access,
+                excludes: self.folders.excludes(),
+            },
+            control,
+        )
     }
 
     /// At most `limit` files, starting after the name `after` in byte order.
     pub fn list_page(&self, after: Option<&str>, limit: usize, control: &Control) -> Result<list::Listing> {
-        self.list_some(list::ListOptions { after, limit, with_access: false }, control)
+        self.list_some(
+            list::ListOptions { after, limit, with_access: false, excludes: self.folders.excludes() },
+            control,
+        )
     }
 
     fn list_some(&self, options: list::ListOptions, control: &Control) -> Result<list::Listing> {

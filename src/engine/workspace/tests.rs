@@ -172,7 +172,12 @@ fn list_while_meddled_with(workspace: &Workspace, mut meddle: impl FnMut(usize))
         (meddle.borrow_mut())(times.get());
         workspace.count_lines(&folder, seen, &control())
     };
-    let options = list::ListOptions { after: None, limit: usize::MAX, with_access: false };
+    let options = list::ListOptions {
+        after: None,
+        limit: usize::MAX,
+        with_access: false,
+        excludes: workspace.folders.excludes(),
+    };
     list::list(
         folder.handle(),
         workspace.path(),
