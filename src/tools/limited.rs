@@ -36,9 +36,9 @@ impl LimitedText {
         LimitedText { text: String::new(), limit, shown: 0, total: 0 }
     }
 
-    /// Adds an entry of one line. Returns whether it is shown.
+    /// Adds an entry of one line. Returns whether it is shown. The first one always is, so that each page goes on.
     pub(super) fn push_line(&mut self, line: &str) -> bool {
-        let fits = !self.is_full() && self.has_room(line.len() + 1);
+        let fits = !self.is_full() && (self.total == 0 || self.has_room(line.len() + 1));
         self.total += 1;
         if !fits {
             return false;

@@ -20,6 +20,12 @@ fn killed(folder: &Folder, flags: &[&str], calls: &[Value], moment: &Moment, ran
     answers
 }
 
+/// The next start and walk leave no temporary file in any folder.
+fn cleans_up(folder: &Folder) {
+    serve(folder, &[]).ok("list_directory", json!({ "path": ".", "depth": 99 }));
+    assert_eq!(leftovers(folder), [""; 0]);
+}
+
 /// Adapts the moment to the number of calls done.
 fn adapt(moment: &mut Moment, done: usize, all: usize) {
     if done == 0 {
@@ -48,6 +54,7 @@ fn a_kill_while_files_are_created_with_their_parents_leaves_whole_files_or_none(
             let is_half = path.ends_with("/f") && bytes.as_deref() != Some(content.as_bytes());
             assert!(!is_half, "round {round}: {path} is half a file");
         }
+        cleans_up(&folder);
         adapt(&mut moment, done, 10);
         (whole, missing) = (whole + done, missing + 10 - done);
     }
@@ -84,6 +91,7 @@ fn a_kill_while_files_and_folders_are_moved_leaves_each_at_one_of_its_places() {
             done += usize::from(at[1].is_some());
         }
         assert!(done >= answered, "round {round}: {answered} answered, {done} moved");
+        cleans_up(&folder);
         adapt(&mut moment, done, 20);
         (moved, stayed) = (moved + done, stayed + 20 - done);
     }
@@ -155,6 +163,7 @@ fn a_kill_while_a_folder_is_deleted_leaves_whole_files_and_the_next_delete_ends_
         put(&folder, "kept/f", "kept\n");
         let calls = [call(1, "delete_file", json!({ "path": "gone", "recursive": true }))];
         let answered = killed(&folder, &[SET], &calls, &moment, &mut random);
+        cleans_up(&folder);
         let found = tree(folder.path());
         assert_eq!(found.get("kept/f"), Some(&Some(b"kept\n".to_vec())));
         let files: Vec<_> =

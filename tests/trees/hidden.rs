@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{make, on_all, outcome, put, serve, tree};
-use crate::support::{Folder, Mcp};
+use crate::support::{Folder, Mcp, Stdio, direct_on_both_with, on_both_with};
 
 const EXCLUDES: [&str; 2] = ["--exclude=*.key", "--exclude=/private/"];
 
@@ -171,7 +171,7 @@ fn the_line_tools_write_no_folder_of_git_either() {
     repository(&folder);
     make(&folder, "empty");
     let before = tree(folder.path());
-    let server = crate::support::Stdio::start(&folder, &["--tools=lines,exact", "--names=paths"]);
+    let server = Stdio::start(&folder, &["--tools=lines,exact", "--names=paths"]);
     for name in [
         "repo/.git/config",
         "repo/.git/hooks/pre-commit",
@@ -186,4 +186,43 @@ fn the_line_tools_write_no_folder_of_git_either() {
         assert!(outcome(&server, "file_edit", &json!({ "path": name, "edits": edits })).0, "{name}");
     }
     assert!(tree(folder.path()) == before, "something was changed");
+}
+
+fn secrets_at_the_top(folder: &Folder) {
+    put(folder, "a.txt", "a\n");
+    put(folder, "top.key", "secret\n");
+    put(folder, "not portable.key", "secret\n");
+    put(folder, "private/p.txt", "secret\n");
+    folder.link("to-key", "top.key");
+    folder.link("to-private", "private/p.txt");
+}
+
+#[test]
+fn the_line_tools_and_resources_show_nothing_that_is_excluded() {
+    for names in ["--names=portable", "--names=any", "--names=paths"] {
+        let flags = [&EXCLUDES[..], &["--tools=lines,exact", names]].concat();
+        on_both_with(&flags, secrets_at_the_top, |server, folder| {
+            let listed = server.ok("list_files", json!({}));
+            assert!(listed.contains("a.txt") && listed.ends_with("Total files: 1"), "{names}: {listed}");
+            let resources = server.rpc("resources/list", json!({})).to_string();
+            let shown = ["key", "private", "secret"].iter().any(|word| resources.contains(word));
+            assert!(resources.contains("a.txt") && !shown, "{names}: {resources}");
+            for name in ["top.key", "to-key", "to-private"] {
+                assert!(outcome(server, "read_file", &json!({ "name": name })).0, "{name}");
+                assert!(outcome(server, "edit_file", &json!({ "name": name, "append": "x" })).0, "{name}");
+                let uri = format!("file://{}/{name}", folder.path().display());
+                let read = server.rpc("resources/read", json!({ "uri": uri }));
+                assert!(read.get("error").is_some(), "{read}");
+            }
+            assert!(outcome(server, "edit_file", &json!({ "name": "new.key", "append": "x" })).0);
+        });
+        direct_on_both_with(&flags, secrets_at_the_top, |server, folder| {
+            let listed = server.direct("list_files", json!({}));
+            assert_eq!((&listed["total_count"], &listed["files"][0]["name"]), (&json!(1), &json!("a.txt")));
+            let create = json!({ "name": "new.key", "append": "x", "create_if_missing": true });
+            server.direct_error("edit_file", create);
+            server.direct_error("read_file", json!({ "name": "to-key" }));
+            assert!(!folder.names().contains(&"new.key".to_owned()));
+        });
+    }
 }

@@ -6,9 +6,11 @@ mod bounded; // answers in pages, cursors
 mod crashes; // kill -9 at random moments of calls that change a tree
 mod hidden; // --exclude and .git
 mod links; // links in trees
+mod offers; // which tools are offered, --read-only, --structured
 mod paths; // spellings of paths, several folders, the command line
 mod shortage; // full disks, folders without permissions, deep and wide trees
 mod swaps; // folders swapped for links out of the tree while tools work in them
+mod text_pages; // the pages of a text
 mod tools; // each tool: success and errors, on all interfaces
 mod versions; // expected_version
 mod writers; // several servers and writers at once

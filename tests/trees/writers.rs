@@ -61,3 +61,42 @@ fn three_servers_and_five_writers_lose_no_acknowledged_edit() {
     assert_eq!(all, acknowledged.len(), "a refused edit is in a file");
     assert_eq!(leftovers(&folder), [""; 0]);
 }
+
+#[test]
+fn of_several_moves_to_one_place_by_several_servers_exactly_one_happens() {
+    const PLACES: usize = 60;
+    let folder = Folder::new();
+    put(&folder, "to/f", "");
+    for n in 0..PLACES {
+        (0..3).for_each(|server| put(&folder, &format!("from/{server}/{n}"), format!("{server}")));
+    }
+    let servers = [(); 3].map(|()| serve(&folder, &["--sync=none"]));
+    let moved: Vec<Vec<bool>> = std::thread::scope(|scope| {
+        let move_all = |number: usize, server: &Stdio| -> Vec<bool> {
+            let call = |n: usize| {
+                let arguments =
+                    json!({ "source": format!("from/{number}/{n}"), "destination": format!("to/{n}") });
+                let result = server.tool("move_file", arguments);
+                let first = result.first_line();
+                assert!(!result.is_error || first.contains("exists already"), "{}", result.text);
+                !result.is_error
+            };
+            (0..PLACES).map(call).collect()
+        };
+        let threads: Vec<_> = servers
+            .iter()
+            .enumerate()
+            .map(|(number, server)| scope.spawn(move || move_all(number, server)))
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    for n in 0..PLACES {
+        let winners: Vec<usize> = (0..3).filter(|server| moved[*server][n]).collect();
+        assert_eq!(winners.len(), 1, "{n}: {winners:?}");
+        assert_eq!(folder.text(&format!("to/{n}")), winners[0].to_string());
+        for server in 0..3 {
+            let is_there = folder.path().join(format!("from/{server}/{n}")).exists();
+            assert_eq!(is_there, server != winners[0], "{server} {n}");
+        }
+    }
+}

@@ -24,6 +24,7 @@ use crate::engine::{Budget, Control, Error, Result, list};
 
 mod change;
 mod edit;
+mod excerpt;
 mod folders;
 mod listing;
 mod parts;
@@ -34,8 +35,9 @@ mod versions;
 
 pub use change::{ChangeOptions, Changed};
 pub use edit::Edited;
+pub use excerpt::Excerpt;
 pub use parts::{PartRead, TextPart};
-pub use read::{Excerpt, LineRange};
+pub use read::LineRange;
 pub use tree::EntryInfo;
 
 /// Maximum number of paths that the error for a missing file names.

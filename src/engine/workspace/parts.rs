@@ -7,11 +7,12 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::read::{Excerpt, LineRange};
+use super::excerpt::Excerpt;
+use super::read::LineRange;
 use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::view::{MAP_CUTOFF, OpenFile};
 use crate::engine::path::FilePath;
-use crate::engine::text::lines::{BOM, char_boundary};
+use crate::engine::text::lines::BOM;
 use crate::engine::{Control, Error, FileVersion, Result};
 
 /// The part of a text that is wanted.
@@ -181,21 +182,6 @@ fn tail(file: &Arc<OpenFile>, count: u64) -> io::Result<Range<usize>> {
         at = start;
     }
     Ok(0..size)
-}
-
-/// The end of the part of `bytes` to show if at most `limit` bytes are wanted: behind the last break, or at a character.
-pub(super) fn cut_end(bytes: &[u8], limit: usize) -> usize {
-    if bytes.len() <= limit {
-        return bytes.len();
-    }
-    let shown = &bytes[..limit];
-    // Not between the two bytes of a CRLF.
-    let splits = |end: usize| shown[end - 1] == b'\r' && bytes.get(end) == Some(&b'\n');
-    match memchr::memrchr2(b'\n', b'\r', shown).map(|at| at + 1) {
-        Some(end) if !splits(end) => end,
-        Some(end) => memchr::memrchr2(b'\n', b'\r', &shown[..end - 1]).map_or(end - 1, |at| at + 1),
-        None => char_boundary(bytes, limit),
-    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::excerpt::{Excerpt, not_text};
 use super::folders::{Freshness, Want};
-use super::parts::cut_end;
 use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::CachedText;
 use crate::engine::fs::file_system::{self, FileSystem, WriteBarrier};
@@ -15,7 +15,7 @@ use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::{FileView, MAP_CUTOFF, OpenFile};
 use crate::engine::fs::writers::{self, Writers};
 use crate::engine::path::FilePath;
-use crate::engine::text::lines::{BOM, LineIndex, NotText, char_boundary};
+use crate::engine::text::lines::{BOM, LineIndex};
 use crate::engine::{Control, Error, Result};
 
 /// A range of lines, 0-based, both ends inclusive; an end may be open.
@@ -48,81 +48,6 @@ impl LineRange {
             Some(start) if start >= total as u64 => Err(Error::StartPastEnd { start, total }),
             Some(start) => Ok(start as usize..end),
         }
-    }
-}
-
-/// The result of a read. Large results are mapped, not copied.
-#[derive(Debug)]
-pub struct Excerpt {
-    view: FileView,
-    bytes: Range<usize>,
-    /// The lines returned, 0-based, end exclusive.
-    pub lines: Range<usize>,
-    /// Lines in the file.
-    pub total: usize,
-    /// The bytes are a copy that was verified: they cannot change any more.
-    settled: bool,
-}
-
-impl Excerpt {
-    /// The bytes of the lines, without the line break of the last one. They may change while they are read.
-    pub fn bytes(&self) -> &[u8] {
-        &self.view.bytes()[self.bytes.clone()]
-    }
-
-    /// The state of the file that was read.
-    pub fn stamp(&self) -> &FileStamp {
-        self.view.file().stamp()
-    }
-
-    /// The place of the bytes in the file.
-    pub(super) fn place(&self) -> Range<u64> {
-        let at = |byte: usize| (self.view.offset() + byte) as u64;
-        at(self.bytes.start)..at(self.bytes.end)
-    }
-
-    /// Cuts the excerpt to at most `limit` bytes, at the end of a line if one ends there. Returns whether it was longer.
-    pub fn cut(&mut self, limit: usize) -> bool {
-        let len = cut_end(self.bytes(), limit);
-        let is_cut = len < self.bytes.len();
-        self.bytes.end = self.bytes.start + len;
-        is_cut
-    }
-
-    /// The bytes `place` of a file, without an index; at most a little more than `limit`. `None` if the file has changed.
-    pub(super) fn of_bytes(
-        file: Arc<OpenFile>,
-        place: Range<usize>,
-        limit: Option<usize>,
-        name: &str,
-    ) -> Result<Option<Excerpt>> {
-        // One byte more than the limit shows whether it cuts a break, and three complete a character.
-        let wanted = limit.map_or(place.len(), |limit| place.len().min(limit.saturating_add(4)));
-        let window = place.start..place.start + wanted;
-        let view = match file.view(window) {
-            Ok(view) => view,
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-            Err(error) => return Err(Error::read(name, error)),
-        };
-        let checked = match limit {
-            Some(limit) if limit + 1 < view.bytes().len() => {
-                &view.bytes()[..char_boundary(view.bytes(), limit + 1)]
-            }
-            _ => view.bytes(),
-        };
-        let text = LineIndex::build(checked).map_err(|why| not_text(why, name));
-        if !view.unchanged() {
-            return Ok(None);
-        }
-        text?;
-        let start = if place.start == 0 && view.bytes().starts_with(BOM) { BOM.len() } else { 0 };
-        let (bytes, settled) = (start..checked.len(), view.bytes().len() <= MAP_CUTOFF);
-        Ok(Some(Excerpt { view, bytes, lines: 0..0, total: 0, settled }))
-    }
-
-    /// Whether all bytes read so far are those that the file held when it was opened.
-    pub fn unchanged(&self) -> bool {
-        self.settled || self.view.unchanged()
     }
 }
 
@@ -391,13 +316,6 @@ impl Workspace {
             self.cache.put(view.file().stamp(), known);
         }
         built.map(Some).map_err(|why| not_text(why, name))
-    }
-}
-
-fn not_text(why: NotText, name: &str) -> Error {
-    match why {
-        NotText::Nul => Error::NotText { name: name.into() },
-        NotText::InvalidUtf8 => Error::InvalidUtf8,
     }
 }
 

@@ -1,0 +1,108 @@
+//! The bytes that a read gives: lines or other parts of an open file, not copied.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::engine::fs::version::FileStamp;
+use crate::engine::fs::view::{FileView, MAP_CUTOFF, OpenFile};
+use crate::engine::text::lines::{BOM, LineIndex, NotText, char_boundary};
+use crate::engine::{Error, Result};
+
+/// The result of a read. Large results are mapped, not copied.
+#[derive(Debug)]
+pub struct Excerpt {
+    pub(super) view: FileView,
+    pub(super) bytes: Range<usize>,
+    /// The lines returned, 0-based, end exclusive.
+    pub lines: Range<usize>,
+    /// Lines in the file.
+    pub total: usize,
+    /// The bytes are a copy that was verified: they cannot change any more.
+    pub(super) settled: bool,
+}
+
+impl Excerpt {
+    /// The bytes of the lines, without the line break of the last one. They may change while they are read.
+    pub fn bytes(&self) -> &[u8] {
+        &self.view.bytes()[self.bytes.clone()]
+    }
+
+    /// The state of the file that was read.
+    pub fn stamp(&self) -> &FileStamp {
+        self.view.file().stamp()
+    }
+
+    /// The place of the bytes in the file.
+    pub(super) fn place(&self) -> Range<u64> {
+        let at = |byte: usize| (self.view.offset() + byte) as u64;
+        at(self.bytes.start)..at(self.bytes.end)
+    }
+
+    /// Cuts the excerpt to at most `limit` bytes, at the end of a line if one ends there. Returns whether it was longer.
+    pub fn cut(&mut self, limit: usize) -> bool {
+        let len = cut_end(self.bytes(), limit);
+        let is_cut = len < self.bytes.len();
+        self.bytes.end = self.bytes.start + len;
+        is_cut
+    }
+
+    /// The bytes `place` of a file, without an index; at most a little more than `limit`. `None` if the file has changed.
+    pub(super) fn of_bytes(
+        file: Arc<OpenFile>,
+        place: Range<usize>,
+        limit: Option<usize>,
+        name: &str,
+    ) -> Result<Option<Excerpt>> {
+        // One byte more than the limit shows whether it cuts a break, and three complete a character.
+        let wanted = limit.map_or(place.len(), |limit| place.len().min(limit.saturating_add(4)));
+        let window = place.start..place.start + wanted;
+        let view = match file.view(window) {
+            Ok(view) => view,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            Err(error) => return Err(Error::read(name, error)),
+        };
+        let checked = match limit {
+            Some(limit) if limit + 1 < view.bytes().len() => {
+                &view.bytes()[..char_boundary(view.bytes(), limit + 1)]
+            }
+            _ => view.bytes(),
+        };
+        let text = LineIndex::build(checked).map_err(|why| not_text(why, name));
+        if !view.unchanged() {
+            return Ok(None);
+        }
+        text?;
+        let start = if place.start == 0 && view.bytes().starts_with(BOM) { BOM.len() } else { 0 };
+        let (bytes, settled) = (start..checked.len(), view.bytes().len() <= MAP_CUTOFF);
+        Ok(Some(Excerpt { view, bytes, lines: 0..0, total: 0, settled }))
+    }
+
+    /// Whether all bytes read so far are those that the file held when it was opened.
+    pub fn unchanged(&self) -> bool {
+        self.settled || self.view.unchanged()
+    }
+}
+
+/// The end of the part of `bytes` to show if at most `limit` bytes are wanted: behind the last break, or at a character.
+fn cut_end(bytes: &[u8], limit: usize) -> usize {
+    if bytes.len() <= limit {
+        return bytes.len();
+    }
+    let shown = &bytes[..limit];
+    // Not between the two bytes of a CRLF.
+    let splits = |end: usize| shown[end - 1] == b'\r' && bytes.get(end) == Some(&b'\n');
+    match memchr::memrchr2(b'\n', b'\r', shown).map(|at| at + 1) {
+        Some(end) if !splits(end) => end,
+        Some(end) => memchr::memrchr2(b'\n', b'\r', &shown[..end - 1]).map_or(end - 1, |at| at + 1),
+        None => char_boundary(bytes, limit),
+    }
+}
+
+/// The error for a file that is not text.
+pub(super) fn not_text(why: NotText, name: &str) -> Error {
+    match why {
+        NotText::Nul => Error::NotText { name: name.into() },
+        NotText::InvalidUtf8 => Error::InvalidUtf8,
+    }
+}
