@@ -155,6 +155,7 @@ const REPLACEMENT: &str = "replaced, and longer than many of the lines were befo
 fn spread(total: usize, count: usize) -> LineEdits {
     let replace = |nth: usize| LineEdit {
         line: (total * (2 * nth + 1) / (2 * count)) as u64,
+        end_line: None,
         operation: Operation::Replace { content: REPLACEMENT.into(), expect: None },
     };
     LineEdits { edits: (0..count).map(replace).collect(), append: None }

@@ -152,7 +152,8 @@ fn edit(criterion: &mut Criterion) {
 fn replace(workspace: &Workspace, name: &FilePath, line: usize, round: &mut usize) {
     *round += 1;
     let operation = Operation::Replace { content: format!("round {round:06}"), expect: None };
-    let edits = LineEdits { edits: vec![LineEdit { line: line as u64, operation }], append: None };
+    let edits =
+        LineEdits { edits: vec![LineEdit { line: line as u64, end_line: None, operation }], append: None };
     let edited = workspace.edit_lines(name, &edits, false, &control()).expect("edited");
     assert_eq!((edited.lines_modified, edited.created), (1, false));
 }

@@ -37,7 +37,9 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
     let token = config.token()?;
     let options = WorkspaceOptions {
         names: config.names.into(),
-        max_bytes: config.max_bytes(),
+        max_bytes: config.max_file_bytes(),
+        max_request: config.max_bytes(),
+        cross_mounts: config.cross_mounts,
         read_only: config.read_only,
         durability: config.sync.into(),
         excludes: config.excludes()?,

@@ -14,8 +14,12 @@ use crate::transport::Shared;
 pub(crate) fn served() -> (TempDir, Service, Arc<Workspace>) {
     let folder = tempfile::tempdir().unwrap();
     let names = NamePolicy::Portable;
-    let options =
-        WorkspaceOptions { max_bytes: 1 << 20, durability: Durability::None, ..WorkspaceOptions::default() };
+    let options = WorkspaceOptions {
+        max_bytes: 1 << 20,
+        max_request: 1 << 20,
+        durability: Durability::None,
+        ..WorkspaceOptions::default()
+    };
     let workspace = Workspace::open(&[folder.path().into()], options).unwrap();
     let service = ServiceOptions {
         tools: sets::offer(&sets::choose("lines,exact").unwrap(), None),

@@ -18,6 +18,8 @@ pub(crate) struct Line {
 #[derive(Clone, Debug)]
 pub(crate) struct Edit {
     pub(crate) line: i64,
+    /// The last line of a range.
+    pub(crate) end_line: Option<i64>,
     pub(crate) operation: &'static str,
     pub(crate) content: Option<String>,
     pub(crate) expect: Option<String>,
@@ -104,9 +106,21 @@ impl ModelError {
 }
 
 impl Edit {
+    /// The last line that it replaces or deletes.
+    fn last(&self) -> i64 {
+        self.end_line.unwrap_or(self.line)
+    }
+
+    fn covers(&self, line: i64) -> bool {
+        self.operation != "insert" && self.line <= line && line <= self.last()
+    }
+
     /// The edit as a client sends it.
     pub(crate) fn json(&self) -> Value {
         let mut edit = json!({ "line": self.line, "operation": self.operation });
+        if let Some(end_line) = self.end_line {
+            edit["end_line"] = json!(end_line);
+        }
         if let Some(content) = &self.content {
             edit["content"] = json!(content);
         }
@@ -183,12 +197,22 @@ pub(crate) fn read(
     end: Option<i64>,
 ) -> Result<String, ModelError> {
     check_range(start, end)?;
+    if let Some(start) = start.filter(|start| *start < 0) {
+        let lines = split_text(text_of(file)?);
+        let total = i64::try_from(lines.len()).expect("a count fits");
+        // The last lines of a file without lines are all of it.
+        return read_lines(name, &lines, (0 < total).then_some((total + start).max(0)), None);
+    }
     read_lines(name, &split_text(text_of(file)?), start, end)
 }
 
 fn check_range(start: Option<i64>, end: Option<i64>) -> Result<(), ModelError> {
-    if start.is_some_and(|start| start < 0) || end.is_some_and(|end| end < 0) {
+    if end.is_some_and(|end| end < 0) {
         return Err(ModelError::NegativeLine);
+    }
+    // A negative start means the last lines, which have no other end.
+    if start.is_some_and(|start| start < 0) {
+        return if end.is_some() { Err(ModelError::Arguments) } else { Ok(()) };
     }
     match (start, end) {
         (Some(start), Some(end)) if end < start => Err(ModelError::BackwardRange { start, end }),
@@ -233,20 +257,26 @@ pub(crate) fn edit(file: &[u8], edits: &[Edit], append: Option<&str>) -> Result<
     let mut modified = 0;
     let mut new: Vec<NewLine> = Vec::new();
     for (index, line) in old.iter().enumerate() {
-        let here = |edit: &&Edit| edit.line == i64::try_from(index).expect("a line number fits");
+        let number = i64::try_from(index).expect("a line number fits");
+        let here = |edit: &&Edit| edit.line == number;
         for insert in edits.iter().filter(here).filter(|edit| edit.operation == "insert") {
             modified += insert_text(&mut new, &old, index, content_of(insert));
         }
-        match edits.iter().filter(here).find(|edit| edit.operation != "insert") {
+        match edits.iter().find(|edit| edit.covers(number)) {
             None => new.push(NewLine {
                 text: line.text.clone(),
                 brk: style(&old, index),
                 open_at_end: line.brk.is_empty(),
             }),
             Some(edit) if edit.operation == "delete" => modified += 1,
+            Some(edit) if edit.line != number => {}
             Some(edit) => {
-                let open_at_end = line.brk.is_empty() && !ends_in_break(content_of(edit));
+                // A range is replaced as a whole: its text has the break of its first line between lines, and keeps
+                // that of its last line.
+                let last = usize::try_from(edit.last()).expect("checked");
+                let open_at_end = old[last].brk.is_empty() && !ends_in_break(content_of(edit));
                 modified += push_text(&mut new, content_of(edit), style(&old, index), open_at_end);
+                new.last_mut().expect("content has lines").brk = style(&old, last);
             }
         }
     }
@@ -313,6 +343,12 @@ fn content_lines(content: &str) -> Vec<String> {
     }
 }
 
+/// What the answer says of contents that end in a break, behind its four lines.
+pub(crate) fn break_note(edits: &[Edit]) -> &'static str {
+    let ended = |edit: &Edit| edit.content.as_deref().is_some_and(ends_in_break);
+    if edits.iter().any(ended) { "\ncontent ended in a line break, which adds no empty line" } else { "" }
+}
+
 fn ends_in_break(content: &str) -> bool {
     content.ends_with(['\n', '\r'])
 }
@@ -336,6 +372,12 @@ fn check_arguments(edits: &[Edit], append: Option<&str>) -> Result<(), ModelErro
             (Some(_), "delete") => return Err(ModelError::DeleteWithContent),
             (None, "replace" | "insert") => return Err(ModelError::Arguments),
             (Some(content), _) if content.contains('\0') => return Err(ModelError::Arguments),
+            _ => {}
+        }
+        match edit.end_line {
+            Some(end) if end < 0 => return Err(ModelError::NegativeLine),
+            Some(_) if edit.operation == "insert" => return Err(ModelError::Arguments),
+            Some(end) if end < edit.line => return Err(ModelError::BackwardRange { start: edit.line, end }),
             _ => {}
         }
     }
@@ -364,10 +406,18 @@ fn check_lines<'a>(old: &[Line], edits: &'a [Edit]) -> Result<Vec<&'a Edit>, Mod
         if !in_range {
             return Err(ModelError::OutOfRange { line: edit.line, operation: edit.operation });
         }
-        if let (Some(expect), "replace" | "delete") = (&edit.expect, edit.operation) {
-            let now = &old[usize::try_from(edit.line).expect("checked")].text;
-            if now != expect {
-                return Err(ModelError::NotExpected { line: edit.line, now: now.clone() });
+        let out = |line| Err(ModelError::OutOfRange { line, operation: edit.operation });
+        if edit.operation != "insert" && len <= edit.last() {
+            return out(edit.last());
+        }
+        if let Some(expect) = &edit.expect {
+            if len <= edit.line {
+                return out(edit.line);
+            }
+            let at = |line: i64| usize::try_from(line).expect("checked");
+            let now = joined(&old[at(edit.line)..=at(edit.last())]);
+            if now != *expect {
+                return Err(ModelError::NotExpected { line: edit.line, now });
             }
         }
     }
@@ -375,13 +425,16 @@ fn check_lines<'a>(old: &[Line], edits: &'a [Edit]) -> Result<Vec<&'a Edit>, Mod
 }
 
 fn check_conflicts(edits: &[Edit]) -> Result<(), ModelError> {
-    let taken: Vec<i64> =
-        edits.iter().filter(|edit| edit.operation != "insert").map(|edit| edit.line).collect();
-    let lines: Vec<i64> = taken
-        .iter()
-        .copied()
-        .filter(|line| 1 < taken.iter().filter(|other| *other == line).count())
-        .collect();
+    // An insert within a range would split its text.
+    let claims = |line: i64| edits.iter().filter(|edit| edit.covers(line)).count();
+    let splits = |edit: &Edit| {
+        let insert = edit.line;
+        edit.operation == "insert" && edits.iter().any(|other| other.covers(insert) && other.line < insert)
+    };
+    let mut lines: Vec<i64> = edits.iter().filter(|edit| splits(edit)).map(|edit| edit.line).collect();
+    for edit in edits.iter().filter(|edit| edit.operation != "insert") {
+        lines.extend((edit.line..=edit.last()).filter(|line| 1 < claims(*line)));
+    }
     if lines.is_empty() { Ok(()) } else { Err(ModelError::Conflict { lines }) }
 }
 
@@ -391,7 +444,7 @@ mod tests {
 
     fn op(operation: &'static str, line: i64, content: &str) -> Edit {
         let content = (operation != "delete").then(|| content.to_owned());
-        Edit { line, operation, content, expect: None }
+        Edit { line, end_line: None, operation, content, expect: None }
     }
 
     fn insert(line: i64, content: &str) -> Edit {
@@ -404,6 +457,10 @@ mod tests {
 
     fn delete(line: i64) -> Edit {
         op("delete", line, "")
+    }
+
+    fn to(end: i64, edit: Edit) -> Edit {
+        Edit { end_line: Some(end), ..edit }
     }
 
     fn texts(file: &[u8]) -> Vec<String> {
@@ -438,7 +495,11 @@ mod tests {
         assert_eq!(read("", None, Some(9)), Ok("File: f (0 lines)\n\n".to_owned()));
         assert_eq!(read("", Some(0), None), Err(ModelError::StartPastEnd { start: 0, total: 0 }));
         assert_eq!(read("a", Some(3), Some(2)), Err(ModelError::BackwardRange { start: 3, end: 2 }));
-        assert_eq!(read("a", Some(-1), None), Err(ModelError::NegativeLine));
+        assert_eq!(read("a", None, Some(-1)), Err(ModelError::NegativeLine));
+        assert_eq!(read("a\nb", Some(-1), None), Ok("File: f (lines 1-1 of 2 total)\n\nb".to_owned()));
+        assert_eq!(read("a\nb", Some(-9), None), Ok("File: f (lines 0-1 of 2 total)\n\na\nb".to_owned()));
+        assert_eq!(read("", Some(-9), None), Ok("File: f (0 lines)\n\n".to_owned()));
+        assert_eq!(read("a\nb", Some(-1), Some(1)), Err(ModelError::Arguments));
     }
 
     #[test]
@@ -471,6 +532,13 @@ mod tests {
             ("a\rb\n\n", &[delete(1)], "", "a\r\n\n", 1),
             ("a\r\n", &[insert(1, "")], "", "a\r\n\r\n", 1),
             ("a\rb\n", &[replace(1, "")], "", "a\r\n\n", 1),
+            // Ranges.
+            ("a\nb\nc\n", &[to(1, replace(0, "x"))], "", "x\nc\n", 1),
+            ("a\r\nb\nc", &[to(1, replace(0, "x\ny"))], "", "x\r\ny\nc", 2),
+            ("a\nb\nc", &[to(2, replace(1, "x"))], "", "a\nx", 1),
+            ("a\nb\nc", &[to(2, replace(1, "x\n"))], "d", "a\nx\nd", 2),
+            ("a\nb\nc", &[to(2, delete(1)), insert(1, "x")], "", "a\nx", 3),
+            ("a\rb\nc", &[to(2, replace(0, "x\n\n"))], "", "x\r\n\n", 2),
             ("\u{FEFF}a\n", &[delete(0)], "", "\u{FEFF}", 1),
             ("\u{FEFF}a\n", &[insert(0, "x")], "", "\u{FEFF}x\na\n", 1),
         ];
@@ -496,5 +564,15 @@ mod tests {
         assert_eq!(refused("a\n", &[delete(0), expecting("b")]), now());
         assert_eq!(refused("a\n", &[delete(0), replace(0, "")]), ModelError::Conflict { lines: vec![0, 0] });
         assert!(edit(b"a\n", &[expecting("a"), insert(0, "b")], None).is_ok());
+        // Ranges, and inserts that expect a line.
+        let before = |line, expect: &str| Edit { expect: Some(expect.to_owned()), ..insert(line, "x") };
+        assert_eq!(refused("a\nb\n", &[to(2, delete(1))]), out(2, "delete"));
+        assert_eq!(refused("a\nb\n", &[to(0, delete(1))]), ModelError::BackwardRange { start: 1, end: 0 });
+        assert_eq!(refused("a\nb\n", &[to(1, insert(1, ""))]), ModelError::Arguments);
+        assert_eq!(refused("a\n", &[before(1, "a")]), out(1, "insert"));
+        assert_eq!(refused("a\n", &[before(0, "b")]), now());
+        let conflict = |lines: &[i64]| ModelError::Conflict { lines: lines.to_vec() };
+        assert_eq!(refused("a\nb\nc\n", &[to(1, delete(0)), to(2, delete(1))]), conflict(&[1, 1]));
+        assert_eq!(refused("a\nb\nc\n", &[to(1, delete(0)), insert(1, "x")]), conflict(&[1]));
     }
 }

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use file_editor::engine::{Error, NamePolicy};
+use file_editor::engine::{Error, FolderPaths, NamePolicy};
 use file_editor::tools::arguments::{Argument, Line, List, Value};
 use file_editor::tools::{LineBase, MAX_DEPTH, ParseOptions, depth_exceeds, name_as_sent, sets};
 use libfuzzer_sys::fuzz_target;
@@ -45,9 +45,17 @@ fuzz_target!(|data: &[u8]| {
 /// What every tool makes of `text`.
 fn parse_all(text: &str) -> Vec<String> {
     let _ = name_as_sent(text);
+    let folders = FolderPaths::new(vec![("/f".into(), "/f".into())]);
     let tools = sets::SETS.iter().flat_map(|set| set.tools);
-    let options = [(LineBase::Zero, NamePolicy::Portable), (LineBase::One, NamePolicy::Any)]
-        .map(|(base, names)| ParseOptions { base, names, paths: false, create_if_missing: true });
+    let options = [(LineBase::Zero, NamePolicy::Portable, false), (LineBase::One, NamePolicy::Any, true)]
+        .map(|(base, names, paths)| ParseOptions {
+            base,
+            names,
+            paths,
+            folders: &folders,
+            limit: None,
+            create_if_missing: true,
+        });
     tools.flat_map(|tool| options.map(|options| format!("{:?}", tool.parse(text, options)))).collect()
 }
 
@@ -57,7 +65,15 @@ fn string(text: &str) -> String {
 }
 
 fn read<T: Argument>(token: &str, base: LineBase) -> Result<T, Error> {
-    let options = ParseOptions { base, names: NamePolicy::Any, paths: false, create_if_missing: true };
+    let folders = FolderPaths::default();
+    let options = ParseOptions {
+        base,
+        names: NamePolicy::Any,
+        paths: false,
+        folders: &folders,
+        limit: None,
+        create_if_missing: true,
+    };
     T::read(&Value::arguments(token, options)?)
 }
 

@@ -58,6 +58,8 @@ enum Break {
 struct Wish {
     kind: Kind,
     at: Place,
+    /// How many lines more a change takes.
+    more: u8,
     expect: Expect,
     content: Text,
 }
@@ -170,14 +172,16 @@ impl Wish {
             Kind::Insert => ("insert", Some(self.content.text())),
             Kind::Delete => ("delete", None),
         };
-        let now = old.get(line as usize).map(|line| line.text.clone()).unwrap_or_default();
+        let more = if operation == "insert" { 0 } else { u64::from(self.more % 4) };
+        let last = line.saturating_add(more);
+        let now = old.get(line as usize..=last as usize).map(model::joined).unwrap_or_default();
         let expect = match self.expect {
-            _ if operation == "insert" => None,
             Expect::Nothing => None,
             Expect::Right => Some(now),
             Expect::Wrong => Some(now + "?"),
         };
-        Edit { line: line as i64, operation, content, expect }
+        let end_line = (0 < more).then_some(last as i64);
+        Edit { line: line as i64, end_line, operation, content, expect }
     }
 }
 
@@ -185,8 +189,9 @@ fn line_edit(edit: &Edit) -> LineEdit {
     let (content, expect) = (edit.content.clone().unwrap_or_default(), edit.expect.clone());
     let operation = match edit.operation {
         "replace" => Operation::Replace { content, expect },
-        "insert" => Operation::Insert { content },
+        "insert" => Operation::Insert { content, expect },
         _ => Operation::Delete { expect },
     };
-    LineEdit { line: edit.line as u64, operation }
+    let end_line = edit.end_line.map(|line| line as u64);
+    LineEdit { line: edit.line as u64, end_line, operation }
 }

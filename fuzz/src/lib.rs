@@ -59,13 +59,22 @@ impl Served {
         let names = if options & 2 == 0 { NamePolicy::Portable } else { NamePolicy::Any };
         let read_only = options & 4 != 0;
         let (max_bytes, durability) = (MAX_BYTES as u64, Durability::None);
-        let may = WorkspaceOptions { names, max_bytes, read_only, durability, ..WorkspaceOptions::default() };
+        let may = WorkspaceOptions {
+            names,
+            max_bytes,
+            max_request: max_bytes,
+            read_only,
+            durability,
+            ..WorkspaceOptions::default()
+        };
         let workspace = Workspace::open(&[folder.path().into()], may).expect("an open folder");
         let tools = sets::offer(&sets::choose("lines,exact").expect("sets"), None);
         let structured = options & 1 != 0;
         let folders = workspace.folder_paths().clone();
         let (timeout, clock) = (10, SystemTime::now as fn() -> SystemTime);
-        let options = ServiceOptions { tools, read_only, structured, names, folders, timeout, clock };
+        let answer_limit = None;
+        let options =
+            ServiceOptions { tools, read_only, structured, names, folders, answer_limit, timeout, clock };
         let service = Service::new(options);
         Served { folder, workspace, service, changed: AtomicBool::new(true) }
     }

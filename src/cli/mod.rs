@@ -49,9 +49,13 @@ pub struct Config {
     #[arg(long, value_name = "N", default_value = "8080", value_parser = port)]
     pub port: u16,
 
-    /// Largest file and request, in MB of 1,048,576 bytes, 1-100
+    /// Largest request, and largest file unless --max-file says otherwise, in MB of 1,048,576 bytes, 1-100
     #[arg(long, value_name = "MB", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub max_size: u64,
+
+    /// Largest file, in MB, 1-1048576 [default: --max-size]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
+    max_file: Option<u64>,
 
     /// Longest time of an operation up to the first byte of its answer, in seconds, 1-300
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=300))]
@@ -78,6 +82,10 @@ pub struct Config {
     /// Longest text of an answer in KB of 1,024 bytes, 0 for no limit [default: 60; no limit in the sets lines and exact]
     #[arg(long, value_name = "KB")]
     pub answer_limit: Option<usize>,
+
+    /// Walks enter folders on other file systems
+    #[arg(long)]
+    pub cross_mounts: bool,
 
     /// Offer and run no tool that writes
     #[arg(long)]
@@ -220,7 +228,12 @@ impl Config {
             .map_err(|problem| Stop::Wrong(format!("--exclude is no valid pattern: {problem}")))
     }
 
-    /// Largest file and request, in bytes.
+    /// Largest file, in bytes.
+    pub fn max_file_bytes(&self) -> u64 {
+        self.max_file.unwrap_or(self.max_size) << 20
+    }
+
+    /// Largest request, in bytes.
     pub fn max_bytes(&self) -> u64 {
         self.max_size << 20
     }

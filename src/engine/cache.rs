@@ -46,7 +46,9 @@ struct Entries {
 struct CacheEntry {
     mtime_ns: i64,
     ctime_ns: i64,
-    len: u32,
+    /// The low 32 bits of the length in bytes, and the bits above. Two fields take less space than one.
+    len_low: u32,
+    len_high: u16,
     /// The entry was read since eviction last passed it.
     used: bool,
     /// The index was added after the last [`IndexCache::compact`], so another thread may have allocated it.
@@ -104,7 +106,7 @@ impl IndexCache {
     pub fn put(&self, stamp: &FileStamp, known: CachedText) {
         let mut entries = self.lock();
         entries.remove(key(stamp));
-        // Files of 4 GiB or more, or with times that do not fit into an `i64`, are not cached.
+        // Files of 256 TB or more, or with times that do not fit into an `i64`, are not cached.
         let Some(entry) = CacheEntry::new(stamp, known) else { return };
         let bytes = entry.bytes();
         if bytes > self.max_bytes {
@@ -179,6 +181,11 @@ fn key(stamp: &FileStamp) -> Key {
     (stamp.dev, stamp.ino)
 }
 
+/// The low 32 bits of a length and the bits above. `None` for a file of 256 TB or more.
+fn split(len: u64) -> Option<(u32, u16)> {
+    Some((len as u32, (len >> 32).try_into().ok()?))
+}
+
 impl CacheEntry {
     /// Bytes of an entry without a separate index: entry, key and hash, in a vector that may be half empty,
     /// and the entry's slots in the hash table.
@@ -194,10 +201,12 @@ impl CacheEntry {
             },
             CachedText::NotText(why) => CachedValue::NotText(why),
         };
+        let (len_low, len_high) = split(stamp.len)?;
         Some(CacheEntry {
             mtime_ns: stamp.mtime_ns.try_into().ok()?,
             ctime_ns: stamp.ctime_ns.try_into().ok()?,
-            len: stamp.len.try_into().ok()?,
+            len_low,
+            len_high,
             used: false,
             foreign: matches!(kept, CachedValue::Index(_)),
             kept,
@@ -205,7 +214,7 @@ impl CacheEntry {
     }
 
     fn is_of(&self, stamp: &FileStamp) -> bool {
-        u64::from(self.len) == stamp.len
+        Some((self.len_low, self.len_high)) == split(stamp.len)
             && (i128::from(self.mtime_ns), i128::from(self.ctime_ns)) == (stamp.mtime_ns, stamp.ctime_ns)
     }
 

@@ -117,14 +117,14 @@ pub enum Error {
         /// Set if the file does not exist and the edit would have created it.
         missing: Option<MissingFile>,
     },
-    /// The line does not hold the text that the client expects.
+    /// The line, or the range that starts with it, does not hold the text that the client expects.
     NotAsExpected {
         /// The line named.
         line: u64,
-        /// The text of the line now.
+        /// The text of the line or of the range now, lines joined by `\n`.
         actual: String,
-        /// The line that holds the expected text, if exactly one line does.
-        stands_at: Option<u64>,
+        /// The first and the last of the lines that hold the expected text, if it is in exactly one place.
+        stands_at: Option<(u64, u64)>,
     },
     /// Two edits replace or delete the same line.
     Conflict {

@@ -1,6 +1,6 @@
-//! Lists the folder (contract 4, `list_files`).
+//! Lists the folder (contract 4, `list_files`), or its whole tree (contract 12).
 //!
-//! Reads the directory and describes each file. Knows no way to count lines: the caller passes one.
+//! Describes each file. Knows no way to count lines and no walk: the caller passes the count, and the paths of a tree.
 
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -17,7 +17,8 @@ use crate::engine::fs::resolve::{self, ResolveError, ResolvedPath};
 use crate::engine::fs::view::OpenFile;
 use crate::engine::name_table::NameTable;
 use crate::engine::path::{NamePolicy, admits};
-use crate::engine::{Control, Error, Result};
+use crate::engine::walk::LeftOut;
+use crate::engine::{Control, Error, Glob, Result};
 
 /// Entries searched for names similar to a missing one.
 const SIMILAR_SEARCHED: usize = 2_000;
@@ -59,6 +60,10 @@ pub struct Listing {
     pub uncounted: usize,
     /// Whether the folder has more files after these.
     pub more: bool,
+    /// Number of folders in the folder that are not hidden; 0 if their files are listed.
+    pub folders: usize,
+    /// What is not listed of a tree.
+    pub left_out: LeftOut,
     /// The path of the folder.
     pub directory: PathBuf,
 }
@@ -72,15 +77,52 @@ impl Listing {
 
 /// Which files to list, and what to find out about them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ListOptions<'w> {
+pub struct ListOptions<'w> {
     /// Only names after this one.
-    pub(crate) after: Option<&'w str>,
+    pub after: Option<&'w str>,
+    /// Only names that this matches.
+    pub pattern: Option<&'w Glob>,
     /// Maximum number of files.
-    pub(crate) limit: usize,
+    pub limit: usize,
     /// Whether to ask the system for read and write permission.
-    pub(crate) with_access: bool,
-    /// Patterns of files that clients must not see.
-    pub(crate) excludes: &'w Excludes,
+    pub with_access: bool,
+}
+
+impl Default for ListOptions<'_> {
+    fn default() -> Self {
+        ListOptions { after: None, pattern: None, limit: usize::MAX, with_access: false }
+    }
+}
+
+impl ListOptions<'_> {
+    /// Whether a file of this name is wanted.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        self.after.is_none_or(|after| after < name) && self.pattern.is_none_or(|glob| glob.matches(name))
+    }
+}
+
+/// The names of files to list, and what is not listed.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// Those that may be regular files and are wanted. Sorted.
+    pub(crate) table: NameTable,
+    /// See [`Listing::unlisted`].
+    pub(crate) unlisted: usize,
+    /// See [`Listing::folders`].
+    pub(crate) folders: usize,
+    /// See [`Listing::left_out`].
+    pub(crate) left_out: LeftOut,
+}
+
+/// The folder that is listed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ListedFolder<'s> {
+    /// Its handle.
+    pub(crate) root: &'s Arc<OwnedFd>,
+    /// Its path.
+    pub(crate) directory: &'s Path,
+    /// What does not exist for clients.
+    pub(crate) excludes: &'s Excludes,
 }
 
 /// A file in the folder, with its state when it was found.
@@ -90,17 +132,24 @@ pub(crate) struct DirEntry<'s> {
     name: &'s str,
     /// The state of the file.
     pub(crate) stat: Stat,
-    /// Where the file is, if `name` is a symbolic link.
+    /// Where the file is, if `name` is a symbolic link or a path of several components.
     linked: Option<ResolvedPath>,
 }
 
 impl<'s> DirEntry<'s> {
     /// Looks up `name`. Returns `None` if it does not lead to a regular file in the folder.
-    fn look(root: &'s Arc<OwnedFd>, name: &'s str, excludes: &Excludes) -> Result<Option<DirEntry<'s>>> {
-        if let Some(stat) = resolve::regular_file(root, name.as_ref()) {
+    fn look(folder: ListedFolder<'s>, name: &'s str) -> Result<Option<DirEntry<'s>>> {
+        let ListedFolder { root, excludes, .. } = folder;
+        // Only the name of an entry is looked up without a link on the way.
+        if !name.contains('/')
+            && let Some(stat) = resolve::regular_file(root, name.as_ref())
+        {
             return Ok(Some(DirEntry { root, name, stat, linked: None }));
         }
-        let found = file(root, name.as_ref(), excludes)?;
+        let found = file(root, name.as_ref())?;
+        let is_hidden =
+            |place: &ResolvedPath| place.real.as_ref().is_some_and(|real| excludes.hides(real, false));
+        let found = found.filter(|(place, _)| !is_hidden(place));
         Ok(found.map(|(place, stat)| DirEntry { root, name, stat, linked: Some(place) }))
     }
 
@@ -145,21 +194,20 @@ impl<'s> DirEntry<'s> {
     }
 }
 
-/// Lists `root`, the folder at `directory`. `count` counts the lines of a file; it fails if the time is up or
+/// Lists files in `folder`. `names` are those that `options` want. `count` counts the lines of a file; it fails if the time is up or
 /// another program has a lease on the file. `wait` waits for the end of such a lease. Reports to
 /// `control` how many files are done, and of how many if all are listed.
 pub(crate) fn list(
-    root: &Arc<OwnedFd>,
-    directory: &Path,
-    names: NamePolicy,
+    folder: ListedFolder,
+    names: Names,
     options: ListOptions,
     count: impl Fn(&DirEntry) -> Result<Option<usize>>,
     wait: impl Fn(&DirEntry) -> Result<()>,
     control: &Control,
 ) -> Result<Listing> {
-    let (table, unlisted) = table(root, names, options.excludes)?;
+    let Names { table, unlisted, folders, left_out } = names;
     let (mut uncounted, mut more, mut leased) = (0, false, Vec::new());
-    let candidates = table.behind(options.after);
+    let candidates = table.sorted();
     let total = (candidates.len() <= options.limit).then_some(candidates.len() as u64);
     let mut files = Vec::with_capacity(candidates.len().min(options.limit));
     for (nth, name) in candidates.enumerate() {
@@ -167,13 +215,13 @@ pub(crate) fn list(
         let text = &table.text()[name.clone()];
         if files.len() == options.limit {
             // To find out that there is one more file, no lines need to be counted.
-            more = DirEntry::look(root, text, options.excludes)?.is_some();
+            more = DirEntry::look(folder, text)?.is_some();
             if more {
                 break;
             }
             continue;
         }
-        let Some((seen, counted)) = look_and_count(root, text, options.excludes, &count)? else { continue };
+        let Some((seen, counted)) = look_and_count(folder, text, &count)? else { continue };
         let counted = match counted {
             Err(Error::Locked { .. }) => {
                 leased.push(files.len());
@@ -189,29 +237,28 @@ pub(crate) fn list(
         control.progress(done + waited_for as u64, total);
         let entry: &mut FileEntry = &mut files[nth];
         let name = &table.text()[entry.name.clone()];
-        let waited = DirEntry::look(root, name, options.excludes)?.map_or(Ok(()), |seen| wait(&seen));
+        let waited = DirEntry::look(folder, name)?.map_or(Ok(()), |seen| wait(&seen));
         // The lease holder may have changed the file before it released the lease.
-        let Some((seen, counted)) = look_and_count(root, name, options.excludes, &count)? else { continue };
+        let Some((seen, counted)) = look_and_count(folder, name, &count)? else { continue };
         let counted = match counted {
             Err(Error::Changed { name }) => Err(Error::Changed { name }),
             counted => waited.and(counted),
         };
         *entry = seen.entry(entry.name.clone(), counted, options, &mut uncounted)?;
     }
-    let directory = directory.into();
-    Ok(Listing { names: table.into_text(), files, unlisted, uncounted, more, directory })
+    let (names, directory) = (table.into_text(), folder.directory.into());
+    Ok(Listing { names, files, unlisted, uncounted, more, folders, left_out, directory })
 }
 
 /// Looks up `name` and counts its lines. Repeats both if the file changes meanwhile, so that an entry
 /// describes one state of the file. Returns `None` as [`DirEntry::look`] does.
 fn look_and_count<'s>(
-    root: &'s Arc<OwnedFd>,
+    folder: ListedFolder<'s>,
     name: &'s str,
-    excludes: &Excludes,
     count: &impl Fn(&DirEntry) -> Result<Option<usize>>,
 ) -> Result<Option<(DirEntry<'s>, Result<Option<usize>>)>> {
     for attempt in 1..=ATTEMPTS {
-        let Some(seen) = DirEntry::look(root, name, excludes)? else { break };
+        let Some(seen) = DirEntry::look(folder, name)? else { break };
         let counted = count(&seen);
         let changed = matches!(counted, Err(Error::Changed { .. }));
         if !changed || attempt == ATTEMPTS {
@@ -221,32 +268,38 @@ fn look_and_count<'s>(
     Ok(None)
 }
 
-/// The sorted allowed names of visible entries that may be regular files, and the number of other files.
-fn table(root: &Arc<OwnedFd>, names: NamePolicy, excludes: &Excludes) -> Result<(NameTable, usize)> {
-    let (mut table, mut unlisted) = (NameTable::default(), 0);
+/// The sorted allowed names of visible entries that may be regular files and are wanted, and the number of what is left
+/// out.
+pub(crate) fn names_in(folder: ListedFolder, policy: NamePolicy, options: ListOptions) -> Result<Names> {
+    let ListedFolder { root, excludes, .. } = folder;
+    let mut names = Names::default();
     let entries = Dir::read_from(root);
     for entry in entries.map_err(|errno| out_of_means(errno).unwrap_or(Error::FolderGone))? {
         let entry = entry.map_err(failed)?;
-        let may_be_file =
-            matches!(entry.file_type(), FileType::RegularFile | FileType::Symlink | FileType::Unknown);
-        let name = entry.file_name().to_bytes();
-        if !may_be_file || name.starts_with(b".") || excludes.hides(Path::new(OsStr::from_bytes(name)), false)
-        {
+        let (name, kind) = (entry.file_name().to_bytes(), entry.file_type());
+        let is_folder = kind == FileType::Directory;
+        let may_be_file = matches!(kind, FileType::RegularFile | FileType::Symlink | FileType::Unknown);
+        let path = Path::new(OsStr::from_bytes(name));
+        if name.starts_with(b".") || !is_folder && !may_be_file || excludes.hides_entry(path, is_folder) {
             continue;
         }
-        match std::str::from_utf8(name).ok().filter(|name| admits(name, names)) {
-            Some(name) => table.push(name),
-            None => unlisted += usize::from(file(root, OsStr::from_bytes(name), excludes)?.is_some()),
+        if is_folder {
+            names.folders += 1;
+            continue;
+        }
+        match std::str::from_utf8(name).ok().filter(|name| admits(name, policy)) {
+            Some(name) if options.wants(name) => names.table.push(name),
+            Some(_) => {}
+            None => names.unlisted += usize::from(file(root, OsStr::from_bytes(name))?.is_some()),
         }
     }
-    table.sort();
-    Ok((table, unlisted))
+    names.table.sort();
+    Ok(names)
 }
 
-/// Resolves `name`. Returns `None` if it does not lead to a regular file that clients may see.
-fn file(root: &Arc<OwnedFd>, name: &OsStr, excludes: &Excludes) -> Result<Option<(ResolvedPath, Stat)>> {
+/// Resolves `name`. Returns `None` if it does not lead to a regular file.
+fn file(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Option<(ResolvedPath, Stat)>> {
     match ResolvedPath::find(root, Path::new(name)) {
-        Ok(place) if place.real.as_deref().is_some_and(|real| excludes.hides(real, false)) => Ok(None),
         Ok(place) => Ok(place.stat.map(|stat| (place, stat))),
         Err(ResolveError::System(errno)) => out_of_means(errno).map_or(Ok(None), Err),
         Err(ResolveError::Forbidden) => Ok(None),

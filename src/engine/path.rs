@@ -92,6 +92,8 @@ pub struct FilePath {
     folder: Option<usize>,
     /// The path as it was sent, if it differs.
     sent: Option<Box<str>>,
+    /// It may name files in subfolders.
+    in_tree: bool,
 }
 
 impl FilePath {
@@ -102,7 +104,7 @@ impl FilePath {
             return FilePath::parse_path(text, folders).map_err(|problem| Error::InvalidName { problem });
         }
         if admits(text, policy) {
-            Ok(FilePath { relative: text.into(), folder: None, sent: None })
+            Ok(FilePath { relative: text.into(), folder: None, sent: None, in_tree: false })
         } else {
             Err(Error::InvalidName { problem: NameProblem::Policy })
         }
@@ -132,14 +134,14 @@ impl FilePath {
         }
         let relative = components.join("/");
         let sent = (relative != text).then(|| text.into());
-        Ok(FilePath { relative: relative.into(), folder, sent })
+        Ok(FilePath { relative: relative.into(), folder, sent, in_tree: true })
     }
 
     /// The path of `name`, an entry of the folder `self`.
     pub fn join(&self, name: &str) -> FilePath {
         let relative =
             if self.relative.is_empty() { name.into() } else { format!("{}/{name}", self.relative) };
-        FilePath { relative: relative.into(), folder: self.folder, sent: None }
+        FilePath { relative: relative.into(), folder: self.folder, sent: None, in_tree: true }
     }
 
     /// The path below the served folder. Empty for the folder itself.
@@ -155,6 +157,11 @@ impl FilePath {
     /// The number of the served folder, if the path was absolute.
     pub fn folder(&self) -> Option<usize> {
         self.folder
+    }
+
+    /// Whether it was parsed under [`NamePolicy::Paths`], so that files in subfolders have paths, too.
+    pub fn is_in_tree(&self) -> bool {
+        self.in_tree
     }
 
     /// Whether this is the served folder itself.

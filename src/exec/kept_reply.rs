@@ -20,14 +20,19 @@ pub(super) enum KeptReply {
 }
 
 impl KeptReply {
-    /// Keeps the result of a call, or returns it. `committed`: the call may have changed something.
-    pub(super) fn of(result: Result<Reply>, committed: bool) -> Result<KeptReply, Result<Reply>> {
+    /// Whether this result of a call is kept. `committed`: the call may have changed something.
+    pub(super) fn keeps(result: &Result<Reply>, committed: bool) -> bool {
         match result {
-            Ok(reply) if reply.excerpt.is_none() && (committed || reply.failure.is_none()) => {
-                Ok(KeptReply::Replied(Box::new(reply)))
-            }
-            Err(error) if committed => Ok(KeptReply::Failed(error)),
-            result => Err(result),
+            Ok(reply) => reply.excerpt.is_none() && (committed || reply.failure.is_none()),
+            Err(_) => committed,
+        }
+    }
+
+    /// Keeps a result, without its excerpt.
+    pub(super) fn new(result: Result<Reply>) -> KeptReply {
+        match result {
+            Ok(reply) => KeptReply::Replied(Box::new(Reply { excerpt: None, ..reply })),
+            Err(error) => KeptReply::Failed(error),
         }
     }
 

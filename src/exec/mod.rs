@@ -173,12 +173,15 @@ impl Executor {
         then: impl Fn(Answer) -> T + Clone + Send + 'static,
     ) -> Ended<T> {
         let _registered = pipeline.register(&call.task);
-        let turn = pipeline.turn(call.task.call.file()).await;
-        if let Some(turn) = &turn {
+        // Both positions are taken at the first poll, so calls of one connection cannot wait for each other in a circle.
+        let (file, other) = (call.task.call.file(), call.task.call.other_file());
+        let (turn, other) = tokio::join!(pipeline.turn(file), pipeline.turn(other));
+        let turns = [turn, other];
+        for turn in turns.iter().flatten() {
             turn.start(&call.task.control);
         }
         let ended = self.run(&call.task, then).await;
-        if let Some(turn) = &turn {
+        for turn in turns.iter().flatten() {
             turn.end(&call.task.control);
         }
         ended

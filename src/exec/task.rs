@@ -72,6 +72,10 @@ impl Task {
     pub(super) fn run_again(self: &Arc<Task>, workspace: &Workspace, timeout: Duration) -> Answer {
         let control = Control::new(timeout).without_waiting();
         let answer = caught(|| {
+            if let Some(kept) = self.kept.get() {
+                // Its first answer was logged.
+                return kept.answer(&self.call, self.clone());
+            }
             let reply = self.reply(workspace, &control);
             if control.broke_off().is_some() {
                 return self.no_room();
@@ -112,13 +116,10 @@ impl Task {
 
     /// The answer, and keeps the reply if the call has an idempotency key.
     fn keep_and_answer(self: &Arc<Task>, result: Result<Reply>, committed: bool) -> Answer {
-        if self.call.idempotency_key().is_none() {
+        if self.call.idempotency_key().is_none() || !KeptReply::keeps(&result, committed) {
             return self.answer(result);
         }
-        match KeptReply::of(result, committed) {
-            Ok(kept) => self.repeat(self.kept.get_or_init(|| Arc::new(kept))),
-            Err(result) => self.answer(result),
-        }
+        self.repeat(self.kept.get_or_init(|| Arc::new(KeptReply::new(result))))
     }
 
     fn repeat(self: &Arc<Task>, kept: &KeptReply) -> Answer {

@@ -164,7 +164,7 @@ impl CallContext {
             then.extend_from_slice(br#""}],"#);
         }
         // File text is sent once: an excerpt has no structured form.
-        if self.output_kinds().data && reply.excerpt.is_none() {
+        if self.output_kinds().data && reply.excerpt.is_none() && !reply.data.as_str().is_empty() {
             reply.data.write_member("structuredContent", &mut then);
         }
         if let Some(metadata) = &reply.metadata {

@@ -74,6 +74,12 @@ impl PendingCall {
         self.call.file().map(|name| name.as_str())
     }
 
+    /// A second file that the call changes, if it is not the same.
+    pub fn other_file(&self) -> Option<&str> {
+        let other = self.call.other_file().map(|name| name.as_str());
+        other.filter(|other| self.file() != Some(other))
+    }
+
     /// The call's target in the log: the file's name as sent, or a resource's URI.
     pub fn target(&self) -> Option<&str> {
         self.context.target()

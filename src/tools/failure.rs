@@ -131,8 +131,14 @@ fn hint(error: &Error, base: LineBase) -> Option<String> {
         Error::NotFound { similar, .. } => Some(near_names(similar)),
         Error::NotAsExpected { actual, stands_at, .. } => {
             let now = format!("It is now: {}", quoted(actual));
-            let elsewhere = |at: &u64| format!("{now}\nThe expected text is line {}.", at + base.first());
-            Some(stands_at.as_ref().map_or(now.clone(), elsewhere))
+            let first = base.first();
+            Some(match stands_at {
+                None => now,
+                Some((at, last)) if at == last => format!("{now}\nThe expected text is line {}.", at + first),
+                Some((at, last)) => {
+                    format!("{now}\nThe expected text is lines {}-{}.", at + first, last + first)
+                }
+            })
         }
         Error::Conflict { .. } => {
             Some("Give one edit for the line; its content may hold several lines.".into())

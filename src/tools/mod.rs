@@ -6,12 +6,14 @@
 
 pub mod arguments;
 mod cursor;
+mod diff_text;
 mod exact;
 mod failure;
 mod filesystem;
 mod limited;
 mod lines;
 mod members;
+mod numbered;
 pub mod sets;
 mod timestamp;
 
@@ -134,6 +136,11 @@ pub trait Call: Send + Sync + Debug {
     /// The key that makes a second call with the same arguments within ten minutes the same call: it is carried out
     /// once, and both get the same reply.
     fn idempotency_key(&self) -> Option<&str> {
+        None
+    }
+
+    /// A second file that it works on, in the same order.
+    fn other_file(&self) -> Option<&FilePath> {
         None
     }
 

@@ -155,7 +155,9 @@ fn s0_and_s3_directories_and_hidden_files_are_not_listed() {
     on_both_with(&[], fill, |server, _| {
         let text = server.ok("list_files", json!({}));
         assert!(
-            text.ends_with("Total files: 1") && text.contains("name: file, ") && !text.contains("hidden"),
+            text.contains("\n\nTotal files: 1\n")
+                && text.contains("name: file, ")
+                && !text.contains("hidden"),
             "{text}"
         );
         assert!(!text.contains("name: directory"), "{text}");

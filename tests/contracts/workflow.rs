@@ -111,7 +111,7 @@ fn line_numbers_are_validated() {
     on_both(|server, folder| {
         folder.write("f", "a\nb\n");
         for (range, error) in [
-            (json!({ "start_line": -1 }), "Error: Line numbers must be non-negative integers"),
+            (json!({ "start_line": 0, "end_line": -1 }), "Error: Line numbers must be non-negative integers"),
             (json!({ "end_line": -1 }), "Error: Line numbers must be non-negative integers"),
             (json!({ "start_line": 1, "end_line": 0 }), "Error: Invalid line range: start 1 > end 0"),
             (json!({ "start_line": 2 }), "Error: Start line 2 exceeds file length 2"),

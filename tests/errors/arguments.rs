@@ -116,7 +116,7 @@ fn no_content() -> Value {
 fn the_name_is_looked_at_before_the_edits() {
     on_both(|server, _| {
         assert_eq!(refusal(server, "../f", &[negative()]), "Error: Invalid filename format");
-        let error = server.refused("read_file", json!({ "name": "../f", "start_line": -1 }));
+        let error = server.refused("read_file", json!({ "name": "../f", "end_line": -1 }));
         assert_eq!(error, "Error: Invalid filename format");
     });
 }

@@ -101,7 +101,7 @@ fn errors_over_mcp_count_as_before() {
     on_both_with(&[], shopping, |server, _| {
         let past = server.tool("read_file", json!({ "name": "shopping.txt", "start_line": 5 }));
         assert_eq!(past.text, "Error: Start line 5 exceeds file length 5\nThe file has 5 lines, 0-4.");
-        let negative = server.tool("read_file", json!({ "name": "shopping.txt", "start_line": -1 }));
+        let negative = server.tool("read_file", json!({ "name": "shopping.txt", "end_line": -1 }));
         assert_eq!(negative.text, "Error: Line numbers must be non-negative integers");
     });
 }

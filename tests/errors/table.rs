@@ -39,10 +39,9 @@ fn negative_lines_and_line_0_where_lines_count_from_1_are_refused() {
     let message = "Line numbers must be positive integers";
     let mut failures = Vec::new();
     for (line, from_1) in [(-1, 0), (-1, -1), (-1000, -999)] {
-        for key in ["start_line", "end_line"] {
-            let read = Failure::new("read_file", json!({ "name": "f", key: line }), text, -32602, 400);
-            failures.push(read.counted_from_1(json!({ "name": "f", key: from_1 }), message));
-        }
+        // A negative start_line means the last lines.
+        let read = Failure::new("read_file", json!({ "name": "f", "end_line": line }), text, -32602, 400);
+        failures.push(read.counted_from_1(json!({ "name": "f", "end_line": from_1 }), message));
         for (operation, content) in [("replace", Some("x")), ("insert", Some("x")), ("delete", None)] {
             let arguments = |line| json!({ "name": "f", "edits": [edit(line, operation, content)] });
             let edit = Failure::new("edit_file", arguments(line), text, -32602, 400);

@@ -2,5 +2,9 @@
 
 mod edit; // edit_file: which lines change, and what is refused
 mod edit_bytes; // edit_file byte by byte: breaks, BOM, the end of the file, modes
+mod limited; // list_files and read_file under --answer-limit
 mod list; // list_files
-mod read; // read_file: ranges, breaks, names
+mod parts; // list_files and read_file: a part of a list, the last lines, line numbers
+mod ranges; // edit_file: ranges of lines, expected lines, diffs
+mod read;
+mod tree; // list_files under --names=paths // read_file: ranges, breaks, names

@@ -168,9 +168,11 @@ fn the_schemas_name_the_arguments_of_the_contract() {
                     required.sort_by_key(Value::to_string);
                 }
                 let (wanted, needed): (&[&str], Value) = match tool.as_str() {
-                    "list_files" => (&[], json!([])),
-                    "read_file" => (&["end_line", "name", "start_line"], json!(["name"])),
-                    "edit_file" => (&["append", "create_if_missing", "edits", "name"], json!(["name"])),
+                    "list_files" => (&["after", "limit", "match"], json!([])),
+                    "read_file" => (&["end_line", "line_numbers", "name", "start_line"], json!(["name"])),
+                    "edit_file" => {
+                        (&["append", "create_if_missing", "diff", "edits", "name"], json!(["name"]))
+                    }
                     _ => (&["dry_run", "edits", "path"], json!(["edits", "path"])),
                 };
                 assert_eq!(names, wanted, "{tool}");
@@ -185,7 +187,7 @@ fn the_schemas_name_the_arguments_of_the_contract() {
             let mut names: Vec<&String> =
                 item["properties"].as_object().expect("properties").keys().collect();
             names.sort();
-            assert_eq!(names, ["content", "expect", "line", "operation"]);
+            assert_eq!(names, ["content", "end_line", "expect", "line", "operation"]);
             assert_eq!(item["additionalProperties"], false);
         },
     );

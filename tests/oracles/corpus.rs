@@ -188,6 +188,7 @@ fn edits_for(step: usize, lines: &[Line]) -> (Vec<Edit>, Option<&'static str>) {
     let line = |at: usize| i64::try_from(at).expect("a line number fits");
     let edit = |at, operation, content: Option<&str>, expect| Edit {
         line: line(at),
+        end_line: None,
         operation,
         content: content.map(str::to_owned),
         expect,

@@ -77,8 +77,9 @@ fn edit_and_compare(
             prop_assert_eq!(
                 &answer.text,
                 &format!(
-                    "File edited successfully: {name}\nLines modified: {modified}\nTotal lines: {total}\nFile created: {}",
-                    file.is_none()
+                    "File edited successfully: {name}\nLines modified: {modified}\nTotal lines: {total}\nFile created: {}{}",
+                    file.is_none(),
+                    model::break_note(&edits)
                 )
             );
             prop_assert!(!answer.is_error);
@@ -132,8 +133,11 @@ fn the_model_itself_keeps_the_bytes_around_the_edited_lines_and_counts_truly() {
             let kept = bom + size(&old[..first.saturating_sub(1)]);
             prop_assert_eq!(&edited.bytes[..kept], &file[..kept]);
             if append.is_none() {
-                let last =
-                    edits.iter().map(|edit| touched(edit) + usize::from(edit.operation != "insert")).max();
+                let behind = |edit: &Edit| match edit.end_line {
+                    Some(end) => usize::try_from(end).expect("valid") + 1,
+                    None => touched(edit) + usize::from(edit.operation != "insert"),
+                };
+                let last = edits.iter().map(behind).max();
                 let kept = &file[file.len() - size(&old[last.expect("there is one").min(old.len())..])..];
                 prop_assert!(edited.bytes.ends_with(kept));
             }
@@ -297,7 +301,7 @@ fn a_thousand_edits_in_one_call_count_and_one_more_is_refused() {
         .map(|at| {
             let (line, operation) = (at * 7 % 1_499, ["replace", "delete", "insert"][at as usize % 3]);
             let content = (operation != "delete").then(|| format!("new {at}\r\nand é"));
-            Edit { line, operation, content, expect: None }
+            Edit { line, end_line: None, operation, content, expect: None }
         })
         .collect();
     let send = |edits: &[Edit]| {

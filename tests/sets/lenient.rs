@@ -54,7 +54,7 @@ fn numbers_and_booleans_may_be_strings() {
             assert_eq!(server.ok("read_file", arguments), "File: f (lines 1-1 of 3 total)\n\nb", "{line}");
         }
         assert_eq!(
-            server.refused("read_file", json!({ "name": "f", "start_line": "-1" })),
+            server.refused("read_file", json!({ "name": "f", "end_line": "-1" })),
             "Error: Line numbers must be non-negative integers"
         );
         let create = json!({ "name": "new", "append": "x", "create_if_missing": "false" });
@@ -137,14 +137,14 @@ fn an_unknown_property_says_which_one_was_probably_meant() {
                 (
                     "edit_file",
                     json!({ "name": "f", "edits": [{ "line": 0, "operation": "replace", "new_content": "x" }] }),
-                    "edits[0].new_content: unknown property; expected only line, operation, content, expect; did you mean content?",
+                    "edits[0].new_content: unknown property; expected only line, end_line, operation, content, expect; did you mean content?",
                 ),
                 (
                     "file_edit",
                     json!({ "path": "f", "edits": [{ "old": "a", "new_text": "" }] }),
                     "did you mean old_text?",
                 ),
-                ("list_files", json!({ "folder": "x" }), "expected no properties"),
+                ("list_files", json!({ "folder": "x" }), "expected only match, after, limit"),
             ] {
                 let result = server.tool(tool, arguments.clone());
                 assert!(result.is_error && result.text.contains(part), "{tool} {arguments}: {}", result.text);

@@ -207,7 +207,8 @@ fn edits_in_a_folder_that_moves_fail_as_changed_or_land_in_the_moved_file() {
 #[test]
 fn opposite_moves_at_once_neither_deadlock_nor_lose_a_file() {
     let folder = Folder::new();
-    (put(&folder, "x/one", "one\n"), put(&folder, "y/two", "two\n"));
+    put(&folder, "x/one", "one\n");
+    put(&folder, "y/two", "two\n");
     let server = serve(&folder, &["--sync=none"]);
     let mut id = 0;
     for _ in 0..100 {

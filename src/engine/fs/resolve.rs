@@ -251,8 +251,8 @@ fn by_steps(root: &Arc<OwnedFd>, path: &Path, last: LastLink) -> Result<Resolved
     }
     // The path ends in a directory.
     let Some(Level { name, stat, .. }) = way.pop() else {
-        let stat = rustix::fs::fstat(root)?;
-        return Ok(found(root, &way, ".".into(), stat, links));
+        let (stat, real) = (Some(rustix::fs::fstat(root)?), (links > 0).then(PathBuf::new));
+        return Ok(ResolvedPath { dir: root.clone(), name: ".".into(), stat, missing: Vec::new(), real });
     };
     Ok(found(way.last().map_or(root, |level| &level.handle), &way, name, stat, links))
 }

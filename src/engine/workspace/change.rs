@@ -112,11 +112,9 @@ impl Workspace {
         }
         found.check_writable(path)?;
         match &options.expected {
-            Some(expected) if !found.exists() => Err(Error::OtherVersion {
-                name: path.sent().into(),
-                expected: expected.clone(),
-                actual: None,
-            }),
+            Some(expected) if !found.exists() => {
+                Err(Error::OtherVersion { name: path.sent().into(), expected: *expected, actual: None })
+            }
             _ => Ok(found),
         }
     }

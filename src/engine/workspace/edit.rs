@@ -32,13 +32,26 @@ impl Workspace {
         create: bool,
         control: &Control,
     ) -> Result<Edited> {
+        self.edit_lines_and(path, edits, create, control, |_, _, _| ()).map(|(edited, ())| edited)
+    }
+
+    /// The same. `describe` gets the index and the bytes of the file before the edit, and the plan.
+    pub fn edit_lines_and<T>(
+        &self,
+        path: &FilePath,
+        edits: &LineEdits,
+        create: bool,
+        control: &Control,
+        describe: impl Fn(&LineIndex, &[u8], &EditPlan) -> T,
+    ) -> Result<(Edited, T)> {
         let options = ChangeOptions { create, ..ChangeOptions::default() };
         let changed = self.change(path, &options, control, |index, old| {
             let Some(planned) = line_edit::plan(index, old, edits)? else { return Ok(None) };
-            Ok(Some((planned.plan, (planned.lines_modified, planned.total_lines))))
+            let described = describe(index, old, &planned.plan);
+            Ok(Some((planned.plan, (planned.lines_modified, planned.total_lines, described))))
         })?;
-        let (lines_modified, total_lines) = changed.report;
-        Ok(Edited { lines_modified, total_lines, created: changed.created })
+        let (lines_modified, total_lines, described) = changed.report;
+        Ok((Edited { lines_modified, total_lines, created: changed.created }, described))
     }
 
     /// Replaces the whole content of the file at `path`, which need not be text, or creates the file.

@@ -25,6 +25,7 @@ use crate::engine::{Budget, Control, Error, Result, list};
 mod change;
 mod edit;
 mod folders;
+mod listing;
 mod parts;
 mod read;
 mod relocate;
@@ -37,13 +38,16 @@ pub use parts::{PartRead, TextPart};
 pub use read::{Excerpt, LineRange};
 pub use tree::EntryInfo;
 
+/// Maximum number of paths that the error for a missing file names.
+const MAX_SIMILAR: usize = 5;
+
 /// Attempts of a read or an edit on a file that other programs keep changing.
 const ATTEMPTS: usize = 8;
 
 /// Memory limit of the index cache, in bytes.
 const CACHE_BYTES: usize = 16 << 20;
 
-/// Memory limit of all edit plans together, as a multiple of the largest file size.
+/// Memory limit of all edit plans together, as a multiple of the largest request.
 const PLANS_HELD: usize = 8;
 
 /// Options of a workspace (contract 2).
@@ -53,6 +57,10 @@ pub struct WorkspaceOptions {
     pub names: NamePolicy,
     /// Largest file, in bytes.
     pub max_bytes: u64,
+    /// Largest request, in bytes: the plans of edits take up memory in proportion to it.
+    pub max_request: u64,
+    /// Whether walks enter folders on other file systems.
+    pub cross_mounts: bool,
     /// Paths that do not exist for clients.
     pub excludes: Excludes,
     /// Whether every change on the disk is forbidden.
@@ -66,6 +74,8 @@ impl Default for WorkspaceOptions {
         WorkspaceOptions {
             names: NamePolicy::Portable,
             max_bytes: 10 << 20,
+            max_request: 10 << 20,
+            cross_mounts: false,
             excludes: Excludes::default(),
             read_only: false,
             durability: Durability::Full,
@@ -114,7 +124,7 @@ impl Workspace {
         rustix::process::umask(umask);
         Ok(Workspace {
             folders,
-            plans: Budget::new(PLANS_HELD * options.max_bytes as usize),
+            plans: Budget::new(PLANS_HELD * options.max_request as usize),
             write_waits: WriteWaits::default(),
             options,
             umask,
@@ -159,48 +169,6 @@ impl Workspace {
         FilePath::parse(path, self.options.names, self.folder_paths())
     }
 
-    /// All files of the folder (contract 4, `list_files`). `with_access` also asks for read and write permission.
-    pub fn list(&self, with_access: bool, control: &Control) -> Result<list::Listing> {
-        self.list_some(
-            list::ListOptions {
-                after: None,
-                limit: usize::MAX,
-                with_access,
-                excludes: self.folders.excludes(),
-            },
-            control,
-        )
-    }
-
-    /// At most `limit` files, starting after the name `after` in byte order.
-    pub fn list_page(&self, after: Option<&str>, limit: usize, control: &Control) -> Result<list::Listing> {
-        self.list_some(
-            list::ListOptions { after, limit, with_access: false, excludes: self.folders.excludes() },
-            control,
-        )
-    }
-
-    fn list_some(&self, options: list::ListOptions, control: &Control) -> Result<list::Listing> {
-        let wait = |seen: &list::DirEntry| {
-            let opened = lease::wait_out(control, || seen.place().open())?;
-            opened.map(drop).map_err(|refusal| refused("", refusal))
-        };
-        let list = |folder: Folder| {
-            let count = |seen: &list::DirEntry| self.count_lines(&folder, seen, control);
-            list::list(folder.handle(), self.path(), self.options.names, options, count, wait, control)
-        };
-        let root = self.folders.first();
-        let folder = root.folder()?;
-        match list(folder.clone()) {
-            Ok(listing) if listing.files.is_empty() => match root.other_than(&folder)? {
-                Some(other) => list(other),
-                None => Ok(listing),
-            },
-            Err(Error::FolderGone | Error::ListingFailed { .. }) => list(root.reopen()?),
-            listing => listing,
-        }
-    }
-
     /// Finds an existing file for a read.
     fn find(&self, path: &FilePath) -> Result<Found> {
         let found = self.folders.find(path, Want::File, Freshness::Recent)?;
@@ -208,7 +176,12 @@ impl Workspace {
     }
 
     fn not_found(&self, found: &Found, path: &FilePath) -> Error {
-        Error::NotFound { name: path.sent().into(), similar: self.similar_names(found, path) }
+        let mut similar = self.similar_names(found, path);
+        if path.is_in_tree() {
+            similar.extend(self.elsewhere(found, path));
+            similar.truncate(MAX_SIMILAR);
+        }
+        Error::NotFound { name: path.sent().into(), similar }
     }
 
     /// Names like that of the missing `found`, in the directory where it was looked for.

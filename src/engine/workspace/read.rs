@@ -82,7 +82,7 @@ impl Excerpt {
     }
 
     /// Cuts the excerpt to at most `limit` bytes, at the end of a line if one ends there. Returns whether it was longer.
-    pub(super) fn cut(&mut self, limit: usize) -> bool {
+    pub fn cut(&mut self, limit: usize) -> bool {
         let len = cut_end(self.bytes(), limit);
         let is_cut = len < self.bytes.len();
         self.bytes.end = self.bytes.start + len;
@@ -130,7 +130,20 @@ impl Excerpt {
 #[derive(Clone, Copy)]
 enum Selection {
     Lines(LineRange),
+    /// So many lines at the end.
+    Last(u64),
     Bytes,
+}
+
+impl Selection {
+    /// The lines in a file of `total` lines, end exclusive.
+    fn within(&self, total: usize) -> Result<Range<usize>> {
+        match self {
+            Selection::Lines(range) => range.within(total),
+            Selection::Last(count) => Ok(total - (*count).min(total as u64) as usize..total),
+            Selection::Bytes => Ok(0..total),
+        }
+    }
 }
 
 /// What a read may wait for.
@@ -159,6 +172,11 @@ impl Workspace {
     pub fn read(&self, path: &FilePath, range: LineRange, control: &Control) -> Result<Excerpt> {
         range.check()?;
         self.try_to_read(path, Selection::Lines(range), control)
+    }
+
+    /// The last `count` lines of the file at `path`; all lines if there are not so many.
+    pub fn read_last(&self, path: &FilePath, count: u64, control: &Control) -> Result<Excerpt> {
+        self.try_to_read(path, Selection::Last(count), control)
     }
 
     /// All bytes of the file at `path`, with the byte order mark and the final line break.
@@ -232,6 +250,15 @@ impl Workspace {
         if let Err(error) = range.check() {
             return Some(Err(error));
         }
+        self.try_at_once(path, Selection::Lines(range))
+    }
+
+    /// Like [`Workspace::read_last`], under the same condition.
+    pub fn read_last_at_once(&self, path: &FilePath, count: u64) -> Option<Result<Excerpt>> {
+        self.try_at_once(path, Selection::Last(count))
+    }
+
+    fn try_at_once(&self, path: &FilePath, part: Selection) -> Option<Result<Excerpt>> {
         let found = self.folders.find(path, Want::File, Freshness::Recent).ok()?;
         let stamp = FileStamp::of(found.place.stat.as_ref()?);
         if stamp.len > self.options.max_bytes {
@@ -239,7 +266,7 @@ impl Workspace {
         }
         let system = found.folder.file_system(stamp.dev)?;
         let file = Arc::new(found.place.open_as_found()?);
-        self.excerpt(file, path.sent(), Selection::Lines(range), Effort::AtOnce(system)).transpose()
+        self.excerpt(file, path.sent(), part, Effort::AtOnce(system)).transpose()
     }
 
     /// Reads a part of an open file. `None` if the file changed meanwhile, or if it needs more than `effort`.
@@ -252,13 +279,10 @@ impl Workspace {
     ) -> Result<Option<Excerpt>> {
         let Some((view, index)) = self.view_of(file, name, part, effort)? else { return Ok(None) };
         let total = index.len_lines();
-        let (lines, bytes) = match part {
-            Selection::Bytes => (0..total, Some(0..index.len_bytes())),
-            Selection::Lines(range) => {
-                let lines = range.within(total)?;
-                let bytes = index.byte_range(&lines, view.bytes(), view.offset());
-                (lines, bytes)
-            }
+        let lines = part.within(total)?;
+        let bytes = match part {
+            Selection::Bytes => Some(0..index.len_bytes()),
+            Selection::Lines(_) | Selection::Last(_) => index.byte_range(&lines, view.bytes(), view.offset()),
         };
         // A copy is what the client gets, so it must be valid now.
         let settled = view.bytes().len() <= MAP_CUTOFF;
@@ -291,7 +315,7 @@ impl Workspace {
             Some(CachedText::Text(index)) if index.len_bytes() == file.len_bytes() => {
                 let window = match part {
                     Selection::Bytes => whole,
-                    Selection::Lines(range) => index.window(&range.within(index.len_lines())?),
+                    part => index.window(&part.within(index.len_lines())?),
                 };
                 Ok(load(file, window, name, effort)?.map(|view| (view, index)))
             }

@@ -29,7 +29,7 @@ fn control() -> Control {
 
 fn replace_line(line: u64, content: &str) -> LineEdits {
     let operation = Operation::Replace { content: content.into(), expect: None };
-    LineEdits { edits: vec![LineEdit { line, operation }], append: None }
+    LineEdits { edits: vec![LineEdit { line, end_line: None, operation }], append: None }
 }
 
 fn append(text: &str) -> LineEdits {
@@ -172,22 +172,11 @@ fn list_while_meddled_with(workspace: &Workspace, mut meddle: impl FnMut(usize))
         (meddle.borrow_mut())(times.get());
         workspace.count_lines(&folder, seen, &control())
     };
-    let options = list::ListOptions {
-        after: None,
-        limit: usize::MAX,
-        with_access: false,
-        excludes: workspace.folders.excludes(),
-    };
-    list::list(
-        folder.handle(),
-        workspace.path(),
-        NamePolicy::Portable,
-        options,
-        count,
-        |_| Ok(()),
-        &control(),
-    )
-    .unwrap()
+    let (options, excludes) = (list::ListOptions::default(), Excludes::default());
+    let listed =
+        list::ListedFolder { root: folder.handle(), directory: workspace.path(), excludes: &excludes };
+    let names = list::names_in(listed, NamePolicy::Portable, options).unwrap();
+    list::list(listed, names, options, count, |_| Ok(()), &control()).unwrap()
 }
 
 #[test]

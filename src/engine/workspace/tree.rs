@@ -1,6 +1,7 @@
 //! Folders as clients see them: walks, and what one entry is (contract 12, 13).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, Mode, Statx, StatxFlags};
 
@@ -9,8 +10,12 @@ use super::folders::{Found, Freshness, Want, refused};
 use crate::engine::fs::parents::Parents;
 use crate::engine::fs::resolve::ResolvedPath;
 use crate::engine::path::FilePath;
-use crate::engine::walk::{EntryKind, Walk, WalkOptions};
+use crate::engine::walk::{EntryKind, Walk, WalkOptions, WalkStep};
 use crate::engine::{Control, Error, Result};
+
+/// Bounds of the search for a missing file in other folders.
+const ENTRIES_SEARCHED: usize = 10_000;
+const LONGEST_SEARCH: Duration = Duration::from_millis(50);
 
 /// What the system tells of one entry, links followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +48,7 @@ impl Workspace {
         }
         let folder = found.place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
         let real = found.real_path(path);
+        let options = WalkOptions { cross_mounts: self.options.cross_mounts, ..options };
         let walk = Walk::new(found.folder.handle(), folder, real, options, self.folders.excludes(), control)?;
         Ok(if self.options.read_only { walk } else { walk.clear_leftovers() })
     }
@@ -88,6 +94,25 @@ impl Workspace {
         Parents::create(&place, self.new_folder_mode(), self.options.durability)
             .map_err(|error| Error::write(path.sent(), error))?;
         Ok(())
+    }
+
+    /// Paths in other folders that end in the name of the missing `found`. Looks at a bounded number of entries.
+    pub(super) fn elsewhere(&self, found: &Found, path: &FilePath) -> Vec<String> {
+        let control = Control::new(LONGEST_SEARCH);
+        let (root, wanted) = (found.folder.handle(), path.as_str().rsplit('/').next().unwrap_or_default());
+        let mut paths = Vec::new();
+        let Ok(folder) = root.try_clone() else { return paths };
+        let options = WalkOptions::default();
+        let walk = Walk::new(root, folder, Path::new(""), options, self.folders.excludes(), &control);
+        let Ok(mut walk) = walk else { return paths };
+        for _ in 0..ENTRIES_SEARCHED {
+            let Ok(Some(step)) = walk.next_step() else { break };
+            let is_entry = matches!(step, WalkStep::Entry(_));
+            if is_entry && walk.name().eq_ignore_ascii_case(wanted.as_bytes()) && !wanted.is_empty() {
+                paths.extend(std::str::from_utf8(walk.path()).map(str::to_owned));
+            }
+        }
+        paths
     }
 
     /// Finds an existing entry.

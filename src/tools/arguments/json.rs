@@ -67,7 +67,8 @@ pub(super) fn within_string(json: &str, bracket: char) -> Option<String> {
 pub(super) enum Integer {
     /// One that is not negative. A number that is too large saturates.
     Natural(u64),
-    Negative,
+    /// A negative one, without its sign.
+    Negative(u64),
 }
 
 /// Reads an integer: a number without a fraction, such as 5, 5.0 and 5e0, or a string that holds one.
@@ -85,7 +86,7 @@ fn number(text: &str) -> Option<Integer> {
         return Some(Integer::Natural(number));
     }
     let number = sonic_rs::from_str::<f64>(text).ok().filter(|number| number.fract() == 0.0)?;
-    Some(if number < 0.0 { Integer::Negative } else { Integer::Natural(number as u64) })
+    Some(if number < 0.0 { Integer::Negative(-number as u64) } else { Integer::Natural(number as u64) })
 }
 
 #[cfg(test)]
@@ -109,8 +110,8 @@ mod tests {
         {
             assert_eq!(integer(json), Some(Integer::Natural(number)), "{json}");
         }
-        for json in ["-1", "-1.0", r#""-7""#] {
-            assert_eq!(integer(json), Some(Integer::Negative), "{json}");
+        for (json, number) in [("-1", 1), ("-1.0", 1), (r#""-7""#, 7), ("-1e99", u64::MAX)] {
+            assert_eq!(integer(json), Some(Integer::Negative(number)), "{json}");
         }
         for json in
             ["1.5", r#""1.5""#, r#""+5""#, r#""""#, r#""five""#, r#""0x5""#, r#""nan""#, "true", "[5]"]

@@ -15,6 +15,15 @@ pub struct Text(pub String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line(pub u64);
 
+/// The line where a range starts: its number, converted to a 0-based one, or a number of lines before the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartLine {
+    /// This line.
+    At(u64),
+    /// So many lines, at least 1, before the end.
+    FromEnd(u64),
+}
+
 /// An integer of at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count(pub u64);
@@ -85,10 +94,27 @@ impl Argument for Line {
     fn read(value: &Value) -> Result<Line> {
         match integer(value.json()) {
             None => Err(value.wrong("an integer")),
-            Some(Integer::Negative) => Err(Error::NegativeLine),
+            Some(Integer::Negative(_)) => Err(Error::NegativeLine),
             Some(Integer::Natural(line)) => {
                 line.checked_sub(value.options().base.first()).map(Line).ok_or(Error::NegativeLine)
             }
+        }
+    }
+}
+
+impl Argument for StartLine {
+    fn expected() -> String {
+        Line::expected()
+    }
+
+    fn schema(out: &mut String) {
+        out.push_str(r#""type":"integer""#);
+    }
+
+    fn read(value: &Value) -> Result<StartLine> {
+        match integer(value.json()) {
+            Some(Integer::Negative(lines)) if 1 <= lines => Ok(StartLine::FromEnd(lines)),
+            _ => Line::read(value).map(|line| StartLine::At(line.0)),
         }
     }
 }

@@ -16,13 +16,11 @@ use crate::engine::{
     TextLimits, Workspace, plan_text_edits, unified,
 };
 use crate::tools::arguments::{Argument, Count, List, Request, Takes, Text, Value, arguments, name_as_sent};
+use crate::tools::diff_text::MAX_DIFF;
 use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
 
 /// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
-
-/// Maximum size of a diff in bytes.
-const MAX_DIFF: usize = 16 * 1024;
 
 /// Maximum number of passages that a dry run shows.
 const PREVIEWS: usize = 200;
@@ -67,7 +65,57 @@ arguments! {
         /// Text to put in its place; may be empty
         new_text: Text,
         /// How often old_text must be found; all are replaced
-        occurrences: Count = 1,
+        occurrences: Occurrences,
+        /// Replace all
+        replace_all as "replace_all" or "replaceAll": Option<bool>,
+    }
+}
+
+/// How often a text must be found; 1 unless the call says otherwise.
+#[derive(Debug)]
+struct Occurrences(Option<Count>);
+
+impl Argument for Occurrences {
+    const REQUIRED: bool = false;
+
+    fn expected() -> String {
+        Count::expected()
+    }
+
+    fn schema(out: &mut String) {
+        Count::schema(out);
+        out.push_str(r#","default":1"#);
+    }
+
+    fn read(value: &Value) -> Result<Occurrences> {
+        Count::read(value).map(|count| Occurrences(Some(count)))
+    }
+
+    fn absent() -> Option<Occurrences> {
+        Some(Occurrences(None))
+    }
+}
+
+impl Argument for TextEdit {
+    fn expected() -> String {
+        OneEdit::expected()
+    }
+
+    fn schema(out: &mut String) {
+        OneEdit::schema(out);
+    }
+
+    fn read(value: &Value) -> Result<TextEdit> {
+        let OneEdit { old_text, new_text, occurrences, replace_all } = OneEdit::read(value)?;
+        let occurrences = match (occurrences.0, replace_all.unwrap_or(false)) {
+            (Some(_), true) => {
+                let problem = "it excludes occurrences; give one of them";
+                return Err(value.refuse_member("replace_all", problem));
+            }
+            (None, true) => TextEdit::ALL,
+            (count, false) => count.map_or(1, |count| count.0),
+        };
+        Ok(TextEdit { old_text: old_text.0, new_text: new_text.0, occurrences })
     }
 }
 
@@ -110,7 +158,7 @@ impl Argument for Place {
 #[derive(Debug)]
 struct Edits(Vec<TextEdit>);
 
-type EditList = List<OneEdit, 1, MAX_EDITS>;
+type EditList = List<TextEdit, 1, MAX_EDITS>;
 
 impl Argument for Edits {
     fn expected() -> String {
@@ -122,13 +170,7 @@ impl Argument for Edits {
     }
 
     fn read(value: &Value) -> Result<Edits> {
-        let edits = List::<OneEdit, 0, MAX_EDITS>::read(value)?;
-        let edit = |edit: OneEdit| TextEdit {
-            old_text: edit.old_text.0,
-            new_text: edit.new_text.0,
-            occurrences: edit.occurrences.0,
-        };
-        Ok(Edits(edits.0.into_iter().map(edit).collect()))
+        Ok(Edits(List::<TextEdit, 0, MAX_EDITS>::read(value)?.0))
     }
 
     fn absent() -> Option<Edits> {

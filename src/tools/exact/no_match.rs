@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
 use super::format::{self, read_call};
-use crate::engine::{Diagnosis, Similar, Unmatched};
+use crate::engine::{Diagnosis, InputError, Similar, Unmatched};
 use crate::tools::{LineBase, Members};
 
 pub(super) fn no_match(
@@ -139,9 +139,32 @@ fn fixes(old_text: &str, miss: &Diagnosis) -> Vec<SuggestedFix> {
             example,
         ));
     }
+    if let Some(breaks) = breaks_around(old_text, miss) {
+        fixes.push(fix("CHECK_WHITESPACE", breaks, None));
+    }
     fixes.push(fix("USE_EXACT_TEXT", "Use read_file to see the exact content, then copy it precisely", None));
     if old_text.contains('\n') {
         fixes.push(fix("USE_EXACT_TEXT", "Ensure that all lines and line breaks of a multi-line old_text are included, or search for a shorter text", None));
     }
     fixes
+}
+
+/// What to say of the line breaks at the ends of an old_text, if no passage explains them.
+fn breaks_around(old_text: &str, miss: &Diagnosis) -> Option<&'static str> {
+    let is_explained = |similar: &Similar| matches!(similar.mistake, Some(InputError::BlanksAround { .. }));
+    if old_text.trim().is_empty() || miss.similar.first().is_some_and(is_explained) {
+        return None;
+    }
+    match (old_text.starts_with(['\n', '\r']), old_text.ends_with(['\n', '\r'])) {
+        (true, true) => Some(
+            "old_text begins and ends with a line break, and both must be in the file; leave them out if in doubt",
+        ),
+        (true, false) => {
+            Some("old_text begins with a line break, which must be in the file; leave it out if in doubt")
+        }
+        (false, true) => {
+            Some("old_text ends with a line break, which must be in the file; leave it out if in doubt")
+        }
+        (false, false) => None,
+    }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::data::{EditApplied, Preview};
 use super::{Done, Members, OutputKinds, Reply};
 use crate::engine::{Snippet, TextEdits};
+use crate::tools::diff_text::push_diff;
 
 /// Maximum number of edits listed one by one in the text.
 const TOLD: usize = 10;
@@ -35,15 +36,8 @@ fn text(name: &str, done: &Done, dry_run: bool) -> String {
     if !done.changed && !done.created {
         text.push_str("The text is the same as before.\n");
     }
-    if !done.diff.text.is_empty() {
-        let _ = write!(text, "\n{}", done.diff.text);
-    }
-    match done.diff.more {
-        0 => {}
-        1 => text.push_str("\n1 hunk more is not shown.\n"),
-        more => _ = writeln!(text, "\n{more} hunks more are not shown."),
-    }
     text.truncate(text.trim_end_matches('\n').len());
+    push_diff(&mut text, &done.diff);
     text
 }
 

@@ -45,6 +45,10 @@ impl Call for CopyFile {
         Some(&self.0.destination)
     }
 
+    fn other_file(&self) -> Option<&FilePath> {
+        Some(&self.0.source)
+    }
+
     fn idempotency_key(&self) -> Option<&str> {
         self.0.idempotency_key.as_deref()
     }

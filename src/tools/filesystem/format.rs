@@ -27,7 +27,7 @@ pub(super) fn padded(name: &str, width: usize) -> String {
 
 /// A time in milliseconds since 1970, as JavaScript writes a date, in the time zone of this process.
 pub(super) fn date(milliseconds: i64) -> String {
-    static ZONE: LazyLock<TimeZone> = LazyLock::new(|| zone_of_this_process());
+    static ZONE: LazyLock<TimeZone> = LazyLock::new(zone_of_this_process);
     let seconds = milliseconds.div_euclid(1_000);
     match ZONE.find_local_time_type(seconds) {
         Ok(zone) => date_in(milliseconds, zone.ut_offset().into(), zone.time_zone_designation()),

@@ -92,7 +92,7 @@ impl Call for ListWithSizes {
             entries.push(Sized { name, is_folder: entry.kind == EntryKind::Folder, size });
         }
         if *sort_by == SortBy::Size {
-            entries.sort_by(|one, other| other.size.cmp(&one.size));
+            entries.sort_by_key(|entry| std::cmp::Reverse(entry.size));
         }
         let summary = summary(&entries);
         let skipped = match cursor {

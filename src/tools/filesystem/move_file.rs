@@ -47,6 +47,10 @@ impl Call for MoveFile {
         Some(&self.0.source)
     }
 
+    fn other_file(&self) -> Option<&FilePath> {
+        Some(&self.0.destination)
+    }
+
     fn idempotency_key(&self) -> Option<&str> {
         self.0.idempotency_key.as_deref()
     }

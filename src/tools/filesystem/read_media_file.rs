@@ -7,7 +7,8 @@ use serde_json::json;
 
 use std::os::unix::ffi::OsStrExt;
 
-use crate::engine::{Control, FilePath, Result, Workspace};
+use super::version_meta;
+use crate::engine::{Control, FilePath, FileVersion, Result, Workspace};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
 
@@ -86,7 +87,8 @@ impl Call for ReadMediaFile {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let path = workspace.absolute(&self.0)?;
-        let data = STANDARD.encode(workspace.read_bytes(&self.0, control)?);
+        let bytes = workspace.read_bytes(&self.0, control)?;
+        let (data, meta) = (STANDARD.encode(&bytes), version_meta(&FileVersion::of_content(&bytes)));
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
         let known = MEDIA_TYPES.iter().find(|(known, _)| extension.as_deref() == Some(known));
         let media_type = known.map_or(OTHER, |(_, media_type)| *media_type);
@@ -101,6 +103,6 @@ impl Call for ReadMediaFile {
         };
         let data =
             if wanted.data { Members::default().with("content", &[&item]) } else { Members::default() };
-        Ok(Reply { items: Some(item.to_string()), data, ..Reply::default() })
+        Ok(Reply { items: Some(item.to_string()), data, meta, ..Reply::default() })
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::CONTENT;
 use crate::engine::{Control, Error, FilePath, LineRange, PartRead, Result, TextPart, Workspace};
-use crate::tools::arguments::{Argument, Line, List, Request, Takes, Value, arguments};
+use crate::tools::arguments::{Argument, Line, List, Request, Takes, Value, arguments, is_object};
 use crate::tools::limited::content;
 use crate::tools::{Call, ErrorText, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
 
@@ -69,8 +69,7 @@ impl Argument for Wanted {
     }
 
     fn read(value: &Value) -> Result<Wanted> {
-        let is_object = value.json().starts_with('{');
-        let (sent, range) = if is_object || value.string()?.trim_start().starts_with('{') {
+        let (sent, range) = if is_object(value.json()) {
             let Ranged { path, start_line, end_line } = Ranged::read(value)?;
             let line = |line: Option<Line>| line.map(|line| line.0);
             (path, LineRange { start: line(start_line), end: line(end_line) })
@@ -102,7 +101,7 @@ impl Call for ReadMultipleFiles {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let shares = self.shares(workspace);
-        let (mut text, mut cut) = (String::new(), 0);
+        let (mut text, mut cut, mut versions) = (String::new(), 0, serde_json::Map::new());
         for (number, (file, share)) in self.files.iter().zip(shares).enumerate() {
             control.progress(number as u64, Some(self.files.len() as u64));
             if number > 0 {
@@ -110,6 +109,7 @@ impl Call for ReadMultipleFiles {
             }
             match self.read(workspace, file, share, control) {
                 Ok(read) => {
+                    versions.insert(file.sent.clone(), json!(read.version.to_string()));
                     text.push_str(&file.sent);
                     text.push_str(":\n");
                     let part = std::str::from_utf8(read.excerpt.bytes()).map_err(|_| changed(file))?;
@@ -129,12 +129,12 @@ impl Call for ReadMultipleFiles {
                 }
             }
         }
-        let mut reply = content(text, wanted);
+        let mut meta = Members::default().with("file-editor/versions", &versions);
         if cut > 0 {
             let truncated = json!({ "shown": self.files.len() - cut, "of": self.files.len(), "next": null });
-            reply.meta = Members::default().with("file-editor/truncated", &truncated);
+            meta = meta.with("file-editor/truncated", &truncated);
         }
-        Ok(reply)
+        Ok(Reply { meta, ..content(text, wanted) })
     }
 }
 

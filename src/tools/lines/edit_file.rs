@@ -1,7 +1,10 @@
 //! `edit_file`: changes by line number, and appended text (contract 4).
 
-use crate::engine::{Control, Edited, Error, FilePath, LineEdit, LineEdits, Operation, Result, Workspace};
+use crate::engine::{
+    Control, Diff, Edited, Error, FilePath, LineEdit, LineEdits, Operation, Result, Workspace, unified,
+};
 use crate::tools::arguments::{Argument, Keyword, Later, Line, List, Request, Takes, Text, Value, arguments};
+use crate::tools::diff_text::{MAX_DIFF, push_diff};
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool, shortened};
 
 /// Maximum number of edits in one call.
@@ -12,10 +15,11 @@ pub(crate) static TOOL: Tool = Tool {
     title: "Edit file",
     description: "Change lines of a text file, or create it. Lines count from {first} and always name lines of the file as it \
         was before this call, whatever the order of the edits. replace: content takes the line's place; insert: content \
-        comes before the line (line = number of lines: at the end); delete: the line goes. content may hold several \
-        lines. append adds text after all edits. Give `expect` (the line's present text) with replace and delete: if the \
-        line differs, nothing is changed and the answer shows what it is now. All edits happen or none. A missing file is \
-        created unless create_if_missing is false. Example: \
+        comes before the line (line = number of lines: at the end); delete: the line goes. With end_line, replace and delete \
+        take all lines to end_line, included. content may hold several lines; a line break at its end adds no empty line. \
+        append adds text after all edits. Give `expect` (the present text of the line or range, or with insert of the line \
+        after it): if it differs, nothing is changed and the answer shows what it is now. All edits happen or none. A \
+        missing file is created unless create_if_missing is false. Example: \
         {\"name\":\"notes.txt\",\"edits\":[{\"line\":2,\"operation\":\"replace\",\"expect\":\"old\",\"content\":\"new\"}]}",
     instructions: "Use edit_file to change lines or create a file; line numbers change with every edit, so read again \
         before the next, or give expect.",
@@ -25,7 +29,8 @@ pub(crate) static TOOL: Tool = Tool {
         r#""success":{"type":"boolean"},"#,
         r#""lines_modified":{"type":"integer"},"#,
         r#""file_created":{"type":"boolean"},"#,
-        r#""new_total_lines":{"type":"integer"}"#,
+        r#""new_total_lines":{"type":"integer"},"#,
+        r#""diff":{"type":"string","description":"If it was asked for"}"#,
         r#"},"required":["success","lines_modified","file_created","new_total_lines"]}"#
     )),
     writes: true,
@@ -44,6 +49,8 @@ arguments! {
         append: Option<Text>,
         /// Create a missing file (default: true)
         create_if_missing: Option<bool>,
+        /// Show what changed
+        diff: Option<bool>,
     }
 }
 
@@ -51,11 +58,13 @@ arguments! {
     struct OneEdit {
         /// Line, counted from {first}, as before the call
         line: Line,
+        /// Last line of a range, included
+        end_line: Later<Option<Line>>,
         /// What to do with it
         operation: Verb,
         /// New text for replace and insert; may hold several lines
         content: Later<Option<Text>>,
-        /// Present text of the line, for replace and delete (recommended)
+        /// Present text of the line or range (recommended)
         expect: Later<Option<String>>,
     }
 }
@@ -85,9 +94,10 @@ impl Argument for LineEdit {
         OneEdit::schema(out);
     }
 
-    /// Finds errors in contract 4's order: line, operation, content given to delete, content missing.
+    /// Finds errors in contract 4's order: line, operation, content given to delete, content missing; then those of
+    /// end_line.
     fn read(value: &Value) -> Result<LineEdit> {
-        let OneEdit { line, operation, content, expect } = OneEdit::read(value)?;
+        let OneEdit { line, end_line, operation, content, expect } = OneEdit::read(value)?;
         if operation == Verb::Delete && !matches!(content.0, Ok(None)) {
             return Err(Error::DeleteWithContent);
         }
@@ -95,18 +105,22 @@ impl Argument for LineEdit {
         let operation = match (operation, content) {
             (Verb::Delete, _) => Operation::Delete { expect },
             (Verb::Replace, Some(Text(content))) => Operation::Replace { content, expect },
-            (Verb::Insert, Some(_)) if expect.is_some() => {
-                let problem = "an insert replaces no line; expected only with replace and delete";
-                return Err(value.refuse_member("expect", problem));
-            }
-            (Verb::Insert, Some(Text(content))) => Operation::Insert { content },
+            (Verb::Insert, Some(Text(content))) => Operation::Insert { content, expect },
             (_, None) => {
                 return Err(
                     value.refuse_member("content", "it is missing; expected the new text as a string")
                 );
             }
         };
-        Ok(LineEdit { line: line.0, operation })
+        let end_line = end_line.0?.map(|line| line.0);
+        match end_line {
+            Some(_) if matches!(operation, Operation::Insert { .. }) => {
+                let problem = "an insert replaces no lines; expected only with replace and delete";
+                Err(value.refuse_member("end_line", problem))
+            }
+            Some(end) if end < line.0 => Err(Error::InvalidRange { start: line.0, end }),
+            end_line => Ok(LineEdit { line: line.0, end_line, operation }),
+        }
     }
 }
 
@@ -115,7 +129,7 @@ impl Request for EditArguments {
         let edits = self.edits.map(|edits| edits.0).unwrap_or_default();
         let edits = LineEdits { edits, append: self.append.map(|text| text.0) };
         let create = self.create_if_missing.unwrap_or(options.create_if_missing);
-        Ok(Box::new(EditFile { name: self.name, edits, create }))
+        Ok(Box::new(EditFile { name: self.name, edits, create, diff: self.diff.unwrap_or(false) }))
     }
 }
 
@@ -124,6 +138,7 @@ struct EditFile {
     name: FilePath,
     edits: LineEdits,
     create: bool,
+    diff: bool,
 }
 
 impl Call for EditFile {
@@ -132,25 +147,52 @@ impl Call for EditFile {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let edited = workspace.edit_lines(&self.name, &self.edits, self.create, control)?;
-        let text = if wanted.text { text(&self.name, &edited) } else { String::new() };
-        let data = if wanted.data { data(&edited) } else { Members::default() };
+        let EditFile { name, edits, create, diff } = self;
+        let (edited, diff) =
+            workspace.edit_lines_and(name, edits, *create, control, |index, old, plan| {
+                diff.then(|| unified(index, old, plan, name.as_str(), MAX_DIFF))
+            })?;
+        let text = if wanted.text { self.text(&edited, diff.as_ref()) } else { String::new() };
+        let data = if wanted.data { data(&edited, diff.as_ref()) } else { Members::default() };
         Ok(Reply { text, data, ..Reply::default() })
     }
 }
 
-fn text(name: &FilePath, edited: &Edited) -> String {
-    let Edited { lines_modified, total_lines, created } = edited;
-    format!(
-        "File edited successfully: {}\nLines modified: {lines_modified}\nTotal lines: {total_lines}\nFile created: {created}",
-        name.as_str()
-    )
+impl EditFile {
+    fn text(&self, edited: &Edited, diff: Option<&Diff>) -> String {
+        let Edited { lines_modified, total_lines, created } = edited;
+        let mut text = format!(
+            "File edited successfully: {}\nLines modified: {lines_modified}\nTotal lines: {total_lines}\nFile created: {created}",
+            self.name.as_str()
+        );
+        if self.edits.edits.iter().any(ends_in_break) {
+            text.push_str("\ncontent ended in a line break, which adds no empty line");
+        }
+        if let Some(diff) = diff {
+            if diff.text.is_empty() && diff.more == 0 && !created {
+                text.push_str("\nThe text is the same as before.");
+            }
+            push_diff(&mut text, diff);
+        }
+        text
+    }
 }
 
-fn data(edited: &Edited) -> Members {
+/// Whether the content of an edit ends in a line break. A model may think that the break adds an empty line.
+fn ends_in_break(edit: &LineEdit) -> bool {
+    match &edit.operation {
+        Operation::Replace { content, .. } | Operation::Insert { content, .. } => {
+            content.ends_with(['\n', '\r'])
+        }
+        Operation::Delete { .. } => false,
+    }
+}
+
+fn data(edited: &Edited, diff: Option<&Diff>) -> Members {
     Members::default()
         .with("success", &true)
         .with("lines_modified", &edited.lines_modified)
         .with("file_created", &edited.created)
         .with("new_total_lines", &edited.total_lines)
+        .with_some("diff", diff.map(|diff| &diff.text))
 }

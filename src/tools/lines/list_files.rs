@@ -3,9 +3,12 @@
 use std::fmt::Write;
 
 use serde::Serialize;
+use serde_json::{Value as Json, json};
 
-use crate::engine::{Control, FilePath, Listing, NamePolicy, Result, Workspace};
-use crate::tools::arguments::{Request, Takes, arguments};
+use crate::engine::{
+    Control, FileEntry, FilePath, Glob, LeftOut, ListOptions, Listing, NamePolicy, Result, Workspace,
+};
+use crate::tools::arguments::{Argument, Count, Request, Takes, Value, arguments};
 use crate::tools::timestamp::{push_timestamp, timestamp};
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
 
@@ -13,8 +16,8 @@ pub(crate) static TOOL: Tool = Tool {
     name: "list_files",
     title: "List files",
     description: "List the text files in the folder, sorted by name, with the time of the last change (UTC) and the \
-        number of lines (-1: not text, too large or not readable). Takes no arguments. Use it first to learn the names \
-        that read_file and edit_file take. Example: {}",
+        number of lines (-1: not text, too large or not readable). Use it first to learn the names that read_file and \
+        edit_file take. Example: {}",
     instructions: "Use list_files to see what is there.",
     takes: Takes::of::<ListArguments>(),
     output_schema: Some(concat!(
@@ -28,7 +31,9 @@ pub(crate) static TOOL: Tool = Tool {
         r#""lines":{"type":"integer","description":"-1: not text, too large or not readable"}"#,
         r#"},"required":["name","size","modified","readable","writable","lines"]}},"#,
         r#""total_count":{"type":"integer"},"#,
-        r#""directory":{"type":"string"}"#,
+        r#""directory":{"type":"string"},"#,
+        r#""next":{"type":"object","description":"If there is more: the arguments of the call that goes on","properties":{"#,
+        r#""after":{"type":"string"},"match":{"type":"string"},"limit":{"type":"integer"}}}"#,
         r#"},"required":["files","total_count","directory"]}"#
     )),
     writes: false,
@@ -38,18 +43,54 @@ pub(crate) static TOOL: Tool = Tool {
 };
 
 arguments! {
-    struct ListArguments {}
+    struct ListArguments {
+        /// Glob of names, such as *.txt
+        pattern as "match": Option<Pattern>,
+        /// Only names after this one
+        after: Option<String>,
+        /// Maximum number of files
+        limit: Option<Count>,
+    }
+}
+
+/// A glob, and its text for the call that goes on.
+#[derive(Debug)]
+struct Pattern {
+    text: String,
+    glob: Glob,
+}
+
+impl Argument for Pattern {
+    fn expected() -> String {
+        "a glob".into()
+    }
+
+    fn schema(out: &mut String) {
+        String::schema(out);
+    }
+
+    fn read(value: &Value) -> Result<Pattern> {
+        let text = value.string()?;
+        let glob = Glob::parse(&text).map_err(|problem| value.refuse(problem.to_string()))?;
+        Ok(Pattern { text, glob })
+    }
 }
 
 impl Request for ListArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(ListFiles { names: options.names }))
+        Ok(Box::new(ListFiles { arguments: self, names: options.names, limit: options.limit }))
     }
 }
 
+/// Room for the lines after the list under a limit, in bytes, without the name in the last one.
+const LAST_LINES: usize = 1_024;
+
 #[derive(Debug)]
 struct ListFiles {
+    arguments: ListArguments,
     names: NamePolicy,
+    /// The longest text of an answer in bytes, if there is a limit.
+    limit: Option<usize>,
 }
 
 impl Call for ListFiles {
@@ -58,29 +99,106 @@ impl Call for ListFiles {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let listing = workspace.list(wanted.data, control)?;
-        let text = if wanted.text { text(&listing, self.names) } else { String::new() };
-        let data = if wanted.data { data(&listing) } else { Members::default() };
-        Ok(Reply { text, data, ..Reply::default() })
+        let ListArguments { pattern, after, limit } = &self.arguments;
+        let options = ListOptions {
+            after: after.as_deref(),
+            pattern: pattern.as_ref().map(|pattern| &pattern.glob),
+            limit: limit.map_or(usize::MAX, |limit| limit.0.try_into().unwrap_or(usize::MAX)),
+            with_access: wanted.data,
+        };
+        let listing = workspace.list_some(options, control)?;
+        let data = if wanted.data { self.data(&listing) } else { Members::default() };
+        let (mut text, mut meta) = (String::new(), Members::default());
+        if wanted.text {
+            let shown = push_files(&mut text, &listing, self.limit);
+            push_totals(&mut text, &listing, self.names);
+            let total = listing.files.len();
+            if let Some(next) = self.next(&listing, shown) {
+                // A write to a String cannot fail.
+                let _ = match shown == total {
+                    true => write!(text, "\n[There are more files. Go on with {} {next}]", TOOL.name),
+                    false => {
+                        write!(text, "\n[Shown: {shown} of {total} files. Go on with {} {next}]", TOOL.name)
+                    }
+                };
+                if shown < total {
+                    let truncated = json!({ "shown": shown, "of": total, "next": next });
+                    meta = meta.with("file-editor/truncated", &truncated);
+                }
+            }
+        }
+        Ok(Reply { text, data, meta, ..Reply::default() })
     }
 }
 
-fn text(listing: &Listing, names: NamePolicy) -> String {
-    let (mut text, mut number) = (String::with_capacity(128 + listing.files.len() * 72), itoa::Buffer::new());
+impl ListFiles {
+    /// The arguments of the call that goes on after `shown` files; `None` if there are no more.
+    fn next(&self, listing: &Listing, shown: usize) -> Option<Json> {
+        let is_all = shown == listing.files.len() && !listing.more;
+        let last = listing.files[..shown].last().filter(|_| !is_all)?;
+        let ListArguments { pattern, limit, .. } = &self.arguments;
+        let mut next = json!({ "after": listing.name(last) });
+        if let Some(pattern) = pattern {
+            next["match"] = json!(pattern.text);
+        }
+        if let Some(limit) = limit {
+            next["limit"] = json!(limit.0);
+        }
+        Some(next)
+    }
+
+    fn data(&self, listing: &Listing) -> Members {
+        let files = listing.files.iter().map(|file| ListedFile {
+            name: listing.name(file),
+            size: file.size,
+            modified: timestamp(file.modified),
+            readable: file.readable,
+            writable: file.writable,
+            lines: count(file.lines),
+        });
+        Members::default()
+            .with("files", &files.collect::<Vec<_>>())
+            .with("total_count", &listing.files.len())
+            .with("directory", &listing.directory.to_string_lossy())
+            .with_some("next", self.next(listing, listing.files.len()).as_ref())
+    }
+}
+
+/// Adds the title and one line for each file, as far as there is room, but at least one. Returns the number of files.
+fn push_files(text: &mut String, listing: &Listing, limit: Option<usize>) -> usize {
+    let room = limit.map_or(usize::MAX, |limit| limit.saturating_sub(LAST_LINES.min(limit / 2)));
+    text.reserve(128 + (listing.files.len() * 72).min(room));
     text.push_str("Files in directory:\n\n");
+    let mut shown = 0;
     for file in &listing.files {
-        // Without format macros, which would take most of the time for a file with a cached index.
-        text.push_str("name: ");
-        text.push_str(listing.name(file));
-        text.push_str(", modified: ");
-        push_timestamp(&mut text, file.modified);
-        text.push_str(", lines: ");
-        text.push_str(number.format(count(file.lines)));
+        let start = text.len();
+        push_file(text, listing, file);
+        // The name also stands in the call that goes on.
+        if shown > 0 && text.len().saturating_add(listing.name(file).len()) > room {
+            text.truncate(start);
+            break;
+        }
+        shown += 1;
+    }
+    if shown > 0 {
         text.push('\n');
     }
-    if !listing.files.is_empty() {
-        text.push('\n');
-    }
+    shown
+}
+
+fn push_file(text: &mut String, listing: &Listing, file: &FileEntry) {
+    // Without format macros, which would take most of the time for a file with a cached index.
+    text.push_str("name: ");
+    text.push_str(listing.name(file));
+    text.push_str(", modified: ");
+    push_timestamp(text, file.modified);
+    text.push_str(", lines: ");
+    text.push_str(itoa::Buffer::new().format(count(file.lines)));
+    text.push('\n');
+}
+
+/// Adds the number of files, and a line for everything that is not listed or not counted.
+fn push_totals(text: &mut String, listing: &Listing, names: NamePolicy) {
     // A write to a String cannot fail.
     let _ = write!(text, "Total files: {}", listing.files.len());
     if listing.unlisted > 0 {
@@ -89,6 +207,17 @@ fn text(listing: &Listing, names: NamePolicy) -> String {
             NamePolicy::Any | NamePolicy::Paths => "name not usable",
         };
         let _ = write!(text, "\nNot listed: {} ({why})", listing.unlisted);
+    }
+    let LeftOut { unreadable, mounts, too_deep, .. } = listing.left_out;
+    for (number, what) in [
+        (listing.folders, "folders (see --names=paths)"),
+        (unreadable, "folders that cannot be read"),
+        (mounts, "folders on other file systems"),
+        (too_deep, "folders that lie too deep"),
+    ] {
+        if number > 0 {
+            let _ = write!(text, "\nNot shown: {number} {what}");
+        }
     }
     if listing.uncounted > 0 {
         let files = listing.uncounted;
@@ -99,7 +228,6 @@ fn text(listing: &Listing, names: NamePolicy) -> String {
         let _ =
             write!(text, "\nNot counted: {changing} (written to while the lines were counted; call again)");
     }
-    text
 }
 
 #[derive(Serialize)]
@@ -110,21 +238,6 @@ struct ListedFile<'l> {
     readable: bool,
     writable: bool,
     lines: i64,
-}
-
-fn data(listing: &Listing) -> Members {
-    let files = listing.files.iter().map(|file| ListedFile {
-        name: listing.name(file),
-        size: file.size,
-        modified: timestamp(file.modified),
-        readable: file.readable,
-        writable: file.writable,
-        lines: count(file.lines),
-    });
-    Members::default()
-        .with("files", &files.collect::<Vec<_>>())
-        .with("total_count", &listing.files.len())
-        .with("directory", &listing.directory.to_string_lossy())
 }
 
 fn count(lines: Option<usize>) -> i64 {

@@ -5,25 +5,23 @@
 //! jsdiff, only `\n` ends a line.
 
 mod hunks;
+mod pair;
 mod path;
 #[cfg(test)]
 mod tests;
 
-use path::Lines;
+use pair::Pair;
 
 /// A bound on the number of inserted and deleted lines for [`line_diff`]; within it, the bound on its work decides.
 pub const MAX_LINE_EDITS: usize = 1 << 16;
-
-/// The most lines that the search for a shortest diff keeps an index of.
-const MAX_LINES: usize = 12_000_000;
 
 /// A unified diff with four lines of context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineDiff {
     /// The header, which is there also if nothing changes, and the hunks. It ends with a line break.
     pub text: String,
-    /// Whether the texts were too different for the search. All lines between the first and the last difference
-    /// are then deleted and inserted as one block each: a correct diff, but not jsdiff's.
+    /// Whether the texts were too different for the search. The diff is then correct, but need not be the shortest,
+    /// and differs from jsdiff's.
     pub coarse: bool,
 }
 
@@ -46,7 +44,8 @@ struct Run {
 /// The diff from `old` to `new`, both named `name` in the header.
 ///
 /// The search stops after `max_edits` inserted and deleted lines, or after an amount of work that takes about
-/// 100 ms and 64 MB, and the diff is then coarse. The amount is counted, not timed, so that the same texts always
+/// 100 ms and 64 MB, and the diff is then coarse: made of short searches one after the other, or, of texts too
+/// different or too long for these, of one deleted and one inserted block. The amount is counted, not timed, so that the same texts always
 /// have the same diff.
 pub fn line_diff(name: &str, old: &str, new: &str, max_edits: usize) -> LineDiff {
     let rule = "=".repeat(67);
@@ -58,31 +57,34 @@ pub fn line_diff(name: &str, old: &str, new: &str, max_edits: usize) -> LineDiff
     let (old_rest, new_rest) = (&old.as_bytes()[head..], &new.as_bytes()[head..]);
     let mut runs = Vec::new();
     add(&mut runs, Kind::Equal, &old.as_bytes()[..head]);
-    let exact = shortest(old_rest, new_rest, max_edits);
-    let coarse = exact.is_none();
-    runs.extend(exact.unwrap_or_else(|| block(old_rest, new_rest)));
+    let coarse = !add_changes(&mut runs, old_rest, new_rest, max_edits);
     hunks::write(&mut text, old, new, &runs);
     LineDiff { text, coarse }
 }
 
-/// The runs of the shortest diff that jsdiff finds, unless the search takes too long.
-fn shortest(old: &[u8], new: &[u8], max_edits: usize) -> Option<Vec<Run>> {
-    if count(old) + count(new) > MAX_LINES {
-        return None;
+/// Adds the runs of two texts whose first lines differ. Returns whether they are jsdiff's.
+fn add_changes(runs: &mut Vec<Run>, old: &[u8], new: &[u8], max_edits: usize) -> bool {
+    let one_side = old.is_empty() || new.is_empty();
+    let mut pair = if one_side { None } else { Pair::new(old, new) };
+    if let Some(shortest) = pair.as_mut().and_then(|pair| path::shortest(pair, max_edits)) {
+        runs.extend(shortest);
+        return true;
     }
-    let (old, new) = (Lines::new(old)?, Lines::new(new)?);
-    path::shortest(&old, &new, max_edits)
-}
-
-/// Deletes and inserts all lines up to the common end.
-fn block(old: &[u8], new: &[u8]) -> Vec<Run> {
     let tail = common_tail(old, new);
-    let (old_end, new_end) = (old.len() - tail, new.len() - tail);
-    let mut runs = Vec::new();
-    add(&mut runs, Kind::Deleted, &old[..old_end]);
-    add(&mut runs, Kind::Inserted, &new[..new_end]);
-    add(&mut runs, Kind::Equal, &old[old_end..]);
-    runs
+    let (old, equal) = old.split_at(old.len() - tail);
+    let new = &new[..new.len() - tail];
+    match pair {
+        Some(mut pair) if !old.is_empty() && !new.is_empty() => {
+            pair.restart_without(count(equal));
+            runs.extend(path::in_parts(&mut pair, max_edits));
+        }
+        _ => {
+            add(runs, Kind::Deleted, old);
+            add(runs, Kind::Inserted, new);
+        }
+    }
+    add(runs, Kind::Equal, equal);
+    one_side
 }
 
 fn add(runs: &mut Vec<Run>, kind: Kind, lines: &[u8]) {

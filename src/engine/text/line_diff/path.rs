@@ -5,83 +5,86 @@
 //! Which of several shortest paths wins depends on details, so each choice here is jsdiff's (`diff/base.js`); a
 //! common end is therefore not removed beforehand either.
 
+use super::pair::Pair;
 use super::{Kind, Run};
 
-/// The most work of one search: one unit for each diagonal of a round and for each line passed, and one for each
-/// 32 bytes compared. A unit takes a few nanoseconds.
-const MAX_WORK: usize = 25_000_000;
+/// The most work of the search for a shortest path: one for each diagonal of a round, and that of the comparisons.
+/// One takes up to about 8 ns.
+const MAX_WORK: usize = 9_000_000;
+
+/// The same for a path in parts.
+const MAX_WORK_IN_PARTS: usize = 3_000_000;
+
+/// The most edits of a part.
+const PART: usize = 256;
 
 /// On a diagonal that no path has reached.
 const NONE: i32 = -1;
 
-/// A text with the positions of its lines, at most 4 GB. A line includes its break.
-pub(super) struct Lines<'t> {
-    text: &'t [u8],
-    /// The starts of the lines, and the end of the text.
-    starts: Vec<u32>,
-}
-
-impl<'t> Lines<'t> {
-    pub(super) fn new(text: &'t [u8]) -> Option<Lines<'t>> {
-        let end = u32::try_from(text.len()).ok()?;
-        let mut starts = Vec::with_capacity(super::count(text) + 1);
-        starts.push(0);
-        starts.extend(memchr::memchr_iter(b'\n', text).map(|brk| brk as u32 + 1));
-        if starts.last() != Some(&end) {
-            starts.push(end);
-        }
-        Some(Lines { text, starts })
-    }
-
-    fn len(&self) -> i32 {
-        self.starts.len() as i32 - 1
-    }
-
-    fn line(&self, at: i32) -> &'t [u8] {
-        &self.text[self.start(at)..self.start(at + 1)]
-    }
-
-    fn start(&self, at: i32) -> usize {
-        self.starts[at as usize] as usize
-    }
-}
-
 /// The runs of the path that jsdiff finds; none if it has more than `max_edits` edits or takes too much work.
-pub(super) fn shortest(old: &Lines, new: &Lines, max_edits: usize) -> Option<Vec<Run>> {
-    let most = max_edits.min((old.len() + new.len()) as usize);
-    let choices = Search::new(old, new, most).run(most as i32)?;
-    Some(follow(old, new, &choices))
+pub(super) fn shortest(pair: &mut Pair, max_edits: usize) -> Option<Vec<Run>> {
+    let mut route = Route::default();
+    let part = Search::new(pair, &route, max_edits).run(MAX_WORK)?;
+    part.ends.then(|| route.follow(pair, &part.deletes))?;
+    Some(route.runs)
 }
 
-struct Search<'l> {
-    old: &'l Lines<'l>,
-    new: &'l Lines<'l>,
+/// The runs of a path that is shortest only in each part: a part goes on from the farthest point of the last one. What
+/// is left when there was too much work is deleted and inserted.
+pub(super) fn in_parts(pair: &mut Pair, max_edits: usize) -> Vec<Run> {
+    let mut route = Route::default();
+    while let Some(part) = Search::new(pair, &route, max_edits.clamp(1, PART)).run(MAX_WORK_IN_PARTS) {
+        route.follow(pair, &part.deletes);
+        if part.ends {
+            return route.runs;
+        }
+    }
+    route.replace_rest(pair);
+    route.runs
+}
+
+/// A part of a path.
+struct Part {
+    /// For each edit, whether it is a deletion.
+    deletes: Vec<bool>,
+    /// Whether it reaches the ends of both texts.
+    ends: bool,
+}
+
+/// A search from a point on.
+struct Search<'p, 't> {
+    pair: &'p mut Pair<'t>,
+    old_start: i32,
+    new_start: i32,
     /// For each diagonal, the number of old lines passed.
     passed: Vec<i32>,
     /// The index of diagonal 0 in it.
     middle: i32,
     choices: Choices,
-    work: usize,
 }
 
-impl<'l> Search<'l> {
-    fn new(old: &'l Lines, new: &'l Lines, most: usize) -> Search<'l> {
+impl<'p, 't> Search<'p, 't> {
+    fn new(pair: &'p mut Pair<'t>, from: &Route, max_edits: usize) -> Search<'p, 't> {
+        let (old_start, new_start) = (from.old_at, from.new_at);
+        let left = pair.old.len() - old_start + pair.new.len() - new_start;
+        let most = max_edits.min(left as usize);
         let passed = vec![NONE; 2 * most + 3];
-        Search { old, new, passed, middle: most as i32 + 1, choices: Choices::default(), work: 0 }
+        Search { pair, old_start, new_start, passed, middle: most as i32 + 1, choices: Choices::default() }
     }
 
-    /// Whether each edit of the path is a deletion.
-    fn run(mut self, most: i32) -> Option<Vec<bool>> {
-        let (old_len, new_len) = (self.old.len(), self.new.len());
+    /// The first path to reach both ends, else the one that is farthest after the last round; none if the work is
+    /// too much.
+    fn run(mut self, max_work: usize) -> Option<Part> {
+        let (old_len, new_len) = (self.pair.old.len() - self.old_start, self.pair.new.len() - self.new_start);
         // A path at the end of a text cannot come back, and jsdiff no longer looks at the diagonals beyond it.
         let (mut lowest, mut highest) = (i32::MIN, i32::MAX);
         *self.at(0) = self.pass_equal(0, 0);
-        for edits in 1..=most {
+        for edits in 1..self.middle {
             let first = lowest.max(-edits);
             self.choices.start_round(first);
             for diagonal in (first..=highest.min(edits)).step_by(2) {
-                self.work += 1;
-                if self.work > MAX_WORK {
+                self.pair.work += 1;
+                if self.pair.work > max_work {
                     return None;
                 }
                 let deletion = std::mem::replace(self.at(diagonal - 1), NONE);
@@ -89,7 +92,7 @@ impl<'l> Search<'l> {
                 let can_insert = insertion != NONE && insertion - diagonal <= new_len;
                 let can_delete = deletion != NONE && deletion < old_len;
                 let deletes = can_delete && !(can_insert && deletion < insertion);
-                self.choices.push(deletes);
+                self.choices.deletes.push(deletes);
                 if !can_insert && !can_delete {
                     *self.at(diagonal) = NONE;
                     continue;
@@ -98,7 +101,7 @@ impl<'l> Search<'l> {
                 let passed = self.pass_equal(passed, diagonal);
                 let (old_ends, new_ends) = (passed >= old_len, passed - diagonal >= new_len);
                 if old_ends && new_ends {
-                    return Some(self.choices.path_to(diagonal));
+                    return Some(Part { deletes: self.choices.path_to(diagonal), ends: true });
                 }
                 *self.at(diagonal) = passed;
                 if old_ends {
@@ -109,57 +112,46 @@ impl<'l> Search<'l> {
                 }
             }
         }
-        None
+        let reached = self.choices.last_round().map(|diagonal| (*self.at(diagonal), diagonal));
+        let reached = reached.filter(|&(passed, _)| passed != NONE);
+        let (_, farthest) = reached.max_by_key(|&(passed, diagonal)| 2 * passed - diagonal)?;
+        Some(Part { deletes: self.choices.path_to(farthest), ends: false })
+    }
+
+    /// Number of old lines passed after the equal lines from here on.
+    fn pass_equal(&mut self, passed: i32, diagonal: i32) -> i32 {
+        passed + self.pair.equal_lines(self.old_start + passed, self.new_start + passed - diagonal)
     }
 
     fn at(&mut self, diagonal: i32) -> &mut i32 {
         &mut self.passed[(self.middle + diagonal) as usize]
     }
-
-    /// Number of old lines passed after the equal lines from here on.
-    fn pass_equal(&mut self, passed: i32, diagonal: i32) -> i32 {
-        let equal = equal_lines(self.old, self.new, passed, passed - diagonal);
-        let bytes = self.old.start(passed + equal) - self.old.start(passed);
-        self.work += equal as usize + bytes / 32;
-        passed + equal
-    }
 }
 
-/// Number of equal lines from two lines on.
-fn equal_lines(old: &Lines, new: &Lines, old_at: i32, new_at: i32) -> i32 {
-    let most = (old.len() - old_at).min(new.len() - new_at);
-    (0..most).take_while(|nth| old.line(old_at + nth) == new.line(new_at + nth)).count() as i32
-}
-
-/// For each round and each of its diagonals, whether the path came to it by a deletion: one bit each.
+/// How the paths came to the diagonals, for each round.
 #[derive(Default)]
 struct Choices {
-    bits: Vec<u64>,
-    len: usize,
-    /// For each round, its first diagonal and the number of bits before it.
+    /// For each diagonal of each round, whether by a deletion.
+    deletes: Vec<bool>,
+    /// For each round, its first diagonal and the number of choices before it.
     rounds: Vec<(i32, usize)>,
 }
 
 impl Choices {
     fn start_round(&mut self, first: i32) {
-        self.rounds.push((first, self.len));
+        self.rounds.push((first, self.deletes.len()));
     }
 
-    fn push(&mut self, deletes: bool) {
-        if self.len.is_multiple_of(64) {
-            self.bits.push(0);
-        }
-        if let Some(last) = self.bits.last_mut() {
-            *last |= u64::from(deletes) << (self.len % 64);
-        }
-        self.len += 1;
+    /// The diagonals of the last round.
+    fn last_round(&self) -> impl Iterator<Item = i32> + use<> {
+        let (first, before) = self.rounds.last().copied().unwrap_or((0, 0));
+        (first..).step_by(2).take(self.deletes.len() - before)
     }
 
     /// The choices of the path that reached `diagonal` in the last round.
     fn path_to(&self, mut diagonal: i32) -> Vec<bool> {
         let choice = |&(first, before): &(i32, usize)| {
-            let at = before + (diagonal - first) as usize / 2;
-            let deletes = self.bits[at / 64] >> (at % 64) & 1 == 1;
+            let deletes = self.deletes[before + (diagonal - first) as usize / 2];
             diagonal += if deletes { -1 } else { 1 };
             deletes
         };
@@ -169,33 +161,48 @@ impl Choices {
     }
 }
 
-/// The runs of a path, given its edits: between two of them it passes all equal lines.
-fn follow(old: &Lines, new: &Lines, deletes: &[bool]) -> Vec<Run> {
-    let (mut runs, mut old_at, mut new_at) = (Vec::new(), 0, 0);
-    let mut edits = deletes.iter();
-    loop {
-        let equal = equal_lines(old, new, old_at, new_at);
-        extend(&mut runs, Kind::Equal, equal, old.start(old_at + equal) - old.start(old_at));
-        (old_at, new_at) = (old_at + equal, new_at + equal);
-        match edits.next() {
-            Some(true) => {
-                extend(&mut runs, Kind::Deleted, 1, old.line(old_at).len());
-                old_at += 1;
-            }
-            Some(false) => {
-                extend(&mut runs, Kind::Inserted, 1, new.line(new_at).len());
-                new_at += 1;
-            }
-            None => return runs,
-        }
-    }
+/// The runs of a path up to a point.
+#[derive(Default)]
+struct Route {
+    runs: Vec<Run>,
+    old_at: i32,
+    new_at: i32,
 }
 
-/// Adds lines to the last run, if it is of their kind.
-fn extend(runs: &mut Vec<Run>, kind: Kind, lines: i32, bytes: usize) {
-    match runs.last_mut().filter(|last| last.kind == kind) {
-        _ if lines == 0 => {}
-        Some(last) => (last.lines, last.bytes) = (last.lines + lines as usize, last.bytes + bytes),
-        None => runs.push(Run { kind, lines: lines as usize, bytes }),
+impl Route {
+    /// Goes on along a path, given its edits: between two of them it passes all equal lines.
+    fn follow(&mut self, pair: &mut Pair, deletes: &[bool]) {
+        self.pass_equal(pair);
+        for &deletes in deletes {
+            if deletes {
+                self.extend(Kind::Deleted, 1, pair.old.bytes(self.old_at, 1));
+                self.old_at += 1;
+            } else {
+                self.extend(Kind::Inserted, 1, pair.new.bytes(self.new_at, 1));
+                self.new_at += 1;
+            }
+            self.pass_equal(pair);
+        }
+    }
+
+    fn pass_equal(&mut self, pair: &mut Pair) {
+        let equal = pair.equal_lines(self.old_at, self.new_at);
+        self.extend(Kind::Equal, equal, pair.old.bytes(self.old_at, equal));
+        (self.old_at, self.new_at) = (self.old_at + equal, self.new_at + equal);
+    }
+
+    fn replace_rest(&mut self, pair: &Pair) {
+        let (old_left, new_left) = (pair.old.len() - self.old_at, pair.new.len() - self.new_at);
+        self.extend(Kind::Deleted, old_left, pair.old.bytes(self.old_at, old_left));
+        self.extend(Kind::Inserted, new_left, pair.new.bytes(self.new_at, new_left));
+    }
+
+    /// Adds lines to the last run, if it is of their kind.
+    fn extend(&mut self, kind: Kind, lines: i32, bytes: usize) {
+        match self.runs.last_mut().filter(|last| last.kind == kind) {
+            _ if lines == 0 => {}
+            Some(last) => (last.lines, last.bytes) = (last.lines + lines as usize, last.bytes + bytes),
+            None => self.runs.push(Run { kind, lines: lines as usize, bytes }),
+        }
     }
 }

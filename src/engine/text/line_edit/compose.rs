@@ -26,16 +26,14 @@ impl<'t> Order<'t> {
         let mut end: Vec<&str> =
             inserts_past_end(total, &edits.edits).into_iter().map(|(.., text)| text).collect();
         end.extend(edits.append.as_deref().filter(|text| !text.is_empty()));
-        let deleted_at_end = inside
-            .iter()
-            .rev()
-            .filter(|edit| !matches!(edit.operation, Operation::Insert { .. }))
-            .zip((0..total as u64).rev())
-            .take_while(|(edit, line)| {
-                edit.line == *line && matches!(edit.operation, Operation::Delete { .. })
-            })
-            .count();
-        Order { inside, end, deleted_from: total - deleted_at_end }
+        let mut deleted_from = total as u64;
+        for edit in inside.iter().rev().filter(|edit| !matches!(edit.operation, Operation::Insert { .. })) {
+            if !matches!(edit.operation, Operation::Delete { .. }) || edit.last() + 1 != deleted_from {
+                break;
+            }
+            deleted_from = edit.line;
+        }
+        Order { inside, end, deleted_from: deleted_from as usize }
     }
 
     /// The index in `inside` of the insert that becomes the end of the file, if there is one.
@@ -69,24 +67,28 @@ impl<'o, 't> Composer<'o, 't> {
     pub(super) fn compose(mut self, order: &Order<'t>) -> Option<Self> {
         let last_insert = order.last_insert();
         for (at, edit) in order.inside.iter().enumerate() {
-            let number = edit.line as usize;
+            let (number, last) = (edit.line as usize, edit.last() as usize);
             let line = self.text.line(number)?;
+            let end = if last == number { line.clone() } else { self.text.line(last)? };
             match &edit.operation {
-                Operation::Insert { content } => {
+                Operation::Insert { content, .. } => {
                     let start = line.text.start;
                     let closed = last_insert != Some(at) || self.closes_file(content);
-                    self.add(start..start, content, self.text.style_before(number), closed);
+                    let style = self.text.style_before(number);
+                    self.add(start..start, content, [style; 2], closed);
                 }
                 Operation::Delete { .. } => {
-                    self.modified += 1;
-                    self.total -= 1;
-                    self.push(line.text.start..line.next, Cow::Borrowed(b""));
+                    let lines = last + 1 - number;
+                    self.modified += lines;
+                    self.total -= lines;
+                    self.push(line.text.start..end.next, Cow::Borrowed(b""));
                 }
                 Operation::Replace { content, .. } => {
-                    let unbroken = line.text.end == line.next;
+                    let unbroken = end.text.end == end.next;
                     let closed = unbroken && (ends_in_break(content) || last_line_is_empty(content));
-                    self.total -= 1;
-                    self.add(line.text, content, self.text.style(number), closed);
+                    self.total -= last + 1 - number;
+                    let styles = [self.text.style(number), self.text.style(last)];
+                    self.add(line.text.start..end.text.end, content, styles, closed);
                 }
             }
         }
@@ -105,7 +107,7 @@ impl<'o, 't> Composer<'o, 't> {
                 self.push(len..len, Cow::Borrowed(style.as_bytes()));
             }
             let closed = at + 1 < order.end.len() || self.closes_file(content);
-            self.add(len..len, content, style, closed);
+            self.add(len..len, content, [style; 2], closed);
         }
     }
 
@@ -125,12 +127,13 @@ impl<'o, 't> Composer<'o, 't> {
             || last_line_is_empty(content)
     }
 
-    /// Replaces the bytes `at` by the lines of `content`, joined by `brk`, and ended by it if `closed`.
-    fn add(&mut self, at: Range<usize>, content: &'t str, brk: Break, closed: bool) {
+    /// Replaces the bytes `at` by the lines of `content`, joined by the first of `breaks`, and ended by the second if
+    /// `closed`.
+    fn add(&mut self, at: Range<usize>, content: &'t str, [brk, last]: [Break; 2], closed: bool) {
         let lines = split(content).count();
         self.modified += lines;
         self.total += lines;
-        self.last = brk;
+        self.last = last;
         let mut text = Cow::Borrowed(&b""[..]);
         for (number, line) in split(content).enumerate() {
             if number == 0 {
@@ -141,7 +144,11 @@ impl<'o, 't> Composer<'o, 't> {
             }
         }
         if closed {
-            text.to_mut().extend_from_slice(brk.as_bytes());
+            if text.ends_with(b"\r") && last == Break::Lf {
+                // The two would be one break.
+                text.to_mut().push(b'\n');
+            }
+            text.to_mut().extend_from_slice(last.as_bytes());
         }
         self.push(at, text);
     }

@@ -4,24 +4,35 @@
 //! line numbers refer to the file before the call. Knows no names, files or interfaces.
 
 mod compose;
+mod expected;
 
 use std::borrow::Cow;
 
 use self::compose::{Composer, Order, split};
+use self::expected::{only_place, text_of};
 use super::lines::{BOM, Break, Line, LineIndex};
 use super::splice::{EditPlan, Splice};
 use crate::engine::{Error, Result};
 
-/// One change of one line.
+/// One change of a line or of a range of lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineEdit {
     /// The line, 0-based, in the file before the call.
     pub line: u64,
+    /// The last line of a range, inclusive and not before `line`. `None`: only `line`. An insert has none.
+    pub end_line: Option<u64>,
     /// The change.
     pub operation: Operation,
 }
 
-/// The change of a line.
+impl LineEdit {
+    /// The last line that the edit replaces or deletes.
+    fn last(&self) -> u64 {
+        self.end_line.unwrap_or(self.line).max(self.line)
+    }
+}
+
+/// The change of a line. `expect` of a range is its whole text, lines joined by `\n`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// Replaces the line by `content`, which may hold several lines.
@@ -35,6 +46,8 @@ pub enum Operation {
     Insert {
         /// The new text.
         content: String,
+        /// The text that the client expects the line to have.
+        expect: Option<String>,
     },
     /// Deletes the line with its line break.
     Delete {
@@ -55,8 +68,9 @@ impl Operation {
 
     fn expect(&self) -> Option<&str> {
         match self {
-            Operation::Replace { expect, .. } | Operation::Delete { expect } => expect.as_deref(),
-            Operation::Insert { .. } => None,
+            Operation::Replace { expect, .. }
+            | Operation::Insert { expect, .. }
+            | Operation::Delete { expect } => expect.as_deref(),
         }
     }
 }
@@ -132,37 +146,31 @@ fn check_ranges(text: &Text, edits: &[LineEdit]) -> Result<()> {
     let total = text.index.len_lines();
     let reached = reachable_ends(total, edits);
     for (at, edit) in edits.iter().enumerate() {
-        let inside = edit.line < total as u64;
-        let valid = inside || matches!(edit.operation, Operation::Insert { .. }) && reached.contains(&at);
-        if !valid {
+        let expect = edit.operation.expect();
+        let out_of_range = match edit.operation {
+            // Only a line of the file has a text to expect.
+            Operation::Insert { .. } if expect.is_some() || !reached.contains(&at) => {
+                edit.line >= total as u64
+            }
+            Operation::Insert { .. } => false,
+            _ => edit.last() >= total as u64,
+        };
+        if out_of_range {
+            let line = if edit.line < total as u64 { edit.last() } else { edit.line };
             let operation = edit.operation.name();
-            return Err(Error::LineOutOfRange { line: edit.line, operation, total, missing: None });
+            return Err(Error::LineOutOfRange { line, operation, total, missing: None });
         }
-        let Some(expected) = edit.operation.expect() else { continue };
-        let found =
-            text.line(edit.line as usize).and_then(|line| text.old.get(line.text)).unwrap_or_default();
-        if found != expected.as_bytes() {
-            let actual = String::from_utf8_lossy(found).into_owned();
-            let stands_at = only_line_with(text, expected.as_bytes());
+        let Some(expected) = expect else { continue };
+        let found = text_of(text, &(edit.line as usize..=edit.last() as usize));
+        if *found != *expected.as_bytes() {
+            let actual = String::from_utf8_lossy(&found).into_owned();
+            // Several lines are the text of a range only.
+            let is_sought = edit.end_line.is_some() || !expected.contains('\n');
+            let stands_at = is_sought.then(|| only_place(text, expected)).flatten();
             return Err(Error::NotAsExpected { line: edit.line, actual, stands_at });
         }
     }
     Ok(())
-}
-
-/// The line whose whole text is `expected`, if exactly one has it. An empty text identifies no line.
-fn only_line_with(text: &Text, expected: &[u8]) -> Option<u64> {
-    if expected.is_empty() || memchr::memchr2(b'\n', b'\r', expected).is_some() {
-        return None;
-    }
-    let body = text.old.get(text.index.first_byte()..)?;
-    let is_break = |byte: Option<&u8>| matches!(byte, None | Some(b'\n' | b'\r'));
-    // A match without line breaks cannot reach into the next line, so it hides no match that starts there.
-    let mut lines = memchr::memmem::find_iter(body, expected).filter(|&at| {
-        is_break(at.checked_sub(1).map(|before| &body[before])) && is_break(body.get(at + expected.len()))
-    });
-    let at = lines.next().filter(|_| lines.next().is_none())?;
-    Some(text.index.line_at(text.index.first_byte() + at, text.old) as u64)
 }
 
 /// The valid inserts at or past the end: in ascending order, each at most at the number of lines so far.
@@ -185,7 +193,7 @@ fn inserts_past_end(total: usize, edits: &[LineEdit]) -> Vec<(usize, u64, &str)>
         .iter()
         .enumerate()
         .filter_map(|(at, edit)| match &edit.operation {
-            Operation::Insert { content } if edit.line >= total as u64 => {
+            Operation::Insert { content, .. } if edit.line >= total as u64 => {
                 Some((at, edit.line, content.as_str()))
             }
             _ => None,
@@ -195,11 +203,29 @@ fn inserts_past_end(total: usize, edits: &[LineEdit]) -> Vec<(usize, u64, &str)>
     inserts
 }
 
+/// Refuses two edits that replace or delete the same line, and an insert within a range, which would split its text.
 fn check_conflicts(edits: &[LineEdit]) -> Result<()> {
-    let mut lines = std::collections::HashSet::new();
+    let mut taken = std::collections::BTreeMap::new();
+    let mut inserts = std::collections::BTreeSet::new();
     for edit in edits {
-        if !matches!(edit.operation, Operation::Insert { .. }) && !lines.insert(edit.line) {
-            return Err(Error::Conflict { line: edit.line });
+        let (first, last) = (edit.line, edit.last());
+        let is_insert = matches!(edit.operation, Operation::Insert { .. });
+        // Ranges that were taken before do not overlap, so only the last one that starts before the end can be in the way.
+        let before = taken.range(..=last).next_back().filter(|(_, end)| first <= **end);
+        let conflict = match (before, is_insert) {
+            (Some((start, _)), true) => (*start < first).then_some(first),
+            (Some((start, _)), false) => Some(first.max(*start)),
+            (None, true) => None,
+            (None, false) if first < last => inserts.range(first + 1..=last).next().copied(),
+            (None, false) => None,
+        };
+        if let Some(line) = conflict {
+            return Err(Error::Conflict { line });
+        }
+        if is_insert {
+            inserts.insert(first);
+        } else {
+            taken.insert(first, last);
         }
     }
     Ok(())

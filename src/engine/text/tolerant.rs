@@ -27,7 +27,8 @@ pub enum Tolerant {
         /// The bytes of the lines, without the break of the last one.
         range: Range<usize>,
         /// What replaces them: the new text, indented like the file where the reference indents it. Its breaks are
-        /// `\n`.
+        /// `\n`. If it is empty or starts with a break, a lone `\r` in front of the range may come to stand before a
+        /// `\n`, which the caller must prevent.
         new_text: String,
     },
     /// In several places, which may overlap.
@@ -131,12 +132,11 @@ fn indented(new: &[u8], old: &[u8], indent: &[u8], most: usize) -> Option<String
             _ if blanks.is_empty() || old_blanks.is_empty() => (&[][..], 0, line),
             _ => (indent, chars(blanks).saturating_sub(chars(old_blanks)), bare),
         };
-        if out.len() + 1 + indent.len() + deeper + rest.len() > most.saturating_add(1) {
+        let brk: &[u8] = if nth > 0 { b"\n" } else { b"" };
+        if out.len() + brk.len() + indent.len() + deeper + rest.len() > most {
             return None;
         }
-        if nth > 0 {
-            out.push(b'\n');
-        }
+        out.extend_from_slice(brk);
         out.extend_from_slice(indent);
         out.resize(out.len() + deeper, b' ');
         out.extend_from_slice(rest);
@@ -208,11 +208,16 @@ fn last_blank(text: &[u8]) -> Option<usize> {
 /// Whether `char` is one character of JavaScript's white space and line terminators, in UTF-8. Unlike in Rust,
 /// U+FEFF is, and U+0085 is not.
 fn is_blank(char: &[u8]) -> bool {
-    match char {
-        [b'\t'..=b'\r' | b' '] | [0xC2, 0xA0] | [0xE1, 0x9A, 0x80] | [0xE3, 0x80, 0x80] => true,
-        [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF] | [0xE2, 0x81, 0x9F] | [0xEF, 0xBB, 0xBF] => true,
-        _ => false,
-    }
+    matches!(
+        char,
+        [b'\t'..=b'\r' | b' ']
+            | [0xC2, 0xA0]
+            | [0xE1, 0x9A, 0x80]
+            | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF]
+            | [0xE2, 0x81, 0x9F]
+            | [0xE3, 0x80, 0x80]
+            | [0xEF, 0xBB, 0xBF]
+    )
 }
 
 /// Number of characters of valid UTF-8.

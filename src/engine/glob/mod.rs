@@ -1,0 +1,144 @@
+//! Globs as `minimatch` 10.2 reads them with `{dot: true}`, for the tools of the reference server (contract 13).
+//!
+//! A pattern goes through these steps:
+//!
+//! - a leading `#` makes it match nothing, each leading `!` negates it (here);
+//! - [`braces`] are expanded into alternatives;
+//! - each alternative is split at its slashes ([`sequence`]);
+//! - each component becomes a [`part`]: literal, one of a few usual forms, [`wild`], or an [`automaton`], which is made
+//!   from what the reference would make a regular expression of ([`tree`], [`class`], [`source`]).
+//!
+//! Where the reference answers oddly, this answers alike. It differs knowingly where the reference throws (then its
+//! `search_files` finds nothing) or cuts an expansion short: see [`GlobError`], and a component with a named class
+//! like `[:alpha:]` in which `-`, `#`, `,`, `!` or a space is literal, which works here.
+//!
+//! No pattern and path take long: an automaton reads a component once, and the size of all automata is bounded.
+
+mod automaton;
+mod braces;
+mod class;
+mod error;
+mod group;
+mod part;
+mod range;
+mod sequence;
+mod source;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod wild;
+
+pub use error::GlobError;
+
+use sequence::{Sequence, components};
+
+/// Longest pattern, in UTF-16 units; a longer one matches nothing.
+const MAX_PATTERN: usize = 1 << 16;
+
+/// Most states that the automata of a pattern may have together.
+const MAX_STATES: usize = 1 << 16;
+
+/// Components of a path that are split without an allocation.
+const USUAL_DEPTH: usize = 24;
+
+/// A pattern for paths.
+#[derive(Debug)]
+pub struct Glob {
+    alternatives: Vec<Sequence>,
+    negated: bool,
+    /// Matches the empty path only.
+    empty: bool,
+}
+
+impl Glob {
+    /// Reads a pattern. Every text is one, as far as it is not too much work.
+    pub fn parse(pattern: &str) -> Result<Glob, GlobError> {
+        let mut glob = Glob { alternatives: Vec::new(), negated: false, empty: pattern.is_empty() };
+        if pattern.is_empty() || pattern.starts_with('#') || is_too_long(pattern) {
+            return Ok(glob);
+        }
+        let positive = pattern.trim_start_matches('!');
+        glob.negated = (pattern.len() - positive.len()) % 2 == 1;
+        let mut states = 0;
+        for text in braces::expand(positive)? {
+            glob.alternatives.push(Sequence::parse(&text, &mut states)?);
+            if states > MAX_STATES {
+                return Err(GlobError::TooComplex);
+            }
+        }
+        Ok(glob)
+    }
+
+    /// Whether it matches `path`, whose components are parted by `/`.
+    pub fn matches(&self, path: &str) -> bool {
+        if self.alternatives.is_empty() {
+            return self.negated || self.empty && path.is_empty();
+        }
+        let mut split = None;
+        for alternative in &self.alternatives {
+            let matched = alternative.matches_whole(path).unwrap_or_else(|| {
+                alternative.matches(split.get_or_insert_with(|| Split::new(path)).components())
+            });
+            if matched {
+                return !self.negated;
+            }
+        }
+        self.negated
+    }
+}
+
+/// A path as components.
+struct Split<'p> {
+    few: [&'p str; USUAL_DEPTH],
+    /// All of them, if they are more than a few.
+    many: Vec<&'p str>,
+    count: usize,
+}
+
+impl<'p> Split<'p> {
+    fn new(path: &'p str) -> Split<'p> {
+        let mut split = Split { few: [""; USUAL_DEPTH], many: Vec::new(), count: 0 };
+        for component in components(path) {
+            match split.few.get_mut(split.count) {
+                Some(place) => *place = component,
+                None => {
+                    if split.many.is_empty() {
+                        split.many.extend(split.few);
+                    }
+                    split.many.push(component);
+                }
+            }
+            split.count += 1;
+        }
+        split
+    }
+
+    fn components(&self) -> &[&'p str] {
+        if self.many.is_empty() { &self.few[..self.count] } else { &self.many }
+    }
+}
+
+fn is_too_long(pattern: &str) -> bool {
+    pattern.len() > MAX_PATTERN && pattern.encode_utf16().count() > MAX_PATTERN
+}
+
+/// A pattern for what `directory_tree` leaves out: one without `*` also matches at any depth, and what is below.
+#[derive(Debug)]
+pub struct TreeExclude(Vec<Glob>);
+
+impl TreeExclude {
+    /// Reads a pattern.
+    pub fn parse(pattern: &str) -> Result<TreeExclude, GlobError> {
+        let mut globs = vec![Glob::parse(pattern)?];
+        if !pattern.contains('*') {
+            globs.push(Glob::parse(&format!("**/{pattern}"))?);
+            globs.push(Glob::parse(&format!("**/{pattern}/**"))?);
+        }
+        Ok(TreeExclude(globs))
+    }
+
+    /// Whether `path`, relative to the root of the tree, is left out.
+    pub fn matches(&self, path: &str) -> bool {
+        self.0.iter().any(|glob| glob.matches(path))
+    }
+}

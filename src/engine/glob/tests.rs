@@ -1,0 +1,56 @@
+use std::time::{Duration, Instant};
+
+use super::{Glob, GlobError, TreeExclude};
+
+fn matches(pattern: &str, path: &str) -> bool {
+    Glob::parse(pattern).unwrap().matches(path)
+}
+
+#[test]
+fn answers_what_the_reference_answered() {
+    let table: serde_json::Value =
+        serde_json::from_str(include_str!("../../../tests/reference/globs.json")).unwrap();
+    let texts = |value: &serde_json::Value| -> Vec<String> { serde_json::from_value(value.clone()).unwrap() };
+    let paths = texts(&table["paths"]);
+    let rows = table["matches"].as_object().unwrap();
+    assert!(rows.len() > 170 && paths.len() > 60);
+    for (pattern, expected) in rows {
+        let glob = Glob::parse(pattern).unwrap();
+        let found: Vec<String> = paths.iter().filter(|path| glob.matches(path)).cloned().collect();
+        assert_eq!(found, texts(expected), "{pattern}");
+    }
+}
+
+#[test]
+fn a_hostile_pattern_takes_no_time() {
+    let path = "a/".repeat(2000) + &"a".repeat(200);
+    let times = |text: &str, count| text.repeat(count);
+    for pattern in [
+        "*(*(*a))b".into(),
+        times("a*", 30_000) + "b",
+        times("**/*a*/", 150) + "b/**",
+        times("!(a)", 30),
+        times("*(", 30_000),
+        times("{a,b}", 30),
+        times("{", 20_000) + "a,b" + &times("}", 20_000),
+        times("[", 60_000),
+        times("[[:alpha:]]", 5_900),
+    ] {
+        let start = Instant::now();
+        if let Ok(glob) = Glob::parse(&pattern) {
+            assert!(!glob.matches(&path), "{pattern:.40}");
+        }
+        assert!(start.elapsed() < Duration::from_secs(5), "{pattern:.40}");
+    }
+    assert_eq!(Glob::parse(&times("{a,b}", 14)).unwrap_err(), GlobError::TooManyAlternatives);
+    let longest = Glob::parse(&times("a", 65_537)).unwrap();
+    assert!(!longest.matches(&times("a", 65_537)) && matches(&times("a", 4_000), &times("a", 4_000)));
+}
+
+#[test]
+fn a_pattern_for_trees_matches_at_any_depth_unless_it_has_a_star() {
+    let excluded = |pattern: &str, path: &str| TreeExclude::parse(pattern).unwrap().matches(path);
+    assert!(excluded("a", "a") && excluded("a", "x/a") && excluded("a", "x/a/b") && excluded("/a", "x/a"));
+    assert!(excluded("*.txt", "a.txt") && !excluded("*.txt", "x/a.txt") && excluded("", "a"));
+    assert!(!excluded("./a", "a") && !excluded("!a", "a") && excluded("!a", "b") && excluded("#c", "x/#c"));
+}
