@@ -67,7 +67,8 @@ fn a_read_only_server_offers_and_carries_out_nothing_that_writes() {
     let before = tree(folder.path());
     let all = serve(&folder, &[]);
     let (mut offered, mut wanted) = (tool_names(&all), [&READERS[..], &WRITERS].concat());
-    (offered.sort(), wanted.sort_unstable());
+    offered.sort();
+    wanted.sort_unstable();
     assert_eq!(offered, wanted);
     let calls = [
         json!({ "path": "n", "content": "" }),
