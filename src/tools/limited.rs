@@ -72,6 +72,11 @@ impl LimitedText {
         &mut self.text
     }
 
+    /// Number of entries in the text.
+    pub(super) fn shown(&self) -> u64 {
+        self.shown
+    }
+
     /// Number of entries.
     pub(super) fn total(&self) -> u64 {
         self.total

@@ -55,7 +55,6 @@ fn the_pages_of_a_text_cut_inside_lines_give_exactly_the_text() {
 }
 
 #[test]
-#[ignore = "open: the second page is a range of lines, which has LF for every break and none at the end"]
 fn the_pages_of_every_text_give_exactly_the_text() {
     pages_give_the_text(|_| true);
 }

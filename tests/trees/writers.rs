@@ -67,6 +67,7 @@ fn of_several_moves_to_one_place_by_several_servers_exactly_one_happens() {
     const PLACES: usize = 60;
     let folder = Folder::new();
     put(&folder, "to/f", "");
+    #[allow(clippy::needless_range_loop)]
     for n in 0..PLACES {
         (0..3).for_each(|server| put(&folder, &format!("from/{server}/{n}"), format!("{server}")));
     }
@@ -90,6 +91,7 @@ fn of_several_moves_to_one_place_by_several_servers_exactly_one_happens() {
             .collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
+    #[allow(clippy::needless_range_loop)]
     for n in 0..PLACES {
         let winners: Vec<usize> = (0..3).filter(|server| moved[*server][n]).collect();
         assert_eq!(winners.len(), 1, "{n}: {winners:?}");

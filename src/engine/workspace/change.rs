@@ -108,7 +108,10 @@ impl Workspace {
         let found = self.folders.find(path, Want::File, Freshness::Now)?;
         let may_create = options.create && (options.create_parents || found.place.missing.is_empty());
         if !found.exists() && !may_create {
-            return Err(self.not_found(&found, path));
+            return Err(match options.create {
+                true => Error::NoParent { name: path.sent().into() },
+                false => self.not_found(&found, path),
+            });
         }
         found.check_writable(path)?;
         match &options.expected {

@@ -59,13 +59,20 @@ impl Workspace {
     }
 
     /// Copies the file at `source` to `target`, which must not exist.
-    pub fn copy_file(&self, source: &FilePath, target: &FilePath, control: &Control) -> Result<()> {
+    pub fn copy_file(
+        &self,
+        source: &FilePath,
+        target: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+    ) -> Result<()> {
         self.check_not_read_only(target)?;
         let from = self.find(source)?;
         let to = self.find_free(target)?;
         let Some(file) = self.open_place(&from.place, source.sent(), control)? else {
             return Err(Error::Changed { name: source.sent().into() });
         };
+        self.check_version(&file, source, options, control)?;
         let mode = rustix::fs::Mode::from_raw_mode(file.stat().st_mode & 0o777).difference(self.umask);
         let _turn = self.take_turn(None, &to.place, target.sent(), control.lock_deadline(), control)?;
         self.cleared.clear_once(&to.place.dir);
@@ -230,13 +237,14 @@ impl Workspace {
         options: &ChangeOptions,
         control: &Control,
     ) -> Result<Option<crate::engine::fs::lock::PathLock>> {
-        let expected = options.expected.filter(|_| found.is_directory());
-        if let Some(expected) = expected {
-            // A folder has no version, so this is not what the client has read.
-            return Err(Error::OtherVersion { name: path.sent().into(), expected, actual: None });
-        }
         if found.place.stat.as_ref().map(file_type) != Some(FileType::RegularFile) {
-            return Ok(None);
+            // Only a file has a version, so this is not what the client has read.
+            return match options.expected {
+                Some(expected) => {
+                    Err(Error::OtherVersion { name: path.sent().into(), expected, actual: None })
+                }
+                None => Ok(None),
+            };
         }
         let Some((lock, file)) = self.lock_file(found, path, control.lock_deadline(), control)? else {
             return Err(Error::Changed { name: path.sent().into() });
@@ -296,6 +304,13 @@ fn rename_to_free(from: &ResolvedPath, to: &ResolvedPath) -> Result<(), Errno> {
     match rustix::fs::renameat_with(&from.dir, &from.name, &to.dir, &to.name, RenameFlags::NOREPLACE) {
         // This file system does not know the flag. A hard link fails too if the name exists.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            if from.stat.as_ref().map(file_type) == Some(FileType::Directory) {
+                // A folder has no second name. The kernel refuses to replace a file or a folder that is not empty.
+                return match to.restat()? {
+                    Some(_) => Err(Errno::EXIST),
+                    None => rustix::fs::renameat(&from.dir, &from.name, &to.dir, &to.name),
+                };
+            }
             rustix::fs::linkat(&from.dir, &from.name, &to.dir, &to.name, AtFlags::empty())?;
             rustix::fs::unlinkat(&from.dir, &from.name, AtFlags::empty())
         }

@@ -1,7 +1,7 @@
 //! `copy_file`: copies a file. It never replaces anything.
 
 use super::CONTENT;
-use crate::engine::{Control, FilePath, Result, Workspace};
+use crate::engine::{ChangeOptions, Control, FilePath, FileVersion, Result, Workspace};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::limited::content;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
@@ -26,6 +26,8 @@ arguments! {
         source: FilePath,
         /// Path of the copy
         destination: FilePath,
+        /// The version that the source must have, as an earlier answer gave it
+        expected_version: Option<FileVersion>,
         /// A key of your choice: a call sent again with it within ten minutes is carried out once
         idempotency_key: Option<String>,
     }
@@ -54,8 +56,9 @@ impl Call for CopyFile {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let CopyArguments { source, destination, .. } = &self.0;
-        workspace.copy_file(source, destination, control)?;
+        let CopyArguments { source, destination, expected_version, .. } = &self.0;
+        let options = ChangeOptions { expected: *expected_version, ..ChangeOptions::default() };
+        workspace.copy_file(source, destination, &options, control)?;
         Ok(content(format!("Successfully copied {} to {}", source.sent(), destination.sent()), wanted))
     }
 }

@@ -148,7 +148,8 @@ impl TreeText {
     fn push(&mut self, level: usize, name: &str, is_folder: bool, counts: bool) -> bool {
         // The entry, and all brackets of the folders above it.
         let room = 2 * name.len() + 96 + 12 * level + 8 * level * level;
-        let is_shown = !self.list.is_full() && self.list.has_room(room);
+        // Each page shows an entry, however deep it lies, so that pages come to an end.
+        let is_shown = !self.list.is_full() && (self.list.shown() == 0 || self.list.has_room(room));
         if counts {
             self.list.count(is_shown);
         }

@@ -13,6 +13,15 @@ use crate::tools::{Call, ErrorText, LineBase, Members, OutputKinds, ParseOptions
 /// Maximum number of files in one call.
 const MAX_FILES: usize = 1_000;
 
+/// What stands between two files.
+const SEPARATOR: &str = "\n---\n";
+
+/// Room for the last line, in bytes. A path is not longer than 4,096.
+const LAST_LINE: usize = 4_608;
+
+/// The least that is shown of a file, in bytes, if it has so much. Rather fewer files are shown.
+const MIN_SHARE: usize = 1_024;
+
 /// Room for what is said of one file that was cut, in bytes.
 const CUT_LINE: usize = 256;
 
@@ -102,36 +111,30 @@ impl Call for ReadMultipleFiles {
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let shares = self.shares(workspace);
         let (mut text, mut cut, mut versions) = (String::new(), 0, serde_json::Map::new());
-        for (number, (file, share)) in self.files.iter().zip(shares).enumerate() {
-            control.progress(number as u64, Some(self.files.len() as u64));
-            if number > 0 {
-                text.push_str("\n---\n");
-            }
+        let (mut shown, mut block) = (0, String::new());
+        for (file, share) in self.files.iter().zip(shares) {
+            control.progress(shown as u64, Some(self.files.len() as u64));
+            block.clear();
             match self.read(workspace, file, share, control) {
                 Ok(read) => {
                     versions.insert(file.sent.clone(), json!(read.version.to_string()));
-                    text.push_str(&file.sent);
-                    text.push_str(":\n");
-                    let part = std::str::from_utf8(read.excerpt.bytes()).map_err(|_| changed(file))?;
-                    push_part(&mut text, part, !file.range.is_whole());
-                    if read.is_cut {
-                        self.push_cut(&mut text, file, &read);
-                        cut += 1;
-                    }
-                    text.push('\n');
+                    cut += usize::from(self.push_file(&mut block, file, &read)?);
                 }
                 Err(error @ (Error::TimedOut | Error::Cancelled)) => return Err(error),
-                Err(error) => {
-                    let message = ErrorText::of(&error, self.base, 0).text().replace('\n', " ");
-                    let message = message.trim_start_matches("Error: ");
-                    // A write to a String cannot fail.
-                    let _ = write!(text, "{}: Error - {message}", file.sent);
-                }
+                Err(error) => self.push_error(&mut block, file, &error),
             }
+            let room = self.limit.map_or(usize::MAX, |limit| limit.saturating_sub(LAST_LINE));
+            if shown > 0 && text.len() + SEPARATOR.len() + block.len() > room {
+                break;
+            }
+            text.push_str(if shown == 0 { "" } else { SEPARATOR });
+            text.push_str(&block);
+            shown += 1;
         }
         let mut meta = Members::default().with("file-editor/versions", &versions);
-        if cut > 0 {
-            let truncated = json!({ "shown": self.files.len() - cut, "of": self.files.len(), "next": null });
+        if cut > 0 || shown < self.files.len() {
+            let next = self.last_line(&mut text, shown);
+            let truncated = json!({ "shown": shown - cut, "of": self.files.len(), "next": next });
             meta = meta.with("file-editor/truncated", &truncated);
         }
         Ok(Reply { meta, ..content(text, wanted) })
@@ -154,9 +157,8 @@ impl ReadMultipleFiles {
         let mut shares = vec![None; self.files.len()];
         for (position, &(size, number)) in sizes.iter().enumerate() {
             let share = size.min(left / (sizes.len() - position));
-            // A range of a large file may still be small.
-            shares[number] = Some(share.max(16));
-            left -= share;
+            shares[number] = Some(share.max(MIN_SHARE));
+            left -= share.min(left);
         }
         shares
     }
@@ -179,6 +181,53 @@ impl ReadMultipleFiles {
         let part = if file.range.is_whole() { TextPart::Whole } else { TextPart::Lines(file.range) };
         let read = workspace.read_part(path, part, share, control)?;
         if read.excerpt.unchanged() { Ok(read) } else { Err(changed(file)) }
+    }
+
+    /// Adds a file's text. Returns whether it is cut.
+    fn push_file(&self, text: &mut String, file: &Wanted, read: &PartRead) -> Result<bool> {
+        text.push_str(&file.sent);
+        text.push_str(":\n");
+        let part = std::str::from_utf8(read.excerpt.bytes()).map_err(|_| changed(file))?;
+        push_part(text, part, !file.range.is_whole());
+        if read.is_cut {
+            self.push_cut(text, file, read);
+        }
+        text.push('\n');
+        Ok(read.is_cut)
+    }
+
+    /// Adds the error of one file, in one line.
+    fn push_error(&self, text: &mut String, file: &Wanted, error: &Error) {
+        let message = ErrorText::of(error, self.base, 0).text().replace('\n', " ");
+        let message = message.trim_start_matches("Error: ");
+        // A write to a String cannot fail.
+        let _ = write!(text, "{}: Error - {message}", file.sent);
+    }
+
+    /// Adds the line that says how many files are shown. Returns the arguments of the call for the others.
+    fn last_line(&self, text: &mut String, shown: usize) -> serde_json::Value {
+        if shown == self.files.len() {
+            return serde_json::Value::Null;
+        }
+        let item = |file: &Wanted| {
+            let mut item = json!({ "path": file.sent });
+            let line = |line: u64| json!(line + self.base.first());
+            match file.range {
+                LineRange { start: None, end: None } => return json!(file.sent),
+                LineRange { start, end } => {
+                    start.into_iter().for_each(|start| item["start_line"] = line(start));
+                    end.into_iter().for_each(|end| item["end_line"] = line(end));
+                }
+            }
+            item
+        };
+        let (total, next) = (self.files.len(), &self.files[shown].sent);
+        // A write to a String cannot fail.
+        let _ = write!(
+            text,
+            "{SEPARATOR}[Shown: {shown} of {total} files. Go on with read_multiple_files from {next}]"
+        );
+        json!({ "paths": self.files[shown..].iter().map(item).collect::<Vec<_>>() })
     }
 
     fn push_cut(&self, text: &mut String, file: &Wanted, read: &PartRead) {

@@ -218,9 +218,7 @@ impl ReadTextFile {
         let bytes = read.excerpt.bytes();
         let lines = count_breaks(bytes) as u64;
         let next = match read.first_line {
-            Some(first)
-                if read.ends_a_line() && matches!(self.part, TextPart::Whole | TextPart::Lines(_)) =>
-            {
+            Some(first) if read.ends_a_line() && matches!(self.part, TextPart::Lines(_)) => {
                 self.next_lines(first + lines)
             }
             _ => {
