@@ -31,7 +31,9 @@ impl FileVersion {
 
     /// The version of this content.
     pub fn of_content(content: &[u8]) -> FileVersion {
-        FileVersion::Content(hash(content))
+        let mut hash = ContentHash::default();
+        hash.push(content);
+        hash.version()
     }
 
     /// Reads the text of a version. `None` if it is none.
@@ -48,11 +50,20 @@ impl FileVersion {
     }
 }
 
-/// Hashes a large content in steps, so that mapped bytes are passed over once.
-fn hash(content: &[u8]) -> u64 {
-    let mut hasher = Xxh3Default::new();
-    content.chunks(1 << 20).for_each(|chunk| hasher.update(chunk));
-    hasher.digest()
+/// The version of a content that comes in pieces.
+#[derive(Default)]
+pub(crate) struct ContentHash(Xxh3Default);
+
+impl ContentHash {
+    /// Adds the next bytes.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The version of all bytes that were added.
+    pub(crate) fn version(&self) -> FileVersion {
+        FileVersion::Content(self.0.digest())
+    }
 }
 
 impl Display for FileVersion {
@@ -99,6 +110,6 @@ mod tests {
         let mut other = large.clone();
         other[2 << 20] = b'y';
         assert_ne!(FileVersion::of_content(&large), FileVersion::of_content(&other));
-        assert_eq!(hash(&large), xxh3_64(&large));
+        assert_eq!(FileVersion::of_content(&large), FileVersion::Content(xxh3_64(&large)));
     }
 }

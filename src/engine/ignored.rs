@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 /// The largest file of rules that is read, in bytes. More than that is left out.
 const MAX_RULES: u64 = 1 << 20;
@@ -79,7 +79,13 @@ fn read(folder: impl AsFd, name: &str) -> Option<String> {
         here = Some(rustix::fs::openat(from, component, flags, Mode::empty()).ok()?);
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::openat(here?, name, flags, Mode::empty()).ok()?);
+    let here = here?;
+    // Nothing else is opened, because to open a FIFO or a device can have effects.
+    let stat = rustix::fs::statat(&here, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    let file = File::from(rustix::fs::openat(here, name, flags, Mode::empty()).ok()?);
     let mut text = Vec::new();
     file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     file.take(MAX_RULES).read_to_end(&mut text).ok()?;

@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::engine::exclude::Excludes;
-use crate::engine::fs::resolve::{LastLink, ResolvedPath};
+use crate::engine::fs::resolve::{LastLink, ResolvedPath, file_type};
 use crate::engine::fs::temporary;
 use crate::engine::ignored::IgnoreRules;
 use crate::engine::path::{MAX_COMPONENTS, is_git};
@@ -240,7 +240,10 @@ impl<'w> Walk<'w> {
     /// The state of what the current entry, a link, leads to. `None` if it leads out of the served folder, or to nothing.
     pub fn stat_of_target(&self) -> Option<Stat> {
         let path = Path::new(OsStr::from_bytes(&self.path));
-        ResolvedPath::find_entry(&self.root, path, LastLink::Follow).ok()?.stat
+        let place = ResolvedPath::find_entry(&self.root, path, LastLink::Follow).ok()?;
+        let is_folder = place.stat.as_ref().is_some_and(|stat| file_type(stat) == FileType::Directory);
+        let is_hidden = place.real.as_deref().is_some_and(|real| self.excludes.hides(real, is_folder));
+        place.stat.filter(|_| !is_hidden)
     }
 
     /// What was not shown or entered so far.

@@ -227,3 +227,18 @@ fn an_answer_with_several_files_keeps_the_limit() {
         assert!(text.len() <= 60 * 1_024, "{base}: {} bytes", text.len());
     }
 }
+
+#[test]
+fn of_several_long_files_each_has_its_share_and_the_others_are_told() {
+    let folder = Folder::new();
+    for name in ["a", "b"] {
+        put(&folder, name, "a line of text\n".repeat(7_000));
+    }
+    let server = serve(&folder, &[]);
+    let page = server.tool("read_multiple_files", json!({ "paths": ["a", "b"] }));
+    let truncated = &page.result["_meta"]["file-editor/truncated"];
+    assert_eq!((&truncated["shown"], &truncated["of"]), (&json!(0), &json!(2)), "{truncated}");
+    let versions = page.result["_meta"]["file-editor/versions"].as_object().expect("an object").len();
+    assert!(page.text.contains("b:\na line of text\n") && versions == 2, "{versions}");
+    assert!(50_000 < page.text.len() && page.text.len() <= 60 * 1_024, "{}", page.text.len());
+}

@@ -127,3 +127,17 @@ fn a_walk_enters_no_link_and_a_recursive_delete_leaves_what_links_lead_to() {
     assert_eq!(folder.text("real/f.txt"), "inside\n");
     assert_eq!(std::fs::read(folder.outside("secret")).expect("a file"), b"secret\n");
 }
+
+#[test]
+fn a_link_in_a_subfolder_is_deleted_itself_also_if_it_dangles() {
+    let folder = Folder::new();
+    put(&folder, "sub/f.txt", "text\n");
+    for (link, target) in [("sub/l", "f.txt"), ("sub/dangling", "nothing")] {
+        std::os::unix::fs::symlink(target, folder.path().join(link)).expect("a link");
+    }
+    let server = serve(&folder, &[]);
+    for link in ["sub/l", "sub/dangling"] {
+        server.ok("delete_file", json!({ "path": link }));
+    }
+    assert_eq!(tree(folder.path()).keys().map(String::as_str).collect::<Vec<_>>(), ["sub", "sub/f.txt"]);
+}

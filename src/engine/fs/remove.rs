@@ -3,7 +3,6 @@
 //! Knows no paths of clients. The caller checks first with [`check_tree`], so that a refusal removes nothing.
 
 use std::ffi::OsStr;
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -25,21 +24,6 @@ pub(crate) enum Refused {
     Protected,
     /// The operation was stopped.
     Stopped(Error),
-}
-
-/// Why the removal ended early.
-#[derive(Debug)]
-pub(crate) enum Failed {
-    /// A system call failed.
-    System(io::Error),
-    /// The operation was stopped.
-    Stopped(Error),
-}
-
-impl From<Errno> for Failed {
-    fn from(errno: Errno) -> Failed {
-        Failed::System(errno.into())
-    }
 }
 
 /// Checks that everything in `folder`, whose path is `base`, may be removed.
@@ -137,13 +121,12 @@ fn is_removed_leftover(here: BorrowedFd, name: &OsStr) -> bool {
     rustix::fs::statat(here, name, AtFlags::SYMLINK_NOFOLLOW).is_err_and(|errno| errno == Errno::NOENT)
 }
 
-/// Removes everything in `folder`, the deepest first. Returns the number of entries removed.
-pub(crate) fn remove_tree(folder: BorrowedFd, control: &Control) -> Result<u64, Failed> {
-    let mut removed = 0;
+/// Removes everything in `folder`, the deepest first. Counts in `removed` what is gone, also if it fails.
+pub(crate) fn remove_tree(folder: BorrowedFd, removed: &mut u64, control: &Control) -> Result<(), Errno> {
     // Each level: a folder, its name in the level above, and the entries that are left.
     let mut levels = vec![(open_folder(folder, OsStr::new("."))?, None, names(folder)?)];
     while let Some((here, _, left)) = levels.last_mut() {
-        control.check().map_err(Failed::Stopped)?;
+        control.progress(*removed, None);
         if let Some((name, is_folder)) = left.pop() {
             if is_folder {
                 let inner = open_folder(here.as_fd(), &name)?;
@@ -151,17 +134,17 @@ pub(crate) fn remove_tree(folder: BorrowedFd, control: &Control) -> Result<u64, 
                 levels.push((inner, Some(name), left));
             } else {
                 rustix::fs::unlinkat(&*here, &name, AtFlags::empty())?;
-                removed += 1;
+                *removed += 1;
             }
             continue;
         }
         let emptied = levels.pop().and_then(|(_, name, _)| name);
         if let (Some(name), Some((above, _, _))) = (emptied, levels.last()) {
             rustix::fs::unlinkat(above, &name, AtFlags::REMOVEDIR)?;
-            removed += 1;
+            *removed += 1;
         }
     }
-    Ok(removed)
+    Ok(())
 }
 
 /// The names in a folder, and which of them are folders.

@@ -23,7 +23,7 @@ const COMMA: u32 = ',' as u32;
 const DOLLAR: u32 = '$' as u32;
 
 /// Most alternatives that a pattern may have.
-pub(super) const MAX_ALTERNATIVES: usize = 10_000;
+pub(super) const MAX_ALTERNATIVES: usize = 1_000;
 /// Most characters that its alternatives may have together.
 pub(super) const MAX_TEXT: usize = 1 << 20;
 /// Deepest nesting of sets.

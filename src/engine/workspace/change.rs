@@ -11,12 +11,12 @@ use rustix::fs::{Access, Mode};
 use super::folders::{Found, Freshness, Want};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::CachedText;
+use crate::engine::file_version::ContentHash;
 use crate::engine::fs::atomic::{AtomicFile, ReplaceError, Replaces};
 use crate::engine::fs::file_system;
 use crate::engine::fs::lock::{LockTurn, Locked, PathKey, PathLock};
 use crate::engine::fs::parents::Parents;
 use crate::engine::fs::resolve::ResolvedPath;
-use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::path::FilePath;
 use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
@@ -36,6 +36,8 @@ pub struct ChangeOptions {
     pub any_bytes: bool,
     /// The version that the file must have.
     pub expected: Option<FileVersion>,
+    /// Whether the result tells the version of the file after the change.
+    pub versioned: bool,
 }
 
 impl Default for ChangeOptions {
@@ -46,6 +48,7 @@ impl Default for ChangeOptions {
             create_only: false,
             any_bytes: false,
             expected: None,
+            versioned: false,
         }
     }
 }
@@ -57,8 +60,9 @@ pub struct Changed<T> {
     pub report: T,
     /// Whether the file is new.
     pub created: bool,
-    /// The state of the file after the change, if no other content can have it.
-    pub(super) version: Option<FileStamp>,
+    /// The version of the file after the change, if it was wanted. It is that of the content that was written, whatever
+    /// another program has written since.
+    pub version: Option<FileVersion>,
 }
 
 impl Workspace {
@@ -88,7 +92,9 @@ impl Workspace {
             }
             turn = Some(self.take_turn(turn, &found.place, name, until, control)?);
             let outcome = match found.place.restat() {
-                Ok(None) if options.create => self.change_missing(&found, path, control, &mut plan),
+                // It was there when it was looked up.
+                Ok(None) if options.expected.is_some() => return Err(other_version(path, options)),
+                Ok(None) if options.create => self.change_missing(&found, path, options, control, &mut plan),
                 Ok(None) => return Err(self.not_found(&found, path)),
                 Ok(Some(_)) if options.create_only => return Err(Error::Exists { name: name.into() }),
                 Ok(Some(_)) => self.change_existing(&found, path, options, until, control, &mut plan),
@@ -114,10 +120,8 @@ impl Workspace {
             });
         }
         found.check_writable(path)?;
-        match &options.expected {
-            Some(expected) if !found.exists() => {
-                Err(Error::OtherVersion { name: path.sent().into(), expected: *expected, actual: None })
-            }
+        match options.expected {
+            Some(_) if !found.exists() => Err(other_version(path, options)),
             _ => Ok(found),
         }
     }
@@ -157,6 +161,7 @@ impl Workspace {
         &self,
         found: &Found,
         path: &FilePath,
+        options: &ChangeOptions,
         control: &Control,
         plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Attempt<T>> {
@@ -164,7 +169,13 @@ impl Workspace {
         let planned = plan(&index, b"").map_err(|error| self.of_missing(found, path, error))?;
         let Some((edit, report)) = planned else { return Ok(Attempt::Changed) };
         let replaces = Replaces::Nothing(Mode::from_raw_mode(0o666).difference(self.umask));
-        match self.write(found, path, &edit, b"", &replaces, control) {
+        match self.write(
+            found,
+            path,
+            NewContent { edit: &edit, old: b"", versioned: options.versioned },
+            &replaces,
+            control,
+        ) {
             Ok(version) => Ok(Attempt::Done(Changed { report, created: true, version })),
             Err(Stopped::Failed(ReplaceError::Exists)) => Ok(Attempt::Replaced),
             Err(stopped) => Err(stopped.into_error(path.sent())),
@@ -214,10 +225,11 @@ impl Workspace {
             return Ok(Attempt::Done(Changed {
                 report,
                 created: false,
-                version: Some(*view.file().stamp()),
+                version: options.versioned.then(|| FileVersion::of_content(view.bytes())),
             }));
         }
-        let written = self.write(found, path, &edit, view.bytes(), &Replaces::File(view.file()), control);
+        let content = NewContent { edit: &edit, old: view.bytes(), versioned: options.versioned };
+        let written = self.write(found, path, content, &Replaces::File(view.file()), control);
         match written {
             Ok(version) => {
                 // The old file has lost this name, which usually was its only one. Its cache entry would only
@@ -270,21 +282,27 @@ impl Workspace {
         &self,
         found: &Found,
         path: &FilePath,
-        edit: &EditPlan,
-        old: &[u8],
+        content: NewContent,
         replaces: &Replaces,
         control: &Control,
-    ) -> Result<Option<FileStamp>, Stopped> {
+    ) -> Result<Option<FileVersion>, Stopped> {
+        let NewContent { edit, old, versioned } = content;
         let size = self.check_size(edit, old.len()).map_err(Stopped::Refused)?;
         control.check().map_err(Stopped::Refused)?;
         let place = &found.place;
         // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
         self.cleared.clear_once(&place.dir);
         let new = AtomicFile::create(&place.dir).map_err(ReplaceError::from)?;
-        let mut out =
-            BufWriter::with_capacity(64 * 1024, Indexing { out: new, index: IndexBuilder::new(BLOCK_SHIFT) });
+        let mut out = BufWriter::with_capacity(
+            64 * 1024,
+            Indexing {
+                out: new,
+                index: IndexBuilder::new(BLOCK_SHIFT),
+                content: versioned.then(ContentHash::default),
+            },
+        );
         edit.write_to(old, &mut out).map_err(ReplaceError::from)?;
-        let Indexing { out: new, index } =
+        let Indexing { out: new, index, content } =
             out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?;
         let commit = || {
             if !self.folders.still_leads_to(path, found) {
@@ -298,7 +316,8 @@ impl Workspace {
         if let Some(stamp) = &stamp {
             self.cache.put(stamp, CachedText::Text(Arc::new(index.finish())));
         }
-        Ok(stamp)
+        let by_content = content.map(|content| content.version());
+        Ok(by_content.map(|by_content| stamp.map_or(by_content, |stamp| FileVersion::of_stamp(&stamp))))
     }
 
     /// Waits in the queue of the path of `place`. A turn that is held already for that path is kept.
@@ -319,6 +338,14 @@ impl Workspace {
             Some(turn) => Ok(turn),
             None => Err(control.locked_out(name)),
         }
+    }
+}
+
+/// The error for a missing file that should have a version.
+fn other_version(path: &FilePath, options: &ChangeOptions) -> Error {
+    match options.expected {
+        Some(expected) => Error::OtherVersion { name: path.sent().into(), expected, actual: None },
+        None => Error::Changed { name: path.sent().into() },
     }
 }
 
@@ -358,16 +385,30 @@ impl Stopped {
     }
 }
 
+/// What a change writes.
+struct NewContent<'c> {
+    edit: &'c EditPlan<'c>,
+    /// The bytes to which the edit applies.
+    old: &'c [u8],
+    /// Whether the result tells the version.
+    versioned: bool,
+}
+
 /// A writer that indexes the bytes it writes.
 struct Indexing {
     out: AtomicFile,
     index: IndexBuilder,
+    /// For the version of the new content.
+    content: Option<ContentHash>,
 }
 
 impl Write for Indexing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(&bytes[..bytes.len().min(1 << 20)])?;
         self.index.push(&bytes[..written]);
+        if let Some(content) = &mut self.content {
+            content.push(&bytes[..written]);
+        }
         Ok(written)
     }
 

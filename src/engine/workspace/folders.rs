@@ -32,6 +32,8 @@ pub(super) struct Found {
     pub(super) folder: Folder,
     /// The entry, or the place for one.
     pub(super) place: ResolvedPath,
+    /// What the path was looked up as.
+    want: Want,
     /// The path is excluded, so its entry does not exist for clients.
     excluded: bool,
 }
@@ -168,7 +170,7 @@ impl Folders {
         };
         let find = |folder: Folder| {
             let place = self.resolve(&folder, path, want)?;
-            Ok(Found { number, folder, excluded: false, place })
+            Ok(Found { number, folder, want, excluded: false, place })
         };
         let found = match find(folder) {
             Ok(found) if !found.exists() => match root.other_than(&found.folder)? {
@@ -179,7 +181,14 @@ impl Folders {
             Err(ResolveError::System(Errno::NOTCONN | Errno::STALE)) => find(root.reopen()?),
             found => found,
         };
-        let mut found = found.map_err(|refusal| refused(path.sent(), refusal))?;
+        let mut found = found.map_err(|refusal| {
+            // The error must not tell what an excluded path leads to.
+            let text = Path::new(path.as_str());
+            match self.excludes.hides(text, true) || self.excludes.hides(text, false) {
+                true => Error::NotFound { name: path.sent().into(), similar: Vec::new() },
+                false => refused(path.sent(), refusal),
+            }
+        })?;
         let is_directory = found.is_directory();
         let hides = |path: &Path| self.excludes.hides(path, is_directory);
         found.excluded = hides(Path::new(path.as_str())) || hides(found.real_path(path));
@@ -209,7 +218,7 @@ impl Folders {
             return true;
         }
         let id = |place: &ResolvedPath| rustix::fs::fstat(&place.dir).map(|stat| (stat.st_dev, stat.st_ino));
-        let now = self.resolve(&found.folder, path, Want::Entry);
+        let now = self.resolve(&found.folder, path, found.want);
         now.is_ok_and(|now| {
             now.missing.is_empty()
                 && now.name == found.place.name

@@ -56,7 +56,11 @@ impl Workspace {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let gone = |errno| list::out_of_means(errno).unwrap_or(Error::FolderGone);
         let opened = rustix::fs::openat(folder.root, ".", flags, Mode::empty()).map_err(gone)?;
-        let walk_options = WalkOptions { order: WalkOrder::Path, ..WalkOptions::default() };
+        let walk_options = WalkOptions {
+            order: WalkOrder::Path,
+            cross_mounts: self.options.cross_mounts,
+            ..WalkOptions::default()
+        };
         let mut walk = Walk::new(folder.root, opened, "".as_ref(), walk_options, folder.excludes, control)?;
         let (mut names, mut files) = (Names::default(), 0);
         while files <= options.limit {

@@ -15,6 +15,7 @@ use super::folders::{Found, Freshness, Want};
 use crate::engine::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces};
 use crate::engine::fs::lock::LockTurn;
 use crate::engine::fs::resolve::{ResolvedPath, file_type};
+use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::{failpoint, remove};
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
@@ -126,7 +127,9 @@ impl Workspace {
             return Ok(1);
         }
         let removed = if recursive { self.delete_tree(&found, path, control)? } else { 0 };
-        control.begin_commit()?;
+        if !recursive {
+            control.begin_commit()?;
+        }
         match rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::REMOVEDIR) {
             Ok(()) => {}
             Err(Errno::NOTEMPTY | Errno::EXIST) => {
@@ -146,10 +149,18 @@ impl Workspace {
         let base = found.real_path(path);
         remove::check_tree(folder.as_fd(), base, excludes, control)
             .map_err(|problem| refused(path, problem))?;
-        remove::remove_tree(folder.as_fd(), control).map_err(|problem| match problem {
-            remove::Failed::System(source) => Error::write(path.sent(), source),
-            remove::Failed::Stopped(error) => error,
-        })
+        // From the first removal on, the delete cannot be stopped.
+        control.begin_commit()?;
+        let mut removed = 0;
+        match remove::remove_tree(folder.as_fd(), &mut removed, control) {
+            Ok(()) => Ok(removed),
+            Err(errno) => {
+                let (reason, name) = (io::Error::from(errno), path.sent());
+                let problem =
+                    format!("{reason} ({removed} entries in '{name}' were deleted before; it still exists)");
+                Err(Error::WriteFailed { source: io::Error::new(reason.kind(), problem) })
+            }
+        }
     }
 
     /// Refuses to move a folder if that would uncover or create an excluded path.
@@ -255,9 +266,15 @@ impl Workspace {
 
     /// Checks that `path` still leads to the entry that was found.
     fn check_still_there(&self, path: &FilePath, found: &Found) -> Result<()> {
-        let id = |stat: &rustix::fs::Stat| (stat.st_dev, stat.st_ino);
         let now = found.place.restat().map_err(|errno| Error::read(path.sent(), errno))?;
-        let same = now.as_ref().map(id) == found.place.stat.as_ref().map(id);
+        let same = match (&now, &found.place.stat) {
+            // The times of a folder change with its entries.
+            (Some(now), Some(then)) if found.is_directory() => {
+                (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino)
+            }
+            (Some(now), Some(then)) => FileStamp::of(now) == FileStamp::of(then),
+            _ => false,
+        };
         if same && self.folders.still_leads_to(path, found) {
             return Ok(());
         }

@@ -14,8 +14,8 @@ use crate::engine::walk::{EntryKind, Walk, WalkOptions, WalkStep};
 use crate::engine::{Control, Error, Result};
 
 /// Bounds of the search for a missing file in other folders.
-const ENTRIES_SEARCHED: usize = 10_000;
-const LONGEST_SEARCH: Duration = Duration::from_millis(50);
+const ENTRIES_SEARCHED: usize = 2_000;
+const LONGEST_SEARCH: Duration = Duration::from_millis(5);
 
 /// What the system tells of one entry, links followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

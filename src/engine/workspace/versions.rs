@@ -3,9 +3,9 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use super::change::{ChangeOptions, Changed};
+use super::Workspace;
+use super::change::ChangeOptions;
 use super::read::Cacheable;
-use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::view::OpenFile;
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, FileVersion, Result};
@@ -24,26 +24,6 @@ impl Workspace {
             Some(Cacheable::No) => Ok(content_version(file)),
             None => Ok(None),
         }
-    }
-
-    /// The version of the file at `path` after a change.
-    pub fn version_after<T>(
-        &self,
-        path: &FilePath,
-        changed: &Changed<T>,
-        control: &Control,
-    ) -> Result<FileVersion> {
-        if let Some(stamp) = changed.version {
-            return Ok(FileVersion::of_stamp(&stamp));
-        }
-        for _ in 0..ATTEMPTS {
-            let found = self.find(path)?;
-            let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
-            if let Some(version) = self.version(&file, control)? {
-                return Ok(version);
-            }
-        }
-        Err(Error::Changed { name: path.sent().into() })
     }
 
     /// Refuses a file that does not have the expected version.

@@ -130,7 +130,8 @@ impl Argument for Count {
 
     fn read(value: &Value) -> Result<Count> {
         match integer(value.json()) {
-            Some(Integer::Natural(count)) if 1 <= count => Ok(Count(count)),
+            // The largest number has a meaning of its own in the engine.
+            Some(Integer::Natural(count)) if 1 <= count => Ok(Count(count.min(u64::MAX - 1))),
             _ => Err(value.wrong(&Count::expected())),
         }
     }

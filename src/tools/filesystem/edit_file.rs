@@ -109,7 +109,7 @@ impl Call for EditFile {
 impl EditFile {
     fn edit(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let name = workspace.absolute(&self.path)?.to_string_lossy().into_owned();
-        let options = ChangeOptions { expected: self.expected, ..ChangeOptions::default() };
+        let options = ChangeOptions { expected: self.expected, versioned: true, ..ChangeOptions::default() };
         let limits = TextLimits {
             passages: 0,
             max_bytes: workspace.options().max_bytes,
@@ -127,12 +127,7 @@ impl EditFile {
             true => workspace.dry_run(&self.path, &options, control, plan)?,
             false => workspace.change(&self.path, &options, control, plan)?,
         };
-        // The file is changed, so what comes now must not fail.
-        let version = match self.dry_run {
-            true => None,
-            false => workspace.version_after(&self.path, &changed, control).ok(),
-        };
-        let meta = version.as_ref().map(version_meta).unwrap_or_default();
+        let meta = changed.version.as_ref().map(version_meta).unwrap_or_default();
         let (text, meta) = self.fenced(changed.report, meta);
         Ok(Reply { meta, ..content(text, wanted) })
     }

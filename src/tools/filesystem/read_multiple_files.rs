@@ -115,10 +115,11 @@ impl Call for ReadMultipleFiles {
         for (file, share) in self.files.iter().zip(shares) {
             control.progress(shown as u64, Some(self.files.len() as u64));
             block.clear();
+            let (mut is_cut, mut version) = (false, None);
             match self.read(workspace, file, share, control) {
                 Ok(read) => {
-                    versions.insert(file.sent.clone(), json!(read.version.to_string()));
-                    cut += usize::from(self.push_file(&mut block, file, &read)?);
+                    is_cut = self.push_file(&mut block, file, &read)?;
+                    version = Some(read.version.to_string());
                 }
                 Err(error @ (Error::TimedOut | Error::Cancelled)) => return Err(error),
                 Err(error) => self.push_error(&mut block, file, &error),
@@ -130,6 +131,8 @@ impl Call for ReadMultipleFiles {
             text.push_str(if shown == 0 { "" } else { SEPARATOR });
             text.push_str(&block);
             shown += 1;
+            cut += usize::from(is_cut);
+            version.into_iter().for_each(|version| drop(versions.insert(file.sent.clone(), json!(version))));
         }
         let mut meta = Members::default().with("file-editor/versions", &versions);
         if cut > 0 || shown < self.files.len() {
@@ -146,7 +149,7 @@ impl ReadMultipleFiles {
     fn shares(&self, workspace: &Workspace) -> Vec<Option<usize>> {
         let Some(limit) = self.limit else { return vec![None; self.files.len()] };
         let overhead: usize = self.files.iter().map(|file| file.sent.len() + CUT_LINE + 8).sum();
-        let mut left = limit.saturating_sub(overhead.min(limit / 2));
+        let mut left = limit.saturating_sub((LAST_LINE + overhead).min(limit / 2));
         let size = |file: &Wanted| {
             let info = file.path.as_ref().ok().and_then(|path| workspace.info(path).ok());
             info.map_or(0, |info| info.size as usize)

@@ -246,7 +246,7 @@ impl ReadTextFile {
     fn next_lines(&self, line: u64) -> serde_json::Value {
         let mut next = json!({ "path": self.path.sent(), "start_line": line + self.base.first() });
         if let TextPart::Lines(LineRange { end: Some(end), .. }) = self.part {
-            next["end_line"] = json!(end + self.base.first());
+            next["end_line"] = json!(end.saturating_add(self.base.first()));
         }
         if self.line_numbers {
             next["line_numbers"] = json!(true);

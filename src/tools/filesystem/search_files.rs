@@ -11,7 +11,7 @@ use crate::tools::limited::LimitedText;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor, wrong_pattern};
 
 /// Maximum number of patterns in one call.
-const MAX_PATTERNS: usize = 100;
+const MAX_PATTERNS: usize = 50;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "search_files",

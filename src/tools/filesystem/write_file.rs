@@ -60,12 +60,11 @@ impl Call for WriteFile {
             create_parents: false,
             create_only: *create_only,
             expected: *expected_version,
+            versioned: true,
             ..ChangeOptions::default()
         };
         let changed = workspace.write_file(path, &text.0, &options, control)?;
-        // The file is written, so what comes now must not fail.
-        let version = workspace.version_after(path, &changed, control).ok();
-        let meta = version.as_ref().map(version_meta).unwrap_or_default();
+        let meta = changed.version.as_ref().map(version_meta).unwrap_or_default();
         Ok(Reply { meta, ..content(format!("Successfully wrote to {}", path.sent()), wanted) })
     }
 }
