@@ -163,11 +163,6 @@ impl FilePath {
     pub fn is_in_tree(&self) -> bool {
         self.in_tree
     }
-
-    /// Whether this is the served folder itself.
-    pub fn is_folder(&self) -> bool {
-        self.relative.is_empty()
-    }
 }
 
 /// Whether `policy` allows `name` as a component.

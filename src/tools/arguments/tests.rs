@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::{Count, Keyword, Later, Line, List, Text, Value, arguments};
-use crate::engine::{Error, FilePath, FolderPaths, NamePolicy, Result};
+use super::{Count, Keyword, Later, Line, List, Request, StartLine, Takes, Text, Value, arguments};
+use crate::engine::{Control, Error, FilePath, FolderPaths, NamePolicy, Result, Workspace};
 use crate::tools::arguments::Argument;
-use crate::tools::{LineBase, ParseOptions, with_first};
+use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, with_first};
 
 arguments! {
     /// Every kind of argument.
@@ -195,4 +195,42 @@ fn an_unknown_property_is_refused_with_the_one_that_was_meant() {
     assert_eq!(super::name_as_sent(r#"{"x":1,"file_path":"a"}"#).as_deref(), Some("a"));
     assert_eq!(super::name_as_sent(r#""{\"name\":\"a\"}""#).as_deref(), Some("a"));
     assert_eq!(super::name_as_sent("[1"), None);
+}
+
+#[test]
+fn a_wrong_item_of_a_list_is_named_by_its_number() {
+    let list = read::<List<String, 0, 9>>(r#"["a",1]"#, LineBase::Zero);
+    let Err(Error::InvalidArguments { at, .. }) = list else { panic!("{list:?}") };
+    assert_eq!((at.as_str(), StartLine::expected()), ("[1]", Line::expected()));
+}
+
+#[derive(Debug)]
+struct NoCall;
+
+impl Call for NoCall {
+    fn file(&self) -> Option<&FilePath> {
+        None
+    }
+
+    fn run(&self, _: &Workspace, _: OutputKinds, _: &Control) -> Result<Reply> {
+        Ok(Reply::default())
+    }
+}
+
+impl Request for All {
+    fn into_call(self, _: ParseOptions) -> Result<Box<dyn Call>> {
+        Ok(Box::new(NoCall))
+    }
+}
+
+#[test]
+fn what_a_tool_takes_is_parsed_and_described() {
+    let takes = Takes::of::<All>();
+    assert!(takes.schema().starts_with(r#"{"type":"object""#));
+    let folders = FolderPaths::default();
+    let (base, names) = (LineBase::Zero, NamePolicy::Portable);
+    let options =
+        ParseOptions { base, names, paths: false, folders: &folders, limit: None, create_if_missing: true };
+    assert!(takes.parse(r#"{"name":"f"}"#, options).is_ok_and(|call| call.file().is_none()));
+    assert!(takes.parse("{}", options).is_err());
 }
