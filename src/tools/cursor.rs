@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::arguments::{Argument, Value};
+use super::wrong_cursor;
 use crate::engine::Result;
 
 /// See the module.
@@ -21,6 +22,14 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
+    /// Refuses a cursor that belongs to another call than `of`.
+    pub(super) fn check(cursor: Option<&Cursor>, of: &str) -> Result<()> {
+        match cursor {
+            Some(cursor) if cursor.of != of => Err(wrong_cursor()),
+            _ => Ok(()),
+        }
+    }
+
     /// Its text.
     pub(super) fn text(&self) -> String {
         let body = format!("{:x}\0{}\0{}", self.state, self.of, self.after);

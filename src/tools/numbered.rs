@@ -1,4 +1,21 @@
-//! Lines with their numbers, for a model (contract 11).
+//! Lines as a model sees them: their breaks, and their numbers (contract 3, 11).
+
+use std::borrow::Cow;
+
+/// Number of line breaks. A CRLF is one.
+pub(super) fn count_breaks(bytes: &[u8]) -> usize {
+    let ends = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
+    memchr::memchr2_iter(b'\n', b'\r', bytes).filter(ends).count()
+}
+
+/// The text with each break as `\n`.
+pub(super) fn with_lf(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') {
+        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
 
 /// The lines of `text`, joined by `\n`, each behind its number and a tab. The first has the number `first`. `is_cut`: the
 /// text ends in the break of its last line, which starts no further one.
@@ -24,7 +41,14 @@ pub(super) fn numbered(text: &str, first: u64, is_cut: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::numbered;
+    use super::{count_breaks, numbered, with_lf};
+
+    #[test]
+    fn each_break_is_one_whatever_its_kind() {
+        let text = "a\rb\r\n\nc\r";
+        assert_eq!((count_breaks(text.as_bytes()), &*with_lf(text)), (4, "a\nb\n\nc\n"));
+        assert_eq!((count_breaks(b""), &*with_lf("a")), (0, "a"));
+    }
 
     #[test]
     fn each_line_has_its_number_whatever_its_break() {

@@ -79,9 +79,7 @@ impl Workspace {
         mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Changed<T>> {
         let name = path.sent();
-        if self.options.read_only {
-            return Err(Error::PermissionDenied { name: name.into() });
-        }
+        self.check_not_read_only(path)?;
         let until = control.lock_deadline();
         let mut turn = None;
         let mut changed = 0;

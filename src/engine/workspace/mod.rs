@@ -177,6 +177,14 @@ impl Workspace {
         if found.exists() { Ok(found) } else { Err(self.not_found(&found, path)) }
     }
 
+    /// Refuses every change under `--read-only`.
+    fn check_not_read_only(&self, path: &FilePath) -> Result<()> {
+        match self.options.read_only {
+            true => Err(Error::PermissionDenied { name: path.sent().into() }),
+            false => Ok(()),
+        }
+    }
+
     fn not_found(&self, found: &Found, path: &FilePath) -> Error {
         let mut similar = self.similar_names(found, path);
         if path.is_in_tree() {

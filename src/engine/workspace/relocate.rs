@@ -185,13 +185,6 @@ impl Workspace {
         .map_err(|problem| refused(source, problem))
     }
 
-    fn check_not_read_only(&self, path: &FilePath) -> Result<()> {
-        match self.options.read_only {
-            true => Err(Error::PermissionDenied { name: path.sent().into() }),
-            false => Ok(()),
-        }
-    }
-
     /// Finds an entry that may be moved away or deleted.
     fn find_to_take(&self, path: &FilePath, want: Want) -> Result<Found> {
         let found = self.folders.find(path, want, Freshness::Now)?;

@@ -73,9 +73,7 @@ impl Workspace {
 
     /// Creates the folder at `path` and its missing parents. Does nothing if it exists.
     pub fn create_folder(&self, path: &FilePath, control: &Control) -> Result<()> {
-        if self.options.read_only {
-            return Err(Error::PermissionDenied { name: path.sent().into() });
-        }
+        self.check_not_read_only(path)?;
         let found = self.folders.find(path, Want::Entry, Freshness::Now)?;
         if found.is_directory() {
             return Ok(());

@@ -8,7 +8,7 @@ use crate::engine::{Control, EntryKind, FilePath, Result, TreeExclude, WalkOptio
 use crate::tools::arguments::{Count, List, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor, wrong_pattern};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_pattern};
 
 /// Maximum number of patterns in one call.
 const MAX_PATTERNS: usize = 50;
@@ -61,9 +61,7 @@ impl Request for TreeArguments {
         let depth = self.max_depth.map_or(0, |depth| depth.0);
         let of =
             format!("{} {depth} {} {patterns:?} {}", TOOL.name, self.include_ignored, self.path.as_str());
-        if self.cursor.as_ref().is_some_and(|cursor| cursor.of != of) {
-            return Err(wrong_cursor());
-        }
+        Cursor::check(self.cursor.as_ref(), &of)?;
         Ok(Box::new(DirectoryTree { arguments: self, excludes, of, limit: options.limit }))
     }
 }
@@ -103,7 +101,7 @@ impl Call for DirectoryTree {
             }
             control.progress(tree.list.total(), None);
         }
-        let changed = cursor.as_ref().is_some_and(|cursor| has_changed(workspace, path, cursor));
+        let changed = has_changed(workspace, path, cursor.as_ref());
         let note = note(&walk.left_out(), changed);
         let list = tree.end();
         Ok(list.reply(wanted, "entries", || self.next(workspace, &kept(&last)), note.as_deref()))

@@ -8,7 +8,7 @@ use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, WalkStep,
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "list_directory",
@@ -47,9 +47,7 @@ struct ListDirectory {
 impl Request for ListArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
         let of = format!("{} {} {}", TOOL.name, self.depth.0, self.path.as_str());
-        if self.cursor.as_ref().is_some_and(|cursor| cursor.of != of) {
-            return Err(wrong_cursor());
-        }
+        Cursor::check(self.cursor.as_ref(), &of)?;
         Ok(Box::new(ListDirectory { arguments: self, of, limit: options.limit }))
     }
 }
@@ -84,7 +82,7 @@ impl Call for ListDirectory {
                 last.extend_from_slice(walk.path_from_start());
             }
         }
-        let changed = cursor.as_ref().is_some_and(|cursor| has_changed(workspace, path, cursor));
+        let changed = has_changed(workspace, path, cursor.as_ref());
         let note = note(&walk.left_out(), changed);
         let next = || {
             let cursor = cursor_behind(workspace, &self.of, path, &kept(&last)).text();

@@ -8,7 +8,7 @@ use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, WalkStep,
 use crate::tools::arguments::{Keyword, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
 /// Width of the names and of the sizes.
 const NAME_WIDTH: usize = 30;
@@ -66,9 +66,7 @@ struct Sized {
 impl Request for ListArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
         let of = format!("{} {:?} {}", TOOL.name, self.sort_by, self.path.as_str());
-        if self.cursor.as_ref().is_some_and(|cursor| cursor.of != of) {
-            return Err(wrong_cursor());
-        }
+        Cursor::check(self.cursor.as_ref(), &of)?;
         Ok(Box::new(ListWithSizes { arguments: self, of, limit: options.limit }))
     }
 }
@@ -109,7 +107,7 @@ impl Call for ListWithSizes {
         }
         let separator = if list.total() == 0 { "" } else { "\n" };
         *list.text_mut() += &(separator.to_owned() + &summary);
-        let changed = cursor.as_ref().is_some_and(|cursor| has_changed(workspace, path, cursor));
+        let changed = has_changed(workspace, path, cursor.as_ref());
         let next = || {
             let cursor = cursor_behind(workspace, &self.of, path, &last).text();
             let sort = if *sort_by == SortBy::Size { "size" } else { "name" };

@@ -8,6 +8,7 @@ use super::CONTENT;
 use crate::engine::{Control, Error, FilePath, LineRange, PartRead, Result, TextPart, Workspace};
 use crate::tools::arguments::{Argument, Line, List, Request, Takes, Value, arguments, is_object};
 use crate::tools::limited::content;
+use crate::tools::numbered::{count_breaks, with_lf};
 use crate::tools::{Call, ErrorText, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
 
 /// Maximum number of files in one call.
@@ -191,7 +192,7 @@ impl ReadMultipleFiles {
         text.push_str(&file.sent);
         text.push_str(":\n");
         let part = std::str::from_utf8(read.excerpt.bytes()).map_err(|_| changed(file))?;
-        push_part(text, part, !file.range.is_whole());
+        text.push_str(&if file.range.is_whole() { part.into() } else { with_lf(part) });
         if read.is_cut {
             self.push_cut(text, file, read);
         }
@@ -245,18 +246,7 @@ impl ReadMultipleFiles {
 
 /// The first line that was not shown whole, 0-based.
 fn next_line(read: &PartRead) -> u64 {
-    let bytes = read.excerpt.bytes();
-    let ends = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
-    read.first_line.unwrap_or(0) + memchr::memchr2_iter(b'\n', b'\r', bytes).filter(ends).count() as u64
-}
-
-/// Adds a part, a range with its breaks as `\n`.
-fn push_part(text: &mut String, part: &str, is_range: bool) {
-    if is_range && part.contains('\r') {
-        text.push_str(&part.replace("\r\n", "\n").replace('\r', "\n"));
-    } else {
-        text.push_str(part);
-    }
+    read.first_line.unwrap_or(0) + count_breaks(read.excerpt.bytes()) as u64
 }
 
 fn changed(file: &Wanted) -> Error {

@@ -6,6 +6,7 @@ use super::{CONTENT, version_meta};
 use crate::engine::{Control, Error, FilePath, LineRange, PartRead, Result, TextPart, Workspace};
 use crate::tools::arguments::{Argument, Count, Line, Request, Takes, Value, arguments};
 use crate::tools::cursor::Cursor;
+use crate::tools::numbered::{count_breaks, numbered, with_lf};
 use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -173,7 +174,7 @@ impl ReadTextFile {
             return Err(changed());
         }
         Ok(match self.part {
-            TextPart::Lines(_) => self.numbered(&text, read),
+            TextPart::Lines(_) => self.lines(&text, read),
             // The reference server tells the end of a file so.
             TextPart::Tail(_) if text.contains('\r') => text.replace("\r\n", "\n"),
             _ => text,
@@ -181,28 +182,14 @@ impl ReadTextFile {
     }
 
     /// Lines joined by `\n`, with their numbers if that is wanted.
-    fn numbered(&self, text: &str, read: &PartRead) -> String {
-        let mut number = read.first_line.unwrap_or(0) + self.base.first();
-        let mut out = String::with_capacity(text.len() + text.len() / 8);
-        let mut rest = text;
-        loop {
-            if self.line_numbers {
-                out.push_str(itoa::Buffer::new().format(number));
-                out.push('\t');
-                number += 1;
-            }
-            let Some(at) = memchr::memchr2(b'\n', b'\r', rest.as_bytes()) else {
-                out.push_str(rest);
-                return out;
-            };
-            out.push_str(&rest[..at]);
-            rest = &rest[at + if rest[at..].starts_with("\r\n") { 2 } else { 1 }..];
-            // A cut text ends in the break of its last line.
-            if rest.is_empty() && read.is_cut {
-                return out;
-            }
-            out.push('\n');
+    fn lines(&self, text: &str, read: &PartRead) -> String {
+        if self.line_numbers {
+            return numbered(text, read.first_line.unwrap_or(0) + self.base.first(), read.is_cut);
         }
+        let text = with_lf(text);
+        // A cut text ends in the break of its last line.
+        let end = if read.is_cut { text.strip_suffix('\n').unwrap_or(&text).len() } else { text.len() };
+        text[..end].to_owned()
     }
 
     /// The last line of an answer that was cut, or that continues a changed file.
@@ -259,9 +246,4 @@ impl ReadTextFile {
 fn state(read: &PartRead) -> u64 {
     let stamp = read.excerpt.stamp();
     stamp.mtime_ns as u64 ^ stamp.len.rotate_left(32)
-}
-
-fn count_breaks(bytes: &[u8]) -> usize {
-    let ends = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
-    memchr::memchr2_iter(b'\n', b'\r', bytes).filter(ends).count()
 }

@@ -8,7 +8,7 @@ use crate::engine::{Control, EntryKind, FilePath, Glob, Result, WalkOptions, Wal
 use crate::tools::arguments::{List, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor, wrong_pattern};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_pattern};
 
 /// Maximum number of patterns in one call.
 const MAX_PATTERNS: usize = 50;
@@ -57,9 +57,7 @@ impl Request for SearchArguments {
         let excludes = patterns.iter().map(parse).collect::<Result<_>>()?;
         let pattern = parse(&self.pattern)?;
         let of = format!("{} {:?} {patterns:?} {}", TOOL.name, self.pattern, self.path.as_str());
-        if self.cursor.as_ref().is_some_and(|cursor| cursor.of != of) {
-            return Err(wrong_cursor());
-        }
+        Cursor::check(self.cursor.as_ref(), &of)?;
         Ok(Box::new(SearchFiles { arguments: self, pattern, excludes, of, limit: options.limit }))
     }
 }
@@ -106,7 +104,7 @@ impl Call for SearchFiles {
                 last.extend_from_slice(walk.path_from_start());
             }
         }
-        let changed = cursor.as_ref().is_some_and(|cursor| has_changed(workspace, path, cursor));
+        let changed = has_changed(workspace, path, cursor.as_ref());
         if list.total() == 0 {
             list.text_mut().push_str("No matches found");
         }

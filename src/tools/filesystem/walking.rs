@@ -73,8 +73,8 @@ pub(super) fn cursor_behind(workspace: &Workspace, of: &str, folder: &FilePath, 
 }
 
 /// Whether the folder that holds the cursor's position has changed since the cursor was made.
-pub(super) fn has_changed(workspace: &Workspace, folder: &FilePath, cursor: &Cursor) -> bool {
-    state_of(workspace, folder, &cursor.after).unwrap_or(0) != cursor.state
+pub(super) fn has_changed(workspace: &Workspace, folder: &FilePath, cursor: Option<&Cursor>) -> bool {
+    cursor.is_some_and(|cursor| state_of(workspace, folder, &cursor.after).unwrap_or(0) != cursor.state)
 }
 
 fn state_of(workspace: &Workspace, folder: &FilePath, after: &str) -> Result<u64> {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::engine::{Control, Error, Excerpt, FilePath, LineRange, Result, Workspace, char_boundary};
 use crate::tools::arguments::{Line, Request, StartLine, Takes, arguments};
-use crate::tools::numbered::numbered;
+use crate::tools::numbered::{count_breaks, numbered};
 use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -216,8 +216,7 @@ impl ReadFile {
 impl Shown {
     /// Of an excerpt that was cut at the end of a line, or in its only line.
     fn of(bytes: &[u8]) -> Shown {
-        let ends = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
-        let breaks = memchr::memchr2_iter(b'\n', b'\r', bytes).filter(ends).count();
+        let breaks = count_breaks(bytes);
         let partial = (breaks == 0).then_some(bytes.len());
         Shown { lines: breaks.max(1), partial, ends_in_break: breaks > 0 }
     }
