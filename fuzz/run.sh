@@ -30,11 +30,22 @@ for target in "${targets[@]}"; do
     mkdir -p "fuzz/corpus/$target"
     options=(-max_total_time="$seconds" -max_len=4096 -timeout=30 -rss_limit_mb=2048 -detect_leaks=0 -print_final_stats=1)
     [ ! -f "fuzz/seeds/$target.dict" ] || options+=(-dict="fuzz/seeds/$target.dict")
-    cargo +nightly fuzz run --fuzz-dir fuzz --target "$host" --sanitizer address "$target" \
-        "fuzz/corpus/$target" "fuzz/seeds/$target" -- "${options[@]}" || failed+=("$target")
+    log="$TMPDIR/$target.log"
+    if cargo +nightly fuzz run --fuzz-dir fuzz --target "$host" --sanitizer address "$target" \
+        "fuzz/corpus/$target" "fuzz/seeds/$target" -- "${options[@]}" >"$log" 2>&1; then
+        grep --text --extended-regexp '^(Done|stat::)' "$log"
+    else
+        failed+=("$target")
+        # Kept apart until the end, so that the reason stands last and not before the next targets' lines.
+        grep --text --invert-match --extended-regexp $'^#[0-9]+\t' "$log" | cut --bytes=1-2000 | tail --lines=60 >"$log.end"
+    fi
 done
 
 if [ ${#failed[@]} -gt 0 ]; then
+    for target in "${failed[@]}"; do
+        echo "== $target failed; the last lines of its output:"
+        cat "$TMPDIR/$target.log.end"
+    done >&2
     echo "failed: ${failed[*]}; the inputs lie in fuzz/artifacts" >&2
     exit 1
 fi

@@ -165,7 +165,8 @@ impl Wish {
         let line = match self.at {
             Place::Inside(at) => u64::from(at) % old.len().max(1) as u64,
             Place::End(past) => old.len() as u64 + u64::from(past % 8),
-            Place::Far(line) => line % i64::MAX as u64,
+            // Up to four lines are added, and the model's numbers are signed.
+            Place::Far(line) => line % (i64::MAX as u64 - 4),
         };
         let (operation, content) = match self.kind {
             Kind::Replace => ("replace", Some(self.content.text())),
