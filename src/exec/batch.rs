@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
 use std::time::Instant;
 
 use rustix::process::{Resource, getrlimit};
@@ -15,7 +16,7 @@ use tokio::task::JoinSet;
 use super::pipeline::{Pipeline, Registered};
 use super::progress::Notify;
 use super::task::Task;
-use super::{Admitted, Ended, Executor, start};
+use super::{Admitted, Ended, Executor};
 use crate::engine::{Budget, Share};
 use crate::protocol::{Answer, BLOCK, Step};
 
@@ -113,9 +114,11 @@ impl Executor {
         let mut groups = JoinSet::new();
         for members in by_file(members) {
             let (batch, pipeline, permits) = (batch.clone(), pipeline.clone(), permits.clone());
-            start(async move { batch.run_group(&pipeline, &permits, members).await }, |group| {
+            let mut group = Box::pin(async move { batch.run_group(&pipeline, &permits, members).await });
+            // Its calls take their positions in this order, and their threads start at once.
+            if group.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
                 groups.spawn_on(group, self.threads.runtime());
-            });
+            }
         }
         while groups.join_next().await.is_some() {}
         let _in_progress = self.in_progress.enter();

@@ -10,8 +10,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::engine::Control;
 
 /// See the module.
-#[derive(Debug, Default)]
-pub(super) struct FileQueues(Mutex<HashMap<String, Entry>>);
+#[derive(Debug, Default, Clone)]
+pub(super) struct FileQueues(Arc<Mutex<HashMap<String, Entry>>>);
 
 #[derive(Debug, Default)]
 struct Entry {
@@ -35,8 +35,8 @@ struct Queue {
 
 /// An operation's turn at a file, or its wait for one. On drop, the next operation runs.
 #[derive(Debug)]
-pub(super) struct Turn<'q> {
-    queues: &'q FileQueues,
+pub(super) struct Turn {
+    queues: FileQueues,
     file: String,
     queue: Arc<Queue>,
     arrived: Instant,
@@ -45,7 +45,7 @@ pub(super) struct Turn<'q> {
 
 impl FileQueues {
     /// Waits for the turn at `file`. The operation takes its position when the future is first polled.
-    pub(super) async fn turn(&self, file: &str) -> Turn<'_> {
+    pub(super) async fn turn(&self, file: &str) -> Turn {
         let queue = {
             let mut entries = self.lock();
             let entry = entries.entry(file.to_owned()).or_default();
@@ -53,8 +53,13 @@ impl FileQueues {
             entry.queue.clone()
         };
         // From here on, dropping `turn` removes the entry, even if the wait is cancelled.
-        let mut turn =
-            Turn { queues: self, file: file.to_owned(), queue, arrived: Instant::now(), permit: None };
+        let mut turn = Turn {
+            queues: self.clone(),
+            file: file.to_owned(),
+            queue,
+            arrived: Instant::now(),
+            permit: None,
+        };
         turn.permit = turn.queue.turn.clone().acquire_owned().await.ok();
         turn
     }
@@ -70,7 +75,7 @@ impl FileQueues {
     }
 }
 
-impl Turn<'_> {
+impl Turn {
     /// Starts the time of an operation that has the turn. If it waited behind an operation that ran out of
     /// time, its waits for other programs count from its arrival.
     pub(super) fn start(&self, control: &Control) {
@@ -94,7 +99,7 @@ impl Queue {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Turn {
     fn drop(&mut self) {
         let mut entries = self.queues.lock();
         drop(self.permit.take());

@@ -6,6 +6,7 @@
 mod batch;
 mod counter;
 mod file_queues;
+mod first_poll;
 mod kept_reply;
 mod log;
 mod pipeline;
@@ -16,9 +17,7 @@ mod threads;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
@@ -29,6 +28,7 @@ pub use self::batch::BatchError;
 use self::batch::Room;
 pub use self::counter::{Counted, Counter};
 use self::file_queues::FileQueues;
+pub use self::first_poll::start;
 pub use self::log::{METRICS, Metrics};
 pub use self::pipeline::Pipeline;
 pub use self::progress::{Notification, Notify, ProgressWatch};
@@ -176,15 +176,11 @@ impl Executor {
         // Both positions are taken at the first poll, so calls of one connection cannot wait for each other in a circle.
         let (file, other) = (call.task.call.file(), call.task.call.other_file());
         let (turn, other) = tokio::join!(pipeline.turn(file), pipeline.turn(other));
-        let turns = [turn, other];
-        for turn in turns.iter().flatten() {
+        for turn in [&turn, &other].into_iter().flatten() {
             turn.start(&call.task.control);
         }
-        let ended = self.run(&call.task, then).await;
-        for turn in turns.iter().flatten() {
-            turn.end(&call.task.control);
-        }
-        ended
+        let _turns = call.task.hold([turn, other]);
+        self.run(&call.task, then).await
     }
 
     /// Runs a call, regardless of the order of its connection's calls. `then` receives the answer on a thread
@@ -210,7 +206,7 @@ impl Executor {
         let _turn = match task.call.file().filter(|_| task.call.writes()) {
             None => None,
             Some(file) => match timeout_at(control.lock_deadline().into(), self.changes.turn(file)).await {
-                Ok(turn) => Some(turn),
+                Ok(turn) => Some(task.hold([Some(turn), None])),
                 Err(_) => return time_is_up(task, Late::LockedOut),
             },
         };
@@ -245,7 +241,10 @@ impl Executor {
             let on_thread = self.on_threads.enter();
             move || {
                 let _on_thread = on_thread;
-                task.run(&workspace).map(then)
+                let done = then(task.run(&workspace)?);
+                // Here and not after `work.await`: so the next call for the file need not wait for the runtime's thread.
+                task.end_turns();
+                Some(done)
             }
         };
         let mut work = self.threads.spawn(work);
@@ -272,15 +271,6 @@ fn time_is_up<T>(task: &Arc<Task>, waited_for: Late) -> Ended<T> {
     match task.control.expire() {
         Some(_) => Ended::Late(task.late(waited_for)),
         None => Ended::Cancelled,
-    }
-}
-
-/// Polls `work` once on the calling thread, and passes it to `spawn` if it is not done. So works take their
-/// positions in queues in the order of their start, and their threads start at once.
-pub fn start<F: Future<Output = ()> + Send + 'static>(work: F, spawn: impl FnOnce(Pin<Box<F>>)) {
-    let mut work = Box::pin(work);
-    if work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
-        spawn(work);
     }
 }
 

@@ -36,7 +36,7 @@ impl Pipeline {
     }
 
     /// Waits until the earlier calls for `file` have ended.
-    pub(super) async fn turn(&self, file: Option<&str>) -> Option<Turn<'_>> {
+    pub(super) async fn turn(&self, file: Option<&str>) -> Option<Turn> {
         match file {
             Some(file) => Some(self.files.turn(file).await),
             None => None,

@@ -1,8 +1,9 @@
 //! One call: runs it, turns a panic into an error, and logs its result.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::file_queues::Turn;
 use super::kept_reply::KeptReply;
 use super::{caught, log};
 use crate::engine::{Control, Error, FileStamp, Late, Result, Workspace};
@@ -21,7 +22,13 @@ pub struct Task {
     stamp: OnceLock<FileStamp>,
     /// The reply to be repeated, if the call has an idempotency key: its own, or that of an earlier call.
     kept: OnceLock<Arc<KeptReply>>,
+    /// The turns that the call has.
+    turns: Mutex<Vec<Turn>>,
 }
+
+/// Ends the turns of a task when it is dropped.
+#[derive(Debug)]
+pub(super) struct HeldTurns<'t>(&'t Task);
 
 impl Task {
     /// A call that may take `timeout` from its start. `received` is when its request was received.
@@ -29,7 +36,8 @@ impl Task {
         log::METRICS.call();
         let control = Control::unstarted(timeout);
         let control = if call.writes() { control } else { control.without_waiting() };
-        Arc::new(Task { call, control, received, stamp: OnceLock::new(), kept: OnceLock::new() })
+        let (stamp, kept, turns) = (OnceLock::new(), OnceLock::new(), Mutex::default());
+        Arc::new(Task { call, control, received, stamp, kept, turns })
     }
 
     /// Runs the call; `None` if it might have to wait.
@@ -90,6 +98,23 @@ impl Task {
             }
         });
         answer.unwrap_or_else(|| self.panicked())
+    }
+
+    /// Keeps turns until the call is answered, at the latest until the result is dropped.
+    pub(super) fn hold(&self, turns: [Option<Turn>; 2]) -> HeldTurns<'_> {
+        self.turns().extend(turns.into_iter().flatten());
+        HeldTurns(self)
+    }
+
+    /// Ends the turns of the call.
+    pub(super) fn end_turns(&self) {
+        // Not under the lock: the end of a turn wakes another call.
+        let turns = std::mem::take(&mut *self.turns());
+        turns.iter().for_each(|turn| turn.end(&self.control));
+    }
+
+    fn turns(&self) -> MutexGuard<'_, Vec<Turn>> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn reply(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
@@ -160,6 +185,12 @@ impl Task {
             None => log::succeeded(&self.call, self.received.elapsed()),
         }
         answer
+    }
+}
+
+impl Drop for HeldTurns<'_> {
+    fn drop(&mut self) {
+        self.0.end_turns();
     }
 }
 

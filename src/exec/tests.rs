@@ -51,22 +51,18 @@ fn run_all(
     calls: Vec<PendingCall>,
 ) -> Vec<String> {
     let (pipeline, answers) = (Arc::<Pipeline>::default(), Arc::new(Mutex::new(Vec::new())));
-    let _inside = runtime.enter();
     for call in calls {
         let (executor, pipeline, answers) = (executor.clone(), pipeline.clone(), answers.clone());
-        start(
-            async move {
-                let call = executor.admit(executor.task(call, Instant::now()));
-                let keep = {
-                    let answers = answers.clone();
-                    move |answer| answers.lock().unwrap().push(text(answer))
-                };
-                if let Ended::Late(answer) = executor.run_in_order(&pipeline, &call, keep.clone()).await {
-                    keep(answer);
-                }
-            },
-            |call| drop(runtime.spawn(call)),
-        );
+        start(runtime.handle(), async move {
+            let call = executor.admit(executor.task(call, Instant::now()));
+            let keep = {
+                let answers = answers.clone();
+                move |answer| answers.lock().unwrap().push(text(answer))
+            };
+            if let Ended::Late(answer) = executor.run_in_order(&pipeline, &call, keep.clone()).await {
+                keep(answer);
+            }
+        });
     }
     runtime.block_on(executor.in_progress().below(1));
     assert!(!pipeline.is_busy(Some("f")));

@@ -10,6 +10,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
 use super::caught;
+use super::first_poll::continuing;
 
 /// How long an idle thread lives. Short, because a thread keeps memory that its allocator does not return.
 const KEEP_ALIVE: Duration = Duration::from_millis(20);
@@ -70,7 +71,8 @@ impl Threads {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (sender, receiver) = oneshot::channel();
-        let job: Job = Box::new(move || drop(sender.send(work())));
+        let runtime = self.0.runtime.clone();
+        let job: Job = Box::new(move || continuing(&runtime, || drop(sender.send(work()))));
         match self.is_short() {
             true => self.run_on_spare(job),
             false => self.run_on_pool(job),

@@ -74,8 +74,7 @@ impl Server {
     fn begin(&self, task: &Arc<Task>) -> mpsc::Receiver<Option<Value>> {
         let (sender, receiver) = mpsc::channel();
         let answer = answer(self.executor.clone(), task.clone());
-        let _inside = self.runtime().enter();
-        start(async move { drop(sender.send(answer.await)) }, |call| drop(self.runtime().spawn(call)));
+        start(self.runtime().handle(), async move { drop(sender.send(answer.await)) });
         receiver
     }
 }

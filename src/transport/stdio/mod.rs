@@ -228,7 +228,7 @@ impl Connection {
         }
         let (executor, pipeline, output) =
             (self.executor.clone(), self.pipeline.clone(), self.output.clone());
-        self.start(run(executor, pipeline, output, self.notify.clone(), task));
+        exec::start(&self.runtime, run(executor, pipeline, output, self.notify.clone(), task));
     }
 
     fn batch(&self, steps: Vec<Step>, received: Instant) {
@@ -237,7 +237,7 @@ impl Connection {
         let notify = Some(self.notify.clone());
         let send_array = move |array| sender.send(array);
         let batch = executor.clone().run_batch(steps, received, pipeline, at_once, notify, send_array);
-        self.start(async move {
+        exec::start(&self.runtime, async move {
             if let Err(error) = batch.await {
                 let _in_progress = executor.in_progress().enter();
                 let why = if matches!(error, BatchError::NoRoom) { NO_ROOM } else { "Internal error" };
@@ -245,11 +245,6 @@ impl Connection {
                 send(&executor, &output, refused).await;
             }
         });
-    }
-
-    fn start(&self, work: impl Future<Output = ()> + Send + 'static) {
-        let _inside = self.runtime.enter();
-        exec::start(work, |work| drop(self.runtime.spawn(work)));
     }
 }
 
