@@ -49,15 +49,12 @@ impl Threads {
     /// Starts the spare thread.
     pub(super) fn new(runtime: Handle) -> io::Result<Threads> {
         let (spare, jobs) = mpsc::channel::<Job>();
-        let (started, is_started) = mpsc::channel();
+        // Not waited for: the start of a thread takes a tenth of the server's start.
         thread::Builder::new().name("spare".into()).spawn(move || {
-            let _ = started.send(());
             for job in jobs {
                 caught(job);
             }
         })?;
-        // The thread has memory of its own now. If there is too little, the start fails, not a call.
-        let _ = is_started.recv();
         Ok(Threads(Arc::new(Pool { runtime, spare, refused: Mutex::default() })))
     }
 
