@@ -33,6 +33,7 @@ mod read;
 mod relocate;
 mod tree;
 mod versions;
+mod write;
 
 pub use change::{ChangeOptions, Changed};
 pub use edit::Edited;
