@@ -4,6 +4,7 @@
 //! - `build_with` refuses bytes with a NUL as binary, otherwise bytes that are not UTF-8, and nothing else;
 //! - the index passes `LineIndex::assert_describes`, which unit and property tests share, and has the correct
 //!   kinds of line breaks;
+//! - several threads give the same result, whatever parts they read;
 //! - an `IndexBuilder` that gets the bytes in pieces builds the same index;
 //! - a lookup in bytes that were truncated meanwhile does not panic.
 //!
@@ -36,6 +37,10 @@ fn check(bytes: &[u8], shift: u32, cuts: [u8; 3]) {
         std::str::from_utf8(bytes).is_err().then_some(NotText::InvalidUtf8)
     };
     assert_eq!(built.as_ref().err(), expected.as_ref());
+
+    let part = (1 + usize::from(cuts[1] % 4)) << shift;
+    let by_threads = LineIndex::build_in_parts(bytes, shift, part, 1 + usize::from(cuts[2] % 3), &|_| true);
+    assert_eq!(by_threads.as_ref(), Some(&built), "by threads");
 
     let pieced = in_pieces(bytes, shift, cuts);
     let Ok(index) = built else { return };

@@ -29,6 +29,11 @@ impl Budget {
 }
 
 impl Share {
+    /// The size of this share.
+    pub fn size(&self) -> usize {
+        self.taken
+    }
+
     /// Takes `bytes` more bytes. Returns false, and takes nothing, if the budget has fewer left.
     pub fn grow(&mut self, bytes: usize) -> bool {
         let order = Ordering::Relaxed;

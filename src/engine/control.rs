@@ -198,6 +198,14 @@ impl Control {
         self.progress.set(done, total);
     }
 
+    /// Records that `done` of `total` bytes of a file are done, unless the operation counts something else.
+    pub fn file_progress(&self, done: usize, total: usize) {
+        let total = total as u64;
+        if self.progress.get().total.is_none_or(|known| known == total) {
+            self.progress.set(done as u64, Some(total));
+        }
+    }
+
     /// How far the operation is.
     pub fn progressed(&self) -> Progress {
         self.progress.get()

@@ -37,7 +37,7 @@ pub use text::diff::{Diff, unified};
 pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, line_diff};
 pub use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};
 pub use text::lines::{
-    BLOCK_SHIFT, BOM, Break, BreakKinds, IndexBuilder, Line, LineIndex, NotText, char_boundary,
+    BLOCK_SHIFT, BOM, Break, BreakKinds, IndexBuilder, Line, LineIndex, NotText, Watch, char_boundary,
 };
 pub use text::splice::{EditPlan, Splice, Splices};
 pub use text::text_edit::{

@@ -2,6 +2,7 @@
 
 mod edit; // edit_file: which lines change, and what is refused
 mod edit_bytes; // edit_file byte by byte: breaks, BOM, the end of the file, modes
+mod large; // files of more than one part, long lines
 mod limited; // list_files and read_file under --answer-limit
 mod list; // list_files
 mod parts; // list_files and read_file: a part of a list, the last lines, line numbers

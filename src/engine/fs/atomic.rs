@@ -19,9 +19,6 @@ use super::version::FileStamp;
 use super::view::OpenFile;
 use super::{attributes, failpoint, lock, temporary};
 
-/// Bytes copied between two looks at whether the operation was stopped.
-const COPIED_AT_ONCE: u64 = 64 << 20;
-
 /// When an edit counts as done (`--sync`, contract 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
@@ -64,8 +61,8 @@ pub(crate) enum Replaces<'f> {
 pub(crate) struct AtomicFile {
     dir: Arc<OwnedFd>,
     name: OsString,
-    file: File,
-    written: u64,
+    pub(super) file: File,
+    pub(super) written: u64,
     committed: bool,
 }
 
@@ -91,26 +88,9 @@ impl AtomicFile {
         }
     }
 
-    /// Appends the content of `source`, inside the kernel where it can. Calls `check` now and then.
-    pub(crate) fn copy_from(
-        &mut self,
-        source: &OpenFile,
-        check: impl Fn() -> io::Result<()>,
-    ) -> io::Result<()> {
-        let mut left = source.len_bytes() as u64;
-        let mut from = source.file();
-        rustix::fs::seek(from, rustix::fs::SeekFrom::Start(0))?;
-        while left > 0 {
-            check()?;
-            let copied = io::copy(&mut io::Read::take(&mut from, left.min(COPIED_AT_ONCE)), &mut self.file)?;
-            if copied == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            self.written += copied;
-            left -= copied;
-            failpoint::taken()?;
-        }
-        Ok(())
+    /// Bytes written so far.
+    pub(crate) fn len_bytes(&self) -> u64 {
+        self.written
     }
 
     /// Renames the file to `place`. Calls `allow` last, right before the rename; if it fails, nothing has

@@ -8,6 +8,7 @@ pub(super) mod atomic;
 pub(super) mod attributes;
 pub(super) mod failpoint;
 pub(super) mod file_system;
+mod kernel_copy;
 pub(super) mod lease;
 pub(super) mod lock;
 pub(super) mod parents;

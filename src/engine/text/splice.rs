@@ -19,6 +19,15 @@ pub struct Splice<'t> {
     pub text: Cow<'t, [u8]>,
 }
 
+/// A stretch of the result of a plan; it may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece<'p> {
+    /// These bytes of the old text.
+    Kept(Range<usize>),
+    /// New bytes.
+    New(Cow<'p, [u8]>),
+}
+
 /// One replacement whose new text is given by its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Change {
@@ -180,15 +189,23 @@ impl<'t> EditPlan<'t> {
             + self.kinds.capacity() * size_of::<SpliceKind>()
     }
 
+    /// The result in order, for an old text of `len` bytes: what is kept of the old text, and what is new.
+    pub fn pieces<'p>(&'p self, len: usize) -> impl Iterator<Item = Piece<'p>> {
+        let mut done = 0;
+        let before_and_new = move |splice: Splice<'p>| {
+            let kept = done..splice.at.start;
+            done = splice.at.end;
+            [Piece::Kept(kept), Piece::New(splice.text)]
+        };
+        self.splices().flat_map(before_and_new).chain([Piece::Kept(self.end..len)])
+    }
+
     /// Writes the result in one forward pass.
     pub fn write_to(&self, old: &[u8], out: &mut impl Write) -> io::Result<()> {
-        let mut done = 0;
-        for splice in self.splices() {
-            out.write_all(&old[done..splice.at.start])?;
-            out.write_all(&splice.text)?;
-            done = splice.at.end;
-        }
-        out.write_all(&old[done..])
+        self.pieces(old.len()).try_for_each(|piece| match piece {
+            Piece::Kept(range) => out.write_all(&old[range]),
+            Piece::New(text) => out.write_all(&text),
+        })
     }
 }
 

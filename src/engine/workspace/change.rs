@@ -2,18 +2,16 @@
 //!
 //! The plan is the caller's. Knows no lines and no search.
 
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
 use rustix::fs::{Access, Mode};
 
 use super::folders::{Found, Freshness, Want};
+use super::write::NewContent;
 use super::{ATTEMPTS, Workspace};
-use crate::engine::cache::CachedText;
-use crate::engine::file_version::ContentHash;
-use crate::engine::fs::atomic::{AtomicFile, ReplaceError, Replaces};
-use crate::engine::fs::file_system;
+use crate::engine::fs::atomic::{ReplaceError, Replaces};
 use crate::engine::fs::lock::{LockTurn, Locked, PathKey, PathLock};
 use crate::engine::fs::parents::Parents;
 use crate::engine::fs::resolve::ResolvedPath;
@@ -170,7 +168,7 @@ impl Workspace {
         match self.write(
             found,
             path,
-            NewContent { edit: &edit, old: b"", versioned: options.versioned },
+            NewContent { edit: &edit, old: None, versioned: options.versioned },
             &replaces,
             control,
         ) {
@@ -226,7 +224,7 @@ impl Workspace {
                 version: options.versioned.then(|| FileVersion::of_content(view.bytes())),
             }));
         }
-        let content = NewContent { edit: &edit, old: view.bytes(), versioned: options.versioned };
+        let content = NewContent { edit: &edit, old: Some(&view), versioned: options.versioned };
         let written = self.write(found, path, content, &Replaces::File(view.file()), control);
         match written {
             Ok(version) => {
@@ -273,49 +271,6 @@ impl Workspace {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(Error::read(name, error)),
         }
-    }
-
-    /// Writes the result of `edit` to a temporary file and renames it over the old file.
-    fn write(
-        &self,
-        found: &Found,
-        path: &FilePath,
-        content: NewContent,
-        replaces: &Replaces,
-        control: &Control,
-    ) -> Result<Option<FileVersion>, Stopped> {
-        let NewContent { edit, old, versioned } = content;
-        let size = self.check_size(edit, old.len()).map_err(Stopped::Refused)?;
-        control.check().map_err(Stopped::Refused)?;
-        let place = &found.place;
-        // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
-        self.cleared.clear_once(&place.dir);
-        let new = AtomicFile::create(&place.dir).map_err(ReplaceError::from)?;
-        let mut out = BufWriter::with_capacity(
-            64 * 1024,
-            Indexing {
-                out: new,
-                index: IndexBuilder::new(BLOCK_SHIFT),
-                content: versioned.then(ContentHash::default),
-            },
-        );
-        edit.write_to(old, &mut out).map_err(ReplaceError::from)?;
-        let Indexing { out: new, index, content } =
-            out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?;
-        let commit = || {
-            if !self.folders.still_leads_to(path, found) {
-                return Err(Stopped::Refused(Error::Changed { name: path.sent().into() }));
-            }
-            control.begin_commit().map_err(Stopped::Refused)
-        };
-        let stamp = new.commit(place, replaces, self.options.durability, commit)?;
-        tracing::trace!(file = path.sent(), bytes = size, "written");
-        let stamp = stamp.filter(|_| file_system::of(&place.dir).shows_writers);
-        if let Some(stamp) = &stamp {
-            self.cache.put(stamp, CachedText::Text(Arc::new(index.finish())));
-        }
-        let by_content = content.map(|content| content.version());
-        Ok(by_content.map(|by_content| stamp.map_or(by_content, |stamp| FileVersion::of_stamp(&stamp))))
     }
 
     /// Waits in the queue of the path of `place`. A turn that is held already for that path is kept.
@@ -380,37 +335,5 @@ impl Stopped {
                 Error::Changed { name: name.into() }
             }
         }
-    }
-}
-
-/// What a change writes.
-struct NewContent<'c> {
-    edit: &'c EditPlan<'c>,
-    /// The bytes to which the edit applies.
-    old: &'c [u8],
-    /// Whether the result tells the version.
-    versioned: bool,
-}
-
-/// A writer that indexes the bytes it writes.
-struct Indexing {
-    out: AtomicFile,
-    index: IndexBuilder,
-    /// For the version of the new content.
-    content: Option<ContentHash>,
-}
-
-impl Write for Indexing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(&bytes[..bytes.len().min(1 << 20)])?;
-        self.index.push(&bytes[..written]);
-        if let Some(content) = &mut self.content {
-            content.push(&bytes[..written]);
-        }
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{Access, Mode};
 use rustix::io::Errno;
@@ -26,12 +26,14 @@ mod change;
 mod edit;
 mod excerpt;
 mod folders;
+mod indexing;
 mod listing;
 mod parts;
 mod read;
 mod relocate;
 mod tree;
 mod versions;
+mod write;
 
 pub use change::{ChangeOptions, Changed};
 pub use edit::Edited;
@@ -105,6 +107,8 @@ pub struct Workspace {
     cleared: Cleared,
     plans: Budget,
     write_waits: WriteWaits,
+    /// See [`Workspace::helpers`]. Counted when they are needed for the first time.
+    helpers: OnceLock<Budget>,
 }
 
 impl Workspace {
@@ -128,6 +132,7 @@ impl Workspace {
             folders,
             plans: Budget::new(PLANS_HELD * options.max_request as usize),
             write_waits: WriteWaits::default(),
+            helpers: OnceLock::new(),
             options,
             umask,
             cache: IndexCache::new(CACHE_BYTES),
@@ -259,8 +264,9 @@ impl Workspace {
             };
         };
         let file = Arc::new(file);
-        match self.lines_of(file.clone(), folder) {
+        match self.lines_of(file.clone(), folder, control) {
             Ok(Some(lines)) => Ok(Some(lines)),
+            Err(error @ (Error::Cancelled | Error::TimedOut)) => Err(error),
             Err(_) if file.is_as_found() => Ok(None),
             Ok(None) | Err(_) => Err(changed()),
         }

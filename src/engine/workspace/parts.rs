@@ -99,7 +99,7 @@ impl Workspace {
         let indexed = match part {
             TextPart::Lines(range) => self.lines_part(file, name, range, control)?,
             TextPart::Whole if is_known => self.raw_part(file, name, control)?,
-            _ => return self.unindexed_part(file, name, part, limit, version),
+            _ => return self.unindexed_part(file, name, part, limit, version, control),
         };
         let Some(mut excerpt) = indexed else { return Ok(None) };
         let is_cut = limit.is_some_and(|limit| excerpt.cut(limit));
@@ -116,18 +116,22 @@ impl Workspace {
         part: TextPart,
         limit: Option<usize>,
         version: FileVersion,
+        control: &Control,
     ) -> Result<Option<PartRead>> {
         let size = file.len_bytes();
         let place = match part {
-            TextPart::Head(count) => head(file, count, limit),
-            TextPart::Tail(count) => tail(file, count),
+            TextPart::Head(count) => head(file, count, limit, control),
+            TextPart::Tail(count) => tail(file, count, control),
             TextPart::From(byte) => Ok((byte as usize).min(size)..size),
             TextPart::Whole | TextPart::Lines(_) => Ok(0..size),
         };
         let place = match place {
             Ok(place) => place,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-            Err(error) => return Err(Error::read(name, error)),
+            Err(error) => {
+                control.check()?;
+                return Err(Error::read(name, error));
+            }
         };
         let Some(mut excerpt) = Excerpt::of_bytes(file.clone(), place.clone(), limit, name)? else {
             return Ok(None);
@@ -139,12 +143,23 @@ impl Workspace {
     }
 }
 
+/// Ends a search in an operation that must stop. The error is the caller's to tell.
+fn check(control: &Control) -> io::Result<()> {
+    control.check().map_err(|_| io::ErrorKind::Interrupted.into())
+}
+
 /// The place of the first `count` pieces between `\n`. With a limit, no more than that is searched.
-fn head(file: &Arc<OpenFile>, count: u64, limit: Option<usize>) -> io::Result<Range<usize>> {
+fn head(
+    file: &Arc<OpenFile>,
+    count: u64,
+    limit: Option<usize>,
+    control: &Control,
+) -> io::Result<Range<usize>> {
     let size = file.len_bytes();
     let (mut at, mut left) = (0, count);
     while at < size && left > 0 {
         let end = size.min(at + STEP);
+        check(control)?;
         let view = file.clone().view(at..end)?;
         for place in memchr::memchr_iter(b'\n', view.bytes()) {
             left -= 1;
@@ -164,7 +179,7 @@ fn head(file: &Arc<OpenFile>, count: u64, limit: Option<usize>) -> io::Result<Ra
 }
 
 /// The place of the last `count` pieces between `\n`.
-fn tail(file: &Arc<OpenFile>, count: u64) -> io::Result<Range<usize>> {
+fn tail(file: &Arc<OpenFile>, count: u64, control: &Control) -> io::Result<Range<usize>> {
     let size = file.len_bytes();
     let (mut at, mut left) = (size, count);
     if count == 0 {
@@ -172,6 +187,7 @@ fn tail(file: &Arc<OpenFile>, count: u64) -> io::Result<Range<usize>> {
     }
     while at > 0 {
         let start = at.saturating_sub(STEP);
+        check(control)?;
         let view = file.clone().view(start..at)?;
         for place in memchr::memrchr_iter(b'\n', view.bytes()) {
             left -= 1;

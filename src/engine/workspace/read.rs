@@ -73,12 +73,12 @@ impl Selection {
 
 /// What a read may wait for.
 #[derive(Clone, Copy)]
-enum Effort<'c> {
+pub(super) enum Effort<'c> {
     /// For nothing: reads small parts from memory. With the file system, because to ask for it may block.
     AtOnce(FileSystem),
     /// For the disk, but not for another program's write: one that never ends must not block a listing. Only
-    /// lines are counted. With the file system, which is the same for thousands of files.
-    Count(FileSystem),
+    /// lines are counted. With the file system, which is the same for thousands of files; the progress is the caller's.
+    Count(FileSystem, &'c Control),
     /// For the disk, and for the end of another program's write if the operation allows that.
     Full(&'c Control),
 }
@@ -214,7 +214,7 @@ impl Workspace {
         let unchanged = || match effort {
             // The file was assumed to be unchanged since it was found, so the whole stamp must be equal.
             Effort::AtOnce(_) => view.file().is_as_found(),
-            Effort::Count(_) | Effort::Full(_) => view.unchanged(),
+            Effort::Count(..) | Effort::Full(_) => view.unchanged(),
         };
         if settled && !unchanged() {
             return Ok(None);
@@ -247,7 +247,7 @@ impl Workspace {
             _ => {
                 let Some(keep) = self.before_reading(&file, effort)? else { return Ok(None) };
                 let Some(view) = load(file, whole, name, effort)? else { return Ok(None) };
-                Ok(self.index(&view, name, keep)?.map(|index| (view, index)))
+                Ok(self.index(&view, name, keep, effort)?.map(|index| (view, index)))
             }
         }
     }
@@ -264,9 +264,14 @@ impl Workspace {
 
     /// The number of lines of an open file that was found in `folder`. The file is closed afterwards. Returns
     /// `None` if it changed meanwhile; errors as for any read.
-    pub(super) fn lines_of(&self, file: Arc<OpenFile>, folder: &Folder) -> Result<Option<usize>> {
+    pub(super) fn lines_of(
+        &self,
+        file: Arc<OpenFile>,
+        folder: &Folder,
+        control: &Control,
+    ) -> Result<Option<usize>> {
         let system = folder.file_system(file.stamp().dev).unwrap_or_else(|| file_system::of(file.file()));
-        let counted = self.view_of(file, "", Selection::Bytes, Effort::Count(system))?;
+        let counted = self.view_of(file, "", Selection::Bytes, Effort::Count(system, control))?;
         Ok(counted.map(|(_, index)| index.len_lines()))
     }
 
@@ -275,17 +280,17 @@ impl Workspace {
     /// since it was opened, or if the check needs more than `effort`.
     fn before_reading(&self, file: &OpenFile, effort: Effort) -> Result<Option<Cacheable>> {
         let system = match effort {
-            Effort::AtOnce(system) | Effort::Count(system) => system,
+            Effort::AtOnce(system) | Effort::Count(system, _) => system,
             Effort::Full(_) => file_system::of(file.file()),
         };
         // A small file is copied and closed at once. The close ends the lease, which saves a system call.
-        let until_closed = matches!(effort, Effort::Count(_)) && file.len_bytes() <= MAP_CUTOFF;
+        let until_closed = matches!(effort, Effort::Count(..)) && file.len_bytes() <= MAP_CUTOFF;
         let writers =
             if system.shows_writers { writers::of(file.file(), until_closed) } else { Writers::Unknown };
         let every_write_shows = match (writers, effort) {
             (Writers::None, _) => true,
             (_, Effort::AtOnce(_)) => return Ok(None),
-            (_, Effort::Count(_)) => false,
+            (_, Effort::Count(..)) => false,
             (_, Effort::Full(_)) if system.write_barrier == WriteBarrier::None => false,
             (_, Effort::Full(control)) if !control.may_wait_for_write() => return Ok(None),
             (_, Effort::Full(control)) => {
@@ -304,19 +309,6 @@ impl Workspace {
     pub(super) fn before_version(&self, file: &OpenFile, control: &Control) -> Result<Option<Cacheable>> {
         self.before_reading(file, Effort::Full(control))
     }
-
-    /// Indexes a view of a whole file; caches the index if `keep` allows. `None` if the file has changed.
-    fn index(&self, view: &FileView, name: &str, keep: Cacheable) -> Result<Option<Arc<LineIndex>>> {
-        let built = LineIndex::build(view.bytes()).map(Arc::new);
-        if !view.unchanged() {
-            return Ok(None);
-        }
-        if keep == Cacheable::Yes {
-            let known = built.clone().map_or_else(CachedText::NotText, CachedText::Text);
-            self.cache.put(view.file().stamp(), known);
-        }
-        built.map(Some).map_err(|why| not_text(why, name))
-    }
 }
 
 /// The bytes of `window`. `None` if the file is shorter now, or if `effort` does not allow the read.
@@ -324,7 +316,7 @@ fn load(file: Arc<OpenFile>, window: Range<usize>, name: &str, effort: Effort) -
     match effort {
         Effort::AtOnce(_) if window.len() > MAP_CUTOFF => Ok(None),
         Effort::AtOnce(_) => Ok(file.view_if_cached(window)),
-        Effort::Count(_) | Effort::Full(_) => match file.view(window) {
+        Effort::Count(..) | Effort::Full(_) => match file.view(window) {
             Ok(view) => Ok(Some(view)),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(Error::read(name, error)),
@@ -395,6 +387,6 @@ mod tests {
         let writer = std::fs::File::options().write(true).open(&path).unwrap();
         writer.set_modified(SystemTime::UNIX_EPOCH).unwrap();
         assert!(whole(&workspace, file, Effort::Full(&control())).is_none());
-        assert!(workspace.index(&view, "a", Cacheable::Yes).unwrap().is_none());
+        assert!(workspace.index(&view, "a", Cacheable::Yes, Effort::Full(&control())).unwrap().is_none());
     }
 }

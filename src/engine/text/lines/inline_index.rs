@@ -1,5 +1,6 @@
 //! A line index without heap memory, for small texts.
 
+use super::block_counts::BlockCounts;
 use super::{BLOCK_SHIFT, BOM, BreakKinds, LineIndex};
 
 /// The index of a text of one block, without its length.
@@ -36,7 +37,7 @@ impl InlineIndex {
             breaks: self.breaks.into(),
             ends_in_break: self.ends_in_break,
             kinds: self.kinds,
-            breaks_before: Box::new([0]),
+            breaks_before: BlockCounts::new(1),
         }
     }
 }

@@ -4,21 +4,23 @@
 //!
 //! The index is a grid over the file's *bytes*, not its lines: for every block of 2^[`BLOCK_SHIFT`] bytes it
 //! stores how many line breaks end before the block. A lookup finds the block by binary search and scans only
-//! that block, so a block bounds its cost, however long the lines are. The build only counts.
+//! that block, so a block bounds its cost, however long the lines are. The build only counts. Very long texts have
+//! larger blocks, so that no index takes more than about 4 MiB.
 
+mod block_counts;
+mod build;
 mod builder;
 mod inline_index;
 
 use std::ops::Range;
 
-pub use builder::IndexBuilder;
-pub(in crate::engine) use inline_index::InlineIndex;
+use self::block_counts::BlockCounts;
+pub use self::build::Watch;
+pub use self::builder::IndexBuilder;
+pub(in crate::engine) use self::inline_index::InlineIndex;
 
-/// A block has `1 << BLOCK_SHIFT` bytes, and one number in the index.
+/// A block of a text of up to 8 GiB has `1 << BLOCK_SHIFT` bytes, and one number in the index.
 pub const BLOCK_SHIFT: u32 = 13;
-
-/// Bytes scanned at once during the build: they stay in the second-level cache for all three scans.
-const CHUNK: usize = 64 * 1024;
 
 /// The UTF-8 byte order mark, which belongs to the file and to no line (contract 3).
 pub const BOM: &[u8] = b"\xEF\xBB\xBF";
@@ -65,6 +67,12 @@ pub struct BreakKinds {
     pub cr: bool,
 }
 
+impl BreakKinds {
+    fn and(self, other: BreakKinds) -> BreakKinds {
+        BreakKinds { lf: self.lf | other.lf, crlf: self.crlf | other.crlf, cr: self.cr | other.cr }
+    }
+}
+
 /// The position of one line in the file, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
@@ -83,35 +91,11 @@ pub struct LineIndex {
     breaks: usize,
     ends_in_break: bool,
     kinds: BreakKinds,
-    /// For each block, how many breaks end before it. Invariant: starts with 0, never decreases.
-    breaks_before: Box<[u32]>,
+    /// For each block, how many breaks end before it.
+    breaks_before: BlockCounts,
 }
 
 impl LineIndex {
-    /// Checks that `bytes` are text (valid UTF-8 without NUL) and indexes them, in one pass.
-    pub fn build(bytes: &[u8]) -> Result<LineIndex, NotText> {
-        LineIndex::build_with(bytes, BLOCK_SHIFT)
-    }
-
-    /// Like [`LineIndex::build`], with blocks of `1 << shift` bytes, so that tests can use small ones.
-    pub fn build_with(bytes: &[u8], shift: u32) -> Result<LineIndex, NotText> {
-        let mut builder = IndexBuilder::new(shift);
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let (chunk, after) = rest.split_at(char_boundary(rest, CHUNK));
-            if memchr::memchr(0, chunk).is_some() {
-                return Err(NotText::Nul);
-            }
-            if simdutf8::basic::from_utf8(chunk).is_err() {
-                let binary = memchr::memchr(0, after).is_some();
-                return Err(if binary { NotText::Nul } else { NotText::InvalidUtf8 });
-            }
-            builder.push(chunk);
-            rest = after;
-        }
-        Ok(builder.finish())
-    }
-
     /// Length of the text in bytes.
     pub fn len_bytes(&self) -> usize {
         self.len
@@ -139,7 +123,7 @@ impl LineIndex {
 
     /// Approximate memory of this index, in bytes.
     pub fn heap_bytes(&self) -> usize {
-        self.breaks_before.len() * size_of::<u32>()
+        self.breaks_before.heap_bytes()
     }
 
     /// The bytes that a lookup of `lines` reads: from the block where the first line starts to the block
@@ -183,7 +167,7 @@ impl LineIndex {
     pub fn line_at(&self, at: usize, bytes: &[u8]) -> usize {
         let at = at.min(bytes.len());
         let block = (at >> self.shift).min(self.breaks_before.len() - 1);
-        let before = self.breaks_before[block] as usize;
+        let before = self.breaks_before.before(block);
         let ends = |from: usize| {
             memchr::memchr2_iter(b'\n', b'\r', &bytes[from..at])
                 .map(|place| from + place)
@@ -212,7 +196,7 @@ impl LineIndex {
             return Some(self.len);
         }
         let block = self.block_of(line);
-        let nth = line - self.breaks_before[block] as usize;
+        let nth = line - self.breaks_before.before(block);
         let from = (block << self.shift).checked_sub(offset)?;
         let end = ((block + 1) << self.shift).min(self.len).checked_sub(offset)?;
         nth_break_end(window, from..end.min(window.len()), nth).map(|at| at + offset)
@@ -233,8 +217,7 @@ impl LineIndex {
 
     /// The block in which the break before `line` ends; the first for line 0, the last for the text's end.
     fn block_of(&self, line: usize) -> usize {
-        let before = self.breaks_before.partition_point(|&breaks| (breaks as usize) < line);
-        before.saturating_sub(1)
+        self.breaks_before.last_before(line)
     }
 
     /// Panics if the index differs from a simple scan of `bytes`: for unit, property and fuzz tests.

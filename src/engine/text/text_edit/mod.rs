@@ -269,7 +269,7 @@ impl Planner<'_, '_> {
 
 fn refused(number: usize, full: Full) -> Error {
     match full {
-        Full::Text => too_many(number, "makes the text longer than 4 GB, with those before it"),
+        Full::Text => too_many(number, "makes the text longer than 1 TB, with those before it"),
         Full::Memory => too_many(
             number,
             "makes more replacements, with those before it, than memory allows for a file of this size",

@@ -33,7 +33,7 @@ pub(crate) fn near_cursors(
 ) -> (Vec<(Cursor, Cursor)>, bool) {
     let first = lines.index.first_byte();
     let (near, mut early) = (nearest(body(lines), within, needle), within.early);
-    let cursor = |address: usize| lines.pieces.cursor_at(address as u32);
+    let cursor = |address: usize| lines.pieces.cursor_at(address);
     // Found through the last byte, because the byte after it may have been deleted.
     let behind = |last: Cursor| lines.pieces.advance(last, 1);
     let old = |near: &Near| {

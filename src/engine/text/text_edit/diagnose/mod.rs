@@ -157,9 +157,9 @@ fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &TextLines) -> Vec<Cu
     let first = lines.index.first_byte();
     let found = |region: &Range<usize>| {
         let found = anchor.find_iter(&body(lines)[region.clone()]).take(ANCHORS);
-        found.map(|at| (first + region.start + at) as u32).collect::<Vec<_>>()
+        found.map(|at| first + region.start + at).collect::<Vec<_>>()
     };
-    let mut addresses: Vec<u32> = regions.at.iter().flat_map(found).collect();
+    let mut addresses: Vec<usize> = regions.at.iter().flat_map(found).collect();
     addresses.sort_unstable();
     addresses.dedup();
     addresses.into_iter().filter_map(|address| lines.pieces.cursor_at(address)).collect()

@@ -86,7 +86,7 @@ impl Haystack<'_, '_, '_> {
     pub(crate) fn cursor_at(&mut self, at: usize) -> Cursor {
         let (known, cursor) = self.known;
         if self.whole {
-            return Cursor { offset: cursor.offset + (at - known) as u32, ..cursor };
+            return Cursor { offset: cursor.offset + (at - known), ..cursor };
         }
         let cursor = self.pieces.advance(cursor, at - known);
         self.known = (at, cursor);
@@ -97,7 +97,7 @@ impl Haystack<'_, '_, '_> {
     pub(crate) fn match_at(&mut self, at: usize, len: usize) -> (Cursor, Cursor) {
         let start = self.cursor_at(at);
         let end = match self.whole {
-            true => Cursor { offset: start.offset + len as u32, ..start },
+            true => Cursor { offset: start.offset + len, ..start },
             false => self.pieces.behind(self.pieces.advance(start, len)),
         };
         (start, end)
@@ -113,7 +113,7 @@ mod tests {
     fn with_pieces(look: impl Fn(&PieceTable, &str)) {
         let old = format!("{}{}{}", "x".repeat(50_000), "ab".repeat(50_000), "y".repeat(50_000));
         let mut pieces = PieceTable::new(old.as_bytes(), 0).unwrap();
-        let cursor = |at: u32| pieces.cursor_at(at).unwrap();
+        let cursor = |at: usize| pieces.cursor_at(at).unwrap();
         let matches: Matches =
             (0..50_000).map(|nth| (cursor(50_000 + 2 * nth), cursor(50_001 + 2 * nth))).collect();
         pieces.replace_all(&matches, b"cde", 0, usize::MAX).unwrap();

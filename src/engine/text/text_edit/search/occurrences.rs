@@ -45,7 +45,7 @@ pub(crate) struct NeedleOccurrences<'e> {
     /// Number of addresses kept; `addresses` stores for each its signed distance from the one before.
     len: usize,
     addresses: Packed,
-    last: u32,
+    last: usize,
     given_up: bool,
 }
 
@@ -80,16 +80,16 @@ impl<'e> NeedleOccurrences<'e> {
         (!self.given_up).then_some(self.len)
     }
 
-    fn push(&mut self, address: u32) {
-        let by = i64::from(address) - i64::from(self.last);
+    fn push(&mut self, address: usize) {
+        let by = address as i64 - self.last as i64;
         self.addresses.push((by << 1 ^ by >> 63) as u64);
         (self.last, self.len) = (address, self.len + 1);
     }
 
-    fn addresses(&self) -> impl Iterator<Item = u32> {
+    fn addresses(&self) -> impl Iterator<Item = usize> {
         self.addresses.read().scan(0, |last, number| {
             *last += (number >> 1) as i64 ^ -((number & 1) as i64);
-            Some(*last as u32)
+            Some(*last as usize)
         })
     }
 
@@ -176,7 +176,7 @@ impl<'e> Occurrences<'e> {
                 if !kept[number as usize].is_kept() {
                     *in_vain += 1;
                 } else if start < BLOCK {
-                    keep(kept, number as usize, first + (at + start) as u32, room);
+                    keep(kept, number as usize, first + at + start, room);
                 }
             });
         }
@@ -202,7 +202,7 @@ impl<'e> Occurrences<'e> {
             pieces.seams(edit, leaf, &mut seams);
             let mut touched: Option<(Cursor, usize)> = None;
             for &(start, len) in &seams {
-                let apart = |(from, len): &(Cursor, usize)| (start.offset - from.offset) as usize - len;
+                let apart = |(from, len): &(Cursor, usize)| start.offset - from.offset - len;
                 match &mut touched {
                     // The surroundings overlap, so both are searched at once.
                     Some(touched) if apart(touched) < MAX_NEEDLE => touched.1 += apart(touched) + len,
@@ -267,7 +267,7 @@ impl<'e> Occurrences<'e> {
 }
 
 /// Keeps one more address of a stretch. If nothing fits any more, gives up the most frequent stretch first.
-fn keep(kept: &mut [NeedleOccurrences], stretch: usize, address: u32, room: &mut usize) {
+fn keep(kept: &mut [NeedleOccurrences], stretch: usize, address: usize, room: &mut usize) {
     if *room == 0 {
         kept.iter_mut().max_by_key(|kept| kept.len).into_iter().for_each(|most| give_up(most, room));
     }
@@ -290,7 +290,7 @@ fn give_up(kept: &mut NeedleOccurrences, room: &mut usize) {
 #[derive(Debug, Default)]
 struct Around {
     bytes: Vec<u8>,
-    segments: Vec<(usize, Option<u32>, bool)>,
+    segments: Vec<(usize, Option<usize>, bool)>,
 }
 
 impl Around {
@@ -306,7 +306,7 @@ impl Around {
         }
     }
 
-    fn segment(&self, at: usize) -> (usize, (usize, Option<u32>, bool)) {
+    fn segment(&self, at: usize) -> (usize, (usize, Option<usize>, bool)) {
         let segment = self.segments.partition_point(|(start, ..)| *start <= at).saturating_sub(1);
         (segment, self.segments[segment])
     }
@@ -317,8 +317,8 @@ impl Around {
         !put_in && self.segments.get(segment + 1).is_none_or(|(next, ..)| at + len <= *next)
     }
 
-    fn address(&self, at: usize) -> Option<u32> {
+    fn address(&self, at: usize) -> Option<usize> {
         let (_, (start, address, _)) = self.segment(at);
-        Some(address? + (at - start) as u32)
+        Some(address? + (at - start))
     }
 }

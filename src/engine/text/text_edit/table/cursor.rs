@@ -4,5 +4,5 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Cursor {
     pub(crate) leaf: u32,
-    pub(crate) offset: u32,
+    pub(crate) offset: usize,
 }

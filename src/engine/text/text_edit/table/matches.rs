@@ -18,7 +18,7 @@ pub(crate) struct Matches {
 #[derive(Debug, Default, Clone, Copy)]
 struct Last {
     end: Cursor,
-    len: u32,
+    len: usize,
 }
 
 const SAME_LENGTH: u64 = 0;
@@ -47,18 +47,17 @@ impl Matches {
         let in_one = start.leaf == self.last.end.leaf && start.leaf == end.leaf;
         if !in_one || start.offset < self.last.end.offset {
             self.packed.push(OTHER_LEAVES);
-            [start.leaf, start.offset, end.leaf, end.offset]
-                .iter()
-                .for_each(|&number| self.packed.push(number.into()));
+            let numbers = [start.leaf as usize, start.offset, end.leaf as usize, end.offset];
+            numbers.iter().for_each(|&number| self.packed.push(number as u64));
             self.last = Last { end, len: 0 };
             return;
         }
-        let gap = u64::from(start.offset - self.last.end.offset);
+        let gap = (start.offset - self.last.end.offset) as u64;
         if len == self.last.len {
             self.packed.push(gap << 2 | SAME_LENGTH);
         } else {
             self.packed.push(gap << 2 | OTHER_LENGTH);
-            self.packed.push(len.into());
+            self.packed.push(len as u64);
         }
         self.last = Last { end, len };
     }
@@ -68,15 +67,15 @@ impl Matches {
         let (mut numbers, mut last) = (self.packed.read(), Last::default());
         std::iter::from_fn(move || {
             let head = numbers.next()?;
-            let mut number = || numbers.next().map(|number| number as u32);
+            let mut number = || numbers.next().map(|number| number as usize);
             let (start, end, len);
             if head & 3 == OTHER_LEAVES {
-                start = Cursor { leaf: number()?, offset: number()? };
-                end = Cursor { leaf: number()?, offset: number()? };
+                start = Cursor { leaf: number()? as u32, offset: number()? };
+                end = Cursor { leaf: number()? as u32, offset: number()? };
                 len = 0;
             } else {
                 len = if head & 3 == OTHER_LENGTH { number()? } else { last.len };
-                start = Cursor { leaf: last.end.leaf, offset: last.end.offset + (head >> 2) as u32 };
+                start = Cursor { leaf: last.end.leaf, offset: last.end.offset + (head >> 2) as usize };
                 end = Cursor { offset: start.offset + len, ..start };
             }
             last = Last { end, len };
@@ -135,10 +134,10 @@ mod tests {
     proptest! {
         #[test]
         fn matches_come_back_as_they_were_put(
-            steps in prop::collection::vec((0..4u32, 0..200u32, 0..3u32, 0..200u32), 0..50),
+            steps in prop::collection::vec((0..4u32, 0..200usize, 0..3u32, 0..200usize), 0..50),
         ) {
             let (mut at, mut all) = (Cursor { leaf: 2, offset: 0 }, Vec::new());
-            let mut step = |leaves: u32, bytes: u32| {
+            let mut step = |leaves: u32, bytes: usize| {
                 at = match leaves {
                     0 => Cursor { offset: at.offset + bytes, ..at },
                     leaves => Cursor { leaf: (at.leaf + leaves) % 7, offset: bytes },

@@ -12,6 +12,7 @@ mod walk;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use self::segment::{NOWHERE, Segment, SegmentReader, Writer};
 pub(crate) use self::walk::Stretch;
@@ -26,11 +27,11 @@ use crate::engine::text::text_edit::work;
 struct Leaf {
     segments: Box<[u8]>,
     /// The position of its first segment in the old text.
-    old: u32,
+    old: usize,
     /// The address of its first byte of the old text, or [`NOWHERE`].
-    first_old: u32,
+    first_old: usize,
     /// Length of its text in bytes.
-    len: u32,
+    len: usize,
     previous: u32,
     next: u32,
     /// Increases along the text.
@@ -41,12 +42,15 @@ struct Leaf {
 const HEAD: u32 = 0;
 const TAIL: u32 = 1;
 
+/// Maximum length of a text, in bytes: that of the largest file (`--max-file`).
+const LONGEST: u64 = 1 << 40;
+
 /// The segments of the leaf used last, and their ends in it.
 #[derive(Debug, Default)]
 struct Unfolded {
     leaf: u32,
     segments: Vec<Segment>,
-    ends: Vec<u32>,
+    ends: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -55,17 +59,17 @@ pub(crate) struct PieceTable<'t> {
     /// The inserted text of each edit.
     texts: Vec<&'t [u8]>,
     /// The start of the text in the old text.
-    first: u32,
+    first: usize,
     /// Invariant: linked in both directions from [`HEAD`] to [`TAIL`], with increasing labels. Only these two
     /// are empty. Positions in the old text never decrease.
     leaves: Vec<Leaf>,
     /// Leaves that are not in the text.
     free: Vec<u32>,
     /// For each leaf with bytes of the old text: the address of its first such byte, and the leaf.
-    old_starts: BTreeMap<u32, u32>,
+    old_starts: BTreeMap<usize, u32>,
     /// For each segment of an edit with an address: the address, and the leaf. May hold removed segments.
-    new_starts: BTreeMap<u32, u32>,
-    next_address: u32,
+    new_starts: BTreeMap<usize, u32>,
+    next_address: usize,
     len: usize,
     /// Bytes of the segments of all leaves.
     folded: usize,
@@ -80,8 +84,7 @@ pub(crate) struct PieceTable<'t> {
 impl<'t> PieceTable<'t> {
     /// The text `old` from `first` on. Returns `None` if it is too long for 32-bit addresses.
     pub(crate) fn new(old: &'t [u8], first: usize) -> Option<PieceTable<'t>> {
-        let next_address = u32::try_from(old.len()).ok().filter(|&len| len < NOWHERE / 2)?;
-        let (first, len) = (first as u32, old.get(first..)?.len());
+        let len = old.get(first..)?.len();
         let end = |label, previous, next| Leaf {
             segments: Box::default(),
             old: first,
@@ -99,7 +102,7 @@ impl<'t> PieceTable<'t> {
             free: Vec::new(),
             old_starts: BTreeMap::new(),
             new_starts: BTreeMap::new(),
-            next_address,
+            next_address: old.len(),
             len,
             folded: 0,
             edited: false,
@@ -109,7 +112,7 @@ impl<'t> PieceTable<'t> {
             compared: Cell::default(),
         };
         if 0 < len {
-            pieces.add_leaf(HEAD, &[Segment::old(first, len as u32)]);
+            pieces.add_leaf(HEAD, &[Segment::old(first, len)]);
             pieces.label_between(HEAD, TAIL, 1);
         }
         Some(pieces)
@@ -123,7 +126,7 @@ impl<'t> PieceTable<'t> {
     /// Memory in bytes.
     pub(crate) fn memory(&self) -> usize {
         // Bytes of a tree entry with a small key and value, and overhead of an allocation.
-        const ENTRY: usize = 20;
+        const ENTRY: usize = 28;
         const ALLOCATED: usize = 16;
         self.folded
             + self.leaves.capacity() * (size_of::<Leaf>() + ALLOCATED)
@@ -136,7 +139,7 @@ impl<'t> PieceTable<'t> {
 
     fn bytes(&self, segment: &Segment) -> &'t [u8] {
         let source = segment.edit().map_or(self.old, |edit| self.texts[edit as usize]);
-        &source[segment.from as usize..(segment.from + segment.len) as usize]
+        &source[segment.from..segment.from + segment.len]
     }
 
     fn segments(&self, leaf: u32) -> impl Iterator<Item = Segment> {
@@ -145,7 +148,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// Calls `look` with the segments of a leaf, and their ends in it.
-    fn unfold<R>(&self, leaf: u32, look: impl FnOnce(&[Segment], &[u32]) -> R) -> R {
+    fn unfold<R>(&self, leaf: u32, look: impl FnOnce(&[Segment], &[usize]) -> R) -> R {
         let mut unfolded = self.unfolded.borrow_mut();
         let Unfolded { leaf: last, segments, ends } = &mut *unfolded;
         if *last != leaf || segments.is_empty() {
@@ -174,7 +177,7 @@ impl<'t> PieceTable<'t> {
         most: usize,
     ) -> Result<Vec<u32>, Full> {
         let put_in = (text.len() as u64).saturating_mul(matches.len());
-        if u64::from(NOWHERE) < put_in.saturating_add(self.len as u64) {
+        if LONGEST < put_in.saturating_add(self.len as u64) {
             return Err(Full::Text);
         }
         self.texts.resize(self.texts.len().max(edit as usize + 1), b"");
@@ -252,16 +255,17 @@ impl<'t> PieceTable<'t> {
 
     /// The text as changes of the old one, with the edits' numbers. Frees each leaf after reading it.
     pub(crate) fn into_changes(self) -> impl Iterator<Item = Change> {
-        let end = (self.old.len() as u32, None);
+        let end = (self.old.len(), None);
         let mut done = self.first;
         let segments = self.into_segments().map(|segment| (segment.old_at, Some(segment))).chain([end]);
         let mut segments = segments.peekable();
         std::iter::from_fn(move || {
             loop {
                 let (old_at, segment) = segments.next()?;
-                let change = |at: std::ops::Range<u32>, text: u32, part: std::ops::Range<u32>| {
-                    let range = |range: std::ops::Range<u32>| range.start as usize..range.end as usize;
-                    Change { at: range(at), text: text as usize, part: range(part) }
+                let change = |at: Range<usize>, text: u32, part: Range<usize>| Change {
+                    at,
+                    text: text as usize,
+                    part,
                 };
                 match segment.and_then(|segment| Some((segment.edit()?, segment))) {
                     // Inserted text replaces all bytes deleted before the next segment.

@@ -14,11 +14,14 @@ const FEW: usize = 4096;
 const ADDRESSED: u64 = 64;
 const ALL_ADDRESSED: usize = 64 * 1024;
 
+/// The home of a segment that was in no leaf as it is.
+const NO_LEAF: u32 = u32::MAX;
+
 struct Rebuild<'p, 't> {
     pieces: &'p mut PieceTable<'t>,
     edit: u32,
     /// Length of the inserted text in bytes.
-    len: u32,
+    len: usize,
     /// The inserted bytes get addresses.
     addressed: bool,
     /// The leaf that is being read.
@@ -49,7 +52,7 @@ struct Open {
     rest: Option<Segment>,
     whole: bool,
     /// Number of bytes of the leaf before that.
-    offset: u32,
+    offset: usize,
 }
 
 /// Replaces the matches by the text of `edit`. Returns the leaves that hold it; if it is empty, the leaves
@@ -60,11 +63,8 @@ pub(super) fn replace_all(
     edit: u32,
     most: usize,
 ) -> Result<Vec<u32>, Full> {
-    let len = pieces.texts[edit as usize].len() as u32;
-    let last_address = u64::from(pieces.next_address) + u64::from(len) * matches.len();
-    let addressed = matches.len() <= ADDRESSED
-        && pieces.new_starts.len() < ALL_ADDRESSED
-        && last_address < u64::from(NOWHERE);
+    let len = pieces.texts[edit as usize].len();
+    let addressed = matches.len() <= ADDRESSED && pieces.new_starts.len() < ALL_ADDRESSED;
     let ready = std::mem::take(&mut pieces.ready);
     let mut rebuild = Rebuild {
         pieces,
@@ -109,14 +109,14 @@ impl Rebuild<'_, '_> {
             if next == TAIL {
                 break;
             }
-            self.move_to(u32::MAX, false);
+            self.move_to(usize::MAX, false);
             self.read_leaf(next);
         }
         self.move_to(end.offset, false);
     }
 
     /// Inserts the new text here, at the position `old_at` of the old text.
-    fn put(&mut self, old_at: u32) {
+    fn put(&mut self, old_at: usize) {
         if self.len == 0 {
             return;
         }
@@ -124,9 +124,9 @@ impl Rebuild<'_, '_> {
         if self.addressed {
             self.pieces.next_address += self.len;
         }
-        self.pieces.len += self.len as usize;
+        self.pieces.len += self.len;
         self.put_in += 1;
-        self.push(Segment::new(self.edit, old_at, self.len, address), NOWHERE);
+        self.push(Segment::new(self.edit, old_at, self.len, address), NO_LEAF);
     }
 
     fn push(&mut self, segment: Segment, home: u32) {
@@ -142,7 +142,7 @@ impl Rebuild<'_, '_> {
         match &self.open {
             Some(open) if open.leaf == leaf => {}
             Some(open) if open.next == leaf => {
-                self.move_to(u32::MAX, true);
+                self.move_to(usize::MAX, true);
                 self.read_leaf(leaf);
             }
             _ => {
@@ -171,13 +171,13 @@ impl Rebuild<'_, '_> {
     }
 
     /// Reads up to `offset` or the end of the leaf. Keeps or deletes what it reads.
-    fn move_to(&mut self, offset: u32, keep: bool) {
+    fn move_to(&mut self, offset: usize, keep: bool) {
         while let Some(open) = &mut self.open
             && let Some(rest) = open.rest
             && open.offset < offset
         {
             let len = rest.len.min(offset - open.offset);
-            let home = if open.whole && len == rest.len { open.leaf } else { NOWHERE };
+            let home = if open.whole && len == rest.len { open.leaf } else { NO_LEAF };
             open.offset += len;
             if len < rest.len {
                 (open.rest, open.whole) = (Some(rest.behind(len)), false);
@@ -186,14 +186,14 @@ impl Rebuild<'_, '_> {
             }
             match keep {
                 true => self.push(rest.first(len), home),
-                false => self.pieces.len -= len as usize,
+                false => self.pieces.len -= len,
             }
         }
     }
 
     /// Keeps the rest of the current leaf, and writes all segments that are ready.
     fn close(&mut self) {
-        self.move_to(u32::MAX, true);
+        self.move_to(usize::MAX, true);
         if self.open.take().is_none() && self.ready.segments.is_empty() {
             return;
         }
@@ -224,7 +224,7 @@ impl Rebuild<'_, '_> {
         let leaf = self.pieces.add_leaf(self.last, &segments[..count]);
         let (mut put_in, edit) = (0, Some(self.edit));
         for (segment, home) in segments.drain(..count).zip(homes.drain(..count)) {
-            if segment.edit() == edit && home == NOWHERE {
+            if segment.edit() == edit && home == NO_LEAF {
                 put_in += 1;
             }
             if segment.edit().is_some() && segment.address != NOWHERE && home != leaf {

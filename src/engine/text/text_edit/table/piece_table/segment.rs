@@ -6,7 +6,7 @@
 use crate::engine::text::packed::{read, write};
 
 /// Stands for no address.
-pub(super) const NOWHERE: u32 = u32::MAX;
+pub(super) const NOWHERE: usize = usize::MAX;
 
 /// Stands for no edit: the old text.
 const OLD: u32 = u32::MAX;
@@ -18,23 +18,23 @@ const RECENT: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Segment {
     /// Length in bytes, at least one.
-    pub(super) len: u32,
+    pub(super) len: usize,
     /// The edit, or [`OLD`].
     edit: u32,
     /// Its start in its source; in the old text, that is its address.
-    pub(super) from: u32,
+    pub(super) from: usize,
     /// Its position in the old text, or the one at which the edit inserted it. Never decreases along a text.
-    pub(super) old_at: u32,
+    pub(super) old_at: usize,
     /// The address of the first byte, or [`NOWHERE`].
-    pub(super) address: u32,
+    pub(super) address: usize,
 }
 
 impl Segment {
-    pub(super) fn old(at: u32, len: u32) -> Segment {
+    pub(super) fn old(at: usize, len: usize) -> Segment {
         Segment { len, edit: OLD, from: at, old_at: at, address: at }
     }
 
-    pub(super) fn new(edit: u32, old_at: u32, len: u32, address: u32) -> Segment {
+    pub(super) fn new(edit: u32, old_at: usize, len: usize, address: usize) -> Segment {
         Segment { len, edit, from: 0, old_at, address }
     }
 
@@ -44,13 +44,13 @@ impl Segment {
     }
 
     /// Its first `len` bytes.
-    pub(super) fn first(self, len: u32) -> Segment {
+    pub(super) fn first(self, len: usize) -> Segment {
         Segment { len, ..self }
     }
 
     /// All but its first `len` bytes.
-    pub(super) fn behind(self, len: u32) -> Segment {
-        let moved = |at: u32, by: u32| if at == NOWHERE { at } else { at + by };
+    pub(super) fn behind(self, len: usize) -> Segment {
+        let moved = |at: usize, by: usize| if at == NOWHERE { at } else { at + by };
         Segment {
             len: self.len - len,
             from: self.from + len,
@@ -61,7 +61,7 @@ impl Segment {
     }
 
     /// Whether it contains the byte with this address.
-    pub(super) fn holds(&self, address: u32) -> bool {
+    pub(super) fn holds(&self, address: usize) -> bool {
         self.address != NOWHERE && self.address <= address && address - self.address < self.len
     }
 }
@@ -70,18 +70,18 @@ impl Segment {
 #[derive(Debug)]
 struct RecentSources {
     /// The end of the last segment in the old text.
-    old: u32,
+    old: usize,
     /// Edit, start and length of recent insertions. The next one overwrites the oldest.
-    recent: [(u32, u32, u32); RECENT],
+    recent: [(u32, usize, usize); RECENT],
     next: usize,
 }
 
 impl RecentSources {
-    fn new(old: u32) -> RecentSources {
+    fn new(old: usize) -> RecentSources {
         RecentSources { old, recent: [(OLD, 0, 0); RECENT], next: 0 }
     }
 
-    fn remember(&mut self, put_in: (u32, u32, u32)) {
+    fn remember(&mut self, put_in: (u32, usize, usize)) {
         self.recent[self.next] = put_in;
         self.next = (self.next + 1) % RECENT;
     }
@@ -102,17 +102,17 @@ pub(super) struct Writer {
 
 impl Writer {
     /// For segments after the position `old` of the old text. Clears `room` and uses it as the buffer.
-    pub(super) fn new(mut room: Vec<u8>, old: u32) -> Writer {
+    pub(super) fn new(mut room: Vec<u8>, old: usize) -> Writer {
         room.clear();
         Writer { tokens: room, known: RecentSources::new(old) }
     }
 
     pub(super) fn push(&mut self, segment: &Segment) {
-        let gone = u64::from(segment.old_at - self.known.old);
+        let gone = (segment.old_at - self.known.old) as u64;
         let put_in = (segment.edit, segment.from, segment.len);
         let out = &mut self.tokens;
         if segment.edit == OLD {
-            let len = u64::from(segment.len);
+            let len = segment.len as u64;
             if gone == 0 {
                 write(out, len << 2 | KEPT);
             } else {
@@ -126,12 +126,12 @@ impl Writer {
         match self.known.recent.iter().position(|recent| !addressed && *recent == put_in) {
             Some(slot) => write(out, gone << 5 | (slot as u64) << 2 | AS_BEFORE),
             None => {
-                write(out, u64::from(segment.len) << 3 | u64::from(addressed) << 2 | PUT_IN);
-                [gone, segment.edit.into(), segment.from.into()]
+                write(out, (segment.len as u64) << 3 | u64::from(addressed) << 2 | PUT_IN);
+                [gone, segment.edit.into(), segment.from as u64]
                     .iter()
                     .for_each(|&number| write(out, number));
                 if addressed {
-                    write(out, segment.address.into());
+                    write(out, segment.address as u64);
                 } else {
                     self.known.remember(put_in);
                 }
@@ -155,7 +155,7 @@ pub(super) struct SegmentReader<T> {
 
 impl<T: AsRef<[u8]>> SegmentReader<T> {
     /// Reads `tokens`, which were written after the position `old` of the old text.
-    pub(super) fn new(tokens: T, old: u32) -> SegmentReader<T> {
+    pub(super) fn new(tokens: T, old: usize) -> SegmentReader<T> {
         SegmentReader { tokens, at: 0, known: RecentSources::new(old) }
     }
 
@@ -168,21 +168,21 @@ impl<T: AsRef<[u8]>> Iterator for SegmentReader<T> {
     type Item = Segment;
 
     fn next(&mut self) -> Option<Segment> {
-        // All numbers were written from u32 values.
+        // All numbers were written from values of these types.
         let head = self.number()?;
         let segment = match head & 3 {
-            KEPT => Segment::old(self.known.old, (head >> 2) as u32),
-            SKIPPED => Segment::old(self.known.old + (head >> 2) as u32, self.number()? as u32),
+            KEPT => Segment::old(self.known.old, (head >> 2) as usize),
+            SKIPPED => Segment::old(self.known.old + (head >> 2) as usize, self.number()? as usize),
             AS_BEFORE => {
                 let (edit, from, len) = self.known.recent[(head >> 2) as usize % RECENT];
-                let old_at = self.known.old + (head >> 5) as u32;
+                let old_at = self.known.old + (head >> 5) as usize;
                 Segment { len, edit, from, old_at, address: NOWHERE }
             }
             _ => {
-                let len = (head >> 3) as u32;
-                let old_at = self.known.old + self.number()? as u32;
-                let (edit, from) = (self.number()? as u32, self.number()? as u32);
-                let address = if head >> 2 & 1 == 1 { self.number()? as u32 } else { NOWHERE };
+                let len = (head >> 3) as usize;
+                let old_at = self.known.old + self.number()? as usize;
+                let (edit, from) = (self.number()? as u32, self.number()? as usize);
+                let address = if head >> 2 & 1 == 1 { self.number()? as usize } else { NOWHERE };
                 if address == NOWHERE {
                     self.known.remember((edit, from, len));
                 }
@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    fn written(segments: &[Segment], old: u32) -> Vec<u8> {
+    fn written(segments: &[Segment], old: usize) -> Vec<u8> {
         let mut writer = Writer::new(Vec::new(), old);
         segments.iter().for_each(|segment| writer.push(segment));
         writer.finish()
@@ -219,8 +219,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_row_reads_as_it_was_written(
-            old in 0..1000u32,
-            steps in prop::collection::vec((any::<bool>(), 0..300u32, 1..300u32, 0..4u32, 0..3u32, any::<bool>()), 0..80),
+            old in 0..1000usize,
+            steps in prop::collection::vec((any::<bool>(), 0..300usize, 1..300usize, 0..4u32, 0..3usize, any::<bool>()), 0..80),
         ) {
             let (mut at, mut segments) = (old, Vec::new());
             for (is_old, gone, len, edit, from, addressed) in steps {

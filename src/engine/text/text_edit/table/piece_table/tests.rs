@@ -24,7 +24,7 @@ fn assert_integrity(pieces: &PieceTable) {
         let next = pieces.leaf(leaf).next;
         assert_eq!(pieces.leaf(next).previous, leaf);
         assert!(pieces.leaf(leaf).label < pieces.leaf(next).label);
-        assert_eq!(pieces.segments(next).map(|segment| segment.len).sum::<u32>(), pieces.leaf(next).len);
+        assert_eq!(pieces.segments(next).map(|segment| segment.len).sum::<usize>(), pieces.leaf(next).len);
         assert!(0 < pieces.leaf(next).len || next == TAIL);
         for segment in pieces.segments(next) {
             assert!(old_at <= segment.old_at);

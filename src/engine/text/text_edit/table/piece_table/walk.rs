@@ -16,7 +16,7 @@ pub(crate) struct Stretch<'t> {
     /// The start of the next segment.
     pub(crate) next: Cursor,
     /// The address of the first byte, if it has one.
-    pub(crate) address: Option<u32>,
+    pub(crate) address: Option<usize>,
     /// The edit that inserted it; `None` for the old text.
     pub(crate) edit: Option<u32>,
 }
@@ -38,8 +38,8 @@ impl<'t> PieceTable<'t> {
     }
 
     /// The cursor of the byte with this address, if it is still in the text.
-    pub(crate) fn cursor_at(&self, address: u32) -> Option<Cursor> {
-        let starts = if (address as usize) < self.old.len() { &self.old_starts } else { &self.new_starts };
+    pub(crate) fn cursor_at(&self, address: usize) -> Option<Cursor> {
+        let starts = if address < self.old.len() { &self.old_starts } else { &self.new_starts };
         let (_, &leaf) = starts.range(..=address).next_back()?;
         let offset = self.unfold(leaf, |segments, ends| {
             let at = segments.iter().position(|segment| segment.holds(address))?;
@@ -49,7 +49,7 @@ impl<'t> PieceTable<'t> {
     }
 
     /// A key that orders cursors by their position in the text.
-    pub(crate) fn order(&self, cursor: Cursor) -> (u64, u32) {
+    pub(crate) fn order(&self, cursor: Cursor) -> (u64, usize) {
         (self.leaf(cursor.leaf).label, cursor.offset)
     }
 
@@ -58,8 +58,8 @@ impl<'t> PieceTable<'t> {
     pub(crate) fn origin(&self, cursor: Cursor) -> (usize, Option<u32>) {
         if let Some((segment, start)) = self.segment_after(cursor) {
             return match segment.edit() {
-                None => ((segment.old_at + cursor.offset - start) as usize, None),
-                put_in => (segment.old_at as usize, put_in),
+                None => (segment.old_at + cursor.offset - start, None),
+                put_in => (segment.old_at, put_in),
             };
         }
         // The end of the text is the end of the last segment.
@@ -67,11 +67,11 @@ impl<'t> PieceTable<'t> {
             None => segment.old_at + segment.len,
             Some(_) => segment.old_at,
         });
-        (last.unwrap_or(self.first) as usize, None)
+        (last.unwrap_or(self.first), None)
     }
 
     /// The segment of the byte at a cursor, and its start in its leaf. `None` at the end of a leaf.
-    fn segment_after(&self, cursor: Cursor) -> Option<(Segment, u32)> {
+    fn segment_after(&self, cursor: Cursor) -> Option<(Segment, usize)> {
         self.unfold(cursor.leaf, |segments, ends| {
             let at = ends.partition_point(|&end| end <= cursor.offset);
             segments.get(at).map(|segment| (*segment, ends[at] - segment.len))
@@ -80,7 +80,7 @@ impl<'t> PieceTable<'t> {
 
     /// The segment of the byte before a cursor, and its start in its leaf. At the start of a leaf, that is in
     /// the leaf before.
-    fn segment_before(&self, cursor: Cursor) -> Option<(Segment, u32)> {
+    fn segment_before(&self, cursor: Cursor) -> Option<(Segment, usize)> {
         let cursor = self.behind(cursor);
         let byte = Cursor { offset: cursor.offset.checked_sub(1)?, ..cursor };
         self.segment_after(byte)
@@ -118,7 +118,7 @@ impl<'t> PieceTable<'t> {
     pub(crate) fn backward(&self, cursor: Cursor) -> Option<(&'t [u8], Cursor)> {
         let cursor = self.behind(cursor);
         let (segment, start) = self.segment_before(cursor)?;
-        Some((&self.bytes(&segment)[..(cursor.offset - start) as usize], Cursor { offset: start, ..cursor }))
+        Some((&self.bytes(&segment)[..cursor.offset - start], Cursor { offset: start, ..cursor }))
     }
 
     /// The byte after a cursor.
@@ -140,34 +140,34 @@ impl<'t> PieceTable<'t> {
             }
             _ => next,
         };
-        Cursor { offset: end.offset - (rest.len() - skipped) as u32, ..end }
+        Cursor { offset: end.offset - (rest.len() - skipped), ..end }
     }
 
     /// The cursor `bytes` further on, or the end.
     pub(crate) fn advance(&self, cursor: Cursor, bytes: usize) -> Cursor {
-        let (mut leaf, mut offset) = (cursor.leaf, cursor.offset as usize + bytes);
+        let (mut leaf, mut offset) = (cursor.leaf, cursor.offset + bytes);
         while leaf != TAIL {
             let Leaf { len, next, .. } = self.leaf(leaf);
-            if offset < *len as usize {
-                return Cursor { leaf, offset: offset as u32 };
+            if offset < *len {
+                return Cursor { leaf, offset };
             }
-            (leaf, offset) = (*next, offset - *len as usize);
+            (leaf, offset) = (*next, offset - *len);
         }
         self.end()
     }
 
     /// The cursor `bytes` further back, or the start; and the actual distance.
     pub(crate) fn retreat(&self, cursor: Cursor, bytes: usize) -> (Cursor, usize) {
-        let (mut leaf, mut offset, mut left) = (cursor.leaf, cursor.offset as usize, bytes);
+        let (mut leaf, mut offset, mut left) = (cursor.leaf, cursor.offset, bytes);
         while offset < left {
             left -= offset;
             leaf = self.leaf(leaf).previous;
             if leaf == HEAD {
                 return (self.start(), bytes - left);
             }
-            offset = self.leaf(leaf).len as usize;
+            offset = self.leaf(leaf).len;
         }
-        (Cursor { leaf, offset: (offset - left) as u32 }, bytes)
+        (Cursor { leaf, offset: offset - left }, bytes)
     }
 
     /// Appends the text from a cursor on to `out`, up to the first segment that `room` does not fully allow.
@@ -182,7 +182,7 @@ impl<'t> PieceTable<'t> {
             for segment in self.segments(leaf) {
                 let skipped = skip.min(segment.len);
                 skip -= skipped;
-                let rest = &self.bytes(&segment)[skipped as usize..];
+                let rest = &self.bytes(&segment)[skipped..];
                 if rest.is_empty() {
                     continue;
                 }
@@ -238,7 +238,7 @@ impl<'t> PieceTable<'t> {
             if !self.same(before[before.len() - common..].rchunks(BLOCK).zip(text[rest..].rchunks(BLOCK))) {
                 return None;
             }
-            at = Cursor { offset: start.offset + (before.len() - common) as u32, ..start };
+            at = Cursor { offset: start.offset + (before.len() - common), ..start };
             text = &text[..rest];
         }
         Some(at)
@@ -256,7 +256,8 @@ impl<'t> PieceTable<'t> {
     /// The text between two cursors, segment by segment.
     pub(crate) fn between(&self, from: Cursor, to: Cursor) -> impl Iterator<Item = &'t [u8]> {
         self.segments_from(from).map_while(move |(segment, start)| {
-            let room = if start.leaf == to.leaf { to.offset.saturating_sub(start.offset) } else { u32::MAX };
+            let room =
+                if start.leaf == to.leaf { to.offset.saturating_sub(start.offset) } else { usize::MAX };
             let is_before = start.leaf != TAIL && self.order(start) < self.order(to);
             is_before.then(|| self.bytes(&segment.first(segment.len.min(room))))
         })
@@ -266,8 +267,8 @@ impl<'t> PieceTable<'t> {
     pub(crate) fn find(&self, from: Cursor, find: impl Fn(&[u8]) -> Option<usize>) -> Option<Cursor> {
         self.segments_from(from).find_map(|(segment, start)| {
             let at = find(self.bytes(&segment));
-            work::count(at.unwrap_or(segment.len as usize));
-            Some(Cursor { offset: start.offset + at? as u32, ..start })
+            work::count(at.unwrap_or(segment.len));
+            Some(Cursor { offset: start.offset + at?, ..start })
         })
     }
 
@@ -280,9 +281,8 @@ impl<'t> PieceTable<'t> {
                 let before = segments.iter().zip(ends).take(last + 1).rev();
                 before.into_iter().find_map(|(segment, segment_end)| {
                     let start = segment_end - segment.len;
-                    let bytes =
-                        &self.bytes(segment)[..(end.min(*segment_end).saturating_sub(start)) as usize];
-                    find(bytes).map(|at| start + at as u32)
+                    let bytes = &self.bytes(segment)[..end.min(*segment_end).saturating_sub(start)];
+                    find(bytes).map(|at| start + at)
                 })
             });
             if let Some(offset) = found {
@@ -313,7 +313,7 @@ impl<'t> PieceTable<'t> {
     /// The segments that edits inserted: start and length.
     pub(crate) fn put_in(&self) -> impl Iterator<Item = (Cursor, usize)> {
         self.segments_from(self.start())
-            .filter_map(|(segment, start)| segment.edit().map(|_| (start, segment.len as usize)))
+            .filter_map(|(segment, start)| segment.edit().map(|_| (start, segment.len)))
     }
 
     /// Writes to `seams` where `edit` has changed a leaf, and how many bytes it inserted there. For an edit
@@ -325,7 +325,7 @@ impl<'t> PieceTable<'t> {
             for (segment, end) in segments.iter().zip(ends) {
                 let put_in = segment.edit() == Some(edit);
                 if put_in || deletes {
-                    let len = if put_in { segment.len as usize } else { 0 };
+                    let len = if put_in { segment.len } else { 0 };
                     seams.push((Cursor { leaf, offset: end - segment.len }, len));
                 }
             }

@@ -1,0 +1,160 @@
+//! Writes the new content of a file to a temporary file, and renames it over the old one.
+//!
+//! Long stretches that do not change are copied inside the kernel. The index of the result is built meanwhile.
+
+use std::io::{self, BufWriter, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Workspace;
+use super::change::Stopped;
+use super::folders::Found;
+use crate::engine::cache::CachedText;
+use crate::engine::file_version::ContentHash;
+use crate::engine::fs::atomic::{AtomicFile, ReplaceError, Replaces};
+use crate::engine::fs::file_system;
+use crate::engine::fs::view::FileView;
+use crate::engine::path::FilePath;
+use crate::engine::text::lines::IndexBuilder;
+use crate::engine::text::splice::{EditPlan, Piece};
+use crate::engine::{Control, Error, FileVersion};
+
+/// Bytes written between two looks at whether the change was stopped. Shorter stretches are not worth a copy
+/// inside the kernel.
+const STEP: usize = 1 << 20;
+
+/// What a change writes.
+pub(super) struct NewContent<'c> {
+    pub(super) edit: &'c EditPlan<'c>,
+    /// All bytes to which the edit applies. `None`: there are none.
+    pub(super) old: Option<&'c FileView>,
+    /// Whether the result tells the version.
+    pub(super) versioned: bool,
+}
+
+impl Workspace {
+    /// Writes the result of an edit to a temporary file and renames it over the old file.
+    pub(super) fn write(
+        &self,
+        found: &Found,
+        path: &FilePath,
+        content: NewContent,
+        replaces: &Replaces,
+        control: &Control,
+    ) -> Result<Option<FileVersion>, Stopped> {
+        let old_len = content.old.map_or(0, |old| old.bytes().len());
+        let size = self.check_size(content.edit, old_len).map_err(Stopped::Refused)?;
+        control.check().map_err(Stopped::Refused)?;
+        let place = &found.place;
+        // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
+        self.cleared.clear_once(&place.dir);
+        let new = AtomicFile::create(&place.dir).map_err(ReplaceError::from)?;
+        let out = Indexing {
+            out: new,
+            index: IndexBuilder::of_len(size as usize),
+            content: content.versioned.then(ContentHash::default),
+        };
+        let mut writing = Writing { out: BufWriter::with_capacity(64 * 1024, out), unchecked: 0, control };
+        writing.write(&content, old_len)?;
+        let Indexing { out: new, index, content } =
+            writing.out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?;
+        let commit = || {
+            if !self.folders.still_leads_to(path, found) {
+                return Err(Stopped::Refused(Error::Changed { name: path.sent().into() }));
+            }
+            control.begin_commit().map_err(Stopped::Refused)
+        };
+        let stamp = new.commit(place, replaces, self.options.durability, commit)?;
+        tracing::trace!(file = path.sent(), bytes = size, "written");
+        let stamp = stamp.filter(|_| file_system::of(&place.dir).shows_writers);
+        if let Some(stamp) = &stamp {
+            self.cache.put(stamp, CachedText::Text(Arc::new(index.finish())));
+        }
+        let by_content = content.map(|content| content.version());
+        Ok(by_content.map(|by_content| stamp.map_or(by_content, |stamp| FileVersion::of_stamp(&stamp))))
+    }
+}
+
+/// The way of new content into its temporary file.
+struct Writing<'c> {
+    out: BufWriter<Indexing>,
+    /// Bytes written since the last look at whether the change was stopped.
+    unchecked: usize,
+    control: &'c Control,
+}
+
+impl Writing<'_> {
+    fn write(&mut self, content: &NewContent, old_len: usize) -> Result<(), Stopped> {
+        // Reading the old bytes was the first part of the work.
+        let total = (old_len + content.edit.len_after(old_len)) as u64;
+        for piece in content.edit.pieces(old_len) {
+            match (piece, content.old) {
+                (Piece::Kept(range), Some(old)) => {
+                    let end = range.end;
+                    for start in range.step_by(STEP) {
+                        let step = start..end.min(start + STEP);
+                        self.look(step.len(), old_len as u64, total)?;
+                        self.keep(old, step).map_err(ReplaceError::from)?;
+                    }
+                }
+                (Piece::Kept(_), None) => {}
+                (Piece::New(text), _) => self.out.write_all(&text).map_err(ReplaceError::from)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops if the change was stopped, now and then, and tells how far it is.
+    fn look(&mut self, len: usize, read: u64, total: u64) -> Result<(), Stopped> {
+        self.unchecked += len;
+        if self.unchecked < STEP {
+            return Ok(());
+        }
+        self.unchecked = 0;
+        self.control.progress(read + self.out.get_ref().out.len_bytes(), Some(total));
+        self.control.check().map_err(Stopped::Refused)
+    }
+
+    /// Appends these bytes of the old file.
+    fn keep(&mut self, old: &FileView, range: Range<usize>) -> io::Result<()> {
+        let bytes = &old.bytes()[range.clone()];
+        if bytes.len() < STEP {
+            return self.out.write_all(bytes);
+        }
+        self.out.flush()?;
+        let Indexing { out, .. } = self.out.get_mut();
+        let copied = out.copy_range_from(old.file(), range)?;
+        self.out.get_mut().note(&bytes[..copied]);
+        // What the kernel cannot copy.
+        self.out.write_all(&bytes[copied..])
+    }
+}
+
+/// A writer that indexes the bytes it writes.
+struct Indexing {
+    out: AtomicFile,
+    index: IndexBuilder,
+    /// For the version of the new content.
+    content: Option<ContentHash>,
+}
+
+impl Indexing {
+    fn note(&mut self, bytes: &[u8]) {
+        self.index.push(bytes);
+        if let Some(content) = &mut self.content {
+            content.push(bytes);
+        }
+    }
+}
+
+impl Write for Indexing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(&bytes[..bytes.len().min(STEP)])?;
+        self.note(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
