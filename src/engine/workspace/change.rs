@@ -266,7 +266,11 @@ impl Workspace {
     }
 
     /// All bytes of a file that need not be text, with an empty index. `None` if the file is shorter now.
-    fn any_bytes(&self, file: Arc<OpenFile>, name: &str) -> Result<Option<(FileView, Arc<LineIndex>)>> {
+    pub(super) fn any_bytes(
+        &self,
+        file: Arc<OpenFile>,
+        name: &str,
+    ) -> Result<Option<(FileView, Arc<LineIndex>)>> {
         let whole = 0..file.len_bytes();
         match file.view(whole) {
             Ok(view) => Ok(Some((view, Arc::new(IndexBuilder::new(BLOCK_SHIFT).finish())))),
@@ -290,13 +294,15 @@ impl Workspace {
         let place = &found.place;
         // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
         self.cleared.clear_once(&place.dir);
+        let shows_writers = file_system::of(&place.dir).shows_writers;
         let new = AtomicFile::create(&place.dir).map_err(ReplaceError::from)?;
         let mut out = BufWriter::with_capacity(
             64 * 1024,
             Indexing {
                 out: new,
                 index: IndexBuilder::new(BLOCK_SHIFT),
-                content: versioned.then(ContentHash::default),
+                // Elsewhere, the stamp is the version.
+                content: (versioned && !shows_writers).then(ContentHash::default),
             },
         );
         edit.write_to(old, &mut out).map_err(ReplaceError::from)?;
@@ -310,12 +316,16 @@ impl Workspace {
         };
         let stamp = new.commit(place, replaces, self.options.durability, commit)?;
         tracing::trace!(file = path.sent(), bytes = size, "written");
-        let stamp = stamp.filter(|_| file_system::of(&place.dir).shows_writers);
+        let stamp = stamp.filter(|_| shows_writers);
         if let Some(stamp) = &stamp {
             self.cache.put(stamp, CachedText::Text(Arc::new(index.finish())));
         }
-        let by_content = content.map(|content| content.version());
-        Ok(by_content.map(|by_content| stamp.map_or(by_content, |stamp| FileVersion::of_stamp(&stamp))))
+        Ok(versioned.then(|| match (stamp, content) {
+            (Some(stamp), _) => FileVersion::of_stamp(&stamp),
+            (None, Some(content)) => content.version(),
+            // Another program has written to the file since: what was written here is composed once more.
+            (None, None) => content_version(edit, old),
+        }))
     }
 
     /// Waits in the queue of the path of `place`. A turn that is held already for that path is kept.
@@ -337,6 +347,14 @@ impl Workspace {
             None => Err(control.locked_out(name)),
         }
     }
+}
+
+/// The version of the result of `edit`.
+fn content_version(edit: &EditPlan, old: &[u8]) -> FileVersion {
+    let mut content = ContentHash::default();
+    // A write to a hash cannot fail.
+    let _ = edit.write_to(old, &mut content);
+    content.version()
 }
 
 /// The error for a missing file that should have a version.

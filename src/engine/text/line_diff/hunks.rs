@@ -2,11 +2,8 @@
 //!
 //! Pure; does not compare lines. Changes share a hunk if at most twice [`CONTEXT`] equal lines are between them.
 
-use super::windows::GAP;
+use super::windows::{CONTEXT, GAP};
 use super::{Kind, Run};
-
-/// Number of context lines around a change.
-pub(super) const CONTEXT: usize = 4;
 
 struct Hunk {
     old_start: usize,

@@ -148,9 +148,8 @@ fn coarse(windows: &Windows, max_edits: usize) -> Vec<Run> {
     let pieces = windows::pieces(windows.old.as_bytes()).zip(windows::pieces(windows.new.as_bytes()));
     for ((old, gap), (new, _)) in pieces {
         // What is context in front of a gap is in both.
-        let kept = if gap.is_empty() { 0 } else { windows::context_at_end(old) };
-        let (old, context) = old.split_at(old.len() - kept);
-        let new = &new[..new.len() - kept];
+        let context = if gap.is_empty() { b"" } else { windows::context_at_end(old) };
+        let (Some(old), Some(new)) = (old.strip_suffix(context), new.strip_suffix(context)) else { break };
         let head = if old == new { old.len() } else { common_head(old, new) };
         add(&mut runs, Kind::Equal, &old[..head]);
         add_changes(&mut runs, &old[head..], &new[head..], max_edits, &mut left);

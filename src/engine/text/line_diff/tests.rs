@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use proptest::prelude::*;
 
-use super::hunks::CONTEXT;
+use super::windows::CONTEXT;
 use super::*;
 use crate::engine::text::splice::Splice;
 

@@ -7,8 +7,10 @@
 
 use std::ops::Range;
 
-use super::hunks::CONTEXT;
 use crate::engine::text::splice::EditPlan;
+
+/// Number of context lines around a change.
+pub(super) const CONTEXT: usize = 4;
 
 /// The first byte of a line that stands for a gap.
 pub(super) const GAP: u8 = 0;
@@ -125,11 +127,11 @@ fn before(between: &[u8]) -> usize {
     memchr::memrchr_iter(b'\n', between).nth(CONTEXT).map_or(0, |brk| brk + 1)
 }
 
-/// Length of the lines at the end of a window that may be context of a change before them.
-pub(super) fn context_at_end(window: &[u8]) -> usize {
+/// The lines at the end of a window that may be context of a change before them.
+pub(super) fn context_at_end(window: &[u8]) -> &[u8] {
     let whole = window.strip_suffix(b"\n").unwrap_or(window);
     let start = memchr::memrchr_iter(b'\n', whole).nth(CONTEXT - 1).map_or(0, |brk| brk + 1);
-    window.len() - start
+    &window[start..]
 }
 
 /// The windows and gaps of a text, in order: each window with the line of the gap behind it, if there is one.
