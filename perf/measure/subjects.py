@@ -135,9 +135,20 @@ class OurFiles(Pairs):
         self.flags = flags
         self.durable = "--sync=none" not in flags
 
+    limit = "--answer-limit=0"
+
     def command(self, folder):
-        return [*self.program, f"--dir={folder}", "--transport=stdio", "--max-size=100", "--tools=filesystem", "--answer-limit=0",
+        return [*self.program, f"--dir={folder}", "--transport=stdio", "--max-size=100", "--tools=filesystem", self.limit,
                 *self.flags]
+
+    def http(self, folder):
+        return [*self.program, f"--dir={folder}", "--port=0", "--max-size=100", "--tools=filesystem", self.limit, *self.flags]
+
+    def limited(self):
+        """The same server with the answer limit that it has without a flag."""
+        found = OurFiles(self.name, self.program, self.version, *self.flags)
+        found.limit = "--answer-limit=60"
+        return found
 
 
 class Reference(Pairs):

@@ -8,6 +8,7 @@ from measure import job, subjects, texts
 from measure.subjects import HANDSHAKE, INITIALIZE, Lacks, call
 
 FLOOR = "floor"
+LARGE_TREE = "directory_tree, 100,000 files in 1,000 folders"
 UNFLUSHED = "never flushes: see the row without a flush"
 
 
@@ -167,13 +168,13 @@ class Works:
         """file-editor and the peers with these tools; the others lack them."""
         return [subject.files() for subject in self.all()]
 
-    def files_work(self, title, folder, ask, check):
-        """Reads below one folder, which all subjects share. Without a floor: `load floor` has none for trees."""
+    def files_work(self, title, folder, ask, check, asks=None, floor=None):
+        """Reads below one folder, which all subjects share."""
         def asked(subject, where):
             if not isinstance(subject, subjects.Pairs):
                 raise Lacks("not offered: no tools for trees of files")
             return [ask(subject, where)]
-        self.work(title, self.files(), asked, lambda subject, where, answer: check(subjects.words(answer)), None,
+        self.work(title, asks or self.files(), asked, lambda subject, where, answer: check(subjects.words(answer)), floor,
                   folder=lambda subject: folder)
 
     def names(self, count):
@@ -193,6 +194,13 @@ class Works:
                         lambda text: text.count('"file"') == folders * files and len(json.loads(text)) == folders)
         self.files_work(f"search_files, {count}", folder, lambda subject, where: subject.search(where, f"**/*{files // 2}.txt"),
                         lambda text: sorted(text.split("\n")) == found)
+
+    def large_tree(self, folders=1000, files=100):
+        """A whole tree as JSON, beside a bare walk that formats the same bytes."""
+        folder = self.place("list-large-tree")
+        texts.fill_tree(folder, folders, files)
+        self.files_work(LARGE_TREE, folder, lambda subject, where: subject.tree(where), lambda text: text.count('"file"') == folders * files and len(json.loads(text)) == folders,
+                        [self.ours.files()], lambda where: ["tree", where])
 
     def read_many(self, count=100, size="10 KB"):
         folder = self.place("list-many")

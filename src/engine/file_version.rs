@@ -3,6 +3,7 @@
 //! Knows no file system: the caller finds out what may be believed of a stamp.
 
 use std::fmt::{self, Display};
+use std::io::{self, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -63,6 +64,17 @@ impl ContentHash {
     /// The version of all bytes that were added.
     pub(crate) fn version(&self) -> FileVersion {
         FileVersion::Content(self.0.digest())
+    }
+}
+
+impl Write for ContentHash {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.push(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

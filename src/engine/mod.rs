@@ -34,7 +34,7 @@ pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;
 pub use text::diff::{Diff, unified};
-pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, line_diff};
+pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
 pub use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};
 pub use text::lines::{
     BLOCK_SHIFT, BOM, Break, BreakKinds, IndexBuilder, Line, LineIndex, NotText, Watch, char_boundary,

@@ -10,15 +10,19 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use self::names::{Names, read_names};
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::resolve::{LastLink, ResolvedPath, file_type};
 use crate::engine::fs::temporary;
 use crate::engine::ignored::IgnoreRules;
-use crate::engine::path::{MAX_COMPONENTS, is_git};
+use crate::engine::path::MAX_COMPONENTS;
 use crate::engine::{Control, Error, Result};
+
+/// After how many steps a walk looks whether its time is up: to ask for the time takes as long as a step.
+const STEPS_BETWEEN_CHECKS: u32 = 32;
 
 /// What kind of entry a walk has met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +119,8 @@ pub struct Walk<'w> {
     /// Whether temporary files of dead processes are removed.
     clears: bool,
     left_out: LeftOut,
+    /// Steps so far.
+    steps: u32,
 }
 
 #[derive(Debug)]
@@ -159,6 +165,7 @@ impl<'w> Walk<'w> {
             enter: false,
             clears: false,
             left_out,
+            steps: 0,
         })
     }
 
@@ -171,7 +178,11 @@ impl<'w> Walk<'w> {
 
     /// The next step; `None` at the end.
     pub fn next_step(&mut self) -> Result<Option<WalkStep>> {
-        self.control.check()?;
+        match self.steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
+            true => self.control.check()?,
+            false => self.control.check_called_off()?,
+        }
+        self.steps = self.steps.wrapping_add(1);
         if std::mem::take(&mut self.enter) {
             self.enter_folder()?;
         }
@@ -344,68 +355,6 @@ fn failed(errno: Errno) -> Error {
     Error::ListingFailed { source: errno.into() }
 }
 
-/// The names in one folder, sorted. They share one buffer, so that many entries cost few allocations.
-#[derive(Debug)]
-struct Names {
-    bytes: Vec<u8>,
-    entries: Vec<NameEntry>,
-    /// Whether the folder holds temporary files of this program.
-    has_temporary: bool,
-}
-
-#[derive(Debug)]
-struct NameEntry {
-    start: usize,
-    len: u16,
-    /// `None` if the file system does not say.
-    kind: Option<EntryKind>,
-}
-
-impl Names {
-    fn get(&self, at: usize) -> Option<(&[u8], Option<EntryKind>)> {
-        let entry = self.entries.get(at)?;
-        Some((self.name(entry), entry.kind))
-    }
-
-    fn name(&self, entry: &NameEntry) -> &[u8] {
-        &self.bytes[entry.start..entry.start + usize::from(entry.len)]
-    }
-
-    /// The bytes of a name, for a folder with a final `/`.
-    fn path_key<'n>(&'n self, entry: &NameEntry) -> impl Iterator<Item = u8> + use<'n> {
-        let slash = (entry.kind == Some(EntryKind::Folder)).then_some(b'/');
-        self.name(entry).iter().copied().chain(slash)
-    }
-}
-
-/// Reads the names in `folder`, without `.git` and our temporary files.
-fn read_names(folder: &OwnedFd, order: WalkOrder) -> Result<Names> {
-    let mut names = Names { bytes: Vec::new(), entries: Vec::new(), has_temporary: false };
-    for entry in Dir::read_from(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name().to_bytes();
-        if matches!(name, b"." | b"..") || is_git(name) {
-            continue;
-        }
-        if temporary::is_temporary(name) {
-            names.has_temporary = true;
-            continue;
-        }
-        let Ok(len) = name.len().try_into() else { continue };
-        let kind = Some(entry.file_type()).filter(|kind| *kind != FileType::Unknown).map(kind_of);
-        names.entries.push(NameEntry { start: names.bytes.len(), len, kind });
-        names.bytes.extend_from_slice(name);
-    }
-    let mut entries = std::mem::take(&mut names.entries);
-    match order {
-        WalkOrder::Name => entries.sort_unstable_by(|one, other| names.name(one).cmp(names.name(other))),
-        WalkOrder::Path => {
-            entries.sort_unstable_by(|one, other| names.path_key(one).cmp(names.path_key(other)));
-        }
-    }
-    names.entries = entries;
-    Ok(names)
-}
-
+mod names;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! One answer: bytes that are ready, and excerpts of files that are escaped only when they are pulled.
+//! One answer: bytes that are ready, and excerpts of files that are escaped, or encoded, only when they are pulled.
 //!
 //! If a file changes while its excerpt is sent, the answer ends with an error or is cut: an incomplete answer
 //! never looks complete (contract 8). Knows nothing of the content; no I/O.
@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use super::encoder::{Encoder, Encoding};
 use super::escape::{Breaks, Escaper, MIN_BLOCK};
 use super::report::Report;
 use crate::engine::Excerpt;
@@ -34,7 +35,7 @@ pub trait StreamObserver: Send + Sync + Debug {
 struct Streamed {
     excerpt: Excerpt,
     sent: usize,
-    escaper: Escaper,
+    encoder: Encoder,
     then: Vec<u8>,
     otherwise: OnMismatch,
     observer: Arc<dyn StreamObserver>,
@@ -47,6 +48,12 @@ enum Part {
         sent: usize,
     },
     Streamed(Box<Streamed>),
+    /// A text of the server inside a JSON string.
+    Text {
+        text: String,
+        sent: usize,
+        escaper: Escaper,
+    },
     /// The rest of an array. Each answer is taken when the answers before it have been pulled.
     Array {
         rest: RemainingAnswers,
@@ -100,16 +107,24 @@ impl Answer {
     pub fn streamed(
         head: Vec<u8>,
         excerpt: Excerpt,
-        breaks: Breaks,
+        encoding: Encoding,
         then: Vec<u8>,
         otherwise: OnMismatch,
         observer: Arc<dyn StreamObserver>,
     ) -> Answer {
-        let escaper = Escaper::new(breaks);
-        let streamed = Streamed { excerpt, sent: 0, escaper, then, otherwise, observer };
+        let encoder = Encoder::new(encoding);
+        let streamed = Streamed { excerpt, sent: 0, encoder, then, otherwise, observer };
         let parts =
             VecDeque::from([Part::Ready { bytes: head, sent: 0 }, Part::Streamed(Box::new(streamed))]);
         Answer { status: 200, report: None, parts }
+    }
+
+    /// `head`, the text inside a JSON string, and `then`. The text is escaped when it is pulled, so that a long one is held
+    /// only once.
+    pub(super) fn text(status: u16, head: Vec<u8>, text: String, then: Vec<u8>) -> Answer {
+        let ready = |bytes| Part::Ready { bytes, sent: 0 };
+        let text = Part::Text { text, sent: 0, escaper: Escaper::new(Breaks::Kept) };
+        Answer { status, report: None, parts: VecDeque::from([ready(head), text, ready(then)]) }
     }
 
     /// Several answers as one JSON array. Each answer is taken when those before it have been pulled, so only
@@ -123,6 +138,7 @@ impl Answer {
     pub fn holds(&self) -> (usize, usize) {
         self.parts.iter().fold((0, 0), |(bytes, files), part| match part {
             Part::Ready { bytes: ready, .. } => (bytes + ready.len(), files),
+            Part::Text { text, .. } => (bytes + text.len(), files),
             Part::Streamed(_) => (bytes, files + 1),
             Part::Array { .. } => (bytes, files),
         })
@@ -143,6 +159,7 @@ impl Answer {
     pub fn room(&self, most: usize) -> usize {
         let left = self.parts.iter().map(|part| match part {
             Part::Ready { bytes, sent } => bytes.len() - sent,
+            Part::Text { text, sent, .. } => (text.len() - sent) / 8 * 9,
             Part::Streamed(streamed) => streamed.room(),
             Part::Array { .. } => BLOCK,
         });
@@ -163,6 +180,15 @@ impl Answer {
                     len += next.len();
                     *sent += next.len();
                     if *sent == bytes.len() {
+                        self.parts.pop_front();
+                    }
+                }
+                Some(Part::Text { text, sent, escaper }) => {
+                    let rest = &text.as_bytes()[*sent..];
+                    // Cannot fail: it is a `str`.
+                    let (taken, ready) = escaper.fill(rest, out).unwrap_or((rest.len(), 0));
+                    (*sent, len) = (*sent + taken, len + ready);
+                    if taken == rest.len() {
                         self.parts.pop_front();
                     }
                 }
@@ -222,21 +248,21 @@ impl Answer {
 impl Streamed {
     fn room(&self) -> usize {
         let rest = self.excerpt.bytes().len() - self.sent;
-        rest + rest / 8 + self.then.len()
+        self.encoder.room(rest) + self.then.len()
     }
 
-    /// Escapes into `out`. Returns the number of bytes written and, at the end of the excerpt, what follows:
+    /// Encodes into `out`. Returns the number of bytes written and, at the end of the excerpt, what follows:
     /// bytes, or `None` for a cut.
     fn pull(&mut self, out: &mut [u8]) -> (usize, Option<Option<Vec<u8>>>) {
         let rest = &self.excerpt.bytes()[self.sent..];
-        let filled = self.escaper.fill(rest, out);
+        let filled = self.encoder.fill(rest, out);
         let (taken, ready) = *filled.as_ref().unwrap_or(&(0, 0));
         self.sent += taken;
         let broken = filled.is_err();
         if !broken && taken < rest.len() {
             return (ready, None);
         }
-        let true_to_the_end = !broken && self.escaper.finish().is_ok() && self.excerpt.unchanged();
+        let true_to_the_end = !broken && self.encoder.finish().is_ok() && self.excerpt.unchanged();
         if !true_to_the_end {
             self.observer.content_changed();
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::answer::{Answer, OnMismatch, StreamObserver};
+use super::encoder::Encoding;
 use super::escape::{Breaks, escape_str};
 use super::failure::{Category, ErrorKind, error_data, for_the_log, kind, resource_refusal, rest_error};
 use super::report::{LoggedFailure, Report};
@@ -11,6 +12,9 @@ use super::result_frame::{self, Asked, CacheScope};
 use super::rpc::{self, Id, Refusal, code};
 use crate::engine::Error;
 use crate::tools::{ErrorText, LineBase, OutputKinds, Reply};
+
+/// A text of more bytes than this is escaped when it is sent.
+const LONG_TEXT: usize = 8 * 1024;
 
 /// The interface that received the call. It decides the form of the answer.
 #[derive(Debug, Clone)]
@@ -125,7 +129,8 @@ impl CallContext {
         head.extend_from_slice(reply.data.as_str().as_bytes());
         head.extend_from_slice(br#","text":""#);
         let then = [&br#""}]"#[..], result_frame::CLOSE].concat();
-        let answer = Answer::streamed(head, excerpt, Breaks::Kept, then, OnMismatch::Cut, observer);
+        let answer =
+            Answer::streamed(head, excerpt, Encoding::Text(Breaks::Kept), then, OnMismatch::Cut, observer);
         if asked.can_cut { answer } else { self.checked(answer) }
     }
 
@@ -148,13 +153,19 @@ impl CallContext {
         }
     }
 
-    fn tool_result(&self, reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
+    fn tool_result(&self, mut reply: Reply, observer: Arc<dyn StreamObserver>) -> Answer {
         let status = self.result_status(reply.failure.as_deref());
         let (mut head, close) = self.result_frame(reply.meta.as_str());
+        let is_long = reply.text.len() > LONG_TEXT && reply.excerpt.is_none() && reply.items.is_none();
+        let long = if is_long { std::mem::take(&mut reply.text) } else { String::new() };
         head.reserve(reply.text.len() + reply.text.len() / 8 + 64);
         head.extend_from_slice(br#""content":["#);
         let mut then = Vec::new();
-        if let Some(items) = &reply.items {
+        if let Some(media) = &reply.media {
+            head.extend_from_slice(media.before.as_bytes());
+            then.extend_from_slice(media.after.as_bytes());
+            then.extend_from_slice(b"],");
+        } else if let Some(items) = &reply.items {
             head.extend_from_slice(items.as_bytes());
             then.extend_from_slice(b"],");
         } else {
@@ -176,17 +187,23 @@ impl CallContext {
         });
         then.extend_from_slice(close);
         match reply.excerpt {
+            None if is_long => Answer::text(status, head, long, then),
             None => {
                 head.append(&mut then);
                 Answer::ready(status, head)
             }
             Some(excerpt) => {
-                let mut otherwise = br#""},{"type":"text","text":""#.to_vec();
+                let item_end = reply.media.as_ref().map_or(r#""}"#, |media| &media.after);
+                let mut otherwise = [item_end, r#",{"type":"text","text":""#].concat().into_bytes();
                 escape_str(&self.words(&self.changed()).text(), &mut otherwise);
                 otherwise.extend_from_slice(br#""}],"isError":true"#);
                 otherwise.extend_from_slice(close);
-                let breaks = if reply.keeps_breaks { Breaks::Kept } else { Breaks::AsLf };
-                Answer::streamed(head, excerpt, breaks, then, OnMismatch::Say(otherwise), observer)
+                let encoding = match reply.keeps_breaks {
+                    _ if reply.media.is_some() => Encoding::Base64,
+                    true => Encoding::Text(Breaks::Kept),
+                    false => Encoding::Text(Breaks::AsLf),
+                };
+                Answer::streamed(head, excerpt, encoding, then, OnMismatch::Say(otherwise), observer)
             }
         }
     }
@@ -273,5 +290,5 @@ fn object(mut head: Vec<u8>, reply: Reply, tail: &[u8], observer: Arc<dyn Stream
     };
     head.extend_from_slice(br#"{"content":""#);
     let then = [br#"","#, data, b"}", tail].concat();
-    Answer::streamed(head, excerpt, Breaks::AsLf, then, OnMismatch::Cut, observer)
+    Answer::streamed(head, excerpt, Encoding::Text(Breaks::AsLf), then, OnMismatch::Cut, observer)
 }

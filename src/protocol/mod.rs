@@ -5,6 +5,7 @@
 
 mod answer;
 mod call_context;
+mod encoder;
 mod escape;
 mod failure;
 mod fingerprint;

@@ -81,6 +81,15 @@ pub struct OutputKinds {
     pub data: bool,
 }
 
+/// The JSON of an item of the content around a file's bytes, which are told as base64.
+#[derive(Debug)]
+pub struct MediaItem {
+    /// Up to the base64.
+    pub before: String,
+    /// Behind it.
+    pub after: String,
+}
+
 /// The result of a call.
 #[derive(Debug, Default)]
 pub struct Reply {
@@ -96,6 +105,8 @@ pub struct Reply {
     pub after: String,
     /// Items of the content, as JSON, in place of the text: for media.
     pub items: Option<String>,
+    /// An item of the content, in place of the text, whose data is the excerpt.
+    pub media: Option<MediaItem>,
     /// The members of `_meta` of an MCP result.
     pub meta: Members,
     /// The object `metadata` beside the content of an MCP result (contract 5), if the tool has one.
@@ -114,6 +125,7 @@ impl Reply {
             keeps_breaks: self.keeps_breaks,
             after: self.after.clone(),
             items: self.items.clone(),
+            media: None,
             meta: self.meta.clone(),
             metadata: self.metadata.clone(),
             failure: self.failure.clone(),

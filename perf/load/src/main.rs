@@ -15,6 +15,7 @@ mod memory;
 mod rounds;
 mod server;
 mod stdio;
+mod tree;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

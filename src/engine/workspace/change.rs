@@ -264,7 +264,11 @@ impl Workspace {
     }
 
     /// All bytes of a file that need not be text, with an empty index. `None` if the file is shorter now.
-    fn any_bytes(&self, file: Arc<OpenFile>, name: &str) -> Result<Option<(FileView, Arc<LineIndex>)>> {
+    pub(super) fn any_bytes(
+        &self,
+        file: Arc<OpenFile>,
+        name: &str,
+    ) -> Result<Option<(FileView, Arc<LineIndex>)>> {
         let whole = 0..file.len_bytes();
         match file.view(whole) {
             Ok(view) => Ok(Some((view, Arc::new(IndexBuilder::new(BLOCK_SHIFT).finish())))),

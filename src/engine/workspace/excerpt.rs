@@ -78,6 +78,12 @@ impl Excerpt {
         Ok(Some(Excerpt { view, bytes, lines: 0..0, total: 0, settled }))
     }
 
+    /// All bytes of a view, which need not be text.
+    pub(super) fn of_any_bytes(view: FileView) -> Excerpt {
+        let (bytes, settled) = (0..view.bytes().len(), view.bytes().len() <= MAP_CUTOFF);
+        Excerpt { view, bytes, lines: 0..0, total: 0, settled }
+    }
+
     /// Whether all bytes read so far are those that the file held when it was opened.
     pub fn unchanged(&self) -> bool {
         self.settled || self.view.unchanged()

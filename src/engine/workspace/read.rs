@@ -16,7 +16,7 @@ use crate::engine::fs::view::{FileView, MAP_CUTOFF, OpenFile};
 use crate::engine::fs::writers::{self, Writers};
 use crate::engine::path::FilePath;
 use crate::engine::text::lines::{BOM, LineIndex};
-use crate::engine::{Control, Error, Result};
+use crate::engine::{Control, Error, FileVersion, Result};
 
 /// A range of lines, 0-based, both ends inclusive; an end may be open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -109,21 +109,17 @@ impl Workspace {
         self.try_to_read(path, Selection::Bytes, control)
     }
 
-    /// A copy of all bytes of the file at `path`, which need not be text.
-    pub fn read_bytes(&self, path: &FilePath, control: &Control) -> Result<Vec<u8>> {
+    /// All bytes of the file at `path`, which need not be text, and the file's version.
+    pub fn read_bytes(&self, path: &FilePath, control: &Control) -> Result<(Excerpt, FileVersion)> {
         for _ in 0..ATTEMPTS {
             control.check()?;
             let found = self.find(path)?;
             let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
-            let whole = 0..file.len_bytes();
-            let view = match file.view(whole) {
-                Ok(view) => view,
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue,
-                Err(error) => return Err(Error::read(path.sent(), error)),
-            };
-            let bytes = view.bytes().to_vec();
-            if view.unchanged() {
-                return Ok(bytes);
+            let Some(version) = self.version(&file, control)? else { continue };
+            let Some((view, _)) = self.any_bytes(file, path.sent())? else { continue };
+            let excerpt = Excerpt::of_any_bytes(view);
+            if !excerpt.settled || excerpt.view.unchanged() {
+                return Ok((excerpt, version));
             }
         }
         Err(Error::Changed { name: path.sent().into() })

@@ -32,6 +32,16 @@ pub(super) struct NewContent<'c> {
     pub(super) versioned: bool,
 }
 
+impl NewContent<'_> {
+    /// The version of the new content.
+    fn version(&self) -> FileVersion {
+        let mut hash = ContentHash::default();
+        // A write to a hash cannot fail.
+        let _ = self.edit.write_to(self.old.map_or(b"", |old| old.bytes()), &mut hash);
+        hash.version()
+    }
+}
+
 impl Workspace {
     /// Writes the result of an edit to a temporary file and renames it over the old file.
     pub(super) fn write(
@@ -48,15 +58,17 @@ impl Workspace {
         let place = &found.place;
         // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
         self.cleared.clear_once(&place.dir);
+        let shows_writers = file_system::of(&place.dir).shows_writers;
         let new = AtomicFile::create(&place.dir).map_err(ReplaceError::from)?;
         let out = Indexing {
             out: new,
             index: IndexBuilder::of_len(size as usize),
-            content: content.versioned.then(ContentHash::default),
+            // Elsewhere, the stamp is the version.
+            content: (content.versioned && !shows_writers).then(ContentHash::default),
         };
         let mut writing = Writing { out: BufWriter::with_capacity(64 * 1024, out), unchecked: 0, control };
         writing.write(&content, old_len)?;
-        let Indexing { out: new, index, content } =
+        let Indexing { out: new, index, content: hash } =
             writing.out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?;
         let commit = || {
             if !self.folders.still_leads_to(path, found) {
@@ -66,12 +78,16 @@ impl Workspace {
         };
         let stamp = new.commit(place, replaces, self.options.durability, commit)?;
         tracing::trace!(file = path.sent(), bytes = size, "written");
-        let stamp = stamp.filter(|_| file_system::of(&place.dir).shows_writers);
+        let stamp = stamp.filter(|_| shows_writers);
         if let Some(stamp) = &stamp {
             self.cache.put(stamp, CachedText::Text(Arc::new(index.finish())));
         }
-        let by_content = content.map(|content| content.version());
-        Ok(by_content.map(|by_content| stamp.map_or(by_content, |stamp| FileVersion::of_stamp(&stamp))))
+        Ok(content.versioned.then(|| match (stamp, hash) {
+            (Some(stamp), _) => FileVersion::of_stamp(&stamp),
+            (None, Some(hash)) => hash.version(),
+            // Another program has written to the file since: what was written here is composed once more.
+            (None, None) => content.version(),
+        }))
     }
 }
 

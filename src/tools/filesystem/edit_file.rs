@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{CONTENT, version_meta};
 use crate::engine::{
     ChangeOptions, Control, EditPlan, Error, FilePath, FileVersion, Found, LineIndex, MAX_LINE_EDITS, Result,
-    Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace, line_diff, plan_text_edits, tolerant,
+    Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace, plan_diff, plan_text_edits, tolerant,
 };
 use crate::tools::arguments::{Count, List, Request, Takes, Text, arguments};
 use crate::tools::exact;
@@ -117,11 +117,7 @@ impl EditFile {
         };
         let plan = |index: &LineIndex, old: &[u8]| {
             let Some(plan) = self.plan(index, old, limits, control)? else { return Ok(None) };
-            let mut new = Vec::with_capacity(plan.len_after(old.len()));
-            // A write to a vector cannot fail.
-            let _ = plan.write_to(old, &mut new);
-            let Some(diff) = self.diff(&name, old, &new) else { return Ok(None) };
-            Ok(Some((plan, diff)))
+            Ok(plan_diff(&name, old, &plan, MAX_LINE_EDITS).map(|diff| (plan, diff.text)))
         };
         let changed = match self.dry_run {
             true => workspace.dry_run(&self.path, &options, control, plan)?,
@@ -145,6 +141,11 @@ impl EditFile {
         }
         match plan_text_edits(index, old, &self.edits, limits, control) {
             Err(Error::Unmatched(unmatched)) if matches!(unmatched.found, Found::Nothing(_)) => {
+                if self.edits.edits().len() == 1 {
+                    // No text is copied, however long it is.
+                    let splice = self.tolerantly(0, old, index, limits, Error::Unmatched(unmatched))?;
+                    return Ok(EditPlan::new(vec![splice], old));
+                }
                 let Some(new) = self.one_by_one(old, limits, control)? else { return Ok(None) };
                 let splice = whole_difference(old, new);
                 Ok(EditPlan::new(vec![splice], old))
@@ -162,14 +163,8 @@ impl EditFile {
             control.check()?;
             let Ok(index) = LineIndex::build(&text) else { return Ok(None) };
             let single = TextEdits::new(vec![edit.clone()]);
-            let new = match plan_text_edits(&index, &text, &single, limits, control) {
-                Ok(Some(planned)) => {
-                    let mut new = Vec::new();
-                    // A write to a vector cannot fail.
-                    let _ = planned.plan.write_to(&text, &mut new);
-                    new
-                }
-                Ok(None) => return Ok(None),
+            let plan = match plan_text_edits(&index, &text, &single, limits, control) {
+                Ok(planned) => planned.map(|planned| planned.plan),
                 Err(Error::Unmatched(mut unmatched)) => {
                     (unmatched.edit, unmatched.edits) = (number, edits.len());
                     let is_missing = matches!(unmatched.found, Found::Nothing(_));
@@ -177,16 +172,21 @@ impl EditFile {
                     if !is_missing {
                         return Err(error);
                     }
-                    self.tolerantly(number, &text, &index, limits, error)?
+                    let splice = self.tolerantly(number, &text, &index, limits, error)?;
+                    EditPlan::new(vec![splice], &text)
                 }
                 Err(error) => return Err(error),
             };
+            let Some(plan) = plan else { return Ok(None) };
+            let mut new = Vec::with_capacity(plan.len_after(text.len()));
+            // A write to a vector cannot fail.
+            let _ = plan.write_to(&text, &mut new);
             text = new;
         }
         Ok(Some(text))
     }
 
-    /// The text with one edit that is not found exactly. `error` is the error if it fits nowhere.
+    /// The change of one edit that is not found exactly. `error` is the error if it fits nowhere.
     fn tolerantly(
         &self,
         number: usize,
@@ -194,7 +194,7 @@ impl EditFile {
         index: &LineIndex,
         limits: TextLimits,
         error: Error,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Splice<'static>> {
         let edit = &self.edits.edits()[number];
         if edit.occurrences != 1 || edit.old_text.is_empty() {
             return Err(error);
@@ -216,20 +216,9 @@ impl EditFile {
             }
             Tolerant::One { range, new_text } => {
                 let new_text = with_own_breaks(new_text, index);
-                Ok([&text[..range.start], new_text.as_bytes(), &text[range.end..]].concat())
+                Ok(Splice { at: range, text: Cow::Owned(new_text.into_bytes()) })
             }
         }
-    }
-
-    /// The diff, with CRLF told as LF. `None` if the old bytes are no text any more.
-    fn diff(&self, name: &str, old: &[u8], new: &[u8]) -> Option<String> {
-        let text = |bytes| {
-            std::str::from_utf8(bytes).ok().map(|text: &str| {
-                if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
-            })
-        };
-        let (old, new) = (text(old)?, text(new)?);
-        Some(line_diff(name, &old, &new, MAX_LINE_EDITS).text)
     }
 
     /// The diff in a fence of backquotes that it does not hold, within the answer limit.

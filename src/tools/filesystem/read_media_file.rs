@@ -1,16 +1,18 @@
-//! `read_media_file`: a file of any kind, as base64.
+//! `read_media_file`: a file of any kind, as base64, which is made when the answer is sent.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use serde_json::json;
+use serde_json::value::RawValue;
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use super::version_meta;
-use crate::engine::{Control, FilePath, FileVersion, Result, Workspace};
+use crate::engine::{Control, Error, FilePath, Result, Workspace};
 use crate::tools::arguments::{Request, Takes, arguments};
-use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{Call, MediaItem, Members, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "read_media_file",
@@ -87,22 +89,40 @@ impl Call for ReadMediaFile {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let path = workspace.absolute(&self.0)?;
-        let bytes = workspace.read_bytes(&self.0, control)?;
-        let (data, meta) = (STANDARD.encode(&bytes), version_meta(&FileVersion::of_content(&bytes)));
-        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-        let known = MEDIA_TYPES.iter().find(|(known, _)| extension.as_deref() == Some(known));
-        let media_type = known.map_or(OTHER, |(_, media_type)| *media_type);
-        let item = match media_type.split_once('/') {
-            Some((kind @ ("image" | "audio"), _)) => {
-                json!({ "type": kind, "data": data, "mimeType": media_type })
+        let (excerpt, version) = workspace.read_bytes(&self.0, control)?;
+        let (item, meta) = (item_for(&path), version_meta(&version));
+        if !wanted.data {
+            return Ok(Reply { excerpt: Some(excerpt), media: Some(item), meta, ..Reply::default() });
+        }
+        // Data for programs holds the file a second time.
+        let item = item.before + &STANDARD.encode(excerpt.bytes()) + &item.after;
+        if !excerpt.unchanged() {
+            return Err(Error::Changed { name: self.0.sent().into() });
+        }
+        let data = Members::default().with("content", &[&RawValue::from_string(item.clone()).ok()]);
+        Ok(Reply { items: Some(item), data, meta, ..Reply::default() })
+    }
+}
+
+/// The item of the content for the file at `path`.
+fn item_for(path: &Path) -> MediaItem {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    let known = MEDIA_TYPES.iter().find(|(known, _)| extension.as_deref() == Some(known));
+    let media_type = known.map_or(OTHER, |(_, media_type)| *media_type);
+    match media_type.split_once('/') {
+        Some((kind @ ("image" | "audio"), _)) => MediaItem {
+            before: format!(r#"{{"type":"{kind}","mimeType":"{media_type}","data":""#),
+            after: r#""}"#.into(),
+        },
+        _ => {
+            let uri = format!("file://{}", percent_encode(path.as_os_str().as_bytes(), ENCODED));
+            let (uri, media_type) = (json!(uri), json!(media_type));
+            MediaItem {
+                before: format!(
+                    r#"{{"type":"resource","resource":{{"uri":{uri},"mimeType":{media_type},"blob":""#
+                ),
+                after: r#""}}"#.into(),
             }
-            _ => {
-                let uri = format!("file://{}", percent_encode(path.as_os_str().as_bytes(), ENCODED));
-                json!({ "type": "resource", "resource": { "uri": uri, "mimeType": media_type, "blob": data } })
-            }
-        };
-        let data =
-            if wanted.data { Members::default().with("content", &[&item]) } else { Members::default() };
-        Ok(Reply { items: Some(item.to_string()), data, meta, ..Reply::default() })
+        }
     }
 }

@@ -2,10 +2,8 @@
 //!
 //! Pure; does not compare lines. Changes share a hunk if at most twice [`CONTEXT`] equal lines are between them.
 
+use super::windows::{CONTEXT, GAP};
 use super::{Kind, Run};
-
-/// Number of context lines around a change.
-const CONTEXT: usize = 4;
 
 struct Hunk {
     old_start: usize,
@@ -15,9 +13,10 @@ struct Hunk {
     body: String,
 }
 
-/// Appends the hunks of `runs`, which lead from `old` to `new`.
-pub(super) fn write(out: &mut String, old: &str, new: &str, runs: &[Run]) {
+/// Appends the hunks of `runs`, which lead from `old` to `new`. `gaps` are the numbers of lines of the gaps in both.
+pub(super) fn write(out: &mut String, old: &str, new: &str, gaps: &[usize], runs: &[Run]) {
     let (mut old_rest, mut new_rest) = (old, new);
+    let mut gaps = gaps.iter();
     let (mut old_line, mut new_line) = (1, 1);
     let mut before = "";
     let mut open: Option<Hunk> = None;
@@ -37,7 +36,10 @@ pub(super) fn write(out: &mut String, old: &str, new: &str, runs: &[Run]) {
             Kind::Equal => {
                 take(&mut new_rest, run.bytes);
                 before = take(&mut old_rest, run.bytes);
-                (old_line, new_line) = (old_line + run.lines, new_line + run.lines);
+                // Each gap has a line of its own.
+                let passed = gaps.by_ref().take(count_gaps(before)).sum::<usize>();
+                let lines = run.lines + passed - count_gaps(before);
+                (old_line, new_line) = (old_line + lines, new_line + lines);
                 let joins = run.lines <= 2 * CONTEXT && nth + 1 < runs.len();
                 match &mut open {
                     Some(hunk) if joins => hunk.put(' ', before),
@@ -86,6 +88,17 @@ impl Hunk {
         *out += &format!("@@ -{old_start},{old_lines} +{new_start},{new_lines} @@\n");
         *out += &body;
     }
+}
+
+/// Number of gaps in equal lines.
+fn count_gaps(lines: &str) -> usize {
+    memchr::memchr_iter(GAP, lines.as_bytes()).count()
+}
+
+/// Whether the first gap in the equal lines behind a change is too far from it to be context.
+pub(super) fn shows_no_gap(lines: &str) -> bool {
+    let is_far = |gap| memchr::memchr_iter(b'\n', &lines.as_bytes()[..gap]).count() >= CONTEXT;
+    memchr::memchr(GAP, lines.as_bytes()).is_none_or(is_far)
 }
 
 /// The last lines of `text`, for context.

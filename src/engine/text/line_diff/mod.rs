@@ -1,6 +1,6 @@
 //! The unified diff of two texts, equal byte for byte to that of npm's `diff` 8.0.4 (jsdiff).
 //!
-//! Pure; knows no files and no edits. `createTwoFilesPatch(name, name, old, new, "original", "modified")` is the
+//! Pure; knows no files. `createTwoFilesPatch(name, name, old, new, "original", "modified")` is the
 //! model. Of several shortest diffs, [`path`] finds the one that jsdiff finds, and [`hunks`] writes it. As in
 //! jsdiff, only `\n` ends a line.
 
@@ -9,10 +9,14 @@ mod pair;
 mod path;
 #[cfg(test)]
 mod tests;
+mod windows;
 
 use pair::Pair;
+use windows::{NoWindows, Windows};
 
-/// A bound on the number of inserted and deleted lines for [`line_diff`]; within it, the bound on its work decides.
+use super::splice::EditPlan;
+
+/// A bound on the number of inserted and deleted lines for [`plan_diff`]; within it, the bound on its work decides.
 pub const MAX_LINE_EDITS: usize = 1 << 16;
 
 /// A unified diff with four lines of context.
@@ -41,34 +45,132 @@ struct Run {
     bytes: usize,
 }
 
-/// The diff from `old` to `new`, both named `name` in the header.
+/// The first number of lines behind each change that are looked at, and by how much it grows if they do not suffice.
+const MARGIN: usize = 32;
+const MARGIN_GROWS: usize = 8;
+
+/// The most bytes of the windows around the changes, beyond which they are not made larger.
+const MAX_WINDOWS: usize = 1 << 20;
+
+/// The work of a coarse diff after which what is left is deleted and inserted in blocks. See [`Pair::work`].
+const COARSE_WORK: usize = 12_000_000;
+
+/// The diff of the text `old`, named `name` in the header, and what `plan` makes of it, both with CRLF told as LF. None
+/// if `old` is not the text of the plan.
+///
+/// It is the diff of the whole texts. But only the lines around the changes are looked at: if the search would need
+/// others, it starts again with more of them. If a MB of text does not suffice, the diff is coarse.
 ///
 /// The search stops after `max_edits` inserted and deleted lines, or after an amount of work that takes about
 /// 100 ms and 64 MB, and the diff is then coarse: made of short searches one after the other, or, of texts too
 /// different or too long for these, of one deleted and one inserted block. The amount is counted, not timed, so that the same texts always
 /// have the same diff.
-pub fn line_diff(name: &str, old: &str, new: &str, max_edits: usize) -> LineDiff {
-    let rule = "=".repeat(67);
-    let mut text = format!("Index: {name}\n{rule}\n--- {name}\toriginal\n+++ {name}\tmodified\n");
-    if old == new {
-        return LineDiff { text, coarse: false };
+pub fn plan_diff(name: &str, old: &[u8], plan: &EditPlan, max_edits: usize) -> Option<LineDiff> {
+    if plan.changes_nothing() {
+        return Some(LineDiff { text: header(name), coarse: false });
     }
-    let head = common_head(old.as_bytes(), new.as_bytes());
-    let (old_rest, new_rest) = (&old.as_bytes()[head..], &new.as_bytes()[head..]);
-    let mut runs = Vec::new();
-    add(&mut runs, Kind::Equal, &old.as_bytes()[..head]);
-    let coarse = !add_changes(&mut runs, old_rest, new_rest, max_edits);
-    hunks::write(&mut text, old, new, &runs);
+    diff_from(name, old, plan, max_edits, MARGIN)
+}
+
+/// The same, with this number of lines behind each change to begin with.
+fn diff_from(name: &str, old: &[u8], plan: &EditPlan, max_edits: usize, first: usize) -> Option<LineDiff> {
+    let (mut margin, mut most) = (first, usize::MAX);
+    loop {
+        match Windows::around(old, plan, margin, most) {
+            Err(NoWindows::NotText) => return None,
+            Err(NoWindows::TooLong) => break,
+            Ok(windows) => match search(&windows, max_edits) {
+                Search::Found { runs, coarse } => return Some(written(name, &windows, &runs, coarse)),
+                Search::TooMuch => return Some(written(name, &windows, &coarse(&windows, max_edits), true)),
+                Search::MetGap => (margin, most) = (margin * MARGIN_GROWS, MAX_WINDOWS),
+            },
+        }
+    }
+    let windows = Windows::around(old, plan, first, usize::MAX).ok()?;
+    Some(written(name, &windows, &coarse(&windows, max_edits), true))
+}
+
+/// The result of a search.
+enum Search {
+    Found {
+        runs: Vec<Run>,
+        /// They need not be jsdiff's. Only without gaps.
+        coarse: bool,
+    },
+    /// It depends on lines that are not in the windows.
+    MetGap,
+    TooMuch,
+}
+
+fn header(name: &str) -> String {
+    let rule = "=".repeat(67);
+    format!("Index: {name}\n{rule}\n--- {name}\toriginal\n+++ {name}\tmodified\n")
+}
+
+fn written(name: &str, windows: &Windows, runs: &[Run], coarse: bool) -> LineDiff {
+    let mut text = header(name);
+    hunks::write(&mut text, &windows.old, &windows.new, &windows.gaps, runs);
     LineDiff { text, coarse }
 }
 
-/// Adds the runs of two texts whose first lines differ. Returns whether they are jsdiff's.
-fn add_changes(runs: &mut Vec<Run>, old: &[u8], new: &[u8], max_edits: usize) -> bool {
+/// The runs that jsdiff finds in the whole texts, as far as the windows show them.
+fn search(windows: &Windows, max_edits: usize) -> Search {
+    let (old, new) = (windows.old.as_bytes(), windows.new.as_bytes());
+    let head = if old == new { old.len() } else { common_head(old, new) };
+    let mut runs = Vec::new();
+    add(&mut runs, Kind::Equal, &old[..head]);
+    if windows.gaps.is_empty() || head == old.len() {
+        let coarse = !add_changes(&mut runs, &old[head..], &new[head..], max_edits, &mut { COARSE_WORK });
+        return Search::Found { runs, coarse };
+    }
+    let Some(mut pair) = Pair::new(&old[head..], &new[head..], true) else { return Search::TooMuch };
+    match path::shortest(&mut pair, max_edits) {
+        Some(shortest) => runs.extend(shortest),
+        None if pair.met_gap => return Search::MetGap,
+        None => return Search::TooMuch,
+    }
+    if shows_no_gap(&windows.old, &runs) { Search::Found { runs, coarse: false } } else { Search::MetGap }
+}
+
+/// Whether no gap is so near to a change that it would be context.
+fn shows_no_gap(old: &str, runs: &[Run]) -> bool {
+    let mut at = 0;
+    runs.iter().filter(|run| run.kind != Kind::Inserted).all(|run| {
+        at += run.bytes;
+        // Nothing was changed before the first lines.
+        run.kind != Kind::Equal || at == run.bytes || hunks::shows_no_gap(&old[at - run.bytes..at])
+    })
+}
+
+/// Runs that need not be the shortest, window by window.
+fn coarse(windows: &Windows, max_edits: usize) -> Vec<Run> {
+    let (mut runs, mut left) = (Vec::new(), COARSE_WORK);
+    let pieces = windows::pieces(windows.old.as_bytes()).zip(windows::pieces(windows.new.as_bytes()));
+    for ((old, gap), (new, _)) in pieces {
+        // What is context in front of a gap is in both.
+        let context = if gap.is_empty() { b"" } else { windows::context_at_end(old) };
+        let (Some(old), Some(new)) = (old.strip_suffix(context), new.strip_suffix(context)) else { break };
+        let head = if old == new { old.len() } else { common_head(old, new) };
+        add(&mut runs, Kind::Equal, &old[..head]);
+        add_changes(&mut runs, &old[head..], &new[head..], max_edits, &mut left);
+        add(&mut runs, Kind::Equal, context);
+        add(&mut runs, Kind::Equal, gap);
+    }
+    runs
+}
+
+/// Adds the runs of two texts without gaps whose first lines differ. `left` is the work that may be done. Returns whether
+/// they are jsdiff's.
+fn add_changes(runs: &mut Vec<Run>, old: &[u8], new: &[u8], max_edits: usize, left: &mut usize) -> bool {
     let one_side = old.is_empty() || new.is_empty();
-    let mut pair = if one_side { None } else { Pair::new(old, new) };
-    if let Some(shortest) = pair.as_mut().and_then(|pair| path::shortest(pair, max_edits)) {
-        runs.extend(shortest);
-        return true;
+    let mut pair = if one_side || *left == 0 { None } else { Pair::new(old, new, false) };
+    if let Some(pair) = &mut pair {
+        let shortest = path::shortest(pair, max_edits);
+        *left = left.saturating_sub(pair.work);
+        if let Some(shortest) = shortest {
+            shortest.into_iter().for_each(|run| add_run(runs, run));
+            return true;
+        }
     }
     let tail = common_tail(old, new);
     let (old, equal) = old.split_at(old.len() - tail);
@@ -76,7 +178,8 @@ fn add_changes(runs: &mut Vec<Run>, old: &[u8], new: &[u8], max_edits: usize) ->
     match pair {
         Some(mut pair) if !old.is_empty() && !new.is_empty() => {
             pair.restart_without(count(equal));
-            runs.extend(path::in_parts(&mut pair, max_edits));
+            path::in_parts(&mut pair, max_edits).into_iter().for_each(|run| add_run(runs, run));
+            *left = left.saturating_sub(pair.work);
         }
         _ => {
             add(runs, Kind::Deleted, old);
@@ -87,9 +190,18 @@ fn add_changes(runs: &mut Vec<Run>, old: &[u8], new: &[u8], max_edits: usize) ->
     one_side
 }
 
+/// Adds whole lines of one kind.
 fn add(runs: &mut Vec<Run>, kind: Kind, lines: &[u8]) {
     if !lines.is_empty() {
-        runs.push(Run { kind, lines: count(lines), bytes: lines.len() });
+        add_run(runs, Run { kind, lines: count(lines), bytes: lines.len() });
+    }
+}
+
+/// Adds a run to the last one, if it is of its kind.
+fn add_run(runs: &mut Vec<Run>, run: Run) {
+    match runs.last_mut().filter(|last| last.kind == run.kind) {
+        Some(last) => (last.lines, last.bytes) = (last.lines + run.lines, last.bytes + run.bytes),
+        None => runs.push(run),
     }
 }
 

@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use super::windows::GAP;
+
 /// The most lines of two texts together: they take 8 bytes each.
 const MAX_LINES: usize = 4_000_000;
 
@@ -47,6 +49,11 @@ impl<'t> Lines<'t> {
         self.numbers.truncate(left);
     }
 
+    /// Whether this line stands for a gap.
+    fn is_gap(&self, at: i32) -> bool {
+        at < self.len() && self.text[self.starts[at as usize] as usize] == GAP
+    }
+
     fn line(&self, at: usize) -> &'t [u8] {
         &self.text[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
@@ -58,18 +65,22 @@ pub(super) struct Pair<'t> {
     pub(super) new: Lines<'t>,
     /// The work since the start: one for each line and for each 32 bytes compared, [`NUMBERING`] for each line numbered.
     pub(super) work: usize,
+    /// Whether a line was compared with a gap that is not the same one: what it would have been compared with is not
+    /// known.
+    pub(super) met_gap: bool,
+    has_gaps: bool,
     numbers: HashMap<&'t [u8], u32>,
 }
 
 impl<'t> Pair<'t> {
-    /// None if the texts are too long.
-    pub(super) fn new(old: &'t [u8], new: &'t [u8]) -> Option<Pair<'t>> {
+    /// None if the texts are too long. `has_gaps`: lines of theirs may stand for gaps.
+    pub(super) fn new(old: &'t [u8], new: &'t [u8], has_gaps: bool) -> Option<Pair<'t>> {
         let (old_count, new_count) = (super::count(old), super::count(new));
         if old_count + new_count > MAX_LINES {
             return None;
         }
         let (old, new) = (Lines::new(old, old_count)?, Lines::new(new, new_count)?);
-        Some(Pair { old, new, work: 0, numbers: HashMap::new() })
+        Some(Pair { old, new, work: 0, met_gap: false, has_gaps, numbers: HashMap::new() })
     }
 
     /// Drops the last lines of both texts, and forgets the work.
@@ -86,6 +97,9 @@ impl<'t> Pair<'t> {
         let mut count = 0;
         while count < most && self.is_equal((old_at + count) as usize, (new_at + count) as usize) {
             count += 1;
+        }
+        if self.has_gaps {
+            self.met_gap |= self.old.is_gap(old_at + count) || self.new.is_gap(new_at + count);
         }
         if count > 0 {
             self.work += count as usize + self.old.bytes(old_at, count) / 32;

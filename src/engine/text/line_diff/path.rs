@@ -21,7 +21,8 @@ const PART: usize = 256;
 /// On a diagonal that no path has reached.
 const NONE: i32 = -1;
 
-/// The runs of the path that jsdiff finds; none if it has more than `max_edits` edits or takes too much work.
+/// The runs of the path that jsdiff finds; none if it has more than `max_edits` edits or takes too much work, or if the
+/// search met a gap.
 pub(super) fn shortest(pair: &mut Pair, max_edits: usize) -> Option<Vec<Run>> {
     let mut route = Route::default();
     let part = Search::new(pair, &route, max_edits).run(MAX_WORK)?;
@@ -73,7 +74,7 @@ impl<'p, 't> Search<'p, 't> {
     }
 
     /// The first path to reach both ends, else the one that is farthest after the last round; none if the work is
-    /// too much.
+    /// too much, or if a path met a gap other than by way of equal lines.
     fn run(mut self, max_work: usize) -> Option<Part> {
         let (old_len, new_len) = (self.pair.old.len() - self.old_start, self.pair.new.len() - self.new_start);
         // A path at the end of a text cannot come back, and jsdiff no longer looks at the diagonals beyond it.
@@ -99,6 +100,9 @@ impl<'p, 't> Search<'p, 't> {
                 }
                 let passed = if deletes { deletion + 1 } else { insertion };
                 let passed = self.pass_equal(passed, diagonal);
+                if self.pair.met_gap {
+                    return None;
+                }
                 let (old_ends, new_ends) = (passed >= old_len, passed - diagonal >= new_len);
                 if old_ends && new_ends {
                     return Some(Part { deletes: self.choices.path_to(diagonal), ends: true });

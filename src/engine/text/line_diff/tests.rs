@@ -1,6 +1,10 @@
+use std::borrow::Cow;
+
 use proptest::prelude::*;
 
+use super::windows::CONTEXT;
 use super::*;
+use crate::engine::text::splice::Splice;
 
 /// Old text, new text and the hunks, as jsdiff 8.0.4 wrote them.
 #[rustfmt::skip]
@@ -50,14 +54,23 @@ const FACTS: &[(&str, &str, &str)] = &[
     ("f\n{\na\n}\n-\ng\n{\nb\n}\n", "f\n{\na\n}\n-\nh\n{\nc\n}\n-\ng\n{\nb\n}\n", "@@ -2,8 +2,13 @@\n {\n a\n }\n -\n+h\n+{\n+c\n+}\n+-\n g\n {\n b\n }\n"),
 ];
 
-fn header() -> String {
+fn header_of_f() -> String {
     format!("Index: f\n{}\n--- f\toriginal\n+++ f\tmodified\n", "=".repeat(67))
+}
+
+/// The diff of two whole texts.
+fn line_diff(name: &str, old: &str, new: &str, max_edits: usize) -> LineDiff {
+    let windows = Windows { old: old.into(), new: new.into(), gaps: Vec::new() };
+    match search(&windows, max_edits) {
+        Search::Found { runs, coarse } => written(name, &windows, &runs, coarse),
+        Search::TooMuch | Search::MetGap => panic!("there is no gap"),
+    }
 }
 
 /// The hunks of the diff of two texts.
 fn hunks(old: &str, new: &str, max_edits: usize) -> (String, bool) {
     let LineDiff { text, coarse } = line_diff("f", old, new, max_edits);
-    (text.strip_prefix(&header()).unwrap().to_owned(), coarse)
+    (text.strip_prefix(&header_of_f()).unwrap().to_owned(), coarse)
 }
 
 /// The lines of a text, marked where the break is missing.
@@ -187,5 +200,99 @@ proptest! {
     #[test]
     fn the_hunks_lead_from_old_to_new(old in text(), new in text(), max_edits in 0usize..80) {
         prop_assert_eq!(apply(&old, &hunks(&old, &new, max_edits).0), new);
+    }
+}
+
+/// Changes of lines of a text, as a plan.
+fn plan<'t>(old: &str, changes: &'t [(usize, usize, String)]) -> EditPlan<'t> {
+    let starts: Vec<usize> =
+        std::iter::once(0).chain(memchr::memchr_iter(b'\n', old.as_bytes()).map(|brk| brk + 1)).collect();
+    let (mut splices, mut done) = (Vec::new(), 0);
+    for (skip, gone, text) in changes {
+        let start = (done + skip).min(starts.len() - 1);
+        let end = (start + gone).min(starts.len() - 1);
+        splices.push(Splice { at: starts[start]..starts[end], text: Cow::Borrowed(text.as_bytes()) });
+        done = end;
+    }
+    EditPlan::new(splices, old.as_bytes()).unwrap()
+}
+
+fn after(old: &str, plan: &EditPlan) -> String {
+    let mut new = Vec::new();
+    plan.write_to(old.as_bytes(), &mut new).unwrap();
+    String::from_utf8(new).unwrap()
+}
+
+#[test]
+fn one_change_is_looked_for_in_its_own_lines_only() {
+    let old: String = (0..300_000).map(|nth| format!("line {nth}\n")).collect();
+    let changes = [(150_000, 2, "one\ntwo\nthree\n".to_owned()), (100_000, 1, String::new())];
+    let plan = plan(&old, &changes);
+    let windows = Windows::around(old.as_bytes(), &plan, MARGIN, usize::MAX).unwrap();
+    assert!(windows.old.len() < 2_000 && windows.gaps == [149_996, 99_963, 0], "{:?}", windows.gaps);
+    let diff = plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS).unwrap();
+    assert_eq!(diff, line_diff("f", &old, &after(&old, &plan), MAX_LINE_EDITS));
+}
+
+#[test]
+fn a_search_that_runs_on_through_like_lines_gets_more_of_them() {
+    for (lines, coarse) in [(100_000, false), (2_000_000, true)] {
+        let old = "a\n".repeat(lines);
+        let changes = [(lines / 2, 1, "b\n".to_owned())];
+        let plan = plan(&old, &changes);
+        let diff = plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS).unwrap();
+        assert_eq!(diff.coarse, coarse);
+        let hunks = diff.text.strip_prefix(&header_of_f()).unwrap();
+        // jsdiff finds an insertion, and a deletion at the end; a coarse diff, at the end of the window.
+        assert_eq!(hunks.lines().count(), if coarse { 20 } else { 16 }, "{hunks}");
+        assert!(apply(&old, hunks) == after(&old, &plan));
+    }
+}
+
+#[test]
+fn crlf_is_told_as_lf_and_a_text_that_is_not_that_of_the_plan_has_no_diff() {
+    let old = "a\r\nb\r\n";
+    let changes = [(0, 1, "c\r\n".to_owned())];
+    let plan = plan(old, &changes);
+    let diff = plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS).unwrap().text;
+    assert_eq!(diff, header_of_f() + "@@ -1,2 +1,2 @@\n-a\n+c\n b\n");
+    for other in ["", "a\r\nb\r\0", "a\n"] {
+        assert_eq!(plan_diff("f", other.as_bytes(), &plan, MAX_LINE_EDITS), None, "{other:?}");
+    }
+    assert_eq!(plan_diff("f", b"a\r\nb\r\xff", &plan, MAX_LINE_EDITS), None);
+}
+
+proptest! {
+    #[test]
+    fn the_diff_of_the_windows_is_that_of_the_whole_texts(
+        lines in prop::collection::vec(prop::sample::select(vec!["a", "b", "", "c", "\r", "ü"]), 0..200),
+        changes in prop::collection::vec((0..40usize, 0..4usize, "((a|b|ü)?\n){0,3}"), 0..6),
+        open in any::<bool>(),
+        max_edits in prop::sample::select(vec![3, 1_000]),
+    ) {
+        let old = lines.join("\n") + if open { "" } else { "\n" };
+        let plan = plan(&old, &changes);
+        let new = after(&old, &plan);
+        let diff = diff_from("f", old.as_bytes(), &plan, max_edits, CONTEXT).unwrap();
+        let (old, new) = (old.replace("\r\n", "\n"), new.replace("\r\n", "\n"));
+        if !diff.coarse {
+            prop_assert_eq!(&diff.text, &line_diff("f", &old, &new, MAX_LINE_EDITS).text);
+        }
+        prop_assert_eq!(apply(&old, diff.text.strip_prefix(&header_of_f()).unwrap()), new);
+    }
+
+    #[test]
+    fn the_coarse_diff_of_the_windows_leads_from_old_to_new(
+        lines in prop::collection::vec(prop::sample::select(vec!["a", "b", ""]), 0..200),
+        changes in prop::collection::vec((0..40usize, 0..4usize, "((a|b)?\n){0,3}"), 1..6),
+        max_edits in 0..20usize,
+    ) {
+        let old = lines.join("\n") + "\n";
+        let plan = plan(&old, &changes);
+        prop_assume!(!plan.changes_nothing());
+        let windows = Windows::around(old.as_bytes(), &plan, CONTEXT, usize::MAX).unwrap();
+        let diff = written("f", &windows, &coarse(&windows, max_edits), true).text;
+        prop_assert_eq!(apply(&old, diff.strip_prefix(&header_of_f()).unwrap()), after(&old, &plan));
+        prop_assert!(!diff.contains('\0'));
     }
 }

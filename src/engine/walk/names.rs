@@ -1,0 +1,106 @@
+//! The names in one folder, sorted.
+//!
+//! Reads a folder; knows no paths and nothing that is excluded, except `.git` and the files of this program.
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{Dir, FileType};
+
+use super::{EntryKind, WalkOrder, failed, kind_of};
+use crate::engine::Result;
+use crate::engine::fs::temporary;
+use crate::engine::path::is_git;
+
+/// The names in one folder, sorted. They share one buffer, so that many entries cost few allocations.
+#[derive(Debug)]
+pub(super) struct Names {
+    bytes: Vec<u8>,
+    entries: Vec<NameEntry>,
+    /// Whether the folder holds temporary files of this program.
+    pub(super) has_temporary: bool,
+}
+
+#[derive(Debug)]
+struct NameEntry {
+    start: usize,
+    len: u16,
+    /// `None` if the file system does not say.
+    kind: Option<EntryKind>,
+    /// See [`key_of`]: of the name without the bytes that all names start with.
+    key: u64,
+}
+
+/// A number that is ordered as the first bytes of a name: names with a smaller one come first.
+fn key_of(name: &[u8]) -> u64 {
+    let mut key = [0; 8];
+    let len = name.len().min(8);
+    key[..len].copy_from_slice(&name[..len]);
+    u64::from_be_bytes(key)
+}
+
+impl Names {
+    pub(super) fn get(&self, at: usize) -> Option<(&[u8], Option<EntryKind>)> {
+        let entry = self.entries.get(at)?;
+        Some((self.name(entry), entry.kind))
+    }
+
+    fn name(&self, entry: &NameEntry) -> &[u8] {
+        &self.bytes[entry.start..entry.start + usize::from(entry.len)]
+    }
+
+    fn sort(&mut self, order: WalkOrder) {
+        let mut entries = std::mem::take(&mut self.entries);
+        let common = self.common_start(&entries);
+        for entry in &mut entries {
+            entry.key = key_of(&self.name(entry)[common..]);
+        }
+        // Most names differ in the bytes of their keys. Where keys are equal, the names decide.
+        match order {
+            WalkOrder::Name => entries.sort_unstable_by(|one, other| {
+                one.key.cmp(&other.key).then_with(|| self.name(one).cmp(self.name(other)))
+            }),
+            WalkOrder::Path => {
+                entries.sort_unstable_by(|one, other| self.path_key(one).cmp(self.path_key(other)));
+            }
+        }
+        self.entries = entries;
+    }
+
+    /// Number of bytes that all names start with.
+    fn common_start(&self, entries: &[NameEntry]) -> usize {
+        let Some((first, rest)) = entries.split_first() else { return 0 };
+        let first = self.name(first);
+        rest.iter().fold(first.len(), |common, entry| {
+            let pairs = first[..common].iter().zip(self.name(entry));
+            pairs.take_while(|(one, other)| one == other).count()
+        })
+    }
+
+    /// The bytes of a name, for a folder with a final `/`.
+    fn path_key<'n>(&'n self, entry: &NameEntry) -> impl Iterator<Item = u8> + use<'n> {
+        let slash = (entry.kind == Some(EntryKind::Folder)).then_some(b'/');
+        self.name(entry).iter().copied().chain(slash)
+    }
+}
+
+/// Reads the names in `folder`, without `.git` and our temporary files.
+pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder) -> Result<Names> {
+    let mut names = Names { bytes: Vec::new(), entries: Vec::new(), has_temporary: false };
+    for entry in Dir::read_from(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_bytes();
+        if matches!(name, b"." | b"..") || is_git(name) {
+            continue;
+        }
+        if temporary::is_temporary(name) {
+            names.has_temporary = true;
+            continue;
+        }
+        let Ok(len) = name.len().try_into() else { continue };
+        let kind = Some(entry.file_type()).filter(|kind| *kind != FileType::Unknown).map(kind_of);
+        names.entries.push(NameEntry { start: names.bytes.len(), len, kind, key: 0 });
+        names.bytes.extend_from_slice(name);
+    }
+    names.sort(order);
+    Ok(names)
+}
