@@ -303,3 +303,21 @@ fn patterns_that_take_too_much_together_are_refused_with_the_one_that_is_too_man
         assert!(text.starts_with("Error: Invalid arguments: pattern: the braces"), "{text}");
     });
 }
+
+#[test]
+fn the_byte_order_mark_of_a_file_is_not_shown_in_a_diff_and_stays() {
+    on_all(
+        &[],
+        |folder| put(folder, "f", "\u{feff}one\ntwo\n"),
+        |server, folder| {
+            let edits = json!([{ "oldText": "one", "newText": "1" }]);
+            let (is_error, text) = outcome(server, "edit_file", &json!({ "path": "f", "edits": edits }));
+            assert!(!is_error && text.contains("\n-one\n+1\n two\n"), "{text}");
+            assert_eq!(folder.text("f"), "\u{feff}1\ntwo\n");
+            // It is no text that an edit finds.
+            let edits = json!([{ "oldText": "\u{feff}1\nt", "newText": "" }]);
+            assert!(outcome(server, "edit_file", &json!({ "path": "f", "edits": edits })).0);
+            assert_eq!(folder.text("f"), "\u{feff}1\ntwo\n");
+        },
+    );
+}

@@ -102,7 +102,7 @@ impl<'g> Guard<'g> {
             }
             // A temporary file may be another process's edit in progress.
             let is_temporary = temporary::is_temporary(name.as_bytes());
-            if self.excludes.hides(&path.join(name), *is_folder)
+            if !self.excludes.is_empty() && self.excludes.hides(&path.join(name), *is_folder)
                 || is_temporary && !is_removed_leftover(level.folder.as_fd(), name)
             {
                 return Err(Refused::Protected);

@@ -221,10 +221,11 @@ impl EditFile {
         }
     }
 
-    /// The diff, with CRLF told as LF. `None` if the old bytes are no text any more.
+    /// The diff, with CRLF told as LF and without the byte order mark. `None` if the old bytes are no text any more.
     fn diff(&self, name: &str, old: &[u8], new: &[u8]) -> Option<String> {
         let text = |bytes| {
             std::str::from_utf8(bytes).ok().map(|text: &str| {
+                let text = text.strip_prefix('\u{feff}').unwrap_or(text);
                 if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
             })
         };
