@@ -249,7 +249,7 @@ fn a_file_that_is_too_large_to_read_is_moved_copied_and_deleted_all_the_same() {
             ("move_file", json!({ "source": "large", "destination": "moved" }), &["copy", "moved"]),
             ("delete_file", json!({ "path": "moved" }), &["copy"]),
         ] {
-            assert_eq!(outcome(server, tool, &arguments).0, false, "{tool}");
+            assert!(!outcome(server, tool, &arguments).0, "{tool}");
             assert_eq!(folder.names(), names, "{tool}");
         }
         assert_eq!(folder.read("copy"), vec![b'x'; MB + 1]);
