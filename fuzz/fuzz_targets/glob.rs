@@ -7,13 +7,13 @@
 
 #![no_main]
 
-use file_editor::engine::{Glob, TreeExclude};
+use file_editor::engine::{Glob, GlobBudget, TreeExclude};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (pattern, path) = text.split_once('\n').unwrap_or((text, "a/b"));
-    if let Ok(exclude) = TreeExclude::parse(pattern) {
+    if let Ok(exclude) = TreeExclude::within(pattern, &mut GlobBudget::default()) {
         exclude.matches(path);
     }
     let Ok(glob) = Glob::parse(pattern) else { return };

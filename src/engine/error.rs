@@ -207,6 +207,15 @@ impl Error {
         Error::from_io(name, source.into(), |source| Error::ReadFailed { source })
     }
 
+    /// The error of a failed write in the folder of the file `name`. If the folder is gone, another program removed it after
+    /// it was found.
+    pub(crate) fn write_in_folder(name: &str, source: impl Into<io::Error>) -> Error {
+        match Error::write(name, source) {
+            Error::NotFound { name, .. } => Error::Changed { name },
+            error => error,
+        }
+    }
+
     /// The error of a failed write to the file `name`.
     pub(crate) fn write(name: &str, source: impl Into<io::Error>) -> Error {
         Error::from_io(name, source.into(), |source| Error::WriteFailed { source })

@@ -190,7 +190,8 @@ impl<'s> DirEntry<'s> {
 
     fn allows(&self) -> (bool, bool) {
         let place = self.place();
-        (place.allows(Access::READ_OK), place.allows(Access::WRITE_OK))
+        let allows = |access| place.allows(access) == Some(true);
+        (allows(Access::READ_OK), allows(Access::WRITE_OK))
     }
 }
 
@@ -302,7 +303,7 @@ fn file(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Option<(ResolvedPath, Stat)
     match ResolvedPath::find(root, Path::new(name)) {
         Ok(place) => Ok(place.stat.map(|stat| (place, stat))),
         Err(ResolveError::System(errno)) => out_of_means(errno).map_or(Ok(None), Err),
-        Err(ResolveError::Forbidden) => Ok(None),
+        Err(ResolveError::Forbidden | ResolveError::Moved) => Ok(None),
     }
 }
 

@@ -29,7 +29,7 @@ pub use file_version::FileVersion;
 pub use fs::atomic::Durability;
 pub use fs::version::FileStamp;
 pub use fs::view::{FileView, MAP_CUTOFF, OpenFile};
-pub use glob::{Glob, GlobError, TreeExclude};
+pub use glob::{Glob, GlobBudget, GlobError, TreeExclude};
 pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;

@@ -17,6 +17,8 @@ pub(super) enum KeptReply {
     Failed(Error),
     /// A panic after the commit had begun.
     Panicked,
+    /// A reply that is not kept any more, and whether it was a success.
+    Forgotten(bool),
 }
 
 impl KeptReply {
@@ -36,11 +38,19 @@ impl KeptReply {
         }
     }
 
-    /// The bytes that it holds.
+    /// What is left of it when its text takes too much memory. `None` if it has no text.
+    pub(super) fn without_text(&self) -> Option<KeptReply> {
+        match self {
+            KeptReply::Replied(reply) => Some(KeptReply::Forgotten(reply.failure.is_none())),
+            KeptReply::Failed(_) | KeptReply::Panicked | KeptReply::Forgotten(_) => None,
+        }
+    }
+
+    /// The bytes that its text holds.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            KeptReply::Replied(reply) => reply.len_bytes(),
-            KeptReply::Failed(_) | KeptReply::Panicked => 0,
+            KeptReply::Replied(reply) => size_of::<Reply>() + reply.len_bytes(),
+            KeptReply::Failed(_) | KeptReply::Panicked | KeptReply::Forgotten(_) => 0,
         }
     }
 
@@ -50,6 +60,19 @@ impl KeptReply {
             KeptReply::Replied(reply) => call.answer(Ok(reply.without_excerpt()), observer),
             KeptReply::Failed(error) => call.failed(error),
             KeptReply::Panicked => call.panicked(),
+            KeptReply::Forgotten(succeeded) => call.failed(&forgotten(*succeeded)),
         }
+    }
+}
+
+/// The error for a call whose reply is not known any more.
+fn forgotten(succeeded: bool) -> Error {
+    let outcome = if succeeded { "with success" } else { "but failed" };
+    Error::InvalidArguments {
+        at: "idempotency_key".into(),
+        problem: format!(
+            "the call with this key was carried out before, {outcome}; its answer is not kept any more. Read what it \
+             changed instead of sending it again"
+        ),
     }
 }

@@ -214,9 +214,9 @@ fn wrong_cursor() -> Error {
     Error::InvalidArguments { at: "cursor".into(), problem: problem.into() }
 }
 
-/// The error for a glob that cannot be used.
-fn wrong_pattern(problem: &impl std::fmt::Display) -> Error {
-    Error::InvalidArguments { at: "pattern".into(), problem: problem.to_string() }
+/// The error for the argument `at`, a glob that cannot be used.
+fn wrong_pattern(at: impl Into<String>, problem: &impl std::fmt::Display) -> Error {
+    Error::InvalidArguments { at: at.into(), problem: problem.to_string() }
 }
 
 /// A text for a model in which `{first}` is replaced by the number of the first line.

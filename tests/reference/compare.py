@@ -17,6 +17,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import edits  # noqa: E402
 import trees  # noqa: E402
 from calls import Calls, bound  # noqa: E402
 from rules import ERROR_TEXTS, LENIENT, RULES, Case, Unsorted, names  # noqa: E402
@@ -248,7 +249,7 @@ def shown(content):
 
 def self_test(settings):
     """The reference server beside itself, plain and with the known differences: no failure. With each injected fault: at least one."""
-    settings.binary, bad = None, []
+    settings.binary, bad = None, [f"edits.py is wrong about {content!r}" for content in edits.wrong_examples()]
     for settings.careful, meaning in ((False, "itself"), (True, "itself with the known differences")):
         print(f"the reference server beside {meaning}")
         run = Run(settings)

@@ -40,9 +40,25 @@ def steps(content, edits):
             return
         yield content, old, len(found)
         lines = content.split("\n")
-        # The indentation of the new lines matters to the outcome only, and hardly to where the next edit fits.
-        lines[found[0]:found[0] + old.count("\n") + 1] = new.split("\n")
+        lines[found[0]:found[0] + old.count("\n") + 1] = indented(new, old, blanks(lines[found[0]]))
         content = "\n".join(lines)
+
+
+def blanks(line):
+    return line[:len(line) - len(line.lstrip(BLANK))]
+
+
+def indented(new, old, indent):
+    """The new lines as the second look puts them in: the next edit meets their indentation."""
+    old_lines = old.split("\n")
+    for nth, line in enumerate(new.split("\n")):
+        before = blanks(old_lines[nth]) if nth < len(old_lines) else ""
+        if nth == 0:
+            yield indent + line.lstrip(BLANK)
+        elif before and blanks(line):
+            yield indent + " " * max(0, len(blanks(line)) - len(before)) + line.lstrip(BLANK)
+        else:
+            yield line
 
 
 def well_formed(content, edits):
@@ -57,3 +73,16 @@ def ambiguous(content, edits):
 
 def empty(content, edits):
     return well_formed(content, edits) and any(not old for _, old, _ in steps(content, edits))
+
+
+# Texts and edits, each with whether an edit fits in several places: the blanks that an edit put in count for the next one.
+EXAMPLES = [
+    ("\ttab\nx \nNEW\n", [("\tx \n    NEW\t", "\tx \n    NEW\t\n"), ("    ", "")], True),
+    ("two\n  three", [("\tthree", ""), (" ", "x")], True),
+    ("  a\nb", [("\ta", "c"), ("  c", "d")], False),
+]
+
+
+def wrong_examples():
+    return [content for content, edits, several in EXAMPLES
+            if ambiguous(content, [{"oldText": old, "newText": new} for old, new in edits]) != several]

@@ -222,10 +222,18 @@ def text_edited(case):
     return None if data is None else data.decode(errors="replace")
 
 
-def lone_break(case):
+def edit_texts(case):
     edits_given = case.arguments.get("edits")
     given = [edit.get(key) for edit in edits_given if isinstance(edit, dict) for key in ("oldText", "newText")] if isinstance(edits_given, list) else []
-    texts = [text for text in given if isinstance(text, str)]
+    return [text for text in given if isinstance(text, str)]
+
+
+def mark_edited(case):
+    return (text_edited(case) or "").startswith("\ufeff") and any("\ufeff" in text for text in edit_texts(case))
+
+
+def lone_break(case):
+    texts = edit_texts(case)
     split = "\r\n" in (text_edited(case) or "") and any(text[:1] == "\n" or text[-1:] in ("\r", "\n") for text in texts)
     return split or any(re.search(r"\r(?!\n)", text) for text in [text_edited(case) or "", *texts])
 
@@ -296,6 +304,8 @@ RULES = [
          lambda case: any(case.link(path, broken) for path in case.paths()), free=True, open=True),
     Rule("byte-order-mark", "the reference server shows the mark in texts and diffs, and write_file removes it", marked,
          normal=lambda case, text, second: text.replace("\ufeff", ""), files=lambda data: data.removeprefix(b"\xef\xbb\xbf")),
+    Rule("mark-in-edits", "SPEC 3: the mark at the start of a file is no part of its first line, so an edit neither finds nor removes it; "
+         "to the reference server it is a character", mark_edited, free=True),
     Rule("empty-path", "an empty path is the first folder to the reference server", lambda case: "" in case.paths(), free=True, open=True),
     Rule("home", "`~` is the home folder to the reference server; here it is a name",
          lambda case: any(path.startswith("~") for path in case.paths()), free=True),

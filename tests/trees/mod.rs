@@ -4,6 +4,7 @@
 
 mod bounded; // answers in pages, cursors
 mod crashes; // kill -9 at random moments of calls that change a tree
+mod flushes; // moves and deletes whose folder cannot be flushed
 mod hidden; // --exclude and .git
 mod links; // links in trees
 mod offers; // which tools are offered, --read-only, --structured

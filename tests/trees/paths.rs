@@ -4,8 +4,8 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::{make, outcome, put, serve, tree};
-use crate::support::{Folder, Mcp, Stdio, command, run_to_end};
+use super::{SET, make, outcome, put, serve, tree};
+use crate::support::{Folder, Mcp, Stdio, as_nobody, command, run_to_end};
 
 fn read(server: &dyn Mcp, path: &str) -> (bool, String) {
     outcome(server, "read_text_file", &json!({ "path": path }))
@@ -127,6 +127,34 @@ fn several_folders_are_searched_in_order_and_a_new_file_goes_to_the_first() {
     let moved = json!({ "source": format!("{}/in", one.path().display()), "destination": format!("{}/made/in", two.path().display()) });
     server.ok("move_file", moved);
     assert_eq!((one.names(), two.text("made/in/x")), (vec!["new".to_owned()], "one\n".into()));
+}
+
+#[test]
+fn what_stands_in_the_way_in_one_folder_does_not_hide_the_file_in_the_next() {
+    let (one, two) = (Folder::new(), Folder::new());
+    put(&one, "a", "a file\n");
+    put(&one, "closed/f", "in the first\n");
+    put(&two, "a/b", "below a\n");
+    put(&two, "closed/x", "in the second\n");
+    let second = format!("--dir={}", two.path().display());
+    as_nobody(command(&two, "stdio", &[]), &two);
+    let server = Stdio::run(as_nobody(command(&one, "stdio", &[SET, &second]), &one)).ready();
+    one.set_mode("closed", 0o000);
+    assert_eq!(read(&server, "a/b"), (false, "below a\n".into()));
+    assert_eq!(read(&server, "a"), (false, "a file\n".into()));
+    server.ok("get_file_info", json!({ "path": "a/b" }));
+    assert_eq!(read(&server, "closed/x"), (false, "in the second\n".into()));
+    // What the first folder holds there is not known.
+    let unknown = read(&server, "closed/none");
+    assert!(unknown.0 && unknown.1.starts_with("Error: Permission denied accessing"), "{unknown:?}");
+    // A new file goes to the first folder, where a file stands in the way.
+    let (is_error, text) = outcome(&server, "write_file", &json!({ "path": "a/new", "content": "x" }));
+    assert!(is_error, "{text}");
+    one.set_mode("closed", 0o755);
+    assert_eq!(
+        (one.names(), two.names()),
+        (vec!["a".into(), "closed".into()], vec!["a".to_owned(), "closed".into()])
+    );
 }
 
 #[test]

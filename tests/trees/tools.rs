@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{on_all, outcome, put, tree};
-use crate::support::Folder;
+use crate::support::{Folder, MB};
 
 pub(super) fn fill(folder: &Folder) {
     put(folder, "a.txt", "one\ntwo\nthree\n");
@@ -233,4 +233,91 @@ fn one_missing_file_of_several_has_its_error_in_its_place() {
         assert!(parts[1].starts_with("../x: Error - Invalid filename format"), "{text}");
         assert_eq!(parts[2], "sub/b.txt:\nb\n\n");
     });
+}
+
+#[test]
+fn a_file_that_is_too_large_to_read_is_moved_copied_and_deleted_all_the_same() {
+    let large = |folder: &Folder| folder.write("large", vec![b'x'; MB + 1]);
+    on_all(&["--max-file=1"], large, |server, folder| {
+        let read = outcome(server, "read_text_file", &json!({ "path": "large" }));
+        assert!(
+            read.0 && read.1.starts_with("Error: File size 1.01MB exceeds maximum limit 1MB"),
+            "{read:?}"
+        );
+        for (tool, arguments, names) in [
+            ("copy_file", json!({ "source": "large", "destination": "copy" }), &["copy", "large"][..]),
+            ("move_file", json!({ "source": "large", "destination": "moved" }), &["copy", "moved"]),
+            ("delete_file", json!({ "path": "moved" }), &["copy"]),
+        ] {
+            assert!(!outcome(server, tool, &arguments).0, "{tool}");
+            assert_eq!(folder.names(), names, "{tool}");
+        }
+        assert_eq!(folder.read("copy"), vec![b'x'; MB + 1]);
+    });
+}
+
+#[test]
+fn an_edit_after_one_that_fitted_without_its_indentation_is_judged_on_the_text_as_it_was_put_in() {
+    let fill = |folder: &Folder| {
+        put(folder, "blank", "\ttab\nx y \nNEW\n");
+        put(folder, "deep", "two\ntwo\n\\\n  three");
+    };
+    on_all(&[], fill, |server, folder| {
+        let before = tree(folder.path());
+        // The new second line is put in without its blanks, so four blanks fit only on the two empty lines.
+        let edits = json!([
+            { "oldText": "\tx y \n    NEW\t", "newText": "\tx y \n    NEW\t\n" },
+            { "oldText": "    ", "newText": "" },
+        ]);
+        let (is_error, text) = outcome(server, "edit_file", &json!({ "path": "blank", "edits": edits }));
+        assert!(is_error && text.contains("fits 2 places, at lines 4, 5"), "{text}");
+        // The empty new text takes the two blanks of the line that was found.
+        let edits = json!([{ "oldText": "\tthree", "newText": "" }, { "oldText": " ", "newText": "x" }]);
+        let (is_error, text) = outcome(server, "edit_file", &json!({ "path": "deep", "edits": edits }));
+        assert!(is_error && text.contains("Expected 1 occurrence but found 2"), "{text}");
+        assert!(tree(folder.path()) == before, "something was changed");
+    });
+}
+
+#[test]
+fn patterns_that_take_too_much_together_are_refused_with_the_one_that_is_too_many() {
+    on_all(&[], fill, |server, _| {
+        let names: Vec<String> = (0..1_000).map(|n| n.to_string()).collect();
+        let pattern = format!("a/{{{}}}/b", names.join(","));
+        for tool in ["search_files", "directory_tree"] {
+            let ask = |count: usize| {
+                let mut arguments = json!({ "path": ".", "excludePatterns": vec![&pattern; count] });
+                if tool == "search_files" {
+                    arguments["pattern"] = json!("**");
+                }
+                outcome(server, tool, &arguments)
+            };
+            let (is_error, text) = ask(1);
+            assert!(!is_error, "{tool}: {text}");
+            let (is_error, text) = ask(50);
+            let refused = text.starts_with("Error: Invalid arguments: excludePatterns[");
+            assert!(is_error && refused && text.contains("together"), "{tool}: {text}");
+        }
+        let (_, text) =
+            outcome(server, "search_files", &json!({ "path": ".", "pattern": "{a,b}".repeat(14) }));
+        assert!(text.starts_with("Error: Invalid arguments: pattern: the braces"), "{text}");
+    });
+}
+
+#[test]
+fn the_byte_order_mark_of_a_file_is_not_shown_in_a_diff_and_stays() {
+    on_all(
+        &[],
+        |folder| put(folder, "f", "\u{feff}one\ntwo\n"),
+        |server, folder| {
+            let edits = json!([{ "oldText": "one", "newText": "1" }]);
+            let (is_error, text) = outcome(server, "edit_file", &json!({ "path": "f", "edits": edits }));
+            assert!(!is_error && text.contains("\n-one\n+1\n two\n"), "{text}");
+            assert_eq!(folder.text("f"), "\u{feff}1\ntwo\n");
+            // It is no text that an edit finds.
+            let edits = json!([{ "oldText": "\u{feff}1\nt", "newText": "" }]);
+            assert!(outcome(server, "edit_file", &json!({ "path": "f", "edits": edits })).0);
+            assert_eq!(folder.text("f"), "\u{feff}1\ntwo\n");
+        },
+    );
 }

@@ -112,13 +112,14 @@ impl AtomicFile {
             }
         }
         // Opened before the rename, so that after it only the flush can fail.
-        let folder = (durability == Durability::Full).then(|| open_to_flush(place)).transpose()?;
+        let folder = (durability == Durability::Full).then(|| open_to_flush(place));
+        let folder = folder.transpose().map_err(ReplaceError::from)?;
         allow()?;
         self.rename_to(place, replaces)?;
         self.committed = true;
         failpoint::taken().map_err(ReplaceError::from)?;
         if let Some(folder) = folder {
-            flush_directory(&folder)?;
+            flush_directory(&folder).map_err(ReplaceError::from)?;
             failpoint::taken().map_err(ReplaceError::from)?;
         }
         let stat = rustix::fs::fstat(&self.file).map_err(ReplaceError::from)?;
@@ -201,17 +202,17 @@ impl Drop for AtomicFile {
 }
 
 /// Opens the directory for the flush, because the handle in `place` may be opened with O_PATH.
-fn open_to_flush(place: &ResolvedPath) -> Result<OwnedFd, ReplaceError> {
+pub(crate) fn open_to_flush(place: &ResolvedPath) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(&place.dir, ".", flags, Mode::empty())?)
 }
 
-/// Flushes the directory, so that the rename survives a power loss.
-fn flush_directory(folder: &OwnedFd) -> Result<(), ReplaceError> {
+/// Flushes the directory, so that the change in it survives a power loss.
+pub(crate) fn flush_directory(folder: &OwnedFd) -> io::Result<()> {
     failpoint::fsync(folder).map_err(|errno| {
         let reason = io::Error::from(errno);
         let problem = format!("{reason} (the change is in place, but may not survive a loss of power)");
-        ReplaceError::Io(io::Error::new(reason.kind(), problem))
+        io::Error::other(problem)
     })
 }
 

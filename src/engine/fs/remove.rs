@@ -1,8 +1,9 @@
 //! Removes everything in a folder, without following a link or entering another file system.
 //!
-//! Knows no paths of clients. The caller checks first with [`check_tree`], so that a refusal removes nothing.
+//! Knows no paths of clients. The caller checks first with [`Guard::check_tree`], so that a refusal removes nothing.
+//! [`Guard::remove_tree`] checks again what it finds, because other programs may have put something in meanwhile.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -22,34 +23,93 @@ pub(crate) enum Refused {
     Git,
     /// It holds something that clients must not see, or another file system, or something that cannot be read.
     Protected,
+    /// A system call failed while entries were removed.
+    Failed(Errno),
     /// The operation was stopped.
     Stopped(Error),
 }
 
-/// Checks that everything in `folder`, whose path is `base`, may be removed.
-pub(crate) fn check_tree(
-    folder: BorrowedFd,
-    base: &Path,
-    excludes: &Excludes,
-    control: &Control,
-) -> Result<(), Refused> {
-    let device = device_of(folder)?;
-    visit(folder, control, |here, path, is_folder| {
-        let name = path.file_name().unwrap_or_default();
-        if is_git(name.as_bytes()) {
-            return Err(Refused::Git);
+/// A folder that is walked, and the names in it that are left.
+struct Level {
+    folder: OwnedFd,
+    /// Each with whether it is a folder.
+    names: Vec<(OsString, bool)>,
+}
+
+/// Removes a folder's content, unless something in it is protected.
+pub(crate) struct Guard<'g> {
+    folder: BorrowedFd<'g>,
+    /// Its path below the served folder.
+    base: &'g Path,
+    excludes: &'g Excludes,
+    device: u64,
+}
+
+impl<'g> Guard<'g> {
+    /// For `folder`, whose path is `base`.
+    pub(crate) fn new(
+        folder: BorrowedFd<'g>,
+        base: &'g Path,
+        excludes: &'g Excludes,
+    ) -> Result<Guard<'g>, Refused> {
+        Ok(Guard { folder, base, excludes, device: device_of(folder)? })
+    }
+
+    /// Checks that everything in the folder may be removed.
+    pub(crate) fn check_tree(&self, control: &Control) -> Result<(), Refused> {
+        visit(self.folder, control, |here, name, path| self.enter(here, name, path))
+    }
+
+    /// Removes everything in the folder, the deepest first. Counts in `removed` what is gone, also if it fails. Nothing is
+    /// removed from a folder that holds something protected when it is entered.
+    pub(crate) fn remove_tree(&self, removed: &mut u64, control: &Control) -> Result<(), Refused> {
+        let mut path = PathBuf::new();
+        let mut levels: Vec<Level> = self.enter(self.folder, OsStr::new("."), &path)?.into_iter().collect();
+        while let Some(level) = levels.last_mut() {
+            control.progress(*removed, None);
+            match level.names.pop() {
+                Some((name, true)) => {
+                    path.push(&name);
+                    match self.enter(level.folder.as_fd(), &name, &path)? {
+                        Some(inner) => levels.push(inner),
+                        None => _ = path.pop(),
+                    }
+                }
+                Some((name, false)) => unlink(&level.folder, &name, AtFlags::empty(), removed)?,
+                None => {
+                    levels.pop();
+                    if let (Some(above), Some(name)) = (levels.last(), path.file_name()) {
+                        unlink(&above.folder, name, AtFlags::REMOVEDIR, removed)?;
+                    }
+                    path.pop();
+                }
+            }
         }
-        // A temporary file may be another process's edit in progress.
-        if excludes.hides(&base.join(path), is_folder)
-            || temporary::is_temporary(name.as_bytes()) && !is_removed_leftover(here, name)
-        {
+        Ok(())
+    }
+
+    /// Opens the folder `name` in `here`, whose path below the folder is `path`, and checks it and all names in it. `None` if
+    /// it is gone.
+    fn enter(&self, here: BorrowedFd, name: &OsStr, path: &Path) -> Result<Option<Level>, Refused> {
+        let Some(level) = Level::enter(here, name)? else { return Ok(None) };
+        if device_of(level.folder.as_fd())? != self.device {
             return Err(Refused::Protected);
         }
-        match is_folder && device_of(open_folder(here, name).map_err(protected)?.as_fd())? != device {
-            true => Err(Refused::Protected),
-            false => Ok(()),
+        let path = self.base.join(path);
+        for (name, is_folder) in &level.names {
+            if is_git(name.as_bytes()) {
+                return Err(Refused::Git);
+            }
+            // A temporary file may be another process's edit in progress.
+            let is_temporary = temporary::is_temporary(name.as_bytes());
+            if !self.excludes.is_empty() && self.excludes.hides(&path.join(name), *is_folder)
+                || is_temporary && !is_removed_leftover(level.folder.as_fd(), name)
+            {
+                return Err(Refused::Protected);
+            }
         }
-    })
+        Ok(Some(level))
+    }
 }
 
 /// Checks that nothing in `folder` is excluded, neither at its path `from` nor if the folder had the path `to`.
@@ -60,43 +120,64 @@ pub(crate) fn check_nothing_excluded(
     excludes: &Excludes,
     control: &Control,
 ) -> Result<(), Refused> {
-    visit(folder, control, |_, path, is_folder| {
-        match [from, to].iter().any(|base| excludes.hides(&base.join(path), is_folder)) {
-            true => Err(Refused::Protected),
-            false => Ok(()),
-        }
+    visit(folder, control, |here, name, path| {
+        let Some(level) = Level::enter(here, name)? else { return Ok(None) };
+        let hides = |(name, is_folder): &(OsString, bool)| {
+            [from, to].iter().any(|base| excludes.hides(&base.join(path).join(name), *is_folder))
+        };
+        if level.names.iter().any(hides) { Err(Refused::Protected) } else { Ok(Some(level)) }
     })
 }
 
-/// Calls `check` with each entry in `folder`: the folder that holds it, its path below `folder`, and whether it is a folder.
-/// It holds one handle for each level.
+/// Enters `folder` and each folder in it with `enter`, which gets the folder above, the name, and the path below `folder`.
+/// Holds one handle for each level.
 fn visit(
     folder: BorrowedFd,
     control: &Control,
-    mut check: impl FnMut(BorrowedFd, &Path, bool) -> Result<(), Refused>,
+    enter: impl Fn(BorrowedFd, &OsStr, &Path) -> Result<Option<Level>, Refused>,
 ) -> Result<(), Refused> {
-    let enter = |here: BorrowedFd, name: &OsStr| {
-        let inner = open_folder(here, name)?;
-        let names = names(inner.as_fd())?;
-        Ok((inner, names))
-    };
     let mut path = PathBuf::new();
-    let mut levels = vec![enter(folder, OsStr::new(".")).map_err(protected)?];
-    while let Some((here, left)) = levels.last_mut() {
+    let mut levels: Vec<Level> = enter(folder, OsStr::new("."), &path)?.into_iter().collect();
+    while let Some(level) = levels.last_mut() {
         control.check().map_err(Refused::Stopped)?;
-        let Some((name, is_folder)) = left.pop() else {
-            levels.pop();
-            path.pop();
-            continue;
-        };
-        path.push(&name);
-        check(here.as_fd(), &path, is_folder)?;
-        if is_folder {
-            let inner = enter(here.as_fd(), &name).map_err(protected)?;
-            levels.push(inner);
-        } else {
-            path.pop();
+        match level.names.pop() {
+            Some((name, true)) => {
+                path.push(&name);
+                match enter(level.folder.as_fd(), &name, &path)? {
+                    Some(inner) => levels.push(inner),
+                    None => _ = path.pop(),
+                }
+            }
+            Some((_, false)) => {}
+            None => {
+                levels.pop();
+                path.pop();
+            }
         }
+    }
+    Ok(())
+}
+
+impl Level {
+    /// Opens the folder `name` in `here`. `None` if it is gone.
+    fn enter(here: BorrowedFd, name: &OsStr) -> Result<Option<Level>, Refused> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = match rustix::fs::openat(here, name, flags, Mode::empty()) {
+            Ok(folder) => folder,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(errno) => return Err(protected(errno)),
+        };
+        let names = names(folder.as_fd()).map_err(protected)?;
+        Ok(Some(Level { folder, names }))
+    }
+}
+
+/// Removes an entry and counts it, unless it is gone already.
+fn unlink(here: &OwnedFd, name: &OsStr, flags: AtFlags, removed: &mut u64) -> Result<(), Refused> {
+    match rustix::fs::unlinkat(here, name, flags) {
+        Ok(()) => *removed += 1,
+        Err(Errno::NOENT) => {}
+        Err(errno) => return Err(Refused::Failed(errno)),
     }
     Ok(())
 }
@@ -121,34 +202,8 @@ fn is_removed_leftover(here: BorrowedFd, name: &OsStr) -> bool {
     rustix::fs::statat(here, name, AtFlags::SYMLINK_NOFOLLOW).is_err_and(|errno| errno == Errno::NOENT)
 }
 
-/// Removes everything in `folder`, the deepest first. Counts in `removed` what is gone, also if it fails.
-pub(crate) fn remove_tree(folder: BorrowedFd, removed: &mut u64, control: &Control) -> Result<(), Errno> {
-    // Each level: a folder, its name in the level above, and the entries that are left.
-    let mut levels = vec![(open_folder(folder, OsStr::new("."))?, None, names(folder)?)];
-    while let Some((here, _, left)) = levels.last_mut() {
-        control.progress(*removed, None);
-        if let Some((name, is_folder)) = left.pop() {
-            if is_folder {
-                let inner = open_folder(here.as_fd(), &name)?;
-                let left = names(inner.as_fd())?;
-                levels.push((inner, Some(name), left));
-            } else {
-                rustix::fs::unlinkat(&*here, &name, AtFlags::empty())?;
-                *removed += 1;
-            }
-            continue;
-        }
-        let emptied = levels.pop().and_then(|(_, name, _)| name);
-        if let (Some(name), Some((above, _, _))) = (emptied, levels.last()) {
-            rustix::fs::unlinkat(above, &name, AtFlags::REMOVEDIR)?;
-            *removed += 1;
-        }
-    }
-    Ok(())
-}
-
 /// The names in a folder, and which of them are folders.
-fn names(folder: BorrowedFd) -> Result<Vec<(std::ffi::OsString, bool)>, Errno> {
+fn names(folder: BorrowedFd) -> Result<Vec<(OsString, bool)>, Errno> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
@@ -168,7 +223,52 @@ fn is_folder(folder: BorrowedFd, entry: &rustix::fs::DirEntry) -> bool {
     }
 }
 
-fn open_folder(here: BorrowedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(here, name, flags, Mode::empty())
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Removes a tree into which `meddle` puts something after it was checked. Returns what was refused, and the number of
+    /// entries removed.
+    fn removed_after(meddle: impl Fn(&Path), excludes: &[&str]) -> (Option<Refused>, u64, tempfile::TempDir) {
+        let dir = tempfile::tempdir().unwrap();
+        for path in ["a/x", "b/c/y", "b/z"] {
+            fs::create_dir_all(dir.path().join(path).parent().unwrap()).unwrap();
+            fs::write(dir.path().join(path), "text").unwrap();
+        }
+        let control = Control::new(Duration::from_secs(60));
+        let excludes = Excludes::new(excludes.iter().copied()).unwrap();
+        let folder = File::open(dir.path()).unwrap();
+        let guard = Guard::new(folder.as_fd(), Path::new("t"), &excludes).unwrap();
+        guard.check_tree(&control).unwrap();
+        meddle(dir.path());
+        let mut removed = 0;
+        let refused = guard.remove_tree(&mut removed, &control).err();
+        (refused, removed, dir)
+    }
+
+    #[test]
+    fn from_a_folder_that_got_something_protected_after_the_check_nothing_is_removed() {
+        let git = |path: &Path| fs::create_dir(path.join("b/c/.Git")).unwrap();
+        let (refused, _, dir) = removed_after(git, &[]);
+        assert!(matches!(refused, Some(Refused::Git)), "{refused:?}");
+        assert!(dir.path().join("b/c/.Git").exists() && dir.path().join("b/c/y").exists());
+        let key = |path: &Path| fs::write(path.join("b/c/server.key"), "secret").unwrap();
+        let (refused, _, dir) = removed_after(key, &["/t/b/c/*.key"]);
+        assert!(matches!(refused, Some(Refused::Protected)), "{refused:?}");
+        assert!(dir.path().join("b/c/server.key").exists() && dir.path().join("b/c/y").exists());
+        let top = |path: &Path| fs::write(path.join(".git"), "gitdir: ..").unwrap();
+        let (refused, removed, _dir) = removed_after(top, &[]);
+        assert!(matches!(refused, Some(Refused::Git)) && removed == 0, "{refused:?}");
+    }
+
+    #[test]
+    fn what_another_program_removes_meanwhile_is_not_counted_and_no_failure() {
+        let other = |path: &Path| fs::remove_dir_all(path.join("b/c")).unwrap();
+        let (refused, removed, dir) = removed_after(other, &[]);
+        assert!(refused.is_none() && removed == 4, "{refused:?} {removed}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
 }

@@ -10,7 +10,7 @@ use super::source::{Expression, Item, Source, Times};
 type StateId = usize;
 
 #[derive(Debug)]
-enum State {
+pub(super) enum State {
     /// The end of a match.
     Match,
     Never,

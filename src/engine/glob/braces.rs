@@ -4,8 +4,8 @@
 //! alternatives are dropped where a pattern begins with a comma set, and one level of escapes is taken off. Where the
 //! reference cuts the result short, this fails instead.
 
-use super::GlobError;
 use super::range::Range;
+use super::{GlobBudget, GlobError};
 
 /// Text while it is expanded: code points, and the marks below.
 type Text = Vec<u32>;
@@ -25,14 +25,12 @@ const DOLLAR: u32 = '$' as u32;
 /// Most alternatives that a pattern may have.
 pub(super) const MAX_ALTERNATIVES: usize = 1_000;
 /// Most characters that its alternatives may have together.
-pub(super) const MAX_TEXT: usize = 1 << 20;
+pub(super) const MAX_TEXT: usize = 1 << 18;
 /// Deepest nesting of sets.
 const MAX_DEPTH: usize = 100;
-/// Bounds the work: characters scanned and alternatives built.
-const MAX_STEPS: usize = 4_000_000;
 
 /// The alternatives of `pattern`, in order. There may be none.
-pub(super) fn expand(pattern: &str) -> Result<Vec<String>, GlobError> {
+pub(super) fn expand(pattern: &str, budget: &mut GlobBudget) -> Result<Vec<String>, GlobError> {
     if !has_pair(pattern) {
         return Ok(vec![pattern.to_owned()]);
     }
@@ -40,7 +38,7 @@ pub(super) fn expand(pattern: &str) -> Result<Vec<String>, GlobError> {
         Some(rest) => escape(&format!("\\{{\\}}{rest}")),
         None => escape(pattern),
     };
-    let expanded = Expander { steps: MAX_STEPS }.expand(escaped, 0, true)?;
+    let expanded = Expander { budget }.expand(escaped, 0, true)?;
     Ok(expanded.iter().map(|text| unescape(text)).collect())
 }
 
@@ -86,8 +84,8 @@ fn unescape(text: &[u32]) -> String {
     text.iter().map(plain).collect()
 }
 
-struct Expander {
-    steps: usize,
+struct Expander<'b> {
+    budget: &'b mut GlobBudget,
 }
 
 /// A text split at its first set.
@@ -98,10 +96,9 @@ struct Split<'t> {
     close: usize,
 }
 
-impl Expander {
+impl Expander<'_> {
     fn spend(&mut self, steps: usize) -> Result<(), GlobError> {
-        self.steps = self.steps.checked_sub(steps).ok_or(GlobError::TooComplex)?;
-        Ok(())
+        self.budget.work(steps)
     }
 
     fn expand(&mut self, mut text: Text, depth: usize, mut top: bool) -> Result<Vec<Text>, GlobError> {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::braces::{MAX_ALTERNATIVES, MAX_TEXT};
+use super::budget::HELD;
 
 /// A pattern that would take too much time or memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub enum GlobError {
     TooDeep,
     /// Its groups are too many or too long.
     TooComplex,
+    /// It and the other patterns of the call take too much memory.
+    TooLarge,
 }
 
 impl fmt::Display for GlobError {
@@ -29,6 +32,13 @@ impl fmt::Display for GlobError {
             }
             GlobError::TooDeep => f.write_str("the braces or groups of the pattern are nested too deep"),
             GlobError::TooComplex => f.write_str("the pattern is too complex"),
+            GlobError::TooLarge => {
+                let megabytes = HELD >> 20;
+                write!(
+                    f,
+                    "the patterns of the call take more than {megabytes} MB together; give fewer or shorter ones"
+                )
+            }
         }
     }
 }

@@ -12,10 +12,12 @@
 //! `search_files` finds nothing) or cuts an expansion short: see [`GlobError`], and a component with a named class
 //! like `[:alpha:]` in which `-`, `#`, `,`, `!` or a space is literal, which works here.
 //!
-//! No pattern and path take long: an automaton reads a component once, and the size of all automata is bounded.
+//! No pattern and path take long: an automaton reads a component once. What the patterns of a call may take is bounded by
+//! its [`budget`].
 
 mod automaton;
 mod braces;
+mod budget;
 mod class;
 mod error;
 mod group;
@@ -28,15 +30,13 @@ mod tests;
 mod tree;
 mod wild;
 
+pub use budget::GlobBudget;
 pub use error::GlobError;
 
 use sequence::{Sequence, components};
 
 /// Longest pattern, in UTF-16 units; a longer one matches nothing.
 const MAX_PATTERN: usize = 1 << 16;
-
-/// Most states that the automata of a pattern may have together.
-const MAX_STATES: usize = 1 << 16;
 
 /// Components of a path that are split without an allocation.
 const USUAL_DEPTH: usize = 24;
@@ -51,20 +51,21 @@ pub struct Glob {
 }
 
 impl Glob {
-    /// Reads a pattern. Every text is one, as far as it is not too much work.
+    /// Reads the only pattern of a call. Every text is one, as far as it is not too much work.
     pub fn parse(pattern: &str) -> Result<Glob, GlobError> {
+        Glob::within(pattern, &mut GlobBudget::default())
+    }
+
+    /// Reads a pattern of a call that has this budget.
+    pub fn within(pattern: &str, budget: &mut GlobBudget) -> Result<Glob, GlobError> {
         let mut glob = Glob { alternatives: Vec::new(), negated: false, empty: pattern.is_empty() };
         if pattern.is_empty() || pattern.starts_with('#') || is_too_long(pattern) {
             return Ok(glob);
         }
         let positive = pattern.trim_start_matches('!');
         glob.negated = (pattern.len() - positive.len()) % 2 == 1;
-        let mut states = 0;
-        for text in braces::expand(positive)? {
-            glob.alternatives.push(Sequence::parse(&text, &mut states)?);
-            if states > MAX_STATES {
-                return Err(GlobError::TooComplex);
-            }
+        for text in braces::expand(positive, budget)? {
+            glob.alternatives.push(Sequence::parse(&text, budget)?);
         }
         Ok(glob)
     }
@@ -127,12 +128,12 @@ fn is_too_long(pattern: &str) -> bool {
 pub struct TreeExclude(Vec<Glob>);
 
 impl TreeExclude {
-    /// Reads a pattern.
-    pub fn parse(pattern: &str) -> Result<TreeExclude, GlobError> {
-        let mut globs = vec![Glob::parse(pattern)?];
+    /// Reads a pattern of a call that has this budget.
+    pub fn within(pattern: &str, budget: &mut GlobBudget) -> Result<TreeExclude, GlobError> {
+        let mut globs = vec![Glob::within(pattern, budget)?];
         if !pattern.contains('*') {
-            globs.push(Glob::parse(&format!("**/{pattern}"))?);
-            globs.push(Glob::parse(&format!("**/{pattern}/**"))?);
+            globs.push(Glob::within(&format!("**/{pattern}"), budget)?);
+            globs.push(Glob::within(&format!("**/{pattern}/**"), budget)?);
         }
         Ok(TreeExclude(globs))
     }

@@ -1,9 +1,9 @@
 //! One component of a pattern.
 
-use super::GlobError;
-use super::automaton::Automaton;
+use super::automaton::{Automaton, State};
 use super::source::{self, Component};
 use super::wild::{Wild, is_dots};
+use super::{GlobBudget, GlobError};
 
 #[derive(Debug)]
 pub(super) enum Part {
@@ -26,11 +26,13 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// Reads a component. `states` counts the states of automata.
-    pub(super) fn parse(text: &str, states: &mut usize) -> Result<Part, GlobError> {
+    /// Reads a component.
+    pub(super) fn parse(text: &str, budget: &mut GlobBudget) -> Result<Part, GlobError> {
         if text == "**" {
             return Ok(Part::Globstar);
         }
+        // As much as any part without an automaton holds: its characters, and its ends as text.
+        budget.hold::<char>(2 * text.len())?;
         if let Some(part) = Part::usual(text) {
             return Ok(part);
         }
@@ -44,7 +46,7 @@ impl Part {
             }
             Component::Magic(expression) => {
                 let automaton = Automaton::new(expression);
-                *states += automaton.len();
+                budget.hold::<State>(automaton.len())?;
                 Part::Magic(automaton)
             }
         })

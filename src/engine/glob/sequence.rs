@@ -1,8 +1,8 @@
 //! One alternative of a pattern against a whole path, component by component.
 
-use super::GlobError;
 use super::part::Part;
 use super::wild::is_dots;
+use super::{GlobBudget, GlobError};
 
 /// Sections between `**` beyond this many match nothing, as in the reference.
 const MAX_SECTIONS: usize = 200;
@@ -15,8 +15,8 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    /// Reads an alternative, which has no braces any more. `states` counts the states of automata.
-    pub(super) fn parse(text: &str, states: &mut usize) -> Result<Sequence, GlobError> {
+    /// Reads an alternative, which has no braces any more.
+    pub(super) fn parse(text: &str, budget: &mut GlobBudget) -> Result<Sequence, GlobError> {
         let mut texts: Vec<&str> = Vec::new();
         for text in components(text) {
             match (text, texts.last()) {
@@ -28,7 +28,9 @@ impl Sequence {
         if texts.is_empty() {
             texts.push("");
         }
-        let parts = texts.iter().map(|text| Part::parse(text, states)).collect::<Result<Vec<_>, _>>()?;
+        budget.hold::<Sequence>(1)?;
+        budget.hold::<Part>(texts.len())?;
+        let parts = texts.iter().map(|text| Part::parse(text, budget)).collect::<Result<Vec<_>, _>>()?;
         let first = parts.iter().position(Part::is_globstar);
         let last = parts.iter().rposition(Part::is_globstar);
         Ok(Sequence { parts, globstars: first.zip(last) })

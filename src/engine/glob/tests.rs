@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use super::{Glob, GlobError, TreeExclude};
+use super::{Glob, GlobBudget, GlobError, TreeExclude};
 
 fn matches(pattern: &str, path: &str) -> bool {
     Glob::parse(pattern).unwrap().matches(path)
@@ -48,8 +48,26 @@ fn a_hostile_pattern_takes_no_time() {
 }
 
 #[test]
+fn the_patterns_of_a_call_are_bounded_together() {
+    let usual: Vec<String> =
+        (0..50).map(|n| format!("**/{{node_modules,target,build{n}}}/**/*.{{a,b}}")).collect();
+    let mut budget = GlobBudget::default();
+    usual.iter().for_each(|pattern| drop(TreeExclude::within(pattern, &mut budget).unwrap()));
+    let many = (0..1_000).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let states = "+(a|b)".repeat(600);
+    for pattern in [format!("a/{{{many}}}/b"), "x/".repeat(3_000), states] {
+        let mut budget = GlobBudget::default();
+        assert!(Glob::within(&pattern, &mut budget).is_ok(), "{pattern:.40}");
+        let refused = (0..50).find_map(|_| Glob::within(&pattern, &mut budget).err());
+        assert_eq!(refused, Some(GlobError::TooLarge), "{pattern:.40}");
+    }
+}
+
+#[test]
 fn a_pattern_for_trees_matches_at_any_depth_unless_it_has_a_star() {
-    let excluded = |pattern: &str, path: &str| TreeExclude::parse(pattern).unwrap().matches(path);
+    let excluded = |pattern: &str, path: &str| {
+        TreeExclude::within(pattern, &mut GlobBudget::default()).unwrap().matches(path)
+    };
     assert!(excluded("a", "a") && excluded("a", "x/a") && excluded("a", "x/a/b") && excluded("/a", "x/a"));
     assert!(excluded("*.txt", "a.txt") && !excluded("*.txt", "x/a.txt") && excluded("", "a"));
     assert!(!excluded("./a", "a") && !excluded("!a", "a") && excluded("!a", "b") && excluded("#c", "x/#c"));

@@ -6,15 +6,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rustix::fs::{Access, Mode};
+use rustix::fs::Mode;
 
 use super::folders::{Found, Freshness, Want};
 use super::write::NewContent;
 use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::atomic::{ReplaceError, Replaces};
-use crate::engine::fs::lock::{LockTurn, Locked, PathKey, PathLock};
 use crate::engine::fs::parents::Parents;
-use crate::engine::fs::resolve::ResolvedPath;
 use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::path::FilePath;
 use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
@@ -36,6 +34,13 @@ pub struct ChangeOptions {
     pub expected: Option<FileVersion>,
     /// Whether the result tells the version of the file after the change.
     pub versioned: bool,
+}
+
+impl ChangeOptions {
+    /// For a change of the file that has the version `expected`, if it is given.
+    pub fn of_version(expected: Option<FileVersion>) -> ChangeOptions {
+        ChangeOptions { expected, ..ChangeOptions::default() }
+    }
 }
 
 impl Default for ChangeOptions {
@@ -82,7 +87,7 @@ impl Workspace {
         let mut turn = None;
         let mut changed = 0;
         while changed < ATTEMPTS {
-            let found = self.find_to_change(path, options)?;
+            let found = self.find_to_change(path, options, control)?;
             if !found.place.missing.is_empty() {
                 return self.change_with_parents(&found, path, options, control, plan);
             }
@@ -91,7 +96,7 @@ impl Workspace {
                 // It was there when it was looked up.
                 Ok(None) if options.expected.is_some() => return Err(other_version(path, options)),
                 Ok(None) if options.create => self.change_missing(&found, path, options, control, &mut plan),
-                Ok(None) => return Err(self.not_found(&found, path)),
+                Ok(None) => return Err(self.not_found(&found, path, control)),
                 Ok(Some(_)) if options.create_only => return Err(Error::Exists { name: name.into() }),
                 Ok(Some(_)) => self.change_existing(&found, path, options, until, control, &mut plan),
                 Err(errno) => return Err(Error::read(name, errno)),
@@ -106,13 +111,18 @@ impl Workspace {
     }
 
     /// Finds a file that may be changed, or the place for one if `create` is set.
-    pub(super) fn find_to_change(&self, path: &FilePath, options: &ChangeOptions) -> Result<Found> {
+    pub(super) fn find_to_change(
+        &self,
+        path: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+    ) -> Result<Found> {
         let found = self.folders.find(path, Want::File, Freshness::Now)?;
         let may_create = options.create && (options.create_parents || found.place.missing.is_empty());
         if !found.exists() && !may_create {
             return Err(match options.create {
                 true => Error::NoParent { name: path.sent().into() },
-                false => self.not_found(&found, path),
+                false => self.not_found(&found, path, control),
             });
         }
         found.check_writable(path)?;
@@ -138,7 +148,7 @@ impl Workspace {
         }
         control.check()?;
         let parents = Parents::create(&found.place, self.new_folder_mode(), self.options.durability)
-            .map_err(|error| Error::write(path.sent(), error))?;
+            .map_err(|error| Error::write_in_folder(path.sent(), error))?;
         let done = self.change(path, options, control, plan);
         if done.is_err() {
             parents.remove();
@@ -174,6 +184,7 @@ impl Workspace {
         ) {
             Ok(version) => Ok(Attempt::Done(Changed { report, created: true, version })),
             Err(Stopped::Failed(ReplaceError::Exists)) => Ok(Attempt::Replaced),
+            Err(stopped) if stopped.lost_its_folder() => Ok(Attempt::Changed),
             Err(stopped) => Err(stopped.into_error(path.sent())),
         }
     }
@@ -200,7 +211,8 @@ impl Workspace {
         plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Attempt<T>> {
         let name = path.sent();
-        let Some((_lock, file)) = self.lock_file(found, path, until, control)? else {
+        let max = self.options.max_bytes;
+        let Some((_lock, file)) = self.lock_file(found, path, max, until, control)? else {
             return Ok(Attempt::Replaced);
         };
         self.check_version(&file, path, options, control)?;
@@ -233,34 +245,10 @@ impl Workspace {
                 self.cache.forget(view.file().stamp());
                 Ok(Attempt::Done(Changed { report, created: false, version }))
             }
+            Err(stopped) if stopped.lost_its_folder() => Ok(Attempt::Changed),
             Err(Stopped::Failed(_)) if !view.unchanged() => Err(Error::Changed { name: name.into() }),
             Err(stopped) => Err(stopped.into_error(name)),
         }
-    }
-
-    /// Opens and locks the existing file of `found`. `None` if the entry was replaced meanwhile: start over.
-    pub(super) fn lock_file(
-        &self,
-        found: &Found,
-        path: &FilePath,
-        until: Instant,
-        control: &Control,
-    ) -> Result<Option<(PathLock, Arc<OpenFile>)>> {
-        let name = path.sent();
-        let Some(first) = self.open_place(&found.place, name, control)? else { return Ok(None) };
-        if !found.place.allows(Access::WRITE_OK) {
-            return Err(Error::PermissionDenied { name: name.into() });
-        }
-        let id = (first.stamp().dev, first.stamp().ino);
-        let locked = control.wait_for_lock(|| self.locks.lock(first.file(), id, until, control))?;
-        let lock = match locked.map_err(|error| Error::write(name, error))? {
-            Locked::Held(lock) => lock,
-            Locked::StartOver => return Ok(None),
-            Locked::TooLate => return Err(control.locked_out(name)),
-        };
-        // Another process may have replaced the file before we got the lock; then we locked the old file.
-        let Some(file) = self.open_place(&found.place, name, control)? else { return Ok(None) };
-        Ok(file.stamp().same_file(first.stamp()).then_some((lock, file)))
     }
 
     /// All bytes of a file that need not be text, with an empty index. `None` if the file is shorter now.
@@ -274,26 +262,6 @@ impl Workspace {
             Ok(view) => Ok(Some((view, Arc::new(IndexBuilder::new(BLOCK_SHIFT).finish())))),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(Error::read(name, error)),
-        }
-    }
-
-    /// Waits in the queue of the path of `place`. A turn that is held already for that path is kept.
-    pub(super) fn take_turn<'w>(
-        &'w self,
-        held: Option<LockTurn<'w>>,
-        place: &ResolvedPath,
-        name: &str,
-        until: Instant,
-        control: &Control,
-    ) -> Result<LockTurn<'w>> {
-        let dir = rustix::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
-        let key: PathKey = (dir.st_dev, dir.st_ino, place.name.clone());
-        if let Some(turn) = held.filter(|turn| *turn.key() == key) {
-            return Ok(turn);
-        }
-        match control.wait_for_lock(|| self.locks.turn(key, until, control))? {
-            Some(turn) => Ok(turn),
-            None => Err(control.locked_out(name)),
         }
     }
 }
@@ -328,13 +296,15 @@ impl From<ReplaceError> for Stopped {
 }
 
 impl Stopped {
+    /// Whether the folder was removed meanwhile.
+    pub(super) fn lost_its_folder(&self) -> bool {
+        matches!(self, Stopped::Failed(ReplaceError::Io(source)) if source.kind() == io::ErrorKind::NotFound)
+    }
+
     pub(super) fn into_error(self, name: &str) -> Error {
         match self {
             Stopped::Refused(error) => error,
-            Stopped::Failed(ReplaceError::Io(source)) if source.kind() == io::ErrorKind::NotFound => {
-                Error::WriteFailed { source }
-            }
-            Stopped::Failed(ReplaceError::Io(source)) => Error::write(name, source),
+            Stopped::Failed(ReplaceError::Io(source)) => Error::write_in_folder(name, source),
             Stopped::Failed(ReplaceError::Changed | ReplaceError::Exists) => {
                 Error::Changed { name: name.into() }
             }

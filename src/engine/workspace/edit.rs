@@ -83,7 +83,7 @@ impl Workspace {
         let done = |report, created| Changed { report, created, version: None };
         for _ in 0..ATTEMPTS {
             control.check()?;
-            let found = self.find_to_change(path, options)?;
+            let found = self.find_to_change(path, options, control)?;
             if !found.exists() {
                 let index = IndexBuilder::new(BLOCK_SHIFT).finish();
                 let Some((edit, report)) = plan(&index, b"")? else { continue };
@@ -91,8 +91,10 @@ impl Workspace {
                 return Ok(done(report, true));
             }
             let Some(file) = self.open_place(&found.place, name, control)? else { continue };
-            if !found.place.allows(Access::WRITE_OK) {
-                return Err(Error::PermissionDenied { name: name.into() });
+            match found.place.allows(Access::WRITE_OK) {
+                None => continue,
+                Some(false) => return Err(Error::PermissionDenied { name: name.into() }),
+                Some(true) => {}
             }
             self.check_version(&file, path, options, control)?;
             let Some((view, index)) = self.whole(file, name, control)? else { continue };

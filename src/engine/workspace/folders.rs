@@ -58,6 +58,35 @@ pub(super) enum Freshness {
     Now,
 }
 
+/// Why a path has no place in one served folder.
+#[derive(Debug)]
+enum Obstacle {
+    /// Nothing can be there: a file is where a folder must be. Another folder may have it.
+    Absent(Error),
+    /// What is there is not known. Another folder may have it; if none has, this is the error.
+    Unknown(Error),
+    /// What is there must not be used.
+    Refused(Error),
+}
+
+impl Obstacle {
+    fn of(name: &str, refusal: ResolveError) -> Obstacle {
+        let kind: fn(Error) -> Obstacle = match refusal {
+            ResolveError::System(Errno::NOTDIR | Errno::NAMETOOLONG) => Obstacle::Absent,
+            ResolveError::System(Errno::ACCESS | Errno::PERM) => Obstacle::Unknown,
+            _ => Obstacle::Refused,
+        };
+        kind(refused(name, refusal))
+    }
+}
+
+impl From<Error> for Obstacle {
+    /// From the error of a served folder that cannot be used.
+    fn from(error: Error) -> Obstacle {
+        Obstacle::Unknown(error)
+    }
+}
+
 impl Found {
     /// Whether the entry exists.
     pub(super) fn exists(&self) -> bool {
@@ -136,23 +165,22 @@ impl Folders {
 
     /// Looks for `path` in each folder, in order. If it is in none, the place for it in the first.
     pub(super) fn find(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
-        let (mut missing, mut gone) = (None, None);
+        let (mut first, mut unknown) = (None, None);
         for (number, root) in self.roots.iter().enumerate() {
             if path.folder().is_some_and(|only| only != number) {
                 continue;
             }
             match self.find_in(number, root, path, want, freshness) {
                 Ok(found) if found.exists() => return Ok(found),
-                Ok(found) => drop(missing.get_or_insert(found)),
-                // Another folder may have the file.
-                Err(Error::FolderGone) => gone = Some(Error::FolderGone),
-                Err(error) => return Err(error),
+                Ok(found) => drop(first.get_or_insert(Ok(found))),
+                Err(Obstacle::Absent(error)) => drop(first.get_or_insert(Err(error))),
+                Err(Obstacle::Unknown(error)) => drop(unknown.get_or_insert(error)),
+                Err(Obstacle::Refused(error)) => return Err(error),
             }
         }
-        // What a folder holds that cannot be read is not known.
-        match (gone, missing) {
-            (None, Some(missing)) => Ok(missing),
-            (gone, _) => Err(gone.unwrap_or(Error::FolderGone)),
+        match unknown {
+            Some(error) => Err(error),
+            None => first.unwrap_or(Err(Error::FolderGone)),
         }
     }
 
@@ -163,7 +191,7 @@ impl Folders {
         path: &FilePath,
         want: Want,
         freshness: Freshness,
-    ) -> Result<Found> {
+    ) -> Result<Found, Obstacle> {
         let folder = match freshness {
             Freshness::Recent => root.folder()?,
             Freshness::Now => root.folder_now()?,
@@ -185,8 +213,8 @@ impl Folders {
             // The error must not tell what an excluded path leads to.
             let text = Path::new(path.as_str());
             match self.excludes.hides(text, true) || self.excludes.hides(text, false) {
-                true => Error::NotFound { name: path.sent().into(), similar: Vec::new() },
-                false => refused(path.sent(), refusal),
+                true => Obstacle::Absent(Error::NotFound { name: path.sent().into(), similar: Vec::new() }),
+                false => Obstacle::of(path.sent(), refusal),
             }
         })?;
         let is_directory = found.is_directory();
@@ -232,6 +260,7 @@ impl Folders {
 pub(super) fn refused(name: &str, refusal: ResolveError) -> Error {
     match refusal {
         ResolveError::Forbidden => Error::PermissionDenied { name: name.into() },
+        ResolveError::Moved => Error::Changed { name: name.into() },
         // Another program has a lease on it.
         ResolveError::System(Errno::AGAIN) => Error::Locked { name: name.into() },
         ResolveError::System(errno) => Error::read(name, io::Error::from(errno)),

@@ -90,7 +90,7 @@ mod tests {
         std::fs::write(dir.join("a"), "line\n".repeat(LineIndex::WORTH_THREADS / 4)).unwrap();
         let options = WorkspaceOptions { max_bytes: 100 << 20, ..WorkspaceOptions::default() };
         let workspace = Workspace::open(&[dir.into()], options).unwrap();
-        let found = workspace.find(&workspace.parse_path("a").unwrap()).unwrap();
+        let found = workspace.find(&workspace.parse_path("a").unwrap(), &control()).unwrap();
         let file = workspace.open_place(&found.place, "a", &control()).unwrap().unwrap();
         (workspace, file)
     }

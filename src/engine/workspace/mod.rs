@@ -28,6 +28,7 @@ mod excerpt;
 mod folders;
 mod indexing;
 mod listing;
+mod locking;
 mod parts;
 mod read;
 mod relocate;
@@ -177,9 +178,9 @@ impl Workspace {
     }
 
     /// Finds an existing file for a read.
-    fn find(&self, path: &FilePath) -> Result<Found> {
+    fn find(&self, path: &FilePath, control: &Control) -> Result<Found> {
         let found = self.folders.find(path, Want::File, Freshness::Recent)?;
-        if found.exists() { Ok(found) } else { Err(self.not_found(&found, path)) }
+        if found.exists() { Ok(found) } else { Err(self.not_found(&found, path, control)) }
     }
 
     /// Refuses every change under `--read-only`.
@@ -190,10 +191,10 @@ impl Workspace {
         }
     }
 
-    fn not_found(&self, found: &Found, path: &FilePath) -> Error {
+    fn not_found(&self, found: &Found, path: &FilePath, control: &Control) -> Error {
         let mut similar = self.similar_names(found, path);
         if path.is_in_tree() {
-            similar.extend(self.elsewhere(found, path));
+            similar.extend(self.elsewhere(found, path, control));
             similar.truncate(MAX_SIMILAR);
         }
         Error::NotFound { name: path.sent().into(), similar }
@@ -221,20 +222,23 @@ impl Workspace {
         name: &str,
         control: &Control,
     ) -> Result<Option<Arc<OpenFile>>> {
+        self.open_within(place, name, self.options.max_bytes, control)
+    }
+
+    /// The same, for a file of at most `max` bytes.
+    fn open_within(
+        &self,
+        place: &ResolvedPath,
+        name: &str,
+        max: u64,
+        control: &Control,
+    ) -> Result<Option<Arc<OpenFile>>> {
         let opened = lease::wait_out(control, || place.open())?;
         if matches!(opened, Err(ResolveError::System(Errno::AGAIN))) && control.broke_off().is_none() {
             return Err(control.locked_out(name));
         }
-        self.admit(name, opened)
-    }
-
-    fn admit(
-        &self,
-        name: &str,
-        opened: Result<Option<OpenFile>, ResolveError>,
-    ) -> Result<Option<Arc<OpenFile>>> {
         let Some(file) = opened.map_err(|refusal| refused(name, refusal))? else { return Ok(None) };
-        let (size, max) = (file.stamp().len, self.options.max_bytes);
+        let size = file.stamp().len;
         if size > max { Err(Error::TooLarge { size, max }) } else { Ok(Some(Arc::new(file))) }
     }
 

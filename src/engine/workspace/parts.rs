@@ -73,7 +73,7 @@ impl Workspace {
     ) -> Result<PartRead> {
         for _ in 0..ATTEMPTS {
             control.check()?;
-            let found = self.find(path)?;
+            let found = self.find(path, control)?;
             let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
             let Some(version) = self.version(&file, control)? else { continue };
             if let Some(read) = self.part_of(&file, path, part, limit, version, control)? {

@@ -113,7 +113,7 @@ impl Workspace {
     pub fn read_bytes(&self, path: &FilePath, control: &Control) -> Result<(Excerpt, FileVersion)> {
         for _ in 0..ATTEMPTS {
             control.check()?;
-            let found = self.find(path)?;
+            let found = self.find(path, control)?;
             let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
             let Some(version) = self.version(&file, control)? else { continue };
             let Some((view, _)) = self.any_bytes(file, path.sent())? else { continue };
@@ -129,7 +129,7 @@ impl Workspace {
         let name = path.sent();
         for _ in 0..ATTEMPTS {
             control.check()?;
-            let found = self.find(path)?;
+            let found = self.find(path, control)?;
             let Some(file) = self.open_place(&found.place, name, control)? else { continue };
             if let Some(excerpt) = self.excerpt(file, name, part, Effort::Full(control))? {
                 return Ok(excerpt);
@@ -340,7 +340,7 @@ mod tests {
 
     /// Adds an index to the cache for the file `a`. Returns its resolved path and the open file.
     fn known(workspace: &Workspace, text: &str) -> (ResolvedPath, Arc<OpenFile>) {
-        let place = workspace.find(&workspace.parse_path("a").unwrap()).unwrap().place;
+        let place = workspace.find(&workspace.parse_path("a").unwrap(), &control()).unwrap().place;
         let file = workspace.open_place(&place, "a", &control()).unwrap().unwrap();
         let index = LineIndex::build(text.as_bytes()).unwrap();
         workspace.cache.put(file.stamp(), CachedText::Text(Arc::new(index)));

@@ -3,19 +3,22 @@
 //! Calls that concern two paths queue for them in the order of the paths, so that two of them never wait for each other.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, FileType, RenameFlags};
 use rustix::io::Errno;
 
-use super::Workspace;
 use super::change::{ChangeOptions, Stopped};
 use super::folders::{Found, Freshness, Want};
-use crate::engine::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces};
+use super::{ATTEMPTS, Workspace};
+use crate::engine::fs::atomic::{
+    AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush,
+};
 use crate::engine::fs::lock::LockTurn;
 use crate::engine::fs::resolve::{ResolvedPath, file_type};
 use crate::engine::fs::version::FileStamp;
+use crate::engine::fs::view::OpenFile;
 use crate::engine::fs::{failpoint, remove};
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
@@ -30,7 +33,7 @@ impl Workspace {
         control: &Control,
     ) -> Result<()> {
         self.check_not_read_only(source)?;
-        let from = self.find_to_take(source, Want::Entry)?;
+        let from = self.find_to_take(source, Want::Entry, control)?;
         let to = self.find_free(target)?;
         if is_same_or_within(&to, target, &from, source) {
             return Err(Error::InvalidArguments {
@@ -45,6 +48,7 @@ impl Workspace {
         if !self.folders.still_leads_to(target, &to) {
             return Err(Error::Changed { name: target.sent().into() });
         }
+        let folders = self.open_folders(source, [&from.place, &to.place])?;
         control.begin_commit()?;
         match rename_to_free(&from.place, &to.place) {
             Ok(()) => {}
@@ -54,12 +58,12 @@ impl Workspace {
                     "source and destination are on different file systems; use copy_file and delete_file";
                 return Err(Error::InvalidArguments { at: "destination".into(), problem: problem.into() });
             }
-            Err(errno) => return Err(Error::write(source.sent(), errno)),
+            Err(errno) => return Err(Error::write_in_folder(source.sent(), errno)),
         }
-        self.flush_folders(source, [&from.place, &to.place])
+        flush(&folders)
     }
 
-    /// Copies the file at `source` to `target`, which must not exist.
+    /// Copies the file at `source`, of any size, to `target`, which must not exist.
     pub fn copy_file(
         &self,
         source: &FilePath,
@@ -68,39 +72,52 @@ impl Workspace {
         control: &Control,
     ) -> Result<()> {
         self.check_not_read_only(target)?;
-        let from = self.find(source)?;
-        let to = self.find_free(target)?;
-        let Some(file) = self.open_place(&from.place, source.sent(), control)? else {
-            return Err(Error::Changed { name: source.sent().into() });
-        };
-        self.check_version(&file, source, options, control)?;
-        let mode = rustix::fs::Mode::from_raw_mode(file.stat().st_mode & 0o777).difference(self.umask);
-        let _turn = self.take_turn(None, &to.place, target.sent(), control.lock_deadline(), control)?;
-        self.cleared.clear_once(&to.place.dir);
-        let copied = (|| {
-            let mut new = AtomicFile::create(&to.place.dir).map_err(ReplaceError::from)?;
-            // The error of a stopped operation is told below.
-            let check = || control.check().map_err(|_| io::Error::other("stopped"));
-            new.copy_from(&file, check).map_err(ReplaceError::from)?;
-            let commit = || {
-                if !file.unchanged() {
-                    return Err(Stopped::Refused(Error::Changed { name: source.sent().into() }));
+        for _ in 0..ATTEMPTS {
+            control.check()?;
+            let from = self.find(source, control)?;
+            let to = self.find_free(target)?;
+            let opened = self.open_within(&from.place, source.sent(), u64::MAX, control)?;
+            let Some(file) = opened else { continue };
+            self.check_version(&file, source, options, control)?;
+            let until = control.lock_deadline();
+            let _turn = self.take_turn(None, &to.place, target.sent(), until, control)?;
+            self.cleared.clear_once(&to.place.dir);
+            match self.write_copy((&file, source), (&to, target), control) {
+                Ok(()) => return Ok(()),
+                Err(stopped) if stopped.lost_its_folder() => {}
+                Err(Stopped::Failed(ReplaceError::Exists)) => {
+                    return Err(Error::Exists { name: target.sent().into() });
                 }
-                if !self.folders.still_leads_to(target, &to) {
-                    return Err(Stopped::Refused(Error::Changed { name: target.sent().into() }));
+                Err(stopped) => {
+                    control.check()?;
+                    return Err(stopped.into_error(target.sent()));
                 }
-                control.begin_commit().map_err(Stopped::Refused)
-            };
-            new.commit(&to.place, &Replaces::Nothing(mode), self.options.durability, commit)
-        })();
-        match copied {
-            Ok(_) => Ok(()),
-            Err(Stopped::Failed(ReplaceError::Exists)) => Err(Error::Exists { name: target.sent().into() }),
-            Err(stopped) => {
-                control.check()?;
-                Err(stopped.into_error(target.sent()))
             }
         }
+        Err(Error::Changed { name: source.sent().into() })
+    }
+
+    fn write_copy(
+        &self,
+        (file, source): (&OpenFile, &FilePath),
+        (to, target): (&Found, &FilePath),
+        control: &Control,
+    ) -> Result<(), Stopped> {
+        let mode = rustix::fs::Mode::from_raw_mode(file.stat().st_mode & 0o777).difference(self.umask);
+        let mut new = AtomicFile::create(&to.place.dir).map_err(ReplaceError::from)?;
+        // The caller tells why the operation was stopped.
+        let check = || control.check().map_err(|_| io::Error::other("stopped"));
+        new.copy_from(file, check).map_err(ReplaceError::from)?;
+        let commit = || {
+            if !file.unchanged() {
+                return Err(Stopped::Refused(Error::Changed { name: source.sent().into() }));
+            }
+            if !self.folders.still_leads_to(target, to) {
+                return Err(Stopped::Refused(Error::Changed { name: target.sent().into() }));
+            }
+            control.begin_commit().map_err(Stopped::Refused)
+        };
+        new.commit(&to.place, &Replaces::Nothing(mode), self.options.durability, commit).map(|_| ())
     }
 
     /// Deletes the file, link or folder at `path`; a folder that is not empty only if `recursive` is set. Returns the
@@ -113,18 +130,18 @@ impl Workspace {
         control: &Control,
     ) -> Result<u64> {
         self.check_not_read_only(path)?;
-        let found = self.find_to_take(path, Want::Link)?;
+        let found = self.find_to_take(path, Want::Link, control)?;
         let until = control.lock_deadline();
         let _turn = self.take_turn(None, &found.place, path.sent(), until, control)?;
         let _lock = self.lock_entry(&found, path, options, control)?;
         self.check_still_there(path, &found)?;
         let place = &found.place;
+        let folders = self.open_folders(path, [place])?;
         if !found.is_directory() {
             control.begin_commit()?;
             let removed = rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::empty());
             removed.map_err(|errno| Error::write(path.sent(), errno))?;
-            self.flush_folders(path, [place])?;
-            return Ok(1);
+            return flush(&folders).map(|()| 1);
         }
         let removed = if recursive { self.delete_tree(&found, path, control)? } else { 0 };
         if !recursive {
@@ -137,29 +154,23 @@ impl Workspace {
             }
             Err(errno) => return Err(Error::write(path.sent(), errno)),
         }
-        self.flush_folders(path, [place])?;
-        Ok(removed + 1)
+        flush(&folders).map(|()| removed + 1)
     }
 
     /// Removes everything in the folder `found`, after a check that nothing in it is protected.
     fn delete_tree(&self, found: &Found, path: &FilePath, control: &Control) -> Result<u64> {
         let folder =
             found.place.open_folder().map_err(|refusal| super::folders::refused(path.sent(), refusal))?;
-        let excludes = self.folders.excludes();
-        let base = found.real_path(path);
-        remove::check_tree(folder.as_fd(), base, excludes, control)
+        let guard = remove::Guard::new(folder.as_fd(), found.real_path(path), self.folders.excludes())
             .map_err(|problem| refused(path, problem))?;
+        guard.check_tree(control).map_err(|problem| refused(path, problem))?;
         // From the first removal on, the delete cannot be stopped.
         control.begin_commit()?;
         let mut removed = 0;
-        match remove::remove_tree(folder.as_fd(), &mut removed, control) {
+        match guard.remove_tree(&mut removed, control) {
             Ok(()) => Ok(removed),
-            Err(errno) => {
-                let (reason, name) = (io::Error::from(errno), path.sent());
-                let problem =
-                    format!("{reason} ({removed} entries in '{name}' were deleted before; it still exists)");
-                Err(Error::WriteFailed { source: io::Error::new(reason.kind(), problem) })
-            }
+            Err(problem) if removed == 0 => Err(refused(path, problem)),
+            Err(problem) => Err(deleted_in_part(path, &problem, removed)),
         }
     }
 
@@ -186,10 +197,10 @@ impl Workspace {
     }
 
     /// Finds an entry that may be moved away or deleted.
-    fn find_to_take(&self, path: &FilePath, want: Want) -> Result<Found> {
+    fn find_to_take(&self, path: &FilePath, want: Want, control: &Control) -> Result<Found> {
         let found = self.folders.find(path, want, Freshness::Now)?;
         if !found.exists() {
-            return Err(self.not_found(&found, path));
+            return Err(self.not_found(&found, path, control));
         }
         found.check_writable(path)?;
         if found.place.name == "." {
@@ -233,7 +244,7 @@ impl Workspace {
         Ok([Some(held), Some(turn(second)?)])
     }
 
-    /// Locks a regular file against edits of other processes, and checks its version.
+    /// Locks a regular file of any size against edits of other processes, and checks its version.
     fn lock_entry(
         &self,
         found: &Found,
@@ -250,7 +261,8 @@ impl Workspace {
                 None => Ok(None),
             };
         }
-        let Some((lock, file)) = self.lock_file(found, path, control.lock_deadline(), control)? else {
+        let until = control.lock_deadline();
+        let Some((lock, file)) = self.lock_file(found, path, u64::MAX, until, control)? else {
             return Err(Error::Changed { name: path.sent().into() });
         };
         self.check_version(&file, path, options, control)?;
@@ -274,24 +286,39 @@ impl Workspace {
         Err(Error::Changed { name: path.sent().into() })
     }
 
-    /// Flushes the folders of these places, so that a rename or removal survives a loss of power.
-    fn flush_folders<'p>(
+    /// Opens the folders of these places for [`flush`]. Before the change, so that after it only the flush can fail. None if
+    /// nothing is flushed.
+    fn open_folders<'p>(
         &self,
         path: &FilePath,
         places: impl IntoIterator<Item = &'p ResolvedPath>,
-    ) -> Result<()> {
-        failpoint::taken().map_err(|source| Error::WriteFailed { source })?;
+    ) -> Result<Vec<OwnedFd>> {
         if self.options.durability == Durability::None {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        for place in places {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let flushed = rustix::fs::openat(&place.dir, ".", flags, rustix::fs::Mode::empty())
-                .and_then(|folder| failpoint::fsync(&folder));
-            flushed.map_err(|errno| Error::write(path.sent(), errno))?;
-        }
-        Ok(())
+        let opened = places.into_iter().map(open_to_flush).collect::<io::Result<_>>();
+        opened.map_err(|error| Error::write_in_folder(path.sent(), error))
     }
+}
+
+/// Flushes folders in which something was changed, so that the change survives a loss of power.
+fn flush(folders: &[OwnedFd]) -> Result<()> {
+    failpoint::taken()
+        .and_then(|()| folders.iter().try_for_each(flush_directory))
+        .map_err(|source| Error::WriteFailed { source })
+}
+
+/// The error for a folder that was deleted in part.
+fn deleted_in_part(path: &FilePath, problem: &remove::Refused, removed: u64) -> Error {
+    let reason = match problem {
+        remove::Refused::Failed(errno) => io::Error::from(*errno).to_string(),
+        remove::Refused::Git => "a .git has come into it meanwhile".into(),
+        remove::Refused::Protected => "something that must stay has come into it meanwhile".into(),
+        remove::Refused::Stopped(_) => "the system is short of descriptors or memory".into(),
+    };
+    let name = path.sent();
+    let problem = format!("{reason} ({removed} entries in '{name}' were deleted before; it still exists)");
+    Error::WriteFailed { source: io::Error::other(problem) }
 }
 
 /// The error for a tree that must not be removed or moved.
@@ -299,6 +326,7 @@ fn refused(path: &FilePath, problem: remove::Refused) -> Error {
     match problem {
         remove::Refused::Git => Error::GitFolder { name: path.sent().into() },
         remove::Refused::Protected => Error::PermissionDenied { name: path.sent().into() },
+        remove::Refused::Failed(errno) => Error::WriteFailed { source: errno.into() },
         remove::Refused::Stopped(error) => error,
     }
 }
@@ -322,7 +350,10 @@ fn rename_to_free(from: &ResolvedPath, to: &ResolvedPath) -> Result<(), Errno> {
                 };
             }
             rustix::fs::linkat(&from.dir, &from.name, &to.dir, &to.name, AtFlags::empty())?;
-            rustix::fs::unlinkat(&from.dir, &from.name, AtFlags::empty())
+            rustix::fs::unlinkat(&from.dir, &from.name, AtFlags::empty()).inspect_err(|_| {
+                // It has two names now; the new one must not stay.
+                let _ = rustix::fs::unlinkat(&to.dir, &to.name, AtFlags::empty());
+            })
         }
         renamed => renamed,
     }

@@ -309,3 +309,22 @@ fn an_edit_that_fails_because_the_file_is_cut_meanwhile_says_that_it_was_changed
     assert!(matches!(outcome, Err(Error::Changed { .. })), "{outcome:?}");
     assert_eq!((times, names(dir.path())), (1, vec!["a".into()]));
 }
+
+#[test]
+fn a_call_that_was_called_off_looks_for_no_near_paths() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("sub")).unwrap();
+    std::fs::write(dir.path().join("sub/a.txt"), "x\n").unwrap();
+    let options = WorkspaceOptions { names: NamePolicy::Paths, ..WorkspaceOptions::default() };
+    let workspace = Workspace::open(&[dir.path().into()], options).unwrap();
+    let path = workspace.parse_path("a.txt").unwrap();
+    let near = |control: &Control| match workspace.info_or_near(&path, control) {
+        Err(Error::NotFound { similar, .. }) => similar,
+        found => panic!("{found:?}"),
+    };
+    assert_eq!(near(&control()), ["sub/a.txt"]);
+    let cancelled = control();
+    assert!(cancelled.cancel());
+    assert_eq!(near(&cancelled), [""; 0]);
+    assert_eq!(near(&Control::new(Duration::ZERO)), [""; 0]);
+}

@@ -1,12 +1,13 @@
 //! Folders as clients see them: walks, and what one entry is (contract 12, 13).
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Mode, Statx, StatxFlags};
 
-use super::Workspace;
 use super::folders::{Found, Freshness, Want, refused};
+use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::parents::Parents;
 use crate::engine::fs::resolve::ResolvedPath;
 use crate::engine::path::FilePath;
@@ -42,7 +43,7 @@ impl Workspace {
         options: WalkOptions,
         control: &'w Control,
     ) -> Result<Walk<'w>> {
-        let found = self.find_entry(path, Want::Entry)?;
+        let found = self.find_entry(path, Want::Entry, control)?;
         if !found.is_directory() {
             return Err(Error::NotAFolder { name: path.sent().into() });
         }
@@ -53,9 +54,23 @@ impl Workspace {
         Ok(if self.options.read_only { walk } else { walk.clear_leftovers() })
     }
 
+    /// What is at `path`. If nothing is, the error names near paths.
+    pub fn info_or_near(&self, path: &FilePath, control: &Control) -> Result<EntryInfo> {
+        match self.info(path) {
+            Err(Error::NotFound { .. }) => {
+                self.find_entry(path, Want::Entry, control)?;
+                self.info(path)
+            }
+            info => info,
+        }
+    }
+
     /// What is at `path`.
     pub fn info(&self, path: &FilePath) -> Result<EntryInfo> {
-        let found = self.find_entry(path, Want::Entry)?;
+        let found = self.folders.find(path, Want::Entry, Freshness::Recent)?;
+        if !found.exists() {
+            return Err(Error::NotFound { name: path.sent().into(), similar: Vec::new() });
+        }
         let fields = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
         let flags = AtFlags::SYMLINK_NOFOLLOW;
         let stat = rustix::fs::statx(&found.place.dir, &found.place.name, flags, fields)
@@ -74,29 +89,37 @@ impl Workspace {
     /// Creates the folder at `path` and its missing parents. Does nothing if it exists.
     pub fn create_folder(&self, path: &FilePath, control: &Control) -> Result<()> {
         self.check_not_read_only(path)?;
-        let found = self.folders.find(path, Want::Entry, Freshness::Now)?;
-        if found.is_directory() {
-            return Ok(());
+        for _ in 0..ATTEMPTS {
+            let found = self.folders.find(path, Want::Entry, Freshness::Now)?;
+            if found.is_directory() {
+                return Ok(());
+            }
+            if found.exists() {
+                return Err(Error::Exists { name: path.sent().into() });
+            }
+            found.check_writable(path)?;
+            if self.folders.excludes().hides(found.real_path(path), true) {
+                return Err(Error::PermissionDenied { name: path.sent().into() });
+            }
+            let Found { place, .. } = &found;
+            let missing = place.missing.iter().cloned().chain([place.name.clone()]).collect();
+            let place = ResolvedPath { missing, ..place.clone() };
+            control.begin_commit()?;
+            match Parents::create(&place, self.new_folder_mode(), self.options.durability) {
+                Ok(_) => return Ok(()),
+                // Another program removed the folder that it was to be in.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::write(path.sent(), error)),
+            }
         }
-        if found.exists() {
-            return Err(Error::Exists { name: path.sent().into() });
-        }
-        found.check_writable(path)?;
-        if self.folders.excludes().hides(found.real_path(path), true) {
-            return Err(Error::PermissionDenied { name: path.sent().into() });
-        }
-        let Found { place, .. } = &found;
-        let missing = place.missing.iter().cloned().chain([place.name.clone()]).collect();
-        let place = ResolvedPath { missing, ..place.clone() };
-        control.begin_commit()?;
-        Parents::create(&place, self.new_folder_mode(), self.options.durability)
-            .map_err(|error| Error::write(path.sent(), error))?;
-        Ok(())
+        Err(Error::Changed { name: path.sent().into() })
     }
 
-    /// Paths in other folders that end in the name of the missing `found`. Looks at a bounded number of entries.
-    pub(super) fn elsewhere(&self, found: &Found, path: &FilePath) -> Vec<String> {
-        let control = Control::new(LONGEST_SEARCH);
+    /// Paths in other folders that end in the name of the missing `found`. Looks at a bounded number of entries, in a
+    /// bounded time, and no longer than the operation may take.
+    pub(super) fn elsewhere(&self, found: &Found, path: &FilePath, operation: &Control) -> Vec<String> {
+        let left = operation.deadline().saturating_duration_since(Instant::now());
+        let control = Control::new(LONGEST_SEARCH.min(left));
         let (root, wanted) = (found.folder.handle(), path.as_str().rsplit('/').next().unwrap_or_default());
         let mut paths = Vec::new();
         let Ok(folder) = root.try_clone() else { return paths };
@@ -104,7 +127,7 @@ impl Workspace {
         let walk = Walk::new(root, folder, Path::new(""), options, self.folders.excludes(), &control);
         let Ok(mut walk) = walk else { return paths };
         for _ in 0..ENTRIES_SEARCHED {
-            let Ok(Some(step)) = walk.next_step() else { break };
+            let (Ok(()), Ok(Some(step))) = (operation.check(), walk.next_step()) else { break };
             let is_entry = matches!(step, WalkStep::Entry(_));
             if is_entry && walk.name().eq_ignore_ascii_case(wanted.as_bytes()) && !wanted.is_empty() {
                 paths.extend(std::str::from_utf8(walk.path()).map(str::to_owned));
@@ -114,9 +137,9 @@ impl Workspace {
     }
 
     /// Finds an existing entry.
-    pub(super) fn find_entry(&self, path: &FilePath, want: Want) -> Result<Found> {
+    fn find_entry(&self, path: &FilePath, want: Want, control: &Control) -> Result<Found> {
         let found = self.folders.find(path, want, Freshness::Recent)?;
-        if found.exists() { Ok(found) } else { Err(self.not_found(&found, path)) }
+        if found.exists() { Ok(found) } else { Err(self.not_found(&found, path, control)) }
     }
 
     /// The mode of new directories.

@@ -3,6 +3,9 @@
 //! The first call with a key runs. Another with the same key and the same arguments waits for its end and gets the same
 //! reply. A call that failed and changed nothing leaves no trace, so that it can be sent again. Lasts as long as
 //! the process. Knows no tools and no protocol; keys of all clients are one set.
+//!
+//! The bytes of replies are bounded: the oldest are forgotten. That a call was carried out is never forgotten within the ten
+//! minutes; where its reply is, the answer to the same call says so. So the keys are bounded by refusing new ones.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,8 +23,8 @@ use crate::protocol::Answer;
 /// How long a reply is kept after the end of its call.
 const KEPT_FOR: Duration = Duration::from_secs(600);
 
-/// Limit of keys, of running calls and kept replies together.
-const KEYS: usize = 1_024;
+/// Limit of keys, of running calls and of those that were carried out together. They take about 4 MB.
+const KEYS: usize = 16_384;
 
 /// Limit of the kept replies, in bytes.
 const BYTES: usize = 4 << 20;
@@ -36,8 +39,10 @@ pub(super) struct RepeatedCalls(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     by_key: HashMap<Arc<str>, Entry>,
-    /// The keys of kept replies, oldest first.
-    kept: VecDeque<Arc<str>>,
+    /// The keys of calls that were carried out, oldest first.
+    done: VecDeque<Arc<str>>,
+    /// How many of those, from the oldest, have no text any more.
+    without_text: usize,
     /// The bytes of kept replies.
     bytes: usize,
 }
@@ -52,7 +57,7 @@ struct Entry {
 enum Phase {
     /// The channel closes when the call ends.
     Running(watch::Receiver<()>),
-    Kept(Instant, Arc<KeptReply>),
+    Done(Instant, Arc<KeptReply>),
 }
 
 /// What a call with a key is to do.
@@ -99,14 +104,15 @@ impl RepeatedCalls {
                 let problem = "this key was used within ten minutes for a call with other arguments";
                 return Ok(refused(format!("{problem}; send another key for another call")));
             }
-            Some(Entry { phase: Phase::Kept(_, reply), .. }) => return Ok(Claim::Known(reply.clone())),
+            Some(Entry { phase: Phase::Done(_, reply), .. }) => return Ok(Claim::Known(reply.clone())),
             Some(Entry { phase: Phase::Running(running), .. }) => return Err(running.clone()),
             None => {}
         }
-        while state.by_key.len() >= KEYS {
-            if !state.forget_oldest() {
-                return Ok(Claim::Known(Arc::new(KeptReply::Failed(Error::Busy))));
-            }
+        if state.by_key.len() >= KEYS {
+            let problem = "keys of the last ten minutes are known, and no more can be";
+            return Ok(refused(format!(
+                "{KEYS} {problem}; nothing was changed; send the call without a key, or later"
+            )));
         }
         let (key, (ended, running)) = (Arc::<str>::from(key), watch::channel(()));
         state.by_key.insert(key.clone(), Entry { fingerprint, phase: Phase::Running(running) });
@@ -134,39 +140,47 @@ fn refused<'c>(problem: String) -> Claim<'c> {
 impl State {
     fn forget_old(&mut self) {
         let is_old =
-            |entry: &Entry| matches!(entry.phase, Phase::Kept(since, _) if since.elapsed() > KEPT_FOR);
-        while self.kept.front().is_some_and(|key| self.by_key.get(key).is_none_or(is_old)) {
-            self.forget_oldest();
+            |entry: &Entry| matches!(entry.phase, Phase::Done(since, _) if since.elapsed() > KEPT_FOR);
+        while self.done.front().is_some_and(|key| self.by_key.get(key).is_none_or(is_old)) {
+            let Some(key) = self.done.pop_front() else { return };
+            if let Some(Entry { phase: Phase::Done(_, reply), .. }) = self.by_key.remove(&key) {
+                self.bytes -= reply.bytes();
+            }
+            self.without_text = self.without_text.saturating_sub(1);
         }
-    }
-
-    /// Forgets the oldest reply. False if there is none.
-    fn forget_oldest(&mut self) -> bool {
-        let Some(key) = self.kept.pop_front() else { return false };
-        if let Some(Entry { phase: Phase::Kept(_, reply), .. }) = self.by_key.remove(&key) {
-            self.bytes -= reply.bytes();
+        if self.by_key.is_empty() {
+            *self = State::default();
         }
-        true
     }
 
     fn keep(&mut self, key: &Arc<str>, reply: Arc<KeptReply>) {
         let Some(entry) = self.by_key.get_mut(key) else { return };
-        entry.phase = Phase::Kept(Instant::now(), reply.clone());
-        self.kept.push_back(key.clone());
+        // One that takes all the memory alone leaves the others theirs.
+        let reply = match reply.without_text() {
+            Some(shorter) if reply.bytes() > BYTES => Arc::new(shorter),
+            _ => reply,
+        };
         self.bytes += reply.bytes();
-        while self.bytes > BYTES && self.forget_oldest() {}
+        entry.phase = Phase::Done(Instant::now(), reply);
+        self.done.push_back(key.clone());
+        while self.bytes > BYTES
+            && let Some(key) = self.done.get(self.without_text)
+        {
+            if let Some(Entry { phase: Phase::Done(_, reply), .. }) = self.by_key.get_mut(key)
+                && let Some(shorter) = reply.without_text()
+            {
+                self.bytes -= reply.bytes();
+                *reply = Arc::new(shorter);
+            }
+            self.without_text += 1;
+        }
     }
 }
 
 impl FirstCall<'_> {
-    /// Keeps the reply. One that is too large is replaced, so that the call still does not run again.
+    /// Keeps the reply.
     pub(super) fn keep(mut self, reply: Arc<KeptReply>) {
-        let too_large = || {
-            let problem = "a call with this key was carried out; its reply is too large to be repeated";
-            let at = "idempotency_key".into();
-            Arc::new(KeptReply::Failed(Error::InvalidArguments { at, problem: problem.into() }))
-        };
-        self.kept = Some(if reply.bytes() > BYTES { too_large() } else { reply });
+        self.kept = Some(reply);
     }
 }
 

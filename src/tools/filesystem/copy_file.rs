@@ -57,7 +57,7 @@ impl Call for CopyFile {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let CopyArguments { source, destination, expected_version, .. } = &self.0;
-        let options = ChangeOptions { expected: *expected_version, ..ChangeOptions::default() };
+        let options = ChangeOptions::of_version(*expected_version);
         workspace.copy_file(source, destination, &options, control)?;
         Ok(content(format!("Successfully copied {} to {}", source.sent(), destination.sent()), wanted))
     }

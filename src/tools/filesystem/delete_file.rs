@@ -53,7 +53,7 @@ impl Call for DeleteFile {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let DeleteArguments { path, recursive, expected_version, .. } = &self.0;
-        let options = ChangeOptions { expected: *expected_version, ..ChangeOptions::default() };
+        let options = ChangeOptions::of_version(*expected_version);
         let text = match workspace.delete(path, *recursive, &options, control)? {
             1 => format!("Successfully deleted {}", path.sent()),
             entries => format!("Successfully deleted {} ({entries} entries)", path.sent()),

@@ -3,15 +3,16 @@
 use serde_json::json;
 
 use super::CONTENT;
-use super::walking::{Passed, cursor_behind, has_changed, kept, note, passed, path_kept, shown};
-use crate::engine::{Control, EntryKind, FilePath, Result, TreeExclude, WalkOptions, WalkStep, Workspace};
-use crate::tools::arguments::{Count, List, Request, Takes, arguments};
+use super::walking::{
+    Passed, Patterns, cursor_behind, exclude_globs, has_changed, kept, note, passed, path_kept, shown,
+};
+use crate::engine::{
+    Control, EntryKind, FilePath, GlobBudget, Result, TreeExclude, WalkOptions, WalkStep, Workspace,
+};
+use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_pattern};
-
-/// Maximum number of patterns in one call.
-const MAX_PATTERNS: usize = 50;
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "directory_tree",
@@ -34,7 +35,7 @@ arguments! {
         /// Path of the folder
         path: FilePath,
         /// Globs of paths to leave out, below the folder
-        exclude_patterns as "excludePatterns": Option<List<String, 0, MAX_PATTERNS>>,
+        exclude_patterns as "excludePatterns": Option<Patterns>,
         /// How many levels of folders are shown
         max_depth: Option<Count>,
         /// Whether files that git ignores are shown
@@ -47,7 +48,6 @@ arguments! {
 #[derive(Debug)]
 struct DirectoryTree {
     arguments: TreeArguments,
-    excludes: Vec<TreeExclude>,
     /// What a cursor of this tree belongs to.
     of: String,
     limit: Option<usize>,
@@ -56,13 +56,11 @@ struct DirectoryTree {
 impl Request for TreeArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
         let patterns = self.exclude_patterns.as_ref().map(|list| list.0.as_slice()).unwrap_or_default();
-        let parse = |pattern: &String| TreeExclude::parse(pattern).map_err(|error| wrong_pattern(&error));
-        let excludes = patterns.iter().map(parse).collect::<Result<_>>()?;
         let depth = self.max_depth.map_or(0, |depth| depth.0);
         let of =
             format!("{} {depth} {} {patterns:?} {}", TOOL.name, self.include_ignored, self.path.as_str());
         Cursor::check(self.cursor.as_ref(), &of)?;
-        Ok(Box::new(DirectoryTree { arguments: self, excludes, of, limit: options.limit }))
+        Ok(Box::new(DirectoryTree { arguments: self, of, limit: options.limit }))
     }
 }
 
@@ -72,7 +70,10 @@ impl Call for DirectoryTree {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let TreeArguments { path, max_depth, include_ignored, cursor, .. } = &self.arguments;
+        let TreeArguments { path, exclude_patterns, max_depth, include_ignored, cursor } = &self.arguments;
+        let mut budget = GlobBudget::default();
+        let excludes =
+            exclude_globs(exclude_patterns.as_ref(), |pattern| TreeExclude::within(pattern, &mut budget))?;
         let depth = max_depth.map_or(usize::MAX, |depth| depth.0 as usize);
         let options = WalkOptions { depth, skip_ignored: !include_ignored, ..WalkOptions::default() };
         let mut walk = workspace.walk(path, options, control)?;
@@ -81,7 +82,7 @@ impl Call for DirectoryTree {
         while let Some(step) = walk.next_step()? {
             let WalkStep::Entry(entry) = step else { continue };
             let name = shown(walk.path_from_start());
-            if self.excludes.iter().any(|exclude| exclude.matches(&name)) {
+            if excludes.iter().any(|exclude| exclude.matches(&name)) {
                 walk.skip_folder();
                 continue;
             }

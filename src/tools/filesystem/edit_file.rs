@@ -109,7 +109,7 @@ impl Call for EditFile {
 impl EditFile {
     fn edit(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let name = workspace.absolute(&self.path)?.to_string_lossy().into_owned();
-        let options = ChangeOptions { expected: self.expected, versioned: true, ..ChangeOptions::default() };
+        let options = ChangeOptions { versioned: true, ..ChangeOptions::of_version(self.expected) };
         let limits = TextLimits {
             passages: 0,
             max_bytes: workspace.options().max_bytes,

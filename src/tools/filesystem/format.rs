@@ -14,7 +14,9 @@ pub(super) fn size(bytes: u64) -> String {
         return format!("{bytes} B");
     }
     let unit = ((bytes as f64).log2() / 10.0).floor().min((UNITS.len() - 1) as f64) as usize;
-    format!("{:.2} {}", bytes as f64 / 1024f64.powi(unit as i32), UNITS[unit])
+    // JavaScript rounds a half up; the formatting of floats here rounds it to the even digit.
+    let hundredths = (u128::from(bytes) * 100 + (1 << (10 * unit - 1))) >> (10 * unit);
+    format!("{}.{:02} {}", hundredths / 100, hundredths % 100, UNITS[unit])
 }
 
 /// `name`, filled with blanks to `width` UTF-16 units.
@@ -74,6 +76,9 @@ mod tests {
             (1_048_576_000, "1000.00 MB"),
             (1 << 30, "1.00 GB"),
             (1 << 50, "1024.00 TB"),
+            (5_248, "5.13 KB"),
+            (4_736, "4.63 KB"),
+            (5_247, "5.12 KB"),
         ] {
             assert_eq!(size(bytes), text);
         }

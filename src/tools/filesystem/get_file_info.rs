@@ -41,8 +41,8 @@ impl Call for GetFileInfo {
         Some(&self.0)
     }
 
-    fn run(&self, workspace: &Workspace, wanted: OutputKinds, _: &Control) -> Result<Reply> {
-        let info = workspace.info(&self.0)?;
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let info = workspace.info_or_near(&self.0, control)?;
         // A file system that does not know when a file was created tells 1970, as there.
         let created = format::date(info.created_ms.unwrap_or(0));
         let (modified, accessed) = (format::date(info.modified_ms), format::date(info.accessed_ms));

@@ -57,7 +57,7 @@ impl Call for MoveFile {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let MoveArguments { source, destination, expected_version, .. } = &self.0;
-        let options = ChangeOptions { expected: *expected_version, ..ChangeOptions::default() };
+        let options = ChangeOptions::of_version(*expected_version);
         workspace.move_entry(source, destination, &options, control)?;
         let text = format!("Successfully moved {} to {}", source.sent(), destination.sent());
         Ok(content(text, wanted))

@@ -3,15 +3,16 @@
 use serde_json::json;
 
 use super::CONTENT;
-use super::walking::{Passed, cursor_behind, has_changed, kept, note, passed, path_kept, shown};
-use crate::engine::{Control, EntryKind, FilePath, Glob, Result, WalkOptions, WalkStep, Workspace};
-use crate::tools::arguments::{List, Request, Takes, arguments};
+use super::walking::{
+    Passed, Patterns, cursor_behind, exclude_globs, has_changed, kept, note, passed, path_kept, shown,
+};
+use crate::engine::{
+    Control, EntryKind, FilePath, Glob, GlobBudget, Result, WalkOptions, WalkStep, Workspace,
+};
+use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_pattern};
-
-/// Maximum number of patterns in one call.
-const MAX_PATTERNS: usize = 50;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "search_files",
@@ -34,7 +35,7 @@ arguments! {
         /// Glob of paths below it
         pattern: String,
         /// Globs of paths to leave out
-        exclude_patterns as "excludePatterns": Option<List<String, 0, MAX_PATTERNS>>,
+        exclude_patterns as "excludePatterns": Option<Patterns>,
         /// Where an earlier answer says that the list goes on
         cursor: Option<Cursor>,
     }
@@ -43,8 +44,6 @@ arguments! {
 #[derive(Debug)]
 struct SearchFiles {
     arguments: SearchArguments,
-    pattern: Glob,
-    excludes: Vec<Glob>,
     /// What a cursor of this list belongs to.
     of: String,
     limit: Option<usize>,
@@ -52,13 +51,10 @@ struct SearchFiles {
 
 impl Request for SearchArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let parse = |pattern: &String| Glob::parse(pattern).map_err(|error| wrong_pattern(&error));
         let patterns = self.exclude_patterns.as_ref().map(|list| list.0.as_slice()).unwrap_or_default();
-        let excludes = patterns.iter().map(parse).collect::<Result<_>>()?;
-        let pattern = parse(&self.pattern)?;
         let of = format!("{} {:?} {patterns:?} {}", TOOL.name, self.pattern, self.path.as_str());
         Cursor::check(self.cursor.as_ref(), &of)?;
-        Ok(Box::new(SearchFiles { arguments: self, pattern, excludes, of, limit: options.limit }))
+        Ok(Box::new(SearchFiles { arguments: self, of, limit: options.limit }))
     }
 }
 
@@ -69,6 +65,11 @@ impl Call for SearchFiles {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let SearchArguments { path, pattern, exclude_patterns, cursor } = &self.arguments;
+        let mut budget = GlobBudget::default();
+        let wanted_paths =
+            Glob::within(pattern, &mut budget).map_err(|error| wrong_pattern("pattern", &error))?;
+        let excludes =
+            exclude_globs(exclude_patterns.as_ref(), |pattern| Glob::within(pattern, &mut budget))?;
         let mut walk = workspace.walk(path, WalkOptions::default(), control)?;
         let base = workspace.absolute(path)?;
         let mut line = base.to_string_lossy().into_owned();
@@ -81,7 +82,7 @@ impl Call for SearchFiles {
             seen += 1;
             control.progress(seen, None);
             let name = shown(walk.path_from_start());
-            if self.excludes.iter().any(|exclude| exclude.matches(&name)) {
+            if excludes.iter().any(|exclude| exclude.matches(&name)) {
                 walk.skip_folder();
                 continue;
             }
@@ -92,7 +93,7 @@ impl Call for SearchFiles {
                 walk.skip_folder();
                 continue;
             }
-            let matches = position == Passed::No && self.pattern.matches(&name);
+            let matches = position == Passed::No && wanted_paths.matches(&name);
             // A link that leads out of the folder, or nowhere, is no file.
             if !matches || entry.kind == EntryKind::Link && walk.stat_of_target().is_none() {
                 continue;

@@ -1,11 +1,27 @@
-//! What the tools that walk share: names as text, cursors into a walk, and the note on what was left out.
+//! What the tools that walk share: names as text, cursors into a walk, globs, and the note on what was left out.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt::Write;
 
-use crate::engine::{FilePath, LeftOut, Result, Workspace};
+use crate::engine::{FilePath, GlobError, LeftOut, Result, Workspace};
+use crate::tools::arguments::List;
 use crate::tools::cursor::Cursor;
+use crate::tools::wrong_pattern;
+
+/// The globs of paths that a call leaves out.
+pub(super) type Patterns = List<String, 0, 50>;
+
+/// Reads `excludePatterns`. When the call runs, because it may take a while.
+pub(super) fn exclude_globs<G>(
+    patterns: Option<&Patterns>,
+    mut read: impl FnMut(&str) -> Result<G, GlobError>,
+) -> Result<Vec<G>> {
+    let read = |(at, pattern): (usize, &String)| {
+        read(pattern).map_err(|error| wrong_pattern(format!("excludePatterns[{at}]"), &error))
+    };
+    patterns.into_iter().flat_map(|patterns| patterns.iter()).enumerate().map(read).collect()
+}
 
 /// A name or path as text. Bytes that are not UTF-8 are written as `\xNN`.
 pub(super) fn shown(name: &[u8]) -> Cow<'_, str> {

@@ -59,9 +59,8 @@ impl Call for WriteFile {
         let options = ChangeOptions {
             create_parents: false,
             create_only: *create_only,
-            expected: *expected_version,
             versioned: true,
-            ..ChangeOptions::default()
+            ..ChangeOptions::of_version(*expected_version)
         };
         let changed = workspace.write_file(path, &text.0, &options, control)?;
         let meta = changed.version.as_ref().map(version_meta).unwrap_or_default();

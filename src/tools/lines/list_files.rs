@@ -8,9 +8,9 @@ use serde_json::{Value as Json, json};
 use crate::engine::{
     Control, FileEntry, FilePath, Glob, LeftOut, ListOptions, Listing, NamePolicy, Result, Workspace,
 };
-use crate::tools::arguments::{Argument, Count, Request, Takes, Value, arguments};
+use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::timestamp::{push_timestamp, timestamp};
-use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool, wrong_pattern};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "list_files",
@@ -45,34 +45,11 @@ pub(crate) static TOOL: Tool = Tool {
 arguments! {
     struct ListArguments {
         /// Glob of names, such as *.txt
-        pattern as "match": Option<Pattern>,
+        pattern as "match": Option<String>,
         /// Only names after this one
         after: Option<String>,
         /// Maximum number of files
         limit: Option<Count>,
-    }
-}
-
-/// A glob, and its text for the call that goes on.
-#[derive(Debug)]
-struct Pattern {
-    text: String,
-    glob: Glob,
-}
-
-impl Argument for Pattern {
-    fn expected() -> String {
-        "a glob".into()
-    }
-
-    fn schema(out: &mut String) {
-        String::schema(out);
-    }
-
-    fn read(value: &Value) -> Result<Pattern> {
-        let text = value.string()?;
-        let glob = Glob::parse(&text).map_err(|problem| value.refuse(problem.to_string()))?;
-        Ok(Pattern { text, glob })
     }
 }
 
@@ -100,9 +77,12 @@ impl Call for ListFiles {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let ListArguments { pattern, after, limit } = &self.arguments;
+        // Read when the call runs, because it may take a while.
+        let glob = pattern.as_deref().map(Glob::parse).transpose();
+        let glob = glob.map_err(|error| wrong_pattern("match", &error))?;
         let options = ListOptions {
             after: after.as_deref(),
-            pattern: pattern.as_ref().map(|pattern| &pattern.glob),
+            pattern: glob.as_ref(),
             limit: limit.map_or(usize::MAX, |limit| limit.0.try_into().unwrap_or(usize::MAX)),
             with_access: wanted.data,
         };
@@ -139,7 +119,7 @@ impl ListFiles {
         let ListArguments { pattern, limit, .. } = &self.arguments;
         let mut next = json!({ "after": listing.name(last) });
         if let Some(pattern) = pattern {
-            next["match"] = json!(pattern.text);
+            next["match"] = json!(pattern);
         }
         if let Some(limit) = limit {
             next["limit"] = json!(limit.0);

@@ -55,8 +55,8 @@ const MAX_WINDOWS: usize = 1 << 20;
 /// The work of a coarse diff after which what is left is deleted and inserted in blocks. See [`Pair::work`].
 const COARSE_WORK: usize = 12_000_000;
 
-/// The diff of the text `old`, named `name` in the header, and what `plan` makes of it, both with CRLF told as LF. None
-/// if `old` is not the text of the plan.
+/// The diff of the text `old`, named `name` in the header, and what `plan` makes of it, both with CRLF told as LF and
+/// without the byte order mark. None if `old` is not the text of the plan.
 ///
 /// It is the diff of the whole texts. But only the lines around the changes are looked at: if the search would need
 /// others, it starts again with more of them. If a MB of text does not suffice, the diff is coarse.

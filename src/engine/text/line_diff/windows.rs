@@ -107,13 +107,16 @@ impl Builder {
         if !is_marked(&self.old) || !is_marked(&self.new) {
             return Err(NoWindows::NotText);
         }
-        let text = |bytes| String::from_utf8(bytes).map(with_lf).map_err(|_| NoWindows::NotText);
+        let text = |bytes| String::from_utf8(bytes).map(as_shown).map_err(|_| NoWindows::NotText);
         Ok(Windows { old: text(self.old)?, new: text(self.new)?, gaps: self.gaps })
     }
 }
 
-/// The text with CRLF as LF.
-fn with_lf(text: String) -> String {
+/// The text with CRLF as LF, and without the byte order mark.
+fn as_shown(mut text: String) -> String {
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
     if text.contains('\r') { text.replace("\r\n", "\n") } else { text }
 }
 

@@ -9,7 +9,11 @@ fn an_index_of_another_length_is_not_believed() {
     let workspace = open(dir.path());
     let name = workspace.parse_path("a").unwrap();
     let file = workspace
-        .open_place(&workspace.find(&workspace.parse_path("a").unwrap()).unwrap().place, "a", &control())
+        .open_place(
+            &workspace.find(&workspace.parse_path("a").unwrap(), &control()).unwrap().place,
+            "a",
+            &control(),
+        )
         .unwrap()
         .unwrap();
     for other in ["", "1\n", "1\n2\n3\n4\n"] {
@@ -26,7 +30,7 @@ fn of_a_file_that_an_edit_replaced_nothing_is_kept() {
     let workspace = open(dir.path());
     let name = workspace.parse_path("a").unwrap();
     let known = || {
-        let place = workspace.find(&workspace.parse_path("a").unwrap()).unwrap().place;
+        let place = workspace.find(&workspace.parse_path("a").unwrap(), &control()).unwrap().place;
         let file = workspace.open_place(&place, "a", &control()).unwrap().unwrap();
         move |workspace: &Workspace| workspace.cache.get(file.stamp()).is_some()
     };
