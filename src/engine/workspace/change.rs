@@ -2,13 +2,14 @@
 //!
 //! The plan is the caller's. Knows no lines and no search.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::sync::Arc;
 use std::time::Instant;
 
 use rustix::fs::{Access, Mode};
 
 use super::folders::{Found, Freshness, Want};
+use super::indexing::Indexing;
 use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::CachedText;
 use crate::engine::file_version::ContentHash;
@@ -297,10 +298,13 @@ impl Workspace {
                 out: new,
                 index: IndexBuilder::new(BLOCK_SHIFT),
                 content: versioned.then(ContentHash::default),
+                written: 0,
+                size,
+                control,
             },
         );
         edit.write_to(old, &mut out).map_err(ReplaceError::from)?;
-        let Indexing { out: new, index, content } =
+        let Indexing { out: new, index, content, .. } =
             out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?;
         let commit = || {
             if !self.folders.still_leads_to(path, found) {
@@ -390,27 +394,4 @@ struct NewContent<'c> {
     old: &'c [u8],
     /// Whether the result tells the version.
     versioned: bool,
-}
-
-/// A writer that indexes the bytes it writes.
-struct Indexing {
-    out: AtomicFile,
-    index: IndexBuilder,
-    /// For the version of the new content.
-    content: Option<ContentHash>,
-}
-
-impl Write for Indexing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(&bytes[..bytes.len().min(1 << 20)])?;
-        self.index.push(&bytes[..written]);
-        if let Some(content) = &mut self.content {
-            content.push(&bytes[..written]);
-        }
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }

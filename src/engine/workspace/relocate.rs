@@ -80,7 +80,10 @@ impl Workspace {
         let copied = (|| {
             let mut new = AtomicFile::create(&to.place.dir).map_err(ReplaceError::from)?;
             // The error of a stopped operation is told below.
-            let check = || control.check().map_err(|_| io::Error::other("stopped"));
+            let check = |copied| {
+                control.progress(copied, Some(file.len_bytes() as u64));
+                control.check().map_err(|_| io::Error::other("stopped"))
+            };
             new.copy_from(&file, check).map_err(ReplaceError::from)?;
             let commit = || {
                 if !file.unchanged() {
