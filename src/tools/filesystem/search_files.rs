@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::CONTENT;
-use super::walking::{Passed, cursor_behind, has_changed, kept, note, passed, path_kept, shown};
+use super::walking::{Listed, Passed, passed, shown};
 use crate::engine::{Control, EntryKind, FilePath, Glob, Result, WalkOptions, WalkStep, Workspace};
 use crate::tools::arguments::{List, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
@@ -45,8 +45,8 @@ struct SearchFiles {
     arguments: SearchArguments,
     pattern: Glob,
     excludes: Vec<Glob>,
-    /// What a cursor of this list belongs to.
-    of: String,
+    /// The arguments that a cursor of this list belongs to.
+    key: String,
     limit: Option<usize>,
 }
 
@@ -56,9 +56,8 @@ impl Request for SearchArguments {
         let patterns = self.exclude_patterns.as_ref().map(|list| list.0.as_slice()).unwrap_or_default();
         let excludes = patterns.iter().map(parse).collect::<Result<_>>()?;
         let pattern = parse(&self.pattern)?;
-        let of = format!("{} {:?} {patterns:?} {}", TOOL.name, self.pattern, self.path.as_str());
-        Cursor::check(self.cursor.as_ref(), &of)?;
-        Ok(Box::new(SearchFiles { arguments: self, pattern, excludes, of, limit: options.limit }))
+        let key = format!("{:?} {patterns:?}", self.pattern);
+        Ok(Box::new(SearchFiles { arguments: self, pattern, excludes, key, limit: options.limit }))
     }
 }
 
@@ -69,13 +68,14 @@ impl Call for SearchFiles {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let SearchArguments { path, pattern, exclude_patterns, cursor } = &self.arguments;
+        let listed = Listed { workspace, tool: TOOL.name, folder: path, arguments: &self.key };
+        let after = listed.behind(cursor.as_ref())?;
         let mut walk = workspace.walk(path, WalkOptions::default(), control)?;
         let base = workspace.absolute(path)?;
         let mut line = base.to_string_lossy().into_owned();
         line.push('/');
         let base_len = line.len();
         let (mut list, mut last, mut seen) = (LimitedText::new(self.limit), Vec::new(), 0);
-        let after = cursor.as_ref().map(|cursor| path_kept(&cursor.after));
         while let Some(step) = walk.next_step()? {
             let WalkStep::Entry(entry) = step else { continue };
             seen += 1;
@@ -104,18 +104,18 @@ impl Call for SearchFiles {
                 last.extend_from_slice(walk.path_from_start());
             }
         }
-        let changed = has_changed(workspace, path, cursor.as_ref());
         if list.total() == 0 {
             list.text_mut().push_str("No matches found");
         }
         let next = || {
-            let cursor = cursor_behind(workspace, &self.of, path, &kept(&last)).text();
+            let cursor = listed.cursor_behind(&last)?;
             let mut next = json!({ "path": path.sent(), "pattern": pattern, "cursor": cursor });
             if let Some(patterns) = exclude_patterns {
                 next["excludePatterns"] = json!(patterns.0);
             }
-            (TOOL.name, next)
+            Ok((TOOL.name, next))
         };
-        Ok(list.reply(wanted, "matches", next, note(&walk.left_out(), changed).as_deref()))
+        let note = listed.note(&walk.left_out(), cursor.as_ref());
+        list.reply(wanted, "matches", next, note.as_deref())
     }
 }
