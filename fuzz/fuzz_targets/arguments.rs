@@ -16,7 +16,7 @@ use std::fmt;
 
 use file_editor::engine::{Error, FolderPaths, NamePolicy};
 use file_editor::tools::arguments::{Argument, Line, List, Value};
-use file_editor::tools::{LineBase, MAX_DEPTH, ParseOptions, depth_exceeds, name_as_sent, sets};
+use file_editor::tools::{LineBase, MAX_DEPTH, ParseOptions, ToolNames, depth_exceeds, name_as_sent, sets};
 use libfuzzer_sys::fuzz_target;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -55,6 +55,7 @@ fn parse_all(text: &str) -> Vec<String> {
             folders: &folders,
             limit: None,
             create_if_missing: true,
+            offered: ToolNames::default(),
         });
     tools.flat_map(|tool| options.map(|options| format!("{:?}", tool.parse(text, options)))).collect()
 }
@@ -73,6 +74,7 @@ fn read<T: Argument>(token: &str, base: LineBase) -> Result<T, Error> {
         folders: &folders,
         limit: None,
         create_if_missing: true,
+        offered: ToolNames::default(),
     };
     T::read(&Value::arguments(token, options)?)
 }

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Access, Dir, FileType, Stat};
+use rustix::fs::{Access, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::engine::exclude::Excludes;
@@ -112,6 +112,10 @@ pub(crate) struct Names {
     pub(crate) folders: usize,
     /// See [`Listing::left_out`].
     pub(crate) left_out: LeftOut,
+    /// Entries of a tree that were met.
+    pub(crate) walked: u64,
+    /// There may be more of them in the tree.
+    pub(crate) is_part: bool,
 }
 
 /// The folder that is listed.
@@ -206,13 +210,14 @@ pub(crate) fn list(
     wait: impl Fn(&DirEntry) -> Result<()>,
     control: &Control,
 ) -> Result<Listing> {
-    let Names { table, unlisted, folders, left_out } = names;
+    let Names { table, unlisted, folders, left_out, walked, .. } = names;
     let (mut uncounted, mut more, mut leased) = (0, false, Vec::new());
     let candidates = table.sorted();
-    let total = (candidates.len() <= options.limit).then_some(candidates.len() as u64);
+    // What was walked counts as done.
+    let total = (candidates.len() <= options.limit).then_some(walked + candidates.len() as u64);
     let mut files = Vec::with_capacity(candidates.len().min(options.limit));
     for (nth, name) in candidates.enumerate() {
-        control.progress((nth - leased.len()) as u64, total);
+        control.progress(walked + (nth - leased.len()) as u64, total);
         let text = &table.text()[name.clone()];
         if files.len() == options.limit {
             // To find out that there is one more file, no lines need to be counted.
@@ -233,7 +238,7 @@ pub(crate) fn list(
         files.push(seen.entry(name, counted, options, &mut uncounted)?);
     }
     // All leases were asked to end in the first pass, so these waits together last as long as the longest.
-    let done = total.unwrap_or(files.len() as u64) - leased.len() as u64;
+    let done = total.unwrap_or(walked + files.len() as u64) - leased.len() as u64;
     for (waited_for, nth) in leased.into_iter().enumerate() {
         control.progress(done + waited_for as u64, total);
         let entry: &mut FileEntry = &mut files[nth];
@@ -316,12 +321,22 @@ pub(crate) fn out_of_means(errno: Errno) -> Option<Error> {
     matches!(errno, Errno::MFILE | Errno::NFILE | Errno::NOMEM).then(|| failed(errno))
 }
 
-/// Up to three names in `root` similar to `name`, best first.
-pub(crate) fn similar_names(root: &OwnedFd, name: &str, names: NamePolicy) -> Vec<String> {
-    let Ok(entries) = Dir::read_from(root) else { return Vec::new() };
+/// Up to three names in `root` similar to `name`, best first; of folders only if `with_folders`.
+pub(crate) fn similar_names(
+    root: &OwnedFd,
+    name: &str,
+    names: NamePolicy,
+    with_folders: bool,
+) -> Vec<String> {
+    // The handle may be one for paths only.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(root, ".", flags, Mode::empty());
+    let Ok(entries) = opened.and_then(Dir::new) else { return Vec::new() };
     let mut scored: Vec<(f64, String)> = entries
         .take(SIMILAR_SEARCHED)
-        .filter_map(|entry| entry.ok().filter(|entry| entry.file_type() != FileType::Directory))
+        .filter_map(|entry| {
+            entry.ok().filter(|entry| with_folders || entry.file_type() != FileType::Directory)
+        })
         .filter_map(|entry| String::from_utf8(entry.file_name().to_bytes().to_vec()).ok())
         .filter(|other| !other.starts_with('.') && admits(other, names))
         .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))

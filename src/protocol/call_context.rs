@@ -11,7 +11,7 @@ use super::report::{LoggedFailure, Report};
 use super::result_frame::{self, Asked, CacheScope};
 use super::rpc::{self, Id, Refusal, code};
 use crate::engine::Error;
-use crate::tools::{ErrorText, LineBase, OutputKinds, Reply};
+use crate::tools::{ErrorText, Guide, OutputKinds, Reply};
 
 /// A text of more bytes than this is escaped when it is sent.
 const LONG_TEXT: usize = 8 * 1024;
@@ -48,8 +48,8 @@ pub(super) struct CallContext {
     pub(super) file: Option<String>,
     /// Whether the call changes its file.
     pub(super) writes: bool,
-    /// The number of the first line.
-    pub(super) base: LineBase,
+    /// What the text of an error may refer to.
+    pub(super) guide: Guide,
     /// `--timeout` in seconds, for its error text.
     pub(super) timeout: u64,
     /// The clock for the time in an error of REST or of a direct method.
@@ -224,7 +224,7 @@ impl CallContext {
     }
 
     fn words(&self, error: &Error) -> ErrorText {
-        ErrorText::of(error, self.base, self.timeout)
+        ErrorText::of(error, self.guide, self.timeout)
     }
 
     /// The answer to a call that failed.

@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for Read {
 mod tests {
     use super::*;
     use crate::engine::{FolderPaths, NamePolicy};
-    use crate::tools::LineBase;
+    use crate::tools::{LineBase, ToolNames};
 
     fn of_arguments(tool: &str, base: LineBase, arguments: &str) -> u64 {
         let folders = &FolderPaths::default();
@@ -107,6 +107,7 @@ mod tests {
             folders,
             limit: None,
             create_if_missing: true,
+            offered: ToolNames::default(),
         };
         of_call(tool, options, arguments)
     }

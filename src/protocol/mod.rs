@@ -44,7 +44,7 @@ pub use stateless::Headers;
 
 use self::call_context::{CallContext, Form};
 use crate::engine::{FolderPaths, NamePolicy};
-use crate::tools::{self, LineBase, Offered, ParseOptions, Tool};
+use crate::tools::{self, Guide, LineBase, Offered, ParseOptions, Tool, ToolNames};
 
 /// The server's name for MCP clients (contract 1).
 pub const SERVER_NAME: &str = "file-editing-server";
@@ -91,6 +91,8 @@ pub struct ServiceOptions {
 #[derive(Debug, Clone)]
 pub struct Service {
     options: Arc<ServiceOptions>,
+    /// The tools that clients see.
+    names: ToolNames,
 }
 
 /// Whether a tool can be called.
@@ -104,7 +106,9 @@ enum Offer {
 impl Service {
     /// A service with these options.
     pub fn new(options: ServiceOptions) -> Service {
-        Service { options: Arc::new(options) }
+        let mut service = Service { options: Arc::new(options), names: ToolNames::default() };
+        service.names = ToolNames::of(service.offered().map(|offered| offered.tool));
+        service
     }
 
     fn offer(&self, name: &str) -> Offer {
@@ -125,7 +129,8 @@ impl Service {
     fn parse_options(&self, offered: &Offered, base: LineBase, create_if_missing: bool) -> ParseOptions<'_> {
         let ServiceOptions { names, answer_limit, ref folders, .. } = *self.options;
         let limit = offered.set.answer_limit(answer_limit);
-        ParseOptions { base, names, paths: offered.set.paths, folders, limit, create_if_missing }
+        let (paths, offered) = (offered.set.paths, self.names);
+        ParseOptions { base, names, paths, folders, limit, create_if_missing, offered }
     }
 
     /// A call of a tool over MCP or by `POST /tools/{name}`.
@@ -138,7 +143,7 @@ impl Service {
     fn parse_call(&self, tool: &'static Tool, arguments: &str, options: ParseOptions, form: Form) -> Step {
         let context = |file| CallContext {
             writes: tool.writes,
-            base: options.base,
+            guide: options.guide(),
             ..self.context(form, tool.name, file)
         };
         match tool.parse(arguments, options) {
@@ -156,7 +161,8 @@ impl Service {
     /// The context of a call that reads.
     fn context(&self, form: Form, operation: &'static str, file: Option<String>) -> CallContext {
         let ServiceOptions { timeout, clock, .. } = *self.options;
-        CallContext { form, operation, file, writes: false, base: LineBase::Zero, timeout, clock }
+        let guide = Guide { base: LineBase::Zero, offered: self.names, paths: false };
+        CallContext { form, operation, file, writes: false, guide, timeout, clock }
     }
 
     /// The answer to an HTTP request that is refused before it is parsed: in the form of REST if `rest`, else

@@ -12,7 +12,7 @@ use super::progress::ProgressToken;
 use super::result_frame::Asked;
 use super::{Id, Revision};
 use crate::engine::{Control, FilePath, FolderPaths, NamePolicy, Result, Workspace};
-use crate::tools::{Call, LineBase, OutputKinds, Reply};
+use crate::tools::{Call, Guide, LineBase, OutputKinds, Reply, ToolNames};
 
 /// Hangs until its channel is closed, whatever its control says, like a call on a dead disk.
 #[derive(Debug)]
@@ -92,8 +92,9 @@ fn file() -> FilePath {
 
 fn pending(form: Form, call: Box<dyn Call>) -> PendingCall {
     let (file, clock) = (Some("f".into()), SystemTime::now as fn() -> SystemTime);
-    let (operation, writes, base) = ("panics", false, LineBase::Zero);
-    PendingCall::new(call, CallContext { form, operation, file, writes, base, timeout: 1, clock })
+    let (operation, writes) = ("panics", false);
+    let guide = Guide { base: LineBase::Zero, offered: ToolNames::default(), paths: false };
+    PendingCall::new(call, CallContext { form, operation, file, writes, guide, timeout: 1, clock })
 }
 
 fn tool_form(id: &str) -> Form {

@@ -5,54 +5,60 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::arguments::{Argument, Value};
 use super::wrong_cursor;
-use crate::engine::Result;
+use crate::engine::{FilePath, Result, Workspace};
 
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cursor {
-    /// The tool and what it walks, such as its path and pattern.
-    pub(super) of: String,
+    /// What it belongs to: see [`call_key`].
+    pub(super) call: u64,
     /// What was shown last.
     pub(super) after: String,
-    /// The state of the folder that holds it, when the cursor was made.
+    /// The state of what it points into, when it was made.
     pub(super) state: u64,
 }
 
+/// A number for a tool, what it works on, and the other arguments that decide what it answers. A path counts as where it
+/// leads to, so the number tells served folders apart and is the same on every server of one folder.
+pub(super) fn call_key(workspace: &Workspace, tool: &str, path: &FilePath, arguments: &str) -> Result<u64> {
+    let place = workspace.absolute(path)?;
+    let parts = [tool.as_bytes(), b"\0", place.as_os_str().as_encoded_bytes(), b"\0", arguments.as_bytes()];
+    Ok(xxh3_64(&parts.concat()))
+}
+
 impl Cursor {
-    /// Refuses a cursor that belongs to another call than `of`.
-    pub(super) fn check(cursor: Option<&Cursor>, of: &str) -> Result<()> {
-        match cursor {
-            Some(cursor) if cursor.of != of => Err(wrong_cursor()),
-            _ => Ok(()),
-        }
+    /// Refuses a cursor that belongs to another call.
+    pub(super) fn check(&self, call: u64) -> Result<()> {
+        if self.call == call { Ok(()) } else { Err(wrong_cursor()) }
     }
 
     /// Its text.
     pub(super) fn text(&self) -> String {
-        let body = format!("{:x}\0{}\0{}", self.state, self.of, self.after);
-        let sum = checksum(body.as_bytes()).to_le_bytes();
-        URL_SAFE_NO_PAD.encode([&sum[..], body.as_bytes()].concat())
+        let numbers = [self.call.to_le_bytes(), self.state.to_le_bytes()].concat();
+        let body = [&numbers, self.after.as_bytes()].concat();
+        URL_SAFE_NO_PAD.encode([&checksum(&body)[..], &body].concat())
     }
 
     /// Reads a text. `None` if no server made it.
     fn parse(text: &str) -> Option<Cursor> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         let (sum, body) = bytes.split_first_chunk::<4>()?;
-        if *sum != checksum(body).to_le_bytes() {
+        if *sum != checksum(body) {
             return None;
         }
-        let mut parts = std::str::from_utf8(body).ok()?.splitn(3, '\0');
-        let state = u64::from_str_radix(parts.next()?, 16).ok()?;
-        Some(Cursor { of: parts.next()?.into(), after: parts.next()?.into(), state })
+        let (call, rest) = body.split_first_chunk()?;
+        let (state, after) = rest.split_first_chunk()?;
+        let after = std::str::from_utf8(after).ok()?.into();
+        Some(Cursor { call: u64::from_le_bytes(*call), state: u64::from_le_bytes(*state), after })
     }
 }
 
-/// FNV-1a.
-fn checksum(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0x811c_9dc5, |sum, byte| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+fn checksum(bytes: &[u8]) -> [u8; 4] {
+    (xxh3_64(bytes) as u32).to_le_bytes()
 }
 
 impl Argument for Cursor {
@@ -75,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_cursor_is_read_back_and_nothing_else_is_one() {
-        let cursor = Cursor { of: "list_directory a\tb".into(), after: "ä/b".into(), state: u64::MAX };
+        let cursor = Cursor { call: 7, after: "ä/b".into(), state: u64::MAX };
         let text = cursor.text();
         assert_eq!(Cursor::parse(&text), Some(cursor));
         assert_eq!(Cursor::parse(&text[..text.len() - 1]), None);

@@ -2,11 +2,47 @@
 //!
 //! Knows no codes and statuses; those belong to the interfaces.
 
-use super::LineBase;
+use serde_json::json;
+
+use super::{LineBase, ToolNames};
 use crate::engine::{Error, Found, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem, Unmatched};
 
 /// Maximum number of characters of a line that an error quotes.
 const QUOTED: usize = 500;
+
+/// What the text of an error may refer to.
+#[derive(Debug, Clone, Copy)]
+pub struct Guide {
+    /// The number of the first line.
+    pub base: LineBase,
+    /// The tools that the client is offered.
+    pub offered: ToolNames,
+    /// Whether the failed tool takes paths.
+    pub paths: bool,
+}
+
+impl Guide {
+    /// A call of this tool for the path `name`, if the client is offered the tool and paths are what the failed one takes.
+    fn call(&self, tool: &str, name: &str) -> Option<String> {
+        let is_offered = self.paths && self.offered.has(tool);
+        is_offered.then(|| call(tool, name))
+    }
+
+    /// How to see which files there are, near the missing path `name`.
+    pub(super) fn lister(&self, name: &str) -> Option<String> {
+        let folder = name.trim_end_matches('/').rsplit_once('/').map_or(".", |(folder, _)| folder);
+        let folder = if folder.is_empty() { "/" } else { folder };
+        match (self.offered.has("list_files"), self.offered.has("list_directory")) {
+            (true, other) if !(self.paths && other) => Some("list_files".into()),
+            (_, true) => Some(call("list_directory", folder)),
+            _ => None,
+        }
+    }
+}
+
+fn call(tool: &str, path: &str) -> String {
+    format!("{tool} {}", json!({ "path": path }))
+}
 
 /// The message of a failed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,9 +54,10 @@ pub struct ErrorText {
 }
 
 impl ErrorText {
-    /// Describes `error`. `base` is the number of the first line; `timeout` is `--timeout` in seconds.
-    pub fn of(error: &Error, base: LineBase, timeout: u64) -> ErrorText {
-        let hints: Vec<String> = hint(error, base).into_iter().chain(first_line(error, base)).collect();
+    /// Describes `error`. `timeout` is `--timeout` in seconds.
+    pub fn of(error: &Error, guide: Guide, timeout: u64) -> ErrorText {
+        let base = guide.base;
+        let hints: Vec<String> = hint(error, guide).into_iter().chain(first_line(error, base)).collect();
         let hint = (!hints.is_empty()).then(|| hints.join("\n"));
         ErrorText { message: message(error, base, timeout), hint }
     }
@@ -103,10 +140,12 @@ fn first_line(error: &Error, base: LineBase) -> Option<String> {
     (names_a_line && base == LineBase::One).then(|| "Lines count from 1.".into())
 }
 
-fn hint(error: &Error, base: LineBase) -> Option<String> {
+fn hint(error: &Error, guide: Guide) -> Option<String> {
+    let base = guide.base;
     match error {
         Error::LineOutOfRange { missing: Some(MissingFile { name, similar }), .. } => {
-            Some(format!("There is no file '{name}'. {}", near_names(similar)))
+            let near = near_names(name, similar, guide).map(|near| format!(" {near}")).unwrap_or_default();
+            Some(format!("There is no file '{name}'.{near}"))
         }
         Error::StartPastEnd { total, .. } | Error::LineOutOfRange { total, .. } => {
             Some(lines_there_are(*total, base))
@@ -115,20 +154,36 @@ fn hint(error: &Error, base: LineBase) -> Option<String> {
         Error::GitFolder { .. } => {
             Some("Nothing in a folder .git is written, because git runs programs that it names.".into())
         }
-        Error::NoParent { .. } => Some("Create it first with create_directory.".into()),
+        Error::NoParent { name } => {
+            let parent = name.trim_end_matches('/').rsplit_once('/').map_or(".", |(parent, _)| parent);
+            Some(format!("Create it first with {}.", guide.call("create_directory", parent)?))
+        }
+        Error::Exists { name } => {
+            let delete = guide.call("delete_file", name)?;
+            Some(format!("Nothing was changed. Give another path, or remove what is there with {delete}."))
+        }
+        Error::NotAFolder { name } => Some(format!("Read it with {}.", guide.call("read_text_file", name)?)),
+        Error::PermissionDenied { name } => {
+            Some(format!("See what it is with {}.", guide.call("get_file_info", name)?))
+        }
+        Error::NotText { name } => {
+            Some(format!("Get its bytes with {}.", guide.call("read_media_file", name)?))
+        }
         Error::NotEmpty { removed: 0, .. } => {
             Some("Nothing was deleted. Pass recursive: true to delete what is in it.".into())
         }
         Error::NotEmpty { removed, .. } => {
             Some(format!("{removed} entries in it were deleted; others came meanwhile. Delete it again."))
         }
-        Error::OtherVersion { expected, actual, .. } => Some(match actual {
+        Error::OtherVersion { name, expected, actual } => Some(match actual {
             Some(actual) => {
-                format!("Expected {expected}, but it is {actual}. Nothing was changed; read the file again.")
+                let again = guide.call("read_text_file", name);
+                let again = again.map_or("read the file again".into(), |call| format!("see it with {call}"));
+                format!("Expected {expected}, but it is {actual}. Nothing was changed; {again}.")
             }
             None => format!("Expected {expected}, but there is no such state now. Nothing was changed."),
         }),
-        Error::NotFound { similar, .. } => Some(near_names(similar)),
+        Error::NotFound { name, similar } => near_names(name, similar, guide),
         Error::NotAsExpected { actual, stands_at, .. } => {
             let now = format!("It is now: {}", quoted(actual));
             let first = base.first();
@@ -166,10 +221,11 @@ fn name_hint(problem: &NameProblem) -> Option<String> {
     }
 }
 
-fn near_names(similar: &[String]) -> String {
+/// Names like the missing `name`, or else how to see which there are.
+fn near_names(name: &str, similar: &[String], guide: Guide) -> Option<String> {
     match similar {
-        [] => "Use list_files to see which files there are.".into(),
-        similar => format!("Files with a similar name: {}", similar.join(", ")),
+        [] => Some(format!("Use {} to see which files there are.", guide.lister(name)?)),
+        similar => Some(format!("Files with a similar name: {}", similar.join(", "))),
     }
 }
 
@@ -201,6 +257,31 @@ fn megabytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools::sets;
+
+    fn guide(base: LineBase, tools: &[&str]) -> Guide {
+        let tools = tools.iter().map(|name| sets::known(name).unwrap());
+        Guide { base, offered: ToolNames::of(tools), paths: base == LineBase::One }
+    }
+
+    #[test]
+    fn a_hint_names_only_tools_that_are_offered() {
+        let missing = |name: &str| Error::NotFound { name: name.into(), similar: Vec::new() };
+        let hint = |error: &Error, base, tools: &[&str]| ErrorText::of(error, guide(base, tools), 10).hint;
+        let (zero, one) = (LineBase::Zero, LineBase::One);
+        assert_eq!(hint(&missing("x"), zero, &[]), None);
+        let use_list_files = Some("Use list_files to see which files there are.".into());
+        assert_eq!(hint(&missing("x"), zero, &["list_files", "list_directory"]), use_list_files);
+        for (name, folder) in [("x", "."), ("a/b/x", "a/b"), ("/srv/x/", "/srv"), ("/x", "/")] {
+            let expected =
+                format!("Use list_directory {{\"path\":\"{folder}\"}} to see which files there are.");
+            assert_eq!(hint(&missing(name), one, &["list_files", "list_directory"]), Some(expected));
+        }
+        let exists = Error::Exists { name: "a\"b".into() };
+        assert_eq!(hint(&exists, one, &["list_directory"]), None);
+        let delete = hint(&exists, one, &["delete_file"]).unwrap();
+        assert!(delete.ends_with(r#"with delete_file {"path":"a\"b"}."#), "{delete}");
+    }
 
     #[test]
     fn a_size_just_over_the_limit_never_reads_like_the_limit() {
@@ -214,9 +295,9 @@ mod tests {
     #[test]
     fn numbers_count_from_the_first_line_of_the_interface() {
         let error = Error::LineOutOfRange { line: 9, operation: "delete", total: 9, missing: None };
-        let zero = ErrorText::of(&error, LineBase::Zero, 10).text();
+        let zero = ErrorText::of(&error, guide(LineBase::Zero, &[]), 10).text();
         assert_eq!(zero, "Error: Line 9 out of range for delete operation\nThe file has 9 lines, 0-8.");
-        let one = ErrorText::of(&error, LineBase::One, 10);
+        let one = ErrorText::of(&error, guide(LineBase::One, &[]), 10);
         assert_eq!(one.message, "Line 10 out of range for delete operation");
         assert_eq!(one.hint.as_deref(), Some("The file has 9 lines, 1-9.\nLines count from 1."));
     }
@@ -224,6 +305,10 @@ mod tests {
     #[test]
     fn a_long_line_is_quoted_in_part() {
         let error = Error::NotAsExpected { line: 0, actual: "é".repeat(600), stands_at: None };
-        assert!(ErrorText::of(&error, LineBase::Zero, 10).text().ends_with("\" and 100 characters more"));
+        assert!(
+            ErrorText::of(&error, guide(LineBase::Zero, &[]), 10)
+                .text()
+                .ends_with("\" and 100 characters more")
+        );
     }
 }

@@ -5,11 +5,16 @@
 use std::fmt::Write;
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::{Members, OutputKinds, Reply};
+use crate::engine::Result;
 
 /// Room for the last line, in bytes.
 const LAST_LINE: usize = 1_024;
+
+/// Room for the words and numbers of that line.
+const SHOWN_LINE: usize = 96;
 
 /// See the module.
 #[derive(Debug)]
@@ -38,7 +43,9 @@ impl LimitedText {
 
     /// Adds an entry of one line. Returns whether it is shown. The first one always is, so that each page goes on.
     pub(super) fn push_line(&mut self, line: &str) -> bool {
-        let fits = !self.is_full() && (self.total == 0 || self.has_room(line.len() + 1));
+        // The cursor behind an entry holds its path.
+        let fits =
+            !self.is_full() && (self.total == 0 || self.has_room(line.len() + 1 + cursor_len(line.len())));
         self.total += 1;
         if !fits {
             return false;
@@ -87,23 +94,34 @@ impl LimitedText {
         mut self,
         wanted: OutputKinds,
         unit: &str,
-        next: impl FnOnce() -> (&'static str, serde_json::Value),
+        next: impl FnOnce() -> Result<(&'static str, serde_json::Value)>,
         note: Option<&str>,
-    ) -> Reply {
+    ) -> Result<Reply> {
         let mut meta = Members::default();
         if let Some(note) = note {
             self.text.push('\n');
             self.text.push_str(note);
         }
         if self.is_full() {
-            let (tool, arguments) = next();
-            let LimitedText { shown, total, .. } = self;
+            let (tool, arguments) = next()?;
+            let LimitedText { shown, total, limit, .. } = self;
+            let mut go_on = format!("{tool} {arguments}");
+            if limit.is_some_and(|limit| self.text.len() + go_on.len() + SHOWN_LINE > limit) {
+                // Long patterns, say, which the client has.
+                go_on =
+                    format!("{tool}, the same arguments and {}", json!({ "cursor": arguments["cursor"] }));
+            }
             // A write to a String cannot fail.
-            let _ = write!(self.text, "\n[Shown: {shown} of {total} {unit}. Go on with {tool} {arguments}]");
+            let _ = write!(self.text, "\n[Shown: {shown} of {total} {unit}. Go on with {go_on}]");
             meta = meta.with("file-editor/truncated", &Truncated { shown, of: total, next: &arguments });
         }
-        Reply { meta, ..content(self.text, wanted) }
+        Ok(Reply { meta, ..content(self.text, wanted) })
     }
+}
+
+/// Bytes of a cursor that holds a path of `len` bytes, without those that every cursor has.
+pub(super) fn cursor_len(len: usize) -> usize {
+    len.div_ceil(3) * 4
 }
 
 /// A reply whose data has the text as its only member.
@@ -114,8 +132,6 @@ pub(super) fn content(text: String, wanted: OutputKinds) -> Reply {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     const BOTH: OutputKinds = OutputKinds { text: true, data: true };
@@ -124,7 +140,7 @@ mod tests {
     fn without_a_limit_all_is_shown() {
         let mut text = LimitedText::new(None);
         assert!((0..1_000).all(|_| text.push_line("entry")));
-        let reply = text.reply(BOTH, "entries", || unreachable!("nothing is left"), None);
+        let reply = text.reply(BOTH, "entries", || unreachable!("nothing is left"), None).unwrap();
         assert_eq!((reply.text.lines().count(), reply.meta.as_str()), (1_000, ""));
         assert!(reply.data.as_str().starts_with(r#""content":"entry\nentry"#));
     }
@@ -134,14 +150,29 @@ mod tests {
         let mut text = LimitedText::new(Some(2_000));
         let shown = (0..1_000).filter(|_| text.push_line("entry")).count();
         assert!(0 < shown && shown < 400 && text.is_full());
-        let next = || ("list", json!({ "cursor": "x" }));
-        let reply = text.reply(BOTH, "entries", next, Some("Changed."));
+        let next = || Ok(("list", json!({ "cursor": "x" })));
+        let reply = text.reply(BOTH, "entries", next, Some("Changed.")).unwrap();
         assert!(reply.text.len() <= 2_000, "{}", reply.text.len());
         let last = format!("[Shown: {shown} of 1000 entries. Go on with list {{\"cursor\":\"x\"}}]");
         assert!(reply.text.ends_with(&("Changed.\n".to_owned() + &last)), "{}", reply.text);
         let meta =
             format!(r#""file-editor/truncated":{{"shown":{shown},"of":1000,"next":{{"cursor":"x"}}}}"#);
         assert_eq!(reply.meta.as_str(), meta);
+    }
+
+    #[test]
+    fn a_call_that_is_too_long_for_the_text_is_told_by_its_cursor() {
+        let mut text = LimitedText::new(Some(1_000));
+        while text.push_line("entry") {}
+        let next = || Ok(("find", json!({ "pattern": "p".repeat(2_000), "cursor": "x" })));
+        let reply = text.reply(BOTH, "matches", next, None).unwrap();
+        assert!(reply.text.len() <= 1_000, "{}", reply.text.len());
+        assert!(
+            reply.text.ends_with(r#"Go on with find, the same arguments and {"cursor":"x"}]"#),
+            "{}",
+            reply.text
+        );
+        assert!(reply.meta.as_str().contains("pppp"), "{}", reply.meta.as_str());
     }
 
     #[test]

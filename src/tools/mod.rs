@@ -21,9 +21,9 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 pub use arguments::{MAX_DEPTH, Takes, depth_exceeds, name_as_sent};
-pub use failure::ErrorText;
+pub use failure::{ErrorText, Guide};
 pub use members::Members;
-pub use sets::Offered;
+pub use sets::{Offered, ToolNames};
 pub use timestamp::timestamp;
 
 use crate::engine::{Control, Error, Excerpt, FilePath, FolderPaths, NamePolicy, Result, Workspace};
@@ -62,6 +62,8 @@ pub struct ParseOptions<'p> {
     pub limit: Option<usize>,
     /// Whether an edit creates a missing file if the call does not say (contract 4: only in MCP).
     pub create_if_missing: bool,
+    /// The tools that the client is offered.
+    pub offered: ToolNames,
 }
 
 impl ParseOptions<'_> {
@@ -69,6 +71,11 @@ impl ParseOptions<'_> {
     pub fn path(&self, text: &str) -> Result<FilePath> {
         let policy = if self.paths { NamePolicy::Paths } else { self.names };
         FilePath::parse(text, policy, self.folders)
+    }
+
+    /// What the text of an error of the call may refer to.
+    pub fn guide(&self) -> Guide {
+        Guide { base: self.base, offered: self.offered, paths: self.paths }
     }
 }
 

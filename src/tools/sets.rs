@@ -114,6 +114,23 @@ pub struct Offered {
     pub base: LineBase,
 }
 
+/// Tools by their places in the table: small, so that every call can have it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ToolNames(u64);
+
+impl ToolNames {
+    /// The names of these tools.
+    pub fn of<'t>(tools: impl Iterator<Item = &'t Tool>) -> ToolNames {
+        let bit = |tool: &Tool| members(&SETS).position(|member| member.tool.name == tool.name);
+        ToolNames(tools.filter_map(bit).fold(0, |names, at| names | 1 << at))
+    }
+
+    /// Whether a tool of this name is one of them.
+    pub fn has(self, name: &str) -> bool {
+        members(&SETS).position(|member| member.tool.name == name).is_some_and(|at| self.0 >> at & 1 == 1)
+    }
+}
+
 /// The tools that `--tools` names, in the order of the table. An error is one line.
 pub fn choose(names: &str) -> Result<Vec<Member>, String> {
     choose_from(&SETS, names)
@@ -216,6 +233,17 @@ mod tests {
             chosen("lines.edit_file,trees").unwrap(),
             ["lines.edit_file", "trees.read_file", "trees.find"]
         );
+    }
+
+    #[test]
+    fn the_names_of_tools_are_those_that_were_given() {
+        let all: Vec<&Tool> = members(&SETS).map(|member| member.tool).collect();
+        assert!(all.len() <= 64, "more than there are bits");
+        for tool in &all {
+            let names = ToolNames::of([*tool].into_iter());
+            assert!(all.iter().all(|other| names.has(other.name) == (other.name == tool.name)));
+        }
+        assert!(!ToolNames::default().has("list_files") && !ToolNames::of(all.into_iter()).has("view"));
     }
 
     #[test]

@@ -128,3 +128,16 @@ fn resources_are_the_files_of_the_tree() {
         assert_eq!(read["result"]["contents"][0]["text"], "1\n2\n", "{read}");
     });
 }
+
+#[test]
+fn a_walk_of_the_tree_removes_what_a_dead_server_left_in_a_folder() {
+    for (flag, stays) in [("--read-only", true), ("--sync=full", false)] {
+        on_both_with(&["--names=paths", flag], tree, |server, folder| {
+            // The start looks only into the served folder itself.
+            let left = "a/b/.file-editor-tmp-0123456789abcdef";
+            write(folder, left, "half");
+            assert!(!server.ok("list_files", json!({})).contains("tmp"));
+            assert_eq!(folder.path().join(left).exists(), stays, "{flag}");
+        });
+    }
+}

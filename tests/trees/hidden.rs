@@ -156,6 +156,15 @@ fn a_folder_of_git_is_not_shown_by_walks_but_its_files_read_by_path() {
             let (is_error, text) = outcome(server, tool, &arguments);
             assert!(!is_error && !text.to_lowercase().contains(".git"), "{tool}: {text}");
         }
+        // A call that names the folder itself gets what is in it.
+        for path in ["repo/.git", "git-link", "other/.GIT"] {
+            for (tool, shown) in [("list_directory", "[FILE] config"), ("directory_tree", "\"config\"")] {
+                let (is_error, text) = outcome(server, tool, &json!({ "path": path }));
+                assert!(!is_error && text.contains(shown), "{tool} {path}: {text}");
+            }
+            let (_, found) = outcome(server, "search_files", &json!({ "path": path, "pattern": "*" }));
+            assert!(found.ends_with("/config"), "{found}");
+        }
         for path in ["repo/.git/config", "git-link/config", "config-link", "other/.GIT/config"] {
             assert_eq!(
                 outcome(server, "read_text_file", &json!({ "path": path })),

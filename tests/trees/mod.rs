@@ -4,8 +4,11 @@
 
 mod bounded; // answers in pages, cursors
 mod crashes; // kill -9 at random moments of calls that change a tree
+mod cursors; // what cursors belong to, and what changes under them
 mod flushes; // moves and deletes whose folder cannot be flushed
 mod hidden; // --exclude and .git
+mod hints; // the way out that an error names
+mod joined; // the pages of random calls, put together
 mod links; // links in trees
 mod offers; // which tools are offered, --read-only, --structured
 mod paths; // spellings of paths, several folders, the command line

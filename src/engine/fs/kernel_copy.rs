@@ -13,17 +13,18 @@ use super::view::OpenFile;
 const COPIED_AT_ONCE: u64 = 16 << 20;
 
 impl AtomicFile {
-    /// Appends the content of `source`, inside the kernel where it can. Calls `check` now and then.
+    /// Appends the content of `source`, inside the kernel where it can. Calls `check` now and then with the bytes written
+    /// so far.
     pub(crate) fn copy_from(
         &mut self,
         source: &OpenFile,
-        check: impl Fn() -> io::Result<()>,
+        check: impl Fn(u64) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut left = source.len_bytes() as u64;
         let mut from = source.file();
         rustix::fs::seek(from, rustix::fs::SeekFrom::Start(0))?;
         while left > 0 {
-            check()?;
+            check(self.written)?;
             let copied = io::copy(&mut io::Read::take(&mut from, left.min(COPIED_AT_ONCE)), &mut self.file)?;
             if copied == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
@@ -32,7 +33,7 @@ impl AtomicFile {
             left -= copied;
             failpoint::taken()?;
         }
-        Ok(())
+        check(self.written)
     }
 
     /// Appends the bytes `range` of `source`, inside the kernel, as far as it can. Returns their number.

@@ -47,6 +47,14 @@ impl Excerpt {
         is_cut
     }
 
+    /// The same without what stands before this byte of the file. Inside a character: without the character.
+    pub(super) fn starting_at(mut self, byte: u64) -> Excerpt {
+        let at = usize::try_from(byte).unwrap_or(usize::MAX).saturating_sub(self.view.offset());
+        let at = at.clamp(self.bytes.start, self.bytes.end);
+        self.bytes.start = at + before_character(&self.view.bytes()[at..self.bytes.end]);
+        self
+    }
+
     /// The bytes `place` of a file, without an index; at most a little more than `limit`. `None` if the file has changed.
     pub(super) fn of_bytes(
         file: Arc<OpenFile>,
@@ -103,6 +111,11 @@ fn cut_end(bytes: &[u8], limit: usize) -> usize {
         Some(end) => memchr::memrchr2(b'\n', b'\r', &shown[..end - 1]).map_or(end - 1, |at| at + 1),
         None => char_boundary(bytes, limit),
     }
+}
+
+/// Number of bytes before the first character that begins in `bytes`, if they begin inside one.
+pub(super) fn before_character(bytes: &[u8]) -> usize {
+    bytes.iter().take(3).take_while(|byte| **byte & 0xC0 == 0x80).count()
 }
 
 /// The error for a file that is not text.

@@ -98,6 +98,11 @@ impl Found {
         self.place.stat.as_ref().is_some_and(|stat| file_type(stat) == FileType::Directory)
     }
 
+    /// Whether a folder was looked for, too.
+    pub(super) fn may_be_folder(&self) -> bool {
+        self.want != Want::File
+    }
+
     /// The path below the served folder, after links.
     pub(super) fn real_path<'p>(&'p self, path: &'p FilePath) -> &'p Path {
         self.place.real.as_deref().unwrap_or(Path::new(path.as_str()))

@@ -32,11 +32,14 @@ impl Workspace {
             let count = |seen: &DirEntry| self.count_lines(&folder, seen, control);
             let excludes = self.folders.excludes();
             let listed = ListedFolder { root: folder.handle(), directory: self.path(), excludes };
-            let names = match self.options.names {
-                NamePolicy::Paths => self.names_in_tree(listed, options, control)?,
-                policy => list::names_in(listed, policy, options)?,
-            };
-            list::list(listed, names, options, count, wait, control)
+            list_enough(options.limit, |at_least| {
+                let names = match self.options.names {
+                    NamePolicy::Paths => self.names_in_tree(listed, options, at_least, control)?,
+                    policy => list::names_in(listed, policy, options)?,
+                };
+                let is_part = names.is_part;
+                Ok((list::list(listed, names, options, count, wait, control)?, is_part))
+            })
         };
         let root = self.folders.first();
         let folder = root.folder()?;
@@ -50,9 +53,15 @@ impl Workspace {
         }
     }
 
-    /// The paths of the files in the tree of `folder` that `options` want: at least as many as they want, if there are
-    /// so many, and one more. Hidden files, and those in hidden folders, are left out.
-    fn names_in_tree(&self, folder: ListedFolder, options: ListOptions, control: &Control) -> Result<Names> {
+    /// The paths of the files in the tree of `folder` that `options` want: at least `at_least`, if there are so many. Hidden
+    /// files, and those in hidden folders, are left out.
+    fn names_in_tree(
+        &self,
+        folder: ListedFolder,
+        options: ListOptions,
+        at_least: usize,
+        control: &Control,
+    ) -> Result<Names> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let gone = |errno| list::out_of_means(errno).unwrap_or(Error::FolderGone);
         let opened = rustix::fs::openat(folder.root, ".", flags, Mode::empty()).map_err(gone)?;
@@ -61,11 +70,17 @@ impl Workspace {
             cross_mounts: self.options.cross_mounts,
             ..WalkOptions::default()
         };
-        let mut walk = Walk::new(folder.root, opened, "".as_ref(), walk_options, folder.excludes, control)?;
-        let (mut names, mut files) = (Names::default(), 0);
-        while files <= options.limit {
-            let Some(step) = walk.next_step()? else { break };
+        let walk = Walk::new(folder.root, opened, "".as_ref(), walk_options, folder.excludes, control)?;
+        let mut walk = if self.options.read_only { walk } else { walk.clear_leftovers() };
+        let (mut names, mut files) = (Names { is_part: true, ..Names::default() }, 0);
+        while files < at_least {
+            let Some(step) = walk.next_step()? else {
+                names.is_part = false;
+                break;
+            };
             let WalkStep::Entry(entry) = step else { continue };
+            names.walked += 1;
+            control.progress(names.walked, None);
             if is_left_out(&walk, entry, options.after) {
                 walk.skip_folder();
                 continue;
@@ -88,6 +103,15 @@ impl Workspace {
     }
 }
 
+/// Lists `limit` files, and finds out whether there are more. `list` lists of at least so many names; it returns whether
+/// they are only a part of all. If files of a part are gone by then, all names are taken.
+fn list_enough(limit: usize, mut list: impl FnMut(usize) -> Result<(Listing, bool)>) -> Result<Listing> {
+    match list(limit.saturating_add(1))? {
+        (listing, true) if !listing.more => Ok(list(usize::MAX)?.0),
+        (listing, _) => Ok(listing),
+    }
+}
+
 /// Whether the current entry is hidden, or a folder whose paths all come before `after`.
 fn is_left_out(walk: &Walk, entry: WalkEntry, after: Option<&str>) -> bool {
     let is_passed = |after: &str| {
@@ -107,4 +131,57 @@ fn admitted(path: &[u8]) -> Option<&str> {
 fn leads_to_file(walk: &Walk, entry: WalkEntry) -> bool {
     let is_file = |stat: rustix::fs::Stat| EntryKind::of_mode(stat.st_mode) == EntryKind::File;
     entry.kind == EntryKind::File || walk.stat_of_target().is_some_and(is_file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::engine::{Durability, WorkspaceOptions};
+
+    fn workspace(names: NamePolicy) -> (tempfile::TempDir, Workspace) {
+        let dir = tempfile::tempdir().unwrap();
+        let options = WorkspaceOptions { names, durability: Durability::None, ..WorkspaceOptions::default() };
+        let workspace = Workspace::open(&[dir.path().into()], options).unwrap();
+        (dir, workspace)
+    }
+
+    #[test]
+    fn a_page_of_a_tree_does_not_end_the_list_because_files_vanish_meanwhile() {
+        let (dir, workspace) = workspace(NamePolicy::Paths);
+        (0..6).for_each(|n| std::fs::write(dir.path().join(format!("f{n}")), "").unwrap());
+        let control = Control::new(Duration::from_secs(60));
+        let folder = workspace.folders.first().folder().unwrap();
+        let excludes = workspace.folders.excludes();
+        let listed = ListedFolder { root: folder.handle(), directory: dir.path(), excludes };
+        let options = ListOptions { limit: 2, ..ListOptions::default() };
+        let rounds = Cell::new(0);
+        let listing = list_enough(options.limit, |at_least| {
+            let names = workspace.names_in_tree(listed, options, at_least, &control)?;
+            if rounds.replace(rounds.get() + 1) == 0 {
+                assert!(names.is_part);
+                std::fs::remove_file(dir.path().join("f1")).unwrap();
+            }
+            let is_part = names.is_part;
+            let listing = list::list(listed, names, options, |_| Ok(None), |_| Ok(()), &control)?;
+            Ok((listing, is_part))
+        });
+        let listing = listing.unwrap();
+        let names: Vec<&str> = listing.files.iter().map(|file| listing.name(file)).collect();
+        assert_eq!((names, listing.more, rounds.get()), (vec!["f0", "f2"], true, 2));
+    }
+
+    #[test]
+    fn the_progress_of_a_listed_tree_counts_on_from_its_walk() {
+        let (dir, workspace) = workspace(NamePolicy::Paths);
+        std::fs::create_dir(dir.path().join("a")).unwrap();
+        ["a/b", "c"].iter().for_each(|name| std::fs::write(dir.path().join(name), "").unwrap());
+        let control = Control::new(Duration::from_secs(60));
+        workspace.list(false, &control).unwrap();
+        // Three entries were walked, then one of two files was counted when the last was begun.
+        let progress = control.progressed();
+        assert_eq!((progress.done, progress.total), (4, Some(5)));
+    }
 }

@@ -194,7 +194,11 @@ impl Workspace {
     fn not_found(&self, found: &Found, path: &FilePath, control: &Control) -> Error {
         let mut similar = self.similar_names(found, path);
         if path.is_in_tree() {
-            similar.extend(self.elsewhere(found, path, control));
+            for path in self.elsewhere(found, path, control) {
+                if !similar.contains(&path) {
+                    similar.push(path);
+                }
+            }
             similar.truncate(MAX_SIMILAR);
         }
         Error::NotFound { name: path.sent().into(), similar }
@@ -210,7 +214,9 @@ impl Workspace {
         if !place.missing.is_empty() {
             return Vec::new();
         }
-        let names = list::similar_names(&place.dir, &place.name.to_string_lossy(), self.options.names);
+        let (name, policy) = (place.name.to_string_lossy(), self.options.names);
+        let policy = if path.is_in_tree() { NamePolicy::Paths } else { policy };
+        let names = list::similar_names(&place.dir, &name, policy, found.may_be_folder());
         let folder = path.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
         names.into_iter().filter(|name| !hides(name)).map(|name| folder.clone() + &name).collect()
     }

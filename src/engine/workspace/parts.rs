@@ -7,8 +7,8 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::excerpt::Excerpt;
-use super::read::LineRange;
+use super::excerpt::{Excerpt, before_character};
+use super::read::{LineRange, Selection};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::view::{MAP_CUTOFF, OpenFile};
 use crate::engine::path::FilePath;
@@ -26,8 +26,22 @@ pub enum TextPart {
     Tail(u64),
     /// Lines as contract 3 defines them.
     Lines(LineRange),
-    /// From this byte on.
-    From(u64),
+    /// So many lines at the end, as contract 3 defines them.
+    LastLines(u64),
+    /// From this byte on: so many pieces between `\n`, as of the beginning, or all.
+    From {
+        /// The first byte. Inside a character: the next character's.
+        byte: u64,
+        /// Number of pieces.
+        pieces: Option<u64>,
+    },
+    /// Lines, but only from this byte on, which is one of their first line.
+    LinesFrom {
+        /// The lines.
+        range: LineRange,
+        /// The first byte.
+        byte: u64,
+    },
 }
 
 /// A part that was read.
@@ -53,6 +67,12 @@ impl PartRead {
     /// Whether the part ends at the end of a line, and not inside one.
     pub fn ends_a_line(&self) -> bool {
         !self.is_cut || matches!(self.excerpt.bytes().last(), Some(b'\n' | b'\r'))
+    }
+
+    /// Cuts the part to at most `limit` bytes, as the read does.
+    pub fn cut(&mut self, limit: usize) {
+        self.is_cut |= self.excerpt.cut(limit);
+        self.at = self.excerpt.place();
     }
 }
 
@@ -97,7 +117,12 @@ impl Workspace {
         let name = path.sent();
         let is_known = size <= INDEXED || limit.is_none() || self.cache.get(file.stamp()).is_some();
         let indexed = match part {
-            TextPart::Lines(range) => self.lines_part(file, name, range, control)?,
+            TextPart::Lines(range) => self.lines_part(file, name, Selection::Lines(range), control)?,
+            TextPart::LastLines(count) => self.lines_part(file, name, Selection::Last(count), control)?,
+            TextPart::LinesFrom { range, byte } => {
+                let lines = self.lines_part(file, name, Selection::Lines(range), control)?;
+                lines.map(|lines| lines.starting_at(byte))
+            }
             TextPart::Whole if is_known => self.raw_part(file, name, control)?,
             _ => return self.unindexed_part(file, name, part, limit, version, control),
         };
@@ -120,10 +145,10 @@ impl Workspace {
     ) -> Result<Option<PartRead>> {
         let size = file.len_bytes();
         let place = match part {
-            TextPart::Head(count) => head(file, count, limit, control),
+            TextPart::Head(count) => head(file, 0, count, limit, control),
             TextPart::Tail(count) => tail(file, count, control),
-            TextPart::From(byte) => Ok((byte as usize).min(size)..size),
-            TextPart::Whole | TextPart::Lines(_) => Ok(0..size),
+            TextPart::From { byte, pieces } => from(file, byte, pieces, limit, control),
+            _ => Ok(0..size),
         };
         let place = match place {
             Ok(place) => place,
@@ -138,7 +163,7 @@ impl Workspace {
         };
         let is_cut = limit.is_some_and(|limit| excerpt.cut(limit)) || excerpt.place().end < place.end as u64;
         let at = excerpt.place();
-        let first_line = (place.start <= BOM.len() && !matches!(part, TextPart::From(_))).then_some(0);
+        let first_line = (place.start <= BOM.len() && !matches!(part, TextPart::From { .. })).then_some(0);
         Ok(Some(PartRead { excerpt, at, size: size as u64, first_line, total_lines: None, is_cut, version }))
     }
 }
@@ -148,15 +173,35 @@ fn check(control: &Control) -> io::Result<()> {
     control.check().map_err(|_| io::ErrorKind::Interrupted.into())
 }
 
-/// The place of the first `count` pieces between `\n`. With a limit, no more than that is searched.
+/// The place from this byte on: so many pieces between `\n`, or all. A byte inside a character (the file has changed since
+/// the place was found) means the next character's.
+fn from(
+    file: &Arc<OpenFile>,
+    byte: u64,
+    pieces: Option<u64>,
+    limit: Option<usize>,
+    control: &Control,
+) -> io::Result<Range<usize>> {
+    let size = file.len_bytes();
+    let start = usize::try_from(byte).unwrap_or(size).min(size);
+    let view = file.clone().view(start..size.min(start + 4))?;
+    let start = start + before_character(view.bytes());
+    match pieces {
+        Some(count) => head(file, start, count, limit, control),
+        None => Ok(start..size),
+    }
+}
+
+/// The place of the first `count` pieces between `\n` from the byte `start` on. With a limit, no more than that is searched.
 fn head(
     file: &Arc<OpenFile>,
+    start: usize,
     count: u64,
     limit: Option<usize>,
     control: &Control,
 ) -> io::Result<Range<usize>> {
     let size = file.len_bytes();
-    let (mut at, mut left) = (0, count);
+    let (mut at, mut left) = (start, count);
     while at < size && left > 0 {
         let end = size.min(at + STEP);
         check(control)?;
@@ -164,18 +209,18 @@ fn head(
         for place in memchr::memchr_iter(b'\n', view.bytes()) {
             left -= 1;
             if left == 0 {
-                return Ok(0..at + place);
+                return Ok(start..at + place);
             }
         }
         at = end;
-        if limit.is_some_and(|limit| at > limit + STEP) {
+        if limit.is_some_and(|limit| at - start > limit + STEP) {
             break;
         }
     }
     // A final break starts no further piece at the beginning of a text.
     let view = file.clone().view(size.saturating_sub(1)..size)?;
-    let ends_in_break = at == size && view.bytes() == b"\n";
-    Ok(0..if count == 0 { 0 } else { size - usize::from(ends_in_break) })
+    let ends_in_break = at == size && start < size && view.bytes() == b"\n";
+    Ok(start..if count == 0 { start } else { size - usize::from(ends_in_break) })
 }
 
 /// The place of the last `count` pieces between `\n`.
@@ -249,7 +294,8 @@ mod tests {
         fn a_limited_part_goes_on_where_it_was_cut(text in "(abc|\n|\r\n|\r|é漢){0,40}", limit in 3..20usize) {
             let (mut all, mut at) = (String::new(), 0);
             loop {
-                let part = if at == 0 { TextPart::Whole } else { TextPart::From(at as u64) };
+                let on = TextPart::From { byte: at as u64, pieces: None };
+                let part = if at == 0 { TextPart::Whole } else { on };
                 let (shown, is_cut, _) = read(&text, part, Some(limit));
                 prop_assert!(shown.len() <= limit);
                 at += shown.len();

@@ -42,6 +42,7 @@ impl LineRange {
 
     /// The range in a file of `total` lines, end exclusive.
     fn within(&self, total: usize) -> Result<Range<usize>> {
+        self.check()?;
         let end = self.end.map_or(total, |end| (end.saturating_add(1)).min(total as u64) as usize);
         match self.start {
             None => Ok(0..end),
@@ -53,7 +54,7 @@ impl LineRange {
 
 /// The part of a file to read.
 #[derive(Clone, Copy)]
-enum Selection {
+pub(super) enum Selection {
     Lines(LineRange),
     /// So many lines at the end.
     Last(u64),
@@ -154,16 +155,15 @@ impl Workspace {
         }))
     }
 
-    /// The lines `range` of an open file. `None` if the file changes meanwhile.
+    /// The wanted lines of an open file. `None` if the file changes meanwhile.
     pub(super) fn lines_part(
         &self,
         file: &Arc<OpenFile>,
         name: &str,
-        range: LineRange,
+        lines: Selection,
         control: &Control,
     ) -> Result<Option<Excerpt>> {
-        range.check()?;
-        self.excerpt(file.clone(), name, Selection::Lines(range), Effort::Full(control))
+        self.excerpt(file.clone(), name, lines, Effort::Full(control))
     }
 
     /// Like [`Workspace::read`], but only if it needs no waiting: for a small part that is in memory.

@@ -106,7 +106,10 @@ impl Workspace {
         let mode = rustix::fs::Mode::from_raw_mode(file.stat().st_mode & 0o777).difference(self.umask);
         let mut new = AtomicFile::create(&to.place.dir).map_err(ReplaceError::from)?;
         // The caller tells why the operation was stopped.
-        let check = || control.check().map_err(|_| io::Error::other("stopped"));
+        let check = |copied| {
+            control.progress(copied, Some(file.len_bytes() as u64));
+            control.check().map_err(|_| io::Error::other("stopped"))
+        };
         new.copy_from(file, check).map_err(ReplaceError::from)?;
         let commit = || {
             if !file.unchanged() {

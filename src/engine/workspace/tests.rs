@@ -8,11 +8,12 @@ use super::*;
 use crate::engine::cache::CachedText;
 use crate::engine::fs::failpoint;
 use crate::engine::text::line_edit;
-use crate::engine::{LineEdit, LineEdits, LineIndex, Operation};
+use crate::engine::{FileVersion, LineEdit, LineEdits, LineIndex, Operation};
 
 mod caching;
 mod crash;
 mod power_loss;
+mod progress;
 
 fn open(dir: &Path) -> Workspace {
     open_with(dir, Durability::Full)

@@ -128,7 +128,8 @@ impl Workspace {
         let Ok(mut walk) = walk else { return paths };
         for _ in 0..ENTRIES_SEARCHED {
             let (Ok(()), Ok(Some(step))) = (operation.check(), walk.next_step()) else { break };
-            let is_entry = matches!(step, WalkStep::Entry(_));
+            let is_wanted = |kind| found.may_be_folder() || kind != EntryKind::Folder;
+            let is_entry = matches!(step, WalkStep::Entry(entry) if is_wanted(entry.kind));
             if is_entry && walk.name().eq_ignore_ascii_case(wanted.as_bytes()) && !wanted.is_empty() {
                 paths.extend(std::str::from_utf8(walk.path()).map(str::to_owned));
             }

@@ -5,13 +5,19 @@ use std::sync::Arc;
 
 use super::Workspace;
 use super::change::ChangeOptions;
+use super::folders::{Freshness, Want};
 use super::read::Cacheable;
+use crate::engine::file_version::ContentHash;
+use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, FileVersion, Result};
 
 /// The largest file whose content is hashed for a version, in bytes. It takes about 10 ms.
 const MAX_HASHED: usize = 64 << 20;
+
+/// Bytes that are hashed before the operation is checked and its progress reported.
+const HASHED_AT_ONCE: usize = 1 << 20;
 
 impl Workspace {
     /// The version of an open file. `None` if the file changes while its content is hashed.
@@ -21,9 +27,16 @@ impl Workspace {
         }
         match self.before_version(file, control)? {
             Some(Cacheable::Yes) => Ok(Some(FileVersion::of_stamp(file.stamp()))),
-            Some(Cacheable::No) => Ok(content_version(file)),
+            Some(Cacheable::No) => content_version(file, control),
             None => Ok(None),
         }
+    }
+
+    /// The stamp of the file at `path`.
+    pub fn stamp(&self, path: &FilePath) -> Result<FileStamp> {
+        let missing = || Error::NotFound { name: path.sent().into(), similar: Vec::new() };
+        let found = self.folders.find(path, Want::File, Freshness::Recent)?;
+        found.place.stat.as_ref().map(FileStamp::of).ok_or_else(missing)
     }
 
     /// Refuses a file that does not have the expected version.
@@ -37,7 +50,7 @@ impl Workspace {
         let Some(expected) = &options.expected else { return Ok(()) };
         let now = match expected {
             FileVersion::Stamp(_) => Some(FileVersion::of_stamp(file.stamp())),
-            FileVersion::Content(_) => content_version(file),
+            FileVersion::Content(_) => content_version(file, control)?,
             FileVersion::Unknown(_) => None,
         };
         if now.as_ref() == Some(expected) {
@@ -48,13 +61,20 @@ impl Workspace {
     }
 }
 
-/// The version by the content. `None` if the file changes meanwhile or cannot be read.
-fn content_version(file: &Arc<OpenFile>) -> Option<FileVersion> {
-    if file.len_bytes() > MAX_HASHED {
+/// The version by the content. `None` if the file changes meanwhile or cannot be read. Reports how many bytes are hashed.
+fn content_version(file: &Arc<OpenFile>, control: &Control) -> Result<Option<FileVersion>> {
+    let len = file.len_bytes();
+    if len > MAX_HASHED {
         // A number that was never given before.
-        return Some(FileVersion::Unknown(RandomState::new().hash_one(file.stamp())));
+        return Ok(Some(FileVersion::Unknown(RandomState::new().hash_one(file.stamp()))));
     }
-    let view = file.clone().view(0..file.len_bytes()).ok()?;
-    let version = FileVersion::of_content(view.bytes());
-    view.unchanged().then_some(version)
+    let Ok(view) = file.clone().view(0..len) else { return Ok(None) };
+    let (mut content, mut done) = (ContentHash::default(), 0);
+    for block in view.bytes().chunks(HASHED_AT_ONCE) {
+        content.push(block);
+        done += block.len() as u64;
+        control.progress(done, Some(len as u64));
+        control.check()?;
+    }
+    Ok(view.unchanged().then_some(content.version()))
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Count, Keyword, Later, Line, List, Request, StartLine, Takes, Text, Value, arguments};
 use crate::engine::{Control, Error, FilePath, FolderPaths, NamePolicy, Result, Workspace};
 use crate::tools::arguments::Argument;
-use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, with_first};
+use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, ToolNames, with_first};
 
 arguments! {
     /// Every kind of argument.
@@ -45,7 +45,15 @@ impl Keyword for Sort {
 
 fn read<T: Argument>(json: &str, base: LineBase) -> Result<T> {
     let (names, folders) = (NamePolicy::Portable, &FolderPaths::default());
-    let options = ParseOptions { base, names, paths: false, folders, limit: None, create_if_missing: true };
+    let options = ParseOptions {
+        base,
+        names,
+        paths: false,
+        folders,
+        limit: None,
+        create_if_missing: true,
+        offered: ToolNames::default(),
+    };
     T::read(&Value::arguments(json, options)?)
 }
 
@@ -158,7 +166,15 @@ fn unfinished_json_is_a_wrong_value() {
     assert!(read::<List<String, 0, 9>>(r#"["a","#, LineBase::Zero).is_err());
     assert_eq!(super::name_as_sent(&"[".repeat(1_000)), None);
     let (base, names, folders) = (LineBase::Zero, NamePolicy::Any, &FolderPaths::default());
-    let options = ParseOptions { base, names, paths: false, folders, limit: None, create_if_missing: true };
+    let options = ParseOptions {
+        base,
+        names,
+        paths: false,
+        folders,
+        limit: None,
+        create_if_missing: true,
+        offered: ToolNames::default(),
+    };
     for (json, count) in
         [(r#"{"e":[1],"e":[1,{}]}"#, 2), (r#"{"e":"[1]"}"#, 1), ("{}", 0), ("{\"e\":1", 0), ("1", 0)]
     {
@@ -229,8 +245,15 @@ fn what_a_tool_takes_is_parsed_and_described() {
     assert!(takes.schema().starts_with(r#"{"type":"object""#));
     let folders = FolderPaths::default();
     let (base, names) = (LineBase::Zero, NamePolicy::Portable);
-    let options =
-        ParseOptions { base, names, paths: false, folders: &folders, limit: None, create_if_missing: true };
+    let options = ParseOptions {
+        base,
+        names,
+        paths: false,
+        folders: &folders,
+        limit: None,
+        create_if_missing: true,
+        offered: ToolNames::default(),
+    };
     assert!(takes.parse(r#"{"name":"f"}"#, options).is_ok_and(|call| call.file().is_none()));
     assert!(takes.parse("{}", options).is_err());
 }

@@ -2,6 +2,7 @@
 //!
 //! The text alone states every fact; the metadata has the structures of contract 5.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::data::{FilePreview, MatchLocation, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
 use super::{Members, NO_EDITS, OutputKinds, Reply};
 use crate::engine::{Error, Found, Result, Snippet, Unmatched};
-use crate::tools::{ErrorText, LineBase};
+use crate::tools::{ErrorText, Guide, LineBase};
 
 /// Maximum number of matches that the text shows with their lines.
 const SHOWN: usize = 20;
@@ -20,8 +21,9 @@ pub(super) fn reply(
     edits: usize,
     error: Error,
     wanted: OutputKinds,
-    base: LineBase,
+    guide: Guide,
 ) -> Result<Reply> {
+    let base = guide.base;
     if matches!(error, Error::TimedOut | Error::Cancelled) {
         return Err(error);
     }
@@ -30,7 +32,7 @@ pub(super) fn reply(
             Found::Count { actual, passages } => wrong_count(path, unmatched, (*actual, passages), base),
             Found::Nothing(miss) => super::no_match::no_match(path, unmatched, miss, base),
         },
-        error => other(path, edits, error),
+        error => other(path, edits, error, guide),
     };
     let data = if wanted.data { metadata.clone() } else { Members::default() };
     Ok(Reply { text, data, metadata: Some(metadata), failure: Some(Arc::new(error)), ..Reply::default() })
@@ -51,10 +53,12 @@ fn kind(error: &Error) -> &'static str {
 }
 
 /// What to do about an error that does not concern a match.
-fn way_out(error: &Error) -> &'static str {
-    match error {
-        Error::NotFound { .. } => {
-            "Use list_files to see the names; to create the file, give an empty old_text in the first edit"
+fn way_out(error: &Error, guide: Guide) -> Cow<'static, str> {
+    Cow::Borrowed(match error {
+        Error::NotFound { name, .. } => {
+            let list = guide.lister(name).map(|list| format!("Use {list} to see the names; "));
+            let create = "to create the file, give an empty old_text in the first edit";
+            return (list.unwrap_or_default() + create).into();
         }
         Error::NotText { .. } => {
             "The file holds NUL bytes, so it is binary and cannot be edited as text; choose a text file"
@@ -71,16 +75,16 @@ fn way_out(error: &Error) -> &'static str {
             "Send path and edits: [{old_text, new_text, occurrences}], as the tool's schema says"
         }
         _ => "Nothing was changed; send the same call again, and if it fails again, tell the user",
-    }
+    })
 }
 
-fn other(path: &str, edits: usize, error: &Error) -> (String, Members) {
+fn other(path: &str, edits: usize, error: &Error, guide: Guide) -> (String, Members) {
     let text = match error {
         Error::InvalidArguments { problem, .. } if problem == NO_EDITS => format!("Error: {NO_EDITS}"),
-        error => ErrorText::of(error, LineBase::One, 0).text(),
+        error => ErrorText::of(error, Guide { base: LineBase::One, ..guide }, 0).text(),
     };
     let message = text.lines().next().unwrap_or_default().trim_start_matches("Error: ").to_owned();
-    let fixes = vec![fix("USE_EXACT_TEXT", way_out(error), None)];
+    let fixes = vec![fix("USE_EXACT_TEXT", &way_out(error, guide), None)];
     let text = format!("{text}\n\n{}", suggestions(&fixes));
     let index = match error {
         Error::InvalidArguments { at, .. } => index_in(at),

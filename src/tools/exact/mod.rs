@@ -17,7 +17,7 @@ use crate::engine::{
 };
 use crate::tools::arguments::{Argument, Count, List, Request, Takes, Text, Value, arguments, name_as_sent};
 use crate::tools::diff_text::MAX_DIFF;
-use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{Call, Guide, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool, ToolNames};
 
 /// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
@@ -184,7 +184,7 @@ struct FileEdit {
     place: Place,
     edits: TextEdits,
     dry_run: bool,
-    base: LineBase,
+    guide: Guide,
 }
 
 /// A call whose arguments were refused. It runs only to fail in the same form as other calls of this tool.
@@ -192,31 +192,31 @@ struct FileEdit {
 struct RejectedEdit {
     path: String,
     edits: usize,
-    base: LineBase,
+    guide: Guide,
     /// The only run takes it.
     error: std::sync::Mutex<Option<Error>>,
 }
 
 impl Request for EditArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let (EditArguments { path, edits, dry_run }, base) = (self, options.base);
+        let (EditArguments { path, edits, dry_run }, guide) = (self, options.guide());
         if edits.0.is_empty() {
             let error = Error::InvalidArguments { at: "edits".into(), problem: NO_EDITS.into() };
-            return Ok(Box::new(RejectedEdit::new(path.sent, 0, base, error)));
+            return Ok(Box::new(RejectedEdit::new(path.sent, 0, guide, error)));
         }
-        Ok(Box::new(FileEdit { place: path, edits: TextEdits::new(edits.0), dry_run, base }))
+        Ok(Box::new(FileEdit { place: path, edits: TextEdits::new(edits.0), dry_run, guide }))
     }
 
     fn refused(arguments: &Value, error: Error) -> Result<Box<dyn Call>> {
         let path = name_as_sent(arguments.json()).unwrap_or_default();
-        let (edits, base) = (arguments.items_of("edits"), arguments.options().base);
-        Ok(Box::new(RejectedEdit::new(path, edits, base, error)))
+        let (edits, guide) = (arguments.items_of("edits"), arguments.options().guide());
+        Ok(Box::new(RejectedEdit::new(path, edits, guide, error)))
     }
 }
 
 impl RejectedEdit {
-    fn new(path: String, edits: usize, base: LineBase, error: Error) -> RejectedEdit {
-        RejectedEdit { path, edits, base, error: Some(error).into() }
+    fn new(path: String, edits: usize, guide: Guide, error: Error) -> RejectedEdit {
+        RejectedEdit { path, edits, guide, error: Some(error).into() }
     }
 }
 
@@ -228,7 +228,7 @@ impl Call for RejectedEdit {
     fn run(&self, _: &Workspace, wanted: OutputKinds, _: &Control) -> Result<Reply> {
         let error = self.error.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let error = error.unwrap_or(Error::Cancelled);
-        error::reply(&self.path, self.edits, error, wanted, self.base)
+        error::reply(&self.path, self.edits, error, wanted, self.guide)
     }
 }
 
@@ -241,7 +241,7 @@ impl Call for FileEdit {
         let name = self.place.name.as_str();
         match self.edit(workspace, control) {
             Ok(done) => Ok(success::reply(name, &self.edits, &done, self.dry_run, wanted)),
-            Err(error) => error::reply(name, self.edits.edits().len(), error, wanted, self.base),
+            Err(error) => error::reply(name, self.edits.edits().len(), error, wanted, self.guide),
         }
     }
 }
@@ -254,7 +254,9 @@ pub(super) fn explain(
     wanted: OutputKinds,
     base: LineBase,
 ) -> Result<Reply> {
-    error::reply(path, edits, error, wanted, base)
+    // What was not found needs no other tool.
+    let guide = Guide { base, offered: ToolNames::default(), paths: false };
+    error::reply(path, edits, error, wanted, guide)
 }
 
 /// The result of a call, or of a dry run.

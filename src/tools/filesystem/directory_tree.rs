@@ -3,15 +3,13 @@
 use serde_json::json;
 
 use super::CONTENT;
-use super::walking::{
-    Passed, Patterns, cursor_behind, exclude_globs, has_changed, kept, note, passed, path_kept, shown,
-};
+use super::walking::{Listed, Passed, Patterns, exclude_globs, passed, shown};
 use crate::engine::{
     Control, EntryKind, FilePath, GlobBudget, Result, TreeExclude, WalkOptions, WalkStep, Workspace,
 };
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
-use crate::tools::limited::LimitedText;
+use crate::tools::limited::{LimitedText, cursor_len};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -48,8 +46,8 @@ arguments! {
 #[derive(Debug)]
 struct DirectoryTree {
     arguments: TreeArguments,
-    /// What a cursor of this tree belongs to.
-    of: String,
+    /// The arguments that a cursor of this tree belongs to.
+    key: String,
     limit: Option<usize>,
 }
 
@@ -57,10 +55,8 @@ impl Request for TreeArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
         let patterns = self.exclude_patterns.as_ref().map(|list| list.0.as_slice()).unwrap_or_default();
         let depth = self.max_depth.map_or(0, |depth| depth.0);
-        let of =
-            format!("{} {depth} {} {patterns:?} {}", TOOL.name, self.include_ignored, self.path.as_str());
-        Cursor::check(self.cursor.as_ref(), &of)?;
-        Ok(Box::new(DirectoryTree { arguments: self, of, limit: options.limit }))
+        let key = format!("{depth} {} {patterns:?}", self.include_ignored);
+        Ok(Box::new(DirectoryTree { arguments: self, key, limit: options.limit }))
     }
 }
 
@@ -74,13 +70,17 @@ impl Call for DirectoryTree {
         let mut budget = GlobBudget::default();
         let excludes =
             exclude_globs(exclude_patterns.as_ref(), |pattern| TreeExclude::within(pattern, &mut budget))?;
+        let listed = Listed { workspace, tool: TOOL.name, folder: path, arguments: &self.key };
+        let after = listed.behind(cursor.as_ref())?;
         let depth = max_depth.map_or(usize::MAX, |depth| depth.0 as usize);
         let options = WalkOptions { depth, skip_ignored: !include_ignored, ..WalkOptions::default() };
         let mut walk = workspace.walk(path, options, control)?;
         let (mut tree, mut last) = (TreeText::new(self.limit), Vec::new());
-        let after = cursor.as_ref().map(|cursor| path_kept(&cursor.after));
+        let mut seen = 0;
         while let Some(step) = walk.next_step()? {
             let WalkStep::Entry(entry) = step else { continue };
+            seen += 1;
+            control.progress(seen, None);
             let name = shown(walk.path_from_start());
             if excludes.iter().any(|exclude| exclude.matches(&name)) {
                 walk.skip_folder();
@@ -96,24 +96,22 @@ impl Call for DirectoryTree {
                 }
             };
             let file_name = name.rsplit_once('/').map_or(&*name, |(_, name)| name);
-            if tree.push(entry.level, file_name, is_folder, counts) {
+            let path_len = walk.path_from_start().len();
+            if tree.push(entry.level, file_name, is_folder, counts, path_len) {
                 last.clear();
                 last.extend_from_slice(walk.path_from_start());
             }
-            control.progress(tree.list.total(), None);
         }
-        let changed = has_changed(workspace, path, cursor.as_ref());
-        let note = note(&walk.left_out(), changed);
-        let list = tree.end();
-        Ok(list.reply(wanted, "entries", || self.next(workspace, &kept(&last)), note.as_deref()))
+        let note = listed.note(&walk.left_out(), cursor.as_ref());
+        let next = || Ok((TOOL.name, self.next(&listed.cursor_behind(&last)?)));
+        tree.end().reply(wanted, "entries", next, note.as_deref())
     }
 }
 
 impl DirectoryTree {
-    /// The call that goes on behind `last`.
-    fn next(&self, workspace: &Workspace, last: &str) -> (&'static str, serde_json::Value) {
+    /// The arguments of the call that goes on at `cursor`.
+    fn next(&self, cursor: &str) -> serde_json::Value {
         let TreeArguments { path, exclude_patterns, max_depth, include_ignored, .. } = &self.arguments;
-        let cursor = cursor_behind(workspace, &self.of, path, last).text();
         let mut next = json!({ "path": path.sent(), "cursor": cursor });
         if let Some(patterns) = exclude_patterns {
             next["excludePatterns"] = json!(patterns.0);
@@ -124,7 +122,7 @@ impl DirectoryTree {
         if !include_ignored {
             next["include_ignored"] = json!(false);
         }
-        (TOOL.name, next)
+        next
     }
 }
 
@@ -143,10 +141,11 @@ impl TreeText {
         TreeText { list, open: vec![false] }
     }
 
-    /// Adds an entry of this level, from 1. Returns whether it is shown. One that does not count was shown before.
-    fn push(&mut self, level: usize, name: &str, is_folder: bool, counts: bool) -> bool {
+    /// Adds an entry of this level, from 1. Returns whether it is shown. One that does not count was shown before. A cursor
+    /// behind it holds its path, of `path_len` bytes.
+    fn push(&mut self, level: usize, name: &str, is_folder: bool, counts: bool, path_len: usize) -> bool {
         // The entry, and all brackets of the folders above it.
-        let room = 2 * name.len() + 96 + 12 * level + 8 * level * level;
+        let room = 2 * name.len() + 96 + 12 * level + 8 * level * level + cursor_len(path_len);
         // Each page shows an entry, however deep it lies, so that pages come to an end.
         let is_shown = !self.list.is_full() && (self.list.shown() == 0 || self.list.has_room(room));
         if counts {
@@ -235,7 +234,7 @@ mod tests {
             (1, "e", true),
             (1, "f", false),
         ] {
-            assert!(tree.push(level, name, is_folder, true));
+            assert!(tree.push(level, name, is_folder, true, 0));
         }
         let value = json!([
             { "name": "a", "type": "directory", "children": [
@@ -259,7 +258,7 @@ mod tests {
     fn a_tree_that_is_cut_is_valid_json_within_the_limit() {
         for limit in [1_500, 3_000, 10_000] {
             let mut tree = TreeText::new(Some(limit));
-            let shown = (0..200).filter(|level| tree.push(level % 30 + 1, "folder", true, true)).count();
+            let shown = (0..200).filter(|level| tree.push(level % 30 + 1, "folder", true, true, 0)).count();
             let mut list = tree.end();
             assert!(list.is_full() && shown < 200);
             assert!(list.text_mut().len() <= limit, "{limit}");

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::CONTENT;
-use super::walking::{Passed, cursor_behind, has_changed, kept, note, passed, path_kept, shown};
+use super::walking::{Listed, Passed, passed, shown};
 use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, WalkStep, Workspace};
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
@@ -39,16 +39,12 @@ arguments! {
 #[derive(Debug)]
 struct ListDirectory {
     arguments: ListArguments,
-    /// What a cursor of this list belongs to.
-    of: String,
     limit: Option<usize>,
 }
 
 impl Request for ListArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let of = format!("{} {} {}", TOOL.name, self.depth.0, self.path.as_str());
-        Cursor::check(self.cursor.as_ref(), &of)?;
-        Ok(Box::new(ListDirectory { arguments: self, of, limit: options.limit }))
+        Ok(Box::new(ListDirectory { arguments: self, limit: options.limit }))
     }
 }
 
@@ -59,12 +55,17 @@ impl Call for ListDirectory {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let ListArguments { path, depth, cursor } = &self.arguments;
+        let key = depth.0.to_string();
+        let listed = Listed { workspace, tool: TOOL.name, folder: path, arguments: &key };
+        let after = listed.behind(cursor.as_ref())?;
         let options = WalkOptions { depth: depth.0 as usize, ..WalkOptions::default() };
         let mut walk = workspace.walk(path, options, control)?;
         let (mut list, mut last, mut line) = (LimitedText::new(self.limit), Vec::new(), String::new());
-        let after = cursor.as_ref().map(|cursor| path_kept(&cursor.after));
+        let mut seen = 0;
         while let Some(step) = walk.next_step()? {
             let WalkStep::Entry(entry) = step else { continue };
+            seen += 1;
+            control.progress(seen, None);
             let is_folder = entry.kind == EntryKind::Folder;
             match after.as_ref().map(|after| passed(walk.path_from_start(), is_folder, after)) {
                 None | Some(Passed::No) => {}
@@ -82,16 +83,45 @@ impl Call for ListDirectory {
                 last.extend_from_slice(walk.path_from_start());
             }
         }
-        let changed = has_changed(workspace, path, cursor.as_ref());
-        let note = note(&walk.left_out(), changed);
+        let note = listed.note(&walk.left_out(), cursor.as_ref());
         let next = || {
-            let cursor = cursor_behind(workspace, &self.of, path, &kept(&last)).text();
-            let mut next = json!({ "path": path.sent(), "cursor": cursor });
+            let mut next = json!({ "path": path.sent(), "cursor": listed.cursor_behind(&last)? });
             if depth.0 != 1 {
                 next["depth"] = json!(depth.0);
             }
-            (TOOL.name, next)
+            Ok((TOOL.name, next))
         };
-        Ok(list.reply(wanted, "entries", next, note.as_deref()))
+        list.reply(wanted, "entries", next, note.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::engine::Progress;
+    use crate::tools::filesystem::{directory_tree, list_directory_with_sizes};
+    use crate::tools::{LineBase, ToolNames};
+
+    #[test]
+    fn a_list_of_a_folder_tells_how_many_entries_it_has_met() {
+        let (folder, _, workspace) = crate::testing::served();
+        (0..9).for_each(|n| std::fs::write(folder.path().join(format!("f{n}")), "").unwrap());
+        let options = ParseOptions {
+            base: LineBase::One,
+            names: crate::engine::NamePolicy::Paths,
+            paths: true,
+            folders: workspace.folder_paths(),
+            limit: Some(1_024),
+            create_if_missing: true,
+            offered: ToolNames::default(),
+        };
+        for tool in [&TOOL, &list_directory_with_sizes::TOOL, &directory_tree::TOOL] {
+            let call = tool.parse(r#"{"path":"."}"#, options).unwrap();
+            let control = Control::new(Duration::from_secs(60));
+            call.run(&workspace, OutputKinds { text: true, data: false }, &control).unwrap();
+            assert_eq!(control.progressed(), Progress { done: 9, total: None }, "{}", tool.name);
+        }
     }
 }

@@ -1,14 +1,17 @@
 //! `list_directory_with_sizes`: the entries of a folder with their sizes, and their sum.
 
-use serde_json::json;
+use std::cmp::Reverse;
 
-use super::walking::{cursor_behind, has_changed, note, shown};
+use serde_json::json;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::walking::{kept, note, path_kept, shown};
 use super::{CONTENT, format};
 use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, WalkStep, Workspace};
 use crate::tools::arguments::{Keyword, Request, Takes, arguments};
-use crate::tools::cursor::Cursor;
+use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::limited::LimitedText;
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
 
 /// Width of the names and of the sizes.
 const NAME_WIDTH: usize = 30;
@@ -52,22 +55,18 @@ arguments! {
 #[derive(Debug)]
 struct ListWithSizes {
     arguments: ListArguments,
-    /// What a cursor of this list belongs to.
-    of: String,
     limit: Option<usize>,
 }
 
 struct Sized {
-    name: String,
+    name: Vec<u8>,
     is_folder: bool,
     size: u64,
 }
 
 impl Request for ListArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let of = format!("{} {:?} {}", TOOL.name, self.sort_by, self.path.as_str());
-        Cursor::check(self.cursor.as_ref(), &of)?;
-        Ok(Box::new(ListWithSizes { arguments: self, of, limit: options.limit }))
+        Ok(Box::new(ListWithSizes { arguments: self, limit: options.limit }))
     }
 }
 
@@ -78,6 +77,11 @@ impl Call for ListWithSizes {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let ListArguments { path, sort_by, cursor } = &self.arguments;
+        let sort = sort_by.word();
+        let key = || call_key(workspace, TOOL.name, path, sort);
+        if let Some(cursor) = cursor {
+            cursor.check(key()?)?;
+        }
         let options = WalkOptions { depth: 1, ..WalkOptions::default() };
         let mut walk = workspace.walk(path, options, control)?;
         let mut entries = Vec::new();
@@ -86,48 +90,81 @@ impl Call for ListWithSizes {
             // The size of a link is that of its target. One that leads nowhere has none.
             let stat = if entry.kind == EntryKind::Link { walk.stat_of_target() } else { walk.stat() };
             let size = stat.map_or(0, |stat| stat.st_size as u64);
-            let name = shown(walk.name()).into_owned();
+            let name = walk.name().to_vec();
             entries.push(Sized { name, is_folder: entry.kind == EntryKind::Folder, size });
+            control.progress(entries.len() as u64, None);
         }
-        if *sort_by == SortBy::Size {
-            entries.sort_by_key(|entry| std::cmp::Reverse(entry.size));
-        }
+        entries.sort_by(|one, other| sort_by.rank(one).cmp(&sort_by.rank(other)));
         let summary = summary(&entries);
+        // What the cursor names may be gone: the list goes on behind its place.
         let skipped = match cursor {
             None => 0,
-            // The name may be gone; then the list goes on where it stood, if sorted by name.
-            Some(cursor) => position_behind(&entries, *sort_by, &cursor.after),
+            Some(cursor) => {
+                let last = Sized::kept(&cursor.after).ok_or_else(wrong_cursor)?;
+                entries.partition_point(|entry| sort_by.rank(entry) <= sort_by.rank(&last))
+            }
         };
         let limit = self.limit.map(|limit| limit.saturating_sub(summary.len()));
-        let (mut list, mut last) = (LimitedText::new(limit), String::new());
+        let (mut list, mut last) = (LimitedText::new(limit), None);
         for entry in &entries[skipped..] {
             if list.push_line(&line(entry)) {
-                last.clone_from(&entry.name);
+                last = Some(entry);
             }
         }
         let separator = if list.total() == 0 { "" } else { "\n" };
         *list.text_mut() += &(separator.to_owned() + &summary);
-        let changed = has_changed(workspace, path, cursor.as_ref());
+        let state = sort_by.state(&entries);
         let next = || {
-            let cursor = cursor_behind(workspace, &self.of, path, &last).text();
-            let sort = if *sort_by == SortBy::Size { "size" } else { "name" };
-            (TOOL.name, json!({ "path": path.sent(), "sortBy": sort, "cursor": cursor }))
+            let after = last.map(Sized::position).unwrap_or_default();
+            let cursor = Cursor { call: key()?, after, state }.text();
+            Ok((TOOL.name, json!({ "path": path.sent(), "sortBy": sort, "cursor": cursor })))
         };
-        Ok(list.reply(wanted, "entries", next, note(&walk.left_out(), changed).as_deref()))
+        let changed = cursor.as_ref().is_some_and(|cursor| cursor.state != state);
+        list.reply(wanted, "entries", next, note(&walk.left_out(), changed).as_deref())
     }
 }
 
-fn position_behind(entries: &[Sized], sort: SortBy, after: &str) -> usize {
-    let found = entries.iter().position(|entry| entry.name == after).map(|at| at + 1);
-    let by_name = || entries.partition_point(|entry| entry.name.as_str() <= after);
-    found.unwrap_or_else(|| if sort == SortBy::Name { by_name() } else { 0 })
+impl SortBy {
+    fn word(self) -> &'static str {
+        if self == SortBy::Size { "size" } else { "name" }
+    }
+
+    /// Orders the entries: no two have the same rank.
+    fn rank(self, entry: &Sized) -> (Reverse<u64>, &[u8]) {
+        (Reverse(if self == SortBy::Size { entry.size } else { 0 }), &entry.name)
+    }
+
+    /// A number for everything that the order depends on.
+    fn state(self, entries: &[Sized]) -> u64 {
+        let mut state = Xxh3Default::default();
+        for entry in entries {
+            let (Reverse(size), name) = self.rank(entry);
+            state.update(&size.to_le_bytes());
+            state.update(name);
+            state.update(b"/");
+        }
+        state.digest()
+    }
+}
+
+impl Sized {
+    /// The entry's place in the list, as a cursor keeps it.
+    fn position(&self) -> String {
+        format!("{} {}", self.size, kept(&self.name))
+    }
+
+    /// The place that [`Sized::position`] gave.
+    fn kept(position: &str) -> Option<Sized> {
+        let (size, name) = position.split_once(' ')?;
+        Some(Sized { name: path_kept(name).into_owned(), is_folder: false, size: size.parse().ok()? })
+    }
 }
 
 fn line(entry: &Sized) -> String {
     let (kind, size) =
         if entry.is_folder { ("[DIR]", String::new()) } else { ("[FILE]", format::size(entry.size)) };
     let (name, width) =
-        (format::padded(&entry.name, NAME_WIDTH), if entry.is_folder { 0 } else { SIZE_WIDTH });
+        (format::padded(&shown(&entry.name), NAME_WIDTH), if entry.is_folder { 0 } else { SIZE_WIDTH });
     format!("{kind} {name} {size:>width$}")
 }
 
@@ -135,6 +172,29 @@ fn line(entry: &Sized) -> String {
 fn summary(entries: &[Sized]) -> String {
     let folders = entries.iter().filter(|entry| entry.is_folder).count();
     let files = entries.len() - folders;
-    let sum = entries.iter().filter(|entry| !entry.is_folder).map(|entry| entry.size).sum();
+    let files_only = entries.iter().filter(|entry| !entry.is_folder);
+    let sum = files_only.fold(0, |sum: u64, entry| sum.saturating_add(entry.size));
     format!("\nTotal: {files} files, {folders} directories\nCombined size: {}", format::size(sum))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_no_number_can_sum_up_have_the_largest_sum() {
+        let file = |name: &str| Sized { name: name.into(), is_folder: false, size: i64::MAX as u64 };
+        let told = summary(&["a", "b", "c"].map(file));
+        assert!(told.ends_with("Combined size: 16777216.00 TB"), "{told}");
+    }
+
+    #[test]
+    fn a_place_in_the_list_is_read_back_whatever_the_name() {
+        for name in [&b"a b"[..], "\u{e4}".as_bytes(), b"\xff 1"] {
+            let position = Sized { name: name.to_vec(), is_folder: false, size: 7 }.position();
+            let kept = Sized::kept(&position).unwrap();
+            assert_eq!((kept.size, &*kept.name), (7, name));
+        }
+        assert!(["", "7", "x y", "-1 a"].iter().all(|position| Sized::kept(position).is_none()));
+    }
 }

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use serde_json::json;
 
 use super::CONTENT;
-use crate::engine::{Control, Error, FilePath, LineRange, PartRead, Result, TextPart, Workspace};
+use super::text_page::{GOES_ON, TextForm, TextPage, WantedText};
+use crate::engine::{Control, Error, FilePath, LineRange, Result, TextPart, Workspace};
 use crate::tools::arguments::{Argument, Line, List, Request, Takes, Value, arguments, is_object};
 use crate::tools::limited::content;
-use crate::tools::numbered::{count_breaks, with_lf};
-use crate::tools::{Call, ErrorText, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{Call, ErrorText, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
 
 /// Maximum number of files in one call.
 const MAX_FILES: usize = 1_000;
@@ -94,13 +94,14 @@ impl Argument for Wanted {
 #[derive(Debug)]
 struct ReadMultipleFiles {
     files: Vec<Wanted>,
-    base: LineBase,
+    guide: Guide,
     limit: Option<usize>,
 }
 
 impl Request for MultipleArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(ReadMultipleFiles { files: self.paths.0, base: options.base, limit: options.limit }))
+        let (guide, limit) = (options.guide(), options.limit);
+        Ok(Box::new(ReadMultipleFiles { files: self.paths.0, guide, limit }))
     }
 }
 
@@ -117,15 +118,17 @@ impl Call for ReadMultipleFiles {
             control.progress(shown as u64, Some(self.files.len() as u64));
             block.clear();
             let (mut is_cut, mut version) = (false, None);
-            match self.read(workspace, file, share, control) {
-                Ok(read) => {
-                    is_cut = self.push_file(&mut block, file, &read)?;
-                    version = Some(read.version.to_string());
+            let read = self.read(workspace, file, share, control);
+            match read.and_then(|page| Ok((told(workspace, file, &page)?, page))) {
+                Ok((told, page)) => {
+                    block = told;
+                    is_cut = page.read.is_cut;
+                    version = Some(page.read.version.to_string());
                 }
                 Err(error @ (Error::TimedOut | Error::Cancelled)) => return Err(error),
                 Err(error) => self.push_error(&mut block, file, &error),
             }
-            let room = self.limit.map_or(usize::MAX, |limit| limit.saturating_sub(LAST_LINE));
+            let room = self.limit.map_or(usize::MAX, room_in);
             if shown > 0 && text.len() + SEPARATOR.len() + block.len() > room {
                 break;
             }
@@ -149,8 +152,9 @@ impl ReadMultipleFiles {
     /// How many bytes of each file are shown. Small files are shown whole; the others share what is left.
     fn shares(&self, workspace: &Workspace) -> Vec<Option<usize>> {
         let Some(limit) = self.limit else { return vec![None; self.files.len()] };
-        let overhead: usize = self.files.iter().map(|file| file.sent.len() + CUT_LINE + 8).sum();
-        let mut left = limit.saturating_sub((LAST_LINE + overhead).min(limit / 2));
+        let overhead: usize = self.files.iter().map(|file| 3 * file.sent.len() + CUT_LINE).sum();
+        let room = room_in(limit);
+        let mut left = room - overhead.min(room / 2);
         let size = |file: &Wanted| {
             let info = file.path.as_ref().ok().and_then(|path| workspace.info(path).ok());
             info.map_or(0, |info| info.size as usize)
@@ -161,19 +165,19 @@ impl ReadMultipleFiles {
         let mut shares = vec![None; self.files.len()];
         for (position, &(size, number)) in sizes.iter().enumerate() {
             let share = size.min(left / (sizes.len() - position));
-            shares[number] = Some(share.max(MIN_SHARE));
+            shares[number] = Some(share.max(MIN_SHARE.min(limit / 4)));
             left -= share.min(left);
         }
         shares
     }
 
-    fn read(
+    fn read<'f>(
         &self,
         workspace: &Workspace,
-        file: &Wanted,
+        file: &'f Wanted,
         share: Option<usize>,
         control: &Control,
-    ) -> Result<PartRead> {
+    ) -> Result<TextPage<'f>> {
         let path = match &file.path {
             Ok(path) => path,
             // The error was found when the arguments were parsed; its words do not depend on the file.
@@ -182,27 +186,16 @@ impl ReadMultipleFiles {
             }
             Err(_) => return Err(Error::InvalidArguments { at: "paths".into(), problem: "no path".into() }),
         };
-        let part = if file.range.is_whole() { TextPart::Whole } else { TextPart::Lines(file.range) };
-        let read = workspace.read_part(path, part, share, control)?;
-        if read.excerpt.unchanged() { Ok(read) } else { Err(changed(file)) }
-    }
-
-    /// Adds a file's text. Returns whether it is cut.
-    fn push_file(&self, text: &mut String, file: &Wanted, read: &PartRead) -> Result<bool> {
-        text.push_str(&file.sent);
-        text.push_str(":\n");
-        let part = std::str::from_utf8(read.excerpt.bytes()).map_err(|_| changed(file))?;
-        text.push_str(&if file.range.is_whole() { part.into() } else { with_lf(part) });
-        if read.is_cut {
-            self.push_cut(text, file, read);
-        }
-        text.push('\n');
-        Ok(read.is_cut)
+        let wanted = match file.range.is_whole() {
+            true => WantedText { part: TextPart::Whole, form: TextForm::AsIs },
+            false => WantedText { part: TextPart::Lines(file.range), form: TextForm::Lines },
+        };
+        TextPage::read(workspace, path, wanted, self.guide.base, share, control)
     }
 
     /// Adds the error of one file, in one line.
     fn push_error(&self, text: &mut String, file: &Wanted, error: &Error) {
-        let message = ErrorText::of(error, self.base, 0).text().replace('\n', " ");
+        let message = ErrorText::of(error, self.guide, 0).text().replace('\n', " ");
         let message = message.trim_start_matches("Error: ");
         // A write to a String cannot fail.
         let _ = write!(text, "{}: Error - {message}", file.sent);
@@ -215,7 +208,7 @@ impl ReadMultipleFiles {
         }
         let item = |file: &Wanted| {
             let mut item = json!({ "path": file.sent });
-            let line = |line: u64| json!(line + self.base.first());
+            let line = |line: u64| json!(line + self.guide.base.first());
             match file.range {
                 LineRange { start: None, end: None } => return json!(file.sent),
                 LineRange { start, end } => {
@@ -233,22 +226,23 @@ impl ReadMultipleFiles {
         );
         json!({ "paths": self.files[shown..].iter().map(item).collect::<Vec<_>>() })
     }
+}
 
-    fn push_cut(&self, text: &mut String, file: &Wanted, read: &PartRead) {
-        let next = json!({ "path": file.sent, "start_line": next_line(read) + self.base.first() });
+/// Bytes for the files in an answer of at most `limit` bytes.
+fn room_in(limit: usize) -> usize {
+    limit - LAST_LINE.min(limit / 2)
+}
+
+/// A file's path and text.
+fn told(workspace: &Workspace, file: &Wanted, page: &TextPage) -> Result<String> {
+    let mut text = file.sent.clone() + ":\n";
+    text.push_str(&page.text()?);
+    if page.read.is_cut {
         let separator = if text.ends_with('\n') { "" } else { "\n" };
-        let (from, to, size) = (read.at.start, read.at.end, read.size);
+        let (shown, next) = (page.shown(), page.next(workspace)?);
         // A write to a String cannot fail.
-        let _ =
-            write!(text, "{separator}[Shown: bytes {from}-{to} of {size}. Go on with read_text_file {next}]");
+        let _ = write!(text, "{separator}[Shown: {shown}. Go on with {GOES_ON} {next}]");
     }
-}
-
-/// The first line that was not shown whole, 0-based.
-fn next_line(read: &PartRead) -> u64 {
-    read.first_line.unwrap_or(0) + count_breaks(read.excerpt.bytes()) as u64
-}
-
-fn changed(file: &Wanted) -> Error {
-    Error::Changed { name: file.sent.clone() }
+    text.push('\n');
+    Ok(text)
 }

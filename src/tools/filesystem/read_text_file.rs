@@ -2,19 +2,19 @@
 
 use serde_json::json;
 
+use super::text_page::{GOES_ON, TextForm, TextPage, WantedText, state_of, text_key};
 use super::{CONTENT, version_meta};
-use crate::engine::{Control, Error, FilePath, LineRange, PartRead, Result, TextPart, Workspace};
+use crate::engine::{Control, Error, FilePath, LineRange, Result, TextPart, Workspace};
 use crate::tools::arguments::{Argument, Count, Line, Request, Takes, Value, arguments};
 use crate::tools::cursor::Cursor;
-use crate::tools::numbered::{count_breaks, numbered, with_lf};
 use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
 
 pub(crate) static TOOL: Tool = Tool {
-    name: "read_text_file",
+    name: GOES_ON,
     title: "Read Text File",
     description: "Read a text file (UTF-8): all of it, the first lines (head), the last lines (tail), or a range (start_line to \
         end_line, or offset and limit; lines count from {first}, both ends included). A long text ends in a line that says \
-        what was shown and the call that goes on. line_numbers: true puts the number and a tab before each line of a range. \
+        what was shown and the call that goes on. line_numbers: true puts the number and a tab before each line. \
         Example: {\"path\":\"src/main.rs\",\"start_line\":{first},\"end_line\":99}",
     instructions: "",
     takes: Takes::of::<ReadArguments>(),
@@ -73,7 +73,7 @@ arguments! {
         offset: Option<Line>,
         /// Number of lines from there
         limit: Option<Count>,
-        /// Whether each line of a range begins with its number and a tab
+        /// Whether each line begins with its number and a tab
         line_numbers: bool = false,
         /// Where an earlier answer says that the text goes on
         cursor: Option<Cursor>,
@@ -84,26 +84,23 @@ arguments! {
 #[derive(Debug)]
 struct ReadTextFile {
     path: FilePath,
-    part: TextPart,
-    line_numbers: bool,
-    /// The state of the file when the cursor was made.
-    state: Option<u64>,
+    wanted: WantedText,
+    cursor: Option<Cursor>,
     base: LineBase,
     limit: Option<usize>,
 }
 
 impl Request for ReadArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let (part, state) = self.part()?;
-        let ReadArguments { path, line_numbers, .. } = self;
+        let wanted = self.wanted()?;
+        let ReadArguments { path, cursor, .. } = self;
         let (base, limit) = (options.base, options.limit);
-        Ok(Box::new(ReadTextFile { path, part, line_numbers, state, base, limit }))
+        Ok(Box::new(ReadTextFile { path, wanted, cursor, base, limit }))
     }
 }
 
 impl ReadArguments {
-    /// The part that is wanted, and the state in the cursor, if there is one.
-    fn part(&self) -> Result<(TextPart, Option<u64>)> {
+    fn wanted(&self) -> Result<WantedText> {
         let count = |lines: Option<Lines>| lines.map(|lines| lines.0).filter(|count| *count > 0);
         let start = self.start_line.or(self.offset).map(|line| line.0);
         let end = match (self.end_line, self.limit) {
@@ -123,22 +120,24 @@ impl ReadArguments {
             return Err(Error::InvalidArguments { at: given.join(" and "), problem });
         }
         if let Some(cursor) = &self.cursor {
-            let byte = cursor.after.parse().ok().filter(|_| cursor.of == of(&self.path));
-            return Ok((TextPart::From(byte.ok_or_else(wrong_cursor)?), Some(cursor.state)));
+            let wanted = WantedText::at(&cursor.after).ok_or_else(wrong_cursor)?;
+            let numbers = !self.line_numbers || wanted.form == TextForm::Numbered;
+            return if numbers { Ok(wanted) } else { Err(wrong_cursor()) };
         }
-        let part = match (count(self.head), count(self.tail)) {
-            (Some(count), _) => TextPart::Head(count),
-            (_, Some(count)) => TextPart::Tail(count),
-            _ if range.is_whole() && !self.line_numbers => TextPart::Whole,
-            _ => TextPart::Lines(range),
+        let (part, form) = match (count(self.head), count(self.tail)) {
+            (Some(count), _) if self.line_numbers => {
+                let range = LineRange { start: None, end: Some(count - 1) };
+                (TextPart::Lines(range), TextForm::Numbered)
+            }
+            (_, Some(count)) if self.line_numbers => (TextPart::LastLines(count), TextForm::Numbered),
+            (Some(count), _) => (TextPart::Head(count), TextForm::AsIs),
+            (_, Some(count)) => (TextPart::Tail(count), TextForm::WithoutCrlf),
+            _ if self.line_numbers => (TextPart::Lines(range), TextForm::Numbered),
+            _ if range.is_whole() => (TextPart::Whole, TextForm::AsIs),
+            _ => (TextPart::Lines(range), TextForm::Lines),
         };
-        Ok((part, None))
+        Ok(WantedText { part, form })
     }
-}
-
-/// What a cursor into this file belongs to.
-fn of(path: &FilePath) -> String {
-    format!("{} {}", TOOL.name, path.as_str())
 }
 
 impl Call for ReadTextFile {
@@ -147,103 +146,72 @@ impl Call for ReadTextFile {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let limit = self.limit.map(|limit| limit.saturating_sub(LAST_LINE.min(limit / 2)).max(16));
-        let read = workspace.read_part(&self.path, self.part, limit, control)?;
-        let meta = version_meta(&read.version);
-        let keeps_breaks = !matches!(self.part, TextPart::Lines(_) | TextPart::Tail(_));
-        let copies = self.line_numbers || wanted.data || matches!(self.part, TextPart::Tail(_));
-        // Copied lines end without a break.
-        let ends_in_break = read.excerpt.bytes().last() == Some(&b'\n')
-            && (keeps_breaks || !copies || matches!(self.part, TextPart::Tail(_)));
-        let (after, meta) = self.last_line(&read, ends_in_break, meta);
-        if !copies {
-            return Ok(Reply { excerpt: Some(read.excerpt), keeps_breaks, after, meta, ..Reply::default() });
+        if let Some(cursor) = &self.cursor {
+            cursor.check(text_key(workspace, &self.path)?)?;
         }
-        let text = self.copied(&read)? + &after;
+        let limit = self.limit.map(|limit| limit.saturating_sub(self.room_for_last_line().min(limit / 2)));
+        let page = TextPage::read(workspace, &self.path, self.wanted, self.base, limit, control);
+        let page = page.map_err(|error| self.as_change(workspace, error))?;
+        let form = self.wanted.form;
+        let copies = !matches!(form, TextForm::AsIs | TextForm::Lines) || wanted.data;
+        let copy = if copies { Some(page.text()?) } else { None };
+        let ends_in_break = match (&copy, form, page.read.excerpt.bytes().last()) {
+            (Some(copy), ..) => copy.ends_with('\n'),
+            (None, TextForm::Lines, last) => matches!(last, Some(b'\n' | b'\r')),
+            (None, _, last) => last == Some(&b'\n'),
+        };
+        let (after, truncated) = self.last_line(workspace, &page, ends_in_break)?;
+        let meta = version_meta(&page.read.version).with_some("file-editor/truncated", truncated.as_ref());
+        let Some(copy) = copy else {
+            let (excerpt, keeps_breaks) = (Some(page.read.excerpt), form == TextForm::AsIs);
+            return Ok(Reply { excerpt, keeps_breaks, after, meta, ..Reply::default() });
+        };
+        let text = copy + &after;
         let data = if wanted.data { Members::default().with("content", &text) } else { Members::default() };
         Ok(Reply { text, data, meta, ..Reply::default() })
     }
 }
 
 impl ReadTextFile {
-    /// The text as it is told.
-    fn copied(&self, read: &PartRead) -> Result<String> {
-        let changed = || Error::Changed { name: self.path.sent().into() };
-        let text = String::from_utf8(read.excerpt.bytes().to_vec()).map_err(|_| changed())?;
-        if !read.excerpt.unchanged() {
-            return Err(changed());
-        }
-        Ok(match self.part {
-            TextPart::Lines(_) => self.lines(&text, read),
-            // The reference server tells the end of a file so.
-            TextPart::Tail(_) if text.contains('\r') => text.replace("\r\n", "\n"),
-            _ => text,
-        })
+    /// Bytes of the last line of an answer that was cut: it holds the path.
+    fn room_for_last_line(&self) -> usize {
+        let escaped = |byte: u8| 1 + usize::from(matches!(byte, b'"' | b'\\'));
+        LAST_LINE + self.path.sent().bytes().map(escaped).sum::<usize>()
     }
 
-    /// Lines joined by `\n`, with their numbers if that is wanted.
-    fn lines(&self, text: &str, read: &PartRead) -> String {
-        if self.line_numbers {
-            return numbered(text, read.first_line.unwrap_or(0) + self.base.first(), read.is_cut);
+    /// The error of a read behind a cursor. In a file that has changed since, the place may be inside of anything; in any
+    /// other, a place that is not there was made up.
+    fn as_change(&self, workspace: &Workspace, error: Error) -> Error {
+        let Some(cursor) = &self.cursor else { return error };
+        let is_of_place = matches!(error, Error::StartPastEnd { .. } | Error::InvalidRange { .. });
+        if !is_of_place && !matches!(error, Error::InvalidUtf8 | Error::NotText { .. }) {
+            return error;
         }
-        let text = with_lf(text);
-        // A cut text ends in the break of its last line.
-        let end = if read.is_cut { text.strip_suffix('\n').unwrap_or(&text).len() } else { text.len() };
-        text[..end].to_owned()
+        match workspace.stamp(&self.path) {
+            Ok(stamp) if state_of(stamp.mtime_ns, stamp.len) != cursor.state => {
+                Error::Changed { name: self.path.sent().into() }
+            }
+            _ if is_of_place => wrong_cursor(),
+            _ => error,
+        }
     }
 
-    /// The last line of an answer that was cut, or that continues a changed file.
-    fn last_line(&self, read: &PartRead, ends_in_break: bool, meta: Members) -> (String, Members) {
-        let mut text = String::new();
-        let state = state(read);
-        if self.state.is_some_and(|known| known != state) {
-            text.push_str("\n[The file has changed since the cursor was made]");
+    /// The last line of an answer that was cut, or that continues a changed file, and what `_meta` says of a cut.
+    fn last_line(
+        &self,
+        workspace: &Workspace,
+        page: &TextPage,
+        ends_in_break: bool,
+    ) -> Result<(String, Option<serde_json::Value>)> {
+        let has_changed = self.cursor.as_ref().is_some_and(|cursor| cursor.state != page.state());
+        let note = if has_changed { "\n[The file has changed since the cursor was made]" } else { "" };
+        if !page.read.is_cut {
+            return Ok((note.into(), None));
         }
-        if !read.is_cut {
-            return (text, meta);
-        }
-        let bytes = read.excerpt.bytes();
-        let lines = count_breaks(bytes) as u64;
-        let next = match read.first_line {
-            Some(first) if read.ends_a_line() && matches!(self.part, TextPart::Lines(_)) => {
-                self.next_lines(first + lines)
-            }
-            _ => {
-                let after = read.at.end.to_string();
-                let cursor = Cursor { of: of(&self.path), after, state }.text();
-                json!({ "path": self.path.sent(), "cursor": cursor })
-            }
-        };
-        let shown = match (read.first_line, read.total_lines) {
-            (Some(first), Some(total)) => {
-                let first = first + self.base.first();
-                let last = first + lines.max(1) - 1;
-                format!("lines {first}-{last} of {total} lines")
-            }
-            _ => format!("bytes {}-{} of {} bytes", read.at.start, read.at.end, read.size),
-        };
+        let (next, shown) = (page.next(workspace)?, page.shown());
         let break_before = if ends_in_break { "" } else { "\n" };
-        text = format!("{break_before}[Shown: {shown}. Go on with {} {next}]{text}", TOOL.name);
-        let (shown, size) = (read.at.end - read.at.start, read.size);
-        let truncated = json!({ "shown": shown, "of": size, "next": next });
-        (text, meta.with("file-editor/truncated", &truncated))
+        let text = format!("{break_before}[Shown: {shown}. Go on with {GOES_ON} {next}]{note}");
+        let (shown, size) = (page.read.at.end - page.read.at.start, page.read.size);
+        Ok((text, Some(json!({ "shown": shown, "of": size, "next": next }))))
     }
-
-    /// The arguments of the call that goes on at this line.
-    fn next_lines(&self, line: u64) -> serde_json::Value {
-        let mut next = json!({ "path": self.path.sent(), "start_line": line + self.base.first() });
-        if let TextPart::Lines(LineRange { end: Some(end), .. }) = self.part {
-            next["end_line"] = json!(end.saturating_add(self.base.first()));
-        }
-        if self.line_numbers {
-            next["line_numbers"] = json!(true);
-        }
-        next
-    }
-}
-
-/// What a cursor keeps of the file's state.
-fn state(read: &PartRead) -> u64 {
-    let stamp = read.excerpt.stamp();
-    stamp.mtime_ns as u64 ^ stamp.len.rotate_left(32)
 }

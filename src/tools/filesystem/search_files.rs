@@ -3,9 +3,7 @@
 use serde_json::json;
 
 use super::CONTENT;
-use super::walking::{
-    Passed, Patterns, cursor_behind, exclude_globs, has_changed, kept, note, passed, path_kept, shown,
-};
+use super::walking::{Listed, Passed, Patterns, exclude_globs, passed, shown};
 use crate::engine::{
     Control, EntryKind, FilePath, Glob, GlobBudget, Result, WalkOptions, WalkStep, Workspace,
 };
@@ -44,17 +42,16 @@ arguments! {
 #[derive(Debug)]
 struct SearchFiles {
     arguments: SearchArguments,
-    /// What a cursor of this list belongs to.
-    of: String,
+    /// The arguments that a cursor of this list belongs to.
+    key: String,
     limit: Option<usize>,
 }
 
 impl Request for SearchArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
         let patterns = self.exclude_patterns.as_ref().map(|list| list.0.as_slice()).unwrap_or_default();
-        let of = format!("{} {:?} {patterns:?} {}", TOOL.name, self.pattern, self.path.as_str());
-        Cursor::check(self.cursor.as_ref(), &of)?;
-        Ok(Box::new(SearchFiles { arguments: self, of, limit: options.limit }))
+        let key = format!("{:?} {patterns:?}", self.pattern);
+        Ok(Box::new(SearchFiles { arguments: self, key, limit: options.limit }))
     }
 }
 
@@ -70,13 +67,14 @@ impl Call for SearchFiles {
             Glob::within(pattern, &mut budget).map_err(|error| wrong_pattern("pattern", &error))?;
         let excludes =
             exclude_globs(exclude_patterns.as_ref(), |pattern| Glob::within(pattern, &mut budget))?;
+        let listed = Listed { workspace, tool: TOOL.name, folder: path, arguments: &self.key };
+        let after = listed.behind(cursor.as_ref())?;
         let mut walk = workspace.walk(path, WalkOptions::default(), control)?;
         let base = workspace.absolute(path)?;
         let mut line = base.to_string_lossy().into_owned();
         line.push('/');
         let base_len = line.len();
         let (mut list, mut last, mut seen) = (LimitedText::new(self.limit), Vec::new(), 0);
-        let after = cursor.as_ref().map(|cursor| path_kept(&cursor.after));
         while let Some(step) = walk.next_step()? {
             let WalkStep::Entry(entry) = step else { continue };
             seen += 1;
@@ -105,18 +103,18 @@ impl Call for SearchFiles {
                 last.extend_from_slice(walk.path_from_start());
             }
         }
-        let changed = has_changed(workspace, path, cursor.as_ref());
         if list.total() == 0 {
             list.text_mut().push_str("No matches found");
         }
         let next = || {
-            let cursor = cursor_behind(workspace, &self.of, path, &kept(&last)).text();
+            let cursor = listed.cursor_behind(&last)?;
             let mut next = json!({ "path": path.sent(), "pattern": pattern, "cursor": cursor });
             if let Some(patterns) = exclude_patterns {
                 next["excludePatterns"] = json!(patterns.0);
             }
-            (TOOL.name, next)
+            Ok((TOOL.name, next))
         };
-        Ok(list.reply(wanted, "matches", next, note(&walk.left_out(), changed).as_deref()))
+        let note = listed.note(&walk.left_out(), cursor.as_ref());
+        list.reply(wanted, "matches", next, note.as_deref())
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use crate::engine::{FilePath, GlobError, LeftOut, Result, Workspace};
 use crate::tools::arguments::List;
-use crate::tools::cursor::Cursor;
+use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::wrong_pattern;
 
 /// The globs of paths that a call leaves out.
@@ -83,19 +83,52 @@ pub(super) fn path_kept(text: &str) -> Cow<'_, [u8]> {
     pairs.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect()
 }
 
-/// Makes a cursor behind `after`, a path below the folder `folder`.
-pub(super) fn cursor_behind(workspace: &Workspace, of: &str, folder: &FilePath, after: &str) -> Cursor {
-    Cursor { of: of.into(), after: after.into(), state: state_of(workspace, folder, after).unwrap_or(0) }
+/// A list by a walk that may go on behind a cursor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Listed<'l> {
+    pub(super) workspace: &'l Workspace,
+    pub(super) tool: &'static str,
+    /// The folder in which the walk begins.
+    pub(super) folder: &'l FilePath,
+    /// The other arguments that decide what is listed.
+    pub(super) arguments: &'l str,
 }
 
-/// Whether the folder that holds the cursor's position has changed since the cursor was made.
-pub(super) fn has_changed(workspace: &Workspace, folder: &FilePath, cursor: Option<&Cursor>) -> bool {
-    cursor.is_some_and(|cursor| state_of(workspace, folder, &cursor.after).unwrap_or(0) != cursor.state)
-}
+impl Listed<'_> {
+    /// Refuses a cursor of another list. Returns the path in it.
+    pub(super) fn behind<'c>(&self, cursor: Option<&'c Cursor>) -> Result<Option<Cow<'c, [u8]>>> {
+        let Some(cursor) = cursor else { return Ok(None) };
+        cursor.check(self.key()?)?;
+        Ok(Some(path_kept(&cursor.after)))
+    }
 
-fn state_of(workspace: &Workspace, folder: &FilePath, after: &str) -> Result<u64> {
-    let parent = after.rsplit_once('/').map_or(folder.clone(), |(parent, _)| folder.join(parent));
-    Ok(workspace.info(&parent)?.modified_ms as u64)
+    /// The text of a cursor behind `last`, a path below the folder.
+    pub(super) fn cursor_behind(&self, last: &[u8]) -> Result<String> {
+        let after = kept(last).into_owned();
+        let state = self.state_around(&after).unwrap_or(0);
+        Ok(Cursor { call: self.key()?, after, state }.text())
+    }
+
+    /// The note on what was left out, and on a change since the cursor was made.
+    pub(super) fn note(&self, left_out: &LeftOut, cursor: Option<&Cursor>) -> Option<String> {
+        let changed = |cursor: &Cursor| self.state_around(&cursor.after).unwrap_or(0) != cursor.state;
+        note(left_out, cursor.is_some_and(changed))
+    }
+
+    fn key(&self) -> Result<u64> {
+        call_key(self.workspace, self.tool, self.folder, self.arguments)
+    }
+
+    /// The state of the folder that holds the path `after`. `None` if there is no such folder.
+    fn state_around(&self, after: &str) -> Option<u64> {
+        let parent = after.rsplit_once('/').map_or("", |(parent, _)| parent);
+        // In a cursor that no server made.
+        if parent.split('/').any(|component| matches!(component, "." | "..")) {
+            return None;
+        }
+        let folder = if parent.is_empty() { self.folder.clone() } else { self.folder.join(parent) };
+        Some(self.workspace.info(&folder).ok()?.modified_ms as u64)
+    }
 }
 
 /// What a client must know of entries that a walk did not show.

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::engine::{Control, Error, Excerpt, FilePath, LineRange, Result, Workspace, char_boundary};
 use crate::tools::arguments::{Line, Request, StartLine, Takes, arguments};
-use crate::tools::numbered::{count_breaks, numbered};
+use crate::tools::numbered::{Numbering, count_breaks, numbered};
 use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -148,7 +148,8 @@ impl ReadFile {
         if !excerpt.unchanged() {
             return Err(changed());
         }
-        Ok(numbered(&text, excerpt.lines.start as u64 + self.base.first(), is_cut))
+        let first = excerpt.lines.start as u64 + self.base.first();
+        Ok(numbered(&text, Numbering { first, goes_on: false, is_cut }))
     }
 
     fn is_whole(&self) -> bool {

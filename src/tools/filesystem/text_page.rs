@@ -1,0 +1,228 @@
+//! A page of a text (contract 11): what it shows, how, and the arguments of the call that goes on behind it.
+//!
+//! Knows which bytes of a file an answer holds, and no tool's arguments but those of `read_text_file`.
+
+use serde_json::json;
+
+use crate::engine::{Control, Error, FilePath, LineRange, PartRead, Result, TextPart, Workspace};
+use crate::tools::LineBase;
+use crate::tools::cursor::{Cursor, call_key};
+use crate::tools::numbered::{Numbering, count_breaks, fitting, numbered, with_lf};
+
+/// The tool that goes on with every text.
+pub(super) const GOES_ON: &str = "read_text_file";
+
+/// How a text is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextForm {
+    /// Byte by byte.
+    AsIs,
+    /// Each CRLF as `\n`: so the reference server tells the end of a file.
+    WithoutCrlf,
+    /// As lines, joined by `\n`.
+    Lines,
+    /// As lines, each behind its number.
+    Numbered,
+}
+
+/// A part of a text, and how it is told.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WantedText {
+    pub(super) part: TextPart,
+    pub(super) form: TextForm,
+}
+
+impl WantedText {
+    /// Reads where a text goes on, as a cursor keeps it.
+    pub(super) fn at(position: &str) -> Option<WantedText> {
+        let mut words = position.split(' ');
+        let (kind, byte) = (words.next()?, words.next()?.parse().ok()?);
+        let number = words.next().map(|word| word.parse::<u64>().ok());
+        let end = words.next().map(|word| word.parse::<u64>().ok());
+        let lines = |start: u64, end| LineRange { start: Some(start), end };
+        let (part, form) = match (kind, number, end) {
+            ("text", None, None) => (TextPart::From { byte, pieces: None }, TextForm::AsIs),
+            ("head", Some(Some(count)), None) => {
+                (TextPart::From { byte, pieces: Some(count) }, TextForm::AsIs)
+            }
+            ("tail", None, None) => (TextPart::From { byte, pieces: None }, TextForm::WithoutCrlf),
+            ("lines", Some(Some(first)), Some(end)) => {
+                (TextPart::LinesFrom { range: lines(first, end), byte }, TextForm::Lines)
+            }
+            ("numbered", Some(Some(first)), Some(end)) => {
+                (TextPart::LinesFrom { range: lines(first, end), byte }, TextForm::Numbered)
+            }
+            _ => return None,
+        };
+        Some(WantedText { part, form })
+    }
+
+    /// The last line that is wanted, if the part is lines; `Some(None)`: the last of the file.
+    fn last_line(&self) -> Option<Option<u64>> {
+        match self.part {
+            TextPart::Lines(range) | TextPart::LinesFrom { range, .. } => Some(range.end),
+            TextPart::LastLines(_) => Some(None),
+            _ => None,
+        }
+    }
+
+    /// The part begins inside a line, or at least not at the beginning of what was wanted.
+    fn goes_on(&self) -> bool {
+        matches!(self.part, TextPart::LinesFrom { .. } | TextPart::From { .. })
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct TextPage<'p> {
+    path: &'p FilePath,
+    wanted: WantedText,
+    base: LineBase,
+    pub(super) read: PartRead,
+}
+
+impl<'p> TextPage<'p> {
+    /// Reads as much of the part as takes at most `limit` bytes of text.
+    pub(super) fn read(
+        workspace: &Workspace,
+        path: &'p FilePath,
+        wanted: WantedText,
+        base: LineBase,
+        limit: Option<usize>,
+        control: &Control,
+    ) -> Result<TextPage<'p>> {
+        let read = workspace.read_part(path, wanted.part, limit, control)?;
+        let mut page = TextPage { path, wanted, base, read };
+        if let (TextForm::Numbered, Some(limit)) = (wanted.form, limit) {
+            let fits = fitting(page.read.excerpt.bytes(), page.numbering(), limit);
+            page.read.cut(fits);
+        }
+        Ok(page)
+    }
+
+    /// A copy of the text as it is told.
+    pub(super) fn text(&self) -> Result<String> {
+        let (changed, excerpt) = (|| Error::Changed { name: self.path.sent().into() }, &self.read.excerpt);
+        let text = String::from_utf8(excerpt.bytes().to_vec()).map_err(|_| changed())?;
+        if !excerpt.unchanged() {
+            return Err(changed());
+        }
+        Ok(match self.wanted.form {
+            TextForm::WithoutCrlf if text.contains('\r') => text.replace("\r\n", "\n"),
+            TextForm::AsIs | TextForm::WithoutCrlf => text,
+            TextForm::Numbered if excerpt.lines.is_empty() => text,
+            TextForm::Numbered => numbered(&text, self.numbering()),
+            TextForm::Lines => {
+                let text = with_lf(&text);
+                // A cut text ends in the break of its last line.
+                let end = if self.read.is_cut { text.strip_suffix('\n') } else { None };
+                end.unwrap_or(&text).to_owned()
+            }
+        })
+    }
+
+    fn numbering(&self) -> Numbering {
+        let first = self.read.first_line.unwrap_or(0) + self.base.first();
+        Numbering { first, goes_on: self.wanted.goes_on(), is_cut: self.read.is_cut }
+    }
+
+    /// Line breaks in the page.
+    fn breaks(&self) -> u64 {
+        count_breaks(self.read.excerpt.bytes()) as u64
+    }
+
+    /// The state of the file, as a cursor keeps it.
+    pub(super) fn state(&self) -> u64 {
+        let stamp = self.read.excerpt.stamp();
+        state_of(stamp.mtime_ns, stamp.len)
+    }
+
+    /// What a page that was cut shows, and of how much.
+    pub(super) fn shown(&self) -> String {
+        let PartRead { at, size, first_line, total_lines, .. } = &self.read;
+        match (first_line, total_lines) {
+            (Some(first), Some(total)) if self.read.ends_a_line() && !self.wanted.goes_on() => {
+                let first = first + self.base.first();
+                format!("lines {first}-{} of {total} lines", first + self.breaks() - 1)
+            }
+            _ => format!("bytes {}-{} of {size} bytes", at.start, at.end),
+        }
+    }
+
+    /// The arguments of the call that goes on behind a page that was cut: at a line, or with a cursor.
+    pub(super) fn next(&self, workspace: &Workspace) -> Result<serde_json::Value> {
+        let mut next = json!({ "path": self.path.sent() });
+        match self.wanted.last_line() {
+            Some(end) if self.read.ends_a_line() => {
+                let line = self.read.first_line.unwrap_or(0) + self.breaks();
+                next["start_line"] = json!(line + self.base.first());
+                if let Some(end) = end {
+                    next["end_line"] = json!(end.saturating_add(self.base.first()));
+                }
+            }
+            _ => {
+                let call = text_key(workspace, self.path)?;
+                next["cursor"] = json!(Cursor { call, after: self.position(), state: self.state() }.text());
+            }
+        }
+        if self.wanted.form == TextForm::Numbered {
+            next["line_numbers"] = json!(true);
+        }
+        Ok(next)
+    }
+
+    /// Where the text goes on behind the page, as [`WantedText::at`] reads it.
+    fn position(&self) -> String {
+        let end = self.read.at.end;
+        if let Some(last) = self.wanted.last_line() {
+            let word = if self.wanted.form == TextForm::Numbered { "numbered" } else { "lines" };
+            let last = last.map_or_else(|| "-".to_owned(), |last| last.to_string());
+            return format!("{word} {end} {} {last}", self.read.first_line.unwrap_or(0) + self.breaks());
+        }
+        match self.wanted.part {
+            TextPart::Head(count) | TextPart::From { pieces: Some(count), .. } => {
+                let shown = memchr::memchr_iter(b'\n', self.read.excerpt.bytes()).count() as u64;
+                format!("head {end} {}", count.saturating_sub(shown))
+            }
+            _ if self.wanted.form == TextForm::WithoutCrlf => format!("tail {end}"),
+            _ => format!("text {end}"),
+        }
+    }
+}
+
+/// What a cursor into the text of this file belongs to.
+pub(super) fn text_key(workspace: &Workspace, path: &FilePath) -> Result<u64> {
+    call_key(workspace, GOES_ON, path, "")
+}
+
+/// What a cursor keeps of a file's state.
+pub(super) fn state_of(mtime_ns: i128, len: u64) -> u64 {
+    mtime_ns as u64 ^ len.rotate_left(32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_page_writes_is_a_position() {
+        for position in ["text 5", "head 5 2", "tail 0", "lines 5 1 9", "lines 5 1 -", "numbered 5 1 -"] {
+            assert!(WantedText::at(position).is_some(), "{position}");
+        }
+        for position in [
+            "",
+            "5",
+            "text",
+            "text x",
+            "text -1",
+            "text 5 1",
+            "head 5",
+            "head 5 -",
+            "lines 5 -",
+            "lines 5 - 9",
+            "file 5",
+        ] {
+            assert!(WantedText::at(position).is_none(), "{position}");
+        }
+    }
+}
