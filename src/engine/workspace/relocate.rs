@@ -10,8 +10,9 @@ use rustix::fs::{AtFlags, FileType, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::Workspace;
-use super::change::{ChangeOptions, Stopped};
+use super::change::ChangeOptions;
 use super::folders::{Found, Freshness, Want};
+use super::write::Stopped;
 use crate::engine::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces};
 use crate::engine::fs::lock::LockTurn;
 use crate::engine::fs::resolve::{ResolvedPath, file_type};

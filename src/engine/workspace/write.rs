@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Workspace;
-use super::change::Stopped;
 use super::folders::Found;
 use crate::engine::cache::CachedText;
 use crate::engine::file_version::ContentHash;
@@ -30,6 +29,33 @@ pub(super) struct NewContent<'c> {
     pub(super) old: Option<&'c FileView>,
     /// Whether the result tells the version.
     pub(super) versioned: bool,
+}
+
+/// Why nothing was written.
+pub(super) enum Stopped {
+    Refused(Error),
+    Failed(ReplaceError),
+}
+
+impl From<ReplaceError> for Stopped {
+    fn from(failure: ReplaceError) -> Stopped {
+        Stopped::Failed(failure)
+    }
+}
+
+impl Stopped {
+    pub(super) fn into_error(self, name: &str) -> Error {
+        match self {
+            Stopped::Refused(error) => error,
+            Stopped::Failed(ReplaceError::Io(source)) if source.kind() == io::ErrorKind::NotFound => {
+                Error::WriteFailed { source }
+            }
+            Stopped::Failed(ReplaceError::Io(source)) => Error::write(name, source),
+            Stopped::Failed(ReplaceError::Changed | ReplaceError::Exists) => {
+                Error::Changed { name: name.into() }
+            }
+        }
+    }
 }
 
 impl Workspace {
