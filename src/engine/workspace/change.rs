@@ -9,7 +9,7 @@ use std::time::Instant;
 use rustix::fs::Mode;
 
 use super::folders::{Found, Freshness, Want};
-use super::write::NewContent;
+use super::write::{NewContent, Stopped};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::atomic::{ReplaceError, Replaces};
 use crate::engine::fs::parents::Parents;
@@ -281,33 +281,4 @@ enum Attempt<T> {
     Replaced,
     /// A program that takes no lock wrote to the file while it was read.
     Changed,
-}
-
-/// Why nothing was written.
-pub(super) enum Stopped {
-    Refused(Error),
-    Failed(ReplaceError),
-}
-
-impl From<ReplaceError> for Stopped {
-    fn from(failure: ReplaceError) -> Stopped {
-        Stopped::Failed(failure)
-    }
-}
-
-impl Stopped {
-    /// Whether the folder was removed meanwhile.
-    pub(super) fn lost_its_folder(&self) -> bool {
-        matches!(self, Stopped::Failed(ReplaceError::Io(source)) if source.kind() == io::ErrorKind::NotFound)
-    }
-
-    pub(super) fn into_error(self, name: &str) -> Error {
-        match self {
-            Stopped::Refused(error) => error,
-            Stopped::Failed(ReplaceError::Io(source)) => Error::write_in_folder(name, source),
-            Stopped::Failed(ReplaceError::Changed | ReplaceError::Exists) => {
-                Error::Changed { name: name.into() }
-            }
-        }
-    }
 }

@@ -9,8 +9,9 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, RenameFlags};
 use rustix::io::Errno;
 
-use super::change::{ChangeOptions, Stopped};
+use super::change::ChangeOptions;
 use super::folders::{Found, Freshness, Want};
+use super::write::Stopped;
 use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::atomic::{
     AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush,

@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Workspace;
-use super::change::Stopped;
 use super::folders::Found;
 use crate::engine::cache::CachedText;
 use crate::engine::file_version::ContentHash;
@@ -39,6 +38,37 @@ impl NewContent<'_> {
         // A write to a hash cannot fail.
         let _ = self.edit.write_to(self.old.map_or(b"", |old| old.bytes()), &mut hash);
         hash.version()
+    }
+}
+
+/// Why nothing was written.
+pub(super) enum Stopped {
+    Refused(Error),
+    Failed(ReplaceError),
+}
+
+impl From<ReplaceError> for Stopped {
+    fn from(failure: ReplaceError) -> Stopped {
+        Stopped::Failed(failure)
+    }
+}
+
+impl Stopped {
+    /// Whether the folder was removed meanwhile.
+    pub(super) fn lost_its_folder(&self) -> bool {
+        matches!(self, Stopped::Failed(ReplaceError::Io(source)) if source.kind() == io::ErrorKind::NotFound)
+    }
+
+    pub(super) fn into_error(self, name: &str) -> Error {
+        match self {
+            Stopped::Refused(error) => error,
+            Stopped::Failed(ReplaceError::Io(source)) => Error::write_in_folder(name, source),
+            Stopped::Failed(ReplaceError::Changed | ReplaceError::Exists) => {
+                Error::Changed { name: name.into() }
+            }
+        }
+    }
+}
     }
 }
 

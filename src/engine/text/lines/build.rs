@@ -49,7 +49,7 @@ impl LineIndex {
     /// Like [`LineIndex::build`], on `threads` threads if the text is long. `None` if `watch` has stopped it.
     pub fn build_watched(bytes: &[u8], threads: usize, watch: Watch) -> Option<Result<LineIndex, NotText>> {
         let shift = shift_for(bytes.len());
-        if threads < 2 || bytes.len() < LineIndex::WORTH_THREADS || PART % (1 << shift) != 0 {
+        if threads < 2 || bytes.len() < LineIndex::WORTH_THREADS || !PART.is_multiple_of(1 << shift) {
             let done = AtomicUsize::new(0);
             return build_alone(bytes, IndexBuilder::of_len(bytes.len()), &|len| {
                 watch(done.fetch_add(len, Ordering::Relaxed) + len)

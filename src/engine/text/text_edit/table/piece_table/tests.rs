@@ -36,7 +36,7 @@ fn assert_integrity(pieces: &PieceTable) {
                 }
             }
         }
-        len += pieces.leaf(next).len as usize;
+        len += pieces.leaf(next).len;
         leaf = next;
     }
     assert_eq!(len, pieces.len());
