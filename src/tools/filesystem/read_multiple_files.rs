@@ -112,25 +112,25 @@ impl Call for ReadMultipleFiles {
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let shares = self.shares(workspace);
         let (mut text, mut cut, mut versions) = (String::new(), 0, serde_json::Map::new());
-        let (mut shown, mut block) = (0, String::new());
+        let mut shown = 0;
         for (file, share) in self.files.iter().zip(shares) {
             control.progress(shown as u64, Some(self.files.len() as u64));
-            block.clear();
+            let before = text.len();
+            text.push_str(if shown == 0 { "" } else { SEPARATOR });
             let (mut is_cut, mut version) = (false, None);
             match self.read(workspace, file, share, control) {
-                Ok(read) => {
-                    is_cut = self.push_file(&mut block, file, &read)?;
+                Ok((read, part)) => {
+                    is_cut = self.push_file(&mut text, file, &read, &part);
                     version = Some(read.version.to_string());
                 }
                 Err(error @ (Error::TimedOut | Error::Cancelled)) => return Err(error),
-                Err(error) => self.push_error(&mut block, file, &error),
+                Err(error) => self.push_error(&mut text, file, &error),
             }
             let room = self.limit.map_or(usize::MAX, |limit| limit.saturating_sub(LAST_LINE));
-            if shown > 0 && text.len() + SEPARATOR.len() + block.len() > room {
+            if shown > 0 && text.len() > room {
+                text.truncate(before);
                 break;
             }
-            text.push_str(if shown == 0 { "" } else { SEPARATOR });
-            text.push_str(&block);
             shown += 1;
             cut += usize::from(is_cut);
             version.into_iter().for_each(|version| drop(versions.insert(file.sent.clone(), json!(version))));
@@ -167,13 +167,14 @@ impl ReadMultipleFiles {
         shares
     }
 
+    /// Reads a file, and copies its text.
     fn read(
         &self,
         workspace: &Workspace,
         file: &Wanted,
         share: Option<usize>,
         control: &Control,
-    ) -> Result<PartRead> {
+    ) -> Result<(PartRead, String)> {
         let path = match &file.path {
             Ok(path) => path,
             // The error was found when the arguments were parsed; its words do not depend on the file.
@@ -184,20 +185,27 @@ impl ReadMultipleFiles {
         };
         let part = if file.range.is_whole() { TextPart::Whole } else { TextPart::Lines(file.range) };
         let read = workspace.read_part(path, part, share, control)?;
-        if read.excerpt.unchanged() { Ok(read) } else { Err(changed(file)) }
+        // Copied before it is asked whether the bytes were true: another program may write to a large file meanwhile.
+        let text = String::from_utf8(read.excerpt.bytes().to_vec());
+        match text {
+            Ok(text) if read.excerpt.unchanged() => Ok((read, text)),
+            _ => Err(changed(file)),
+        }
     }
 
-    /// Adds a file's text. Returns whether it is cut.
-    fn push_file(&self, text: &mut String, file: &Wanted, read: &PartRead) -> Result<bool> {
+    /// Adds a file's text `part`. Returns whether it is cut.
+    fn push_file(&self, text: &mut String, file: &Wanted, read: &PartRead, part: &str) -> bool {
         text.push_str(&file.sent);
         text.push_str(":\n");
-        let part = std::str::from_utf8(read.excerpt.bytes()).map_err(|_| changed(file))?;
-        text.push_str(&if file.range.is_whole() { part.into() } else { with_lf(part) });
+        match file.range.is_whole() {
+            true => text.push_str(part),
+            false => text.push_str(&with_lf(part)),
+        }
         if read.is_cut {
             self.push_cut(text, file, read);
         }
         text.push('\n');
-        Ok(read.is_cut)
+        read.is_cut
     }
 
     /// Adds the error of one file, in one line.
