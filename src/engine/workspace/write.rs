@@ -69,8 +69,6 @@ impl Stopped {
         }
     }
 }
-    }
-}
 
 impl Workspace {
     /// Writes the result of an edit to a temporary file and renames it over the old file.

@@ -113,27 +113,26 @@ impl Call for ReadMultipleFiles {
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let shares = self.shares(workspace);
         let (mut text, mut cut, mut versions) = (String::new(), 0, serde_json::Map::new());
-        let (mut shown, mut block) = (0, String::new());
+        let mut shown = 0;
         for (file, share) in self.files.iter().zip(shares) {
             control.progress(shown as u64, Some(self.files.len() as u64));
-            block.clear();
+            let before = text.len();
+            text.push_str(if shown == 0 { "" } else { SEPARATOR });
             let (mut is_cut, mut version) = (false, None);
             let read = self.read(workspace, file, share, control);
-            match read.and_then(|page| Ok((told(workspace, file, &page)?, page))) {
-                Ok((told, page)) => {
-                    block = told;
+            match read.and_then(|page| push_file(&mut text, workspace, file, &page).map(|()| page)) {
+                Ok(page) => {
                     is_cut = page.read.is_cut;
                     version = Some(page.read.version.to_string());
                 }
                 Err(error @ (Error::TimedOut | Error::Cancelled)) => return Err(error),
-                Err(error) => self.push_error(&mut block, file, &error),
+                Err(error) => self.push_error(&mut text, file, &error),
             }
             let room = self.limit.map_or(usize::MAX, room_in);
-            if shown > 0 && text.len() + SEPARATOR.len() + block.len() > room {
+            if shown > 0 && text.len() > room {
+                text.truncate(before);
                 break;
             }
-            text.push_str(if shown == 0 { "" } else { SEPARATOR });
-            text.push_str(&block);
             shown += 1;
             cut += usize::from(is_cut);
             version.into_iter().for_each(|version| drop(versions.insert(file.sent.clone(), json!(version))));
@@ -233,16 +232,19 @@ fn room_in(limit: usize) -> usize {
     limit - LAST_LINE.min(limit / 2)
 }
 
-/// A file's path and text.
-fn told(workspace: &Workspace, file: &Wanted, page: &TextPage) -> Result<String> {
-    let mut text = file.sent.clone() + ":\n";
-    text.push_str(&page.text()?);
-    if page.read.is_cut {
-        let separator = if text.ends_with('\n') { "" } else { "\n" };
-        let (shown, next) = (page.shown(), page.next(workspace)?);
-        // A write to a String cannot fail.
-        let _ = write!(text, "{separator}[Shown: {shown}. Go on with {GOES_ON} {next}]");
+/// Adds a file's path and text, or nothing if there is an error.
+fn push_file(text: &mut String, workspace: &Workspace, file: &Wanted, page: &TextPage) -> Result<()> {
+    let part = page.text()?;
+    let go_on = match page.read.is_cut {
+        false => String::new(),
+        true => {
+            let separator = if part.ends_with('\n') { "" } else { "\n" };
+            let (shown, next) = (page.shown(), page.next(workspace)?);
+            format!("{separator}[Shown: {shown}. Go on with {GOES_ON} {next}]")
+        }
+    };
+    for piece in [&*file.sent, ":\n", &part, &go_on, "\n"] {
+        text.push_str(piece);
     }
-    text.push('\n');
-    Ok(text)
+    Ok(())
 }
