@@ -62,20 +62,18 @@ impl Excerpt {
         limit: Option<usize>,
         name: &str,
     ) -> Result<Option<Excerpt>> {
+        let mark = if place.start == 0 { BOM.len() } else { 0 };
         // One byte more than the limit shows whether it cuts a break, and three complete a character.
-        let wanted = limit.map_or(place.len(), |limit| place.len().min(limit.saturating_add(4)));
+        let wanted = limit.map_or(place.len(), |limit| place.len().min(limit.saturating_add(mark + 4)));
         let window = place.start..place.start + wanted;
         let view = match file.view(window) {
             Ok(view) => view,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             Err(error) => return Err(Error::read(name, error)),
         };
-        let checked = match limit {
-            Some(limit) if limit + 1 < view.bytes().len() => {
-                &view.bytes()[..char_boundary(view.bytes(), limit + 1)]
-            }
-            _ => view.bytes(),
-        };
+        let end = limit.map_or(wanted, |limit| wanted.min(limit.saturating_add(mark + 1)));
+        let end = end.min(view.bytes().len());
+        let checked = &view.bytes()[..end + before_character(&view.bytes()[end..])];
         let text = LineIndex::build(checked).map_err(|why| not_text(why, name));
         if !view.unchanged() {
             return Ok(None);

@@ -310,6 +310,22 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_cuts_at_the_end_of_a_line_and_in_no_crlf_behind_a_mark_too() {
+        for mark in ["", "\u{feff}"] {
+            let text = mark.to_owned() + &"aé漢😀\r\n".repeat(9);
+            for limit in 12..60 {
+                for part in [TextPart::Tail(9), TextPart::Head(9), TextPart::Tail(3)] {
+                    let (shown, is_cut, _) = read(&text, part, Some(limit));
+                    assert!(
+                        shown.len() <= limit && (!is_cut || shown.ends_with("\r\n")),
+                        "{limit} {shown:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn large_texts_are_searched_in_steps() {
         let text = "0123456789\n".repeat(30_000);
         assert_eq!(read(&text, TextPart::Tail(20_001), None).0, &text[text.len() - 20_000 * 11..]);
