@@ -51,8 +51,9 @@ fn a_version_that_matches_lets_each_change_happen_and_the_next_version_is_told()
         &[],
         |folder| put(folder, "d/f", "bb\n"),
         |server, folder| {
-            let first = version(server, "d/f");
-            assert_eq!(first, version(server, "./d//f"));
+            // A file that was just written gets another version once its times are certain.
+            let both = || (version(server, "d/f"), version(server, "./d//f"));
+            let first = (0..3).map(|_| both()).find(|(one, other)| one == other).expect("equal versions").0;
             let written = server
                 .tool("write_file", json!({ "path": "d/f", "content": "b b\n", "expected_version": first }));
             let second = told(&written.result);
