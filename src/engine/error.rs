@@ -63,6 +63,8 @@ pub enum Error {
     NoParent {
         /// The path requested.
         name: String,
+        /// A path of the missing folder.
+        parent: String,
     },
     /// A folder that is to be deleted is not empty.
     NotEmpty {

@@ -4,7 +4,7 @@
 //! The memory of kept answers is limited for all batches together. Without room for its answer, a read runs
 //! again when the array is sent, and a change is refused before it runs.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Instant;
@@ -13,6 +13,7 @@ use rustix::process::{Resource, getrlimit};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::groups::groups;
 use super::pipeline::{Pipeline, Registered};
 use super::progress::Notify;
 use super::task::Task;
@@ -111,16 +112,16 @@ impl Executor {
             Batch::new(&self, notify, steps, received, &pipeline).ok_or(BatchError::NoRoom)?;
         let batch = Arc::new(batch);
         let permits = Arc::new(Semaphore::new(at_once));
-        let mut groups = JoinSet::new();
-        for members in by_file(members) {
+        let mut running = JoinSet::new();
+        for members in groups(members, files_of) {
             let (batch, pipeline, permits) = (batch.clone(), pipeline.clone(), permits.clone());
             let mut group = Box::pin(async move { batch.run_group(&pipeline, &permits, members).await });
             // Its calls take their positions in this order, and their threads start at once.
             if group.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
-                groups.spawn_on(group, self.threads.runtime());
+                running.spawn_on(group, self.threads.runtime());
             }
         }
-        while groups.join_next().await.is_some() {}
+        while running.join_next().await.is_some() {}
         let _in_progress = self.in_progress.enter();
         batch.lock().last = None;
         let _permit = self.permits.acquire().await;
@@ -129,22 +130,10 @@ impl Executor {
     }
 }
 
-/// Groups the calls by file, in order.
-fn by_file(members: Vec<Member>) -> Vec<Vec<Member>> {
-    let mut group_of_file = HashMap::new();
-    let mut groups: Vec<Vec<Member>> = Vec::new();
-    for member in members {
-        let next = groups.len();
-        let group = match member.1.task.call.file() {
-            Some(file) => *group_of_file.entry(file.to_owned()).or_insert(next),
-            None => next,
-        };
-        if group == next {
-            groups.push(Vec::new());
-        }
-        groups[group].push(member);
-    }
-    groups
+/// The files of a call, each once.
+fn files_of((_, call, _): &Member) -> Vec<String> {
+    let call = &call.task.call;
+    call.file().into_iter().chain(call.other_files()).map(str::to_owned).collect()
 }
 
 impl Batch {
@@ -188,18 +177,14 @@ impl Batch {
 
     /// Runs the calls for one file, one after the other.
     async fn run_group(self: &Arc<Batch>, pipeline: &Pipeline, permits: &Semaphore, members: Vec<Member>) {
-        let file = members.first().and_then(|(_, call, _)| call.task.call.file().map(str::to_owned));
-        let turn = pipeline.turn(file.as_deref()).await;
+        let files: BTreeSet<String> = members.iter().flat_map(files_of).collect();
+        let turns = pipeline.turns(files.iter().map(String::as_str)).await;
         for (place, call, _registered) in members {
             let _permit = permits.acquire().await;
             let task = &call.task;
-            if let Some(turn) = &turn {
-                turn.start(&task.control);
-            }
+            turns.iter().for_each(|turn| turn.start(&task.control));
             self.run_member(place, task).await;
-            if let Some(turn) = &turn {
-                turn.end(&task.control);
-            }
+            turns.iter().for_each(|turn| turn.end(&task.control));
             self.lock().last = Some(call);
         }
     }

@@ -7,6 +7,7 @@ mod batch;
 mod counter;
 mod file_queues;
 mod first_poll;
+mod groups;
 mod kept_reply;
 mod log;
 mod pipeline;
@@ -173,13 +174,10 @@ impl Executor {
         then: impl Fn(Answer) -> T + Clone + Send + 'static,
     ) -> Ended<T> {
         let _registered = pipeline.register(&call.task);
-        // Both positions are taken at the first poll, so calls of one connection cannot wait for each other in a circle.
-        let (file, other) = (call.task.call.file(), call.task.call.other_file());
-        let (turn, other) = tokio::join!(pipeline.turn(file), pipeline.turn(other));
-        for turn in [&turn, &other].into_iter().flatten() {
-            turn.start(&call.task.control);
-        }
-        let _turns = call.task.hold([turn, other]);
+        let (file, others) = (call.task.call.file(), call.task.call.other_files());
+        let turns = pipeline.turns(file.into_iter().chain(others)).await;
+        turns.iter().for_each(|turn| turn.start(&call.task.control));
+        let _turns = call.task.hold(turns);
         self.run(&call.task, then).await
     }
 
@@ -206,7 +204,7 @@ impl Executor {
         let _turn = match task.call.file().filter(|_| task.call.writes()) {
             None => None,
             Some(file) => match timeout_at(control.lock_deadline().into(), self.changes.turn(file)).await {
-                Ok(turn) => Some(task.hold([Some(turn), None])),
+                Ok(turn) => Some(task.hold(vec![turn])),
                 Err(_) => return time_is_up(task, Late::LockedOut),
             },
         };

@@ -2,7 +2,9 @@
 //! cancelled by its id.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
 use super::file_queues::{FileQueues, Turn};
 use super::task::Task;
@@ -35,12 +37,20 @@ impl Pipeline {
         tracing::debug!(id = id.as_json(), cancelled, "cancel");
     }
 
-    /// Waits until the earlier calls for `file` have ended.
-    pub(super) async fn turn(&self, file: Option<&str>) -> Option<Turn> {
-        match file {
-            Some(file) => Some(self.files.turn(file).await),
-            None => None,
-        }
+    /// Waits until the earlier calls for these files have ended. All positions are taken at the first poll, so calls of
+    /// one connection cannot wait for each other in a circle.
+    pub(super) async fn turns(&self, files: impl Iterator<Item = &str>) -> Vec<Turn> {
+        let mut waits: Vec<_> = files.map(|file| (Box::pin(self.files.turn(file)), None)).collect();
+        poll_fn(|context| {
+            for (wait, turn) in waits.iter_mut().filter(|(_, turn)| turn.is_none()) {
+                if let Poll::Ready(had) = wait.as_mut().poll(context) {
+                    *turn = Some(had);
+                }
+            }
+            if waits.iter().all(|(_, turn)| turn.is_some()) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        waits.into_iter().filter_map(|(_, turn)| turn).collect()
     }
 
     pub(super) fn register(self: &Arc<Pipeline>, task: &Arc<Task>) -> Registered {

@@ -101,8 +101,8 @@ impl Task {
     }
 
     /// Keeps turns until the call is answered, at the latest until the result is dropped.
-    pub(super) fn hold(&self, turns: [Option<Turn>; 2]) -> HeldTurns<'_> {
-        self.turns().extend(turns.into_iter().flatten());
+    pub(super) fn hold(&self, turns: Vec<Turn>) -> HeldTurns<'_> {
+        self.turns().extend(turns);
         HeldTurns(self)
     }
 

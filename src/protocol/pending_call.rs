@@ -74,10 +74,13 @@ impl PendingCall {
         self.call.file().map(|name| name.as_str())
     }
 
-    /// A second file that the call changes, if it is not the same.
-    pub fn other_file(&self) -> Option<&str> {
-        let other = self.call.other_file().map(|name| name.as_str());
-        other.filter(|other| self.file() != Some(other))
+    /// More files that the call reads or changes, each once.
+    pub fn other_files(&self) -> Vec<&str> {
+        let mut others: Vec<&str> = self.call.other_files().into_iter().map(|name| name.as_str()).collect();
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|other| self.file() != Some(other));
+        others
     }
 
     /// The call's target in the log: the file's name as sent, or a resource's URI.

@@ -90,7 +90,7 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
             format!("Permission denied accessing '{name}'")
         }
         Error::Exists { name } => format!("'{name}' exists already"),
-        Error::NoParent { name } => format!("The folder of '{name}' does not exist"),
+        Error::NoParent { name, .. } => format!("The folder of '{name}' does not exist"),
         Error::NotEmpty { name, .. } => format!("Folder '{name}' is not empty"),
         Error::NotAFolder { name } => format!("'{name}' is not a folder"),
         Error::OtherVersion { name, .. } => format!("File '{name}' does not have the expected version"),
@@ -154,8 +154,7 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::GitFolder { .. } => {
             Some("Nothing in a folder .git is written, because git runs programs that it names.".into())
         }
-        Error::NoParent { name } => {
-            let parent = name.trim_end_matches('/').rsplit_once('/').map_or(".", |(parent, _)| parent);
+        Error::NoParent { parent, .. } => {
             Some(format!("Create it first with {}.", guide.call("create_directory", parent)?))
         }
         Error::Exists { name } => {

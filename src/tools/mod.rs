@@ -158,9 +158,9 @@ pub trait Call: Send + Sync + Debug {
         None
     }
 
-    /// A second file that it works on, in the same order.
-    fn other_file(&self) -> Option<&FilePath> {
-        None
+    /// More files that it works on, in the same order.
+    fn other_files(&self) -> Vec<&FilePath> {
+        Vec::new()
     }
 
     /// Runs the call. May wait for disks and locks.

@@ -330,6 +330,26 @@ fn pipelined_edits_and_reads_of_one_file_are_carried_out_in_the_order_in_which_t
 }
 
 #[test]
+fn a_read_of_several_files_waits_for_the_earlier_calls_for_each_of_them() {
+    let folder = Folder::new();
+    folder.write("f", "old");
+    folder.write("g", "g");
+    let server = Stdio::start(&folder, &["--sync=none", "--timeout=30", "--tools=filesystem"]);
+    let call = |id: &str, name: &str, arguments: Value| {
+        let params = json!({ "name": name, "arguments": arguments });
+        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    };
+    let locked = lock(&folder, "f");
+    call("write", "write_file", json!({ "path": "f", "content": "new" }));
+    call("read", "read_multiple_files", json!({ "paths": ["g", "f"] }));
+    until_a_lock_is_waited_for(server.pid());
+    only_a_ping_is_answered(&server);
+    drop(locked);
+    assert_eq!(server.recv()["id"], json!("write"));
+    assert_eq!(server.recv()["result"]["content"][0]["text"], json!("g:\ng\n\n---\nf:\nnew\n"));
+}
+
+#[test]
 fn sigterm_and_sigint_end_an_idle_server_with_code_0_within_2_seconds() {
     for signal in [Signal::TERM, Signal::INT] {
         mostly_within(Duration::from_secs(2), || {

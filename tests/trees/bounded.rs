@@ -237,7 +237,11 @@ fn of_several_long_files_each_has_its_share_and_the_others_are_told() {
     let server = serve(&folder, &[]);
     let page = server.tool("read_multiple_files", json!({ "paths": ["a", "b"] }));
     let truncated = &page.result["_meta"]["file-editor/truncated"];
-    assert_eq!((&truncated["shown"], &truncated["of"]), (&json!(0), &json!(2)), "{truncated}");
+    assert_eq!((&truncated["shown"], &truncated["of"]), (&json!(2), &json!(2)), "{truncated}");
+    for name in ["a", "b"] {
+        let rest = server.tool("read_text_file", truncated["cut"][name].clone());
+        assert!(!rest.is_error && rest.text.starts_with("a line of text\n"), "{name}: {}", rest.text);
+    }
     let versions = page.result["_meta"]["file-editor/versions"].as_object().expect("an object").len();
     assert!(page.text.contains("b:\na line of text\n") && versions == 2, "{versions}");
     assert!(50_000 < page.text.len() && page.text.len() <= 60 * 1_024, "{}", page.text.len());

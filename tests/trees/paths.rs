@@ -130,6 +130,21 @@ fn several_folders_are_searched_in_order_and_a_new_file_goes_to_the_first() {
 }
 
 #[test]
+fn the_hint_of_a_missing_folder_leads_to_the_file_although_another_folder_has_one_of_this_name() {
+    let (one, two) = (Folder::new(), Folder::new());
+    put(&two, "only/x", "x\n");
+    let second = format!("--dir={}", two.path().display());
+    let server = serve(&one, &[&second]);
+    let write = json!({ "path": "only/new", "content": "new\n" });
+    let refused = server.refused("write_file", write.clone());
+    let (_, arguments) = refused.split_once("create_directory ").expect("a call");
+    let arguments = arguments.split_once('}').map(|(object, _)| format!("{object}}}")).expect("an object");
+    server.ok("create_directory", serde_json::from_str(&arguments).expect("arguments"));
+    server.ok("write_file", write);
+    assert_eq!(one.text("only/new"), "new\n");
+}
+
+#[test]
 fn what_stands_in_the_way_in_one_folder_does_not_hide_the_file_in_the_next() {
     let (one, two) = (Folder::new(), Folder::new());
     put(&one, "a", "a file\n");

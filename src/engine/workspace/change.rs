@@ -121,7 +121,7 @@ impl Workspace {
         let may_create = options.create && (options.create_parents || found.place.missing.is_empty());
         if !found.exists() && !may_create {
             return Err(match options.create {
-                true => Error::NoParent { name: path.sent().into() },
+                true => self.no_parent(&found, path),
                 false => self.not_found(&found, path, control),
             });
         }

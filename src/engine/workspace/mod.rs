@@ -183,6 +183,18 @@ impl Workspace {
         if found.exists() { Ok(found) } else { Err(self.not_found(&found, path, control)) }
     }
 
+    /// The error for a new entry whose folder does not exist. With several folders, the folder is told by its absolute
+    /// path, because another one may have a folder of the same relative path.
+    fn no_parent(&self, found: &Found, path: &FilePath) -> Error {
+        let sent = path.sent().trim_end_matches('/');
+        let parent = sent.rsplit_once('/').map_or(".", |(parent, _)| parent);
+        let parent = match self.folders.roots().len() > 1 && !parent.starts_with('/') {
+            true => self.folders.root_of(found).path().join(parent).to_string_lossy().into_owned(),
+            false => parent.to_owned(),
+        };
+        Error::NoParent { name: path.sent().into(), parent }
+    }
+
     /// Refuses every change under `--read-only`.
     fn check_not_read_only(&self, path: &FilePath) -> Result<()> {
         match self.options.read_only {

@@ -111,7 +111,10 @@ impl Workspace {
             control.progress(copied, Some(file.len_bytes() as u64));
             control.check().map_err(|_| io::Error::other("stopped"))
         };
-        new.copy_from(file, check).map_err(ReplaceError::from)?;
+        new.copy_from(file, check).map_err(|error| match file.unchanged() {
+            true => Stopped::from(ReplaceError::from(error)),
+            false => Stopped::Refused(Error::Changed { name: source.sent().into() }),
+        })?;
         let commit = || {
             if !file.unchanged() {
                 return Err(Stopped::Refused(Error::Changed { name: source.sent().into() }));
@@ -227,7 +230,7 @@ impl Workspace {
             return Err(Error::Exists { name: path.sent().into() });
         }
         if !found.place.missing.is_empty() {
-            return Err(Error::NoParent { name: path.sent().into() });
+            return Err(self.no_parent(&found, path));
         }
         Ok(found)
     }

@@ -47,8 +47,8 @@ impl Call for CopyFile {
         Some(&self.0.destination)
     }
 
-    fn other_file(&self) -> Option<&FilePath> {
-        Some(&self.0.source)
+    fn other_files(&self) -> Vec<&FilePath> {
+        vec![&self.0.source]
     }
 
     fn idempotency_key(&self) -> Option<&str> {

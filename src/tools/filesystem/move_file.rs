@@ -47,8 +47,8 @@ impl Call for MoveFile {
         Some(&self.0.source)
     }
 
-    fn other_file(&self) -> Option<&FilePath> {
-        Some(&self.0.destination)
+    fn other_files(&self) -> Vec<&FilePath> {
+        vec![&self.0.destination]
     }
 
     fn idempotency_key(&self) -> Option<&str> {

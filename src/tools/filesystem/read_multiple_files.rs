@@ -110,19 +110,23 @@ impl Call for ReadMultipleFiles {
         None
     }
 
+    fn other_files(&self) -> Vec<&FilePath> {
+        self.files.iter().filter_map(|file| file.path.as_ref().ok()).collect()
+    }
+
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let shares = self.shares(workspace);
-        let (mut text, mut cut, mut versions) = (String::new(), 0, serde_json::Map::new());
-        let mut shown = 0;
+        let (mut text, mut shown) = (String::new(), 0);
+        let (mut cut, mut versions) = (serde_json::Map::new(), serde_json::Map::new());
         for (file, share) in self.files.iter().zip(shares) {
             control.progress(shown as u64, Some(self.files.len() as u64));
             let before = text.len();
             text.push_str(if shown == 0 { "" } else { SEPARATOR });
-            let (mut is_cut, mut version) = (false, None);
+            let (mut rest, mut version) = (None, None);
             let read = self.read(workspace, file, share, control);
-            match read.and_then(|page| push_file(&mut text, workspace, file, &page).map(|()| page)) {
-                Ok(page) => {
-                    is_cut = page.read.is_cut;
+            match read.and_then(|page| Ok((push_file(&mut text, workspace, file, &page)?, page))) {
+                Ok((next, page)) => {
+                    rest = next;
                     version = Some(page.read.version.to_string());
                 }
                 Err(error @ (Error::TimedOut | Error::Cancelled)) => return Err(error),
@@ -134,13 +138,13 @@ impl Call for ReadMultipleFiles {
                 break;
             }
             shown += 1;
-            cut += usize::from(is_cut);
-            version.into_iter().for_each(|version| drop(versions.insert(file.sent.clone(), json!(version))));
+            cut.extend(rest.map(|next| (file.sent.clone(), next)));
+            versions.extend(version.map(|version| (file.sent.clone(), json!(version))));
         }
         let mut meta = Members::default().with("file-editor/versions", &versions);
-        if cut > 0 || shown < self.files.len() {
+        if !cut.is_empty() || shown < self.files.len() {
             let next = self.last_line(&mut text, shown);
-            let truncated = json!({ "shown": shown - cut, "of": self.files.len(), "next": next });
+            let truncated = json!({ "shown": shown, "of": self.files.len(), "next": next, "cut": cut });
             meta = meta.with("file-editor/truncated", &truncated);
         }
         Ok(Reply { meta, ..content(text, wanted) })
@@ -232,19 +236,24 @@ fn room_in(limit: usize) -> usize {
     limit - LAST_LINE.min(limit / 2)
 }
 
-/// Adds a file's path and text, or nothing if there is an error.
-fn push_file(text: &mut String, workspace: &Workspace, file: &Wanted, page: &TextPage) -> Result<()> {
+/// Adds a file's path and text, or nothing if there is an error. Returns the arguments of the call for the rest of a text
+/// that is cut.
+fn push_file(
+    text: &mut String,
+    workspace: &Workspace,
+    file: &Wanted,
+    page: &TextPage,
+) -> Result<Option<serde_json::Value>> {
     let part = page.text()?;
-    let go_on = match page.read.is_cut {
-        false => String::new(),
-        true => {
-            let separator = if part.ends_with('\n') { "" } else { "\n" };
-            let (shown, next) = (page.shown(), page.next(workspace)?);
-            format!("{separator}[Shown: {shown}. Go on with {GOES_ON} {next}]")
-        }
-    };
-    for piece in [&*file.sent, ":\n", &part, &go_on, "\n"] {
+    let next = page.read.is_cut.then(|| page.next(workspace)).transpose()?;
+    for piece in [&*file.sent, ":\n", &part] {
         text.push_str(piece);
     }
-    Ok(())
+    if let Some(next) = &next {
+        let separator = if part.ends_with('\n') { "" } else { "\n" };
+        // A write to a String cannot fail.
+        let _ = write!(text, "{separator}[Shown: {}. Go on with {GOES_ON} {next}]", page.shown());
+    }
+    text.push('\n');
+    Ok(next)
 }
