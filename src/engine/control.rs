@@ -244,6 +244,11 @@ impl Control {
         }
     }
 
+    /// Takes the commit back: the change failed, and nothing is different.
+    pub(crate) fn undo_commit(&self) {
+        self.step(COMMITTING, RUNNING);
+    }
+
     /// Runs `wait`, which waits for a lock or lease; meanwhile [`Control::expire`] returns
     /// [`Late::LockedOut`].
     pub(crate) fn wait_for_lock<T>(&self, wait: impl FnOnce() -> T) -> T {
@@ -296,6 +301,17 @@ mod tests {
         assert!(done.begin_commit().is_ok());
         assert!(done.expire().is_none() && !done.cancel());
         assert!(done.answer() && !done.answer());
+    }
+
+    #[test]
+    fn a_commit_that_changed_nothing_can_be_taken_back() {
+        let control = Control::new(Duration::from_secs(60));
+        assert!(control.begin_commit().is_ok() && control.is_committing());
+        control.undo_commit();
+        assert!(!control.is_committing());
+        assert!(control.begin_commit().is_ok() && control.is_committing(), "and be tried again");
+        control.undo_commit();
+        assert!(control.cancel());
     }
 
     #[test]

@@ -52,3 +52,29 @@ fn in_a_folder_that_cannot_be_opened_for_the_flush_nothing_is_moved_or_deleted()
     folder.set_mode("closed", 0o700);
     server.ok("move_file", json!({ "source": "closed/g", "destination": "g" }));
 }
+
+#[test]
+fn a_recursive_delete_that_fails_at_the_folder_itself_says_how_much_it_removed() {
+    let folder = Folder::new();
+    put(&folder, "d/f", "f\n");
+    put(&folder, "d/in/g", "g\n");
+    let plain = command(&folder, "stdio", &[SET]);
+    // The fourth removal is that of the folder itself.
+    let Some(faulty) = with_injected(&plain, "unlinkat:error=EBUSY:when=4") else { return };
+    let server = Stdio::run(faulty).ready();
+    let refused = server.refused("delete_file", json!({ "path": "d", "recursive": true }));
+    assert!(refused.contains("3 entries in 'd' were deleted before; it still exists"), "{refused}");
+    assert_eq!(folder.names(), ["d"]);
+}
+
+#[test]
+fn a_folder_that_may_not_be_removed_is_not_emptied() {
+    let folder = Folder::new();
+    put(&folder, "closed/d/f", "f\n");
+    let server = Stdio::run(as_nobody(command(&folder, "stdio", &[SET]), &folder)).ready();
+    folder.set_mode("closed", 0o555);
+    let refused = server.refused("delete_file", json!({ "path": "closed/d", "recursive": true }));
+    assert!(refused.starts_with("Error: Permission denied accessing"), "{refused}");
+    assert_eq!(folder.text("closed/d/f"), "f\n");
+    folder.set_mode("closed", 0o700);
+}

@@ -170,3 +170,37 @@ fn a_version_never_fits_a_folder_that_came_in_the_place_of_the_file() {
     }
     assert!(folder.path().join("f").is_dir());
 }
+
+#[test]
+fn a_call_that_failed_and_changed_nothing_can_be_sent_again_with_its_key() {
+    on_all(
+        &[],
+        |folder| put(folder, "d/f", "a\n"),
+        |server, folder| {
+            let delete = |path: &str| json!({ "path": path, "idempotency_key": "once" });
+            let refused = server.tool("delete_file", delete("d"));
+            assert!(refused.is_error && refused.text.contains("recursive"), "{}", refused.text);
+            server.ok("delete_file", json!({ "path": "d/f" }));
+            server.ok("delete_file", delete("d"));
+            assert_eq!(folder.names(), [] as [&str; 0]);
+            // Now it was carried out.
+            server.ok("delete_file", delete("d"));
+            assert!(server.tool("delete_file", delete("e")).is_error);
+        },
+    );
+}
+
+#[test]
+fn an_edit_that_changes_nothing_tells_the_version_that_a_read_tells() {
+    on_all(
+        &["--max-file=100"],
+        |folder| put(folder, "large", &("first\n".to_owned() + &"a line of text\n".repeat(70 << 16))),
+        |server, _| {
+            let edits = json!([{ "oldText": "first", "newText": "first" }]);
+            let edited = server.tool("edit_file", json!({ "path": "large", "edits": edits }));
+            assert!(!edited.is_error, "{}", edited.text);
+            let now = told(&edited.result);
+            server.ok("write_file", json!({ "path": "large", "content": "", "expected_version": now }));
+        },
+    );
+}

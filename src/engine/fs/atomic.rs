@@ -38,6 +38,8 @@ pub(crate) enum ReplaceError {
     Exists,
     /// A system call failed.
     Io(io::Error),
+    /// A system call failed after the rename: the change is in place.
+    InPlace(io::Error),
 }
 
 impl<E: Into<io::Error>> From<E> for ReplaceError {
@@ -117,12 +119,12 @@ impl AtomicFile {
         allow()?;
         self.rename_to(place, replaces)?;
         self.committed = true;
-        failpoint::taken().map_err(ReplaceError::from)?;
+        failpoint::taken().map_err(ReplaceError::InPlace)?;
         if let Some(folder) = folder {
-            flush_directory(&folder).map_err(ReplaceError::from)?;
-            failpoint::taken().map_err(ReplaceError::from)?;
+            flush_directory(&folder).map_err(ReplaceError::InPlace)?;
+            failpoint::taken().map_err(ReplaceError::InPlace)?;
         }
-        let stat = rustix::fs::fstat(&self.file).map_err(ReplaceError::from)?;
+        let stat = rustix::fs::fstat(&self.file).map_err(|errno| ReplaceError::InPlace(errno.into()))?;
         Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
     }
 

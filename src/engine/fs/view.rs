@@ -115,7 +115,7 @@ impl FileView {
     }
 
     /// The file.
-    pub fn file(&self) -> &OpenFile {
+    pub fn file(&self) -> &Arc<OpenFile> {
         &self.file
     }
 

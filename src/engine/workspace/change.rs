@@ -230,11 +230,14 @@ impl Workspace {
         }
         let Some((edit, report)) = planned? else { return Ok(Attempt::Changed) };
         if edit.changes_nothing() {
-            return Ok(Attempt::Done(Changed {
-                report,
-                created: false,
-                version: options.versioned.then(|| FileVersion::of_content(view.bytes())),
-            }));
+            let version = match options.versioned {
+                false => None,
+                true => match self.version(view.file(), control)? {
+                    None => return Ok(Attempt::Changed),
+                    version => version,
+                },
+            };
+            return Ok(Attempt::Done(Changed { report, created: false, version }));
         }
         let content = NewContent { edit: &edit, old: Some(&view), versioned: options.versioned };
         let written = self.write(found, path, content, &Replaces::File(view.file()), control);

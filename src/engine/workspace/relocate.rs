@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType};
+use rustix::fs::{Access, AtFlags, FileType};
 use rustix::io::Errno;
 
 use super::change::ChangeOptions;
@@ -52,7 +52,7 @@ impl Workspace {
         }
         let folders = self.open_folders(source, [&from.place, &to.place])?;
         control.begin_commit()?;
-        match rename_to_free(&from.place, &to.place) {
+        match rename_to_free(&from.place, &to.place).inspect_err(|_| control.undo_commit()) {
             Ok(Renamed::Moved) => {}
             Ok(Renamed::SourceKept) => {
                 flush(&folders)?;
@@ -126,7 +126,8 @@ impl Workspace {
             }
             control.begin_commit().map_err(Stopped::Refused)
         };
-        new.commit(&to.place, &Replaces::Nothing(mode), self.options.durability, commit).map(|_| ())
+        let copied = new.commit(&to.place, &Replaces::Nothing(mode), self.options.durability, commit);
+        copied.map(|_| ()).map_err(|stopped: Stopped| stopped.undo_commit(control))
     }
 
     /// Deletes the file, link or folder at `path`; a folder that is not empty only if `recursive` is set. Returns the
@@ -146,22 +147,23 @@ impl Workspace {
         self.check_still_there(path, &found)?;
         let place = &found.place;
         let folders = self.open_folders(path, [place])?;
-        if !found.is_directory() {
-            control.begin_commit()?;
-            let removed = rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::empty());
-            removed.map_err(|errno| Error::write(path.sent(), errno))?;
-            return flush(&folders).map(|()| 1);
-        }
-        let removed = if recursive { self.delete_tree(&found, path, control)? } else { 0 };
-        if !recursive {
+        let kind = if found.is_directory() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        let mut removed = 0;
+        if recursive && found.is_directory() {
+            check_may_remove(path, place)?;
+            removed = self.delete_tree(&found, path, control)?;
+        } else {
             control.begin_commit()?;
         }
-        match rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::REMOVEDIR) {
-            Ok(()) => {}
-            Err(Errno::NOTEMPTY | Errno::EXIST) => {
-                return Err(Error::NotEmpty { name: path.sent().into(), removed });
+        if let Err(errno) = rustix::fs::unlinkat(&place.dir, &place.name, kind) {
+            if removed == 0 {
+                control.undo_commit();
             }
-            Err(errno) => return Err(Error::write(path.sent(), errno)),
+            return Err(match errno {
+                Errno::NOTEMPTY | Errno::EXIST => Error::NotEmpty { name: path.sent().into(), removed },
+                errno if removed > 0 => deleted_in_part(path, &remove::Refused::Failed(errno), removed),
+                errno => Error::write(path.sent(), errno),
+            });
         }
         flush(&folders).map(|()| removed + 1)
     }
@@ -178,7 +180,10 @@ impl Workspace {
         let mut removed = 0;
         match guard.remove_tree(&mut removed, control) {
             Ok(()) => Ok(removed),
-            Err(problem) if removed == 0 => Err(refused(path, problem)),
+            Err(problem) if removed == 0 => {
+                control.undo_commit();
+                Err(refused(path, problem))
+            }
             Err(problem) => Err(deleted_in_part(path, &problem, removed)),
         }
     }
@@ -315,6 +320,15 @@ fn flush(folders: &[OwnedFd]) -> Result<()> {
     failpoint::taken()
         .and_then(|()| folders.iter().try_for_each(flush_directory))
         .map_err(|source| Error::WriteFailed { source })
+}
+
+/// Refuses to empty a folder that then could not be removed. Some reasons only the removal shows.
+fn check_may_remove(path: &FilePath, place: &ResolvedPath) -> Result<()> {
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    match rustix::fs::accessat(&place.dir, ".", access, AtFlags::EACCESS) {
+        Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(Error::write(path.sent(), errno)),
+        _ => Ok(()),
+    }
 }
 
 /// The error for a folder that was deleted in part.

@@ -105,7 +105,8 @@ impl Workspace {
             let missing = place.missing.iter().cloned().chain([place.name.clone()]).collect();
             let place = ResolvedPath { missing, ..place.clone() };
             control.begin_commit()?;
-            match Parents::create(&place, self.new_folder_mode(), self.options.durability) {
+            let created = Parents::create(&place, self.new_folder_mode(), self.options.durability);
+            match created.inspect_err(|_| control.undo_commit()) {
                 Ok(_) => return Ok(()),
                 // Another program removed the folder that it was to be in.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -59,10 +59,20 @@ impl Stopped {
         matches!(self, Stopped::Failed(ReplaceError::Io(source)) if source.kind() == io::ErrorKind::NotFound)
     }
 
+    /// Takes the commit back unless the change is in place.
+    pub(super) fn undo_commit(self, control: &Control) -> Stopped {
+        if !matches!(self, Stopped::Failed(ReplaceError::InPlace(_))) {
+            control.undo_commit();
+        }
+        self
+    }
+
     pub(super) fn into_error(self, name: &str) -> Error {
         match self {
             Stopped::Refused(error) => error,
-            Stopped::Failed(ReplaceError::Io(source)) => Error::write_in_folder(name, source),
+            Stopped::Failed(ReplaceError::Io(source) | ReplaceError::InPlace(source)) => {
+                Error::write_in_folder(name, source)
+            }
             Stopped::Failed(ReplaceError::Changed | ReplaceError::Exists) => {
                 Error::Changed { name: name.into() }
             }
@@ -104,7 +114,8 @@ impl Workspace {
             }
             control.begin_commit().map_err(Stopped::Refused)
         };
-        let stamp = new.commit(place, replaces, self.options.durability, commit)?;
+        let stamp = new.commit(place, replaces, self.options.durability, commit);
+        let stamp = stamp.map_err(|stopped: Stopped| stopped.undo_commit(control))?;
         tracing::trace!(file = path.sent(), bytes = size, "written");
         let stamp = stamp.filter(|_| shows_writers);
         if let Some(stamp) = &stamp {
