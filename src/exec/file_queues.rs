@@ -69,6 +69,16 @@ impl FileQueues {
         self.lock().contains_key(file)
     }
 
+    /// Ends one use of the entry of `file`. Nobody waits in the queue of an entry that is removed.
+    fn leave(&self, file: &str) {
+        let mut entries = self.lock();
+        let Some(entry) = entries.get_mut(file) else { return };
+        entry.users -= 1;
+        if entry.users == 0 {
+            entries.remove(file);
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
         // The map is valid after every critical section.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -101,18 +111,18 @@ impl Queue {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let mut entries = self.queues.lock();
+        self.queues.leave(&self.file);
+        // The operation is over. Not under the lock: this wakes the next one, and a runtime that shuts down drops it at
+        // once, and its `Turn` with it.
         drop(self.permit.take());
-        let Some(entry) = entries.get_mut(&self.file) else { return };
-        entry.users -= 1;
-        if entry.users == 0 {
-            entries.remove(&self.file);
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Poll, Wake, Waker};
     use std::time::Duration;
 
     use tokio::time::timeout;
@@ -133,5 +143,33 @@ mod tests {
             assert!(timeout(soon, queues.turn("a")).await.is_ok());
             assert!(queues.lock().is_empty());
         });
+    }
+
+    /// Counts the times that it is woken while the queues are not locked.
+    struct Free(FileQueues, AtomicUsize);
+
+    impl Wake for Free {
+        fn wake(self: Arc<Free>) {
+            self.1.fetch_add(usize::from(self.0.0.try_lock().is_ok()), Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn the_next_one_is_woken_without_the_lock_that_its_end_needs() {
+        let queues = FileQueues::default();
+        let free = Arc::new(Free(queues.clone(), AtomicUsize::new(0)));
+        let waker = Waker::from(free.clone());
+        let mut context = Context::from_waker(&waker);
+        let Poll::Ready(first) = pin!(queues.turn("a")).poll(&mut context) else {
+            panic!("nobody is before it")
+        };
+        let mut second = Box::pin(queues.turn("a"));
+        assert!(second.as_mut().poll(&mut context).is_pending());
+        drop(first);
+        assert_eq!(free.1.load(Ordering::Relaxed), 1);
+        assert!(queues.is_busy("a"));
+        let Poll::Ready(second) = second.as_mut().poll(&mut context) else { panic!("it is its turn") };
+        drop(second);
+        assert!(queues.lock().is_empty());
     }
 }

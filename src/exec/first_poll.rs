@@ -14,9 +14,12 @@ use super::caught;
 
 type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
+/// What was woken, and what goes on.
+type Woken = Vec<(Arc<Started>, Work)>;
+
 thread_local! {
     /// What was woken on this thread and is continued on it; `None` outside of [`continuing`].
-    static WOKEN: RefCell<Option<Vec<(Arc<Started>, Work)>>> = const { RefCell::new(None) };
+    static WOKEN: RefCell<Option<Woken>> = const { RefCell::new(None) };
 }
 
 /// Polls `work` once on the calling thread. If it is not done, it is continued on the thread that wakes it if that

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::arguments::{Argument, Value};
 use super::wrong_cursor;
-use crate::engine::{FilePath, Result, Workspace};
+use crate::engine::{FilePath, FileStamp, Result, Workspace};
 
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,14 @@ pub(super) fn call_key(workspace: &Workspace, tool: &str, path: &FilePath, argum
     let place = workspace.absolute(path)?;
     let parts = [tool.as_bytes(), b"\0", place.as_os_str().as_encoded_bytes(), b"\0", arguments.as_bytes()];
     Ok(xxh3_64(&parts.concat()))
+}
+
+/// What a cursor keeps of the state of a file or a folder. Without the device: it may have another number after a restart.
+/// The time of the last change is in it, because programs set the time of the last write back.
+pub(super) fn state_of(stamp: &FileStamp) -> u64 {
+    let FileStamp { dev: _, ino, len, mtime_ns, ctime_ns } = *stamp;
+    let (numbers, times) = ([ino, len].map(u64::to_le_bytes), [mtime_ns, ctime_ns].map(i128::to_le_bytes));
+    xxh3_64(&[numbers.concat(), times.concat()].concat())
 }
 
 impl Cursor {

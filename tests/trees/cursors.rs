@@ -1,5 +1,7 @@
 //! Cursors: what they belong to, how long they are, and what they do when things change under them (contract 11).
 
+use std::os::unix::fs::MetadataExt;
+
 use serde_json::{Value, json};
 
 use super::bounded::{LIMIT, lines, next_of, pages};
@@ -121,6 +123,40 @@ fn a_cursor_into_a_changed_file_says_that_it_changed_whatever_it_holds_now() {
             let told = "Error: File 'f' was changed by another program; read it again";
             assert!(refused.starts_with(told), "{arguments}: {refused}");
         }
+    }
+}
+
+#[test]
+fn a_change_is_told_though_the_length_is_the_same_and_the_time_of_the_last_write_is_set_back() {
+    let folder = Folder::new();
+    make(&folder, "sub");
+    (0..60).for_each(|n| folder.write(&format!("sub/entry-with-a-long-name-{n:02}"), ""));
+    folder.write("f", "a".repeat(6_000));
+    // Sets the time of the last write back. Returns the time of the last change, which no program sets.
+    let set_back = |name: &str| {
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+        let file = std::fs::File::open(folder.path().join(name)).expect("opened");
+        file.set_modified(time).expect("a time set");
+        let state = file.metadata().expect("a state");
+        (state.ctime(), state.ctime_nsec())
+    };
+    let before = ["f", "sub"].map(set_back);
+    let server = serve(&folder, &[LIMIT]);
+    let next =
+        |tool: &str, path: &str| next_of(&server.tool(tool, json!({ "path": path }))).expect("a second page");
+    let calls = [("read_text_file", "f"), ("list_directory", "sub"), ("directory_tree", "sub")];
+    let calls = calls.map(|(tool, path)| (tool, next(tool, path)));
+    for (tool, next) in &calls {
+        assert!(!server.ok(tool, next.clone()).contains("has changed"), "{tool}");
+    }
+    folder.write("f", "b".repeat(6_000));
+    std::fs::remove_file(folder.path().join("sub/entry-with-a-long-name-59")).expect("removed");
+    folder.write("sub/entry-with-a-long-name-60", "");
+    // Until the clock of the file system has advanced.
+    while ["f", "sub"].map(set_back).iter().zip(&before).any(|(now, before)| now == before) {}
+    for (tool, next) in calls {
+        let told = server.ok(tool, next);
+        assert!(told.contains("has changed since the cursor was made]"), "{tool}: {told}");
     }
 }
 

@@ -13,6 +13,7 @@ pub(super) mod lease;
 pub(super) mod lock;
 pub(super) mod parents;
 pub(super) mod remove;
+pub(super) mod rename;
 pub(super) mod resolve;
 pub(super) mod root;
 pub(super) mod sigbus;

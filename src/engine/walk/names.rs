@@ -1,12 +1,12 @@
 //! The names in one folder, sorted.
 //!
-//! Reads a folder; knows no paths and nothing that is excluded, except `.git` and the files of this program.
+//! Reads a folder, and asks for the kinds of entries where the order needs them; knows no paths and nothing that is excluded, except `.git` and the files of this program.
 
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{Dir, FileType};
 
-use super::{EntryKind, WalkOrder, failed, kind_of};
+use super::{EntryKind, WalkOrder, failed, kind_of, stat};
 use crate::engine::Result;
 use crate::engine::fs::temporary;
 use crate::engine::path::is_git;
@@ -24,7 +24,7 @@ pub(super) struct Names {
 struct NameEntry {
     start: usize,
     len: u16,
-    /// `None` if the file system does not say.
+    /// `None` if the file system does not say; never in the order of paths.
     kind: Option<EntryKind>,
     /// See [`key_of`]: of the name without the bytes that all names start with.
     key: u64,
@@ -48,7 +48,22 @@ impl Names {
         &self.bytes[entry.start..entry.start + usize::from(entry.len)]
     }
 
-    fn sort(&mut self, order: WalkOrder) {
+    /// Finds out the kinds that the file system did not say. An entry that is gone is left out.
+    fn find_kinds(&mut self, folder: &OwnedFd) {
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.retain_mut(|entry| {
+            if entry.kind.is_none() {
+                entry.kind = stat(folder, self.name(entry)).map(|stat| EntryKind::of_mode(stat.st_mode));
+            }
+            entry.kind.is_some()
+        });
+        self.entries = entries;
+    }
+
+    fn sort(&mut self, folder: &OwnedFd, order: WalkOrder) {
+        if order == WalkOrder::Path {
+            self.find_kinds(folder);
+        }
         let mut entries = std::mem::take(&mut self.entries);
         let common = self.common_start(&entries);
         for entry in &mut entries {
@@ -101,6 +116,32 @@ pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder) -> Result<Names> {
         names.entries.push(NameEntry { start: names.bytes.len(), len, kind, key: 0 });
         names.bytes.extend_from_slice(name);
     }
-    names.sort(order);
+    names.sort(folder, order);
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use super::*;
+
+    #[test]
+    fn by_paths_the_order_is_the_same_where_the_file_system_does_not_say_the_kinds() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("a")).unwrap();
+        for file in ["a-b", "a.txt", "a0", "gone"] {
+            fs::write(dir.path().join(file), "").unwrap();
+        }
+        let folder = OwnedFd::from(File::open(dir.path()).unwrap());
+        let mut names = read_names(&folder, WalkOrder::Name).unwrap();
+        names.entries.iter_mut().for_each(|entry| entry.kind = None);
+        fs::remove_file(dir.path().join("gone")).unwrap();
+        names.sort(&folder, WalkOrder::Path);
+        let sorted: Vec<_> = names.entries.iter().map(|entry| (names.name(entry), entry.kind)).collect();
+        let file = Some(EntryKind::File);
+        let expected: [(&[u8], _); 4] =
+            [(b"a-b", file), (b"a.txt", file), (b"a", Some(EntryKind::Folder)), (b"a0", file)];
+        assert_eq!(sorted, expected);
+    }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Access, AtFlags, FileType, RenameFlags};
+use rustix::fs::{Access, AtFlags, FileType};
 use rustix::io::Errno;
 
 use super::change::ChangeOptions;
@@ -17,6 +17,7 @@ use crate::engine::fs::atomic::{
     AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush,
 };
 use crate::engine::fs::lock::LockTurn;
+use crate::engine::fs::rename::{Renamed, rename_to_free};
 use crate::engine::fs::resolve::{ResolvedPath, file_type};
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::OpenFile;
@@ -52,7 +53,11 @@ impl Workspace {
         let folders = self.open_folders(source, [&from.place, &to.place])?;
         control.begin_commit()?;
         match rename_to_free(&from.place, &to.place).inspect_err(|_| control.undo_commit()) {
-            Ok(()) => {}
+            Ok(Renamed::Moved) => {}
+            Ok(Renamed::SourceKept) => {
+                flush(&folders)?;
+                return Err(source_kept(source, target));
+            }
             Err(Errno::EXIST) => return Err(Error::Exists { name: target.sent().into() }),
             Err(Errno::XDEV) => {
                 let problem =
@@ -342,6 +347,16 @@ fn deleted_in_part(path: &FilePath, problem: &remove::Refused, removed: u64) -> 
     Error::WriteFailed { source: io::Error::other(problem) }
 }
 
+/// The error for a move during which another program changed an end of it.
+fn source_kept(source: &FilePath, target: &FilePath) -> Error {
+    let (from, to) = (source.sent(), target.sent());
+    let problem = format!(
+        "it was moved to '{to}', but another program has put something else at one of the paths meanwhile, so '{from}' \
+         was not removed"
+    );
+    Error::WriteFailed { source: io::Error::other(problem) }
+}
+
 /// The error for a tree that must not be removed or moved.
 fn refused(path: &FilePath, problem: remove::Refused) -> Error {
     match problem {
@@ -356,26 +371,4 @@ fn refused(path: &FilePath, problem: remove::Refused) -> Error {
 fn is_same_or_within(to: &Found, target: &FilePath, from: &Found, source: &FilePath) -> bool {
     let (to_path, from_path): (&Path, &Path) = (to.real_path(target), from.real_path(source));
     to.number == from.number && to_path.starts_with(from_path)
-}
-
-/// Renames without replacing anything.
-fn rename_to_free(from: &ResolvedPath, to: &ResolvedPath) -> Result<(), Errno> {
-    match rustix::fs::renameat_with(&from.dir, &from.name, &to.dir, &to.name, RenameFlags::NOREPLACE) {
-        // This file system does not know the flag. A hard link fails too if the name exists.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            if from.stat.as_ref().map(file_type) == Some(FileType::Directory) {
-                // A folder has no second name. The kernel refuses to replace a file or a folder that is not empty.
-                return match to.restat()? {
-                    Some(_) => Err(Errno::EXIST),
-                    None => rustix::fs::renameat(&from.dir, &from.name, &to.dir, &to.name),
-                };
-            }
-            rustix::fs::linkat(&from.dir, &from.name, &to.dir, &to.name, AtFlags::empty())?;
-            rustix::fs::unlinkat(&from.dir, &from.name, AtFlags::empty()).inspect_err(|_| {
-                // It has two names now; the new one must not stay.
-                let _ = rustix::fs::unlinkat(&to.dir, &to.name, AtFlags::empty());
-            })
-        }
-        renamed => renamed,
-    }
 }

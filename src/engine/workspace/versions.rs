@@ -34,8 +34,17 @@ impl Workspace {
 
     /// The stamp of the file at `path`.
     pub fn stamp(&self, path: &FilePath) -> Result<FileStamp> {
+        self.stamp_of(path, Want::File)
+    }
+
+    /// The stamp of the file or folder at `path`.
+    pub fn entry_stamp(&self, path: &FilePath) -> Result<FileStamp> {
+        self.stamp_of(path, Want::Entry)
+    }
+
+    fn stamp_of(&self, path: &FilePath, want: Want) -> Result<FileStamp> {
         let missing = || Error::NotFound { name: path.sent().into(), similar: Vec::new() };
-        let found = self.folders.find(path, Want::File, Freshness::Recent)?;
+        let found = self.folders.find(path, want, Freshness::Recent)?;
         found.place.stat.as_ref().map(FileStamp::of).ok_or_else(missing)
     }
 

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::text_page::{GOES_ON, TextForm, TextPage, WantedText, state_of, text_key};
+use super::text_page::{GOES_ON, TextForm, TextPage, WantedText, text_key};
 use super::{CONTENT, version_meta};
 use crate::engine::{Control, Error, FilePath, LineRange, Result, TextPart, Workspace};
 use crate::tools::arguments::{Argument, Count, Line, Request, Takes, Value, arguments};
-use crate::tools::cursor::Cursor;
+use crate::tools::cursor::{Cursor, state_of};
 use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -188,9 +188,7 @@ impl ReadTextFile {
             return error;
         }
         match workspace.stamp(&self.path) {
-            Ok(stamp) if state_of(stamp.mtime_ns, stamp.len) != cursor.state => {
-                Error::Changed { name: self.path.sent().into() }
-            }
+            Ok(stamp) if state_of(&stamp) != cursor.state => Error::Changed { name: self.path.sent().into() },
             _ if is_of_place => wrong_cursor(),
             _ => error,
         }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::engine::{Control, Error, FilePath, LineRange, PartRead, Result, TextPart, Workspace};
 use crate::tools::LineBase;
-use crate::tools::cursor::{Cursor, call_key};
+use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::numbered::{Numbering, count_breaks, fitting, numbered, with_lf};
 
 /// The tool that goes on with every text.
@@ -133,8 +133,7 @@ impl<'p> TextPage<'p> {
 
     /// The state of the file, as a cursor keeps it.
     pub(super) fn state(&self) -> u64 {
-        let stamp = self.read.excerpt.stamp();
-        state_of(stamp.mtime_ns, stamp.len)
+        state_of(self.read.excerpt.stamp())
     }
 
     /// What a page that was cut shows, and of how much.
@@ -193,11 +192,6 @@ impl<'p> TextPage<'p> {
 /// What a cursor into the text of this file belongs to.
 pub(super) fn text_key(workspace: &Workspace, path: &FilePath) -> Result<u64> {
     call_key(workspace, GOES_ON, path, "")
-}
-
-/// What a cursor keeps of a file's state.
-pub(super) fn state_of(mtime_ns: i128, len: u64) -> u64 {
-    mtime_ns as u64 ^ len.rotate_left(32)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use crate::engine::{FilePath, GlobError, LeftOut, Result, Workspace};
 use crate::tools::arguments::List;
-use crate::tools::cursor::{Cursor, call_key};
+use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::wrong_pattern;
 
 /// The globs of paths that a call leaves out.
@@ -127,7 +127,7 @@ impl Listed<'_> {
             return None;
         }
         let folder = if parent.is_empty() { self.folder.clone() } else { self.folder.join(parent) };
-        Some(self.workspace.info(&folder).ok()?.modified_ms as u64)
+        self.workspace.entry_stamp(&folder).ok().map(|stamp| state_of(&stamp))
     }
 }
 
