@@ -242,3 +242,23 @@ fn of_several_long_files_each_has_its_share_and_the_others_are_told() {
     assert!(page.text.contains("b:\na line of text\n") && versions == 2, "{versions}");
     assert!(50_000 < page.text.len() && page.text.len() <= 60 * 1_024, "{}", page.text.len());
 }
+
+#[test]
+fn an_edit_of_more_lines_than_a_diff_tells_is_made_and_says_so() {
+    let folder = Folder::new();
+    let lines = "a line with a word\n".repeat(1_000_000);
+    let one_line = "a long word ".repeat(1_000_000);
+    for text in [&lines, &one_line] {
+        for (flag, most) in [(LIMIT, 1_024), ("--answer-limit=0", 17 << 20)] {
+            folder.write("f", text);
+            let edit = json!({ "oldText": "word", "newText": "w", "replaceAll": true });
+            let server = serve(&folder, &["--max-file=100", flag]);
+            let answer = server.tool("edit_file", json!({ "path": "f", "edits": [edit] }));
+            assert!(!answer.is_error && answer.text.len() <= most, "{flag}: {} bytes", answer.text.len());
+            assert_eq!(next_of(&answer), Some(Value::Null), "{flag}");
+            let last = answer.text.lines().rev().nth(2).expect("a last line");
+            assert!(last.starts_with("[Shown: ") && last.contains(" further changes are in none"), "{last}");
+            assert!(folder.read("f") == text.replace("word", "w").as_bytes(), "{flag}");
+        }
+    }
+}

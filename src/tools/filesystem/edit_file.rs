@@ -6,8 +6,9 @@ use serde_json::json;
 
 use super::{CONTENT, version_meta};
 use crate::engine::{
-    ChangeOptions, Control, EditPlan, Error, FilePath, FileVersion, Found, LineIndex, MAX_LINE_EDITS, Result,
-    Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace, plan_diff, plan_text_edits, tolerant,
+    ChangeOptions, Control, EditPlan, Error, FilePath, FileVersion, Found, LineDiff, LineIndex,
+    MAX_LINE_EDITS, Result, Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace, plan_diff,
+    plan_text_edits, tolerant,
 };
 use crate::tools::arguments::{Count, List, Request, Takes, Text, arguments};
 use crate::tools::exact;
@@ -16,6 +17,9 @@ use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, To
 
 /// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
+
+/// The most bytes of a diff if answers have no limit.
+const MAX_DIFF: usize = 16 << 20;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "edit_file",
@@ -117,7 +121,8 @@ impl EditFile {
         };
         let plan = |index: &LineIndex, old: &[u8]| {
             let Some(plan) = self.plan(index, old, limits, control)? else { return Ok(None) };
-            Ok(plan_diff(&name, old, &plan, MAX_LINE_EDITS).map(|diff| (plan, diff.text)))
+            let most = self.limit.unwrap_or(MAX_DIFF);
+            Ok(plan_diff(&name, old, &plan, MAX_LINE_EDITS, most).map(|diff| (plan, diff)))
         };
         let changed = match self.dry_run {
             true => workspace.dry_run(&self.path, &options, control, plan)?,
@@ -222,17 +227,27 @@ impl EditFile {
     }
 
     /// The diff in a fence of backquotes that it does not hold, within the answer limit.
-    fn fenced(&self, mut diff: String, meta: Members) -> (String, Members) {
-        let mut meta = meta;
-        if let Some(limit) = self.limit.filter(|limit| *limit < diff.len() + 64) {
-            let (total, kept) = (diff.lines().count(), limit.saturating_sub(256));
+    fn fenced(&self, diff: LineDiff, mut meta: Members) -> (String, Members) {
+        let LineDiff { text: mut diff, lines, left_out, .. } = diff;
+        let count = |diff: &str| memchr::memchr_iter(b'\n', diff.as_bytes()).count();
+        let is_cut = left_out > 0 || count(&diff) < lines;
+        if is_cut || self.limit.is_some_and(|limit| limit < diff.len() + 64) {
+            let kept = self.limit.map_or(diff.len(), |limit| diff.len().min(limit.saturating_sub(256)));
             let end = (0..=kept).rev().find(|end| diff.is_char_boundary(*end)).unwrap_or(0);
             diff.truncate(diff[..end].rfind('\n').map_or(0, |at| at + 1));
-            let shown = diff.lines().count();
+            let shown = count(&diff);
+            let (of, further) = match left_out {
+                0 => (lines.to_string(), String::new()),
+                _ => (
+                    format!("more than {lines}"),
+                    format!("; {left_out} further changes are in none of them"),
+                ),
+            };
             diff.push_str(&format!(
-                "[Shown: {shown} of {total} lines of the diff. Read the file to see the rest]\n"
+                "[Shown: {shown} of {of} lines of the diff{further}. Read the file to see the rest]\n"
             ));
-            meta = meta.with("file-editor/truncated", &json!({ "shown": shown, "of": total, "next": null }));
+            let of = lines + usize::from(left_out > 0);
+            meta = meta.with("file-editor/truncated", &json!({ "shown": shown, "of": of, "next": null }));
         }
         let mut fence = "```".to_owned();
         while diff.contains(&fence) {

@@ -2,6 +2,7 @@
 //!
 //! Pure; does not compare lines. Changes share a hunk if at most twice [`CONTEXT`] equal lines are between them.
 
+use super::bounded::BoundedText;
 use super::windows::{CONTEXT, GAP};
 use super::{Kind, Run};
 
@@ -10,11 +11,11 @@ struct Hunk {
     new_start: usize,
     old_lines: usize,
     new_lines: usize,
-    body: String,
+    body: BoundedText,
 }
 
 /// Appends the hunks of `runs`, which lead from `old` to `new`. `gaps` are the numbers of lines of the gaps in both.
-pub(super) fn write(out: &mut String, old: &str, new: &str, gaps: &[usize], runs: &[Run]) {
+pub(super) fn write(out: &mut BoundedText, old: &str, new: &str, gaps: &[usize], runs: &[Run]) {
     let (mut old_rest, mut new_rest) = (old, new);
     let mut gaps = gaps.iter();
     let (mut old_line, mut new_line) = (1, 1);
@@ -22,15 +23,16 @@ pub(super) fn write(out: &mut String, old: &str, new: &str, gaps: &[usize], runs
     let mut open: Option<Hunk> = None;
     for (nth, run) in runs.iter().enumerate() {
         let mut change = |mark, lines| {
-            open.get_or_insert_with(|| Hunk::after(before, old_line, new_line)).put(mark, lines);
+            let room = out.room();
+            open.get_or_insert_with(|| Hunk::after(before, old_line, new_line, room)).put(mark, lines);
         };
         match run.kind {
             Kind::Deleted => {
-                change('-', take(&mut old_rest, run.bytes));
+                change("-", take(&mut old_rest, run.bytes));
                 old_line += run.lines;
             }
             Kind::Inserted => {
-                change('+', take(&mut new_rest, run.bytes));
+                change("+", take(&mut new_rest, run.bytes));
                 new_line += run.lines;
             }
             Kind::Equal => {
@@ -42,7 +44,7 @@ pub(super) fn write(out: &mut String, old: &str, new: &str, gaps: &[usize], runs
                 (old_line, new_line) = (old_line + lines, new_line + lines);
                 let joins = run.lines <= 2 * CONTEXT && nth + 1 < runs.len();
                 match &mut open {
-                    Some(hunk) if joins => hunk.put(' ', before),
+                    Some(hunk) if joins => hunk.put(" ", before),
                     _ => open.take().into_iter().for_each(|hunk| hunk.close(before, out)),
                 }
             }
@@ -58,35 +60,37 @@ fn take<'t>(rest: &mut &'t str, bytes: usize) -> &'t str {
 }
 
 impl Hunk {
-    /// A hunk whose first change is at these lines, after equal lines `before`.
-    fn after(before: &str, old_line: usize, new_line: usize) -> Hunk {
-        let mut hunk = Hunk { old_start: 0, new_start: 0, old_lines: 0, new_lines: 0, body: String::new() };
-        hunk.put(' ', last_lines(before));
+    /// A hunk of at most `room` bytes whose first change is at these lines, after equal lines `before`.
+    fn after(before: &str, old_line: usize, new_line: usize, room: usize) -> Hunk {
+        let body = BoundedText::new(room);
+        let mut hunk = Hunk { old_start: 0, new_start: 0, old_lines: 0, new_lines: 0, body };
+        hunk.put(" ", last_lines(before));
         (hunk.old_start, hunk.new_start) = (old_line - hunk.old_lines, new_line - hunk.new_lines);
         hunk
     }
 
-    fn put(&mut self, mark: char, lines: &str) {
+    fn put(&mut self, mark: &str, lines: &str) {
         for line in lines.split_inclusive('\n') {
-            self.old_lines += usize::from(mark != '+');
-            self.new_lines += usize::from(mark != '-');
-            self.body.push(mark);
-            self.body += line;
-            if !line.ends_with('\n') {
-                self.body += "\n\\ No newline at end of file\n";
+            self.old_lines += usize::from(mark != "+");
+            self.new_lines += usize::from(mark != "-");
+            if line.ends_with('\n') {
+                self.body.put_line(&[mark, line]);
+            } else {
+                self.body.put_line(&[mark, line, "\n"]);
+                self.body.put_line(&["\\ No newline at end of file\n"]);
             }
         }
     }
 
     /// Writes the hunk with the first of the equal lines `after` it.
-    fn close(mut self, after: &str, out: &mut String) {
-        after.split_inclusive('\n').take(CONTEXT).for_each(|line| self.put(' ', line));
+    fn close(mut self, after: &str, out: &mut BoundedText) {
+        after.split_inclusive('\n').take(CONTEXT).for_each(|line| self.put(" ", line));
         let Hunk { old_start, new_start, old_lines, new_lines, body } = self;
         // The start of an empty side is the line before it.
         let start = |first: usize, lines: usize| first - usize::from(lines == 0);
         let (old_start, new_start) = (start(old_start, old_lines), start(new_start, new_lines));
-        *out += &format!("@@ -{old_start},{old_lines} +{new_start},{new_lines} @@\n");
-        *out += &body;
+        out.put(&format!("@@ -{old_start},{old_lines} +{new_start},{new_lines} @@\n"));
+        out.put_all(body);
     }
 }
 

@@ -4,6 +4,7 @@
 //! model. Of several shortest diffs, [`path`] finds the one that jsdiff finds, and [`hunks`] writes it. As in
 //! jsdiff, only `\n` ends a line.
 
+mod bounded;
 mod hunks;
 mod pair;
 mod path;
@@ -11,6 +12,7 @@ mod path;
 mod tests;
 mod windows;
 
+use bounded::BoundedText;
 use pair::Pair;
 use windows::{NoWindows, Windows};
 
@@ -22,8 +24,12 @@ pub const MAX_LINE_EDITS: usize = 1 << 16;
 /// A unified diff with four lines of context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineDiff {
-    /// The header, which is there also if nothing changes, and the hunks. It ends with a line break.
+    /// The header, which is there also if nothing changes, and the hunks: whole lines, as many as were asked for.
     pub text: String,
+    /// The lines of the diff of the changes that are not left out; `text` has fewer if they are too long for it.
+    pub lines: usize,
+    /// The last changes of the plan that are left out, because the lines around all of them are too long.
+    pub left_out: usize,
     /// Whether the texts were too different for the search. The diff is then correct, but need not be the shortest,
     /// and differs from jsdiff's.
     pub coarse: bool,
@@ -52,6 +58,10 @@ const MARGIN_GROWS: usize = 8;
 /// The most bytes of the windows around the changes, beyond which they are not made larger.
 const MAX_WINDOWS: usize = 1 << 20;
 
+/// The most bytes of the windows of each text. If the lines around all changes are longer, the diff is of the first
+/// changes only.
+const MAX_TEXT: usize = 8 << 20;
+
 /// The work of a coarse diff after which what is left is deleted and inserted in blocks. See [`Pair::work`].
 const COARSE_WORK: usize = 12_000_000;
 
@@ -65,29 +75,42 @@ const COARSE_WORK: usize = 12_000_000;
 /// 100 ms and 64 MB, and the diff is then coarse: made of short searches one after the other, or, of texts too
 /// different or too long for these, of one deleted and one inserted block. The amount is counted, not timed, so that the same texts always
 /// have the same diff.
-pub fn plan_diff(name: &str, old: &[u8], plan: &EditPlan, max_edits: usize) -> Option<LineDiff> {
+///
+/// Memory is bounded for any text and any plan: at most 8 MB of each text are looked at, and the diff's text has at most
+/// `most` bytes. Changes beyond the 8 MB are left out.
+pub fn plan_diff(name: &str, old: &[u8], plan: &EditPlan, max_edits: usize, most: usize) -> Option<LineDiff> {
     if plan.changes_nothing() {
-        return Some(LineDiff { text: header(name), coarse: false });
+        return Some(written(name, &Windows::default(), &[], false, most));
     }
-    diff_from(name, old, plan, max_edits, MARGIN)
+    diff_from(name, old, plan, max_edits, (MARGIN, most))
 }
 
-/// The same, with this number of lines behind each change to begin with.
-fn diff_from(name: &str, old: &[u8], plan: &EditPlan, max_edits: usize, first: usize) -> Option<LineDiff> {
-    let (mut margin, mut most) = (first, usize::MAX);
+/// The same, with `first` lines behind each change to begin with.
+fn diff_from(
+    name: &str,
+    old: &[u8],
+    plan: &EditPlan,
+    max_edits: usize,
+    (first, most): (usize, usize),
+) -> Option<LineDiff> {
+    let (mut margin, mut room) = (first, MAX_TEXT);
     loop {
-        match Windows::around(old, plan, margin, most) {
+        match Windows::around(old, plan, margin, room) {
             Err(NoWindows::NotText) => return None,
             Err(NoWindows::TooLong) => break,
             Ok(windows) => match search(&windows, max_edits) {
-                Search::Found { runs, coarse } => return Some(written(name, &windows, &runs, coarse)),
-                Search::TooMuch => return Some(written(name, &windows, &coarse(&windows, max_edits), true)),
-                Search::MetGap => (margin, most) = (margin * MARGIN_GROWS, MAX_WINDOWS),
+                Search::Found { runs, coarse } => return Some(written(name, &windows, &runs, coarse, most)),
+                Search::TooMuch => {
+                    return Some(written(name, &windows, &coarse(&windows, max_edits), true, most));
+                }
+                Search::MetGap => (margin, room) = (margin * MARGIN_GROWS, MAX_WINDOWS),
             },
         }
     }
-    let windows = Windows::around(old, plan, first, usize::MAX).ok()?;
-    Some(written(name, &windows, &coarse(&windows, max_edits), true))
+    // Windows that cannot be shown whole need not be much longer than what is shown.
+    let shown = most.saturating_mul(4).clamp(MAX_WINDOWS, MAX_TEXT);
+    let windows = Windows::of_first(old, plan, first, if margin == first { shown } else { MAX_TEXT })?;
+    Some(written(name, &windows, &coarse(&windows, max_edits), true, most))
 }
 
 /// The result of a search.
@@ -107,10 +130,11 @@ fn header(name: &str) -> String {
     format!("Index: {name}\n{rule}\n--- {name}\toriginal\n+++ {name}\tmodified\n")
 }
 
-fn written(name: &str, windows: &Windows, runs: &[Run], coarse: bool) -> LineDiff {
-    let mut text = header(name);
-    hunks::write(&mut text, &windows.old, &windows.new, &windows.gaps, runs);
-    LineDiff { text, coarse }
+fn written(name: &str, windows: &Windows, runs: &[Run], coarse: bool, most: usize) -> LineDiff {
+    let mut out = BoundedText::new(most);
+    out.put(&header(name));
+    hunks::write(&mut out, &windows.old, &windows.new, &windows.gaps, runs);
+    LineDiff { lines: out.lines(), text: out.into_text(), left_out: windows.left_out, coarse }
 }
 
 /// The runs that jsdiff finds in the whole texts, as far as the windows show them.
@@ -145,8 +169,14 @@ fn shows_no_gap(old: &str, runs: &[Run]) -> bool {
 /// Runs that need not be the shortest, window by window.
 fn coarse(windows: &Windows, max_edits: usize) -> Vec<Run> {
     let (mut runs, mut left) = (Vec::new(), COARSE_WORK);
-    let pieces = windows::pieces(windows.old.as_bytes()).zip(windows::pieces(windows.new.as_bytes()));
-    for ((old, gap), (new, _)) in pieces {
+    let mut old_pieces = windows::pieces(windows.old.as_bytes());
+    let mut new_pieces = windows::pieces(windows.new.as_bytes());
+    loop {
+        // The last window of one text may be empty.
+        let ((old, gap), (new, _)) = match (old_pieces.next(), new_pieces.next()) {
+            (None, None) => break,
+            (old, new) => (old.unwrap_or_default(), new.unwrap_or_default()),
+        };
         // What is context in front of a gap is in both.
         let context = if gap.is_empty() { b"" } else { windows::context_at_end(old) };
         let (Some(old), Some(new)) = (old.strip_suffix(context), new.strip_suffix(context)) else { break };

@@ -22,6 +22,8 @@ pub(super) struct Windows {
     pub(super) new: String,
     /// For each gap, the number of its lines. One at the end of the texts counts none.
     pub(super) gaps: Vec<usize>,
+    /// The last changes of the plan that no window holds.
+    pub(super) left_out: usize,
 }
 
 /// Why there are no windows.
@@ -38,17 +40,53 @@ struct Builder {
     old: Vec<u8>,
     new: Vec<u8>,
     gaps: Vec<usize>,
+    /// The last point where both texts are at the start of a line.
+    line_start: LineStart,
+}
+
+/// A point in the texts of a builder: their lengths, and the number of gaps and of changes before it.
+#[derive(Clone, Copy, Default)]
+struct LineStart {
+    old: usize,
+    new: usize,
+    gaps: usize,
+    changes: usize,
 }
 
 impl Windows {
     /// The windows of `old` around the changes of `plan`. Each reaches from [`CONTEXT`] lines before a change to `margin`
-    /// lines behind one. They have at most about `most` bytes.
+    /// lines behind one. Those of one text have at most `most` bytes.
     pub(super) fn around(
         old: &[u8],
         plan: &EditPlan,
         margin: usize,
         most: usize,
     ) -> Result<Windows, NoWindows> {
+        match Builder::of(old, plan, margin, most)? {
+            (built, true) => built.finish().ok_or(NoWindows::NotText),
+            (_, false) => Err(NoWindows::TooLong),
+        }
+    }
+
+    /// The same around the first changes whose windows are not too long: both texts as if they ended behind them. None if
+    /// the old text is not that of the plan.
+    pub(super) fn of_first(old: &[u8], plan: &EditPlan, margin: usize, most: usize) -> Option<Windows> {
+        let (mut built, is_whole) = Builder::of(old, plan, margin, most).ok()?;
+        let mut left_out = 0;
+        if !is_whole {
+            let LineStart { old, new, gaps, changes } = built.line_start;
+            built.old.truncate(old);
+            built.new.truncate(new);
+            built.gaps.truncate(gaps);
+            left_out = plan.splices().count() - changes;
+        }
+        Some(Windows { left_out, ..built.finish()? })
+    }
+}
+
+impl Builder {
+    /// The texts, and whether they are not too long.
+    fn of(old: &[u8], plan: &EditPlan, margin: usize, most: usize) -> Result<(Builder, bool), NoWindows> {
         let mut built = Builder::default();
         let mut done = 0;
         let is_too_long = |built: &Builder, kept: usize| built.old.len().max(built.new.len()) + kept > most;
@@ -60,33 +98,46 @@ impl Windows {
             let gone = old.get(splice.at.clone()).ok_or(NoWindows::NotText)?;
             let kept = between.len() - gap.as_ref().map_or(0, Range::len);
             if is_too_long(&built, kept + gone.len().max(splice.text.len())) {
-                return Err(NoWindows::TooLong);
+                return Ok((built, false));
             }
-            built.put_all_but(gap, between);
+            built.put_all_but(gap, between, number);
             built.old.extend_from_slice(gone);
             built.new.extend_from_slice(&splice.text);
+            built.note_line_start(number + 1);
             done = splice.at.end;
         }
         let rest = &old[done..];
         let end = behind(rest, margin).unwrap_or(rest.len());
         if is_too_long(&built, end) {
-            return Err(NoWindows::TooLong);
+            return Ok((built, false));
         }
         built.put(&rest[..end]);
         if end < rest.len() {
             built.put_gap(0);
         }
-        built.finish()
+        Ok((built, true))
     }
-}
 
-impl Builder {
-    /// Adds `bytes`, which are in both texts, with a gap in their place if there is one.
-    fn put_all_but(&mut self, gap: Option<Range<usize>>, bytes: &[u8]) {
-        let Some(gap) = gap else { return self.put(bytes) };
-        self.put(&bytes[..gap.start]);
+    /// Adds `bytes`, which are in both texts behind so many `changes`, with a gap in their place if there is one.
+    fn put_all_but(&mut self, gap: Option<Range<usize>>, bytes: &[u8], changes: usize) {
+        let (kept, gap) = match gap {
+            Some(gap) => (gap.start, Some(gap)),
+            None => (memchr::memrchr(b'\n', bytes).map_or(0, |brk| brk + 1), None),
+        };
+        self.put(&bytes[..kept]);
+        self.note_line_start(changes);
+        let Some(gap) = gap else { return self.put(&bytes[kept..]) };
         self.put_gap(memchr::memchr_iter(b'\n', &bytes[gap.clone()]).count());
         self.put(&bytes[gap.end..]);
+    }
+
+    /// Notes where the texts end, if both are at the start of a line.
+    fn note_line_start(&mut self, changes: usize) {
+        let starts_line = |text: &[u8]| text.last().is_none_or(|&last| last == b'\n');
+        if starts_line(&self.old) && starts_line(&self.new) {
+            let (old, new, gaps) = (self.old.len(), self.new.len(), self.gaps.len());
+            self.line_start = LineStart { old, new, gaps, changes };
+        }
     }
 
     fn put(&mut self, bytes: &[u8]) {
@@ -102,13 +153,14 @@ impl Builder {
         self.gaps.push(lines);
     }
 
-    fn finish(self) -> Result<Windows, NoWindows> {
+    /// None if the texts are no UTF-8.
+    fn finish(self) -> Option<Windows> {
         let is_marked = |text: &[u8]| memchr::memchr_iter(GAP, text).count() == self.gaps.len();
         if !is_marked(&self.old) || !is_marked(&self.new) {
-            return Err(NoWindows::NotText);
+            return None;
         }
-        let text = |bytes| String::from_utf8(bytes).map(as_shown).map_err(|_| NoWindows::NotText);
-        Ok(Windows { old: text(self.old)?, new: text(self.new)?, gaps: self.gaps })
+        let text = |bytes| String::from_utf8(bytes).map(as_shown).ok();
+        Some(Windows { old: text(self.old)?, new: text(self.new)?, gaps: self.gaps, left_out: 0 })
     }
 }
 
