@@ -49,12 +49,15 @@ impl Threads {
     /// Starts the spare thread.
     pub(super) fn new(runtime: Handle) -> io::Result<Threads> {
         let (spare, jobs) = mpsc::channel::<Job>();
-        // Not waited for: the start of a thread takes a tenth of the server's start.
+        let (started, is_started) = mpsc::channel();
         thread::Builder::new().name("spare".into()).spawn(move || {
+            let _ = started.send(());
             for job in jobs {
                 caught(job);
             }
         })?;
+        // The thread has memory of its own now. If there is too little, the start fails with one line, and no call does.
+        let _ = is_started.recv();
         Ok(Threads(Arc::new(Pool { runtime, spare, refused: Mutex::default() })))
     }
 

@@ -69,6 +69,11 @@ impl LimitedText {
         self.limit.is_none_or(|limit| self.text.len() + bytes + LAST_LINE.min(limit / 2) <= limit)
     }
 
+    /// Whether `bytes` are more than a quarter of the limit.
+    pub(super) fn is_over_a_quarter(&self, bytes: usize) -> bool {
+        self.limit.is_some_and(|limit| bytes > limit / 4)
+    }
+
     /// Whether an entry was left out.
     pub(super) fn is_full(&self) -> bool {
         self.shown < self.total

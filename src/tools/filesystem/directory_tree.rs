@@ -130,6 +130,10 @@ impl DirectoryTree {
 /// is cut: the brackets that are open are closed.
 struct TreeText {
     list: LimitedText,
+    /// The folders above the next entry that an earlier page told.
+    above: Vec<String>,
+    /// The number of levels by which entries are told higher, because the folders above them are told as one.
+    raised: usize,
     /// For each folder that is open, and the list at the top: whether it has an entry.
     open: Vec<bool>,
 }
@@ -138,25 +142,63 @@ impl TreeText {
     fn new(limit: Option<usize>) -> TreeText {
         let mut list = LimitedText::new(limit);
         list.text_mut().push('[');
-        TreeText { list, open: vec![false] }
+        TreeText { list, above: Vec::new(), raised: 0, open: vec![false] }
     }
 
     /// Adds an entry of this level, from 1. Returns whether it is shown. One that does not count was shown before. A cursor
     /// behind it holds its path, of `path_len` bytes.
     fn push(&mut self, level: usize, name: &str, is_folder: bool, counts: bool, path_len: usize) -> bool {
-        // The entry, and all brackets of the folders above it.
-        let room = 2 * name.len() + 96 + 12 * level + 8 * level * level + cursor_len(path_len);
-        // Each page shows an entry, however deep it lies, so that pages come to an end.
-        let is_shown = !self.list.is_full() && (self.list.shown() == 0 || self.list.has_room(room));
-        if counts {
-            self.list.count(is_shown);
+        let leaves = level <= self.above.len();
+        self.above.truncate(level - 1);
+        if !counts {
+            self.above.push(name.to_owned());
+            return false;
         }
+        if self.list.is_full() {
+            self.list.count(false);
+            return false;
+        }
+        // The folders above are told in front of the first entry, and again without those that it leaves if they are one.
+        let tells_above = self.list.shown() == 0 || leaves && self.raised > 0;
+        let nested = nested_len(&self.above);
+        let joins = self.above.len() > 1 && self.list.is_over_a_quarter(nested);
+        let (raised, above_len) = match tells_above {
+            false => (self.raised, 0),
+            true if joins => (self.above.len() - 1, 128 + json_len(&self.above.join("/"))),
+            true => (0, nested),
+        };
+        let own = level - raised;
+        // The entry, and all brackets of the folders above it.
+        let room = above_len + json_len(name) + 96 + 12 * own + 8 * own * own + cursor_len(path_len);
+        // Each page shows an entry, so that pages come to an end.
+        let is_shown = self.list.shown() == 0 || self.list.has_room(room);
+        self.list.count(is_shown);
         if !is_shown {
             return false;
         }
-        while self.open.len() > level {
-            self.close();
+        if tells_above {
+            self.tell_above(raised);
         }
+        self.put(own, name, is_folder);
+        true
+    }
+
+    /// Adds the folders above the next entry; the first ones are one entry if entries are to be `raised`.
+    fn tell_above(&mut self, raised: usize) {
+        self.raised = raised;
+        self.close_to(1);
+        let above = std::mem::take(&mut self.above);
+        if raised > 0 {
+            self.put(1, &above.join("/"), true);
+        } else {
+            above.iter().enumerate().for_each(|(nth, name)| self.put(nth + 1, name, true));
+        }
+        self.above = above;
+    }
+
+    /// Adds an entry of this level of the text.
+    fn put(&mut self, level: usize, name: &str, is_folder: bool) {
+        self.close_to(level);
         let has_entry = self.open.last_mut().is_some_and(|has_entry| std::mem::replace(has_entry, true));
         let text = self.list.text_mut();
         text.push_str(if has_entry { ",\n" } else { "\n" });
@@ -177,7 +219,13 @@ impl TreeText {
             indent(text, 4 * level - 2);
             text.push('}');
         }
-        counts
+    }
+
+    /// Closes the folders from this level on.
+    fn close_to(&mut self, level: usize) {
+        while self.open.len() > level {
+            self.close();
+        }
     }
 
     /// Closes the innermost folder.
@@ -198,15 +246,24 @@ impl TreeText {
     }
 
     fn end(mut self) -> LimitedText {
-        while !self.open.is_empty() {
-            self.close();
-        }
+        self.close_to(0);
         self.list
     }
 }
 
 fn indent(text: &mut String, width: usize) {
     text.extend(std::iter::repeat_n(' ', width));
+}
+
+/// The most bytes that folders within each other take.
+fn nested_len(names: &[String]) -> usize {
+    names.iter().zip(1..).map(|(name, level): (_, usize)| 64 + 20 * level + json_len(name)).sum()
+}
+
+fn json_len(name: &str) -> usize {
+    let mut text = String::new();
+    push_json(&mut text, name);
+    text.len()
 }
 
 fn push_json(text: &mut String, name: &str) {
@@ -264,5 +321,43 @@ mod tests {
             assert!(list.text_mut().len() <= limit, "{limit}");
             serde_json::from_str::<serde_json::Value>(list.text_mut()).unwrap();
         }
+    }
+
+    #[test]
+    fn pages_of_a_deep_tree_are_within_the_limit_and_tell_the_folders_above_as_one() {
+        for limit in [1_024, 1_500, 10_000] {
+            let (mut done, mut pages) = (0, 0);
+            while done < 200 {
+                let mut tree = TreeText::new(Some(limit));
+                let shown = (1..=200).filter(|level| tree.push(*level, "f", true, *level > done, 2 * level));
+                let shown = shown.count();
+                let text = std::mem::take(tree.end().text_mut());
+                assert!(0 < shown && text.len() <= limit, "{limit}: {} bytes", text.len());
+                let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+                if done > 100 {
+                    let above = vec!["f"; done].join("/");
+                    assert_eq!((&value[0]["name"], &value[1]), (&json!(above), &json!(null)));
+                    assert_eq!(value[0]["children"][0]["name"], json!("f"));
+                }
+                (done, pages) = (done + shown, pages + 1);
+            }
+            assert!(pages < 200, "{pages}");
+        }
+    }
+
+    #[test]
+    fn an_entry_beside_folders_told_as_one_is_told_below_those_above_it() {
+        let mut tree = TreeText::new(Some(3_000));
+        (1..=40).for_each(|level| assert!(!tree.push(level, "f", true, false, 0)));
+        for (level, name) in [(41, "deep"), (40, "up"), (2, "second"), (1, "top")] {
+            assert!(tree.push(level, name, false, true, 0), "{name}");
+        }
+        let value: serde_json::Value = serde_json::from_str(tree.end().text_mut()).unwrap();
+        let file = |name: &str| json!({ "name": name, "type": "file" });
+        let folder = |levels: usize, name: &str| {
+            let path = vec!["f"; levels].join("/");
+            json!({ "name": path, "type": "directory", "children": [file(name)] })
+        };
+        assert_eq!(value, json!([folder(40, "deep"), folder(39, "up"), folder(1, "second"), file("top")]));
     }
 }
