@@ -136,7 +136,7 @@ fn the_hint_of_a_missing_folder_leads_to_the_file_although_another_folder_has_on
     let second = format!("--dir={}", two.path().display());
     let server = serve(&one, &[&second]);
     let write = json!({ "path": "only/new", "content": "new\n" });
-    let refused = server.refused("write_file", write.clone());
+    let refused = server.tool("write_file", write.clone()).text;
     let (_, arguments) = refused.split_once("create_directory ").expect("a call");
     let arguments = arguments.split_once('}').map(|(object, _)| format!("{object}}}")).expect("an object");
     server.ok("create_directory", serde_json::from_str(&arguments).expect("arguments"));
