@@ -20,7 +20,12 @@ pub(crate) fn format(folder: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn open(beneath: impl AsFd, name: &[u8]) -> io::Result<OwnedFd> {
-    Ok(rustix::fs::openat(beneath, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+    Ok(rustix::fs::openat(
+        beneath,
+        name,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?)
 }
 
 /// Writes the entries of a folder. Returns whether there are any.
@@ -73,7 +78,9 @@ mod tests {
             { "name": "d", "type": "directory", "children": [] },
         ]);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
-        assert!(text.starts_with("[\n  {\n    \"name\": \"a\",\n    \"type\": \"directory\",\n    \"children\": [\n      {\n"));
+        assert!(text.starts_with(
+            "[\n  {\n    \"name\": \"a\",\n    \"type\": \"directory\",\n    \"children\": [\n      {\n"
+        ));
         assert!(text.ends_with("\"children\": []\n  }\n]"), "{text}");
     }
 }
