@@ -23,7 +23,7 @@ thread_local! {
 }
 
 /// Polls `work` once on the calling thread. If it is not done, it is continued on the thread that wakes it if that
-/// runs [`continuing`], or else by `runtime`. So works take their positions in queues in the order of their start,
+/// runs `continuing`, or else by `runtime`. So works take their positions in queues in the order of their start,
 /// and their threads start at once.
 pub fn start(runtime: &Handle, work: impl Future<Output = ()> + Send + 'static) {
     let _inside = runtime.enter();
