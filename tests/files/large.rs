@@ -127,9 +127,9 @@ fn a_long_line_comes_in_pages_that_are_the_line() {
     assert!(shown.starts_with(&line) && pages < 12, "{pages} pages");
 }
 
-/// The arguments of an edit in the middle of a file of 8 MB, and the bytes before and after it.
+/// The arguments of an edit in the middle of a file of 40 MB, and the bytes before and after it.
 fn middle(folder: &Folder) -> (Value, String) {
-    let text = "a line of sixteen\n".repeat(8 * MB / 18);
+    let text = "a line of sixteen\n".repeat(40 * MB / 18);
     folder.write("f", &text);
     let line = text.len() / 36;
     let replace = json!({ "operation": "replace", "line": line, "content": "another" });

@@ -22,6 +22,10 @@ use crate::engine::{Control, Error, FileVersion};
 /// inside the kernel.
 const STEP: usize = 1 << 20;
 
+/// Files shorter than this are written from memory: their bytes are read for the index anyway, and writing them at once
+/// is a tenth faster.
+const COPIED_IN_KERNEL: usize = 32 << 20;
+
 /// What a change writes.
 pub(super) struct NewContent<'c> {
     pub(super) edit: &'c EditPlan<'c>,
@@ -173,7 +177,7 @@ impl Writing<'_> {
     /// Appends these bytes of the old file.
     fn keep(&mut self, old: &FileView, range: Range<usize>) -> io::Result<()> {
         let bytes = &old.bytes()[range.clone()];
-        if bytes.len() < STEP {
+        if bytes.len() < STEP || old.bytes().len() < COPIED_IN_KERNEL {
             return self.out.write_all(bytes);
         }
         self.out.flush()?;
