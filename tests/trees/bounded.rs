@@ -17,8 +17,15 @@ pub(super) fn next_of(result: &ToolResult) -> Option<Value> {
     Some(truncated["next"].clone())
 }
 
-/// The answers of a call and of those that it says go on.
+/// The answers of a call and of those that it says go on: at least two.
 pub(super) fn pages(server: &dyn Mcp, tool: &str, arguments: Value) -> Vec<ToolResult> {
+    let pages = follow(server, tool, arguments);
+    assert!(pages.len() > 1, "{tool} needs no second page");
+    pages
+}
+
+/// The answers of a call and of those that it says go on.
+pub(super) fn follow(server: &dyn Mcp, tool: &str, arguments: Value) -> Vec<ToolResult> {
     let (mut pages, mut next) = (Vec::new(), Some(arguments));
     while let Some(arguments) = next {
         assert!(pages.len() < 1_000, "{tool} does not end: {arguments}");
@@ -28,7 +35,6 @@ pub(super) fn pages(server: &dyn Mcp, tool: &str, arguments: Value) -> Vec<ToolR
         next = next_of(&page);
         pages.push(page);
     }
-    assert!(pages.len() > 1, "{tool} needs no second page");
     pages
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde_json::{Value, json};
 
-use super::bounded::{LIMIT, next_of};
+use super::bounded::{LIMIT, follow, next_of};
 use super::{make, put, serve};
 use crate::support::{Folder, Mcp, Random, Stdio, ToolResult};
 
@@ -72,20 +72,6 @@ fn told(page: &ToolResult, file: &[u8]) -> (String, &'static str) {
     (if ends_in_lf { text.to_owned() } else { own() }, "")
 }
 
-/// Follows the pages of a call to the end.
-fn follow(server: &Stdio, tool: &str, arguments: &Value) -> Vec<ToolResult> {
-    let (mut pages, mut next) = (Vec::new(), Some(arguments.clone()));
-    while let Some(arguments) = next {
-        assert!(pages.len() < 1_000, "{tool} does not end: {arguments}");
-        let page = server.tool(tool, arguments.clone());
-        assert!(!page.is_error, "{tool} {arguments}: {}", page.text);
-        assert!(page.text.len() <= 1_024, "{tool} {arguments}: {} bytes", page.text.len());
-        next = next_of(&page);
-        pages.push(page);
-    }
-    pages
-}
-
 #[test]
 fn the_pages_of_any_part_of_any_text_are_that_part() {
     let folder = Folder::new();
@@ -103,7 +89,7 @@ fn the_pages_of_any_part_of_any_text_are_that_part() {
                 continue;
             }
             let (mut joined, mut between) = (String::new(), "");
-            for page in follow(&limited, "read_text_file", &arguments) {
+            for page in follow(&limited, "read_text_file", arguments.clone()) {
                 let (part, behind) = told(&page, text.as_bytes());
                 joined.push_str(between);
                 joined.push_str(&part);
@@ -216,7 +202,7 @@ fn the_pages_of_any_list_are_that_list() {
         for _ in 0..20 {
             let (tool, arguments) = list(&mut random, &folder);
             let all = entries(tool, &whole.ok(tool, arguments.clone()));
-            let pages = follow(&limited, tool, &arguments);
+            let pages = follow(&limited, tool, arguments.clone());
             assert_eq!(joined(tool, &pages), all, "{tool} {arguments}, {} pages", pages.len());
         }
     }

@@ -43,18 +43,13 @@ impl Keyword for Sort {
     const WORDS: &'static [(&'static str, Sort)] = &[("path", Sort::Path), ("size", Sort::Size)];
 }
 
+fn options(base: LineBase, names: NamePolicy, folders: &FolderPaths) -> ParseOptions<'_> {
+    let offered = ToolNames::default();
+    ParseOptions { base, names, paths: false, folders, limit: None, create_if_missing: true, offered }
+}
+
 fn read<T: Argument>(json: &str, base: LineBase) -> Result<T> {
-    let (names, folders) = (NamePolicy::Portable, &FolderPaths::default());
-    let options = ParseOptions {
-        base,
-        names,
-        paths: false,
-        folders,
-        limit: None,
-        create_if_missing: true,
-        offered: ToolNames::default(),
-    };
-    T::read(&Value::arguments(json, options)?)
+    T::read(&Value::arguments(json, options(base, NamePolicy::Portable, &FolderPaths::default()))?)
 }
 
 fn all(json: &str) -> All {
@@ -165,16 +160,8 @@ fn unfinished_json_is_a_wrong_value() {
     assert_eq!(problem(r#"{"name":"f""#), r#"arguments: {"name":"f" is wrong; expected an object"#);
     assert!(read::<List<String, 0, 9>>(r#"["a","#, LineBase::Zero).is_err());
     assert_eq!(super::name_as_sent(&"[".repeat(1_000)), None);
-    let (base, names, folders) = (LineBase::Zero, NamePolicy::Any, &FolderPaths::default());
-    let options = ParseOptions {
-        base,
-        names,
-        paths: false,
-        folders,
-        limit: None,
-        create_if_missing: true,
-        offered: ToolNames::default(),
-    };
+    let folders = FolderPaths::default();
+    let options = options(LineBase::Zero, NamePolicy::Any, &folders);
     for (json, count) in
         [(r#"{"e":[1],"e":[1,{}]}"#, 2), (r#"{"e":"[1]"}"#, 1), ("{}", 0), ("{\"e\":1", 0), ("1", 0)]
     {
