@@ -46,15 +46,12 @@ impl IgnoreRules {
         self.0.pop();
     }
 
-    /// Whether the entry at `path`, in the folder that was entered last, is ignored.
-    pub(crate) fn ignores(&self, path: &Path, is_folder: bool) -> bool {
-        for rules in self.0.iter().rev().flatten() {
-            match rules.matched(path, is_folder) {
-                Match::None => {}
-                decided => return decided.is_ignore(),
-            }
-        }
-        false
+    /// Whether the entry at `path`, in the folder that was entered last, is ignored. `None`: no rule names it.
+    pub(crate) fn ignores(&self, path: &Path, is_folder: bool) -> Option<bool> {
+        self.0.iter().rev().flatten().find_map(|rules| match rules.matched(path, is_folder) {
+            Match::None => None,
+            decided => Some(decided.is_ignore()),
+        })
     }
 }
 
@@ -113,10 +110,11 @@ mod tests {
         let mut rules = IgnoreRules::default();
         rules.enter_all_above(&root, Path::new("a"));
         rules.enter(open("a"), Path::new("a"));
-        let ignores = |rules: &IgnoreRules, path: &str| rules.ignores(Path::new(path), false);
+        let ignores = |rules: &IgnoreRules, path: &str| rules.ignores(Path::new(path), false) == Some(true);
         assert!(ignores(&rules, "a/x.log") && ignores(&rules, "a/local"));
         assert!(!ignores(&rules, "a/keep.log") && !ignores(&rules, "a/top") && !ignores(&rules, "a/build"));
-        assert!(rules.ignores(Path::new("a/build"), true));
+        assert_eq!(rules.ignores(Path::new("a/build"), true), Some(true));
+        assert_eq!(rules.ignores(Path::new("a/keep.log"), false), Some(false));
         rules.enter(open("a/b"), Path::new("a/b"));
         assert!(ignores(&rules, "a/b/keep.log"));
         rules.leave();

@@ -57,11 +57,19 @@ pub struct WalkOptions {
     pub cross_mounts: bool,
     /// Whether files that git ignores are left out.
     pub skip_ignored: bool,
+    /// Whether names that begin with a dot are left out, unless a rule of git takes them back.
+    pub skip_hidden: bool,
 }
 
 impl Default for WalkOptions {
     fn default() -> WalkOptions {
-        WalkOptions { order: WalkOrder::Name, depth: usize::MAX, cross_mounts: false, skip_ignored: false }
+        WalkOptions {
+            order: WalkOrder::Name,
+            depth: usize::MAX,
+            cross_mounts: false,
+            skip_ignored: false,
+            skip_hidden: false,
+        }
     }
 }
 
@@ -72,6 +80,12 @@ pub struct LeftOut {
     pub excluded: usize,
     /// Entries that git ignores.
     pub ignored: usize,
+    /// Of these, folders: what is in them was not met.
+    pub ignored_folders: usize,
+    /// Entries whose names begin with a dot.
+    pub hidden: usize,
+    /// Of these, folders.
+    pub hidden_folders: usize,
     /// Folders that cannot be read.
     pub unreadable: usize,
     /// Folders on another file system.
@@ -125,7 +139,7 @@ pub struct Walk<'w> {
 
 #[derive(Debug)]
 struct Level {
-    folder: OwnedFd,
+    folder: Arc<OwnedFd>,
     names: Names,
     next: usize,
     /// Bytes of the folder's path.
@@ -150,7 +164,7 @@ impl<'w> Walk<'w> {
         }
         let path = path.as_os_str().as_bytes().to_vec();
         let names = read_names(&folder, options.order)?;
-        let first = Level { folder, names, next: 0, path_len: path.len() };
+        let first = Level { folder: folder.into(), names, next: 0, path_len: path.len() };
         let (left_out, root) = (LeftOut::default(), root.clone());
         Ok(Walk {
             options,
@@ -210,10 +224,7 @@ impl<'w> Walk<'w> {
                 self.left_out.excluded += 1;
                 continue;
             }
-            if self.options.skip_ignored
-                && self.ignored.ignores(Path::new(OsStr::from_bytes(&self.path)), is_folder)
-            {
-                self.left_out.ignored += 1;
+            if self.skips(is_folder) {
                 continue;
             }
             self.enter = is_folder && level < self.options.depth;
@@ -262,6 +273,31 @@ impl<'w> Walk<'w> {
         self.left_out
     }
 
+    /// Whether the current entry is left out as ignored or hidden. Counts it.
+    fn skips(&mut self, is_folder: bool) -> bool {
+        let ignored = match self.options.skip_ignored {
+            true => self.ignored.ignores(Path::new(OsStr::from_bytes(&self.path)), is_folder),
+            false => None,
+        };
+        let folder = usize::from(is_folder);
+        if ignored == Some(true) {
+            self.left_out.ignored += 1;
+            self.left_out.ignored_folders += folder;
+            return true;
+        }
+        let is_hidden = self.options.skip_hidden && ignored.is_none() && self.name().starts_with(b".");
+        if is_hidden {
+            self.left_out.hidden += 1;
+            self.left_out.hidden_folders += folder;
+        }
+        is_hidden
+    }
+
+    /// The folder of the current entry. `None` before the first and behind the last step.
+    pub fn folder(&self) -> Option<Arc<OwnedFd>> {
+        self.levels.last().map(|level| level.folder.clone())
+    }
+
     /// Enters the current entry, a folder. Counts it if that is not possible.
     fn enter_folder(&mut self) -> Result<()> {
         if self.levels.len() >= MAX_COMPONENTS {
@@ -271,7 +307,7 @@ impl<'w> Walk<'w> {
         let Some(here) = self.levels.last() else { return Ok(()) };
         let flags =
             OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let folder = match rustix::fs::openat(&here.folder, name_in(&self.path), flags, Mode::empty()) {
+        let folder = match rustix::fs::openat(&*here.folder, name_in(&self.path), flags, Mode::empty()) {
             Ok(folder) => folder,
             // It was removed or replaced after it was met.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
@@ -291,7 +327,7 @@ impl<'w> Walk<'w> {
                 if self.options.skip_ignored {
                     self.ignored.enter(&folder, Path::new(OsStr::from_bytes(&self.path)));
                 }
-                let level = Level { folder, names, next: 0, path_len: self.path.len() };
+                let level = Level { folder: folder.into(), names, next: 0, path_len: self.path.len() };
                 if self.clears {
                     level.clear();
                 }

@@ -16,6 +16,7 @@ mod members;
 mod numbered;
 pub mod sets;
 mod timestamp;
+mod walking;
 
 use std::fmt::Debug;
 use std::sync::Arc;

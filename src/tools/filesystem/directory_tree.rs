@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::CONTENT;
-use super::walking::{Listed, Passed, Patterns, exclude_globs, passed, shown};
 use crate::engine::{
     Control, EntryKind, FilePath, GlobBudget, Result, TreeExclude, WalkOptions, WalkStep, Workspace,
 };
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::{LimitedText, cursor_len};
+use crate::tools::walking::{Listed, Passed, Patterns, exclude_globs, passed, shown};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {

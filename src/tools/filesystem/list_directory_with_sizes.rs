@@ -5,12 +5,12 @@ use std::cmp::Reverse;
 use serde_json::json;
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::walking::{kept, note, path_kept, shown};
 use super::{CONTENT, format};
 use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, WalkStep, Workspace};
 use crate::tools::arguments::{Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::limited::LimitedText;
+use crate::tools::walking::{kept, note, path_kept, shown};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
 
 /// Width of the names and of the sizes.

@@ -18,7 +18,6 @@ pub(super) mod read_multiple_files;
 pub(super) mod read_text_file;
 pub(super) mod search_files;
 mod text_page;
-mod walking;
 pub(super) mod write_file;
 
 use crate::engine::{FileVersion, Result};

@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::CONTENT;
-use super::walking::{Listed, Passed, Patterns, exclude_globs, passed, shown};
 use crate::engine::{
     Control, EntryKind, FilePath, Glob, GlobBudget, Result, WalkOptions, WalkStep, Workspace,
 };
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
+use crate::tools::walking::{Listed, Passed, Patterns, exclude_globs, passed, shown};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_pattern};
 
 pub(crate) static TOOL: Tool = Tool {
