@@ -16,6 +16,7 @@ mod list;
 mod name_table;
 mod path;
 mod progress;
+mod search;
 mod text;
 mod walk;
 mod workspace;
@@ -33,6 +34,7 @@ pub use glob::{Glob, GlobBudget, GlobError, TreeExclude};
 pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;
+pub use search::{Hit, LineScan, Pattern, PatternError, PatternOptions, behind_break, line_before, line_end};
 pub use text::diff::{Diff, unified};
 pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
 pub use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};
@@ -45,8 +47,8 @@ pub use text::text_edit::{
     TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
 pub use text::tolerant::{Tolerant, tolerant};
-pub use walk::{EntryKind, LeftOut, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
+pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub use workspace::{
-    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, LineRange, OpenError, PartRead, TextPart, Workspace,
-    WorkspaceOptions,
+    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, FoundFile, LineRange, OpenError, PartRead, Receiver,
+    SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceOptions,
 };

@@ -14,6 +14,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use self::names::{Names, read_names};
+pub use self::passed::{Passed, passed};
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::resolve::{LastLink, ResolvedPath, file_type};
 use crate::engine::fs::temporary;
@@ -392,5 +393,6 @@ fn failed(errno: Errno) -> Error {
 }
 
 mod names;
+mod passed;
 #[cfg(test)]
 mod tests;

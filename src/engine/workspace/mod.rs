@@ -32,6 +32,7 @@ mod locking;
 mod parts;
 mod read;
 mod relocate;
+mod search;
 mod tree;
 mod versions;
 mod write;
@@ -41,6 +42,7 @@ pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use parts::{PartRead, TextPart};
 pub use read::LineRange;
+pub use search::{FoundFile, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched};
 pub use tree::EntryInfo;
 
 /// Maximum number of paths that the error for a missing file names.
@@ -110,6 +112,7 @@ pub struct Workspace {
     write_waits: WriteWaits,
     /// See [`Workspace::helpers`]. Counted when they are needed for the first time.
     helpers: OnceLock<Budget>,
+    search_slots: search::SearchSlots,
 }
 
 impl Workspace {
@@ -134,6 +137,7 @@ impl Workspace {
             plans: Budget::new(PLANS_HELD * options.max_request as usize),
             write_waits: WriteWaits::default(),
             helpers: OnceLock::new(),
+            search_slots: search::SearchSlots::default(),
             options,
             umask,
             cache: IndexCache::new(CACHE_BYTES),

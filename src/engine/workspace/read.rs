@@ -274,7 +274,7 @@ impl Workspace {
     /// Checks, before a file is read, whether other programs use it, to decide if its index may be cached.
     /// Waits for the end of a running write if `effort` allows that. Returns `None` if the file has changed
     /// since it was opened, or if the check needs more than `effort`.
-    fn before_reading(&self, file: &OpenFile, effort: Effort) -> Result<Option<Cacheable>> {
+    pub(super) fn before_reading(&self, file: &OpenFile, effort: Effort) -> Result<Option<Cacheable>> {
         let system = match effort {
             Effort::AtOnce(system) | Effort::Count(system, _) => system,
             Effort::Full(_) => file_system::of(file.file()),

@@ -139,7 +139,7 @@ impl Workspace {
     }
 
     /// Finds an existing entry.
-    fn find_entry(&self, path: &FilePath, want: Want, control: &Control) -> Result<Found> {
+    pub(super) fn find_entry(&self, path: &FilePath, want: Want, control: &Control) -> Result<Found> {
         let found = self.folders.find(path, want, Freshness::Recent)?;
         if found.exists() { Ok(found) } else { Err(self.not_found(&found, path, control)) }
     }

@@ -4,12 +4,13 @@ use serde_json::json;
 
 use super::CONTENT;
 use crate::engine::{
-    Control, EntryKind, FilePath, GlobBudget, Result, TreeExclude, WalkOptions, WalkStep, Workspace,
+    Control, EntryKind, FilePath, GlobBudget, Passed, Result, TreeExclude, WalkOptions, WalkStep, Workspace,
+    passed,
 };
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::{LimitedText, cursor_len};
-use crate::tools::walking::{Listed, Passed, Patterns, exclude_globs, passed, shown};
+use crate::tools::walking::{Listed, Patterns, exclude_globs, shown};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {

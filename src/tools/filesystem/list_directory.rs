@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::CONTENT;
-use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, WalkStep, Workspace};
+use crate::engine::{Control, EntryKind, FilePath, Passed, Result, WalkOptions, WalkStep, Workspace, passed};
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
-use crate::tools::walking::{Listed, Passed, passed, shown};
+use crate::tools::walking::{Listed, shown};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {

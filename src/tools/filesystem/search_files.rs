@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::CONTENT;
 use crate::engine::{
-    Control, EntryKind, FilePath, Glob, GlobBudget, Result, WalkOptions, WalkStep, Workspace,
+    Control, EntryKind, FilePath, Glob, GlobBudget, Passed, Result, WalkOptions, WalkStep, Workspace, passed,
 };
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
-use crate::tools::walking::{Listed, Passed, Patterns, exclude_globs, passed, shown};
+use crate::tools::walking::{Listed, Patterns, exclude_globs, shown};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_pattern};
 
 pub(crate) static TOOL: Tool = Tool {

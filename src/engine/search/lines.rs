@@ -1,0 +1,238 @@
+//! Finds the lines of a text that hold matches of a pattern.
+//!
+//! A line ends in `\n`, `\r\n` or `\r` (contract 3). What follows the last break is a line if it is not empty. The text may
+//! be a map that changes while it is read: then the result is void, but nothing fails.
+
+use std::ops::Range;
+
+use regex_automata::meta::Cache;
+use regex_automata::{Input, Span};
+
+use super::Pattern;
+
+/// The lines of one match: one line, unless matches span lines. Bytes of the text, without the last break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    /// Where the first line begins.
+    pub start: usize,
+    /// Where the last line ends, before its break.
+    pub end: usize,
+}
+
+/// A pattern and the memory that one thread needs to match it.
+#[derive(Debug)]
+pub struct LineScan<'p> {
+    pattern: &'p Pattern,
+    cache: Cache,
+}
+
+impl<'p> LineScan<'p> {
+    /// For one thread.
+    pub fn new(pattern: &'p Pattern) -> LineScan<'p> {
+        LineScan { pattern, cache: pattern.regex().create_cache() }
+    }
+
+    /// Calls `found` for each line of `range` with a match, in order, until it returns false. The range begins and ends
+    /// where a line begins, or at the end of the text. Lines of a match that spans lines come together, once.
+    pub(crate) fn scan(&mut self, text: &[u8], range: Range<usize>, mut found: impl FnMut(Hit) -> bool) {
+        let mut from = range.start;
+        while from < range.end {
+            let hit = match self.pattern.is_multiline() {
+                true => self.next_spanning(text, from..range.end),
+                false => self.next_line(text, from..range.end),
+            };
+            let Some((hit, next)) = hit else { return };
+            // A map that changed may give anything; the scan must end.
+            if !found(hit) || next <= from {
+                return;
+            }
+            from = next;
+        }
+    }
+
+    /// The next line with a match, and where the line behind it begins.
+    fn next_line(&mut self, text: &[u8], range: Range<usize>) -> Option<(Hit, usize)> {
+        let mut from = range.start;
+        while from < range.end {
+            let input = Input::new(text).span(Span::from(from..range.end)).earliest(true);
+            let at = self.pattern.regex().search_half_with(&mut self.cache, &input)?.offset();
+            // A match of nothing between the two bytes of a CRLF is in no line.
+            if is_inside_crlf(text, at) {
+                from = at + 1;
+                continue;
+            }
+            let start = line_start(text, from..at);
+            if start == range.end {
+                return None;
+            }
+            let end = line_end(text, at..range.end);
+            return Some((Hit { start, end }, behind_break(text, end)));
+        }
+        None
+    }
+
+    /// The lines of the next match and of those that begin in them.
+    fn next_spanning(&mut self, text: &[u8], range: Range<usize>) -> Option<(Hit, usize)> {
+        let mut hit: Option<Hit> = None;
+        let mut from = range.start;
+        while from <= range.end {
+            let input = Input::new(text).span(Span::from(from..range.end));
+            let Some(found) = self.pattern.regex().search_with(&mut self.cache, &input) else { break };
+            from = if found.is_empty() { next_char(text, found.end()) } else { found.end() };
+            let start = line_start(text, range.start..found.start());
+            if start == range.end || is_inside_crlf(text, found.start()) && found.is_empty() {
+                continue;
+            }
+            // A match that ends in a break does not reach into the line behind it.
+            let last = if found.is_empty() { found.end() } else { last_char(text, &found.range()) };
+            let end = line_end(text, last..range.end);
+            match &mut hit {
+                Some(hit) if start > hit.end => break,
+                Some(hit) => hit.end = end.max(hit.end),
+                None => hit = Some(Hit { start, end }),
+            }
+        }
+        hit.map(|hit| (hit, behind_break(text, hit.end)))
+    }
+
+    /// Calls `found` with each match in the lines of a hit, as bytes of the text. Matches of nothing are left out.
+    pub fn matches(&mut self, text: &[u8], hit: Hit, mut found: impl FnMut(Range<usize>)) {
+        let mut from = hit.start;
+        while from <= hit.end {
+            let input = Input::new(text).span(Span::from(from..hit.end));
+            let Some(next) = self.pattern.regex().search_with(&mut self.cache, &input) else { return };
+            from = if next.is_empty() { next_char(text, next.end()) } else { next.end() };
+            if !next.is_empty() {
+                found(next.range());
+            }
+        }
+    }
+}
+
+/// Where the line of the byte `range.end` begins, if one begins at `range.start`.
+fn line_start(text: &[u8], range: Range<usize>) -> usize {
+    let start = range.start;
+    text.get(range)
+        .and_then(|before| memchr::memrchr2(b'\n', b'\r', before))
+        .map_or(start, |at| start + at + 1)
+}
+
+/// Where the line of the byte `range.start` ends, before its break; at the end of the range if no break is in it.
+pub fn line_end(text: &[u8], range: Range<usize>) -> usize {
+    let (start, end) = (range.start, range.end);
+    text.get(range).and_then(|behind| memchr::memchr2(b'\n', b'\r', behind)).map_or(end, |at| start + at)
+}
+
+/// Where the line behind the break at `end` begins.
+pub fn behind_break(text: &[u8], end: usize) -> usize {
+    match text.get(end..) {
+        Some([b'\r', b'\n', ..]) => end + 2,
+        Some([_, ..]) => end + 1,
+        _ => text.len(),
+    }
+}
+
+/// Where the line before the one that begins at `start` begins. `None` for the first line.
+pub fn line_before(text: &[u8], start: usize) -> Option<usize> {
+    let break_len = match text.get(..start)? {
+        [.., b'\r', b'\n'] => 2,
+        [.., b'\n' | b'\r'] => 1,
+        _ => return None,
+    };
+    Some(line_start(text, 0..start - break_len))
+}
+
+fn is_inside_crlf(text: &[u8], at: usize) -> bool {
+    at > 0 && text.get(at - 1..=at) == Some(b"\r\n")
+}
+
+/// The first byte of the last character of `range`.
+fn last_char(text: &[u8], range: &Range<usize>) -> usize {
+    (range.start..range.end).rev().find(|at| text[*at] & 0xC0 != 0x80).unwrap_or(range.start)
+}
+
+/// The first byte of the character behind `at`.
+fn next_char(text: &[u8], at: usize) -> usize {
+    let more = text.get(at + 1..).unwrap_or_default().iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
+    at + 1 + more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::PatternOptions;
+
+    fn hits(pattern: &str, options: PatternOptions, text: &str) -> Vec<String> {
+        let pattern = Pattern::new(pattern, options).unwrap();
+        let mut hits = Vec::new();
+        LineScan::new(&pattern).scan(text.as_bytes(), 0..text.len(), |hit| {
+            hits.push(text[hit.start..hit.end].to_owned());
+            true
+        });
+        hits
+    }
+
+    fn lines(pattern: &str, text: &str) -> Vec<String> {
+        hits(pattern, PatternOptions::default(), text)
+    }
+
+    fn spanning(pattern: &str, text: &str) -> Vec<String> {
+        hits(pattern, PatternOptions { multiline: true, ..PatternOptions::default() }, text)
+    }
+
+    #[test]
+    fn each_line_with_a_match_comes_once_whatever_its_break() {
+        assert_eq!(lines("a", "a a\nb\r\nca\rx\nä a"), ["a a", "ca", "ä a"]);
+        assert_eq!(lines("^", "a\r\n\r\nb\n"), ["a", "", "b"]);
+        assert_eq!(lines("^$", "\n\na\n"), ["", ""]);
+        assert_eq!(lines("x*", "a\nb"), ["a", "b"]);
+        assert_eq!(lines("a$", "ba\r\nab\na"), ["ba", "a"]);
+        assert_eq!(lines("a", ""), [""; 0]);
+    }
+
+    #[test]
+    fn nothing_is_found_between_the_bytes_of_a_crlf_or_behind_the_last_break() {
+        assert_eq!(lines(r"\B", "a\r\nb\r\n"), [""; 0]);
+        assert_eq!(lines("$", "a\r\n"), ["a"]);
+        assert_eq!(spanning("$", "a\r\nb\n"), ["a", "b"]);
+        assert_eq!(spanning(r"\B", "a\r\nb\r\n"), [""; 0]);
+    }
+
+    #[test]
+    fn lines_of_matches_that_span_lines_come_together() {
+        assert_eq!(spanning(r"b\nc", "a\nxb\ncy\nd"), ["xb\ncy"]);
+        assert_eq!(spanning(r"b\nc|y\nd", "a\nxb\ncy\nd\ne"), ["xb\ncy\nd"]);
+        assert_eq!(spanning("a\n", "a\nb\na\nc"), ["a", "a"]);
+        assert_eq!(spanning("(?s)a.*c", "x\na\nb\nc\nd"), ["a\nb\nc"]);
+        assert_eq!(spanning("b", "b b\nb\nc"), ["b b", "b"]);
+    }
+
+    #[test]
+    fn a_part_of_a_text_is_scanned_as_in_the_whole() {
+        let (text, pattern) = ("ab\nb\nxb\n", Pattern::new(r"^b|\Bb", PatternOptions::default()).unwrap());
+        let mut found = Vec::new();
+        let mut scan = LineScan::new(&pattern);
+        for range in [0..3, 3..5, 5..8] {
+            scan.scan(text.as_bytes(), range, |hit| {
+                found.push((hit.start, hit.end));
+                true
+            });
+        }
+        assert_eq!(found, [(0, 2), (3, 4), (5, 7)]);
+    }
+
+    #[test]
+    fn matches_in_a_line_are_told_without_those_of_nothing() {
+        let pattern = Pattern::new("a*", PatternOptions::default()).unwrap();
+        let mut found = Vec::new();
+        LineScan::new(&pattern).matches(b"aa b a\n", Hit { start: 0, end: 6 }, |range| found.push(range));
+        assert_eq!(found, [0..2, 5..6]);
+    }
+
+    #[test]
+    fn the_line_before_is_found_over_any_break() {
+        let text = b"a\r\nbb\rc\n\nd";
+        let starts: Vec<_> = std::iter::successors(Some(9), |start| line_before(text, *start)).collect();
+        assert_eq!(starts, [9, 8, 6, 3, 0]);
+    }
+}

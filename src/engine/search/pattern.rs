@@ -1,0 +1,244 @@
+//! The pattern of a search (contract 14): a regular expression of Rust's syntax, or fixed text, made ready to find lines.
+//!
+//! Matching takes linear time, and what a pattern may take in memory is bounded. Knows no files.
+
+use regex_automata::meta::{BuildError, Config, Regex};
+use regex_syntax::hir::{
+    Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
+};
+use regex_syntax::{ParserBuilder, ast, hir};
+
+/// The longest pattern, in bytes.
+const MAX_PATTERN: usize = 64 << 10;
+
+/// Bound on the compiled form of a pattern, in bytes.
+const MAX_COMPILED: usize = 8 << 20;
+
+/// Bound on the states that one thread keeps of a pattern, in bytes, for each direction.
+const MAX_STATES: usize = 1 << 20;
+
+/// Levels of groups in a pattern.
+const MAX_NESTING: u32 = 200;
+
+/// How a pattern is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct PatternOptions {
+    /// The pattern is text, not a regular expression.
+    pub fixed: bool,
+    /// Upper and lower case are the same.
+    pub ignore_case: bool,
+    /// A match begins and ends at the border of a word.
+    pub whole_words: bool,
+    /// A match may span lines.
+    pub multiline: bool,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Pattern {
+    regex: Regex,
+    hir: Hir,
+    multiline: bool,
+}
+
+/// Why a pattern cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PatternError {
+    /// It looks ahead or behind, or refers back to a group: that takes more than linear time.
+    NotLinear,
+    /// It is no valid regular expression: what is wrong, and the byte where.
+    Syntax(String, usize),
+    /// It holds a line break, but matches do not span lines.
+    LineBreak,
+    /// It, or its compiled form, is too large.
+    TooLarge,
+}
+
+impl Pattern {
+    /// Reads a pattern.
+    pub fn new(pattern: &str, options: PatternOptions) -> Result<Pattern, PatternError> {
+        if pattern.len() > MAX_PATTERN {
+            return Err(PatternError::TooLarge);
+        }
+        let mut hir = match options.fixed && !options.ignore_case {
+            true => Hir::literal(pattern.as_bytes()),
+            false => parse(pattern, options)?,
+        };
+        if !options.multiline {
+            hir = within_lines(&hir)?;
+        }
+        if options.whole_words {
+            let (start, end) = (Hir::look(Look::WordStartHalfUnicode), Hir::look(Look::WordEndHalfUnicode));
+            hir = Hir::concat(vec![start, hir, end]);
+        }
+        let config = Config::new()
+            .nfa_size_limit(Some(MAX_COMPILED))
+            .onepass_size_limit(Some(MAX_COMPILED / 8))
+            .hybrid_cache_capacity(MAX_STATES);
+        let regex = Regex::builder().configure(config).build_from_hir(&hir).map_err(too_large)?;
+        Ok(Pattern { regex, hir, multiline: options.multiline })
+    }
+
+    /// The compiled form. Finds matches in text whose lines end in `\n`, `\r\n` or `\r`.
+    pub(crate) fn regex(&self) -> &Regex {
+        &self.regex
+    }
+
+    /// The expression that is matched.
+    pub(crate) fn hir(&self) -> &Hir {
+        &self.hir
+    }
+
+    /// Whether a match may span lines.
+    pub fn is_multiline(&self) -> bool {
+        self.multiline
+    }
+}
+
+fn parse(pattern: &str, options: PatternOptions) -> Result<Hir, PatternError> {
+    let escaped = options.fixed.then(|| regex_syntax::escape(pattern));
+    ParserBuilder::new()
+        .nest_limit(MAX_NESTING)
+        .multi_line(true)
+        .crlf(true)
+        .case_insensitive(options.ignore_case)
+        .build()
+        .parse(escaped.as_deref().unwrap_or(pattern))
+        .map_err(syntax_error)
+}
+
+fn syntax_error(error: regex_syntax::Error) -> PatternError {
+    match error {
+        regex_syntax::Error::Parse(error) => match error.kind() {
+            ast::ErrorKind::UnsupportedLookAround | ast::ErrorKind::UnsupportedBackreference => {
+                PatternError::NotLinear
+            }
+            ast::ErrorKind::NestLimitExceeded(_) => PatternError::TooLarge,
+            kind => PatternError::Syntax(kind.to_string(), error.span().start.offset),
+        },
+        regex_syntax::Error::Translate(error) => {
+            PatternError::Syntax(error.kind().to_string(), error.span().start.offset)
+        }
+        error => PatternError::Syntax(error.to_string(), 0),
+    }
+}
+
+fn too_large(_: BuildError) -> PatternError {
+    PatternError::TooLarge
+}
+
+/// The same expression without matches that hold a line break. A break that is asked for by itself is an error.
+fn within_lines(hir: &Hir) -> Result<Hir, PatternError> {
+    Ok(match hir.kind() {
+        HirKind::Empty => Hir::empty(),
+        HirKind::Look(look) => Hir::look(*look),
+        HirKind::Literal(hir::Literal(bytes)) => match memchr::memchr2(b'\n', b'\r', bytes) {
+            Some(_) => return Err(PatternError::LineBreak),
+            None => Hir::literal(bytes.clone()),
+        },
+        // It matches nothing at all.
+        HirKind::Class(class) if is_empty(class) => hir.clone(),
+        HirKind::Class(class) => without_breaks(class).ok_or(PatternError::LineBreak)?,
+        HirKind::Repetition(repetition) => Hir::repetition(hir::Repetition {
+            sub: within_lines(&repetition.sub)?.into(),
+            ..repetition.clone()
+        }),
+        HirKind::Capture(capture) => {
+            Hir::capture(hir::Capture { sub: within_lines(&capture.sub)?.into(), ..capture.clone() })
+        }
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(within_lines).collect::<Result<_, _>>()?),
+        HirKind::Alternation(parts) => {
+            Hir::alternation(parts.iter().map(within_lines).collect::<Result<_, _>>()?)
+        }
+    })
+}
+
+/// The class without line breaks. `None` if it consists of them.
+fn without_breaks(class: &Class) -> Option<Hir> {
+    let class = match class {
+        Class::Unicode(class) => {
+            let mut class = class.clone();
+            let breaks = ['\n', '\r'].map(|char| ClassUnicodeRange::new(char, char));
+            class.difference(&ClassUnicode::new(breaks));
+            Class::Unicode(class)
+        }
+        Class::Bytes(class) => {
+            let mut class = class.clone();
+            let breaks = [b'\n', b'\r'].map(|byte| ClassBytesRange::new(byte, byte));
+            class.difference(&ClassBytes::new(breaks));
+            Class::Bytes(class)
+        }
+    };
+    (!is_empty(&class)).then(|| Hir::class(class))
+}
+
+fn is_empty(class: &Class) -> bool {
+    match class {
+        Class::Unicode(class) => class.ranges().is_empty(),
+        Class::Bytes(class) => class.ranges().is_empty(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(pattern: &str, options: PatternOptions, text: &str) -> Option<std::ops::Range<usize>> {
+        Pattern::new(pattern, options).unwrap().regex().find(text).map(|found| found.range())
+    }
+
+    #[test]
+    fn a_match_stays_in_its_line_unless_it_may_span_lines() {
+        let (lines, spanning) =
+            (PatternOptions::default(), PatternOptions { multiline: true, ..PatternOptions::default() });
+        for pattern in [r"a\s*b", "a[^x]b", "(?s)a.b", r"a\W+b", "a(?s:.)*b"] {
+            for text in ["a\nb", "a\rb", "a\r\nb"] {
+                assert_eq!(found(pattern, lines, text), None, "{pattern} {text:?}");
+            }
+        }
+        assert_eq!(found(r"a\s*b", spanning, "a\r\nb"), Some(0..4));
+        assert_eq!(found(r"a\nb", spanning, "a\nb"), Some(0..3));
+        for pattern in [r"a\nb", "\\r", "[\\n]", "a\nb"] {
+            assert_eq!(Pattern::new(pattern, lines).err(), Some(PatternError::LineBreak), "{pattern:?}");
+        }
+    }
+
+    #[test]
+    fn anchors_are_at_lines_that_end_in_any_break() {
+        for text in ["x\nab\ny", "x\r\nab\r\ny", "x\rab\ry"] {
+            let range = found("^ab$", PatternOptions::default(), text).unwrap();
+            assert_eq!(&text[range], "ab", "{text:?}");
+        }
+        assert_eq!(found("^b", PatternOptions::default(), "ab"), None);
+    }
+
+    #[test]
+    fn fixed_text_is_no_expression_and_case_and_words_count_as_told() {
+        let fixed = PatternOptions { fixed: true, ..PatternOptions::default() };
+        assert_eq!(found("a.b(", fixed, "axb( a.b("), Some(5..9));
+        assert_eq!(found("A.b(", PatternOptions { ignore_case: true, ..fixed }, "axb( a.B("), Some(5..9));
+        let words = PatternOptions { whole_words: true, ..PatternOptions::default() };
+        assert_eq!(found("ab|a", words, "abc xa ab"), Some(7..9));
+        assert_eq!(found("ä", words, "äb ä"), Some(4..6));
+        assert_eq!(
+            found("-a", words, "x-a -ab -a"),
+            Some(8..10),
+            "as grep -w: a word character on neither side"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_apart() {
+        let error = |pattern: &str| Pattern::new(pattern, PatternOptions::default()).unwrap_err();
+        for pattern in ["a(?=b)", "(?<!a)b", r"(a)\1", "(?!x)"] {
+            assert_eq!(error(pattern), PatternError::NotLinear, "{pattern}");
+        }
+        assert!(matches!(error("foo("), PatternError::Syntax(_, 3)), "{:?}", error("foo("));
+        assert!(matches!(error("a**["), PatternError::Syntax(..)));
+        let large =
+            ["x".repeat(MAX_PATTERN + 1), r"(\pL{500}){500}".into(), "(".repeat(300) + &")".repeat(300)];
+        for pattern in large {
+            assert_eq!(error(&pattern), PatternError::TooLarge);
+        }
+    }
+}

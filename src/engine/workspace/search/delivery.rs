@@ -1,0 +1,127 @@
+//! Brings what the threads found back into the order of the walk, and hands it on.
+
+use std::collections::BTreeMap;
+
+use super::{FoundFile, Receiver, SearchCounts, Searched};
+use crate::engine::walk::LeftOut;
+
+/// How many bytes of results may wait for an earlier one. A thread that is further ahead waits.
+const MAX_WAITING: usize = 1 << 20;
+
+/// What one thread found in a few files that follow each other in the walk.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) counts: SearchCounts,
+    /// What the walk had left out when it gave these files.
+    pub(super) left_out: LeftOut,
+    pub(super) found: Vec<FoundFile>,
+    /// The last of the files: see [`Searched::last`].
+    pub(super) last: Option<(usize, Vec<u8>)>,
+}
+
+impl Batch {
+    fn held(&self) -> usize {
+        size_of::<Batch>() + self.found.iter().map(FoundFile::held).sum::<usize>()
+    }
+}
+
+/// See the module.
+pub(super) struct Delivery<'r> {
+    receiver: &'r mut Receiver<'r>,
+    /// The number of the batch that comes next.
+    next: u64,
+    waiting: BTreeMap<u64, Batch>,
+    held: usize,
+    wants_more: bool,
+    pub(super) done: Searched,
+}
+
+impl<'r> Delivery<'r> {
+    pub(super) fn new(receiver: &'r mut Receiver<'r>) -> Delivery<'r> {
+        let done = Searched {
+            counts: SearchCounts::default(),
+            left_out: LeftOut::default(),
+            stop: None,
+            last: None,
+        };
+        Delivery { receiver, next: 0, waiting: BTreeMap::new(), held: 0, wants_more: true, done }
+    }
+
+    /// Takes the batch of this number, and hands on all whose turn it is. Returns whether more is wanted.
+    pub(super) fn put(&mut self, number: u64, batch: Batch) -> bool {
+        self.held += batch.held();
+        self.waiting.insert(number, batch);
+        while self.wants_more
+            && let Some(batch) = self.waiting.remove(&self.next)
+        {
+            self.next += 1;
+            self.held -= batch.held();
+            self.hand_on(batch);
+        }
+        self.wants_more
+    }
+
+    /// Whether a thread should wait before it takes further files.
+    pub(super) fn is_full(&self) -> bool {
+        self.wants_more && self.held > MAX_WAITING
+    }
+
+    /// Number of files that were handed on or searched without a hit.
+    pub(super) fn files(&self) -> u64 {
+        self.done.counts.files
+    }
+
+    fn hand_on(&mut self, batch: Batch) {
+        let Batch { counts, left_out, found, last } = batch;
+        self.done.counts.add(&counts);
+        self.done.left_out = left_out;
+        self.done.last = last.or(self.done.last.take());
+        for file in found {
+            let hits = file.count;
+            let place = (file.folder, file.path[file.base..].to_vec());
+            self.done.counts.found += 1;
+            self.done.counts.hits += hits;
+            if !(self.receiver)(file) {
+                self.wants_more = false;
+                self.done.last = Some(place);
+                return;
+            }
+        }
+    }
+}
+
+impl SearchCounts {
+    /// Adds the counts of other files.
+    pub(super) fn add(&mut self, more: &SearchCounts) {
+        let SearchCounts {
+            files,
+            bytes,
+            found,
+            hits,
+            not_wanted,
+            binary,
+            too_large,
+            not_text,
+            unreadable,
+            links,
+            special,
+            changing,
+        } = more;
+        for (sum, more) in [
+            (&mut self.files, files),
+            (&mut self.bytes, bytes),
+            (&mut self.found, found),
+            (&mut self.hits, hits),
+            (&mut self.not_wanted, not_wanted),
+            (&mut self.binary, binary),
+            (&mut self.too_large, too_large),
+            (&mut self.not_text, not_text),
+            (&mut self.unreadable, unreadable),
+            (&mut self.links, links),
+            (&mut self.special, special),
+            (&mut self.changing, changing),
+        ] {
+            *sum += more;
+        }
+    }
+}

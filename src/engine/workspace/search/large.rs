@@ -1,0 +1,149 @@
+//! One large text, searched by several threads: each takes the next part, which begins and ends where a line does.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::engine::Control;
+use crate::engine::fs::view::FileView;
+use crate::engine::search::{Hit, LineScan, behind_break, line_end};
+
+/// Bytes of a part: a slow pattern must notice soon that its search is cancelled.
+const PART: usize = 512 << 10;
+
+/// See the module.
+pub(super) struct LargeText {
+    view: Arc<FileView>,
+    /// The text in the view, without a byte order mark.
+    range: Range<usize>,
+    keep: usize,
+    /// Bytes of a part; the whole text if matches may span lines.
+    part: usize,
+    state: Mutex<State>,
+    /// A part is done.
+    done: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// The part that is taken next.
+    next: usize,
+    /// Parts that threads are at.
+    running: usize,
+    /// Results of parts behind one that is not done.
+    waiting: BTreeMap<usize, PartHits>,
+    merged: PartHits,
+    /// Number of parts merged.
+    merged_parts: usize,
+    is_text: bool,
+    /// The last long line, whose end need not be looked for again: from any byte of the range, it is the end.
+    long_line: Range<usize>,
+}
+
+#[derive(Default)]
+struct PartHits {
+    hits: Vec<Hit>,
+    count: u64,
+}
+
+impl LargeText {
+    pub(super) fn new(view: Arc<FileView>, range: Range<usize>, keep: usize, spans_lines: bool) -> LargeText {
+        let part = if spans_lines { usize::MAX } else { PART };
+        let state = Mutex::new(State { is_text: true, ..State::default() });
+        LargeText { view, range, keep, part, state, done: Condvar::new() }
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.view.bytes()[self.range.clone()]
+    }
+
+    /// Whether a part is left to take.
+    pub(super) fn has_parts(&self) -> bool {
+        let state = self.state();
+        state.is_text && state.next.saturating_mul(self.part) < self.range.len()
+    }
+
+    /// Searches one part. Returns false if none is left, or the search is to end.
+    pub(super) fn search_part(&self, scan: &mut LineScan, control: &Control) -> bool {
+        let Some((number, range, keep)) = self.take() else { return false };
+        let text = self.text();
+        let mut found = PartHits::default();
+        let goes_on = control.check().is_ok();
+        let is_text = goes_on && simdutf8::basic::from_utf8(&text[range.clone()]).is_ok();
+        if is_text {
+            scan.scan(text, range, |hit| {
+                found.count += 1;
+                if found.hits.len() < keep {
+                    found.hits.push(hit);
+                }
+                true
+            });
+        }
+        let mut state = self.state();
+        state.running -= 1;
+        state.is_text &= is_text || !goes_on;
+        state.put(number, found, self.keep);
+        self.done.notify_all();
+        goes_on
+    }
+
+    /// Takes the next part: its number, its bytes, and how many hits it may keep.
+    fn take(&self) -> Option<(usize, Range<usize>, usize)> {
+        let (len, mut state) = (self.range.len(), self.state());
+        let number = state.next;
+        let begin = number.saturating_mul(self.part);
+        if begin >= len || !state.is_text {
+            return None;
+        }
+        state.next += 1;
+        state.running += 1;
+        let keep = if state.merged.hits.len() < self.keep { self.keep } else { 0 };
+        drop(state);
+        let range = self.line_at(begin)..self.line_at(begin.saturating_add(self.part).min(len));
+        Some((number, range, keep))
+    }
+
+    /// Where the first line at or behind the byte `at` begins, or the end of the text.
+    fn line_at(&self, at: usize) -> usize {
+        let text = self.text();
+        if at == 0 || at >= text.len() {
+            return at.min(text.len());
+        }
+        let known = self.state().long_line.clone();
+        if known.contains(&at) {
+            return known.end;
+        }
+        // A break that ends at `at` counts; the CR of a CRLF does not.
+        let from = if text[at - 1] == b'\r' && text[at] == b'\n' { at } else { at - 1 };
+        let line = behind_break(text, line_end(text, from..text.len()));
+        if line - at > self.part {
+            self.state().long_line = at..line;
+        }
+        line
+    }
+
+    /// Waits until no thread is at a part of it. The first hits, their number, and whether all of the text is UTF-8.
+    pub(super) fn finish(&self) -> (Vec<Hit>, u64, bool) {
+        let running = |state: &mut State| state.running > 0;
+        let state = self.done.wait_while(self.state(), running);
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        let PartHits { hits, count } = std::mem::take(&mut state.merged);
+        (hits, count, state.is_text)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn put(&mut self, number: usize, found: PartHits, keep: usize) {
+        self.waiting.insert(number, found);
+        while let Some(found) = self.waiting.remove(&self.merged_parts) {
+            self.merged_parts += 1;
+            self.merged.count += found.count;
+            let room = keep.saturating_sub(self.merged.hits.len());
+            self.merged.hits.extend(found.hits.into_iter().take(room));
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The search for a pattern in the files of the served folders (contract 14).
+//!
+//! One walk gives the files; several threads search them; what is found comes in the order of the walk. A short search runs
+//! on the calling thread alone. Knows no texts for clients.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(super) use self::slots::SearchSlots;
+use self::source::Source;
+use self::workers::Workers;
+use super::Workspace;
+use crate::engine::fs::version::FileStamp;
+use crate::engine::fs::view::FileView;
+use crate::engine::path::FilePath;
+use crate::engine::search::Hit;
+use crate::engine::walk::LeftOut;
+use crate::engine::{Control, Pattern, Result};
+
+mod delivery;
+mod large;
+mod slots;
+mod source;
+mod text;
+mod workers;
+
+/// How long the calling thread searches before further threads start. Most searches in few files are over by then.
+const ALONE: Duration = Duration::from_millis(2);
+
+/// What a search looks at and how much it keeps.
+#[derive(Clone, Copy)]
+pub struct SearchOptions<'s> {
+    /// The folder or file to search. `None`: all served folders.
+    pub path: Option<&'s FilePath>,
+    /// Whether a file is searched, or a folder entered, by its path below the served folder and below the first folder
+    /// of the walk.
+    pub wants: &'s (dyn Fn(&Path, &Path, bool) -> bool + Sync),
+    /// Whether files that git ignores are left out.
+    pub skip_ignored: bool,
+    /// Whether names that begin with a dot are left out.
+    pub skip_hidden: bool,
+    /// Files up to this one were searched before.
+    pub after: Option<SearchPlace<'s>>,
+    /// How many hits of one file are kept; all are counted.
+    pub keep: usize,
+}
+
+/// A file among those of a search.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchPlace<'s> {
+    /// The number of its served folder, 0-based.
+    pub folder: usize,
+    /// Its path below the first folder of the walk.
+    pub path: &'s [u8],
+}
+
+/// A file with hits.
+#[derive(Debug)]
+pub struct FoundFile {
+    /// The number of its served folder, 0-based.
+    pub folder: usize,
+    /// Its path below the served folder.
+    pub path: Vec<u8>,
+    /// Bytes of the path of the folder in which the walk began, with its slash.
+    pub base: usize,
+    /// Its state.
+    pub stamp: FileStamp,
+    /// The first hits, in order; bytes of [`FoundFile::text`].
+    pub hits: Vec<Hit>,
+    /// Number of hits.
+    pub count: u64,
+    /// Other programs wrote to it all the while: its lines may be of different moments.
+    pub is_changing: bool,
+    text: HeldText,
+}
+
+/// The bytes of a file with hits.
+#[derive(Debug)]
+enum HeldText {
+    /// A copy.
+    Copy(Vec<u8>, Range<usize>),
+    /// A map of a large file.
+    Map(Arc<FileView>, Range<usize>),
+    /// Nothing, because no hits are kept.
+    None,
+}
+
+impl FoundFile {
+    /// The text, without a byte order mark. It may change while it is read if the file is large.
+    pub fn text(&self) -> &[u8] {
+        match &self.text {
+            HeldText::Copy(bytes, range) => &bytes[range.clone()],
+            HeldText::Map(view, range) => &view.bytes()[range.clone()],
+            HeldText::None => &[],
+        }
+    }
+
+    /// Whether all bytes read so far are those of its state.
+    pub fn unchanged(&self) -> bool {
+        match &self.text {
+            HeldText::Copy(..) | HeldText::None => true,
+            HeldText::Map(view, _) => view.unchanged(),
+        }
+    }
+
+    /// Bytes of memory that it holds.
+    fn held(&self) -> usize {
+        let text = match &self.text {
+            HeldText::Copy(bytes, _) => bytes.capacity(),
+            HeldText::Map(..) | HeldText::None => 0,
+        };
+        text + self.hits.capacity() * size_of::<Hit>() + self.path.capacity() + size_of::<FoundFile>()
+    }
+}
+
+/// How many files a search looked at, and why it left others out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SearchCounts {
+    /// Files that were searched.
+    pub files: u64,
+    /// Bytes in them.
+    pub bytes: u64,
+    /// Files with hits, and hits, as far as they were delivered.
+    pub found: u64,
+    /// See `found`.
+    pub hits: u64,
+    /// Files that the globs and types of the call leave out.
+    pub not_wanted: u64,
+    /// Files with NUL in their first 64 KiB.
+    pub binary: u64,
+    /// Files that are larger than `--max-file` allows.
+    pub too_large: u64,
+    /// Files that are not UTF-8.
+    pub not_text: u64,
+    /// Files that cannot be read.
+    pub unreadable: u64,
+    /// Links, which are not followed.
+    pub links: u64,
+    /// FIFOs, sockets and devices.
+    pub special: u64,
+    /// Files that other programs wrote to all the while; they are searched, too.
+    pub changing: u64,
+}
+
+/// Why a search ended before its last file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchStop {
+    /// Its receiver wanted no more.
+    Enough,
+    /// Its time was up.
+    Time,
+}
+
+/// What a search did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Searched {
+    /// The files.
+    pub counts: SearchCounts,
+    /// What the walk left out.
+    pub left_out: LeftOut,
+    /// Why it ended early, if it did.
+    pub stop: Option<SearchStop>,
+    /// The last file of which all before and itself were searched: its served folder, and its path below the first
+    /// folder of the walk. `None`: none was.
+    pub last: Option<(usize, Vec<u8>)>,
+}
+
+/// Takes the files with hits, in the order of the walk. Returns whether it wants more.
+pub type Receiver<'r> = dyn FnMut(FoundFile) -> bool + Send + 'r;
+
+impl Workspace {
+    /// Searches files for `pattern`. When the time is up, it ends with what it has found.
+    pub fn search(
+        &self,
+        pattern: &Pattern,
+        options: SearchOptions,
+        receiver: &mut Receiver,
+        control: &Control,
+    ) -> Result<Searched> {
+        let source = Source::new(self, options, control)?;
+        let workers = Workers::new(self, pattern, options, source, receiver, control);
+        if !workers.run(Some(Instant::now() + ALONE)) {
+            self.search_on_threads(&workers);
+        }
+        workers.finish()
+    }
+
+    /// Goes on with a search on as many threads as there are processors, in favour of other calls.
+    fn search_on_threads(&self, workers: &Workers) {
+        let started = thread::scope(|scope| {
+            let work = || {
+                slots::lower_priority();
+                workers.run(None);
+            };
+            let start = |_| thread::Builder::new().name("search".into()).spawn_scoped(scope, work).is_ok();
+            (0..self.search_slots.count()).map(start).filter(|started| *started).count()
+        });
+        // Without a thread to be had, the calling one goes on.
+        if started == 0 {
+            workers.run(None);
+        }
+    }
+}

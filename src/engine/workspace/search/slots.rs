@@ -1,0 +1,59 @@
+//! How many threads search at a time, for all searches together: so they hold up no other call.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// By how much the priority of searching threads is lower (nice(2)): short calls go first on a busy processor.
+const NICENESS: i32 = 6;
+
+/// As many slots as there are processors.
+#[derive(Debug)]
+pub(in crate::engine::workspace) struct SearchSlots {
+    count: usize,
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// One slot, free again on drop.
+#[derive(Debug)]
+pub(super) struct Slot<'s>(&'s SearchSlots);
+
+impl Default for SearchSlots {
+    fn default() -> SearchSlots {
+        let count = thread::available_parallelism().map_or(1, usize::from);
+        SearchSlots { count, free: Mutex::new(count), freed: Condvar::new() }
+    }
+}
+
+impl SearchSlots {
+    /// Number of slots, taken or not.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Takes a slot, and waits for one if none is free. Slots are held for a part of a file or a few files only.
+    pub(super) fn take(&self) -> Slot<'_> {
+        let is_taken = |free: &mut usize| *free == 0;
+        let free = self.freed.wait_while(self.free(), is_taken);
+        *free.unwrap_or_else(PoisonError::into_inner) -= 1;
+        Slot(self)
+    }
+
+    fn free(&self) -> MutexGuard<'_, usize> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        *self.0.free() += 1;
+        self.0.freed.notify_one();
+    }
+}
+
+/// Lowers the priority of the calling thread.
+pub(super) fn lower_priority() {
+    // On Linux, the call concerns the thread only. Without it, the search works as well.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(NICENESS);
+}

@@ -1,0 +1,243 @@
+//! The files of a search, in order: those of one walk after the other, or a single file.
+
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::Stat;
+
+use super::{SearchCounts, SearchOptions, SearchPlace};
+use crate::engine::fs::file_system::{self, FileSystem};
+use crate::engine::walk::{EntryKind, LeftOut, Passed, Walk, WalkOptions, WalkStep, passed};
+use crate::engine::workspace::Workspace;
+use crate::engine::workspace::folders::{Found, Want, refused};
+use crate::engine::{Control, Error, Result};
+
+/// See the module.
+pub(super) struct Source<'s> {
+    workspace: &'s Workspace,
+    options: SearchOptions<'s>,
+    control: &'s Control,
+    /// The folders to walk, last first.
+    ahead: Vec<Start>,
+    current: Option<Current<'s>>,
+    /// The only file, or one that was put back.
+    single: Option<Candidate>,
+    /// Entries that are not searched.
+    pub(super) counts: SearchCounts,
+    left_out: LeftOut,
+}
+
+/// A folder in which a walk begins.
+struct Start {
+    number: usize,
+    root: Arc<OwnedFd>,
+    folder: OwnedFd,
+    path: PathBuf,
+}
+
+struct Current<'s> {
+    number: usize,
+    walk: Walk<'s>,
+    /// Bytes of the path of the first folder, with its slash.
+    base: usize,
+    device: u64,
+    system: FileSystem,
+    after: Option<Vec<u8>>,
+}
+
+/// A file that is to be searched.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) number: usize,
+    /// Its path below the served folder.
+    pub(super) path: Vec<u8>,
+    pub(super) base: usize,
+    pub(super) folder: Arc<OwnedFd>,
+    pub(super) stat: Stat,
+    /// `None`: it must be asked for.
+    pub(super) system: Option<FileSystem>,
+}
+
+impl Candidate {
+    pub(super) fn name(&self) -> &OsStr {
+        let at = memchr::memrchr(b'/', &self.path).map_or(0, |at| at + 1);
+        OsStr::from_bytes(&self.path[at..])
+    }
+
+    /// Its path below the first folder of the walk.
+    pub(super) fn path_from_start(&self) -> &[u8] {
+        &self.path[self.base..]
+    }
+}
+
+impl<'s> Source<'s> {
+    pub(super) fn new(
+        workspace: &'s Workspace,
+        options: SearchOptions<'s>,
+        control: &'s Control,
+    ) -> Result<Source<'s>> {
+        let mut source = Source {
+            workspace,
+            options,
+            control,
+            ahead: Vec::new(),
+            current: None,
+            single: None,
+            counts: SearchCounts::default(),
+            left_out: LeftOut::default(),
+        };
+        match options.path {
+            Some(path) => {
+                let found = workspace.find_entry(path, Want::Entry, control)?;
+                source.start_at(found, path)?;
+            }
+            None => source.start_at_roots()?,
+        }
+        Ok(source)
+    }
+
+    fn start_at(&mut self, found: Found, path: &crate::engine::FilePath) -> Result<()> {
+        let real = found.real_path(path).to_owned();
+        let Found { number, folder, place, .. } = &found;
+        if found.is_directory() {
+            let handle = place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
+            let start = Start { number: *number, root: folder.handle().clone(), folder: handle, path: real };
+            self.ahead.push(start);
+            return Ok(());
+        }
+        let Some(stat) = place.stat else {
+            return Err(Error::NotFound { name: path.sent().into(), similar: Vec::new() });
+        };
+        if EntryKind::of_mode(stat.st_mode) != EntryKind::File {
+            self.counts.special += 1;
+            return Ok(());
+        }
+        // The name after links; its path is as the client gave it.
+        let path = real.as_os_str().as_bytes().to_vec();
+        let base = memchr::memrchr(b'/', &path).map_or(0, |at| at + 1);
+        self.single =
+            Some(Candidate { number: *number, path, base, folder: place.dir.clone(), stat, system: None });
+        Ok(())
+    }
+
+    fn start_at_roots(&mut self) -> Result<()> {
+        for (number, root) in self.workspace.folders.roots().iter().enumerate().rev() {
+            let folder = root.folder()?;
+            let handle = folder.handle().try_clone().map_err(|_| Error::FolderGone)?;
+            let start = Start { number, root: folder.handle().clone(), folder: handle, path: PathBuf::new() };
+            self.ahead.push(start);
+        }
+        Ok(())
+    }
+
+    /// The next file. `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Candidate>> {
+        if let Some(single) = self.single.take() {
+            return Ok(Some(single));
+        }
+        loop {
+            let Some(current) = &mut self.current else {
+                let Some(start) = self.ahead.pop() else { return Ok(None) };
+                self.begin(start)?;
+                continue;
+            };
+            let Some(step) = current.walk.next_step()? else {
+                add(&mut self.left_out, current.walk.left_out());
+                self.current = None;
+                continue;
+            };
+            let WalkStep::Entry(entry) = step else { continue };
+            if let Some(candidate) = current.take(entry.kind, self.options.wants, &mut self.counts) {
+                return Ok(Some(candidate));
+            }
+        }
+    }
+
+    fn begin(&mut self, start: Start) -> Result<()> {
+        let SearchOptions { skip_ignored, skip_hidden, after, .. } = self.options;
+        let after = match after {
+            Some(SearchPlace { folder, .. }) if folder > start.number => return Ok(()),
+            Some(SearchPlace { folder, path }) if folder == start.number => Some(path.to_vec()),
+            _ => None,
+        };
+        let Start { number, root, folder, path } = start;
+        let cross_mounts = self.workspace.options.cross_mounts;
+        let options = WalkOptions { cross_mounts, skip_ignored, skip_hidden, ..WalkOptions::default() };
+        let base = path.as_os_str().len();
+        let base = base + usize::from(base > 0);
+        let (device, system) =
+            (rustix::fs::fstat(&folder).map_or(0, |stat| stat.st_dev), file_system::of(&folder));
+        let excludes = self.workspace.folders.excludes();
+        let walk = Walk::new(&root, folder, &path, options, excludes, self.control)?;
+        self.current = Some(Current { number, walk, base, device, system, after });
+        Ok(())
+    }
+
+    /// Takes back a file, which comes again next.
+    pub(super) fn put_back(&mut self, candidate: Candidate) {
+        self.single = Some(candidate);
+    }
+
+    /// Whether a file was put back.
+    pub(super) fn has_more(&self) -> bool {
+        self.single.is_some()
+    }
+
+    /// What the walks have left out so far.
+    pub(super) fn left_out(&self) -> LeftOut {
+        let mut left_out = self.left_out;
+        self.current.iter().for_each(|current| add(&mut left_out, current.walk.left_out()));
+        left_out
+    }
+}
+
+impl Current<'_> {
+    /// The current entry, if it is to be searched. Counts it if not.
+    fn take(
+        &mut self,
+        kind: EntryKind,
+        wants: &(dyn Fn(&Path, &Path, bool) -> bool + Sync),
+        counts: &mut SearchCounts,
+    ) -> Option<Candidate> {
+        let is_folder = kind == EntryKind::Folder;
+        let place = |after: &Vec<u8>| passed(self.walk.path_from_start(), is_folder, after);
+        if self.after.as_ref().map_or(Passed::No, place) == Passed::Yes {
+            self.walk.skip_folder();
+            return None;
+        }
+        let [path, from_start] =
+            [self.walk.path(), self.walk.path_from_start()].map(|path| Path::new(OsStr::from_bytes(path)));
+        match kind {
+            EntryKind::Link => counts.links += 1,
+            EntryKind::Special => counts.special += 1,
+            EntryKind::Folder => {
+                if !wants(path, from_start, true) {
+                    self.walk.skip_folder();
+                }
+            }
+            EntryKind::File if !wants(path, from_start, false) => counts.not_wanted += 1,
+            EntryKind::File => {
+                let (Some(stat), Some(folder)) = (self.walk.stat(), self.walk.folder()) else { return None };
+                let path = self.walk.path().to_vec();
+                let system = (stat.st_dev == self.device).then_some(self.system);
+                let (number, base) = (self.number, self.base);
+                return Some(Candidate { number, path, base, folder, stat, system });
+            }
+        }
+        None
+    }
+}
+
+fn add(sum: &mut LeftOut, more: LeftOut) {
+    sum.excluded += more.excluded;
+    sum.ignored += more.ignored;
+    sum.ignored_folders += more.ignored_folders;
+    sum.hidden += more.hidden;
+    sum.hidden_folders += more.hidden_folders;
+    sum.unreadable += more.unreadable;
+    sum.mounts += more.mounts;
+    sum.too_deep += more.too_deep;
+}

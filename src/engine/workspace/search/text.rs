@@ -1,0 +1,135 @@
+//! Opens a file that is to be searched, and reads it: a small one into a buffer, a large one into a map.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use super::source::Candidate;
+use crate::engine::fs::file_system;
+use crate::engine::fs::resolve;
+use crate::engine::fs::view::FileView;
+use crate::engine::text::lines::BOM;
+use crate::engine::workspace::read::{Cacheable, Effort};
+use crate::engine::workspace::{ATTEMPTS, Workspace};
+use crate::engine::{Control, FileStamp, Result};
+
+/// Up to this many bytes are read into the buffer of the thread, which is faster than a map.
+const MAX_COPY: usize = 1 << 20;
+
+/// A text with a NUL in its first bytes is no text.
+const BINARY_WITHIN: usize = 64 << 10;
+
+/// A file that was opened for a search.
+pub(super) enum Opened {
+    /// All of it is in the buffer of the thread.
+    Copied(OpenedText),
+    /// It is mapped, and no byte was looked at.
+    Mapped(OpenedText, Arc<FileView>),
+    /// It cannot be read.
+    Unreadable,
+    /// There is no such file any more.
+    Gone,
+}
+
+/// What is known of an opened file.
+pub(super) struct OpenedText {
+    pub(super) stamp: FileStamp,
+    /// Whether what is found out of it may be kept for its stamp.
+    pub(super) keep: Cacheable,
+    /// Other programs kept writing to it while it was read.
+    pub(super) is_changing: bool,
+}
+
+/// What the beginning of a file tells of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// It may be text, which starts at this byte.
+    Text(usize),
+    /// It is no text.
+    Binary,
+}
+
+impl Beginning {
+    pub(super) fn of(bytes: &[u8]) -> Beginning {
+        if memchr::memchr(0, &bytes[..bytes.len().min(BINARY_WITHIN)]).is_some() {
+            return Beginning::Binary;
+        }
+        Beginning::Text(if bytes.starts_with(BOM) { BOM.len() } else { 0 })
+    }
+}
+
+impl Workspace {
+    /// Opens and reads a file. A small one is in the first bytes of `buffer` then.
+    pub(super) fn open_for_search(
+        &self,
+        candidate: &Candidate,
+        buffer: &mut Vec<u8>,
+        control: &Control,
+    ) -> Result<Opened> {
+        let mut stat = candidate.stat;
+        for attempt in 1..=ATTEMPTS {
+            let Some(file) = resolve::open_as_found(&candidate.folder, candidate.name(), stat) else {
+                let is_there = resolve::regular_file(&candidate.folder, candidate.name()).is_some();
+                return Ok(if is_there { Opened::Unreadable } else { Opened::Gone });
+            };
+            let system = candidate.system.unwrap_or_else(|| file_system::of(file.file()));
+            let keep = self.before_reading(&file, Effort::Count(system, control))?.unwrap_or(Cacheable::No);
+            let len = file.len_bytes();
+            let is_last = attempt == ATTEMPTS;
+            let text = |is_changing| OpenedText { stamp: *file.stamp(), keep, is_changing };
+            if len <= MAX_COPY {
+                match read(file.file(), buffer, 0..len) {
+                    Ok(()) if file.unchanged() => return Ok(Opened::Copied(text(false))),
+                    Ok(()) if is_last => return Ok(Opened::Copied(text(true))),
+                    Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+                        return Ok(Opened::Unreadable);
+                    }
+                    _ => {}
+                }
+            } else if file.unchanged() {
+                let text = text(is_last);
+                let Ok(view) = Arc::new(file).view(0..len) else { return Ok(Opened::Unreadable) };
+                return Ok(Opened::Mapped(text, Arc::new(view)));
+            }
+            match resolve::regular_file(&candidate.folder, candidate.name()) {
+                Some(now) => stat = now,
+                None => return Ok(Opened::Gone),
+            }
+            control.check()?;
+        }
+        Ok(Opened::Unreadable)
+    }
+}
+
+/// Reads the bytes `place` of a file into the beginning of `buffer`.
+fn read(file: &File, buffer: &mut Vec<u8>, place: Range<usize>) -> io::Result<()> {
+    if buffer.len() < place.len() {
+        buffer.resize(place.len(), 0);
+    }
+    file.read_exact_at(&mut buffer[..place.len()], place.start as u64)
+}
+
+impl OpenedText {
+    /// Number of bytes of the file.
+    pub(super) fn len(&self) -> usize {
+        self.stamp.len as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nul_in_the_first_bytes_makes_a_file_binary_and_a_mark_is_no_text() {
+        assert_eq!(Beginning::of(b"a\0b"), Beginning::Binary);
+        assert_eq!(Beginning::of(b"\xEF\xBB\xBFa"), Beginning::Text(3));
+        let mut long = vec![b'a'; BINARY_WITHIN + 1];
+        long[BINARY_WITHIN] = 0;
+        assert_eq!(Beginning::of(&long), Beginning::Text(0));
+        long[BINARY_WITHIN - 1] = 0;
+        assert_eq!(Beginning::of(&long), Beginning::Binary);
+    }
+}

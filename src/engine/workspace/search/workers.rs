@@ -1,0 +1,355 @@
+//! The threads of one search: they take files from the walk, search them, and put what they found in order.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::delivery::{Batch, Delivery};
+use super::large::LargeText;
+use super::slots::Slot;
+use super::source::{Candidate, Source};
+use super::text::{Beginning, Opened, OpenedText};
+use super::{FoundFile, HeldText, Receiver, SearchOptions, SearchStop, Searched};
+use crate::engine::fs::view::FileView;
+use crate::engine::search::LineScan;
+use crate::engine::workspace::Workspace;
+use crate::engine::{Control, Error, Pattern, Result};
+
+/// Files that a thread takes at a time.
+const BATCH: usize = 16;
+
+/// From this size on, several threads search one file. In bytes.
+const LARGE: i64 = 4 << 20;
+
+/// See the module.
+pub(super) struct Workers<'s> {
+    workspace: &'s Workspace,
+    pattern: &'s Pattern,
+    options: SearchOptions<'s>,
+    control: &'s Control,
+    work: Mutex<Work<'s>>,
+    /// There is a large text to help with, or less work than before.
+    changed: Condvar,
+    delivery: Mutex<Delivery<'s>>,
+    /// What waited for an earlier result was handed on.
+    delivered: Condvar,
+}
+
+struct Work<'s> {
+    source: Source<'s>,
+    /// The number of the next batch.
+    next: u64,
+    /// Batches that threads are at.
+    running: usize,
+    /// Large texts that threads are at.
+    large: Vec<Arc<LargeText>>,
+    at_end: bool,
+    stop: Option<SearchStop>,
+    error: Option<Error>,
+}
+
+/// What a thread does next.
+enum Job {
+    Batch(u64, Vec<Candidate>, Batch),
+    Help(Arc<LargeText>),
+    /// There is nothing more to do.
+    End,
+    /// A large file comes next, which the calling thread leaves to others.
+    Large,
+}
+
+/// The memory of one thread.
+struct Scratch<'s> {
+    scan: LineScan<'s>,
+    buffer: Vec<u8>,
+    /// The thread is the calling one, which takes no slot: it searches for a moment only.
+    alone: bool,
+}
+
+impl<'s> Workers<'s> {
+    pub(super) fn new(
+        workspace: &'s Workspace,
+        pattern: &'s Pattern,
+        options: SearchOptions<'s>,
+        source: Source<'s>,
+        receiver: &'s mut Receiver<'s>,
+        control: &'s Control,
+    ) -> Workers<'s> {
+        let work =
+            Work { source, next: 0, running: 0, large: Vec::new(), at_end: false, stop: None, error: None };
+        Workers {
+            workspace,
+            pattern,
+            options,
+            control,
+            work: Mutex::new(work),
+            changed: Condvar::new(),
+            delivery: Mutex::new(Delivery::new(receiver)),
+            delivered: Condvar::new(),
+        }
+    }
+
+    /// Searches on the calling thread until nothing is left, or until the given time. Returns whether nothing is left.
+    pub(super) fn run(&self, until: Option<Instant>) -> bool {
+        let alone = until.is_some();
+        let mut scratch = Scratch { scan: LineScan::new(self.pattern), buffer: Vec::new(), alone };
+        loop {
+            if until.is_some_and(|until| until <= Instant::now()) {
+                return false;
+            }
+            match self.next_job(alone) {
+                Job::End => return true,
+                Job::Large => return false,
+                Job::Help(large) => self.search_parts(&large, &mut scratch),
+                Job::Batch(number, files, batch) => {
+                    let batch = self.search_batch(files, batch, &mut scratch);
+                    self.end_batch(number, batch);
+                }
+            }
+        }
+    }
+
+    fn slot(&self, scratch: &Scratch) -> Option<Slot<'_>> {
+        (!scratch.alone).then(|| self.workspace.search_slots.take())
+    }
+
+    /// Searches parts of a large text until none is left.
+    fn search_parts(&self, large: &LargeText, scratch: &mut Scratch) {
+        loop {
+            let _slot = self.slot(scratch);
+            if !large.search_part(&mut scratch.scan, self.control) {
+                return;
+            }
+        }
+    }
+
+    fn next_job(&self, alone: bool) -> Job {
+        let mut work = self.work();
+        loop {
+            if work.stop.is_some() || work.error.is_some() {
+                return Job::End;
+            }
+            if let Some(large) = work.large.iter().find(|large| large.has_parts()) {
+                return Job::Help(large.clone());
+            }
+            if !work.at_end {
+                match work.take_batch(alone) {
+                    Ok(Some(job)) => return job,
+                    Ok(None) => work.at_end = true,
+                    Err(error) => work.end_with(error),
+                }
+                continue;
+            }
+            if work.running == 0 {
+                return Job::End;
+            }
+            // Another thread may come to a large text.
+            work = self.changed.wait(work).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Searches the files of a batch. An error ends the search.
+    fn search_batch(&self, files: Vec<Candidate>, mut batch: Batch, scratch: &mut Scratch) -> Result<Batch> {
+        for file in files {
+            self.control.check()?;
+            let last = (file.number, file.path_from_start().to_vec());
+            self.search_file(file, &mut batch, scratch)?;
+            batch.last = Some(last);
+        }
+        Ok(batch)
+    }
+
+    fn search_file(&self, file: Candidate, batch: &mut Batch, scratch: &mut Scratch) -> Result<()> {
+        let counts = &mut batch.counts;
+        if file.stat.st_size as u64 > self.workspace.options.max_bytes {
+            counts.too_large += 1;
+            return Ok(());
+        }
+        let slot = self.slot(scratch);
+        let found = match self.workspace.open_for_search(&file, &mut scratch.buffer, self.control)? {
+            Opened::Gone => return Ok(()),
+            Opened::Unreadable => {
+                counts.unreadable += 1;
+                return Ok(());
+            }
+            Opened::Copied(opened) => self.search_copy(file, opened, batch, scratch),
+            Opened::Mapped(opened, view) => {
+                drop(slot);
+                self.search_map(file, opened, view, batch, scratch)?
+            }
+        };
+        batch.found.extend(found);
+        Ok(())
+    }
+
+    /// Searches the text in the thread's buffer.
+    fn search_copy(
+        &self,
+        file: Candidate,
+        opened: OpenedText,
+        batch: &mut Batch,
+        scratch: &mut Scratch,
+    ) -> Option<FoundFile> {
+        let (bytes, counts) = (&scratch.buffer[..opened.len()], &mut batch.counts);
+        let Beginning::Text(start) = Beginning::of(bytes) else {
+            counts.binary += 1;
+            return None;
+        };
+        if simdutf8::basic::from_utf8(bytes).is_err() {
+            counts.not_text += 1;
+            return None;
+        }
+        let (text, keep) = (&bytes[start..], self.options.keep);
+        let (mut hits, mut count) = (Vec::new(), 0);
+        scratch.scan.scan(text, 0..text.len(), |hit| {
+            count += 1;
+            if hits.len() < keep {
+                hits.push(hit);
+            }
+            true
+        });
+        let held = match hits.is_empty() {
+            true => HeldText::None,
+            false => HeldText::Copy(bytes.to_vec(), start..bytes.len()),
+        };
+        found_file(file, opened, batch, hits, count, held)
+    }
+
+    /// Searches a mapped text together with other threads.
+    fn search_map(
+        &self,
+        file: Candidate,
+        opened: OpenedText,
+        view: Arc<FileView>,
+        batch: &mut Batch,
+        scratch: &mut Scratch,
+    ) -> Result<Option<FoundFile>> {
+        let bytes = view.bytes();
+        let Beginning::Text(start) = Beginning::of(bytes) else {
+            batch.counts.binary += 1;
+            return Ok(None);
+        };
+        let range = start..bytes.len();
+        let spans_lines = self.pattern.is_multiline();
+        let large = Arc::new(LargeText::new(view.clone(), range.clone(), self.options.keep, spans_lines));
+        self.work().large.push(large.clone());
+        self.changed.notify_all();
+        self.search_parts(&large, scratch);
+        let (hits, count, is_text) = large.finish();
+        self.work().large.retain(|other| !Arc::ptr_eq(other, &large));
+        self.control.check()?;
+        if !is_text {
+            batch.counts.not_text += 1;
+            return Ok(None);
+        }
+        let is_changing = opened.is_changing || !view.unchanged();
+        let held = if hits.is_empty() { HeldText::None } else { HeldText::Map(view, range) };
+        Ok(found_file(file, OpenedText { is_changing, ..opened }, batch, hits, count, held))
+    }
+
+    /// Puts what was found in order, or ends the search.
+    fn end_batch(&self, number: u64, batch: Result<Batch>) {
+        match batch {
+            Ok(batch) => self.deliver(number, batch),
+            Err(error) => self.work().end_with(error),
+        }
+        self.work().running -= 1;
+        self.changed.notify_all();
+        self.delivered.notify_all();
+    }
+
+    fn deliver(&self, number: u64, batch: Batch) {
+        let mut delivery = self.delivery();
+        let wants_more = delivery.put(number, batch);
+        self.control.progress(delivery.files(), None);
+        self.delivered.notify_all();
+        if !wants_more {
+            drop(delivery);
+            self.work().stop.get_or_insert(SearchStop::Enough);
+            return;
+        }
+        // A batch that comes before what waits is at another thread, which does not wait here.
+        while delivery.is_full() && self.work().goes_on() {
+            delivery = self.delivered.wait(delivery).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The result, once no thread is at work.
+    pub(super) fn finish(self) -> Result<Searched> {
+        let mut work = self.work.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = work.error {
+            return Err(error);
+        }
+        let mut done = self.delivery.into_inner().unwrap_or_else(PoisonError::into_inner).done;
+        done.stop = work.stop;
+        if done.stop.is_none() {
+            done.counts.add(&std::mem::take(&mut work.source.counts));
+            done.left_out = work.source.left_out();
+        }
+        Ok(done)
+    }
+
+    fn work(&self) -> MutexGuard<'_, Work<'s>> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn delivery(&self) -> MutexGuard<'_, Delivery<'s>> {
+        self.delivery.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Work<'_> {
+    fn goes_on(&self) -> bool {
+        self.stop.is_none() && self.error.is_none()
+    }
+
+    /// Takes the next files. `None` at the end.
+    fn take_batch(&mut self, alone: bool) -> Result<Option<Job>> {
+        let mut files = Vec::with_capacity(BATCH);
+        while files.len() < BATCH
+            && let Some(file) = self.source.next()?
+        {
+            // The next thread may take what is behind a large file.
+            let is_large = file.stat.st_size >= LARGE;
+            if is_large && alone {
+                self.source.put_back(file);
+                break;
+            }
+            files.push(file);
+            if is_large {
+                break;
+            }
+        }
+        if files.is_empty() {
+            return Ok(self.source.has_more().then_some(Job::Large));
+        }
+        let counts = std::mem::take(&mut self.source.counts);
+        let batch = Batch { counts, left_out: self.source.left_out(), ..Batch::default() };
+        let number = self.next;
+        self.next += 1;
+        self.running += 1;
+        Ok(Some(Job::Batch(number, files, batch)))
+    }
+
+    fn end_with(&mut self, error: Error) {
+        match error {
+            Error::TimedOut => drop(self.stop.get_or_insert(SearchStop::Time)),
+            error => drop(self.error.get_or_insert(error)),
+        }
+    }
+}
+
+fn found_file(
+    file: Candidate,
+    opened: OpenedText,
+    batch: &mut Batch,
+    hits: Vec<crate::engine::search::Hit>,
+    count: u64,
+    text: HeldText,
+) -> Option<FoundFile> {
+    let OpenedText { stamp, is_changing, .. } = opened;
+    batch.counts.files += 1;
+    batch.counts.bytes += stamp.len;
+    batch.counts.changing += u64::from(is_changing);
+    let Candidate { number: folder, path, base, .. } = file;
+    (count > 0).then_some(FoundFile { folder, path, base, stamp, hits, count, is_changing, text })
+}
