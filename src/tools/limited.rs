@@ -25,6 +25,10 @@ pub(super) struct LimitedText {
     shown: u64,
     /// Entries that there are.
     total: u64,
+    /// The most entries that are shown.
+    most: u64,
+    /// Why the entries were not counted to their end.
+    stopped: Option<&'static str>,
 }
 
 /// What `_meta` says of an answer that was cut.
@@ -33,19 +37,36 @@ struct Truncated<'n> {
     shown: u64,
     of: u64,
     next: &'n serde_json::Value,
+    /// There may be more than `of`.
+    #[serde(skip_serializing_if = "is_false")]
+    partial: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl LimitedText {
     /// An empty text of at most `limit` bytes.
     pub(super) fn new(limit: Option<usize>) -> LimitedText {
-        LimitedText { text: String::new(), limit, shown: 0, total: 0 }
+        LimitedText { text: String::new(), limit, shown: 0, total: 0, most: u64::MAX, stopped: None }
+    }
+
+    /// Shows at most `most` entries.
+    pub(super) fn at_most(self, most: u64) -> LimitedText {
+        LimitedText { most, ..self }
+    }
+
+    /// Says that there may be more entries than were counted, and why. Then there is a call that goes on.
+    pub(super) fn stop(&mut self, why: &'static str) {
+        self.stopped = Some(why);
     }
 
     /// Adds an entry of one line. Returns whether it is shown. The first one always is, so that each page goes on.
     pub(super) fn push_line(&mut self, line: &str) -> bool {
         // The cursor behind an entry holds its path.
-        let fits =
-            !self.is_full() && (self.total == 0 || self.has_room(line.len() + 1 + cursor_len(line.len())));
+        let has_room = self.total == 0 || self.has_room(line.len() + 1 + cursor_len(line.len()));
+        let fits = has_room && !self.is_full() && self.shown < self.most;
         self.total += 1;
         if !fits {
             return false;
@@ -107,18 +128,29 @@ impl LimitedText {
             self.text.push('\n');
             self.text.push_str(note);
         }
-        if self.is_full() {
+        if self.is_full() || self.stopped.is_some() {
             let (tool, arguments) = next()?;
-            let LimitedText { shown, total, limit, .. } = self;
+            let LimitedText { shown, total, limit, stopped, .. } = self;
             let mut go_on = format!("{tool} {arguments}");
-            if limit.is_some_and(|limit| self.text.len() + go_on.len() + SHOWN_LINE > limit) {
+            let cursor = arguments.get("cursor");
+            if limit.is_some_and(|limit| self.text.len() + go_on.len() + SHOWN_LINE > limit)
+                && let Some(cursor) = cursor
+            {
                 // Long patterns, say, which the client has.
-                go_on =
-                    format!("{tool}, the same arguments and {}", json!({ "cursor": arguments["cursor"] }));
+                go_on = format!("{tool}, the same arguments and {}", json!({ "cursor": cursor }));
             }
-            // A write to a String cannot fail.
-            let _ = write!(self.text, "\n[Shown: {shown} of {total} {unit}. Go on with {go_on}]");
-            meta = meta.with("file-editor/truncated", &Truncated { shown, of: total, next: &arguments });
+            let _ = match stopped {
+                // A write to a String cannot fail.
+                None => write!(self.text, "\n[Shown: {shown} of {total} {unit}. Go on with {go_on}]"),
+                Some(why) => {
+                    write!(
+                        self.text,
+                        "\n[Shown: {shown} of at least {total} {unit}: {why}. Go on with {go_on}]"
+                    )
+                }
+            };
+            let truncated = Truncated { shown, of: total, next: &arguments, partial: stopped.is_some() };
+            meta = meta.with("file-editor/truncated", &truncated);
         }
         Ok(Reply { meta, ..content(self.text, wanted) })
     }
@@ -178,6 +210,17 @@ mod tests {
             reply.text
         );
         assert!(reply.meta.as_str().contains("pppp"), "{}", reply.meta.as_str());
+    }
+
+    #[test]
+    fn a_list_that_was_not_counted_to_its_end_says_so_and_goes_on() {
+        let mut text = LimitedText::new(None).at_most(2);
+        assert_eq!((0..5).filter(|_| text.push_line("entry")).count(), 2);
+        text.stop("the time was up");
+        let reply = text.reply(BOTH, "files", || Ok(("find", json!({ "sort": "path" }))), None).unwrap();
+        let last = "\n[Shown: 2 of at least 5 files: the time was up. Go on with find {\"sort\":\"path\"}]";
+        assert!(reply.text.ends_with(last), "{}", reply.text);
+        assert!(reply.meta.as_str().ends_with(r#""partial":true}"#), "{}", reply.meta.as_str());
     }
 
     #[test]

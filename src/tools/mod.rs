@@ -5,6 +5,7 @@
 //! in the engine; [`LineBase`] is the number of an interface's first line.
 
 pub mod arguments;
+mod balance;
 mod cursor;
 mod diff_text;
 mod exact;

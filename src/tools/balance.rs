@@ -1,0 +1,153 @@
+//! The balance of a search (contract 14): how many entries it left out, and why, as words in one line.
+//!
+//! Knows no walk of its own and no limit: a tool counts, and puts the line at the end of its answer.
+
+use crate::engine::LeftOut;
+
+/// Why a search left entries out, in the order of the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// Files that git ignores.
+    Ignored,
+    /// Folders that git ignores: what is in them was not looked at.
+    IgnoredFolders,
+    /// Files whose names begin with a dot.
+    Hidden,
+    /// Folders whose names begin with a dot.
+    HiddenFolders,
+    /// What `--exclude` names.
+    Excluded,
+    /// Links to folders, and those that lead out of the served folder or nowhere.
+    Links,
+    /// FIFOs, sockets and devices.
+    Special,
+    /// Files with NUL bytes.
+    Binary,
+    /// Files over `--max-file`.
+    TooLarge,
+    /// Files that are not valid text in the encoding of the call.
+    NotText,
+    /// Files that changed while they were read, each time.
+    Changing,
+    /// Files that cannot be read.
+    Unreadable,
+    /// Folders that cannot be read.
+    UnreadableFolders,
+    /// Folders on other file systems.
+    Mounts,
+    /// Folders that lie deeper than a path may be long.
+    TooDeep,
+    /// Files that were met, but for which there was no time.
+    NoTime,
+}
+
+/// The words for each reason, in the order of [`Reason`]: for one entry, and for several.
+const WORDS: [(&str, &str); REASONS] = [
+    ("ignored file", "ignored files"),
+    ("ignored folder", "ignored folders"),
+    ("hidden file", "hidden files"),
+    ("hidden folder", "hidden folders"),
+    ("excluded", "excluded"),
+    ("link not followed", "links not followed"),
+    ("special file", "special files"),
+    ("binary file", "binary files"),
+    ("file too large (see --max-file)", "files too large (see --max-file)"),
+    ("file not valid text", "files not valid text"),
+    ("file that kept changing", "files that kept changing"),
+    ("file that cannot be read", "files that cannot be read"),
+    ("folder that cannot be read", "folders that cannot be read"),
+    (
+        "folder on another file system (see --cross-mounts)",
+        "folders on other file systems (see --cross-mounts)",
+    ),
+    ("folder that lies too deep", "folders that lie too deep"),
+    ("file for lack of time", "files for lack of time"),
+];
+
+const REASONS: usize = Reason::NoTime as usize + 1;
+
+/// See the module.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Balance([u64; REASONS]);
+
+impl Balance {
+    /// Counts `number` more entries.
+    pub(super) fn add(&mut self, reason: Reason, number: u64) {
+        self.0[reason as usize] += number;
+    }
+
+    /// Counts what a walk left out.
+    pub(super) fn add_walk(&mut self, left_out: &LeftOut) {
+        let LeftOut {
+            excluded,
+            ignored,
+            ignored_folders,
+            hidden,
+            hidden_folders,
+            unreadable,
+            mounts,
+            too_deep,
+        } = *left_out;
+        for (reason, number) in [
+            (Reason::Ignored, ignored - ignored_folders),
+            (Reason::IgnoredFolders, ignored_folders),
+            (Reason::Hidden, hidden - hidden_folders),
+            (Reason::HiddenFolders, hidden_folders),
+            (Reason::Excluded, excluded),
+            (Reason::UnreadableFolders, unreadable),
+            (Reason::Mounts, mounts),
+            (Reason::TooDeep, too_deep),
+        ] {
+            self.add(reason, number as u64);
+        }
+    }
+
+    /// Counts what another part of the same search left out.
+    pub(super) fn add_all(&mut self, other: &Balance) {
+        for (number, more) in self.0.iter_mut().zip(other.0) {
+            *number += more;
+        }
+    }
+
+    /// How many entries were left out for this reason.
+    pub(super) fn of(&self, reason: Reason) -> u64 {
+        self.0[reason as usize]
+    }
+
+    /// One line in brackets: `head`, and what was left out, such as
+    /// `[120 files searched; left out: 3 ignored files, 1 hidden folder]`.
+    pub(super) fn line(&self, head: &str) -> String {
+        let told = |(number, (one, several)): (&u64, &(&str, &str))| match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{number} {several}")),
+        };
+        let parts: Vec<String> = self.0.iter().zip(&WORDS).filter_map(told).collect();
+        match parts[..] {
+            [] => format!("[{head}; nothing left out]"),
+            _ => format!("[{head}; left out: {}]", parts.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_number_has_its_words_and_nothing_else_is_told() {
+        let mut balance = Balance::default();
+        assert_eq!(balance.line("2 files searched"), "[2 files searched; nothing left out]");
+        balance.add(Reason::NoTime, 2);
+        balance.add(Reason::Binary, 1);
+        let mut other = Balance::default();
+        let left_out =
+            LeftOut { ignored: 5, ignored_folders: 1, hidden: 1, hidden_folders: 1, ..LeftOut::default() };
+        other.add_walk(&left_out);
+        balance.add_all(&other);
+        assert_eq!((balance.of(Reason::Ignored), balance.of(Reason::Hidden)), (4, 0));
+        let expected = "[2 files searched; left out: 4 ignored files, 1 ignored folder, 1 hidden folder, \
+            1 binary file, 2 files for lack of time]";
+        assert_eq!(balance.line("2 files searched"), expected);
+    }
+}
