@@ -39,6 +39,8 @@ pub(super) enum Reason {
     TooDeep,
     /// Files that were met, but for which there was no time.
     NoTime,
+    /// Files that the globs and types of the call do not name.
+    NotWanted,
 }
 
 /// The words for each reason, in the order of [`Reason`]: for one entry, and for several.
@@ -62,9 +64,10 @@ const WORDS: [(&str, &str); REASONS] = [
     ),
     ("folder that lies too deep", "folders that lie too deep"),
     ("file for lack of time", "files for lack of time"),
+    ("file not named by glob or type", "files not named by glob or type"),
 ];
 
-const REASONS: usize = Reason::NoTime as usize + 1;
+const REASONS: usize = Reason::NotWanted as usize + 1;
 
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

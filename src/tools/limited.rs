@@ -85,6 +85,12 @@ impl LimitedText {
         self.shown += u64::from(is_shown);
     }
 
+    /// The same for several entries.
+    pub(super) fn count_all(&mut self, number: u64, are_shown: bool) {
+        self.total += number;
+        self.shown += if are_shown { number } else { 0 };
+    }
+
     /// Whether `bytes` more bytes are within the limit.
     pub(super) fn has_room(&self, bytes: usize) -> bool {
         self.limit.is_none_or(|limit| self.text.len() + bytes + LAST_LINE.min(limit / 2) <= limit)

@@ -2,7 +2,7 @@
 //!
 //! A tool is one file in the folder of its set and one line here.
 
-use super::{LineBase, Tool, exact, filesystem, lines};
+use super::{LineBase, Tool, exact, filesystem, lines, search};
 
 /// Tools that are offered together.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Set {
 const FLAT: &str = "One folder of text files. Names are plain file names, lines count from {first}.";
 
 /// All sets, in the order in which their tools are listed.
-pub static SETS: [Set; 3] = [
+pub static SETS: [Set; 4] = [
     Set {
         name: "lines",
         base: Some(LineBase::Zero),
@@ -85,6 +85,15 @@ pub static SETS: [Set; 3] = [
             &filesystem::delete_file::TOOL,
             &filesystem::copy_file::TOOL,
         ],
+    },
+    Set {
+        name: "search",
+        base: Some(LineBase::One),
+        paths: true,
+        one_folder: false,
+        limited: true,
+        instructions: "Search in trees of text files.",
+        tools: &[&search::grep::TOOL],
     },
 ];
 

@@ -95,6 +95,12 @@ impl<'p> LineScan<'p> {
         hit.map(|hit| (hit, behind_break(text, hit.end)))
     }
 
+    /// Where the first match in `line` begins.
+    pub fn first_match(&mut self, text: &[u8], line: Range<usize>) -> Option<usize> {
+        let input = Input::new(text).span(Span::from(line));
+        self.pattern.regex().search_with(&mut self.cache, &input).map(|found| found.start())
+    }
+
     /// Calls `found` with each match in the lines of a hit, as bytes of the text. Matches of nothing are left out.
     pub fn matches(&mut self, text: &[u8], hit: Hit, mut found: impl FnMut(Range<usize>)) {
         let mut from = hit.start;
@@ -140,6 +146,16 @@ pub fn line_before(text: &[u8], start: usize) -> Option<usize> {
         _ => return None,
     };
     Some(line_start(text, 0..start - break_len))
+}
+
+/// Where the first line at or behind the byte `at` begins, or the end of the text.
+pub(crate) fn line_at(text: &[u8], at: usize) -> usize {
+    if at == 0 || at >= text.len() {
+        return at.min(text.len());
+    }
+    // A break that ends at `at` counts; the CR of a CRLF does not.
+    let from = if is_inside_crlf(text, at) { at } else { at - 1 };
+    behind_break(text, line_end(text, from..text.len()))
 }
 
 fn is_inside_crlf(text: &[u8], at: usize) -> bool {
@@ -227,6 +243,13 @@ mod tests {
         let mut found = Vec::new();
         LineScan::new(&pattern).matches(b"aa b a\n", Hit { start: 0, end: 6 }, |range| found.push(range));
         assert_eq!(found, [0..2, 5..6]);
+    }
+
+    #[test]
+    fn the_line_that_begins_next_is_found_from_any_byte() {
+        let text = b"a\r\nbb\rc\n\nd";
+        let starts: Vec<_> = (0..=11).map(|at| line_at(text, at)).collect();
+        assert_eq!(starts, [0, 3, 3, 3, 6, 6, 6, 8, 8, 9, 10, 10]);
     }
 
     #[test]

@@ -5,5 +5,6 @@
 mod lines;
 mod pattern;
 
+pub(crate) use lines::line_at;
 pub use lines::{Hit, LineScan, behind_break, line_before, line_end};
 pub use pattern::{Pattern, PatternError, PatternOptions};

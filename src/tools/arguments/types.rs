@@ -28,6 +28,10 @@ pub enum StartLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count(pub u64);
 
+/// An integer of at least 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Natural(pub u64);
+
 /// An array of at least `LEAST` and at most `MOST` items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List<T, const LEAST: usize, const MOST: usize>(pub Vec<T>);
@@ -133,6 +137,23 @@ impl Argument for Count {
             // The largest number has a meaning of its own in the engine.
             Some(Integer::Natural(count)) if 1 <= count => Ok(Count(count.min(u64::MAX - 1))),
             _ => Err(value.wrong(&Count::expected())),
+        }
+    }
+}
+
+impl Argument for Natural {
+    fn expected() -> String {
+        "an integer of at least 0".into()
+    }
+
+    fn schema(out: &mut String) {
+        out.push_str(r#""type":"integer","minimum":0"#);
+    }
+
+    fn read(value: &Value) -> Result<Natural> {
+        match integer(value.json()) {
+            Some(Integer::Natural(number)) => Ok(Natural(number.min(u64::MAX - 1))),
+            _ => Err(value.wrong(&Natural::expected())),
         }
     }
 }

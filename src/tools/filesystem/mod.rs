@@ -25,7 +25,7 @@ use crate::tools::Members;
 use crate::tools::arguments::{Argument, Value};
 
 /// The schema of the data of all tools but one.
-const CONTENT: &str =
+pub(super) const CONTENT: &str =
     r#"{"type":"object","properties":{"content":{"type":"string"}},"required":["content"]}"#;
 
 /// The member of `_meta` with a file's version.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::engine::Control;
 use crate::engine::fs::view::FileView;
-use crate::engine::search::{Hit, LineScan, behind_break, line_end};
+use crate::engine::search::{Hit, LineScan, line_at};
 
 /// Bytes of a part: a slow pattern must notice soon that its search is cancelled.
 const PART: usize = 512 << 10;
@@ -16,6 +16,8 @@ pub(super) struct LargeText {
     view: Arc<FileView>,
     /// The text in the view, without a byte order mark.
     range: Range<usize>,
+    /// Where the search begins in the text.
+    start: usize,
     keep: usize,
     /// Bytes of a part; the whole text if matches may span lines.
     part: usize,
@@ -47,10 +49,16 @@ struct PartHits {
 }
 
 impl LargeText {
-    pub(super) fn new(view: Arc<FileView>, range: Range<usize>, keep: usize, spans_lines: bool) -> LargeText {
+    pub(super) fn new(
+        view: Arc<FileView>,
+        range: Range<usize>,
+        start: usize,
+        keep: usize,
+        spans_lines: bool,
+    ) -> LargeText {
         let part = if spans_lines { usize::MAX } else { PART };
         let state = Mutex::new(State { is_text: true, ..State::default() });
-        LargeText { view, range, keep, part, state, done: Condvar::new() }
+        LargeText { view, range, start, keep, part, state, done: Condvar::new() }
     }
 
     fn text(&self) -> &[u8] {
@@ -60,7 +68,12 @@ impl LargeText {
     /// Whether a part is left to take.
     pub(super) fn has_parts(&self) -> bool {
         let state = self.state();
-        state.is_text && state.next.saturating_mul(self.part) < self.range.len()
+        state.is_text && self.begin(state.next) < self.range.len()
+    }
+
+    /// Where the part of this number begins, but for the end of its first line.
+    fn begin(&self, number: usize) -> usize {
+        number.saturating_mul(self.part).saturating_add(self.start)
     }
 
     /// Searches one part. Returns false if none is left, or the search is to end.
@@ -91,7 +104,7 @@ impl LargeText {
     fn take(&self) -> Option<(usize, Range<usize>, usize)> {
         let (len, mut state) = (self.range.len(), self.state());
         let number = state.next;
-        let begin = number.saturating_mul(self.part);
+        let begin = self.begin(number);
         if begin >= len || !state.is_text {
             return None;
         }
@@ -113,9 +126,7 @@ impl LargeText {
         if known.contains(&at) {
             return known.end;
         }
-        // A break that ends at `at` counts; the CR of a CRLF does not.
-        let from = if text[at - 1] == b'\r' && text[at] == b'\n' { at } else { at - 1 };
-        let line = behind_break(text, line_end(text, from..text.len()));
+        let line = line_at(text, at);
         if line - at > self.part {
             self.state().long_line = at..line;
         }

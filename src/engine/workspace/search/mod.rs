@@ -55,6 +55,8 @@ pub struct SearchPlace<'s> {
     pub folder: usize,
     /// Its path below the first folder of the walk.
     pub path: &'s [u8],
+    /// Where its first line begins that is still to be searched, in its text. `None`: all of it was.
+    pub byte: Option<usize>,
 }
 
 /// A file with hits.
@@ -68,6 +70,8 @@ pub struct FoundFile {
     pub base: usize,
     /// Its state.
     pub stamp: FileStamp,
+    /// Where the search began in its text.
+    pub start: usize,
     /// The first hits, in order; bytes of [`FoundFile::text`].
     pub hits: Vec<Hit>,
     /// Number of hits.

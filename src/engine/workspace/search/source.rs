@@ -45,7 +45,7 @@ struct Current<'s> {
     base: usize,
     device: u64,
     system: FileSystem,
-    after: Option<Vec<u8>>,
+    after: Option<(Vec<u8>, Option<usize>)>,
 }
 
 /// A file that is to be searched.
@@ -55,6 +55,8 @@ pub(super) struct Candidate {
     /// Its path below the served folder.
     pub(super) path: Vec<u8>,
     pub(super) base: usize,
+    /// Where the search begins in its text.
+    pub(super) start: usize,
     pub(super) folder: Arc<OwnedFd>,
     pub(super) stat: Stat,
     /// `None`: it must be asked for.
@@ -118,8 +120,12 @@ impl<'s> Source<'s> {
         // The name after links; its path is as the client gave it.
         let path = real.as_os_str().as_bytes().to_vec();
         let base = memchr::memrchr(b'/', &path).map_or(0, |at| at + 1);
-        self.single =
-            Some(Candidate { number: *number, path, base, folder: place.dir.clone(), stat, system: None });
+        let (number, folder) = (*number, place.dir.clone());
+        let start = match self.options.after {
+            Some(SearchPlace { byte: None, .. }) => return Ok(()),
+            after => after.and_then(|after| after.byte).unwrap_or(0),
+        };
+        self.single = Some(Candidate { number, path, base, start, folder, stat, system: None });
         Ok(())
     }
 
@@ -160,7 +166,7 @@ impl<'s> Source<'s> {
         let SearchOptions { skip_ignored, skip_hidden, after, .. } = self.options;
         let after = match after {
             Some(SearchPlace { folder, .. }) if folder > start.number => return Ok(()),
-            Some(SearchPlace { folder, path }) if folder == start.number => Some(path.to_vec()),
+            Some(SearchPlace { folder, path, byte }) if folder == start.number => Some((path.to_vec(), byte)),
             _ => None,
         };
         let Start { number, root, folder, path } = start;
@@ -203,10 +209,13 @@ impl Current<'_> {
         counts: &mut SearchCounts,
     ) -> Option<Candidate> {
         let is_folder = kind == EntryKind::Folder;
-        let place = |after: &Vec<u8>| passed(self.walk.path_from_start(), is_folder, after);
-        if self.after.as_ref().map_or(Passed::No, place) == Passed::Yes {
-            self.walk.skip_folder();
-            return None;
+        let mut begin = None;
+        if let Some((after, byte)) = &self.after {
+            begin = byte.filter(|_| self.walk.path_from_start() == after);
+            if begin.is_none() && passed(self.walk.path_from_start(), is_folder, after) == Passed::Yes {
+                self.walk.skip_folder();
+                return None;
+            }
         }
         let [path, from_start] =
             [self.walk.path(), self.walk.path_from_start()].map(|path| Path::new(OsStr::from_bytes(path)));
@@ -224,7 +233,8 @@ impl Current<'_> {
                 let path = self.walk.path().to_vec();
                 let system = (stat.st_dev == self.device).then_some(self.system);
                 let (number, base) = (self.number, self.base);
-                return Some(Candidate { number, path, base, folder, stat, system });
+                let start = begin.unwrap_or(0);
+                return Some(Candidate { number, path, base, start, folder, stat, system });
             }
         }
         None

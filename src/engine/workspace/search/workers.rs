@@ -10,7 +10,7 @@ use super::source::{Candidate, Source};
 use super::text::{Beginning, Opened, OpenedText};
 use super::{FoundFile, HeldText, Receiver, SearchOptions, SearchStop, Searched};
 use crate::engine::fs::view::FileView;
-use crate::engine::search::LineScan;
+use crate::engine::search::{LineScan, line_at};
 use crate::engine::workspace::Workspace;
 use crate::engine::{Control, Error, Pattern, Result};
 
@@ -200,7 +200,8 @@ impl<'s> Workers<'s> {
         }
         let (text, keep) = (&bytes[start..], self.options.keep);
         let (mut hits, mut count) = (Vec::new(), 0);
-        scratch.scan.scan(text, 0..text.len(), |hit| {
+        let from = line_at(text, file.start);
+        scratch.scan.scan(text, from..text.len(), |hit| {
             count += 1;
             if hits.len() < keep {
                 hits.push(hit);
@@ -230,7 +231,8 @@ impl<'s> Workers<'s> {
         };
         let range = start..bytes.len();
         let spans_lines = self.pattern.is_multiline();
-        let large = Arc::new(LargeText::new(view.clone(), range.clone(), self.options.keep, spans_lines));
+        let large =
+            Arc::new(LargeText::new(view.clone(), range.clone(), file.start, self.options.keep, spans_lines));
         self.work().large.push(large.clone());
         self.changed.notify_all();
         self.search_parts(&large, scratch);
@@ -350,6 +352,6 @@ fn found_file(
     batch.counts.files += 1;
     batch.counts.bytes += stamp.len;
     batch.counts.changing += u64::from(is_changing);
-    let Candidate { number: folder, path, base, .. } = file;
-    (count > 0).then_some(FoundFile { folder, path, base, stamp, hits, count, is_changing, text })
+    let Candidate { number: folder, path, base, start, .. } = file;
+    (count > 0).then_some(FoundFile { folder, path, base, stamp, start, hits, count, is_changing, text })
 }

@@ -1,0 +1,280 @@
+//! `grep`: the lines of files that match a regular expression.
+
+use serde_json::json;
+
+use self::content::LineForm;
+use self::place::Place;
+use self::run::Run;
+use self::wanted_files::{Globs, WantedFiles};
+use crate::engine::{Control, FilePath, Pattern, PatternOptions, Result, Workspace};
+use crate::tools::arguments::{Count, Keyword, Natural, Request, Takes, arguments};
+use crate::tools::cursor::{Cursor, call_key};
+use crate::tools::filesystem::CONTENT;
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
+
+mod content;
+mod files;
+mod hints;
+mod pattern_text;
+mod place;
+mod run;
+mod wanted_files;
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "grep",
+    title: "Search in Files",
+    description: "Search the text of files for a regular expression (Rust syntax, no look-around) or, with fixed_strings, \
+        for a text. output_mode: files_with_matches (default; newest first, with the number of matching lines), content \
+        (the lines, grouped by file), count. Files that git ignores, hidden and binary files are left out unless asked \
+        for; the last line says what was searched and what was left out. Lines count from {first}. \
+        Example: {\"pattern\":\"fn \\\\w+_at\\\\(\",\"path\":\"src\",\"glob\":\"*.rs\",\"output_mode\":\"content\",\"-C\":2}",
+    instructions: "",
+    takes: Takes::of::<GrepArguments>(),
+    output_schema: Some(CONTENT),
+    writes: false,
+    destructive: false,
+    idempotent: true,
+    direct: false,
+};
+
+/// What an answer tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OutputMode {
+    Content,
+    Files,
+    Count,
+}
+
+impl Keyword for OutputMode {
+    const WORDS: &'static [(&'static str, OutputMode)] = &[
+        ("content", OutputMode::Content),
+        ("files_with_matches", OutputMode::Files),
+        ("count", OutputMode::Count),
+    ];
+}
+
+/// In which order files come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Path,
+    Modified,
+}
+
+impl Keyword for Sort {
+    const WORDS: &'static [(&'static str, Sort)] = &[("path", Sort::Path), ("modified", Sort::Modified)];
+}
+
+/// The longest line that is told whole, in characters, unless a call says otherwise.
+const MAX_COLUMNS: u64 = 500;
+
+arguments! {
+    struct GrepArguments {
+        /// Regular expression to find
+        pattern: String,
+        /// Folder or file to search; all by default
+        path: Option<FilePath>,
+        /// Only files that match, such as *.rs or src/**; !tests/** leaves out; several separated by commas
+        glob as "glob" or "include" or "include_pattern": Option<Globs>,
+        /// Only files of this type, such as rust, py, js
+        types as "type": Option<Globs>,
+        /// What to answer; files_with_matches by default
+        output_mode: Option<OutputMode>,
+        /// Lines to show behind each match
+        after as "-A" or "after": Option<Natural>,
+        /// Lines to show before each match
+        before as "-B" or "before": Option<Natural>,
+        /// Lines to show before and behind each match
+        context as "-C" or "context": Option<Natural>,
+        /// Whether upper and lower case are the same
+        ignore_case as "-i" or "ignore_case": bool = false,
+        /// Whether lines have numbers
+        numbers as "-n" or "line_numbers": bool = true,
+        /// Whether only the matches themselves are told
+        only_matching as "-o" or "only_matching": bool = false,
+        /// Whether a match must be whole words
+        whole_words as "-w" or "word": bool = false,
+        /// Whether the pattern is text, not a regular expression
+        fixed_strings as "fixed_strings" or "literal": bool = false,
+        /// Whether a match may span lines
+        multiline: bool = false,
+        /// How many entries (lines or files) at most
+        head_limit: Option<Count>,
+        /// How many entries to leave out first
+        offset: Option<Natural>,
+        /// Where an earlier answer says that it goes on
+        cursor: Option<Cursor>,
+        /// Longer lines are cut around the match
+        max_columns: Option<Count>,
+        /// Whether files that git ignores are searched
+        include_ignored: bool = false,
+        /// Whether hidden files are searched
+        include_hidden: bool = false,
+        /// Order of the files; content and count by path, files_with_matches by modified
+        sort: Option<Sort>,
+        /// Files to leave out, as globs
+        exclude as "exclude" or "exclude_pattern": Option<Globs>,
+        /// false is the same as -i: true
+        case_sensitive: Option<bool>,
+        /// true is the same as output_mode: files_with_matches
+        names_only: Option<bool>,
+    }
+}
+
+/// A parsed call.
+#[derive(Debug)]
+struct Grep {
+    /// The arguments as they stand in the call that goes on.
+    sent: serde_json::Map<String, serde_json::Value>,
+    pattern: String,
+    how: PatternOptions,
+    path: Option<FilePath>,
+    wanted: WantedFiles,
+    mode: OutputMode,
+    form: LineForm,
+    most: Option<u64>,
+    offset: u64,
+    place: Option<Place>,
+    cursor: Option<Cursor>,
+    sort: Sort,
+    include_ignored: bool,
+    include_hidden: bool,
+    limit: Option<usize>,
+}
+
+impl Request for GrepArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        let mode = match (self.output_mode, self.names_only) {
+            (Some(mode), _) => mode,
+            (None, Some(false)) => OutputMode::Content,
+            // Who asks for lines around matches wants to see the matches.
+            (None, None) if self.context.or(self.before).or(self.after).is_some() || self.only_matching => {
+                OutputMode::Content
+            }
+            (None, _) => OutputMode::Files,
+        };
+        let context = |own: Option<Natural>| own.or(self.context).map_or(0, |lines| lines.0.min(MAX_CONTEXT));
+        let form = LineForm {
+            numbers: self.numbers,
+            base: options.base,
+            before: context(self.before),
+            after: context(self.after),
+            only_matches: self.only_matching,
+            max_columns: self.max_columns.map_or(MAX_COLUMNS, |columns| columns.0) as usize,
+        };
+        let none = Globs::default();
+        let [glob, exclude, types] =
+            [&self.glob, &self.exclude, &self.types].map(|globs| globs.as_ref().unwrap_or(&none));
+        let default = if mode == OutputMode::Files { Sort::Modified } else { Sort::Path };
+        let sort = self.sort.unwrap_or(default);
+        let place = match &self.cursor {
+            Some(cursor) => Some(Place::read(&cursor.after).ok_or_else(wrong_cursor)?),
+            None => None,
+        };
+        Ok(Box::new(Grep {
+            sent: self.sent(),
+            how: PatternOptions {
+                fixed: self.fixed_strings,
+                ignore_case: self.ignore_case || self.case_sensitive == Some(false),
+                whole_words: self.whole_words,
+                multiline: self.multiline,
+            },
+            wanted: WantedFiles::new(glob, exclude, types)?,
+            path: match self.path {
+                None if options.folders.folders().len() == 1 => Some(options.path(".")?),
+                path => path,
+            },
+            pattern: self.pattern,
+            mode,
+            form,
+            most: self.head_limit.map(|count| count.0),
+            offset: self.offset.map_or(0, |entries| entries.0),
+            place,
+            cursor: self.cursor,
+            sort,
+            include_ignored: self.include_ignored,
+            include_hidden: self.include_hidden,
+            limit: options.limit,
+        }))
+    }
+}
+
+/// Maximum number of lines before or behind a match.
+const MAX_CONTEXT: u64 = 1_000;
+
+impl GrepArguments {
+    /// The arguments of the call that goes on, but for its cursor.
+    fn sent(&self) -> serde_json::Map<String, serde_json::Value> {
+        let mut sent = serde_json::Map::new();
+        let mut put = |name: &str, value: serde_json::Value| drop(sent.insert(name.into(), value));
+        put("pattern", json!(self.pattern));
+        let globs = |globs: &Globs| match &globs.0[..] {
+            [one] => json!(one),
+            several => json!(several),
+        };
+        self.path.iter().for_each(|path| put("path", json!(path.sent())));
+        for (name, value) in [("glob", &self.glob), ("type", &self.types), ("exclude", &self.exclude)] {
+            value.iter().for_each(|value| put(name, globs(value)));
+        }
+        let word = |words: &[(&'static str, OutputMode)], mode| {
+            words.iter().find(|(_, known)| *known == mode).map(|(word, _)| *word)
+        };
+        self.output_mode.iter().for_each(|mode| put("output_mode", json!(word(OutputMode::WORDS, *mode))));
+        for (name, value) in [("-A", self.after), ("-B", self.before), ("-C", self.context)] {
+            value.iter().for_each(|value| put(name, json!(value.0)));
+        }
+        for (name, value, default) in [
+            ("-i", self.ignore_case, false),
+            ("-n", self.numbers, true),
+            ("-o", self.only_matching, false),
+            ("-w", self.whole_words, false),
+            ("fixed_strings", self.fixed_strings, false),
+            ("multiline", self.multiline, false),
+            ("include_ignored", self.include_ignored, false),
+            ("include_hidden", self.include_hidden, false),
+        ] {
+            if value != default {
+                put(name, json!(value));
+            }
+        }
+        for (name, value) in [("head_limit", self.head_limit), ("max_columns", self.max_columns)] {
+            value.iter().for_each(|value| put(name, json!(value.0)));
+        }
+        let sort = self.sort.map(|sort| if sort == Sort::Path { "path" } else { "modified" });
+        sort.iter().for_each(|sort| put("sort", json!(sort)));
+        for (name, value) in [("case_sensitive", self.case_sensitive), ("names_only", self.names_only)] {
+            value.iter().for_each(|value| put(name, json!(value)));
+        }
+        sent
+    }
+}
+
+impl Call for Grep {
+    fn file(&self) -> Option<&FilePath> {
+        None
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let pattern = Pattern::new(&self.pattern, self.how).map_err(pattern_text::wrong)?;
+        if let Some(cursor) = &self.cursor {
+            cursor.check(self.key(workspace)?)?;
+        }
+        let run = Run { grep: self, workspace, pattern: &pattern, control };
+        match (self.mode, self.sort) {
+            (OutputMode::Content, Sort::Path) => run.content(wanted),
+            (OutputMode::Content, Sort::Modified) => run.content_by_time(wanted),
+            (_, Sort::Path) => run.files_by_path(wanted),
+            (_, Sort::Modified) => run.files_by_time(wanted),
+        }
+    }
+}
+
+impl Grep {
+    /// The number for the call that a cursor belongs to.
+    fn key(&self, workspace: &Workspace) -> Result<u64> {
+        let arguments = serde_json::Value::from(self.sent.clone()).to_string();
+        match &self.path {
+            Some(path) => call_key(workspace, TOOL.name, path, &arguments),
+            None => Ok(xxhash_rust::xxh3::xxh3_64(arguments.as_bytes())),
+        }
+    }
+}

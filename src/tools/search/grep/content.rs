@@ -1,0 +1,224 @@
+//! The answer `content` of `grep`: matching lines and lines around them, grouped by file.
+
+use std::ops::Range;
+
+use crate::engine::{FoundFile, Hit, LineScan, Pattern, behind_break, line_before, line_end};
+use crate::tools::LineBase;
+use crate::tools::numbered::count_breaks;
+
+/// How lines are told.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LineForm {
+    /// Whether a line begins with its number.
+    pub(super) numbers: bool,
+    pub(super) base: LineBase,
+    /// Lines before and behind each match.
+    pub(super) before: u64,
+    pub(super) after: u64,
+    /// Only the matches, each on a line of its own.
+    pub(super) only_matches: bool,
+    /// The longest line that is told whole, in characters.
+    pub(super) max_columns: usize,
+}
+
+/// Where an answer ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct EndPlace {
+    pub(super) folder: usize,
+    /// Below the folder that is searched.
+    pub(super) path: Vec<u8>,
+    /// The byte where the first line begins that was not told.
+    pub(super) byte: usize,
+    /// The state of the file.
+    pub(super) state: u64,
+}
+
+/// See the module.
+pub(super) struct Content<'p> {
+    pub(super) text: String,
+    form: LineForm,
+    scan: LineScan<'p>,
+    /// Bytes of text that are wanted at most.
+    room: usize,
+    /// Hits that are wanted at most.
+    limit: u64,
+    /// Hits that are still left out.
+    pub(super) skip: u64,
+    /// Hits that were told.
+    pub(super) shown: u64,
+    /// Where the answer ended, if there are more hits.
+    pub(super) end: Option<EndPlace>,
+    /// Files that changed while their lines were told.
+    pub(super) changed: u64,
+}
+
+/// The lines of one file that are being told.
+struct FileText<'f> {
+    text: &'f [u8],
+    /// The text up to here is counted in `line`.
+    counted: usize,
+    /// The number of the line at `counted`.
+    line: u64,
+    /// Lines before this byte were told, or are left out.
+    told: usize,
+    /// Nothing of the file was told yet.
+    is_new: bool,
+}
+
+impl<'p> Content<'p> {
+    pub(super) fn new(
+        pattern: &'p Pattern,
+        form: LineForm,
+        room: usize,
+        limit: u64,
+        skip: u64,
+    ) -> Content<'p> {
+        let scan = LineScan::new(pattern);
+        Content { text: String::new(), form, scan, room, limit, skip, shown: 0, end: None, changed: 0 }
+    }
+
+    /// Tells the hits of a file; returns whether there is room for more.
+    pub(super) fn push(&mut self, file: &FoundFile, path: &str, state: u64) -> bool {
+        if self.skip >= file.count {
+            self.skip -= file.count;
+            return true;
+        }
+        let text = file.text();
+        let mut lines =
+            FileText { text, counted: 0, line: self.form.base.first(), told: file.start, is_new: true };
+        let mut last: Option<Hit> = None;
+        for hit in &file.hits {
+            if self.skip > 0 {
+                self.skip -= 1;
+                continue;
+            }
+            let start = self.text.len();
+            let fits = self.shown < self.limit && {
+                self.push_hit(&mut lines, path, last, *hit);
+                self.text.len() <= self.room || self.shown == 0
+            };
+            if !fits {
+                self.text.truncate(start);
+                let byte = last.map_or(file.start, |last| behind_break(text, last.end));
+                let path = file.path[file.base..].to_vec();
+                self.end = Some(EndPlace { folder: file.folder, path, byte, state });
+                break;
+            }
+            self.shown += 1;
+            last = Some(*hit);
+        }
+        if let (Some(last), None) = (last, &self.end) {
+            self.push_behind(&mut lines, last, text.len());
+        }
+        self.changed += u64::from(!file.unchanged());
+        self.end.is_none()
+    }
+
+    /// Adds a hit with the lines before it, and those behind the last one.
+    fn push_hit(&mut self, lines: &mut FileText, path: &str, last: Option<Hit>, hit: Hit) {
+        if std::mem::take(&mut lines.is_new) {
+            if !self.text.is_empty() {
+                self.text.push('\n');
+            }
+            self.text.push_str(path);
+            self.text.push('\n');
+        }
+        if let Some(last) = last {
+            self.push_behind(lines, last, hit.start);
+        }
+        let mut from = hit.start;
+        for _ in 0..self.form.before {
+            match line_before(lines.text, from) {
+                Some(start) if start >= lines.told => from = start,
+                _ => break,
+            }
+        }
+        let has_context = self.form.before > 0 || self.form.after > 0;
+        if has_context && last.is_some() && from > lines.told {
+            self.text.push_str("--\n");
+        }
+        self.push_lines(lines, from..hit.start, '-');
+        match self.form.only_matches {
+            true => self.push_matches(lines, hit),
+            false => self.push_lines(lines, hit.start..behind_break(lines.text, hit.end), ':'),
+        }
+        lines.told = behind_break(lines.text, hit.end);
+    }
+
+    /// Adds lines behind a hit, up to the byte `end`.
+    fn push_behind(&mut self, lines: &mut FileText, hit: Hit, end: usize) {
+        let (start, mut to) = (behind_break(lines.text, hit.end), behind_break(lines.text, hit.end));
+        for _ in 0..self.form.after {
+            if to >= end {
+                break;
+            }
+            to = behind_break(lines.text, line_end(lines.text, to..end));
+        }
+        self.push_lines(lines, start..to, '-');
+    }
+
+    /// Adds whole lines; `mark` stands behind each number.
+    fn push_lines(&mut self, lines: &mut FileText, range: Range<usize>, mark: char) {
+        let mut at = range.start;
+        while at < range.end {
+            let end = line_end(lines.text, at..range.end);
+            self.push_number(lines, at, mark);
+            self.push_line(lines.text, at..end, mark == ':');
+            at = behind_break(lines.text, end);
+        }
+        lines.told = range.end.max(lines.told);
+    }
+
+    fn push_matches(&mut self, lines: &mut FileText, hit: Hit) {
+        let mut matches = Vec::new();
+        self.scan.matches(lines.text, hit, |found| matches.push(found));
+        for found in matches {
+            // The rest of the answer has no room for them.
+            if self.text.len() > self.room && self.shown > 0 {
+                return;
+            }
+            self.push_number(lines, found.start, ':');
+            self.push_line(lines.text, found, false);
+        }
+    }
+
+    fn push_number(&mut self, lines: &mut FileText, at: usize, mark: char) {
+        if !self.form.numbers {
+            return;
+        }
+        if at < lines.counted {
+            (lines.counted, lines.line) = (0, self.form.base.first());
+        }
+        lines.line += count_breaks(&lines.text[lines.counted..at]) as u64;
+        lines.counted = at;
+        self.text.push_str(itoa::Buffer::new().format(lines.line));
+        self.text.push(mark);
+    }
+
+    /// Adds a line or match and `\n`; of a long one, the part around its first match.
+    fn push_line(&mut self, text: &[u8], range: Range<usize>, has_match: bool) {
+        let line = String::from_utf8_lossy(&text[range.clone()]);
+        // A match that spans lines is told as it is.
+        let line = line.replace("\r\n", "\n").replace('\r', "\n");
+        let columns = line.chars().count();
+        if columns <= self.form.max_columns {
+            self.text.push_str(&line);
+            self.text.push('\n');
+            return;
+        }
+        let first = if has_match { self.scan.first_match(text, range.clone()) } else { None };
+        let column =
+            first.map_or(0, |found| String::from_utf8_lossy(&text[range.start..found]).chars().count());
+        let width = self.form.max_columns;
+        let from = column.saturating_sub(width / 4).min(columns - width);
+        if from > 0 {
+            self.text.push('…');
+        }
+        self.text.extend(line.chars().skip(from).take(width));
+        if from + width < columns {
+            self.text.push('…');
+        }
+        let (first, last) = (from + 1, from + width);
+        self.text.push_str(&format!(" [columns {first}-{last} of {columns}]\n"));
+    }
+}

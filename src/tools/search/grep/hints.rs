@@ -1,0 +1,68 @@
+//! What to try if nothing was found: each hint is a number that a further search has found.
+
+use std::time::{Duration, Instant};
+
+use super::run::Run;
+use crate::engine::{Control, Pattern, PatternOptions, SearchOptions, SearchStop, Searched};
+
+/// The longest time for one hint. A call with less time left gets fewer.
+const LONGEST: Duration = Duration::from_millis(500);
+
+/// Lines for the end of an answer without a match.
+pub(super) fn hints(run: Run, searched: &Searched) -> Vec<String> {
+    let grep = run.grep;
+    let mut hints = Vec::new();
+    if searched.counts.files == 0 && searched.counts.not_wanted > 0 {
+        hints.push(
+            "[No file is named by glob, type and exclude: see what there is with list_directory]".into(),
+        );
+    }
+    let as_is = Attempt { how: grep.how, all_files: false };
+    let is_letter = |char: char| char.is_alphabetic();
+    if !grep.how.ignore_case && grep.pattern.contains(is_letter) {
+        let attempt = Attempt { how: PatternOptions { ignore_case: true, ..grep.how }, ..as_is };
+        hints.extend(attempt.hint(run, "\"-i\": true"));
+    }
+    if !grep.how.fixed && regex_syntax::escape(&grep.pattern) != grep.pattern {
+        let attempt = Attempt { how: PatternOptions { fixed: true, ..grep.how }, ..as_is };
+        hints.extend(attempt.hint(run, "\"fixed_strings\": true"));
+    }
+    if searched.left_out.ignored + searched.left_out.hidden > 0 {
+        let attempt = Attempt { all_files: true, ..as_is };
+        hints.extend(attempt.hint(run, "\"include_ignored\": true, \"include_hidden\": true"));
+    }
+    hints
+}
+
+/// Another search that may find something.
+#[derive(Clone, Copy)]
+struct Attempt {
+    how: PatternOptions,
+    all_files: bool,
+}
+
+impl Attempt {
+    /// The hint to pass `arguments`, if the search finds something in time.
+    fn hint(self, run: Run, arguments: &str) -> Option<String> {
+        run.control.check().ok()?;
+        let pattern = Pattern::new(&run.grep.pattern, self.how).ok()?;
+        let left = run.control.deadline().saturating_duration_since(Instant::now()) / 2;
+        let control = Control::new(LONGEST.min(left));
+        let options = SearchOptions {
+            path: run.grep.path.as_ref(),
+            wants: &|path, from_start, is_folder| run.grep.wanted.wants(path, from_start, is_folder),
+            skip_ignored: !(run.grep.include_ignored || self.all_files),
+            skip_hidden: !(run.grep.include_hidden || self.all_files),
+            after: None,
+            keep: 0,
+        };
+        let found =
+            run.workspace.search(&pattern, options, &mut |_| run.control.check().is_ok(), &control).ok()?;
+        if found.counts.hits == 0 {
+            return None;
+        }
+        let at_least = if found.stop == Some(SearchStop::Time) { "at least " } else { "" };
+        let (hits, files) = (found.counts.hits, found.counts.found);
+        Some(format!("[With {arguments}: {at_least}{hits} matching lines in {files} files]"))
+    }
+}

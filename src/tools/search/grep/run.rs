@@ -1,0 +1,330 @@
+//! Runs a `grep`: searches, and puts the answer together.
+
+use super::content::Content;
+use super::files::{MatchedFile, NewestFiles};
+use super::hints::hints;
+use super::place::Place;
+use super::{Grep, TOOL};
+use crate::engine::{
+    Control, Error, FilePath, FoundFile, NamePolicy, Pattern, Receiver, Result, SearchOptions, SearchStop,
+    Searched, Workspace,
+};
+use crate::tools::balance::{Balance, Reason};
+use crate::tools::cursor::{Cursor, state_of};
+use crate::tools::limited::LimitedText;
+use crate::tools::walking::shown;
+use crate::tools::{OutputKinds, Reply, wrong_cursor};
+
+/// Room for the last lines of an answer, in bytes: the balance and the call that goes on.
+const LAST_LINES: usize = 2_048;
+
+/// What an answer says if it ends before the last match.
+const FULL: &str = "there are more";
+const TIME: &str = "the time was up";
+
+/// A call that runs.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'r> {
+    pub(super) grep: &'r Grep,
+    pub(super) workspace: &'r Workspace,
+    pub(super) pattern: &'r Pattern,
+    pub(super) control: &'r Control,
+}
+
+impl<'r> Run<'r> {
+    /// Lines, by the paths of their files.
+    pub(super) fn content(self, wanted: OutputKinds) -> Result<Reply> {
+        let place = self.place(false)?;
+        let mut content = self.new_content();
+        let mut has_changed = false;
+        let searched = self.search(self.keep(), place, &mut |file| {
+            has_changed |= self.has_changed(place, &file);
+            let (path, state) = (self.shown(&file), state_of(&file.stamp));
+            content.push(&file, &path, state)
+        })?;
+        let next = content.end.as_ref().map(|end| (Place::inside(end), end.state));
+        self.content_reply(content, &searched, next, has_changed, wanted)
+    }
+
+    /// Lines, those of the newest files first.
+    pub(super) fn content_by_time(self, wanted: OutputKinds) -> Result<Reply> {
+        let place = self.place(true)?;
+        let room = if self.grep.offset > 0 { usize::MAX } else { self.room() };
+        let mut newest = NewestFiles::new(usize::MAX, room);
+        let searched = self.search(0, None, &mut |file| {
+            let file = MatchedFile::new(&file, self.shown(&file), state_of(&file.stamp));
+            if is_ahead(place, &file) {
+                newest.push(file);
+            }
+            true
+        })?;
+        let mut content = self.new_content();
+        let mut next = None;
+        for file in newest.finish() {
+            if !self.push_one(&mut content, &file, place)? {
+                let modified_ns = Some(file.modified_ns);
+                next =
+                    content.end.as_ref().map(|end| (Place { modified_ns, ..Place::inside(end) }, end.state));
+                break;
+            }
+        }
+        self.content_reply(content, &searched, next, false, wanted)
+    }
+
+    /// Searches one file again, and tells its lines.
+    fn push_one(self, content: &mut Content, file: &MatchedFile, place: Option<&Place>) -> Result<bool> {
+        let folders = self.workspace.folder_paths();
+        let Ok(path) = FilePath::parse(&file.shown, NamePolicy::Paths, folders) else {
+            content.changed += 1;
+            return Ok(true);
+        };
+        let begin = place.filter(|place| (place.folder, &place.path) == (file.folder, &file.path));
+        let name = memchr::memrchr(b'/', &file.path).map_or(&file.path[..], |at| &file.path[at + 1..]);
+        let begin = begin
+            .map(|place| Place { byte: Some(place.byte.unwrap_or(0)), ..Place::behind(place.folder, name) });
+        let options = SearchOptions {
+            path: Some(&path),
+            wants: &|_, _, _| true,
+            skip_ignored: false,
+            skip_hidden: false,
+            after: begin.as_ref().map(Place::as_searched),
+            keep: self.keep(),
+        };
+        let mut wants_more = true;
+        let searched = self.workspace.search(
+            self.pattern,
+            options,
+            &mut |mut found: FoundFile| {
+                // A place in it is told from the folder that the call names.
+                found.base = found.path.len().saturating_sub(file.path.len());
+                wants_more = content.push(&found, &file.shown, state_of(&found.stamp));
+                wants_more
+            },
+            self.control,
+        );
+        match searched {
+            Ok(_) => Ok(wants_more),
+            Err(Error::Cancelled) => Err(Error::Cancelled),
+            // It was removed since.
+            Err(_) => Ok(true),
+        }
+    }
+
+    /// Files and numbers of lines, by path.
+    pub(super) fn files_by_path(self, wanted: OutputKinds) -> Result<Reply> {
+        let place = self.place(false)?;
+        let mut list = LimitedText::new(self.grep.limit).at_most(self.grep.most.unwrap_or(u64::MAX));
+        let (mut skip, mut last) = (self.grep.offset, None);
+        let searched = self.search(0, place, &mut |file| {
+            if skip > 0 {
+                skip -= 1;
+            } else if list.push_line(&line_of(&self.shown(&file), file.count)) {
+                last = Some((Place::behind(file.folder, &file.path[file.base..]), state_of(&file.stamp)));
+            }
+            true
+        })?;
+        self.list_reply(list, &searched, last, wanted)
+    }
+
+    /// Files and numbers of lines, the newest files first.
+    pub(super) fn files_by_time(self, wanted: OutputKinds) -> Result<Reply> {
+        let place = self.place(true)?;
+        let most = self.grep.most.unwrap_or(u64::MAX);
+        let needed = usize::try_from(most.saturating_add(self.grep.offset)).unwrap_or(usize::MAX);
+        let room = if self.grep.offset > 0 { usize::MAX } else { self.room() };
+        let (mut newest, mut ahead) = (NewestFiles::new(needed, room), 0);
+        let searched = self.search(0, None, &mut |file| {
+            let file = MatchedFile::new(&file, self.shown(&file), state_of(&file.stamp));
+            if is_ahead(place, &file) {
+                ahead += 1;
+                newest.push(file);
+            }
+            true
+        })?;
+        let mut list = LimitedText::new(self.grep.limit).at_most(most);
+        let (mut last, skipped) = (None, self.grep.offset.min(ahead));
+        for file in newest.finish().iter().skip(skipped as usize) {
+            if list.push_line(&line_of(&file.shown, file.count)) {
+                last = Some((Place::behind_in_time(file), file.state));
+            }
+        }
+        list.count_all((ahead - skipped).saturating_sub(list.total()), false);
+        self.list_reply(list, &searched, last, wanted)
+    }
+
+    fn list_reply(
+        self,
+        mut list: LimitedText,
+        searched: &Searched,
+        last: Option<(Place, u64)>,
+        wanted: OutputKinds,
+    ) -> Result<Reply> {
+        if list.total() == 0 {
+            list.text_mut().push_str("No matches found");
+        }
+        // Without the time for all files, the newest ones are not known.
+        if searched.stop == Some(SearchStop::Time) {
+            list.stop(TIME);
+        }
+        self.reply(list, "files", searched, last, false, wanted)
+    }
+
+    fn content_reply(
+        self,
+        content: Content,
+        searched: &Searched,
+        next: Option<(Place, u64)>,
+        has_changed: bool,
+        wanted: OutputKinds,
+    ) -> Result<Reply> {
+        let mut list = LimitedText::new(self.grep.limit);
+        let Content { text, shown, end, changed, .. } = content;
+        list.text_mut().push_str(if shown == 0 { "No matches found" } else { text.trim_end_matches('\n') });
+        list.count_all(shown, true);
+        let behind = || searched.last.as_ref().map(|(folder, path)| (Place::behind(*folder, path), 0));
+        let next = match (end.is_some(), searched.stop) {
+            (true, _) => {
+                list.stop(FULL);
+                next
+            }
+            (false, Some(SearchStop::Time)) => {
+                list.stop(TIME);
+                behind()
+            }
+            _ => None,
+        };
+        let mut searched = searched.clone();
+        searched.counts.changing += changed;
+        self.reply(list, "matching lines", &searched, next, has_changed, wanted)
+    }
+
+    fn reply(
+        self,
+        list: LimitedText,
+        unit: &str,
+        searched: &Searched,
+        next: Option<(Place, u64)>,
+        has_changed: bool,
+        wanted: OutputKinds,
+    ) -> Result<Reply> {
+        let mut notes = vec![balance(searched)];
+        if has_changed {
+            notes.push("[The file has changed since the cursor was made]".into());
+        }
+        if searched.counts.hits == 0 && searched.stop.is_none() && self.grep.cursor.is_none() {
+            notes.extend(hints(self, searched));
+        }
+        let call = || {
+            let mut arguments = self.grep.sent.clone();
+            let cursor = match next {
+                Some((place, state)) => {
+                    let cursor = Cursor { call: self.grep.key(self.workspace)?, after: place.text(), state };
+                    Some(cursor)
+                }
+                None => self.grep.cursor.clone(),
+            };
+            cursor.iter().for_each(|cursor| drop(arguments.insert("cursor".into(), cursor.text().into())));
+            Ok((TOOL.name, arguments.into()))
+        };
+        list.reply(wanted, unit, call, Some(&notes.join("\n")))
+    }
+
+    fn search(self, keep: usize, place: Option<&Place>, receiver: &mut Receiver) -> Result<Searched> {
+        let grep = self.grep;
+        let options = SearchOptions {
+            path: grep.path.as_ref(),
+            wants: &|path, from_start, is_folder| grep.wanted.wants(path, from_start, is_folder),
+            skip_ignored: !grep.include_ignored,
+            skip_hidden: !grep.include_hidden,
+            after: place.map(Place::as_searched),
+            keep,
+        };
+        self.workspace.search(self.pattern, options, receiver, self.control)
+    }
+
+    /// The place of the cursor, in a list by time or not.
+    fn place(self, by_time: bool) -> Result<Option<&'r Place>> {
+        let place = self.grep.place.as_ref();
+        match place.is_none_or(|place| place.modified_ns.is_some() == by_time) {
+            true => Ok(place),
+            false => Err(wrong_cursor()),
+        }
+    }
+
+    fn new_content(self) -> Content<'r> {
+        let (form, most) = (self.grep.form, self.grep.most.unwrap_or(u64::MAX));
+        let skip = if self.grep.cursor.is_some() { 0 } else { self.grep.offset };
+        Content::new(self.pattern, form, self.room(), most, skip)
+    }
+
+    /// Bytes for lines.
+    fn room(self) -> usize {
+        self.grep.limit.map_or(usize::MAX, |limit| limit - LAST_LINES.min(limit / 2))
+    }
+
+    /// Hits of one file that an answer can hold: each takes two bytes at least.
+    fn keep(self) -> usize {
+        let most = self.grep.most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        let offset = usize::try_from(self.grep.offset).unwrap_or(usize::MAX);
+        most.min(self.room() / 2).saturating_add(offset).saturating_add(1)
+    }
+
+    /// The path of a file as other tools take it: absolute if there are several served folders.
+    fn shown(self, file: &FoundFile) -> String {
+        let folders = self.workspace.folder_paths().folders();
+        let path = shown(&file.path);
+        match folders.get(file.folder) {
+            Some(folder) if folders.len() > 1 => format!("{}/{path}", folder.display()),
+            _ => path.into_owned(),
+        }
+    }
+
+    /// Whether a file is the one in which the cursor points, in another state.
+    fn has_changed(self, place: Option<&Place>, file: &FoundFile) -> bool {
+        let is_there = |place: &Place| {
+            place.byte.is_some() && (place.folder, &place.path[..]) == (file.folder, &file.path[file.base..])
+        };
+        let state = self.grep.cursor.as_ref().map(|cursor| cursor.state);
+        place.is_some_and(is_there) && state != Some(state_of(&file.stamp))
+    }
+}
+
+/// Whether a file comes at the place of a cursor in a list by time, or behind it.
+fn is_ahead(place: Option<&Place>, file: &MatchedFile) -> bool {
+    place.is_none_or(|place| {
+        let Place { modified_ns, folder, path, byte } = place;
+        byte.is_some() && (folder, path) == (&file.folder, &file.path)
+            || modified_ns.is_some_and(|time| file.is_behind(time, *folder, path))
+    })
+}
+
+fn line_of(path: &str, count: u64) -> String {
+    format!("{path}: {count}")
+}
+
+/// What was searched and what was left out.
+fn balance(searched: &Searched) -> String {
+    let counts = &searched.counts;
+    let mut balance = Balance::default();
+    balance.add_walk(&searched.left_out);
+    for (reason, number) in [
+        (Reason::Links, counts.links),
+        (Reason::Special, counts.special),
+        (Reason::Binary, counts.binary),
+        (Reason::TooLarge, counts.too_large),
+        (Reason::NotText, counts.not_text),
+        (Reason::Unreadable, counts.unreadable),
+        (Reason::NotWanted, counts.not_wanted),
+    ] {
+        balance.add(reason, number);
+    }
+    let so_far = if searched.stop.is_some() { " so far" } else { "" };
+    let several = |number: u64, unit: &str| format!("{number} {unit}{}", if number == 1 { "" } else { "s" });
+    let (files, found) = (several(counts.files, "file"), several(counts.found, "file"));
+    let mut head = format!("{files} searched{so_far}, {} in {found}", several(counts.hits, "matching line"));
+    if counts.changing > 0 {
+        let files = several(counts.changing, "file");
+        head.push_str(&format!(", {files} written to meanwhile, whose lines may be of different moments"));
+    }
+    balance.line(&head)
+}
