@@ -15,6 +15,7 @@ mod limited;
 mod lines;
 mod members;
 mod numbered;
+mod search;
 pub mod sets;
 mod timestamp;
 mod walking;

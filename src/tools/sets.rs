@@ -2,7 +2,7 @@
 //!
 //! A tool is one file in the folder of its set and one line here.
 
-use super::{LineBase, Tool, exact, filesystem, lines};
+use super::{LineBase, Tool, exact, filesystem, lines, search};
 
 /// Tools that are offered together.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Set {
 const FLAT: &str = "One folder of text files. Names are plain file names, lines count from {first}.";
 
 /// All sets, in the order in which their tools are listed.
-pub static SETS: [Set; 3] = [
+pub static SETS: [Set; 4] = [
     Set {
         name: "lines",
         base: Some(LineBase::Zero),
@@ -86,13 +86,22 @@ pub static SETS: [Set; 3] = [
             &filesystem::copy_file::TOOL,
         ],
     },
+    Set {
+        name: "search",
+        base: Some(LineBase::One),
+        paths: true,
+        one_folder: false,
+        limited: true,
+        instructions: "Search tells what it left out: git's ignored files and hidden ones, unless asked for.",
+        tools: &[&search::glob::TOOL],
+    },
 ];
 
 /// The set that is offered unless `--tools` says otherwise. With sets of several line bases, its base counts.
 pub const DEFAULT: &str = "lines";
 
-/// The sets that are offered for folders that are given without a flag, as to the reference server.
-pub const FOR_FOLDERS: &str = "filesystem";
+/// The sets that are offered for folders that are given without a flag: the tools of the reference server, and search.
+pub const FOR_FOLDERS: &str = "filesystem,search";
 
 /// One tool of a set.
 #[derive(Debug, Clone, Copy)]

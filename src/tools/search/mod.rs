@@ -1,0 +1,8 @@
+//! The set `search`: finds files and text in trees (contract 14).
+//!
+//! One file a tool. What several of them need is here, in `balance.rs` and in `walking.rs`.
+
+mod best;
+pub(super) mod glob;
+mod hints;
+mod pattern;
