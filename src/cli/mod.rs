@@ -20,7 +20,7 @@ use crate::transport::net::rate_limit::Rate;
 #[derive(Debug, Parser)]
 #[command(name = "file-editor", version, max_term_width = 100)]
 pub struct Config {
-    /// Folders to serve over stdio with the tools of the set filesystem, if no flag says otherwise; each the same as
+    /// Folders to serve over stdio with the sets filesystem and search, if no flag says otherwise; each the same as
     /// --dir
     #[arg(value_name = "FOLDER")]
     folders: Vec<PathBuf>,
@@ -214,7 +214,7 @@ impl Config {
         if let Some(member) = chosen.iter().find(|member| member.set.one_folder && folders > 1) {
             let set = member.set.name;
             let line = format!(
-                "--dir: the set {set} serves one folder, but {folders} were given; give one, or --tools=filesystem"
+                "--dir: the set {set} serves one folder, but {folders} were given; give one, or --tools=filesystem,search"
             );
             return Err(Stop::Wrong(line));
         }

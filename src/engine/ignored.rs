@@ -1,7 +1,17 @@
 //! Which files git ignores (contract 12): the rules of `.gitignore`, `.ignore` and `.git/info/exclude`.
 //!
-//! A walk enters and leaves folders here as it does on the disk. Knows no other patterns.
+//! The rules of git, and those of ripgrep where git has none:
+//!
+//! - the last rule of a file of rules that names an entry decides; of several files of one kind, that of the nearest
+//!   folder does;
+//! - every `.ignore` goes before every `.gitignore`, and that before `.git/info/exclude`;
+//! - a folder with an entry `.git` is a repository of its own: the `.gitignore` and `exclude` of the folders above say
+//!   nothing about what is in it. `.ignore` knows no repositories.
+//!
+//! An `exclude` that a file `.git` leads to is not read, because it may lie outside. A walk enters and leaves folders here
+//! as it does on the disk. Knows no other patterns.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,12 +25,59 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 /// The largest file of rules that is read, in bytes. More than that is left out.
 const MAX_RULES: u64 = 1 << 20;
 
-/// The files of rules in one folder. A later one decides over those before it.
-const FILES: [&str; 3] = [".git/info/exclude", ".gitignore", ".ignore"];
+/// What git and ripgrep look for in a folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RuleFiles {
+    /// `.git`, which makes it a repository.
+    pub(crate) git: bool,
+    /// `.gitignore`
+    pub(crate) gitignore: bool,
+    /// `.ignore`
+    pub(crate) ignore: bool,
+}
+
+impl RuleFiles {
+    /// Notes the name of an entry of the folder.
+    pub(crate) fn note(&mut self, name: &[u8]) {
+        match name {
+            b".git" => self.git = true,
+            b".gitignore" => self.gitignore = true,
+            b".ignore" => self.ignore = true,
+            _ => {}
+        }
+    }
+
+    /// Of a folder whose names are not known.
+    fn of(folder: impl AsFd) -> RuleFiles {
+        let has = |name| rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        RuleFiles { git: has(".git"), gitignore: has(".gitignore"), ignore: has(".ignore") }
+    }
+}
+
+/// The rules of one folder. Most have none.
+#[derive(Debug, Default)]
+struct Level {
+    ignore: Option<Box<Gitignore>>,
+    gitignore: Option<Box<Gitignore>>,
+    exclude: Option<Box<Gitignore>>,
+    is_repository: bool,
+}
+
+impl Level {
+    fn read(folder: impl AsFd, path: &Path, files: RuleFiles) -> Level {
+        let rules = |exists: bool, name: &str| exists.then(|| rules(&folder, path, name)).flatten();
+        Level {
+            ignore: rules(files.ignore, ".ignore"),
+            gitignore: rules(files.gitignore, ".gitignore"),
+            exclude: rules(files.git, ".git/info/exclude"),
+            is_repository: files.git,
+        }
+    }
+}
 
 /// The rules of the folders that a walk has entered, outermost first.
 #[derive(Debug, Default)]
-pub(crate) struct IgnoreRules(Vec<Option<Gitignore>>);
+pub(crate) struct IgnoreRules(Vec<Level>);
 
 impl IgnoreRules {
     /// Adds the rules of the served folder `root` and of the folders down to the parent of `path`.
@@ -28,7 +85,8 @@ impl IgnoreRules {
         let mut here: Option<Arc<OwnedFd>> = Some(root.clone());
         let mut entered = PathBuf::new();
         for component in path.iter() {
-            self.0.push(here.as_ref().and_then(|here| rules(here, &entered)));
+            let read = |here: &Arc<OwnedFd>| Level::read(here, &entered, RuleFiles::of(here));
+            self.0.push(here.as_ref().map(read).unwrap_or_default());
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let next = |here: Arc<OwnedFd>| rustix::fs::openat(&here, component, flags, Mode::empty()).ok();
             here = here.and_then(next).map(Arc::new);
@@ -36,9 +94,9 @@ impl IgnoreRules {
         }
     }
 
-    /// Adds the rules of `folder`, whose path is `path`.
-    pub(crate) fn enter(&mut self, folder: impl AsFd, path: &Path) {
-        self.0.push(rules(folder, path));
+    /// Adds the rules of `folder`, whose path is `path`, and which has `files`.
+    pub(crate) fn enter(&mut self, folder: impl AsFd, path: &Path, files: RuleFiles) {
+        self.0.push(Level::read(folder, path, files));
     }
 
     /// Drops the rules of the folder that was entered last.
@@ -48,23 +106,56 @@ impl IgnoreRules {
 
     /// Whether the entry at `path`, in the folder that was entered last, is ignored. `None`: no rule names it.
     pub(crate) fn ignores(&self, path: &Path, is_folder: bool) -> Option<bool> {
-        self.0.iter().rev().flatten().find_map(|rules| match rules.matched(path, is_folder) {
+        let decides = |rules: &Option<Box<Gitignore>>| match rules.as_ref()?.matched(path, is_folder) {
             Match::None => None,
             decided => Some(decided.is_ignore()),
-        })
+        };
+        let (mut by_gitignore, mut by_exclude, mut in_repository) = (None, None, true);
+        for level in self.0.iter().rev() {
+            if let Some(decided) = decides(&level.ignore) {
+                return Some(decided);
+            }
+            if in_repository {
+                by_gitignore = by_gitignore.or_else(|| decides(&level.gitignore));
+                by_exclude = by_exclude.or_else(|| decides(&level.exclude));
+                in_repository = !level.is_repository;
+            }
+        }
+        by_gitignore.or(by_exclude)
     }
 }
 
-/// The rules in `folder`; `None` if it has none.
-fn rules(folder: impl AsFd, path: &Path) -> Option<Gitignore> {
+/// The rules in the file `name` of `folder`; `None` if there are none.
+fn rules(folder: impl AsFd, path: &Path, name: &str) -> Option<Box<Gitignore>> {
     let mut builder = GitignoreBuilder::new(path);
-    for name in FILES {
-        // Lines that are not valid are left out, as git does.
-        for line in read(&folder, name).unwrap_or_default().lines() {
-            let _ = builder.add_line(None, line);
-        }
+    // Lines that are not valid are left out, as git does.
+    for line in read(&folder, name)?.trim_start_matches('\u{feff}').lines() {
+        let _ = builder.add_line(None, &with_literal_braces(line));
     }
-    builder.build().ok().filter(|rules| !rules.is_empty())
+    builder.build().ok().filter(|rules| !rules.is_empty()).map(Box::new)
+}
+
+/// The rule with braces that stand for themselves, as in git.
+fn with_literal_braces(line: &str) -> Cow<'_, str> {
+    if !line.contains(['{', '}']) {
+        return Cow::Borrowed(line);
+    }
+    let (mut text, mut chars, mut in_class) = (String::new(), line.chars(), false);
+    while let Some(char) = chars.next() {
+        match char {
+            '\\' => {
+                text.push(char);
+                text.extend(chars.next());
+                continue;
+            }
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '{' | '}' if !in_class => text.push('\\'),
+            _ => {}
+        }
+        text.push(char);
+    }
+    Cow::Owned(text)
 }
 
 fn read(folder: impl AsFd, name: &str) -> Option<String> {
@@ -90,34 +181,4 @@ fn read(folder: impl AsFd, name: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn the_nearest_rule_decides_and_rules_hold_below_their_folder() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |path: &str| dir.path().join(path);
-        fs::create_dir_all(at("a/b")).unwrap();
-        fs::create_dir_all(at(".git/info")).unwrap();
-        fs::write(at(".git/info/exclude"), "local\n").unwrap();
-        fs::write(at(".gitignore"), "*.log\n/top\nbuild/\n").unwrap();
-        fs::write(at("a/.gitignore"), "!keep.log\n").unwrap();
-        fs::write(at("a/b/.ignore"), "keep.log\n").unwrap();
-        let open = |path: &str| OwnedFd::from(File::open(at(path)).unwrap());
-        let root = Arc::new(open("."));
-        let mut rules = IgnoreRules::default();
-        rules.enter_all_above(&root, Path::new("a"));
-        rules.enter(open("a"), Path::new("a"));
-        let ignores = |rules: &IgnoreRules, path: &str| rules.ignores(Path::new(path), false) == Some(true);
-        assert!(ignores(&rules, "a/x.log") && ignores(&rules, "a/local"));
-        assert!(!ignores(&rules, "a/keep.log") && !ignores(&rules, "a/top") && !ignores(&rules, "a/build"));
-        assert_eq!(rules.ignores(Path::new("a/build"), true), Some(true));
-        assert_eq!(rules.ignores(Path::new("a/keep.log"), false), Some(false));
-        rules.enter(open("a/b"), Path::new("a/b"));
-        assert!(ignores(&rules, "a/b/keep.log"));
-        rules.leave();
-        assert!(!ignores(&rules, "a/keep.log"));
-    }
-}
+mod tests;

@@ -144,6 +144,11 @@ impl FilePath {
         FilePath { relative: relative.into(), folder: self.folder, sent: None, in_tree: true }
     }
 
+    /// The same path in the served folder `number` only.
+    pub fn in_folder(&self, number: usize) -> FilePath {
+        FilePath { folder: Some(number), ..self.clone() }
+    }
+
     /// The path below the served folder. Empty for the folder itself.
     pub fn as_str(&self) -> &str {
         &self.relative

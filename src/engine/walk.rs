@@ -158,13 +158,13 @@ impl<'w> Walk<'w> {
         control: &'w Control,
     ) -> Result<Walk<'w>> {
         let device = rustix::fs::fstat(&folder).map_err(failed)?.st_dev;
+        let names = read_names(&folder, options.order)?;
         let mut ignored = IgnoreRules::default();
         if options.skip_ignored {
             ignored.enter_all_above(root, path);
-            ignored.enter(&folder, path);
+            ignored.enter(&folder, path, names.rules);
         }
         let path = path.as_os_str().as_bytes().to_vec();
-        let names = read_names(&folder, options.order)?;
         let first = Level { folder: folder.into(), names, next: 0, path_len: path.len() };
         let (left_out, root) = (LeftOut::default(), root.clone());
         Ok(Walk {
@@ -326,7 +326,7 @@ impl<'w> Walk<'w> {
         match read_names(&folder, self.options.order) {
             Ok(names) => {
                 if self.options.skip_ignored {
-                    self.ignored.enter(&folder, Path::new(OsStr::from_bytes(&self.path)));
+                    self.ignored.enter(&folder, Path::new(OsStr::from_bytes(&self.path)), names.rules);
                 }
                 let level = Level { folder: folder.into(), names, next: 0, path_len: self.path.len() };
                 if self.clears {
@@ -392,6 +392,8 @@ fn failed(errno: Errno) -> Error {
     Error::ListingFailed { source: errno.into() }
 }
 
+#[cfg(test)]
+mod ignored_trees;
 mod names;
 mod passed;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::engine::LeftOut;
 
 /// Why a search left entries out, in the order of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "a search of text has more reasons than one of names")]
 pub(super) enum Reason {
     /// Files that git ignores.
     Ignored,

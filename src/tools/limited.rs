@@ -91,6 +91,11 @@ impl LimitedText {
         self.shown += if are_shown { number } else { 0 };
     }
 
+    /// Counts entries that are not shown.
+    pub(super) fn count_more(&mut self, number: u64) {
+        self.total += number;
+    }
+
     /// Whether `bytes` more bytes are within the limit.
     pub(super) fn has_room(&self, bytes: usize) -> bool {
         self.limit.is_none_or(|limit| self.text.len() + bytes + LAST_LINE.min(limit / 2) <= limit)

@@ -92,16 +92,16 @@ pub static SETS: [Set; 4] = [
         paths: true,
         one_folder: false,
         limited: true,
-        instructions: "Search in trees of text files.",
-        tools: &[&search::grep::TOOL],
+        instructions: "Search tells what it left out: git's ignored files and hidden ones, unless asked for.",
+        tools: &[&search::grep::TOOL, &search::glob::TOOL],
     },
 ];
 
 /// The set that is offered unless `--tools` says otherwise. With sets of several line bases, its base counts.
 pub const DEFAULT: &str = "lines";
 
-/// The sets that are offered for folders that are given without a flag, as to the reference server.
-pub const FOR_FOLDERS: &str = "filesystem";
+/// The sets that are offered for folders that are given without a flag: the tools of the reference server, and search.
+pub const FOR_FOLDERS: &str = "filesystem,search";
 
 /// One tool of a set.
 #[derive(Debug, Clone, Copy)]

@@ -37,6 +37,58 @@ pub(super) fn shown(name: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
+/// The same as one line: control characters are written as `\xNN`, too.
+pub(super) fn shown_line(path: &[u8]) -> Cow<'_, str> {
+    let text = shown(path);
+    if !text.contains(char::is_control) {
+        return text;
+    }
+    let mut line = String::with_capacity(text.len() + 8);
+    for char in text.chars() {
+        match char.is_control() {
+            // A write to a String cannot fail.
+            true => drop(write!(line, "\\x{:02x}", u32::from(char))),
+            false => line.push(char),
+        }
+    }
+    Cow::Owned(line)
+}
+
+/// A folder in which a search begins.
+#[derive(Debug, Clone)]
+pub(super) struct Start {
+    /// The folder.
+    pub(super) folder: FilePath,
+    /// What stands before the path of an entry below it, so that other tools take the whole: empty, or with a final `/`.
+    /// Relative to the served folder if there is only one, else absolute.
+    pub(super) before: String,
+}
+
+impl Start {
+    fn new(workspace: &Workspace, folder: FilePath) -> Result<Start> {
+        let mut before = match workspace.folder_paths().folders() {
+            [_] => folder.as_str().to_owned(),
+            _ => workspace.absolute(&folder)?.to_string_lossy().into_owned(),
+        };
+        if !before.is_empty() && !before.ends_with('/') {
+            before.push('/');
+        }
+        Ok(Start { folder, before })
+    }
+}
+
+/// Where a search in `path` begins; without a path, in `below` of each served folder. In the order of their paths.
+pub(super) fn starts(workspace: &Workspace, path: Option<&FilePath>, below: &FilePath) -> Result<Vec<Start>> {
+    let folders = match path {
+        Some(path) => vec![path.clone()],
+        None => (0..workspace.folder_paths().folders().len()).map(|number| below.in_folder(number)).collect(),
+    };
+    let mut starts =
+        folders.into_iter().map(|folder| Start::new(workspace, folder)).collect::<Result<Vec<Start>>>()?;
+    starts.sort_by(|one, other| one.before.cmp(&other.before));
+    Ok(starts)
+}
+
 /// A path as a cursor keeps it: one that is not UTF-8 as NUL and hexadecimal digits.
 pub(super) fn kept(path: &[u8]) -> Cow<'_, str> {
     if let Ok(path) = std::str::from_utf8(path) {
@@ -132,6 +184,12 @@ mod tests {
     fn names_that_are_not_utf8_are_escaped() {
         assert_eq!(shown("ä".as_bytes()), "ä");
         assert_eq!(shown(b"caf\xe9-\xff"), "caf\\xe9-\\xff");
+    }
+
+    #[test]
+    fn a_path_is_one_line_whatever_it_holds() {
+        assert_eq!(shown_line(b"a\nb\x1b\xff"), "a\\x0ab\\x1b\\xff");
+        assert_eq!(shown_line("ä b".as_bytes()), "ä b");
     }
 
     #[test]

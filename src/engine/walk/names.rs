@@ -9,6 +9,7 @@ use rustix::fs::{Dir, FileType};
 use super::{EntryKind, WalkOrder, failed, kind_of, stat};
 use crate::engine::Result;
 use crate::engine::fs::temporary;
+use crate::engine::ignored::RuleFiles;
 use crate::engine::path::is_git;
 
 /// The names in one folder, sorted. They share one buffer, so that many entries cost few allocations.
@@ -18,6 +19,8 @@ pub(super) struct Names {
     entries: Vec<NameEntry>,
     /// Whether the folder holds temporary files of this program.
     pub(super) has_temporary: bool,
+    /// Which files of rules for git the folder holds.
+    pub(super) rules: RuleFiles,
 }
 
 #[derive(Debug)]
@@ -100,10 +103,12 @@ impl Names {
 
 /// Reads the names in `folder`, without `.git` and our temporary files.
 pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder) -> Result<Names> {
-    let mut names = Names { bytes: Vec::new(), entries: Vec::new(), has_temporary: false };
+    let mut names =
+        Names { bytes: Vec::new(), entries: Vec::new(), has_temporary: false, rules: RuleFiles::default() };
     for entry in Dir::read_from(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_bytes();
+        names.rules.note(name);
         if matches!(name, b"." | b"..") || is_git(name) {
             continue;
         }

@@ -1,5 +1,9 @@
-//! The set `search`: finding files and text in them (contract 14).
+//! The set `search`: finds files and text in trees (contract 14).
 //!
-//! One file a tool.
+//! One file a tool. What several of them need is here, in `balance.rs` and in `walking.rs`.
 
+mod best;
+pub(super) mod glob;
 pub(super) mod grep;
+mod hints;
+mod pattern;

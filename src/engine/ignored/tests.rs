@@ -1,0 +1,119 @@
+//! The rules one by one; `walk/ignored_trees.rs` holds whole trees against another implementation.
+
+use std::fs;
+
+use super::*;
+
+/// The folders of a tree, and rules that have entered some of them.
+struct Tree(tempfile::TempDir, IgnoreRules);
+
+impl Tree {
+    fn new(files: &[(&str, &str)]) -> Tree {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let mut tree = Tree(dir, IgnoreRules::default());
+        tree.enter("");
+        tree
+    }
+
+    fn open(&self, path: &str) -> OwnedFd {
+        File::open(self.0.path().join(path)).unwrap().into()
+    }
+
+    fn enter(&mut self, path: &str) {
+        let folder = self.open(path);
+        self.1.enter(&folder, Path::new(path), RuleFiles::of(&folder));
+    }
+
+    fn file(&self, path: &str) -> Option<bool> {
+        self.1.ignores(Path::new(path), false)
+    }
+}
+
+#[test]
+fn the_nearest_rule_decides_and_rules_hold_below_their_folder() {
+    let mut tree = Tree::new(&[
+        (".git/info/exclude", "local\n*.log\n"),
+        (".gitignore", "*.log\n/top\nbuild/\n"),
+        ("a/.gitignore", "!keep.log\n"),
+        ("a/b/.ignore", "keep.log\n"),
+    ]);
+    tree.1 = IgnoreRules::default();
+    tree.1.enter_all_above(&Arc::new(tree.open(".")), Path::new("a"));
+    tree.enter("a");
+    assert_eq!((tree.file("a/x.log"), tree.file("a/local")), (Some(true), Some(true)));
+    assert_eq!((tree.file("a/top"), tree.file("a/build")), (None, None));
+    assert_eq!(tree.1.ignores(Path::new("a/build"), true), Some(true));
+    assert_eq!(tree.file("a/keep.log"), Some(false));
+    tree.enter("a/b");
+    assert_eq!(tree.file("a/b/keep.log"), Some(true));
+    tree.1.leave();
+    assert_eq!(tree.file("a/keep.log"), Some(false));
+}
+
+#[test]
+fn the_kinds_of_files_have_an_order_whatever_their_folders() {
+    let mut tree = Tree::new(&[
+        (".git/info/exclude", "a.*\n!c.3\n"),
+        (".ignore", "a.1\n!b.1\n"),
+        (".gitignore", "!a.2\n"),
+        ("sub/.gitignore", "!a.1\nb.1\nc.3\n"),
+    ]);
+    tree.enter("sub");
+    assert_eq!(tree.file("sub/a.1"), Some(true), ".ignore above goes before .gitignore below");
+    assert_eq!(tree.file("sub/b.1"), Some(false));
+    assert_eq!(tree.file("sub/a.2"), Some(false), ".gitignore goes before exclude");
+    assert_eq!(tree.file("sub/a.3"), Some(true));
+    assert_eq!(tree.file("sub/c.3"), Some(true));
+}
+
+#[test]
+fn a_repository_within_has_its_own_rules_but_those_of_ignore_hold() {
+    let mut tree = Tree::new(&[
+        (".git/info/exclude", "*.1\n"),
+        (".gitignore", "*.2\ninner/\n"),
+        (".ignore", "*.3\n"),
+        ("inner/.git/info/exclude", "*.4\n"),
+        ("inner/sub/x", ""),
+        // Of a worktree or a submodule.
+        ("tree/.git", "gitdir: ../.git/worktrees/tree\n"),
+    ]);
+    assert_eq!(tree.1.ignores(Path::new("inner"), true), Some(true), "the folder itself is in the outer one");
+    tree.enter("inner");
+    tree.enter("inner/sub");
+    let of = |tree: &Tree, folder: &str| [1, 2, 3, 4].map(|n| tree.file(&format!("{folder}/x.{n}")));
+    assert_eq!(of(&tree, "inner/sub"), [None, None, Some(true), Some(true)]);
+    tree.1.leave();
+    tree.1.leave();
+    tree.enter("tree");
+    assert_eq!(of(&tree, "tree"), [None, None, Some(true), None]);
+}
+
+#[test]
+fn marks_breaks_of_any_kind_and_lines_that_are_not_valid_do_no_harm() {
+    let tree =
+        Tree::new(&[(".gitignore", "\u{feff}first\r\n{a,b}\r\n[z-a]\r\n# comment\r\n\\#name\r\n\r\nlast")]);
+    for (name, expected) in [
+        ("first", Some(true)),
+        ("last", Some(true)),
+        ("#name", Some(true)),
+        ("# comment", None),
+        ("", None),
+        ("{a,b}", Some(true)),
+        ("a", None),
+        ("z", None),
+    ] {
+        assert_eq!(tree.file(name), expected, "{name}");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("outside"), "x\n").unwrap();
+    std::os::unix::fs::symlink("outside", dir.path().join(".gitignore")).unwrap();
+    let folder = OwnedFd::from(File::open(dir.path()).unwrap());
+    let mut rules = IgnoreRules::default();
+    rules.enter(&folder, Path::new(""), RuleFiles::of(&folder));
+    assert_eq!(rules.ignores(Path::new("x"), false), None, "a link is not followed, as git does");
+}

@@ -1,0 +1,176 @@
+//! What a search that found nothing can say of near misses: true, and found in a short time.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::glob::GlobFiles;
+use crate::engine::{
+    Control, EntryKind, Error, FilePath, Glob, NamePolicy, Result, WalkOptions, WalkStep, Workspace,
+};
+use crate::tools::balance::{Balance, Reason};
+use crate::tools::walking::{Start, shown, shown_line};
+
+/// The longest time for all further walks of one call.
+const LONGEST: Duration = Duration::from_millis(250);
+
+/// Lines for a pattern that matches nothing in `starts`.
+pub(super) fn hints(
+    call: &GlobFiles,
+    workspace: &Workspace,
+    starts: &[Start],
+    left_out: &Balance,
+    control: &Control,
+) -> Result<Vec<String>> {
+    if let Some(line) = missing_folder(workspace, starts) {
+        return Ok(vec![line]);
+    }
+    if let Some(line) = is_folder(call, workspace, starts) {
+        return Ok(vec![line]);
+    }
+    let mut lines = Vec::new();
+    let left = control.deadline().saturating_duration_since(Instant::now());
+    let near = Near { workspace, starts, whole: control, short: &Control::new(LONGEST.min(left)) };
+    let options = call.options();
+    if call.pattern.has_case()
+        && let Ok(glob) = call.pattern.glob_of_lower_case()
+    {
+        let found = near.count(options.clone(), |path| glob.matches(&path.to_lowercase()))?;
+        lines.extend(found.line("if upper and lower case are the same"));
+    }
+    let glob: Glob = call.pattern.glob()?;
+    let has = |reasons: [Reason; 2]| reasons.into_iter().any(|reason| left_out.of(reason) > 0);
+    let (ignored, hidden) =
+        (has([Reason::Ignored, Reason::IgnoredFolders]), has([Reason::Hidden, Reason::HiddenFolders]));
+    let both = options.skip_ignored && options.skip_hidden && (ignored || hidden);
+    let mut is_told = false;
+    for (is_useful, include_ignored, include_hidden, words) in [
+        (ignored, true, false, "with include_ignored: true"),
+        (hidden, false, true, "with include_hidden: true"),
+        (both, true, true, "with include_ignored: true and include_hidden: true"),
+    ] {
+        if !is_useful || include_ignored && include_hidden && is_told {
+            continue;
+        }
+        let options = WalkOptions {
+            skip_ignored: options.skip_ignored && !include_ignored,
+            skip_hidden: options.skip_hidden && !include_hidden,
+            ..options.clone()
+        };
+        let line = near.count(options, |path| glob.matches(path))?.line(words);
+        is_told |= line.is_some();
+        lines.extend(line);
+    }
+    Ok(lines)
+}
+
+/// Which part of a folder that the pattern names does not exist, if it is in none of the served folders.
+fn missing_folder(workspace: &Workspace, starts: &[Start]) -> Option<String> {
+    let kind = |path: &FilePath| workspace.info(path).map(|info| info.kind).ok();
+    let is_missing = |start: &Start| !matches!(kind(&start.folder), Some(EntryKind::Folder));
+    if starts.is_empty() || !starts.iter().all(is_missing) {
+        return None;
+    }
+    let mut longest: Option<(usize, String)> = None;
+    for start in starts {
+        let path = start.before.trim_end_matches('/');
+        let root = path.len() - start.folder.as_str().len().min(path.len());
+        let ends = path.bytes().enumerate().skip(root).filter(|(_, byte)| *byte == b'/').map(|(at, _)| at);
+        for end in ends.chain([path.len()]) {
+            let Ok(above) = FilePath::parse(&path[..end], NamePolicy::Paths, workspace.folder_paths()) else {
+                continue;
+            };
+            let line = match kind(&above) {
+                Some(EntryKind::Folder) => continue,
+                None => format!("[There is no folder {}]", shown_line(&path.as_bytes()[..end])),
+                Some(_) => format!("[{} is no folder]", shown_line(&path.as_bytes()[..end])),
+            };
+            if longest.as_ref().is_none_or(|(other, _)| *other < end) {
+                longest = Some((end, line));
+            }
+            break;
+        }
+    }
+    longest.map(|(_, line)| line)
+}
+
+/// Whether the pattern is the path of a folder.
+fn is_folder(call: &GlobFiles, workspace: &Workspace, starts: &[Start]) -> Option<String> {
+    let name = call.pattern.literal()?;
+    starts.iter().find_map(|start| {
+        let is_folder = workspace.info(&start.folder.join(name)).ok()?.kind == EntryKind::Folder;
+        let path = format!("{}{name}", start.before);
+        is_folder.then(|| {
+            format!(
+                "[{} is a folder; find the files in it with glob {}]",
+                shown_line(path.as_bytes()),
+                json!({ "pattern": format!("{path}/**") })
+            )
+        })
+    })
+}
+
+/// Further walks in the same folders.
+struct Near<'n> {
+    workspace: &'n Workspace,
+    starts: &'n [Start],
+    /// Of the call.
+    whole: &'n Control,
+    /// Of all further walks.
+    short: &'n Control,
+}
+
+/// Files of a further walk that match.
+#[derive(Default)]
+struct NearFiles {
+    number: u64,
+    first: Option<String>,
+    /// There may be more.
+    is_partial: bool,
+}
+
+impl Near<'_> {
+    fn count(&self, options: WalkOptions, matches: impl Fn(&str) -> bool) -> Result<NearFiles> {
+        let mut found = NearFiles::default();
+        for start in self.starts {
+            let Ok(mut walk) = self.workspace.walk(&start.folder, options.clone(), self.short) else {
+                continue;
+            };
+            loop {
+                self.whole.check()?;
+                let entry = match walk.next_step() {
+                    Ok(Some(WalkStep::Entry(entry))) => entry,
+                    Ok(Some(WalkStep::Leave(_))) => continue,
+                    Ok(None) => break,
+                    Err(Error::TimedOut) => {
+                        found.is_partial = true;
+                        return Ok(found);
+                    }
+                    Err(other) => return Err(other),
+                };
+                let is_file = || match entry.kind {
+                    EntryKind::File => true,
+                    EntryKind::Link => walk
+                        .stat_of_target()
+                        .is_some_and(|stat| EntryKind::of_mode(stat.st_mode) == EntryKind::File),
+                    _ => false,
+                };
+                if matches(&shown(walk.path_from_start())) && is_file() {
+                    found.number += 1;
+                    let path = || [start.before.as_bytes(), walk.path_from_start()].concat();
+                    found.first.get_or_insert_with(|| shown_line(&path()).into_owned());
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl NearFiles {
+    fn line(self, condition: &str) -> Option<String> {
+        let least = if self.is_partial { "at least " } else { "" };
+        let (files, matches) = if self.number == 1 { ("file", "matches") } else { ("files", "match") };
+        let first = self.first?;
+        Some(format!("[{least}{} {files} {matches} {condition}, such as {first}]", self.number))
+    }
+}
