@@ -85,10 +85,10 @@ impl LimitedText {
         self.shown += u64::from(is_shown);
     }
 
-    /// The same for several entries.
-    pub(super) fn count_all(&mut self, number: u64, are_shown: bool) {
+    /// Counts entries whose text the caller has added.
+    pub(super) fn count_shown(&mut self, number: u64) {
         self.total += number;
-        self.shown += if are_shown { number } else { 0 };
+        self.shown += number;
     }
 
     /// Counts entries that are not shown.

@@ -175,6 +175,8 @@ fn next_char(text: &[u8], at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::engine::PatternOptions;
 
@@ -257,5 +259,51 @@ mod tests {
         let text = b"a\r\nbb\rc\n\nd";
         let starts: Vec<_> = std::iter::successors(Some(9), |start| line_before(text, *start)).collect();
         assert_eq!(starts, [9, 8, 6, 3, 0]);
+    }
+
+    /// The lines with a match, each looked at alone by an expression whose text is one line.
+    fn naive(pattern: &str, options: PatternOptions, text: &str) -> Vec<String> {
+        let pattern = if options.fixed { regex_syntax::escape(pattern) } else { pattern.to_owned() };
+        let pattern = match options.whole_words {
+            true => format!(r"\b{{start-half}}(?:{pattern})\b{{end-half}}"),
+            false => pattern,
+        };
+        let syntax = regex_automata::util::syntax::Config::new().case_insensitive(options.ignore_case);
+        let regex = regex_automata::meta::Regex::builder().syntax(syntax).build(&pattern).unwrap();
+        let (mut lines, mut rest) = (Vec::new(), text);
+        while !rest.is_empty() {
+            let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
+            if regex.is_match(&rest[..end]) {
+                lines.push(rest[..end].to_owned());
+            }
+            rest = &rest[behind_break(rest.as_bytes(), end)..];
+        }
+        lines
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_lines_found_are_those_in_which_the_pattern_matches(
+            text in "([abBx \u{e4}_]{0,4}(\n|\r\n|\r)){0,10}[abx]{0,3}",
+            pattern in r"(\^|)(a|b|B|x|\.|\\s|\\w|\\W|\\b|\\B|\[\^a\]|\(a\|bx\)|\(\?:b\|\)|\(\?s:\.\))(\*|\+|\?|)(a|b|\\S|\u{e4}|)(\$|)",
+            [fixed, ignore_case, whole_words] in any::<[bool; 3]>(),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let options = PatternOptions { fixed, ignore_case, whole_words, multiline: false };
+            let expected = naive(&pattern, options, &text);
+            prop_assert_eq!(&hits(&pattern, options, &text), &expected);
+            // In two parts.
+            let (compiled, at) = (Pattern::new(&pattern, options).unwrap(), line_at(text.as_bytes(), cut.index(text.len() + 1)));
+            let (mut scan, mut found) = (LineScan::new(&compiled), Vec::new());
+            for range in [0..at, at..text.len()] {
+                scan.scan(text.as_bytes(), range, |hit| {
+                    found.push(text[hit.start..hit.end].to_owned());
+                    true
+                });
+            }
+            prop_assert_eq!(found, expected);
+        }
     }
 }

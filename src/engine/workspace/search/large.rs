@@ -158,3 +158,89 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::engine::fs::view::OpenFile;
+    use crate::engine::{Pattern, PatternOptions};
+
+    fn view(text: &[u8]) -> Arc<FileView> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(text).unwrap();
+        let stat = rustix::fs::fstat(&file).unwrap();
+        Arc::new(Arc::new(OpenFile::new(file, stat)).view(0..text.len()).unwrap())
+    }
+
+    /// The hits that three threads find in parts of `part` bytes.
+    fn found(text: &[u8], part: usize, start: usize, keep: usize) -> (Vec<Hit>, u64, bool) {
+        let pattern = Pattern::new("a", PatternOptions::default()).unwrap();
+        let control = Control::new(Duration::from_secs(60));
+        let large = LargeText { part, ..LargeText::new(view(text), 0..text.len(), start, keep, false) };
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let mut scan = LineScan::new(&pattern);
+                    while large.search_part(&mut scan, &control) {}
+                });
+            }
+        });
+        large.finish()
+    }
+
+    fn at_once(text: &[u8], start: usize) -> Vec<Hit> {
+        let pattern = Pattern::new("a", PatternOptions::default()).unwrap();
+        let mut hits = Vec::new();
+        LineScan::new(&pattern).scan(text, line_at(text, start)..text.len(), |hit| {
+            hits.push(hit);
+            true
+        });
+        hits
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+        #[test]
+        fn several_threads_find_what_one_finds(
+            text in "([ab]{0,9}(\n|\r\n|\r)){0,30}[ab]{0,3}",
+            part in 1..20usize,
+            start in 0..30usize,
+            keep in 0..9usize,
+        ) {
+            let expected = at_once(text.as_bytes(), start.min(text.len()));
+            let (hits, count, is_text) = found(text.as_bytes(), part, start.min(text.len()), keep);
+            prop_assert!(is_text);
+            prop_assert_eq!(count, expected.len() as u64);
+            prop_assert_eq!(&hits[..], &expected[..keep.min(expected.len())]);
+        }
+    }
+
+    #[test]
+    fn a_part_that_is_not_utf8_makes_the_whole_no_text() {
+        let text = [b"a\n".repeat(10).as_slice(), b"caf\xe9\n"].concat();
+        assert!(!found(&text, 4, 0, 100).2);
+    }
+
+    #[test]
+    fn a_line_longer_than_many_parts_is_searched_once() {
+        let text = ["b".repeat(5_000), "a".repeat(5_000), "\na\n".into()].concat();
+        let (hits, count, _) = found(text.as_bytes(), 16, 0, 100);
+        assert_eq!((hits, count), (at_once(text.as_bytes(), 0), 2));
+    }
+
+    #[test]
+    fn a_cancelled_search_ends_without_the_rest() {
+        let (pattern, control) =
+            (Pattern::new("a", PatternOptions::default()).unwrap(), Control::new(Duration::ZERO));
+        let text = "a\n".repeat(100);
+        let large = LargeText { part: 10, ..LargeText::new(view(text.as_bytes()), 0..200, 0, 100, false) };
+        assert!(!large.search_part(&mut LineScan::new(&pattern), &control));
+        assert_eq!(large.finish().1, 0);
+    }
+}

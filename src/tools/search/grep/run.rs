@@ -12,7 +12,7 @@ use crate::engine::{
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::cursor::{Cursor, state_of};
 use crate::tools::limited::LimitedText;
-use crate::tools::walking::shown;
+use crate::tools::walking::shown_line;
 use crate::tools::{OutputKinds, Reply, wrong_cursor};
 
 /// Room for the last lines of an answer, in bytes: the balance and the call that goes on.
@@ -148,7 +148,7 @@ impl<'r> Run<'r> {
                 last = Some((Place::behind_in_time(file), file.state));
             }
         }
-        list.count_all((ahead - skipped).saturating_sub(list.total()), false);
+        list.count_more((ahead - skipped).saturating_sub(list.total()));
         self.list_reply(list, &searched, last, wanted)
     }
 
@@ -180,7 +180,7 @@ impl<'r> Run<'r> {
         let mut list = LimitedText::new(self.grep.limit);
         let Content { text, shown, end, changed, .. } = content;
         list.text_mut().push_str(if shown == 0 { "No matches found" } else { text.trim_end_matches('\n') });
-        list.count_all(shown, true);
+        list.count_shown(shown);
         let behind = || searched.last.as_ref().map(|(folder, path)| (Place::behind(*folder, path), 0));
         let next = match (end.is_some(), searched.stop) {
             (true, _) => {
@@ -272,7 +272,7 @@ impl<'r> Run<'r> {
     /// The path of a file as other tools take it: absolute if there are several served folders.
     fn shown(self, file: &FoundFile) -> String {
         let folders = self.workspace.folder_paths().folders();
-        let path = shown(&file.path);
+        let path = shown_line(&file.path);
         match folders.get(file.folder) {
             Some(folder) if folders.len() > 1 => format!("{}/{path}", folder.display()),
             _ => path.into_owned(),
