@@ -2,10 +2,18 @@
 
 use std::borrow::Cow;
 
+/// Bytes in which breaks are counted at a time: while they are in the processor's cache.
+const COUNTED: usize = 16 << 10;
+
 /// Number of line breaks. A CRLF is one.
 pub(super) fn count_breaks(bytes: &[u8]) -> usize {
-    let ends = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
-    memchr::memchr2_iter(b'\n', b'\r', bytes).filter(ends).count()
+    let mut breaks = 0;
+    for (number, part) in bytes.chunks(COUNTED).enumerate() {
+        breaks += memchr::memchr_iter(b'\n', part).count();
+        let alone = |at: &usize| bytes.get(number * COUNTED + at + 1) != Some(&b'\n');
+        breaks += memchr::memchr_iter(b'\r', part).filter(alone).count();
+    }
+    breaks
 }
 
 /// The text with each break as `\n`.
@@ -73,13 +81,17 @@ pub(super) fn fitting(text: &[u8], numbering: Numbering, room: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Numbering, count_breaks, fitting, numbered, with_lf};
+    use super::{COUNTED, Numbering, count_breaks, fitting, numbered, with_lf};
 
     #[test]
     fn each_break_is_one_whatever_its_kind() {
         let text = "a\rb\r\n\nc\r";
         assert_eq!((count_breaks(text.as_bytes()), &*with_lf(text)), (4, "a\nb\n\nc\n"));
         assert_eq!((count_breaks(b""), &*with_lf("a")), (0, "a"));
+        // Also over the border of two parts.
+        for before in COUNTED - 3..=COUNTED {
+            assert_eq!(count_breaks(("x".repeat(before) + text).as_bytes()), 4, "{before}");
+        }
     }
 
     #[test]

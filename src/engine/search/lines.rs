@@ -32,26 +32,33 @@ impl<'p> LineScan<'p> {
         LineScan { pattern, cache: pattern.regex().create_cache() }
     }
 
-    /// Calls `found` for each line of `range` with a match, in order, until it returns false. The range begins and ends
-    /// where a line begins, or at the end of the text. Lines of a match that spans lines come together, once.
-    pub(crate) fn scan(&mut self, text: &[u8], range: Range<usize>, mut found: impl FnMut(Hit) -> bool) {
-        let mut from = range.start;
+    /// Counts the lines of `range` with a match, and adds the first ones to `hits` until there are `keep`. The range
+    /// begins and ends where a line begins, or at the end of the text. Lines of a match that spans lines count together,
+    /// once.
+    pub(crate) fn scan(&mut self, text: &[u8], range: Range<usize>, keep: usize, hits: &mut Vec<Hit>) -> u64 {
+        let (mut from, mut count) = (range.start, 0);
         while from < range.end {
+            let is_kept = hits.len() < keep;
             let hit = match self.pattern.is_multiline() {
                 true => self.next_spanning(text, from..range.end),
-                false => self.next_line(text, from..range.end),
+                false => self.next_line(text, from..range.end, is_kept),
             };
-            let Some((hit, next)) = hit else { return };
+            let Some((hit, next)) = hit else { break };
+            count += 1;
+            if is_kept {
+                hits.push(hit);
+            }
             // A map that changed may give anything; the scan must end.
-            if !found(hit) || next <= from {
-                return;
+            if next <= from {
+                break;
             }
             from = next;
         }
+        count
     }
 
-    /// The next line with a match, and where the line behind it begins.
-    fn next_line(&mut self, text: &[u8], range: Range<usize>) -> Option<(Hit, usize)> {
+    /// The next line with a match, and where the line behind it begins. Where the line begins is looked for if `with_start`.
+    fn next_line(&mut self, text: &[u8], range: Range<usize>, with_start: bool) -> Option<(Hit, usize)> {
         let mut from = range.start;
         while from < range.end {
             let input = Input::new(text).span(Span::from(from..range.end)).earliest(true);
@@ -61,7 +68,7 @@ impl<'p> LineScan<'p> {
                 from = at + 1;
                 continue;
             }
-            let start = line_start(text, from..at);
+            let start = if with_start || at == range.end { line_start(text, from..at) } else { from };
             if start == range.end {
                 return None;
             }
@@ -183,11 +190,10 @@ mod tests {
     fn hits(pattern: &str, options: PatternOptions, text: &str) -> Vec<String> {
         let pattern = Pattern::new(pattern, options).unwrap();
         let mut hits = Vec::new();
-        LineScan::new(&pattern).scan(text.as_bytes(), 0..text.len(), |hit| {
-            hits.push(text[hit.start..hit.end].to_owned());
-            true
-        });
-        hits
+        let count = LineScan::new(&pattern).scan(text.as_bytes(), 0..text.len(), usize::MAX, &mut hits);
+        assert_eq!(LineScan::new(&pattern).scan(text.as_bytes(), 0..text.len(), 0, &mut Vec::new()), count);
+        assert_eq!(hits.len() as u64, count);
+        hits.into_iter().map(|hit| text[hit.start..hit.end].to_owned()).collect()
     }
 
     fn lines(pattern: &str, text: &str) -> Vec<String> {
@@ -231,11 +237,9 @@ mod tests {
         let mut found = Vec::new();
         let mut scan = LineScan::new(&pattern);
         for range in [0..3, 3..5, 5..8] {
-            scan.scan(text.as_bytes(), range, |hit| {
-                found.push((hit.start, hit.end));
-                true
-            });
+            scan.scan(text.as_bytes(), range, usize::MAX, &mut found);
         }
+        let found: Vec<_> = found.iter().map(|hit| (hit.start, hit.end)).collect();
         assert_eq!(found, [(0, 2), (3, 4), (5, 7)]);
     }
 
@@ -298,11 +302,9 @@ mod tests {
             let (compiled, at) = (Pattern::new(&pattern, options).unwrap(), line_at(text.as_bytes(), cut.index(text.len() + 1)));
             let (mut scan, mut found) = (LineScan::new(&compiled), Vec::new());
             for range in [0..at, at..text.len()] {
-                scan.scan(text.as_bytes(), range, |hit| {
-                    found.push(text[hit.start..hit.end].to_owned());
-                    true
-                });
+                scan.scan(text.as_bytes(), range, usize::MAX, &mut found);
             }
+            let found: Vec<_> = found.iter().map(|hit| text[hit.start..hit.end].to_owned()).collect();
             prop_assert_eq!(found, expected);
         }
     }

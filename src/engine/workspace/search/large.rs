@@ -84,13 +84,7 @@ impl LargeText {
         let goes_on = control.check().is_ok();
         let is_text = goes_on && simdutf8::basic::from_utf8(&text[range.clone()]).is_ok();
         if is_text {
-            scan.scan(text, range, |hit| {
-                found.count += 1;
-                if found.hits.len() < keep {
-                    found.hits.push(hit);
-                }
-                true
-            });
+            found.count = scan.scan(text, range, keep, &mut found.hits);
         }
         let mut state = self.state();
         state.running -= 1;
@@ -196,10 +190,7 @@ mod tests {
     fn at_once(text: &[u8], start: usize) -> Vec<Hit> {
         let pattern = Pattern::new("a", PatternOptions::default()).unwrap();
         let mut hits = Vec::new();
-        LineScan::new(&pattern).scan(text, line_at(text, start)..text.len(), |hit| {
-            hits.push(hit);
-            true
-        });
+        LineScan::new(&pattern).scan(text, line_at(text, start)..text.len(), usize::MAX, &mut hits);
         hits
     }
 

@@ -199,15 +199,8 @@ impl<'s> Workers<'s> {
             return None;
         }
         let (text, keep) = (&bytes[start..], self.options.keep);
-        let (mut hits, mut count) = (Vec::new(), 0);
-        let from = line_at(text, file.start);
-        scratch.scan.scan(text, from..text.len(), |hit| {
-            count += 1;
-            if hits.len() < keep {
-                hits.push(hit);
-            }
-            true
-        });
+        let (mut hits, from) = (Vec::new(), line_at(text, file.start));
+        let count = scratch.scan.scan(text, from..text.len(), keep, &mut hits);
         let held = match hits.is_empty() {
             true => HeldText::None,
             false => HeldText::Copy(bytes.to_vec(), start..bytes.len()),

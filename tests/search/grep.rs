@@ -1,0 +1,357 @@
+//! `grep`: what it finds, how it tells it, and what it says of the rest (contract 14).
+
+use serde_json::{Value, json};
+
+use super::{SET, put, serve};
+use crate::support::{Folder, Http, Mcp, Stdio, ToolResult, each_transport};
+
+/// The text without the balance, and the balance.
+fn parts(text: &str) -> (&str, &str) {
+    text.rsplit_once("\n[").map(|(text, balance)| (text, balance.trim_end_matches(']'))).expect("a balance")
+}
+
+fn found(server: &impl Mcp, arguments: Value) -> String {
+    parts(&server.ok("grep", arguments)).0.to_owned()
+}
+
+fn small_tree(folder: &Folder) {
+    put(folder, "src/a.rs", "use std::io;\n\nfn main() {\n    run();\n}\n");
+    put(folder, "src/deep/b.rs", "fn run() {}\r\nfn Run() {}\r\n");
+    put(folder, "notes.md", "To run it: cargo run\nold line\n");
+}
+
+#[test]
+fn each_output_mode_tells_its_part_on_every_interface() {
+    let folder = Folder::new();
+    small_tree(&folder);
+    let (stdio, http) = (serve(&folder, &[]), Http::start(&folder, &[SET]));
+    let content = json!({ "pattern": "run", "output_mode": "content" });
+    let text = stdio.ok("grep", content.clone());
+    let expected = "notes.md\n1:To run it: cargo run\n\nsrc/a.rs\n4:    run();\n\nsrc/deep/b.rs\n1:fn run() {}\n\
+        [3 files searched, 3 matching lines in 3 files; nothing left out]";
+    assert_eq!(text, expected);
+    assert_eq!(http.ok("grep", content.clone()), expected);
+    let posted = http.post("/tools/grep", &content).json();
+    assert_eq!(posted["content"][0]["text"], expected);
+    let count = found(&stdio, json!({ "pattern": "(?i)run", "output_mode": "count" }));
+    assert_eq!(count, "notes.md: 1\nsrc/a.rs: 1\nsrc/deep/b.rs: 2");
+    let files = found(&stdio, json!({ "pattern": "^fn run", "names_only": true }));
+    assert_eq!(files, "src/deep/b.rs: 1");
+}
+
+#[test]
+fn files_come_newest_first_unless_told() {
+    let folder = Folder::new();
+    for (name, age) in [("old", 300), ("new", 100), ("middle", 200)] {
+        folder.write(name, "text\n");
+        let time = std::time::SystemTime::now() - std::time::Duration::from_secs(age);
+        std::fs::File::options()
+            .write(true)
+            .open(folder.path().join(name))
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
+    }
+    let server = serve(&folder, &[]);
+    assert_eq!(found(&server, json!({ "pattern": "text" })), "new: 1\nmiddle: 1\nold: 1");
+    assert_eq!(found(&server, json!({ "pattern": "text", "sort": "path" })), "middle: 1\nnew: 1\nold: 1");
+    let content = json!({ "pattern": "text", "output_mode": "content", "sort": "modified", "-n": false });
+    assert_eq!(found(&server, content), "new\ntext\n\nmiddle\ntext\n\nold\ntext");
+}
+
+#[test]
+fn lines_around_a_match_are_told_once_and_gaps_are_marked() {
+    let folder = Folder::new();
+    folder.write("f", "1\n2 x\n3\n4 x\n5\n6\n7\n8 x\n9\n");
+    let server = serve(&folder, &[]);
+    let with = |more: Value| {
+        let mut arguments = json!({ "pattern": "x" });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        found(&server, arguments)
+    };
+    assert_eq!(with(json!({ "-C": 1 })), "f\n1-1\n2:2 x\n3-3\n4:4 x\n5-5\n--\n7-7\n8:8 x\n9-9");
+    assert_eq!(with(json!({ "before": "1" })), "f\n1-1\n2:2 x\n3-3\n4:4 x\n--\n7-7\n8:8 x");
+    assert_eq!(with(json!({ "after": 2.0 })), "f\n2:2 x\n3-3\n4:4 x\n5-5\n6-6\n--\n8:8 x\n9-9");
+    assert_eq!(with(json!({ "context": 50 })).lines().count(), 10);
+}
+
+#[test]
+fn case_words_text_and_matches_alone_are_as_told() {
+    let folder = Folder::new();
+    folder.write("f", "foo.bar foo_bar\nFOO\nfood a.b a.b\n");
+    let server = serve(&folder, &[]);
+    let lines = |arguments: Value| {
+        let mut arguments = arguments;
+        arguments["output_mode"] = json!("content");
+        found(&server, arguments)
+    };
+    assert_eq!(
+        lines(json!({ "pattern": "foo", "ignore_case": true })),
+        "f\n1:foo.bar foo_bar\n2:FOO\n3:food a.b a.b"
+    );
+    assert_eq!(
+        lines(json!({ "pattern": "FOO", "case_sensitive": false, "-w": true })),
+        "f\n1:foo.bar foo_bar\n2:FOO"
+    );
+    assert_eq!(lines(json!({ "pattern": "o.b", "literal": true })), "f\n1:foo.bar foo_bar");
+    assert_eq!(lines(json!({ "pattern": "a.b", "-o": true })), "f\n3:a.b\n3:a.b");
+    assert_eq!(
+        lines(json!({ "pattern": r"bar\nFOO\nf", "multiline": true })),
+        "f\n1:foo.bar foo_bar\n2:FOO\n3:food a.b a.b"
+    );
+}
+
+#[test]
+fn a_long_line_is_cut_around_its_match() {
+    let folder = Folder::new();
+    folder.write("f", format!("{}needle{}\n", "é".repeat(2_000), "z".repeat(2_000)));
+    let server = serve(&folder, &[]);
+    let text = found(&server, json!({ "pattern": "needle", "output_mode": "content", "max_columns": 40 }));
+    assert_eq!(
+        text,
+        format!("f\n1:…{}needle{}… [columns 1991-2030 of 4006]", "é".repeat(10), "z".repeat(24))
+    );
+}
+
+#[test]
+fn globs_and_types_choose_the_files() {
+    let folder = Folder::new();
+    for path in ["a.rs", "a.py", "src/b.rs", "src/tests/c.rs", "web/d.ts", "web/e.tsx"] {
+        put(&folder, path, "x\n");
+    }
+    let server = serve(&folder, &[]);
+    let files = |more: Value| {
+        let mut arguments = json!({ "pattern": "x", "sort": "path" });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        found(&server, arguments).replace(": 1", "").replace('\n', " ")
+    };
+    assert_eq!(files(json!({ "glob": "*.rs" })), "a.rs src/b.rs src/tests/c.rs");
+    assert_eq!(files(json!({ "include": "*.{ts,tsx},*.py" })), "a.py web/d.ts web/e.tsx");
+    assert_eq!(files(json!({ "glob": ["*.rs", "!tests/**"], "path": "src" })), "src/b.rs");
+    assert_eq!(files(json!({ "glob": "src/**", "exclude": "tests/" })), "src/b.rs src/tests/c.rs");
+    assert_eq!(files(json!({ "exclude": "**/tests/**", "type": "rust" })), "a.rs src/b.rs");
+    assert_eq!(
+        files(json!({ "path": "web/d.ts", "glob": "*.rs" })),
+        "web/d.ts",
+        "a file that is named is searched"
+    );
+    let none = server.ok("grep", json!({ "pattern": "x", "glob": "*.go" }));
+    assert!(
+        none.contains("6 files not named by glob or type") && none.contains("No file is named by"),
+        "{none}"
+    );
+    let refused = server.refused("grep", json!({ "pattern": "x", "type": "pyton" }));
+    assert!(refused.contains("there is no type \"pyton\"") && refused.contains("python"), "{refused}");
+}
+
+#[test]
+fn what_was_left_out_is_told_and_found_if_asked_for() {
+    let folder = Folder::new();
+    put(&folder, ".gitignore", "target/\n*.log\n");
+    for path in ["a", "target/b", "c.log", ".hidden/d", ".e"] {
+        put(&folder, path, "needle\n");
+    }
+    folder.write("binary", b"needle\0");
+    folder.write("latin", b"needle caf\xe9\n");
+    folder.write("big", "needle\n".repeat(200_000));
+    std::os::unix::fs::symlink("a", folder.path().join("link")).unwrap();
+    let server = serve(&folder, &["--max-file=1", "--max-size=1"]);
+    let text = server.ok("grep", json!({ "pattern": "needle" }));
+    let expected = "[1 file searched, 1 matching line in 1 file; left out: 1 ignored file, 1 ignored folder, \
+        2 hidden files, 1 hidden folder, 1 link not followed, 1 binary file, 1 file too large (see --max-file), \
+        1 file not valid text]";
+    assert!(text.ends_with(expected), "{text}");
+    let all = json!({ "pattern": "needle", "include_ignored": true, "include_hidden": true, "sort": "path" });
+    assert_eq!(found(&server, all), ".e: 1\n.hidden/d: 1\na: 1\nc.log: 1\ntarget/b: 1");
+}
+
+#[test]
+fn without_a_match_true_hints_say_what_would_be_found() {
+    let folder = Folder::new();
+    folder.write("a", "Needle (x)\n");
+    put(&folder, ".gitignore", "b\n");
+    folder.write("b", "thread\n");
+    let server = serve(&folder, &[]);
+    let text = |arguments: Value| server.ok("grep", arguments);
+    let any_case = text(json!({ "pattern": "needle" }));
+    assert!(
+        any_case.starts_with("No matches found\n[1 file searched, 0 matching lines in 0 files; left out:"),
+        "{any_case}"
+    );
+    assert!(any_case.ends_with("\n[With \"-i\": true: 1 matching lines in 1 files]"), "{any_case}");
+    let literal = text(json!({ "pattern": "(x)$|(y)" , "fixed_strings": false }));
+    assert!(!literal.contains("[With"), "{literal}");
+    let literal = text(json!({ "pattern": "Needle (x)" }));
+    assert!(literal.ends_with("[With \"fixed_strings\": true: 1 matching lines in 1 files]"), "{literal}");
+    let ignored = text(json!({ "pattern": "thread" }));
+    assert!(
+        ignored.ends_with(
+            "[With \"include_ignored\": true, \"include_hidden\": true: 1 matching lines in 1 files]"
+        ),
+        "{ignored}"
+    );
+    let missing = server.refused("grep", json!({ "pattern": "x", "path": "src" }));
+    assert!(missing.starts_with("Error: File not found: src"), "{missing}");
+}
+
+#[test]
+fn a_pattern_that_cannot_be_used_says_what_to_send() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    for (pattern, said) in [
+        ("foo(", "\"fixed_strings\": true"),
+        ("a(?=b)", "look-around"),
+        (r"(a)\1", "back-references"),
+        (r"a\nb", "\"multiline\": true"),
+        (r"(\pL{500}){500}", "too large"),
+    ] {
+        let refused = server.refused("grep", json!({ "pattern": pattern }));
+        assert!(
+            refused.starts_with("Error: Invalid arguments: pattern: ") && refused.contains(said),
+            "{refused}"
+        );
+    }
+}
+
+/// The arguments of the call that goes on.
+fn next_of(result: &ToolResult) -> Option<Value> {
+    result.result["_meta"].get("file-editor/truncated").map(|truncated| truncated["next"].clone())
+}
+
+/// All pages of a call, without their balances.
+fn pages(server: &Stdio, arguments: Value) -> Vec<String> {
+    let (mut pages, mut next) = (Vec::new(), Some(arguments));
+    while let Some(arguments) = next {
+        let result = server.tool("grep", arguments);
+        assert!(!result.is_error, "{}", result.text);
+        let end = result.text.find("\n[").expect("a balance");
+        pages.push(result.text[..end].to_owned());
+        next = next_of(&result);
+        assert!(pages.len() < 1_000);
+    }
+    pages
+}
+
+#[test]
+fn pages_are_together_the_whole_answer() {
+    let folder = Folder::new();
+    for n in 0..40 {
+        put(&folder, &format!("d{}/f{n}", n % 7), format!("line\nmatch {n}\nline\n").repeat(20));
+    }
+    folder.write("large", "no\nmatch\n".repeat(100_000));
+    let server = serve(&folder, &["--answer-limit=4"]);
+    let whole = serve(&folder, &["--answer-limit=0"]);
+    for arguments in [
+        json!({ "pattern": "match", "output_mode": "content", "path": "d3" }),
+        json!({ "pattern": "match", "output_mode": "content", "glob": "d*/**", "-n": false }),
+        json!({ "pattern": "match 1", "output_mode": "content", "sort": "modified" }),
+        json!({ "pattern": "match", "output_mode": "content", "head_limit": 7, "path": "d1" }),
+        json!({ "pattern": "match", "output_mode": "count", "head_limit": 3 }),
+        json!({ "pattern": "match", "head_limit": 3 }),
+    ] {
+        let mut unlimited = arguments.clone();
+        unlimited.as_object_mut().unwrap().remove("head_limit");
+        let expected = whole.ok("grep", unlimited);
+        let lines = |text: &str| -> Vec<String> {
+            let is_line =
+                |line: &&str| !line.is_empty() && !line.starts_with(['[', 'd']) || line.contains(": ");
+            text.lines().filter(is_line).filter(|line| !line.starts_with('[')).map(str::to_owned).collect()
+        };
+        let pages = pages(&server, arguments.clone());
+        assert!(pages.len() > 1, "{arguments}");
+        assert_eq!(lines(&pages.join("\n")), lines(&expected), "{arguments}");
+    }
+}
+
+#[test]
+fn a_large_file_is_gone_on_with_where_the_answer_ended() {
+    let folder = Folder::new();
+    folder.write("large", (0..1_000_000).map(|n| format!("match {n}\n")).collect::<String>());
+    let server = serve(&folder, &["--max-size=100"]);
+    let first =
+        server.tool("grep", json!({ "pattern": "match", "output_mode": "content", "head_limit": 500 }));
+    let mut next = next_of(&first).expect("more");
+    for page in 1..4 {
+        let result = server.tool("grep", next);
+        let line = page * 500;
+        assert!(
+            result.text.starts_with(&format!("large\n{}:match {line}\n", line + 1)),
+            "{}",
+            &result.text[..99]
+        );
+        next = next_of(&result).expect("more");
+    }
+    let late = json!({ "pattern": "match 99999[0-9]$", "output_mode": "content", "offset": 8 });
+    assert_eq!(found(&server, late), "large\n999999:match 999998\n1000000:match 999999");
+}
+
+#[test]
+fn a_cursor_says_that_its_file_has_changed_and_no_other_call_takes_it() {
+    let folder = Folder::new();
+    folder.write("f", "match\n".repeat(100));
+    let server = serve(&folder, &[]);
+    let first = server.tool("grep", json!({ "pattern": "match", "output_mode": "content", "head_limit": 5 }));
+    let next = next_of(&first).expect("more");
+    folder.write("f", "other match\n".repeat(100));
+    let second = server.ok("grep", next.clone());
+    assert!(second.contains("[The file has changed since the cursor was made]"), "{second}");
+    let mut other = next.clone();
+    other["pattern"] = json!("other");
+    let refused = server.refused("grep", other);
+    assert!(refused.starts_with("Error: Invalid arguments: cursor: it belongs to another"), "{refused}");
+    let mut made_up = next;
+    made_up["cursor"] = json!("AAAA");
+    assert!(server.refused("grep", made_up).starts_with("Error: Invalid arguments: cursor: "));
+}
+
+#[test]
+fn several_folders_are_searched_in_order_and_named_by_their_paths() {
+    let (one, other) = (Folder::new(), Folder::new());
+    one.write("a", "x\n");
+    other.write("b", "x\n");
+    let dir = format!("--dir={}", other.path().display());
+    let server = Stdio::start(&one, &[SET, &dir]).ready();
+    let path =
+        |folder: &Folder, name: &str| folder.path().canonicalize().unwrap().join(name).display().to_string();
+    let text = found(&server, json!({ "pattern": "x", "output_mode": "count" }));
+    assert_eq!(text, format!("{}: 1\n{}: 1", path(&one, "a"), path(&other, "b")));
+    let first = server.tool("grep", json!({ "pattern": "x", "output_mode": "count", "head_limit": 1 }));
+    let second = server.ok("grep", next_of(&first).expect("more"));
+    assert!(second.starts_with(&path(&other, "b")), "{second}");
+}
+
+#[test]
+fn excluded_paths_and_git_do_not_exist() {
+    let folder = Folder::new();
+    for path in ["a", "secret/b", ".git/config"] {
+        put(&folder, path, "needle\n");
+    }
+    let server = serve(&folder, &["--exclude=secret"]);
+    let all = json!({ "pattern": "needle", "include_ignored": true, "include_hidden": true });
+    assert_eq!(found(&server, all), "a: 1");
+    for path in ["secret", "secret/b"] {
+        let refused = server.refused("grep", json!({ "pattern": "needle", "path": path }));
+        assert!(refused.starts_with("Error: File not found"), "{refused}");
+    }
+}
+
+#[test]
+fn a_search_ends_when_its_time_is_up_with_what_it_has_found() {
+    each_transport(|http| {
+        let folder = Folder::new();
+        folder.write("a", "needle\n");
+        // A pattern that is slow on a text that almost matches.
+        folder.write("b", "a".repeat(60_000_000));
+        let flags = [SET, "--timeout=1", "--max-size=100", "--max-file=100"];
+        let slow = json!({ "pattern": "needle|(a?b?){200}(x|y)(a|b){50}z", "output_mode": "content" });
+        let text = match http {
+            true => Http::start(&folder, &flags).ok("grep", slow),
+            false => Stdio::start(&folder, &flags).ready().ok("grep", slow),
+        };
+        let is_partial = text.contains("searched so far") && text.contains("the time was up");
+        assert!(
+            text.starts_with("a\n1:needle\n") && (is_partial || text.contains("[2 files searched,")),
+            "{text}"
+        );
+    });
+}
