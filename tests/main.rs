@@ -18,7 +18,7 @@ mod oracles; // the server against the naive model
 mod other_programs; // other programs that change files or hold them
 mod process; // flags, log, memory
 mod progress; // notifications of the progress of a call
-mod search;
+mod search; // the set search: patterns, orders, what was left out, pages, time
 mod sets; // sets of tools, lenient arguments, POST /tools/{name}
 mod stateless; // the MCP revision without a handshake
 mod stdio; // stdio: messages, order, buffers

@@ -62,7 +62,7 @@ pub struct Config {
     pub timeout: u64,
 
     /// The MCP tools offered: sets and tools, comma-separated, such as lines,exact.file_edit
-    /// [default: lines; filesystem for folders without --dir]
+    /// [default: lines; filesystem,search for folders without --dir]
     #[arg(long, value_name = "NAMES", value_parser = tools)]
     tools: Option<Tools>,
 

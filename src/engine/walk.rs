@@ -193,7 +193,8 @@ impl<'w> Walk<'w> {
 
     /// The next step; `None` at the end.
     pub fn next_step(&mut self) -> Result<Option<WalkStep>> {
-        match self.steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
+        // To read a folder may take long.
+        match self.enter || self.steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
             true => self.control.check()?,
             false => self.control.check_called_off()?,
         }

@@ -10,8 +10,9 @@ use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use ignore::WalkBuilder;
 use serde_json::{Value, json};
 
-use super::{put, serve};
+use super::serve;
 use crate::support::{Folder, Mcp, Random};
+use crate::trees::put;
 
 /// A line of an answer: its file, number, whether it matches, and its text.
 type Line = (String, u64, bool, String);

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{SET, put, serve};
+use super::{SET, serve};
 use crate::support::{Folder, Http, Mcp, Stdio, ToolResult, each_transport};
+use crate::trees::put;
 
 /// The text without the balance, and the balance.
 fn parts(text: &str) -> (&str, &str) {

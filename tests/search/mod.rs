@@ -1,20 +1,53 @@
 //! The set `search` (contract 14).
 
 mod against_ripgrep; // the same lines as ripgrep's own library finds
-mod grep; // what grep finds and tells
+mod balance; // what an answer says that it left out
+mod bounds; // hostile patterns, time, cancellation
+mod glob; // the tool glob: patterns, orders, arguments
+mod grep; // the tool grep: what it finds and tells
+mod near; // what is said where nothing matches
+mod pages; // limits and cursors
 
-use crate::support::{Folder, Stdio};
+use crate::support::{Folder, Http, Mcp, Stdio, on_both_with};
+use crate::trees::{Posted, put};
+use serde_json::Value;
 
 const SET: &str = "--tools=search";
 
-/// A server of the set on stdio that is ready.
+/// A server of the set `search` on stdio that is ready.
 fn serve(folder: &Folder, flags: &[&str]) -> Stdio {
     Stdio::start(folder, &[&[SET], flags].concat()).ready()
 }
 
-/// Writes a file and makes its folders.
-fn put(folder: &Folder, path: &str, bytes: impl AsRef<[u8]>) {
-    let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-    std::fs::create_dir_all(folder.path().join(parent)).expect("folders");
-    folder.write(path, bytes);
+/// Runs `test` over stdio, over HTTP, and over `POST /tools/{name}`.
+fn on_all(flags: &[&str], fill: impl Fn(&Folder) + Sync, test: impl Fn(&dyn Mcp, &Folder) + Sync) {
+    let flags = [&[SET], flags].concat();
+    on_both_with(&flags, &fill, &test);
+    let folder = Folder::new();
+    fill(&folder);
+    test(&Posted(Http::start(&folder, &flags)), &folder);
+}
+
+/// The paths of an answer.
+fn paths(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| !line.starts_with('[') && !line.starts_with("No ")).collect()
+}
+
+/// The paths that a call of glob gives, sorted.
+#[track_caller]
+fn found(server: &dyn Mcp, arguments: Value) -> Vec<String> {
+    let text = server.ok("glob", arguments);
+    let mut paths: Vec<String> = paths(&text).into_iter().map(str::to_owned).collect();
+    paths.sort();
+    paths
+}
+
+/// The line of an answer that says what was left out.
+fn balance(text: &str) -> &str {
+    text.lines().find(|line| line.contains(" seen, ")).unwrap_or_else(|| panic!("no balance: {text}"))
+}
+
+/// Writes empty files.
+fn touch(folder: &Folder, paths: &[&str]) {
+    paths.iter().for_each(|path| put(folder, path, ""));
 }

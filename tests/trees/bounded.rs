@@ -10,7 +10,7 @@ use crate::support::{Folder, Mcp, ToolResult};
 
 pub(super) const LIMIT: &str = "--answer-limit=1";
 
-pub(super) fn next_of(result: &ToolResult) -> Option<Value> {
+pub(crate) fn next_of(result: &ToolResult) -> Option<Value> {
     let truncated = result.result["_meta"].get("file-editor/truncated")?;
     let cut = truncated["cut"].as_object().is_some_and(|cut| !cut.is_empty());
     assert!(cut || truncated["shown"].as_u64() < truncated["of"].as_u64(), "{truncated}");
@@ -25,7 +25,7 @@ pub(super) fn pages(server: &dyn Mcp, tool: &str, arguments: Value) -> Vec<ToolR
 }
 
 /// The answers of a call and of those that it says go on.
-pub(super) fn follow(server: &dyn Mcp, tool: &str, arguments: Value) -> Vec<ToolResult> {
+pub(crate) fn follow(server: &dyn Mcp, tool: &str, arguments: Value) -> Vec<ToolResult> {
     let (mut pages, mut next) = (Vec::new(), Some(arguments));
     while let Some(arguments) = next {
         assert!(pages.len() < 1_000, "{tool} does not end: {arguments}");

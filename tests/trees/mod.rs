@@ -26,6 +26,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+pub(crate) use bounded::{follow, next_of};
+
 use crate::support::{Folder, Http, Mcp, STATELESS, Stateless, Stdio, each_transport};
 
 const SET: &str = "--tools=filesystem";
@@ -36,13 +38,13 @@ fn serve(folder: &Folder, flags: &[&str]) -> Stdio {
 }
 
 /// Writes a file and makes its folders.
-fn put(folder: &Folder, path: &str, bytes: impl AsRef<[u8]>) {
+pub(crate) fn put(folder: &Folder, path: &str, bytes: impl AsRef<[u8]>) {
     make(folder, path.rsplit_once('/').map_or("", |(parent, _)| parent));
     folder.write(path, bytes);
 }
 
 /// Makes a folder and those above it.
-fn make(folder: &Folder, path: &str) {
+pub(crate) fn make(folder: &Folder, path: &str) {
     std::fs::create_dir_all(folder.path().join(path)).expect("folders");
 }
 
@@ -77,7 +79,7 @@ fn leftovers(folder: &Folder) -> Vec<String> {
 }
 
 /// `POST /tools/{name}` as if it were MCP: the body is the result.
-struct Posted(Http);
+pub(crate) struct Posted(pub(crate) Http);
 
 impl Mcp for Posted {
     fn rpc(&self, _: &str, params: Value) -> Value {

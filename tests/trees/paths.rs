@@ -197,7 +197,7 @@ fn the_line_tools_serve_one_folder_and_say_so_at_the_start() {
 }
 
 #[test]
-fn folders_without_a_flag_are_served_over_stdio_with_the_set_filesystem() {
+fn folders_without_a_flag_are_served_over_stdio_with_the_sets_filesystem_and_search() {
     let (one, two) = (Folder::new(), Folder::new());
     put(&one, "a", "one\n");
     put(&two, "b", "two\n");
@@ -206,6 +206,7 @@ fn folders_without_a_flag_are_served_over_stdio_with_the_set_filesystem() {
     assert_eq!((read(&server, "a"), read(&server, "b")), ((false, "one\n".into()), (false, "two\n".into())));
     let allowed = outcome(&server, "list_allowed_directories", &json!({})).1;
     assert_eq!(allowed, format!("Allowed directories:\n{}\n{}", paths[0], paths[1]));
+    assert!(outcome(&server, "glob", &json!({ "pattern": "b" })).1.starts_with(&format!("{}/b\n", paths[1])));
     let missing = one.outside("none").display().to_string();
     let ended = run_to_end(&[&missing]);
     assert_eq!((ended.code, ended.stderr.lines().count()), (Some(1), 1), "{}", ended.stderr);

@@ -1,0 +1,91 @@
+//! Hostile patterns, calls whose time is up, and cancelled calls.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{SET, balance, paths, serve, touch};
+use crate::support::{Folder, Mcp, Stdio, cancelled, command, mostly_within, ping, request, with_injected};
+use crate::trees::{next_of, put};
+
+#[test]
+fn no_pattern_takes_long_or_ends_the_server() {
+    let folder = Folder::new();
+    let deep = vec!["aaaaaaaaaaaaaaaaaaaaaaaaaaaa"; 30].join("/");
+    touch(&folder, &[&format!("{deep}/b"), "x"]);
+    let server = serve(&folder, &["--timeout=60"]);
+    for pattern in [
+        "a*".repeat(1_000) + "c",
+        "**/".repeat(1_000) + "c",
+        "*".repeat(100_000),
+        "{a,b}".repeat(60),
+        "{a,".repeat(5_000),
+        "[".repeat(10_000),
+        "+(a|+(a))".repeat(200),
+        "{1..1000000}{1..1000000}".into(),
+        "\\".repeat(9_999),
+        "!".repeat(9_999) + "a",
+        "a/".repeat(2_000) + "*",
+        "\0".into(),
+        "./".repeat(5_000) + "x",
+    ] {
+        let result = server.tool("glob", json!({ "pattern": pattern, "limit": 1 }));
+        assert!(result.text.len() < 200_000, "{} bytes", result.text.len());
+    }
+    assert_eq!(paths(&server.ok("glob", json!({ "pattern": "x" }))), ["x"]);
+}
+
+/// A tree of 40 folders, under a server whose system calls for reading a folder, two for each, take this many microseconds.
+fn slow(delay: u32, flags: &[&str]) -> Option<(Folder, Stdio)> {
+    let folder = Folder::new();
+    (0..40).for_each(|n| put(&folder, &format!("folder-{n:02}/f"), ""));
+    let command = command(&folder, "stdio", &[&[SET], flags].concat());
+    let server = Stdio::run(with_injected(&command, &format!("getdents64:delay_enter={delay}"))?);
+    Some((folder, server.ready()))
+}
+
+#[test]
+fn when_the_time_is_up_what_was_found_is_answered_as_a_part_and_the_list_by_path_goes_on() {
+    let Some((_folder, server)) = slow(100_000, &["--timeout=1"]) else { return };
+    let (mut next, mut shown, mut partial) =
+        (Some(json!({ "pattern": "**", "sort": "path" })), Vec::new(), 0);
+    while let Some(arguments) = next {
+        let page = server.tool("glob", arguments);
+        assert!(!page.is_error, "{}", page.text);
+        shown.extend(paths(&page.text).into_iter().map(str::to_owned));
+        let is_partial = page.result["_meta"]["file-editor/truncated"]["partial"] == json!(true);
+        assert_eq!(is_partial, balance(&page.text).contains("before the time was up"), "{}", page.text);
+        assert_eq!(is_partial, page.text.contains("of at least"), "{}", page.text);
+        partial += usize::from(is_partial);
+        next = page.result["_meta"]["file-editor/truncated"].get("next").cloned();
+    }
+    assert!(partial > 0);
+    assert_eq!(shown, (0..40).map(|n| format!("folder-{n:02}/f")).collect::<Vec<_>>());
+    let newest = server.tool("glob", json!({ "pattern": "**" }));
+    let next = &newest.result["_meta"]["file-editor/truncated"]["next"];
+    assert_eq!(next, &json!({ "pattern": "**", "sort": "path" }), "{}", newest.text);
+}
+
+#[test]
+fn a_cancelled_search_ends_within_50_ms() {
+    mostly_within(Duration::from_millis(50), || {
+        let Some((_folder, server)) = slow(5_000, &["--max-in-flight=1"]) else { return Duration::ZERO };
+        server.send(&request(7, "tools/call", json!({ "name": "glob", "arguments": { "pattern": "**" } })));
+        let start = std::time::Instant::now();
+        server.send(&cancelled(7));
+        server.send(&ping("next"));
+        assert_eq!(server.recv()["id"], "next");
+        start.elapsed()
+    });
+}
+
+#[test]
+fn a_long_list_holds_no_more_than_an_answer_shows() {
+    let folder = Folder::new();
+    (0..3_000).for_each(|n| put(&folder, &format!("d{}/file-with-a-long-name-{n:05}", n % 10), ""));
+    let server = serve(&folder, &[]);
+    let page = server.tool("glob", json!({ "pattern": "**" }));
+    assert!(page.text.len() <= 60 << 10, "{}", page.text.len());
+    assert_eq!(page.result["_meta"]["file-editor/truncated"]["of"], 3_000);
+    assert!(next_of(&page).is_some());
+}

@@ -1,0 +1,51 @@
+//! What is said where nothing matches.
+
+use serde_json::json;
+
+use super::{on_all, serve, touch};
+use crate::support::{Folder, Mcp};
+use crate::trees::put;
+
+fn tree(folder: &Folder) {
+    touch(
+        folder,
+        &["src/Main.rs", "src/a/lib.rs", "docs/x.md", "build/out.bin", ".hidden/in.cfg", ".hidden/b.obj"],
+    );
+    put(folder, ".gitignore", "/build/\n*.obj\n");
+}
+
+#[test]
+fn what_is_near_is_told_with_the_argument_that_finds_it() {
+    on_all(&[], tree, |server, _| {
+        for (pattern, told) in [
+            ("main.rs", "[1 file matches if upper and lower case are the same, such as src/Main.rs]"),
+            ("*.RS", "[2 files match if upper and lower case are the same, such as src/Main.rs]"),
+            ("*.bin", "[1 file matches with include_ignored: true, such as build/out.bin]"),
+            ("*.cfg", "[1 file matches with include_hidden: true, such as .hidden/in.cfg]"),
+            (
+                "*.obj",
+                "[1 file matches with include_ignored: true and include_hidden: true, such as .hidden/b.obj]",
+            ),
+            ("src/b/*.rs", "[There is no folder src/b]"),
+            ("none/b/*.rs", "[There is no folder none]"),
+            ("docs/x.md/*", "[docs/x.md is no folder]"),
+            ("src", "[src is a folder; find the files in it with glob {\"pattern\":\"src/**\"}]"),
+            ("src/a", "[src/a is a folder; find the files in it with glob {\"pattern\":\"src/a/**\"}]"),
+        ] {
+            let text = server.ok("glob", json!({ "pattern": pattern }));
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!(lines[..2], ["No files match", told], "{pattern}: {text}");
+            assert!(lines.len() == 3 && lines[2].contains(" seen, 0 match"), "{text}");
+        }
+    });
+}
+
+#[test]
+fn what_is_nowhere_is_told_as_such() {
+    let folder = Folder::new();
+    tree(&folder);
+    let server = serve(&folder, &[]);
+    let text =
+        server.ok("glob", json!({ "pattern": "*.zig", "include_ignored": true, "include_hidden": true }));
+    assert_eq!(text, "No files match\n[7 files seen, 0 match; nothing left out]");
+}
