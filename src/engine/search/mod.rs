@@ -1,0 +1,6 @@
+//! Search in the bytes of files.
+
+mod filter;
+mod literals;
+
+pub use filter::{FileFilter, FilterBuilder, FilterCache, Query, Shape};
