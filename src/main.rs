@@ -33,6 +33,16 @@ fn main() -> ExitCode {
     }
 }
 
+/// Shares the workspace, and reads its files ahead if that is wanted.
+fn warmed(workspace: Workspace, warm: bool) -> Arc<Workspace> {
+    let workspace = Arc::new(workspace);
+    if warm {
+        workspace.want_warm_up();
+        workspace.start_warm_up();
+    }
+    workspace
+}
+
 fn run(config: Config, start: Instant) -> Result<(), Stop> {
     let token = config.token()?;
     let options = WorkspaceOptions {
@@ -40,6 +50,7 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
         max_bytes: config.max_file_bytes(),
         max_request: config.max_bytes(),
         cross_mounts: config.cross_mounts,
+        filter_bytes: (config.filter_cache as usize) << 20,
         read_only: config.read_only,
         durability: config.sync.into(),
         excludes: config.excludes()?,
@@ -60,7 +71,7 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
             timeout: config.timeout,
             clock: SystemTime::now,
         }),
-        workspace: Arc::new(workspace),
+        workspace: warmed(workspace, config.warm),
         max_bytes: config.max_bytes() as usize,
         timeout: Duration::from_secs(config.timeout),
         max_in_flight: config.max_in_flight.into(),

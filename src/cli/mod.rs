@@ -83,6 +83,14 @@ pub struct Config {
     #[arg(long, value_name = "KB")]
     pub answer_limit: Option<usize>,
 
+    /// Memory for what is known of searched files, in MB, 0 for none: later searches skip what cannot match
+    #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(..=65_536))]
+    pub filter_cache: u32,
+
+    /// Read all files at low priority after the start, so that the first searches are fast, too
+    #[arg(long)]
+    pub warm: bool,
+
     /// Walks enter folders on other file systems
     #[arg(long)]
     pub cross_mounts: bool,

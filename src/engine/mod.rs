@@ -17,6 +17,7 @@ mod name_table;
 mod path;
 mod progress;
 mod search;
+mod stamp_cache;
 mod text;
 mod walk;
 mod workspace;
@@ -34,7 +35,10 @@ pub use glob::{Glob, GlobBudget, GlobError, TreeExclude};
 pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;
-pub use search::{Hit, LineScan, Pattern, PatternError, PatternOptions, behind_break, line_before, line_end};
+pub use search::{
+    FileFilter, FilterBuilder, FilterCache, Hit, LineScan, Pattern, PatternError, PatternOptions, Query,
+    Shape, behind_break, line_before, line_end,
+};
 pub use text::diff::{Diff, unified};
 pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
 pub use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};

@@ -242,6 +242,8 @@ impl Executor {
                 let done = then(task.run(&workspace)?);
                 // Here and not after `work.await`: so the next call for the file need not wait for the runtime's thread.
                 task.end_turns();
+                // A search may have asked for it.
+                workspace.start_warm_up();
                 Some(done)
             }
         };

@@ -165,6 +165,30 @@ pub(crate) fn line_at(text: &[u8], at: usize) -> usize {
     behind_break(text, line_end(text, from..text.len()))
 }
 
+/// The parts of `text` that hold all lines of which a byte is in one of the sorted `ranges`, where lines end in `\n` only.
+/// They are sorted and apart, and begin and end where a line does. What lies before the line at `from` is left out.
+pub(crate) fn whole_lines(
+    text: &[u8],
+    ranges: impl Iterator<Item = Range<usize>>,
+    from: usize,
+) -> Vec<Range<usize>> {
+    let from = line_at(text, from);
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        let range = range.start.min(text.len())..range.end.min(text.len());
+        let start = memchr::memrchr(b'\n', &text[..range.start]).map_or(0, |at| at + 1).max(from);
+        // A range that ends in a break ends with its line.
+        let last = range.end.saturating_sub(1).max(start).min(text.len());
+        let end = memchr::memchr(b'\n', &text[last..]).map_or(text.len(), |at| last + at + 1);
+        match parts.last_mut() {
+            Some(before) if start <= before.end => before.end = before.end.max(end),
+            _ if start < end && start < range.end => parts.push(start..end),
+            _ => {}
+        }
+    }
+    parts
+}
+
 fn is_inside_crlf(text: &[u8], at: usize) -> bool {
     at > 0 && text.get(at - 1..=at) == Some(b"\r\n")
 }
@@ -256,6 +280,19 @@ mod tests {
         let text = b"a\r\nbb\rc\n\nd";
         let starts: Vec<_> = (0..=11).map(|at| line_at(text, at)).collect();
         assert_eq!(starts, [0, 3, 3, 3, 6, 6, 6, 8, 8, 9, 10, 10]);
+    }
+
+    #[test]
+    fn ranges_become_the_whole_lines_around_them() {
+        let text = b"ab\ncd\ref\n\ngh";
+        let whole = |ranges: &[Range<usize>], from| whole_lines(text, ranges.iter().cloned(), from);
+        assert_eq!(whole(&[0..1], 0), [0..3]);
+        assert_eq!(whole(&[1..4], 0), [0..9]);
+        assert_eq!(whole(&[0..1, 7..8], 0), [0..9]);
+        assert_eq!(whole(&[0..3, 10..99], 0), [0..3, 10..12]);
+        assert_eq!(whole(&[7..8], 5), [6..9], "from the line behind the byte");
+        assert_eq!(whole(&[0..3, 9..10], 5), [9..10]);
+        assert_eq!(whole(&[0..12], 0), [0..12]);
     }
 
     #[test]

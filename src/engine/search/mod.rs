@@ -1,10 +1,14 @@
-//! The search for text (contract 14): patterns and how lines with matches are found in bytes.
+//! The search for text (contract 14): patterns, how lines with matches are found in bytes, and filters that tell which
+//! blocks of a file cannot match.
 //!
-//! Knows no files, folders or threads: `workspace/search.rs` joins these with the search.
+//! Knows no files, folders or threads: `workspace/search/` joins these with the search.
 
+mod filter;
 mod lines;
+mod literals;
 mod pattern;
 
-pub(crate) use lines::line_at;
+pub use filter::{FileFilter, FilterBuilder, FilterCache, Query, Shape};
 pub use lines::{Hit, LineScan, behind_break, line_before, line_end};
+pub(crate) use lines::{line_at, whole_lines};
 pub use pattern::{Pattern, PatternError, PatternOptions};

@@ -8,6 +8,8 @@ use regex_syntax::hir::{
 };
 use regex_syntax::{ParserBuilder, ast, hir};
 
+use super::filter::Query;
+
 /// The longest pattern, in bytes.
 const MAX_PATTERN: usize = 64 << 10;
 
@@ -37,7 +39,7 @@ pub struct PatternOptions {
 #[derive(Debug)]
 pub struct Pattern {
     regex: Regex,
-    hir: Hir,
+    query: Query,
     multiline: bool,
 }
 
@@ -76,7 +78,7 @@ impl Pattern {
             .onepass_size_limit(Some(MAX_COMPILED / 8))
             .hybrid_cache_capacity(MAX_STATES);
         let regex = Regex::builder().configure(config).build_from_hir(&hir).map_err(too_large)?;
-        Ok(Pattern { regex, hir, multiline: options.multiline })
+        Ok(Pattern { regex, query: Query::of(&hir), multiline: options.multiline })
     }
 
     /// The compiled form. Finds matches in text whose lines end in `\n`, `\r\n` or `\r`.
@@ -84,9 +86,9 @@ impl Pattern {
         &self.regex
     }
 
-    /// The expression that is matched.
-    pub(crate) fn hir(&self) -> &Hir {
-        &self.hir
+    /// What the filter of a file is asked.
+    pub(crate) fn query(&self) -> &Query {
+        &self.query
     }
 
     /// Whether a match may span lines.

@@ -20,6 +20,7 @@ use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::fs::write_wait::WriteWaits;
 use crate::engine::path::{FilePath, FolderPaths, NamePolicy};
+use crate::engine::search::FilterCache;
 use crate::engine::{Budget, Control, Error, Result, list};
 
 mod change;
@@ -66,6 +67,8 @@ pub struct WorkspaceOptions {
     pub max_bytes: u64,
     /// Largest request, in bytes: the plans of edits take up memory in proportion to it.
     pub max_request: u64,
+    /// Memory limit of the filters of searched files, in bytes; 0: none is made.
+    pub filter_bytes: usize,
     /// Whether walks enter folders on other file systems.
     pub cross_mounts: bool,
     /// Paths that do not exist for clients.
@@ -82,6 +85,7 @@ impl Default for WorkspaceOptions {
             names: NamePolicy::Portable,
             max_bytes: 10 << 20,
             max_request: 10 << 20,
+            filter_bytes: 64 << 20,
             cross_mounts: false,
             excludes: Excludes::default(),
             read_only: false,
@@ -113,6 +117,8 @@ pub struct Workspace {
     /// See [`Workspace::helpers`]. Counted when they are needed for the first time.
     helpers: OnceLock<Budget>,
     search_slots: search::SearchSlots,
+    filters: FilterCache,
+    warming: search::WarmUp,
 }
 
 impl Workspace {
@@ -138,6 +144,8 @@ impl Workspace {
             write_waits: WriteWaits::default(),
             helpers: OnceLock::new(),
             search_slots: search::SearchSlots::default(),
+            filters: FilterCache::new(options.filter_bytes),
+            warming: search::WarmUp::default(),
             options,
             umask,
             cache: IndexCache::new(CACHE_BYTES),
@@ -174,6 +182,7 @@ impl Workspace {
     /// Moves cached indexes to the calling thread's heap, so that pages of ended threads can be freed.
     pub fn compact(&self) {
         self.cache.compact();
+        self.filters.compact();
     }
 
     /// Parses a path under the workspace's policy.

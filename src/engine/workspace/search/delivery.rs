@@ -12,6 +12,8 @@ const MAX_WAITING: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) counts: SearchCounts,
+    /// Files that were read because no filter is known for them.
+    pub(super) unknown: u64,
     /// What the walk had left out when it gave these files.
     pub(super) left_out: LeftOut,
     pub(super) found: Vec<FoundFile>,
@@ -33,6 +35,8 @@ pub(super) struct Delivery<'r> {
     waiting: BTreeMap<u64, Batch>,
     held: usize,
     wants_more: bool,
+    /// See [`Batch::unknown`].
+    pub(super) unknown: u64,
     pub(super) done: Searched,
 }
 
@@ -44,7 +48,7 @@ impl<'r> Delivery<'r> {
             stop: None,
             last: None,
         };
-        Delivery { receiver, next: 0, waiting: BTreeMap::new(), held: 0, wants_more: true, done }
+        Delivery { receiver, next: 0, waiting: BTreeMap::new(), held: 0, wants_more: true, unknown: 0, done }
     }
 
     /// Takes the batch of this number, and hands on all whose turn it is. Returns whether more is wanted.
@@ -72,7 +76,8 @@ impl<'r> Delivery<'r> {
     }
 
     fn hand_on(&mut self, batch: Batch) {
-        let Batch { counts, left_out, found, last } = batch;
+        let Batch { counts, unknown, left_out, found, last } = batch;
+        self.unknown += unknown;
         self.done.counts.add(&counts);
         self.done.left_out = left_out;
         self.done.last = last.or(self.done.last.take());

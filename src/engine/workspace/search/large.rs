@@ -9,21 +9,28 @@ use crate::engine::fs::view::FileView;
 use crate::engine::search::{Hit, LineScan, line_at};
 
 /// Bytes of a part: a slow pattern must notice soon that its search is cancelled.
-const PART: usize = 512 << 10;
+pub(super) const PART: usize = 512 << 10;
 
 /// See the module.
 pub(super) struct LargeText {
     view: Arc<FileView>,
     /// The text in the view, without a byte order mark.
     range: Range<usize>,
-    /// Where the search begins in the text.
-    start: usize,
+    /// The parts of the text, in order. A part ends where the next one begins if that is in the same stretch of lines.
+    parts: Vec<Part>,
     keep: usize,
-    /// Bytes of a part; the whole text if matches may span lines.
-    part: usize,
+    /// All of it was found to be UTF-8 before.
+    pub(super) is_known_text: bool,
     state: Mutex<State>,
     /// A part is done.
     done: Condvar,
+}
+
+/// Bytes of one stretch of whole lines. The part begins at the first line at or behind its start, and ends likewise.
+#[derive(Clone)]
+struct Part {
+    bytes: Range<usize>,
+    stretch: Range<usize>,
 }
 
 #[derive(Default)]
@@ -49,16 +56,24 @@ struct PartHits {
 }
 
 impl LargeText {
+    /// `range` is the text in the view; its `stretches` of whole lines are searched, in parts of `part` bytes.
     pub(super) fn new(
         view: Arc<FileView>,
         range: Range<usize>,
-        start: usize,
+        stretches: &[Range<usize>],
         keep: usize,
-        spans_lines: bool,
+        part: usize,
     ) -> LargeText {
-        let part = if spans_lines { usize::MAX } else { PART };
+        let parts = |stretch: &Range<usize>| {
+            let stretch = stretch.clone();
+            stretch.clone().step_by(part).map(move |start| {
+                let end = start.saturating_add(part).min(stretch.end);
+                Part { bytes: start..end, stretch: stretch.clone() }
+            })
+        };
+        let parts = stretches.iter().flat_map(parts).collect();
         let state = Mutex::new(State { is_text: true, ..State::default() });
-        LargeText { view, range, start, keep, part, state, done: Condvar::new() }
+        LargeText { view, range, parts, keep, is_known_text: false, state, done: Condvar::new() }
     }
 
     fn text(&self) -> &[u8] {
@@ -68,12 +83,7 @@ impl LargeText {
     /// Whether a part is left to take.
     pub(super) fn has_parts(&self) -> bool {
         let state = self.state();
-        state.is_text && self.begin(state.next) < self.range.len()
-    }
-
-    /// Where the part of this number begins, but for the end of its first line.
-    fn begin(&self, number: usize) -> usize {
-        number.saturating_mul(self.part).saturating_add(self.start)
+        state.is_text && state.next < self.parts.len()
     }
 
     /// Searches one part. Returns false if none is left, or the search is to end.
@@ -82,7 +92,8 @@ impl LargeText {
         let text = self.text();
         let mut found = PartHits::default();
         let goes_on = control.check().is_ok();
-        let is_text = goes_on && simdutf8::basic::from_utf8(&text[range.clone()]).is_ok();
+        let is_text =
+            goes_on && (self.is_known_text || simdutf8::basic::from_utf8(&text[range.clone()]).is_ok());
         if is_text {
             found.count = scan.scan(text, range, keep, &mut found.hits);
         }
@@ -96,18 +107,16 @@ impl LargeText {
 
     /// Takes the next part: its number, its bytes, and how many hits it may keep.
     fn take(&self) -> Option<(usize, Range<usize>, usize)> {
-        let (len, mut state) = (self.range.len(), self.state());
+        let mut state = self.state();
         let number = state.next;
-        let begin = self.begin(number);
-        if begin >= len || !state.is_text {
-            return None;
-        }
+        let part = self.parts.get(number).filter(|_| state.is_text)?;
         state.next += 1;
         state.running += 1;
         let keep = if state.merged.hits.len() < self.keep { self.keep } else { 0 };
         drop(state);
-        let range = self.line_at(begin)..self.line_at(begin.saturating_add(self.part).min(len));
-        Some((number, range, keep))
+        let at =
+            |byte| if byte == part.stretch.start { byte } else { self.line_at(byte).min(part.stretch.end) };
+        Some((number, at(part.bytes.start)..at(part.bytes.end), keep))
     }
 
     /// Where the first line at or behind the byte `at` begins, or the end of the text.
@@ -121,7 +130,7 @@ impl LargeText {
             return known.end;
         }
         let line = line_at(text, at);
-        if line - at > self.part {
+        if line - at > PART {
             self.state().long_line = at..line;
         }
         line
@@ -175,7 +184,8 @@ mod tests {
     fn found(text: &[u8], part: usize, start: usize, keep: usize) -> (Vec<Hit>, u64, bool) {
         let pattern = Pattern::new("a", PatternOptions::default()).unwrap();
         let control = Control::new(Duration::from_secs(60));
-        let large = LargeText { part, ..LargeText::new(view(text), 0..text.len(), start, keep, false) };
+        let lines = [line_at(text, start)..text.len()];
+        let large = LargeText::new(view(text), 0..text.len(), &lines, keep, part);
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
@@ -230,7 +240,7 @@ mod tests {
         let (pattern, control) =
             (Pattern::new("a", PatternOptions::default()).unwrap(), Control::new(Duration::ZERO));
         let text = "a\n".repeat(100);
-        let large = LargeText { part: 10, ..LargeText::new(view(text.as_bytes()), 0..200, 0, 100, false) };
+        let large = LargeText::new(view(text.as_bytes()), 0..200, &[0..200], 100, 10);
         assert!(!large.search_part(&mut LineScan::new(&pattern), &control));
         assert_eq!(large.finish().1, 0);
     }

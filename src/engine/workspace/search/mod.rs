@@ -11,12 +11,15 @@ use std::time::{Duration, Instant};
 
 pub(super) use self::slots::SearchSlots;
 use self::source::Source;
+pub(super) use self::warm::WarmUp;
+use self::warm::Warming;
 use self::workers::Workers;
 use super::Workspace;
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::FileView;
 use crate::engine::path::FilePath;
 use crate::engine::search::Hit;
+use crate::engine::text::lines::LineIndex;
 use crate::engine::walk::LeftOut;
 use crate::engine::{Control, Pattern, Result};
 
@@ -25,6 +28,7 @@ mod large;
 mod slots;
 mod source;
 mod text;
+mod warm;
 mod workers;
 
 /// How long the calling thread searches before further threads start. Most searches in few files are over by then.
@@ -79,6 +83,8 @@ pub struct FoundFile {
     /// Other programs wrote to it all the while: its lines may be of different moments.
     pub is_changing: bool,
     text: HeldText,
+    /// The index of its lines, if it is large and known.
+    index: Option<Arc<LineIndex>>,
 }
 
 /// The bytes of a file with hits.
@@ -100,6 +106,13 @@ impl FoundFile {
             HeldText::Map(view, range) => &view.bytes()[range.clone()],
             HeldText::None => &[],
         }
+    }
+
+    /// The number of the line at the byte `at` of the text, 0-based, if that need not be counted.
+    pub fn line_at(&self, at: usize) -> Option<u64> {
+        let (index, HeldText::Map(view, range)) = (self.index.as_ref()?, &self.text) else { return None };
+        (index.len_bytes() == view.bytes().len())
+            .then(|| index.line_at(range.start + at, view.bytes()) as u64)
     }
 
     /// Whether all bytes read so far are those of its state.
@@ -189,7 +202,12 @@ impl Workspace {
         if !workers.run(Some(Instant::now() + ALONE)) {
             self.search_on_threads(&workers);
         }
-        workers.finish()
+        let (searched, unknown) = workers.finish()?;
+        // The next search in this folder need not read what cannot match.
+        if unknown > 0 {
+            self.warming.want(Warming::of(&options));
+        }
+        Ok(searched)
     }
 
     /// Goes on with a search on as many threads as there are processors, in favour of other calls.

@@ -6,6 +6,9 @@ use std::thread;
 /// By how much the priority of searching threads is lower (nice(2)): short calls go first on a busy processor.
 const NICENESS: i32 = 6;
 
+/// The lowest priority of nice(2).
+const LOWEST: i32 = 19;
+
 /// As many slots as there are processors.
 #[derive(Debug)]
 pub(in crate::engine::workspace) struct SearchSlots {
@@ -53,7 +56,16 @@ impl Drop for Slot<'_> {
 
 /// Lowers the priority of the calling thread.
 pub(super) fn lower_priority() {
-    // On Linux, the call concerns the thread only. Without it, the search works as well.
+    lower_by(NICENESS);
+}
+
+/// Makes the calling thread run when no other wants to.
+pub(super) fn lowest_priority() {
+    lower_by(LOWEST);
+}
+
+fn lower_by(niceness: i32) {
+    // On Linux, the call concerns the thread only. Without it, the work is done as well.
     #[cfg(target_os = "linux")]
-    let _ = rustix::process::nice(NICENESS);
+    let _ = rustix::process::nice(niceness);
 }

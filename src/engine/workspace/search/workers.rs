@@ -1,18 +1,19 @@
 //! The threads of one search: they take files from the walk, search them, and put what they found in order.
 
+use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::delivery::{Batch, Delivery};
-use super::large::LargeText;
+use super::large::{self, LargeText};
 use super::slots::Slot;
 use super::source::{Candidate, Source};
 use super::text::{Beginning, Opened, OpenedText};
 use super::{FoundFile, HeldText, Receiver, SearchOptions, SearchStop, Searched};
 use crate::engine::fs::view::FileView;
-use crate::engine::search::{LineScan, line_at};
+use crate::engine::search::{LineScan, line_at, whole_lines};
 use crate::engine::workspace::Workspace;
-use crate::engine::{Control, Error, Pattern, Result};
+use crate::engine::{Control, Error, FileStamp, Pattern, Result};
 
 /// Files that a thread takes at a time.
 const BATCH: usize = 16;
@@ -165,27 +166,39 @@ impl<'s> Workers<'s> {
             return Ok(());
         }
         let slot = self.slot(scratch);
+        let stamp = FileStamp::of(&file.stat);
+        let known = self.workspace.stretches(self.pattern, &stamp);
+        if known.as_ref().is_some_and(Vec::is_empty) {
+            counts.files += 1;
+            counts.bytes += stamp.len;
+            return Ok(());
+        }
         let found = match self.workspace.open_for_search(&file, &mut scratch.buffer, self.control)? {
             Opened::Gone => return Ok(()),
             Opened::Unreadable => {
                 counts.unreadable += 1;
                 return Ok(());
             }
-            Opened::Copied(opened) => self.search_copy(file, opened, batch, scratch),
+            Opened::Copied(opened) => {
+                let known = known.filter(|_| opened.stamp == stamp);
+                self.search_copy(file, opened, known, batch, scratch)
+            }
             Opened::Mapped(opened, view) => {
                 drop(slot);
-                self.search_map(file, opened, view, batch, scratch)?
+                let known = known.filter(|_| opened.stamp == stamp);
+                self.search_map(file, opened, view, known, batch, scratch)?
             }
         };
         batch.found.extend(found);
         Ok(())
     }
 
-    /// Searches the text in the thread's buffer.
+    /// Searches the text in the thread's buffer. `known`: the only bytes of the file where a match can be.
     fn search_copy(
         &self,
         file: Candidate,
         opened: OpenedText,
+        known: Option<Vec<Range<u64>>>,
         batch: &mut Batch,
         scratch: &mut Scratch,
     ) -> Option<FoundFile> {
@@ -194,13 +207,17 @@ impl<'s> Workers<'s> {
             counts.binary += 1;
             return None;
         };
-        if simdutf8::basic::from_utf8(bytes).is_err() {
+        // A file with a filter was found to be UTF-8.
+        if known.is_none() && simdutf8::basic::from_utf8(bytes).is_err() {
             counts.not_text += 1;
             return None;
         }
-        let (text, keep) = (&bytes[start..], self.options.keep);
-        let (mut hits, from) = (Vec::new(), line_at(text, file.start));
-        let count = scratch.scan.scan(text, from..text.len(), keep, &mut hits);
+        let text = &bytes[start..];
+        let (mut hits, mut count) = (Vec::new(), 0);
+        for stretch in stretches_of(text, known.as_deref(), start, file.start) {
+            count += scratch.scan.scan(text, stretch, self.options.keep, &mut hits);
+        }
+        batch.unknown += u64::from(known.is_none() && opened.is_worth_filter());
         let held = match hits.is_empty() {
             true => HeldText::None,
             false => HeldText::Copy(bytes.to_vec(), start..bytes.len()),
@@ -208,12 +225,13 @@ impl<'s> Workers<'s> {
         found_file(file, opened, batch, hits, count, held)
     }
 
-    /// Searches a mapped text together with other threads.
+    /// Searches a mapped text together with other threads. `known`: as above.
     fn search_map(
         &self,
         file: Candidate,
         opened: OpenedText,
         view: Arc<FileView>,
+        known: Option<Vec<Range<u64>>>,
         batch: &mut Batch,
         scratch: &mut Scratch,
     ) -> Result<Option<FoundFile>> {
@@ -223,9 +241,11 @@ impl<'s> Workers<'s> {
             return Ok(None);
         };
         let range = start..bytes.len();
-        let spans_lines = self.pattern.is_multiline();
-        let large =
-            Arc::new(LargeText::new(view.clone(), range.clone(), file.start, self.options.keep, spans_lines));
+        let stretches = stretches_of(&bytes[start..], known.as_deref(), start, file.start);
+        let part = if self.pattern.is_multiline() { usize::MAX } else { large::PART };
+        let mut large = LargeText::new(view.clone(), range.clone(), &stretches, self.options.keep, part);
+        large.is_known_text = known.is_some();
+        let large = Arc::new(large);
         self.work().large.push(large.clone());
         self.changed.notify_all();
         self.search_parts(&large, scratch);
@@ -236,9 +256,14 @@ impl<'s> Workers<'s> {
             batch.counts.not_text += 1;
             return Ok(None);
         }
+        batch.unknown += u64::from(known.is_none() && opened.is_worth_filter());
         let is_changing = opened.is_changing || !view.unchanged();
         let held = if hits.is_empty() { HeldText::None } else { HeldText::Map(view, range) };
-        Ok(found_file(file, OpenedText { is_changing, ..opened }, batch, hits, count, held))
+        let mut found = found_file(file, OpenedText { is_changing, ..opened }, batch, hits, count, held);
+        if let Some(file) = &mut found {
+            file.index = self.workspace.known_index(&file.stamp);
+        }
+        Ok(found)
     }
 
     /// Puts what was found in order, or ends the search.
@@ -268,19 +293,20 @@ impl<'s> Workers<'s> {
         }
     }
 
-    /// The result, once no thread is at work.
-    pub(super) fn finish(self) -> Result<Searched> {
+    /// The result, once no thread is at work, and how many files were read because no filter is known for them.
+    pub(super) fn finish(self) -> Result<(Searched, u64)> {
         let mut work = self.work.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = work.error {
             return Err(error);
         }
-        let mut done = self.delivery.into_inner().unwrap_or_else(PoisonError::into_inner).done;
+        let Delivery { mut done, unknown, .. } =
+            self.delivery.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.stop = work.stop;
         if done.stop.is_none() {
             done.counts.add(&std::mem::take(&mut work.source.counts));
             done.left_out = work.source.left_out();
         }
-        Ok(done)
+        Ok((done, unknown))
     }
 
     fn work(&self) -> MutexGuard<'_, Work<'s>> {
@@ -333,6 +359,18 @@ impl Work<'_> {
     }
 }
 
+/// The stretches of `text` to search: whole lines around the known bytes of the file, or all lines. The text begins at the
+/// byte `offset` of the file; what lies before the line at `from` is left out.
+fn stretches_of(text: &[u8], known: Option<&[Range<u64>]>, offset: usize, from: usize) -> Vec<Range<usize>> {
+    let in_text = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX).saturating_sub(offset);
+    match known {
+        Some(known) => {
+            whole_lines(text, known.iter().map(|range| in_text(range.start)..in_text(range.end)), from)
+        }
+        None => vec![line_at(text, from)..text.len()],
+    }
+}
+
 fn found_file(
     file: Candidate,
     opened: OpenedText,
@@ -346,5 +384,16 @@ fn found_file(
     batch.counts.bytes += stamp.len;
     batch.counts.changing += u64::from(is_changing);
     let Candidate { number: folder, path, base, start, .. } = file;
-    (count > 0).then_some(FoundFile { folder, path, base, stamp, start, hits, count, is_changing, text })
+    (count > 0).then_some(FoundFile {
+        folder,
+        path,
+        base,
+        stamp,
+        start,
+        hits,
+        count,
+        is_changing,
+        text,
+        index: None,
+    })
 }

@@ -63,6 +63,25 @@ struct FileText<'f> {
     told: usize,
     /// Nothing of the file was told yet.
     is_new: bool,
+    file: &'f FoundFile,
+}
+
+/// Over so many bytes, the number of a line is looked up in the file's index, if there is one.
+const WORTH_INDEX: usize = 64 << 10;
+
+impl FileText<'_> {
+    /// Counts on, or looks up the number of the line at the byte `at`.
+    fn count_to(&mut self, at: usize, first: u64) {
+        if at < self.counted {
+            (self.counted, self.line) = (0, first);
+        }
+        let known = if at - self.counted > WORTH_INDEX { self.file.line_at(at) } else { None };
+        self.line = match known {
+            Some(line) => first + line,
+            None => self.line + count_breaks(&self.text[self.counted..at]) as u64,
+        };
+        self.counted = at;
+    }
 }
 
 impl<'p> Content<'p> {
@@ -85,7 +104,7 @@ impl<'p> Content<'p> {
         }
         let text = file.text();
         let mut lines =
-            FileText { text, counted: 0, line: self.form.base.first(), told: file.start, is_new: true };
+            FileText { text, counted: 0, line: self.form.base.first(), told: file.start, is_new: true, file };
         let mut last: Option<Hit> = None;
         for hit in &file.hits {
             if self.skip > 0 {
@@ -186,11 +205,7 @@ impl<'p> Content<'p> {
         if !self.form.numbers {
             return;
         }
-        if at < lines.counted {
-            (lines.counted, lines.line) = (0, self.form.base.first());
-        }
-        lines.line += count_breaks(&lines.text[lines.counted..at]) as u64;
-        lines.counted = at;
+        lines.count_to(at, self.form.base.first());
         self.text.push_str(itoa::Buffer::new().format(lines.line));
         self.text.push(mark);
     }

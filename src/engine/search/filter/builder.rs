@@ -1,0 +1,91 @@
+//! Makes filters from bytes that come in pieces.
+
+use memchr::memchr;
+
+use crate::engine::search::filter::blocks::{Blocks, FileFilter, Shape};
+use crate::engine::search::filter::grams::{self, BITMAP_WORDS, OVERLAP};
+
+/// Makes the filters of files, one after the other. It keeps one block of text.
+#[derive(Debug)]
+pub struct FilterBuilder {
+    shape: Shape,
+    /// The folded bytes of the block that is not complete, and up to [`OVERLAP`] bytes of the next.
+    text: Vec<u8>,
+    /// A bit for each n-gram of a block; 0 between blocks.
+    bitmap: Box<[u64; BITMAP_WORDS]>,
+    /// Bytes of the file in `blocks`.
+    done: u64,
+    blocks: Blocks,
+}
+
+impl Default for FilterBuilder {
+    fn default() -> FilterBuilder {
+        FilterBuilder::new(Shape::default())
+    }
+}
+
+impl FilterBuilder {
+    /// A builder for filters of this shape.
+    pub fn new(shape: Shape) -> FilterBuilder {
+        FilterBuilder {
+            shape,
+            text: Vec::new(),
+            bitmap: Box::new([0; BITMAP_WORDS]),
+            done: 0,
+            blocks: Blocks::default(),
+        }
+    }
+
+    /// Adds the next bytes of the file, any number of them.
+    pub fn push(&mut self, mut bytes: &[u8]) {
+        let full = self.shape.block_bytes() + OVERLAP;
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(full - self.text.len()));
+            let start = self.text.len();
+            self.text.extend_from_slice(now);
+            self.text[start..].make_ascii_lowercase();
+            bytes = later;
+            if self.text.len() == full {
+                self.end_block(self.shape.block_bytes());
+            }
+        }
+    }
+
+    /// The filter of the file, which has `len` bytes. If fewer were pushed, its last blocks are not known; if more
+    /// were pushed, none is. The builder is then ready for another file.
+    pub fn finish(&mut self, len: u64) -> FileFilter {
+        let pushed = self.done + self.text.len() as u64;
+        while pushed == len && !self.text.is_empty() {
+            self.end_block(self.text.len().min(self.shape.block_bytes()));
+        }
+        self.text.clear();
+        self.done = 0;
+        let blocks = std::mem::take(&mut self.blocks);
+        let blocks = if pushed <= len { blocks } else { Blocks::default() };
+        blocks.finish(len, self.shape)
+    }
+
+    /// Adds the first `len` bytes of the text as a block. All n-grams that begin in them must be in the text.
+    fn end_block(&mut self, len: usize) {
+        if !self.blocks.is_full() {
+            self.mark(len);
+            let has_break = memchr(b'\n', &self.text[..len]).is_some();
+            self.blocks.add(&self.bitmap, len, has_break, self.shape);
+            self.bitmap.fill(0);
+        }
+        self.text.drain(..len);
+        self.done += len as u64;
+    }
+
+    /// Sets the bits of the n-grams that begin in the first `len` bytes of the text.
+    fn mark(&mut self, len: usize) {
+        let mut set = |bit: u16| self.bitmap[usize::from(bit >> 6)] |= 1 << (bit & 63);
+        let mut marked = 0;
+        for bytes in self.text.windows(size_of::<u64>()).take(len) {
+            let Some(bytes) = bytes.first_chunk() else { break };
+            set(grams::bit_of(u64::from_le_bytes(*bytes)));
+            marked += 1;
+        }
+        grams::bits(&self.text[marked..]).for_each(set);
+    }
+}

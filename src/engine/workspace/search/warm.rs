@@ -1,0 +1,230 @@
+//! Makes the filters and line indexes of files ahead of the next search, on one thread of low priority.
+//!
+//! A search asks for it when it had to read files. The filters tell later searches which bytes cannot match.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::SearchOptions;
+use super::slots::lowest_priority;
+use super::source::{Candidate, Source};
+use super::text::{Beginning, Opened, OpenedText};
+use crate::engine::cache::CachedText;
+use crate::engine::fs::view::FileView;
+use crate::engine::path::FilePath;
+use crate::engine::search::FilterBuilder;
+use crate::engine::text::lines::LineIndex;
+use crate::engine::workspace::Workspace;
+use crate::engine::workspace::read::Cacheable;
+use crate::engine::{Control, FileStamp, Pattern, Result};
+
+/// The longest time of one warm-up.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// Bytes of a map that are read at a time, while they are in the processor's cache.
+const STEP: usize = 64 << 10;
+
+/// From this size on, the index of a file's lines is made as well, in bytes. In smaller files lines are counted quickly.
+const WORTH_INDEX: usize = 1 << 20;
+
+/// Smaller files are read as quickly as a filter is asked. In bytes.
+const WORTH_FILTER: usize = 1 << 10;
+
+/// How long nothing is warmed up after a warm-up that filled the memory for filters: the next one would push out its result.
+const REST: Duration = Duration::from_secs(600);
+
+/// What is to be warmed up: the files that a search looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Warming {
+    path: Option<FilePath>,
+    skip_ignored: bool,
+    skip_hidden: bool,
+}
+
+impl Warming {
+    pub(super) fn of(options: &SearchOptions) -> Warming {
+        let SearchOptions { path, skip_ignored, skip_hidden, .. } = *options;
+        Warming { path: path.cloned(), skip_ignored, skip_hidden }
+    }
+}
+
+/// What is wanted, and whether a thread is at it.
+#[derive(Debug, Default)]
+pub(in crate::engine::workspace) struct WarmUp(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    wanted: Option<Warming>,
+    is_running: bool,
+    /// Until then, there is no room for more.
+    is_full_until: Option<Instant>,
+}
+
+impl WarmUp {
+    /// Asks for a warm-up. Only the last wish counts.
+    pub(super) fn want(&self, warming: Warming) {
+        let mut state = self.state();
+        if state.is_full_until.is_none_or(|until| until < Instant::now()) {
+            state.wanted = Some(warming);
+        }
+    }
+
+    /// Records that there is no room for more.
+    fn set_full(&self) {
+        self.state().is_full_until = Some(Instant::now() + REST);
+    }
+
+    /// Takes what is wanted, unless a thread is at work.
+    fn begin(&self) -> Option<Warming> {
+        let mut state = self.state();
+        if state.is_running {
+            return None;
+        }
+        let wanted = state.wanted.take()?;
+        state.is_running = true;
+        Some(wanted)
+    }
+
+    /// Takes what was wanted meanwhile. `None` ends the work.
+    fn next(&self) -> Option<Warming> {
+        let mut state = self.state();
+        let wanted = state.wanted.take();
+        state.is_running = wanted.is_some();
+        wanted
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpenedText {
+    /// Whether it is worth while to make a filter of the file, and its stamp can be trusted.
+    pub(super) fn is_worth_filter(&self) -> bool {
+        self.len() >= WORTH_FILTER && self.keep == Cacheable::Yes && !self.is_changing
+    }
+}
+
+impl Workspace {
+    /// The bytes of a file in this state where a match can be. `None`: nothing is known of it.
+    pub(super) fn stretches(&self, pattern: &Pattern, stamp: &FileStamp) -> Option<Vec<Range<u64>>> {
+        let filter = self.filters.get(stamp)?;
+        Some(filter.candidates(pattern.query(), !pattern.is_multiline()))
+    }
+
+    /// The index of a file's lines, if it is known.
+    pub(super) fn known_index(&self, stamp: &FileStamp) -> Option<Arc<LineIndex>> {
+        match self.cache.get(stamp)? {
+            CachedText::Text(index) => Some(index),
+            CachedText::NotText(_) => None,
+        }
+    }
+
+    /// Asks for the filters of all files.
+    pub fn want_warm_up(&self) {
+        self.warming.want(Warming { path: None, skip_ignored: true, skip_hidden: true });
+    }
+
+    /// Starts what was asked for on a thread, unless one is at work.
+    pub fn start_warm_up(self: &Arc<Self>) {
+        if !self.filters.is_on() {
+            return;
+        }
+        let Some(first) = self.warming.begin() else { return };
+        let workspace = self.clone();
+        let work = move || {
+            lowest_priority();
+            let mut wanted = Some(first);
+            while let Some(warming) = wanted {
+                // Files that cannot be read now are read by the next search.
+                let _ = workspace.warm_up(&warming);
+                wanted = workspace.warming.next();
+            }
+        };
+        if thread::Builder::new().name("warm-up".into()).spawn(work).is_err() {
+            self.warming.next();
+        }
+    }
+
+    fn warm_up(&self, warming: &Warming) -> Result<()> {
+        let control = Control::new(LONGEST);
+        let options = SearchOptions {
+            path: warming.path.as_ref(),
+            wants: &|_, _, _| true,
+            skip_ignored: warming.skip_ignored,
+            skip_hidden: warming.skip_hidden,
+            after: None,
+            keep: 0,
+        };
+        let mut source = Source::new(self, options, &control)?;
+        let (mut builder, mut buffer, mut made) = (FilterBuilder::default(), Vec::new(), 0);
+        while let Some(file) = source.next()? {
+            let stamp = FileStamp::of(&file.stat);
+            let is_worth = WORTH_FILTER as u64 <= stamp.len && stamp.len <= self.options.max_bytes;
+            if !is_worth || self.filters.get(&stamp).is_some() {
+                continue;
+            }
+            made += self.warm(&file, &mut builder, &mut buffer, &control)?;
+            // More would push out what was just made.
+            if made > self.options.filter_bytes {
+                self.warming.set_full();
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the filter of one file. Returns the bytes that it takes.
+    fn warm(
+        &self,
+        file: &Candidate,
+        builder: &mut FilterBuilder,
+        buffer: &mut Vec<u8>,
+        control: &Control,
+    ) -> Result<usize> {
+        let (opened, made) = match self.open_for_search(file, buffer, control)? {
+            Opened::Copied(opened) => {
+                let made = add(builder, &buffer[..opened.len()], control);
+                (opened, made)
+            }
+            Opened::Mapped(opened, view) => {
+                let made = add(builder, view.bytes(), control)
+                    && self.index_for_search(&opened, &view)
+                    && view.unchanged();
+                (opened, made)
+            }
+            Opened::Unreadable | Opened::Gone => return Ok(0),
+        };
+        let filter = Arc::new(builder.finish(opened.stamp.len));
+        if !made || !opened.is_worth_filter() {
+            return Ok(0);
+        }
+        self.filters.put(&opened.stamp, filter.clone());
+        Ok(filter.bytes())
+    }
+
+    /// Makes the index of a large file's lines. Returns whether the file is text.
+    fn index_for_search(&self, opened: &OpenedText, view: &FileView) -> bool {
+        if opened.len() < WORTH_INDEX || self.known_index(&opened.stamp).is_some() {
+            return true;
+        }
+        let Ok(index) = LineIndex::build(view.bytes()) else { return false };
+        if opened.keep == Cacheable::Yes && !opened.is_changing && view.unchanged() {
+            self.cache.put(&opened.stamp, CachedText::Text(Arc::new(index)));
+        }
+        true
+    }
+}
+
+/// Adds a text to a filter. Returns whether it is one, and was read to its end.
+fn add(builder: &mut FilterBuilder, bytes: &[u8], control: &Control) -> bool {
+    if Beginning::of(bytes) == Beginning::Binary || simdutf8::basic::from_utf8(bytes).is_err() {
+        return false;
+    }
+    bytes.chunks(STEP).all(|part| {
+        builder.push(part);
+        control.check().is_ok()
+    })
+}
