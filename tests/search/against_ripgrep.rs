@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use ignore::WalkBuilder;
@@ -94,6 +95,7 @@ impl Call {
             .before_context(self.before as usize)
             .after_context(self.after as usize)
             .bom_sniffing(true)
+            .line_terminator(LineTerminator::crlf())
             .build();
         let mut walk = WalkBuilder::new(folder);
         walk.standard_filters(!self.all)

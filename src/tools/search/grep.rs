@@ -1,5 +1,7 @@
 //! `grep`: the lines of files that match a regular expression.
 
+use std::time::Instant;
+
 use serde_json::json;
 
 use self::content::LineForm;
@@ -258,7 +260,7 @@ impl Call for Grep {
         if let Some(cursor) = &self.cursor {
             cursor.check(self.key(workspace)?)?;
         }
-        let run = Run { grep: self, workspace, pattern: &pattern, control };
+        let run = Run { grep: self, workspace, pattern: &pattern, control, started: Instant::now() };
         match (self.mode, self.sort) {
             (OutputMode::Content, Sort::Path) => run.content(wanted),
             (OutputMode::Content, Sort::Modified) => run.content_by_time(wanted),

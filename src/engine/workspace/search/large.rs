@@ -89,6 +89,7 @@ impl LargeText {
     /// Searches one part. Returns false if none is left, or the search is to end.
     pub(super) fn search_part(&self, scan: &mut LineScan, control: &Control) -> bool {
         let Some((number, range, keep)) = self.take() else { return false };
+        let _at_work = AtWork(self);
         let text = self.text();
         let mut found = PartHits::default();
         let goes_on = control.check().is_ok();
@@ -98,10 +99,8 @@ impl LargeText {
             found.count = scan.scan(text, range, keep, &mut found.hits);
         }
         let mut state = self.state();
-        state.running -= 1;
         state.is_text &= is_text || !goes_on;
         state.put(number, found, self.keep);
-        self.done.notify_all();
         goes_on
     }
 
@@ -116,7 +115,9 @@ impl LargeText {
         drop(state);
         let at =
             |byte| if byte == part.stretch.start { byte } else { self.line_at(byte).min(part.stretch.end) };
-        Some((number, at(part.bytes.start)..at(part.bytes.end), keep))
+        let start = at(part.bytes.start);
+        // In a map that changes, the end may come to lie before it.
+        Some((number, start..at(part.bytes.end).max(start), keep))
     }
 
     /// Where the first line at or behind the byte `at` begins, or the end of the text.
@@ -147,6 +148,16 @@ impl LargeText {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A thread at a part. It leaves on drop, after a panic as well: the others wait for it.
+struct AtWork<'l>(&'l LargeText);
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        self.0.state().running -= 1;
+        self.0.done.notify_all();
     }
 }
 

@@ -2,12 +2,18 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
+
+use crate::engine::{Control, Result};
 
 /// By how much the priority of searching threads is lower (nice(2)): short calls go first on a busy processor.
 const NICENESS: i32 = 6;
 
 /// The lowest priority of nice(2).
 const LOWEST: i32 = 19;
+
+/// How often a thread that waits looks whether its operation is to stop.
+const BETWEEN_CHECKS: Duration = Duration::from_millis(20);
 
 /// As many slots as there are processors.
 #[derive(Debug)]
@@ -34,12 +40,17 @@ impl SearchSlots {
         self.count
     }
 
-    /// Takes a slot, and waits for one if none is free. Slots are held for a part of a file or a few files only.
-    pub(super) fn take(&self) -> Slot<'_> {
-        let is_taken = |free: &mut usize| *free == 0;
-        let free = self.freed.wait_while(self.free(), is_taken);
-        *free.unwrap_or_else(PoisonError::into_inner) -= 1;
-        Slot(self)
+    /// Takes a slot, and waits for one if none is free, until the operation is to stop. Slots are held for a part of a file
+    /// or a small file only.
+    pub(super) fn take(&self, control: &Control) -> Result<Slot<'_>> {
+        let mut free = self.free();
+        while *free == 0 {
+            control.check()?;
+            let waited = self.freed.wait_timeout(free, BETWEEN_CHECKS);
+            free = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *free -= 1;
+        Ok(Slot(self))
     }
 
     fn free(&self) -> MutexGuard<'_, usize> {

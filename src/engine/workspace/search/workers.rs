@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 use super::delivery::{Batch, Delivery};
@@ -91,6 +92,7 @@ impl<'s> Workers<'s> {
 
     /// Searches on the calling thread until nothing is left, or until the given time. Returns whether nothing is left.
     pub(super) fn run(&self, until: Option<Instant>) -> bool {
+        let _at_work = AtWork(self);
         let alone = until.is_some();
         let mut scratch = Scratch { scan: LineScan::new(self.pattern), buffer: Vec::new(), alone };
         loop {
@@ -109,15 +111,19 @@ impl<'s> Workers<'s> {
         }
     }
 
-    fn slot(&self, scratch: &Scratch) -> Option<Slot<'_>> {
-        (!scratch.alone).then(|| self.workspace.search_slots.take())
+    fn slot(&self, scratch: &Scratch) -> Result<Option<Slot<'_>>> {
+        match scratch.alone {
+            true => Ok(None),
+            false => self.workspace.search_slots.take(self.control).map(Some),
+        }
     }
 
     /// Searches parts of a large text until none is left.
     fn search_parts(&self, large: &LargeText, scratch: &mut Scratch) {
         loop {
-            let _slot = self.slot(scratch);
-            if !large.search_part(&mut scratch.scan, self.control) {
+            // A match that may span lines is looked for in the whole text, which can take long.
+            let slot = if self.pattern.is_multiline() { Ok(None) } else { self.slot(scratch) };
+            if slot.is_err() || !large.search_part(&mut scratch.scan, self.control) {
                 return;
             }
         }
@@ -165,7 +171,7 @@ impl<'s> Workers<'s> {
             counts.too_large += 1;
             return Ok(());
         }
-        let slot = self.slot(scratch);
+        let slot = self.slot(scratch)?;
         let stamp = FileStamp::of(&file.stat);
         let known = self.workspace.stretches(self.pattern, &stamp);
         if known.as_ref().is_some_and(Vec::is_empty) {
@@ -272,7 +278,9 @@ impl<'s> Workers<'s> {
             Ok(batch) => self.deliver(number, batch),
             Err(error) => self.work().end_with(error),
         }
-        self.work().running -= 1;
+        let mut work = self.work();
+        work.running = work.running.saturating_sub(1);
+        drop(work);
         self.changed.notify_all();
         self.delivered.notify_all();
     }
@@ -315,6 +323,22 @@ impl<'s> Workers<'s> {
 
     fn delivery(&self) -> MutexGuard<'_, Delivery<'s>> {
         self.delivery.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A thread of the search. After a panic, the others do not wait for what it was at.
+struct AtWork<'w, 's>(&'w Workers<'s>);
+
+impl Drop for AtWork<'_, '_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let mut work = self.0.work();
+            work.running = 0;
+            work.end_with(Error::Cancelled);
+            drop(work);
+            self.0.changed.notify_all();
+            self.0.delivered.notify_all();
+        }
     }
 }
 

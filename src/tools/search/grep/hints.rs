@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 use super::run::Run;
 use crate::engine::{Control, Pattern, PatternOptions, SearchOptions, SearchStop, Searched};
 
-/// The longest time for one hint. A call with less time left gets fewer.
-const LONGEST: Duration = Duration::from_millis(500);
+/// The time for all hints, at least; after a long search, a tenth of its time.
+const LEAST: Duration = Duration::from_millis(30);
 
 /// Lines for the end of an answer without a match.
-pub(super) fn hints(run: Run, searched: &Searched) -> Vec<String> {
+pub(super) fn hints(run: Run, searched: &Searched, took: Duration) -> Vec<String> {
     let grep = run.grep;
+    let left = run.control.deadline().saturating_duration_since(Instant::now()) / 2;
+    let control = Control::new(LEAST.max(took / 10).min(left));
     let mut hints = Vec::new();
     if searched.counts.files == 0 && searched.counts.not_wanted > 0 {
         hints.push(
@@ -21,15 +23,15 @@ pub(super) fn hints(run: Run, searched: &Searched) -> Vec<String> {
     let is_letter = |char: char| char.is_alphabetic();
     if !grep.how.ignore_case && grep.pattern.contains(is_letter) {
         let attempt = Attempt { how: PatternOptions { ignore_case: true, ..grep.how }, ..as_is };
-        hints.extend(attempt.hint(run, "\"-i\": true"));
+        hints.extend(attempt.hint(run, &control, "\"-i\": true"));
     }
     if !grep.how.fixed && regex_syntax::escape(&grep.pattern) != grep.pattern {
         let attempt = Attempt { how: PatternOptions { fixed: true, ..grep.how }, ..as_is };
-        hints.extend(attempt.hint(run, "\"fixed_strings\": true"));
+        hints.extend(attempt.hint(run, &control, "\"fixed_strings\": true"));
     }
     if searched.left_out.ignored + searched.left_out.hidden > 0 {
         let attempt = Attempt { all_files: true, ..as_is };
-        hints.extend(attempt.hint(run, "\"include_ignored\": true, \"include_hidden\": true"));
+        hints.extend(attempt.hint(run, &control, "\"include_ignored\": true, \"include_hidden\": true"));
     }
     hints
 }
@@ -43,11 +45,8 @@ struct Attempt {
 
 impl Attempt {
     /// The hint to pass `arguments`, if the search finds something in time.
-    fn hint(self, run: Run, arguments: &str) -> Option<String> {
-        run.control.check().ok()?;
+    fn hint(self, run: Run, control: &Control, arguments: &str) -> Option<String> {
         let pattern = Pattern::new(&run.grep.pattern, self.how).ok()?;
-        let left = run.control.deadline().saturating_duration_since(Instant::now()) / 2;
-        let control = Control::new(LONGEST.min(left));
         let options = SearchOptions {
             path: run.grep.path.as_ref(),
             wants: &|path, from_start, is_folder| run.grep.wanted.wants(path, from_start, is_folder),
@@ -57,7 +56,7 @@ impl Attempt {
             keep: 0,
         };
         let found =
-            run.workspace.search(&pattern, options, &mut |_| run.control.check().is_ok(), &control).ok()?;
+            run.workspace.search(&pattern, options, &mut |_| run.control.check().is_ok(), control).ok()?;
         if found.counts.hits == 0 {
             return None;
         }

@@ -1,5 +1,7 @@
 //! Runs a `grep`: searches, and puts the answer together.
 
+use std::time::Instant;
+
 use super::content::Content;
 use super::files::{MatchedFile, NewestFiles};
 use super::hints::hints;
@@ -29,6 +31,7 @@ pub(super) struct Run<'r> {
     pub(super) workspace: &'r Workspace,
     pub(super) pattern: &'r Pattern,
     pub(super) control: &'r Control,
+    pub(super) started: Instant,
 }
 
 impl<'r> Run<'r> {
@@ -212,7 +215,7 @@ impl<'r> Run<'r> {
             notes.push("[The file has changed since the cursor was made]".into());
         }
         if searched.counts.hits == 0 && searched.stop.is_none() && self.grep.cursor.is_none() {
-            notes.extend(hints(self, searched));
+            notes.extend(hints(self, searched, self.started.elapsed()));
         }
         let call = || {
             let mut arguments = self.grep.sent.clone();
