@@ -6,6 +6,7 @@
 mod budget;
 mod cache;
 mod control;
+mod encoding;
 mod error;
 mod exclude;
 mod file_version;
@@ -23,6 +24,10 @@ mod workspace;
 pub use budget::{Budget, Share};
 pub use cache::IndexCache;
 pub use control::{Control, Late};
+pub use encoding::{
+    DecodeError, Decoder, Encoding, EncodingChoice, Likely, LineScan, Malformed, Undecodable, Unencodable,
+    likely as likely_encoding,
+};
 pub use error::{Error, MissingFile, Result};
 pub use exclude::Excludes;
 pub use file_version::FileVersion;
@@ -47,6 +52,6 @@ pub use text::text_edit::{
 pub use text::tolerant::{Tolerant, tolerant};
 pub use walk::{EntryKind, LeftOut, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
 pub use workspace::{
-    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, LineRange, OpenError, PartRead, TextPart, Workspace,
-    WorkspaceOptions,
+    ChangeOptions, Changed, Edited, EncodingSource, EntryInfo, Excerpt, LineRange, OpenError, PartRead,
+    TextPart, Workspace, WorkspaceOptions,
 };

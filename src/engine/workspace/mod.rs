@@ -23,6 +23,7 @@ use crate::engine::path::{FilePath, FolderPaths, NamePolicy};
 use crate::engine::{Budget, Control, Error, Result, list};
 
 mod change;
+mod decoded;
 mod edit;
 mod excerpt;
 mod folders;
@@ -37,6 +38,7 @@ mod versions;
 mod write;
 
 pub use change::{ChangeOptions, Changed};
+pub use decoded::EncodingSource;
 pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use parts::{PartRead, TextPart};
