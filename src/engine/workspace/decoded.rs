@@ -19,6 +19,9 @@ use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
 
+/// Bytes that are reserved at most for a text that has no limit. A longer one grows.
+const RESERVED: usize = 64 << 20;
+
 /// How the encoding of a file is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EncodingSource {
@@ -126,8 +129,12 @@ impl Source<'_> {
         let is_at_start = place.start <= self.start && !matches!(part, TextPart::From { .. });
         let first_line = (is_at_start || !lines.is_empty()).then_some(lines.start as u64);
         let start = place.start as u64;
+        let end = match is_cut {
+            true => start + self.encoding.len_of(excerpt.bytes()),
+            false => place.end as u64,
+        };
         Ok(Some(PartRead {
-            at: start..start + self.encoding.len_of(excerpt.bytes()),
+            at: start..end,
             excerpt,
             size: size as u64,
             first_line,
@@ -155,15 +162,18 @@ impl Source<'_> {
     fn locate_lines(&self, choose: impl Fn(usize) -> Result<Range<usize>>) -> Result<Option<Located>> {
         let size = self.of.file.len_bytes();
         // Lines of a range are known before the file is read, those at the end are not.
-        let guessed = match self.of.part {
-            TextPart::Lines(range) => range.within(usize::MAX)?,
-            _ => 0..0,
+        let wanted = match self.of.part {
+            TextPart::Lines(LineRange { start, end }) => {
+                self.lines().noting(start.unwrap_or(0), end.unwrap_or(u64::MAX))
+            }
+            _ => self.lines(),
         };
-        let Some(mut scan) = self.scan(self.start, size, self.lines_of(&guessed))? else { return Ok(None) };
+        let Some(mut scan) = self.scan(self.start, size, wanted)? else { return Ok(None) };
         let total = scan.total() as usize;
         let lines = choose(total)?;
         if matches!(self.of.part, TextPart::LastLines(_)) {
-            let Some(second) = self.scan(self.start, size, self.lines_of(&lines))? else { return Ok(None) };
+            let wanted = self.lines().noting(lines.start as u64, (lines.end as u64).saturating_sub(1));
+            let Some(second) = self.scan(self.start, size, wanted)? else { return Ok(None) };
             scan = second;
         }
         let place = if lines.is_empty() { self.start as u64..self.start as u64 } else { scan.place() };
@@ -186,16 +196,16 @@ impl Source<'_> {
         let lines = LineScan::new(self.encoding, place.start as u64).noting(0, last - first);
         let Some(scan) = self.scan(place.start, size, lines)? else { return Ok(None) };
         let (end, line) = (scan.place().end as usize, first as usize);
-        Ok(Some(Located { place: place.start..end.max(place.start), lines: line..line + 1, total: None }))
+        Ok(Some(Located {
+            place: place.start..end.max(place.start),
+            lines: line..line.saturating_add(1),
+            total: None,
+        }))
     }
 
     /// A count of the lines of the text.
     fn lines(&self) -> LineScan {
         LineScan::new(self.encoding, self.start as u64)
-    }
-
-    fn lines_of(&self, lines: &Range<usize>) -> LineScan {
-        self.lines().noting(lines.start as u64, (lines.end as u64).saturating_sub(1))
     }
 
     /// Counts the lines of the bytes, until the end of the wanted ones where no others are counted. `None` if the file is
@@ -215,7 +225,7 @@ impl Source<'_> {
         let limit = self.of.limit;
         let unit = self.encoding.unit();
         let step = limit.map_or(STEP, |limit| limit.saturating_add(8).saturating_mul(unit).min(STEP));
-        let mut text = String::with_capacity(if limit.is_none() { 2 * place.len() } else { 0 });
+        let mut text = String::with_capacity(if limit.is_none() { RESERVED.min(2 * place.len()) } else { 0 });
         let (mut decoder, mut at) = (Decoder::new(self.encoding), place.start);
         let is_full = |text: &String| limit.is_some_and(|limit| text.len() > limit);
         let decoded = loop {
