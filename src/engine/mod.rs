@@ -25,8 +25,8 @@ pub use budget::{Budget, Share};
 pub use cache::IndexCache;
 pub use control::{Control, Late};
 pub use encoding::{
-    DecodeError, Decoder, Encoding, EncodingChoice, Likely, LineScan, Malformed, Undecodable, Unencodable,
-    likely as likely_encoding,
+    DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Malformed, Undecodable,
+    Unencodable, likely as likely_encoding,
 };
 pub use error::{Error, MissingFile, Result};
 pub use exclude::Excludes;
@@ -52,6 +52,6 @@ pub use text::text_edit::{
 pub use text::tolerant::{Tolerant, tolerant};
 pub use walk::{EntryKind, LeftOut, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
 pub use workspace::{
-    ChangeOptions, Changed, Edited, EncodingSource, EntryInfo, Excerpt, LineRange, OpenError, PartRead,
-    TextPart, Workspace, WorkspaceOptions,
+    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, LineRange, OpenError, PartRead, TextPart, Workspace,
+    WorkspaceOptions,
 };

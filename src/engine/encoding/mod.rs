@@ -52,6 +52,17 @@ impl Default for EncodingChoice {
     }
 }
 
+/// How the encoding of a file is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EncodingSource {
+    /// The client gave it, or it is UTF-8 because nothing speaks against it.
+    Given,
+    /// The byte order mark says it.
+    Mark,
+    /// It is the likely one.
+    Guess,
+}
+
 /// What is known of an encoding.
 struct Row {
     encoding: Encoding,

@@ -13,7 +13,8 @@ use super::parts::{INDEXED, PartOf, PartRead, STEP, TextPart};
 use super::read::{LineRange, Selection};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::encoding::{
-    DecodeError, Decoder, Encoding, EncodingChoice, Likely, LineScan, Undecodable, characters_in, likely,
+    DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Undecodable,
+    characters_in, likely,
 };
 use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::path::FilePath;
@@ -21,17 +22,6 @@ use crate::engine::{Control, Error, Result};
 
 /// Bytes that are reserved at most for a text that has no limit. A longer one grows.
 const RESERVED: usize = 64 << 20;
-
-/// How the encoding of a file is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EncodingSource {
-    /// The client gave it, or it is UTF-8 because nothing speaks against it.
-    Given,
-    /// The byte order mark says it.
-    Mark,
-    /// It is the likely one.
-    Guess,
-}
 
 /// The part of a text that was decoded.
 struct Decoded {

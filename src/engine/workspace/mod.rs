@@ -38,7 +38,6 @@ mod versions;
 mod write;
 
 pub use change::{ChangeOptions, Changed};
-pub use decoded::EncodingSource;
 pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use parts::{PartRead, TextPart};

@@ -7,11 +7,10 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::decoded::EncodingSource;
 use super::excerpt::Excerpt;
 use super::read::{LineRange, Selection};
 use super::{ATTEMPTS, Workspace};
-use crate::engine::encoding::{Encoding, EncodingChoice, before_character, newlines_in};
+use crate::engine::encoding::{Encoding, EncodingChoice, EncodingSource, before_character, newlines_in};
 use crate::engine::fs::view::{MAP_CUTOFF, OpenFile};
 use crate::engine::path::FilePath;
 use crate::engine::text::lines::BOM;
