@@ -160,7 +160,8 @@ fn every_byte_and_every_character_is_what_python_says() {
 
 #[test]
 fn an_error_names_the_bytes_and_what_is_wrong_with_them() {
-    let cases: [(Encoding, &[u8], u64, &[u8], Malformed); 8] = [
+    type Case = (Encoding, &'static [u8], u64, &'static [u8], Malformed);
+    let cases: [Case; 8] = [
         (Encoding::Windows1251, b"ab\x98", 2, b"\x98", Malformed::Undefined),
         (Encoding::Windows1252, b"\x80\x9D", 1, b"\x9D", Malformed::Undefined),
         (Encoding::Utf8, b"a\xC3(", 1, b"\xC3", Malformed::Undefined),
