@@ -6,6 +6,7 @@
 use std::io;
 
 use crate::engine::FileVersion;
+use crate::engine::encoding::{Encoding, Likely, Malformed};
 use crate::engine::path::NameProblem;
 use crate::engine::text::text_edit::Unmatched;
 
@@ -100,6 +101,30 @@ pub enum Error {
     NotText {
         /// The name requested.
         name: String,
+    },
+    /// The file has bytes that are no character of the encoding.
+    Undecodable {
+        /// Its encoding.
+        encoding: Encoding,
+        /// The line of the bytes.
+        line: u64,
+        /// Their column: characters from 1.
+        column: u64,
+        /// They.
+        bytes: Vec<u8>,
+        /// What is wrong with them.
+        why: Malformed,
+    },
+    /// The file is not text in UTF-8, but may be in another encoding.
+    OtherEncoding {
+        /// The name requested.
+        name: String,
+        /// Why it is no text in UTF-8.
+        error: Box<Error>,
+        /// Its likely encoding.
+        likely: Option<Likely>,
+        /// Whether the call can be sent again with an encoding.
+        takes_encoding: bool,
     },
     /// An edit names an unknown operation.
     UnknownOperation {

@@ -6,6 +6,7 @@
 mod budget;
 mod cache;
 mod control;
+mod encoding;
 mod error;
 mod exclude;
 mod file_version;
@@ -25,6 +26,10 @@ mod workspace;
 pub use budget::{Budget, Share};
 pub use cache::IndexCache;
 pub use control::{Control, Late};
+pub use encoding::{
+    DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Malformed, Undecodable,
+    Unencodable, likely as likely_encoding,
+};
 pub use error::{Error, MissingFile, Result};
 pub use exclude::Excludes;
 pub use file_version::FileVersion;

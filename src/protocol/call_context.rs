@@ -172,6 +172,10 @@ impl CallContext {
             head.extend_from_slice(br#"{"type":"text","text":""#);
             escape_str(&reply.text, &mut head);
             escape_str(&reply.after, &mut then);
+            if let Some(note) = &reply.note {
+                then.extend_from_slice(br#""},{"type":"text","text":""#);
+                escape_str(note, &mut then);
+            }
             then.extend_from_slice(br#""}],"#);
         }
         // File text is sent once: an excerpt has no structured form.

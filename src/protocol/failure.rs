@@ -64,7 +64,10 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         Error::Exists { .. } | Error::OtherVersion { .. } => (code::FILE_SYSTEM, 409, Client),
         Error::PermissionDenied { .. } | Error::GitFolder { .. } => (code::FILE_SYSTEM, 403, System),
         Error::TooLarge { .. } => (code::FILE_SYSTEM, 413, Client),
-        Error::InvalidUtf8 | Error::NotText { .. } => (code::FILE_SYSTEM, 400, Client),
+        Error::InvalidUtf8
+        | Error::NotText { .. }
+        | Error::Undecodable { .. }
+        | Error::OtherEncoding { .. } => (code::FILE_SYSTEM, 400, Client),
         Error::NotAsExpected { .. } | Error::Unmatched(_) => (code::FILE_SYSTEM, 409, Client),
         Error::Changed { .. } | Error::Locked { .. } => (code::FILE_SYSTEM, 409, System),
         Error::Busy => (code::FILE_SYSTEM, 503, System),

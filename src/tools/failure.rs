@@ -5,7 +5,10 @@
 use serde_json::json;
 
 use super::{LineBase, ToolNames};
-use crate::engine::{Error, Found, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem, Unmatched};
+use crate::engine::{
+    EncodingChoice, Error, Found, Likely, MAX_COMPONENTS, MAX_PATH, Malformed, MissingFile, NameProblem,
+    Unmatched,
+};
 
 /// Maximum number of characters of a line that an error quotes.
 const QUOTED: usize = 500;
@@ -92,13 +95,21 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::Exists { name } => format!("'{name}' exists already"),
         Error::NoParent { name, .. } => format!("The folder of '{name}' does not exist"),
         Error::NotEmpty { name, .. } => format!("Folder '{name}' is not empty"),
-        Error::NotAFolder { name } => format!("'{name}' is not a folder"),
+        Error::NotAFolder { name } => format!("'{name}' is a file, not a folder"),
         Error::OtherVersion { name, .. } => format!("File '{name}' does not have the expected version"),
         Error::TooLarge { size, max } => {
             format!("File size {}MB exceeds maximum limit {}MB", megabytes(*size), megabytes(*max))
         }
         Error::InvalidUtf8 => "File contains invalid UTF-8 encoding".into(),
         Error::NotText { name } => format!("File '{name}' is not a text file"),
+        Error::Undecodable { encoding, line, column, bytes, why } => {
+            let (name, line) = (encoding.name(), line + first);
+            format!(
+                "File contains invalid {name} encoding: line {line}, column {column}: {}",
+                undecodable(bytes, *why)
+            )
+        }
+        Error::OtherEncoding { error, .. } => message(error, base, timeout),
         Error::UnknownOperation { operation } => format!("Invalid edit operation: {operation}"),
         Error::DeleteWithContent => "Delete operation cannot specify content".into(),
         Error::LineOutOfRange { line, operation, .. } => {
@@ -168,6 +179,9 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::NotText { name } => {
             Some(format!("Get its bytes with {}.", guide.call("read_media_file", name)?))
         }
+        Error::OtherEncoding { name, likely, takes_encoding, .. } => {
+            Some(encoding_hint(name, *likely, *takes_encoding, guide))
+        }
         Error::NotEmpty { removed: 0, .. } => {
             Some("Nothing was deleted. Pass recursive: true to delete what is in it.".into())
         }
@@ -202,6 +216,49 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::TimedOut => Some("Nothing was changed.".into()),
         _ => None,
     }
+}
+
+/// The bytes that are no character, and why.
+fn undecodable(bytes: &[u8], why: Malformed) -> String {
+    let values: Vec<String> = bytes.iter().map(|byte| format!("0x{byte:02X}")).collect();
+    let values = values.join(" ");
+    match why {
+        Malformed::Undefined => format!("{values} is no character"),
+        Malformed::Incomplete => format!("the text ends inside a character, after {values}"),
+        Malformed::LoneSurrogate => format!("{values} is half of a pair without the other half"),
+    }
+}
+
+/// What to do about the file `name`, which is not UTF-8.
+fn encoding_hint(name: &str, likely: Option<Likely>, takes_encoding: bool, guide: Guide) -> String {
+    let (is, encoding) = match likely {
+        Some(Likely::Known(choice)) => (format!("It is likely {}", choice.name()), Some(choice.name())),
+        Some(Likely::Other(name)) => {
+            return format!("It is likely {name}, which cannot be read here; convert it to UTF-8 first.");
+        }
+        None => ("It may be UTF-8 with some wrong bytes".into(), None),
+    };
+    if takes_encoding {
+        let pass = encoding.map_or_else(
+            || format!("if it has another encoding, pass \"encoding\": one of {}", others()),
+            |encoding| format!("pass \"encoding\": \"{encoding}\""),
+        );
+        return format!("{is}: {pass}.");
+    }
+    let mut call = json!({ "path": name });
+    call["encoding"] = json!(encoding.unwrap_or("auto"));
+    let read = match guide.call("read_text_file", name) {
+        Some(_) => format!(" Read it with read_text_file {call}."),
+        None => String::new(),
+    };
+    format!(
+        "{is}. Only text in UTF-8 can be edited; nothing was changed.{read} To edit it, convert it to UTF-8 first."
+    )
+}
+
+/// The encodings but UTF-8.
+fn others() -> String {
+    EncodingChoice::names().skip(1).collect::<Vec<_>>().join(", ")
 }
 
 fn name_hint(problem: &NameProblem) -> Option<String> {

@@ -113,6 +113,8 @@ pub struct Reply {
     pub keeps_breaks: bool,
     /// The text behind the excerpt.
     pub after: String,
+    /// A text in an item of its own behind the text.
+    pub note: Option<String>,
     /// Items of the content, as JSON, in place of the text: for media.
     pub items: Option<String>,
     /// An item of the content, in place of the text, whose data is the excerpt.
@@ -134,6 +136,7 @@ impl Reply {
             excerpt: None,
             keeps_breaks: self.keeps_breaks,
             after: self.after.clone(),
+            note: self.note.clone(),
             items: self.items.clone(),
             media: None,
             meta: self.meta.clone(),
@@ -146,7 +149,9 @@ impl Reply {
     pub fn len_bytes(&self) -> usize {
         let members = [Some(&self.data), Some(&self.meta), self.metadata.as_ref()];
         let data: usize = members.into_iter().flatten().map(|members| members.as_str().len()).sum();
-        self.text.len() + self.after.len() + self.items.as_ref().map_or(0, String::len) + data
+        let others = [self.note.as_ref(), self.items.as_ref()];
+        let others: usize = others.into_iter().flatten().map(String::len).sum();
+        self.text.len() + self.after.len() + others + data
     }
 }
 

@@ -5,6 +5,7 @@
 mod bounded; // answers in pages, cursors
 mod crashes; // kill -9 at random moments of calls that change a tree
 mod cursors; // what cursors belong to, and what changes under them
+mod encodings; // texts that are not UTF-8
 mod flushes; // moves and deletes whose folder cannot be flushed
 mod hidden; // --exclude and .git
 mod hints; // the way out that an error names

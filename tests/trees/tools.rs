@@ -150,7 +150,7 @@ fn what_is_refused_is_refused_alike_on_every_interface_and_changes_nothing() {
             ("read_text_file", json!({ "path": "sub" }), "Error: Permission denied accessing 'sub'"),
             ("read_media_file", json!({ "path": "none" }), "Error: File 'none' not found"),
             ("read_multiple_files", json!({ "paths": [] }), "Error: Invalid arguments: paths"),
-            ("list_directory", json!({ "path": "a.txt" }), "Error: 'a.txt' is not a folder"),
+            ("list_directory", json!({ "path": "a.txt" }), "Error: 'a.txt' is a file, not a folder"),
             ("list_directory", json!({ "path": "none" }), "Error: File 'none' not found"),
             ("list_directory_with_sizes", json!({ "path": "none" }), "Error: File 'none' not found"),
             ("directory_tree", json!({ "path": "none" }), "Error: File 'none' not found"),

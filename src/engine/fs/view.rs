@@ -101,6 +101,11 @@ enum Bytes {
 }
 
 impl FileView {
+    /// Bytes that were made of the file's, instead of them.
+    pub(crate) fn made(bytes: Vec<u8>, file: Arc<OpenFile>) -> FileView {
+        FileView { bytes: Bytes::Heap(bytes), offset: 0, file }
+    }
+
     /// The bytes, starting at [`FileView::offset`] in the file. Mapped bytes may change while they are read.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {

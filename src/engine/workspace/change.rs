@@ -117,7 +117,10 @@ impl Workspace {
         options: &ChangeOptions,
         control: &Control,
     ) -> Result<Found> {
-        let found = self.folders.find(path, Want::File, Freshness::Now)?;
+        let found = match options.create {
+            true => self.find_place(path, Want::File)?,
+            false => self.folders.find(path, Want::File, Freshness::Now)?,
+        };
         let may_create = options.create && (options.create_parents || found.place.missing.is_empty());
         if !found.exists() && !may_create {
             return Err(match options.create {

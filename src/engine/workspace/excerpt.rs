@@ -90,6 +90,12 @@ impl Excerpt {
         Excerpt { view, bytes, lines: 0..0, total: 0, settled }
     }
 
+    /// A text that was decoded from a file, with its lines.
+    pub(super) fn decoded(text: String, file: Arc<OpenFile>, lines: Range<usize>, total: usize) -> Excerpt {
+        let view = FileView::made(text.into_bytes(), file);
+        Excerpt { bytes: 0..view.bytes().len(), view, lines, total, settled: true }
+    }
+
     /// Whether all bytes read so far are those that the file held when it was opened.
     pub fn unchanged(&self) -> bool {
         self.settled || self.view.unchanged()

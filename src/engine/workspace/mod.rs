@@ -24,6 +24,7 @@ use crate::engine::search::FilterCache;
 use crate::engine::{Budget, Control, Error, Result, list};
 
 mod change;
+mod decoded;
 mod edit;
 mod excerpt;
 mod folders;
@@ -194,6 +195,26 @@ impl Workspace {
     fn find(&self, path: &FilePath, control: &Control) -> Result<Found> {
         let found = self.folders.find(path, Want::File, Freshness::Recent)?;
         if found.exists() { Ok(found) } else { Err(self.not_found(&found, path, control)) }
+    }
+
+    /// Finds an entry that may be new. A file where a folder of its path must be is an error that names the file.
+    fn find_place(&self, path: &FilePath, want: Want) -> Result<Found> {
+        self.folders.find(path, want, Freshness::Now).map_err(|error| match (self.file_above(path), error) {
+            (Some(name), Error::NotFound { .. }) => Error::NotAFolder { name },
+            (_, error) => error,
+        })
+    }
+
+    /// The part of a path that leads to a file, although more of the path follows.
+    fn file_above(&self, path: &FilePath) -> Option<String> {
+        let sent = path.sent().trim_end_matches('/');
+        let is_file = |above: &&str| {
+            let above = FilePath::parse(above, NamePolicy::Paths, self.folder_paths());
+            let found = above.and_then(|above| self.folders.find(&above, Want::Entry, Freshness::Now));
+            found.is_ok_and(|found| found.exists() && !found.is_directory())
+        };
+        let mut above = sent.match_indices('/').map(|(at, _)| &sent[..at]);
+        above.find(is_file).map(str::to_owned)
     }
 
     /// The error for a new entry whose folder does not exist. With several folders, the folder is told by its absolute

@@ -7,9 +7,10 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::excerpt::{Excerpt, before_character};
+use super::excerpt::Excerpt;
 use super::read::{LineRange, Selection};
 use super::{ATTEMPTS, Workspace};
+use crate::engine::encoding::{Encoding, EncodingChoice, EncodingSource, before_character, newlines_in};
 use crate::engine::fs::view::{MAP_CUTOFF, OpenFile};
 use crate::engine::path::FilePath;
 use crate::engine::text::lines::BOM;
@@ -61,6 +62,10 @@ pub struct PartRead {
     pub is_cut: bool,
     /// The version of the file.
     pub version: FileVersion,
+    /// The encoding of the file, of which the excerpt is the text in UTF-8.
+    pub encoding: Encoding,
+    /// How that is known.
+    pub encoding_source: EncodingSource,
 }
 
 impl PartRead {
@@ -72,22 +77,26 @@ impl PartRead {
     /// Cuts the part to at most `limit` bytes, as the read does.
     pub fn cut(&mut self, limit: usize) {
         self.is_cut |= self.excerpt.cut(limit);
-        self.at = self.excerpt.place();
+        self.at = match self.encoding {
+            Encoding::Utf8 => self.excerpt.place(),
+            encoding => self.at.start..self.at.start + encoding.len_of(self.excerpt.bytes()),
+        };
     }
 }
 
 /// Files up to this size, in bytes, are indexed for the sake of the number of their lines.
-const INDEXED: usize = 16 << 20;
+pub(super) const INDEXED: usize = 16 << 20;
 
 /// Bytes that are searched for line breaks at once.
-const STEP: usize = MAP_CUTOFF;
+pub(super) const STEP: usize = MAP_CUTOFF;
 
 impl Workspace {
-    /// Reads a part of the file at `path`, at most `limit` bytes of it.
+    /// Reads a part of the file at `path`, at most `limit` bytes of its text in UTF-8.
     pub fn read_part(
         &self,
         path: &FilePath,
         part: TextPart,
+        encoding: EncodingChoice,
         limit: Option<usize>,
         control: &Control,
     ) -> Result<PartRead> {
@@ -96,25 +105,22 @@ impl Workspace {
             let found = self.find(path, control)?;
             let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
             let Some(version) = self.version(&file, control)? else { continue };
-            if let Some(read) = self.part_of(&file, path, part, limit, version, control)? {
+            let wanted = PartOf { file: &file, name: path.sent(), part, limit, version, control };
+            let read = match encoding {
+                EncodingChoice::Is(Encoding::Utf8) => self.part_of(&wanted),
+                encoding => self.part_in(&wanted, encoding),
+            };
+            if let Some(read) = read? {
                 return Ok(read);
             }
         }
         Err(Error::Changed { name: path.sent().into() })
     }
 
-    /// `None` if the file changes meanwhile.
-    fn part_of(
-        &self,
-        file: &Arc<OpenFile>,
-        path: &FilePath,
-        part: TextPart,
-        limit: Option<usize>,
-        version: FileVersion,
-        control: &Control,
-    ) -> Result<Option<PartRead>> {
+    /// A part of a text in UTF-8. `None` if the file changes meanwhile.
+    pub(super) fn part_of(&self, wanted: &PartOf) -> Result<Option<PartRead>> {
+        let PartOf { file, name, part, limit, control, .. } = *wanted;
         let size = file.len_bytes();
-        let name = path.sent();
         let is_known = size <= INDEXED || limit.is_none() || self.cache.get(file.stamp()).is_some();
         let indexed = match part {
             TextPart::Lines(range) => self.lines_part(file, name, Selection::Lines(range), control)?,
@@ -124,125 +130,164 @@ impl Workspace {
                 lines.map(|lines| lines.starting_at(byte))
             }
             TextPart::Whole if is_known => self.raw_part(file, name, control)?,
-            _ => return self.unindexed_part(file, name, part, limit, version, control),
+            _ => return unindexed_part(wanted),
         };
         let Some(mut excerpt) = indexed else { return Ok(None) };
         let is_cut = limit.is_some_and(|limit| excerpt.cut(limit));
-        let at = excerpt.place();
         let (first_line, total_lines) = (Some(excerpt.lines.start as u64), Some(excerpt.total));
-        Ok(Some(PartRead { excerpt, at, size: size as u64, first_line, total_lines, is_cut, version }))
+        Ok(Some(PartRead { first_line, total_lines, ..wanted.read(excerpt, is_cut) }))
+    }
+}
+
+/// A part of an open file.
+pub(super) struct PartOf<'p> {
+    pub(super) file: &'p Arc<OpenFile>,
+    pub(super) name: &'p str,
+    pub(super) part: TextPart,
+    pub(super) limit: Option<usize>,
+    pub(super) version: FileVersion,
+    pub(super) control: &'p Control,
+}
+
+impl PartOf<'_> {
+    /// The part of a text in UTF-8 that was read, of which no line is known.
+    fn read(&self, excerpt: Excerpt, is_cut: bool) -> PartRead {
+        PartRead {
+            at: excerpt.place(),
+            excerpt,
+            size: self.file.len_bytes() as u64,
+            first_line: None,
+            total_lines: None,
+            is_cut,
+            version: self.version,
+            encoding: Encoding::Utf8,
+            encoding_source: EncodingSource::Given,
+        }
     }
 
-    /// A part whose place is found without an index.
-    fn unindexed_part(
-        &self,
-        file: &Arc<OpenFile>,
-        name: &str,
-        part: TextPart,
-        limit: Option<usize>,
-        version: FileVersion,
-        control: &Control,
-    ) -> Result<Option<PartRead>> {
-        let size = file.len_bytes();
-        let place = match part {
-            TextPart::Head(count) => head(file, 0, count, limit, control),
-            TextPart::Tail(count) => tail(file, count, control),
-            TextPart::From { byte, pieces } => from(file, byte, pieces, limit, control),
-            _ => Ok(0..size),
+    /// The place of a part that is found without an index, if its text begins at the byte `start`. `None` if the file has
+    /// changed.
+    pub(super) fn place(&self, encoding: Encoding, start: usize) -> Result<Option<Range<usize>>> {
+        let size = self.file.len_bytes();
+        let search = Search { file: self.file, encoding, limit: self.limit, control: self.control };
+        let place = match self.part {
+            TextPart::Head(count) => search.head(start, count),
+            TextPart::Tail(count) => search.tail(start, count),
+            TextPart::From { byte, pieces } => search.from(byte, pieces),
+            _ => Ok(start..size),
         };
-        let place = match place {
-            Ok(place) => place,
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        self.checked(place)
+    }
+
+    /// What was read of the file. `None` if the file has changed.
+    pub(super) fn checked<T>(&self, read: io::Result<T>) -> Result<Option<T>> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => {
-                control.check()?;
-                return Err(Error::read(name, error));
+                self.control.check()?;
+                Err(Error::read(self.name, error))
             }
-        };
-        let Some(mut excerpt) = Excerpt::of_bytes(file.clone(), place.clone(), limit, name)? else {
-            return Ok(None);
-        };
-        let is_cut = limit.is_some_and(|limit| excerpt.cut(limit)) || excerpt.place().end < place.end as u64;
-        let at = excerpt.place();
-        let first_line = (place.start <= BOM.len() && !matches!(part, TextPart::From { .. })).then_some(0);
-        Ok(Some(PartRead { excerpt, at, size: size as u64, first_line, total_lines: None, is_cut, version }))
+        }
     }
 }
 
-/// Ends a search in an operation that must stop. The error is the caller's to tell.
-fn check(control: &Control) -> io::Result<()> {
-    control.check().map_err(|_| io::ErrorKind::Interrupted.into())
+/// A part whose place is found without an index.
+fn unindexed_part(wanted: &PartOf) -> Result<Option<PartRead>> {
+    let PartOf { file, name, part, limit, .. } = *wanted;
+    let Some(place) = wanted.place(Encoding::Utf8, 0)? else { return Ok(None) };
+    let Some(mut excerpt) = Excerpt::of_bytes(file.clone(), place.clone(), limit, name)? else {
+        return Ok(None);
+    };
+    let is_cut = limit.is_some_and(|limit| excerpt.cut(limit)) || excerpt.place().end < place.end as u64;
+    let first_line = (place.start <= BOM.len() && !matches!(part, TextPart::From { .. })).then_some(0);
+    Ok(Some(PartRead { first_line, ..wanted.read(excerpt, is_cut) }))
 }
 
-/// The place from this byte on: so many pieces between `\n`, or all. A byte inside a character (the file has changed since
-/// the place was found) means the next character's.
-fn from(
-    file: &Arc<OpenFile>,
-    byte: u64,
-    pieces: Option<u64>,
+/// Finds parts in the bytes of a file.
+struct Search<'s> {
+    file: &'s Arc<OpenFile>,
+    encoding: Encoding,
     limit: Option<usize>,
-    control: &Control,
-) -> io::Result<Range<usize>> {
-    let size = file.len_bytes();
-    let start = usize::try_from(byte).unwrap_or(size).min(size);
-    let view = file.clone().view(start..size.min(start + 4))?;
-    let start = start + before_character(view.bytes());
-    match pieces {
-        Some(count) => head(file, start, count, limit, control),
-        None => Ok(start..size),
-    }
+    control: &'s Control,
 }
 
-/// The place of the first `count` pieces between `\n` from the byte `start` on. With a limit, no more than that is searched.
-fn head(
-    file: &Arc<OpenFile>,
-    start: usize,
-    count: u64,
-    limit: Option<usize>,
-    control: &Control,
-) -> io::Result<Range<usize>> {
-    let size = file.len_bytes();
-    let (mut at, mut left) = (start, count);
-    while at < size && left > 0 {
-        let end = size.min(at + STEP);
-        check(control)?;
-        let view = file.clone().view(at..end)?;
-        for place in memchr::memchr_iter(b'\n', view.bytes()) {
-            left -= 1;
-            if left == 0 {
-                return Ok(start..at + place);
-            }
-        }
-        at = end;
-        if limit.is_some_and(|limit| at - start > limit + STEP) {
-            break;
-        }
+impl Search<'_> {
+    /// Ends a search in an operation that must stop. The error is the caller's to tell.
+    fn check(&self) -> io::Result<()> {
+        self.control.check().map_err(|_| io::ErrorKind::Interrupted.into())
     }
-    // A final break starts no further piece at the beginning of a text.
-    let view = file.clone().view(size.saturating_sub(1)..size)?;
-    let ends_in_break = at == size && start < size && view.bytes() == b"\n";
-    Ok(start..if count == 0 { start } else { size - usize::from(ends_in_break) })
-}
 
-/// The place of the last `count` pieces between `\n`.
-fn tail(file: &Arc<OpenFile>, count: u64, control: &Control) -> io::Result<Range<usize>> {
-    let size = file.len_bytes();
-    let (mut at, mut left) = (size, count);
-    if count == 0 {
-        return Ok(size..size);
+    /// The place from this byte on: so many pieces between `\n`, or all. A byte inside a character (the file has changed
+    /// since the place was found) means the next character's.
+    fn from(&self, byte: u64, pieces: Option<u64>) -> io::Result<Range<usize>> {
+        let size = self.file.len_bytes();
+        let start =
+            usize::try_from(byte).unwrap_or(size).min(size).next_multiple_of(self.encoding.unit()).min(size);
+        let view = self.file.clone().view(start..size.min(start + 4))?;
+        let start = start + before_character(self.encoding, view.bytes());
+        match pieces {
+            Some(count) => self.head(start, count),
+            None => Ok(start..size),
+        }
     }
-    while at > 0 {
-        let start = at.saturating_sub(STEP);
-        check(control)?;
-        let view = file.clone().view(start..at)?;
-        for place in memchr::memrchr_iter(b'\n', view.bytes()) {
-            left -= 1;
-            if left == 0 {
-                return Ok(start + place + 1..size);
+
+    /// The place of the first `count` pieces between `\n` from the byte `start` on. With a limit, no more than that is
+    /// searched.
+    fn head(&self, start: usize, count: u64) -> io::Result<Range<usize>> {
+        let (size, unit) = (self.file.len_bytes(), self.encoding.unit());
+        let most = self.limit.map(|limit| limit.saturating_mul(unit).saturating_add(STEP));
+        let (mut at, mut left) = (start, count);
+        while at < size && left > 0 {
+            let end = size.min(at + STEP);
+            self.check()?;
+            let view = self.file.clone().view(at..end)?;
+            for place in newlines_in(self.encoding, view.bytes()) {
+                left -= 1;
+                if left == 0 {
+                    return Ok(start..at + place);
+                }
+            }
+            at = end;
+            if most.is_some_and(|most| at - start > most) {
+                break;
             }
         }
-        at = start;
+        // A final break starts no further piece at the beginning of a text.
+        let last = size.saturating_sub(1) / unit * unit;
+        let view = self.file.clone().view(last..size)?;
+        let ends_in_break =
+            at == size && start < size && newlines_in(self.encoding, view.bytes()).next().is_some();
+        Ok(start..if count == 0 {
+            start
+        } else if ends_in_break {
+            last
+        } else {
+            size
+        })
     }
-    Ok(0..size)
+
+    /// The place of the last `count` pieces between `\n` of a text that begins at the byte `first`.
+    fn tail(&self, first: usize, count: u64) -> io::Result<Range<usize>> {
+        let (size, unit) = (self.file.len_bytes(), self.encoding.unit());
+        let (mut at, mut left) = (size, count);
+        if count == 0 {
+            return Ok(size..size);
+        }
+        while at > first {
+            let start = at.saturating_sub(STEP).next_multiple_of(unit);
+            self.check()?;
+            let view = self.file.clone().view(start..at)?;
+            for place in newlines_in(self.encoding, view.bytes()).rev() {
+                left -= 1;
+                if left == 0 {
+                    return Ok(start + place + unit..size);
+                }
+            }
+            at = start;
+        }
+        Ok(first..size)
+    }
 }
 
 #[cfg(test)]
@@ -261,7 +306,7 @@ mod tests {
         let workspace = Workspace::open(&[dir.path().into()], options).unwrap();
         let path = workspace.parse_path("a").unwrap();
         let control = Control::new(Duration::from_secs(60));
-        let read = workspace.read_part(&path, part, limit, &control).unwrap();
+        let read = workspace.read_part(&path, part, EncodingChoice::default(), limit, &control).unwrap();
         assert_eq!(read.size, text.len() as u64);
         let bytes = read.excerpt.bytes().to_vec();
         assert_eq!(&text.as_bytes()[read.at.start as usize..read.at.end as usize], bytes);

@@ -41,7 +41,7 @@ impl LineRange {
     }
 
     /// The range in a file of `total` lines, end exclusive.
-    fn within(&self, total: usize) -> Result<Range<usize>> {
+    pub(super) fn within(&self, total: usize) -> Result<Range<usize>> {
         self.check()?;
         let end = self.end.map_or(total, |end| (end.saturating_add(1)).min(total as u64) as usize);
         match self.start {
@@ -63,7 +63,7 @@ pub(super) enum Selection {
 
 impl Selection {
     /// The lines in a file of `total` lines, end exclusive.
-    fn within(&self, total: usize) -> Result<Range<usize>> {
+    pub(super) fn within(&self, total: usize) -> Result<Range<usize>> {
         match self {
             Selection::Lines(range) => range.within(total),
             Selection::Last(count) => Ok(total - (*count).min(total as u64) as usize..total),

@@ -229,7 +229,7 @@ impl Workspace {
 
     /// Finds the place for a new entry, whose parents exist.
     fn find_free(&self, path: &FilePath) -> Result<Found> {
-        let found = self.folders.find(path, Want::Link, Freshness::Now)?;
+        let found = self.find_place(path, Want::Link)?;
         found.check_writable(path)?;
         if found.exists() {
             return Err(Error::Exists { name: path.sent().into() });

@@ -12,6 +12,7 @@ use crate::engine::{FileVersion, LineEdit, LineEdits, LineIndex, Operation};
 
 mod caching;
 mod crash;
+mod decoded;
 mod power_loss;
 mod progress;
 

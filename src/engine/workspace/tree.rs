@@ -90,7 +90,7 @@ impl Workspace {
     pub fn create_folder(&self, path: &FilePath, control: &Control) -> Result<()> {
         self.check_not_read_only(path)?;
         for _ in 0..ATTEMPTS {
-            let found = self.folders.find(path, Want::Entry, Freshness::Now)?;
+            let found = self.find_place(path, Want::Entry)?;
             if found.is_directory() {
                 return Ok(());
             }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use super::argument::Argument;
 use super::json::{Integer, integer};
 use super::value::Value;
-use crate::engine::{Error, FilePath, Result};
+use crate::engine::{EncodingChoice, Error, FilePath, Result};
 
 /// Text for a file: a string without NUL.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +83,21 @@ impl Argument for FilePath {
 
     fn read(value: &Value) -> Result<FilePath> {
         value.options().path(&value.string()?)
+    }
+}
+
+impl Argument for EncodingChoice {
+    fn expected() -> String {
+        format!("one of {}", EncodingChoice::names().collect::<Vec<_>>().join(", "))
+    }
+
+    fn schema(out: &mut String) {
+        let names: Vec<String> = EncodingChoice::names().map(|name| format!("\"{name}\"")).collect();
+        out.push_str(&format!(r#""type":"string","enum":[{}]"#, names.join(",")));
+    }
+
+    fn read(value: &Value) -> Result<EncodingChoice> {
+        EncodingChoice::parse(&value.string()?).ok_or_else(|| value.wrong(&EncodingChoice::expected()))
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 
+use super::text_page::with_likely_encoding;
 use super::{CONTENT, version_meta};
 use crate::engine::{
     ChangeOptions, Control, EditPlan, Error, FilePath, FileVersion, Found, LineDiff, LineIndex,
@@ -105,6 +106,7 @@ impl Call for EditFile {
                 let count = self.edits.edits().len();
                 exact::explain(self.path.sent(), count, error, wanted, self.base)
             }
+            Err(error) => Err(with_likely_encoding(workspace, &self.path, error, false, control)),
             reply => reply,
         }
     }

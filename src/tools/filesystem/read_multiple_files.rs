@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::CONTENT;
 use super::text_page::{GOES_ON, TextForm, TextPage, WantedText};
-use crate::engine::{Control, Error, FilePath, LineRange, Result, TextPart, Workspace};
+use crate::engine::{Control, EncodingChoice, Error, FilePath, LineRange, Result, TextPart, Workspace};
 use crate::tools::arguments::{Argument, Line, List, Request, Takes, Value, arguments, is_object};
 use crate::tools::limited::content;
 use crate::tools::{Call, ErrorText, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
@@ -29,8 +29,8 @@ const CUT_LINE: usize = 256;
 pub(crate) static TOOL: Tool = Tool {
     name: "read_multiple_files",
     title: "Read Multiple Files",
-    description: "Read several text files at once. An item of paths is a path, or an object {\"path\",\"start_line\",\"end_line\"} \
-        for a range of lines (from {first}, both ends included). Each file's text follows its path; the error of one file \
+    description: "Read several text files at once. An item of paths is a path, or an object {\"path\",\"start_line\",\"end_line\",\"encoding\"} \
+        for a range of lines (from {first}, both ends included) or another encoding than UTF-8. Each file's text follows its path; the error of one file \
         stands in its place. All texts share one limit, so long files may be cut; a line says how to go on. Example: \
         {\"paths\":[\"a.txt\",\"b.txt\"]}",
     instructions: "",
@@ -57,6 +57,8 @@ arguments! {
         start_line: Option<Line>,
         /// Last line, counted from {first}, included
         end_line: Option<Line>,
+        /// Encoding of the file; auto finds it
+        encoding: EncodingChoice = "utf-8",
     }
 }
 
@@ -66,11 +68,12 @@ struct Wanted {
     sent: String,
     path: Result<FilePath>,
     range: LineRange,
+    encoding: EncodingChoice,
 }
 
 impl Argument for Wanted {
     fn expected() -> String {
-        "a path, or an object with path, start_line and end_line".into()
+        "a path, or an object with path, start_line, end_line and encoding".into()
     }
 
     fn schema(out: &mut String) {
@@ -79,15 +82,15 @@ impl Argument for Wanted {
     }
 
     fn read(value: &Value) -> Result<Wanted> {
-        let (sent, range) = if is_object(value.json()) {
-            let Ranged { path, start_line, end_line } = Ranged::read(value)?;
+        let (sent, range, encoding) = if is_object(value.json()) {
+            let Ranged { path, start_line, end_line, encoding } = Ranged::read(value)?;
             let line = |line: Option<Line>| line.map(|line| line.0);
-            (path, LineRange { start: line(start_line), end: line(end_line) })
+            (path, LineRange { start: line(start_line), end: line(end_line) }, encoding)
         } else {
-            (value.string()?, LineRange::default())
+            (value.string()?, LineRange::default(), EncodingChoice::default())
         };
         let path = value.options().path(&sent);
-        Ok(Wanted { sent, path, range })
+        Ok(Wanted { sent, path, range, encoding })
     }
 }
 
@@ -189,10 +192,11 @@ impl ReadMultipleFiles {
             }
             Err(_) => return Err(Error::InvalidArguments { at: "paths".into(), problem: "no path".into() }),
         };
-        let wanted = match file.range.is_whole() {
-            true => WantedText { part: TextPart::Whole, form: TextForm::AsIs },
-            false => WantedText { part: TextPart::Lines(file.range), form: TextForm::Lines },
+        let (part, form) = match file.range.is_whole() {
+            true => (TextPart::Whole, TextForm::AsIs),
+            false => (TextPart::Lines(file.range), TextForm::Lines),
         };
+        let wanted = WantedText { part, form, encoding: file.encoding };
         TextPage::read(workspace, path, wanted, self.guide.base, share, control)
     }
 
@@ -212,14 +216,13 @@ impl ReadMultipleFiles {
         let item = |file: &Wanted| {
             let mut item = json!({ "path": file.sent });
             let line = |line: u64| json!(line + self.guide.base.first());
-            match file.range {
-                LineRange { start: None, end: None } => return json!(file.sent),
-                LineRange { start, end } => {
-                    start.into_iter().for_each(|start| item["start_line"] = line(start));
-                    end.into_iter().for_each(|end| item["end_line"] = line(end));
-                }
+            let LineRange { start, end } = file.range;
+            start.into_iter().for_each(|start| item["start_line"] = line(start));
+            end.into_iter().for_each(|end| item["end_line"] = line(end));
+            if file.encoding != EncodingChoice::default() {
+                item["encoding"] = json!(file.encoding.name());
             }
-            item
+            if item.as_object().is_some_and(|item| item.len() == 1) { json!(file.sent) } else { item }
         };
         let (total, next) = (self.files.len(), &self.files[shown].sent);
         // A write to a String cannot fail.
@@ -253,6 +256,10 @@ fn push_file(
         let separator = if part.ends_with('\n') { "" } else { "\n" };
         // A write to a String cannot fail.
         let _ = write!(text, "{separator}[Shown: {}. Go on with {GOES_ON} {next}]", page.shown());
+    }
+    if let Some(found) = page.found_encoding() {
+        let separator = if text.ends_with('\n') { "" } else { "\n" };
+        let _ = write!(text, "{separator}[{found}]");
     }
     text.push('\n');
     Ok(next)

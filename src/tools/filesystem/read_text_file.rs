@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::text_page::{GOES_ON, TextForm, TextPage, WantedText, text_key};
 use super::{CONTENT, version_meta};
-use crate::engine::{Control, Error, FilePath, LineRange, Result, TextPart, Workspace};
+use crate::engine::{Control, EncodingChoice, Error, FilePath, LineRange, Result, TextPart, Workspace};
 use crate::tools::arguments::{Argument, Count, Line, Request, Takes, Value, arguments};
 use crate::tools::cursor::{Cursor, state_of};
 use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
@@ -12,7 +12,7 @@ use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, To
 pub(crate) static TOOL: Tool = Tool {
     name: GOES_ON,
     title: "Read Text File",
-    description: "Read a text file (UTF-8): all of it, the first lines (head), the last lines (tail), or a range (start_line to \
+    description: "Read a text file (UTF-8, or another encoding): all of it, the first lines (head), the last lines (tail), or a range (start_line to \
         end_line, or offset and limit; lines count from {first}, both ends included). A long text ends in a line that says \
         what was shown and the call that goes on. line_numbers: true puts the number and a tab before each line. \
         Example: {\"path\":\"src/main.rs\",\"start_line\":{first},\"end_line\":99}",
@@ -75,6 +75,8 @@ arguments! {
         limit: Option<Count>,
         /// Whether each line begins with its number and a tab
         line_numbers: bool = false,
+        /// Encoding of the file; auto finds it
+        encoding: EncodingChoice = "utf-8",
         /// Where an earlier answer says that the text goes on
         cursor: Option<Cursor>,
     }
@@ -120,7 +122,7 @@ impl ReadArguments {
             return Err(Error::InvalidArguments { at: given.join(" and "), problem });
         }
         if let Some(cursor) = &self.cursor {
-            let wanted = WantedText::at(&cursor.after).ok_or_else(wrong_cursor)?;
+            let wanted = WantedText::at(&cursor.after, self.encoding).ok_or_else(wrong_cursor)?;
             let numbers = !self.line_numbers || wanted.form == TextForm::Numbered;
             return if numbers { Ok(wanted) } else { Err(wrong_cursor()) };
         }
@@ -136,7 +138,7 @@ impl ReadArguments {
             _ if range.is_whole() => (TextPart::Whole, TextForm::AsIs),
             _ => (TextPart::Lines(range), TextForm::Lines),
         };
-        Ok(WantedText { part, form })
+        Ok(WantedText { part, form, encoding: self.encoding })
     }
 }
 
@@ -147,7 +149,7 @@ impl Call for ReadTextFile {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         if let Some(cursor) = &self.cursor {
-            cursor.check(text_key(workspace, &self.path)?)?;
+            cursor.check(text_key(workspace, &self.path, self.wanted.encoding)?)?;
         }
         let limit = self.limit.map(|limit| limit.saturating_sub(self.room_for_last_line().min(limit / 2)));
         let page = TextPage::read(workspace, &self.path, self.wanted, self.base, limit, control);
@@ -161,14 +163,18 @@ impl Call for ReadTextFile {
             (None, _, last) => last == Some(&b'\n'),
         };
         let (after, truncated) = self.last_line(workspace, &page, ends_in_break)?;
-        let meta = version_meta(&page.read.version).with_some("file-editor/truncated", truncated.as_ref());
+        let note = page.found_encoding();
+        let found = note.as_ref().map(|_| page.read.encoding.name());
+        let meta = version_meta(&page.read.version)
+            .with_some("file-editor/encoding", found.as_ref())
+            .with_some("file-editor/truncated", truncated.as_ref());
         let Some(copy) = copy else {
             let (excerpt, keeps_breaks) = (Some(page.read.excerpt), form == TextForm::AsIs);
-            return Ok(Reply { excerpt, keeps_breaks, after, meta, ..Reply::default() });
+            return Ok(Reply { excerpt, keeps_breaks, after, note, meta, ..Reply::default() });
         };
         let text = copy + &after;
         let data = if wanted.data { Members::default().with("content", &text) } else { Members::default() };
-        Ok(Reply { text, data, meta, ..Reply::default() })
+        Ok(Reply { text, data, note, meta, ..Reply::default() })
     }
 }
 
@@ -184,7 +190,9 @@ impl ReadTextFile {
     fn as_change(&self, workspace: &Workspace, error: Error) -> Error {
         let Some(cursor) = &self.cursor else { return error };
         let is_of_place = matches!(error, Error::StartPastEnd { .. } | Error::InvalidRange { .. });
-        if !is_of_place && !matches!(error, Error::InvalidUtf8 | Error::NotText { .. }) {
+        let is_of_text =
+            matches!(error, Error::OtherEncoding { .. } | Error::NotText { .. } | Error::Undecodable { .. });
+        if !is_of_place && !is_of_text {
             return error;
         }
         match workspace.stamp(&self.path) {

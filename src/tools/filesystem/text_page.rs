@@ -4,7 +4,10 @@
 
 use serde_json::json;
 
-use crate::engine::{Control, Error, FilePath, LineRange, PartRead, Result, TextPart, Workspace};
+use crate::engine::{
+    Control, EncodingChoice, EncodingSource, Error, FilePath, LineRange, PartRead, Result, TextPart,
+    Workspace,
+};
 use crate::tools::LineBase;
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::numbered::{Numbering, count_breaks, fitting, numbered, with_lf};
@@ -30,11 +33,12 @@ pub(super) enum TextForm {
 pub(super) struct WantedText {
     pub(super) part: TextPart,
     pub(super) form: TextForm,
+    pub(super) encoding: EncodingChoice,
 }
 
 impl WantedText {
     /// Reads where a text goes on, as a cursor keeps it.
-    pub(super) fn at(position: &str) -> Option<WantedText> {
+    pub(super) fn at(position: &str, encoding: EncodingChoice) -> Option<WantedText> {
         let mut words = position.split(' ');
         let (kind, byte) = (words.next()?, words.next()?.parse().ok()?);
         let number = words.next().map(|word| word.parse::<u64>().ok());
@@ -54,7 +58,7 @@ impl WantedText {
             }
             _ => return None,
         };
-        Some(WantedText { part, form })
+        Some(WantedText { part, form, encoding })
     }
 
     /// The last line that is wanted, if the part is lines; `Some(None)`: the last of the file.
@@ -91,7 +95,8 @@ impl<'p> TextPage<'p> {
         limit: Option<usize>,
         control: &Control,
     ) -> Result<TextPage<'p>> {
-        let read = workspace.read_part(path, wanted.part, limit, control)?;
+        let read = workspace.read_part(path, wanted.part, wanted.encoding, limit, control);
+        let read = read.map_err(|error| with_likely_encoding(workspace, path, error, true, control))?;
         let mut page = TextPage { path, wanted, base, read };
         if let (TextForm::Numbered, Some(limit)) = (wanted.form, limit) {
             let fits = fitting(page.read.excerpt.bytes(), page.numbering(), limit);
@@ -151,6 +156,10 @@ impl<'p> TextPage<'p> {
     /// The arguments of the call that goes on behind a page that was cut: at a line, or with a cursor.
     pub(super) fn next(&self, workspace: &Workspace) -> Result<serde_json::Value> {
         let mut next = json!({ "path": self.path.sent() });
+        let encoding = self.next_encoding();
+        if encoding != EncodingChoice::default() {
+            next["encoding"] = json!(encoding.name());
+        }
         match self.wanted.last_line() {
             Some(end) if self.read.ends_a_line() => {
                 let line = self.read.first_line.unwrap_or(0) + self.breaks();
@@ -160,7 +169,7 @@ impl<'p> TextPage<'p> {
                 }
             }
             _ => {
-                let call = text_key(workspace, self.path)?;
+                let call = text_key(workspace, self.path, encoding)?;
                 next["cursor"] = json!(Cursor { call, after: self.position(), state: self.state() }.text());
             }
         }
@@ -168,6 +177,26 @@ impl<'p> TextPage<'p> {
             next["line_numbers"] = json!(true);
         }
         Ok(next)
+    }
+
+    /// The encoding for the next page. What was found for this one is kept.
+    fn next_encoding(&self) -> EncodingChoice {
+        match (self.wanted.encoding, self.read.encoding_source) {
+            (EncodingChoice::Auto, EncodingSource::Mark | EncodingSource::Guess) => {
+                EncodingChoice::Is(self.read.encoding)
+            }
+            (encoding, _) => encoding,
+        }
+    }
+
+    /// What is told of an encoding that the server has found.
+    pub(super) fn found_encoding(&self) -> Option<String> {
+        let name = self.read.encoding.name();
+        match self.read.encoding_source {
+            EncodingSource::Given => None,
+            EncodingSource::Mark => Some(format!("Encoding: {name} (by its byte order mark)")),
+            EncodingSource::Guess => Some(format!("Encoding: {name} (guessed)")),
+        }
     }
 
     /// Where the text goes on behind the page, as [`WantedText::at`] reads it.
@@ -189,9 +218,28 @@ impl<'p> TextPage<'p> {
     }
 }
 
-/// What a cursor into the text of this file belongs to.
-pub(super) fn text_key(workspace: &Workspace, path: &FilePath) -> Result<u64> {
-    call_key(workspace, GOES_ON, path, "")
+/// What a cursor into the text of this file in this encoding belongs to.
+pub(super) fn text_key(workspace: &Workspace, path: &FilePath, encoding: EncodingChoice) -> Result<u64> {
+    let encoding = if encoding == EncodingChoice::default() { "" } else { encoding.name() };
+    call_key(workspace, GOES_ON, path, encoding)
+}
+
+/// The error for a file that is not text in UTF-8, with its likely encoding.
+pub(super) fn with_likely_encoding(
+    workspace: &Workspace,
+    path: &FilePath,
+    error: Error,
+    takes_encoding: bool,
+    control: &Control,
+) -> Error {
+    if !matches!(error, Error::InvalidUtf8 | Error::NotText { .. }) {
+        return error;
+    }
+    let likely = workspace.likely_encoding(path, control).unwrap_or(None);
+    if likely.is_none() && matches!(error, Error::NotText { .. }) {
+        return error;
+    }
+    Error::OtherEncoding { name: path.sent().into(), error: Box::new(error), likely, takes_encoding }
 }
 
 #[cfg(test)]
@@ -201,7 +249,7 @@ mod tests {
     #[test]
     fn only_what_a_page_writes_is_a_position() {
         for position in ["text 5", "head 5 2", "tail 0", "lines 5 1 9", "lines 5 1 -", "numbered 5 1 -"] {
-            assert!(WantedText::at(position).is_some(), "{position}");
+            assert!(WantedText::at(position, EncodingChoice::Auto).is_some(), "{position}");
         }
         for position in [
             "",
@@ -216,7 +264,7 @@ mod tests {
             "lines 5 - 9",
             "file 5",
         ] {
-            assert!(WantedText::at(position).is_none(), "{position}");
+            assert!(WantedText::at(position, EncodingChoice::Auto).is_none(), "{position}");
         }
     }
 }

@@ -1,0 +1,285 @@
+//! Each encoding against Python's codecs, at any borders of blocks.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+use super::*;
+
+const ALL: [Encoding; 7] = [
+    Encoding::Utf8,
+    Encoding::Utf16Le,
+    Encoding::Utf16Be,
+    Encoding::Windows1251,
+    Encoding::Windows1252,
+    Encoding::Iso8859_1,
+    Encoding::Iso8859_15,
+];
+
+/// Decodes and encodes lines of hexadecimal bytes: `{d|e} {codec} {bytes}`. Texts are in UTF-8. Answers `ok {bytes}`, or
+/// where the first error is.
+const CODEC: &str = r#"
+import sys
+for line in sys.stdin:
+    what, codec, data = (line.rstrip("\n").split(" ") + [""])[:3]
+    data = bytes.fromhex(data)
+    try:
+        out = data.decode(codec).encode() if what == "d" else data.decode().encode(codec)
+        print("ok", out.hex(), flush=True)
+    except UnicodeError as error:
+        print("error", error.start, flush=True)
+"#;
+
+/// Python, which has its own tables.
+struct Python {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Python {
+    /// `None` where it is not installed.
+    fn start() -> Option<Python> {
+        let mut command = Command::new("python3");
+        command.args(["-c", CODEC]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().ok()?;
+        let (input, output) = (process.stdin.take()?, process.stdout.take()?);
+        Some(Python { process, input, output: BufReader::new(output) })
+    }
+
+    fn ask(&mut self, what: char, encoding: Encoding, bytes: &[u8]) -> Result<Vec<u8>, usize> {
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        writeln!(self.input, "{what} {} {hex}", encoding.name()).unwrap();
+        let mut answer = String::new();
+        self.output.read_line(&mut answer).unwrap();
+        let (word, value) = answer.trim_end().split_once(' ').unwrap_or((answer.trim_end(), ""));
+        match word {
+            "ok" => {
+                let digits = |at: usize| u8::from_str_radix(&value[at..at + 2], 16).unwrap();
+                Ok((0..value.len()).step_by(2).map(digits).collect())
+            }
+            _ => Err(value.parse().unwrap()),
+        }
+    }
+}
+
+impl Drop for Python {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Decodes in blocks whose lengths repeat `cuts`.
+fn in_blocks(encoding: Encoding, bytes: &[u8], cuts: &[usize]) -> (String, Result<(), DecodeError>) {
+    let (mut decoder, mut out, mut rest) = (Decoder::new(encoding), String::new(), bytes);
+    for cut in cuts.iter().cycle().take(bytes.len() + 1) {
+        let (block, after) = rest.split_at((*cut).clamp(1, 9).min(rest.len()));
+        if let Err(error) = decoder.push(block, &mut out) {
+            return (out, Err(error));
+        }
+        rest = after;
+    }
+    let ended = decoder.finish(&mut out);
+    (out, ended)
+}
+
+/// Bytes that are often characters: text in some encoding with some bytes changed, or any bytes but NUL.
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    let text = proptest::string::string_regex("[a-zа-яЁ€éŠ\u{80}-\u{9f}漢😀\r\n ]{0,40}").unwrap();
+    let encoded = (text, 0..ALL.len(), proptest::collection::vec((any::<u16>(), 1..=255u8), 0..2));
+    let encoded = encoded.prop_map(|(text, number, changes)| {
+        let mut out = Vec::new();
+        let encoding = ALL[number];
+        let has = |c: &char| encoding.encode(&c.to_string(), &mut Vec::new()).is_ok();
+        encoding.encode(&text.chars().filter(has).collect::<String>(), &mut out).unwrap();
+        for (at, byte) in changes {
+            if !out.is_empty() {
+                let at = usize::from(at) % out.len();
+                out[at] = byte;
+            }
+        }
+        out
+    });
+    prop_oneof![encoded, proptest::collection::vec(1..=255u8, 0..40)]
+}
+
+#[test]
+fn every_encoding_decodes_as_python_does_at_any_borders_of_blocks() {
+    let Some(mut python) = Python::start() else { return };
+    let strategy = (bytes(), 0..ALL.len(), proptest::collection::vec(1..9usize, 1..4));
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(3_000));
+    let python = std::cell::RefCell::new(&mut python);
+    let check = |(bytes, number, cuts): (Vec<u8>, usize, Vec<usize>)| {
+        let encoding = ALL[number];
+        let expected = python.borrow_mut().ask('d', encoding, &bytes);
+        let (text, result) = in_blocks(encoding, &bytes, &cuts);
+        let whole = encoding.decode(&bytes);
+        match (result, expected) {
+            (Ok(()), Ok(expected)) => {
+                prop_assert_eq!(text.as_bytes(), &expected);
+                prop_assert_eq!(whole.as_ref(), Ok(&text));
+                let mut again = Vec::new();
+                prop_assert_eq!(encoding.encode(&text, &mut again), Ok(()));
+                prop_assert_eq!(again.len() as u64, encoding.len_of(text.as_bytes()));
+                prop_assert_eq!(again, bytes);
+            }
+            (Err(DecodeError::Nul), _) => prop_assert!(whole == Err(DecodeError::Nul)),
+            (Err(DecodeError::Undecodable(error)), Err(at)) => {
+                prop_assert_eq!(error.at, at as u64, "{:?}", error);
+                prop_assert!(bytes[at..].starts_with(&error.bytes) && !error.bytes.is_empty());
+                prop_assert_eq!(whole, Err(DecodeError::Undecodable(error)));
+                prop_assert_eq!(encoding.decode(&bytes[..at]), Ok(text));
+            }
+            (result, expected) => prop_assert!(false, "{result:?}, expected {expected:?}"),
+        }
+        Ok(())
+    };
+    runner.run(&strategy, check).unwrap();
+}
+
+#[test]
+fn every_byte_and_every_character_is_what_python_says() {
+    let Some(mut python) = Python::start() else { return };
+    for encoding in ALL.into_iter().filter(|encoding| encoding.unit() == 1).skip(1) {
+        for byte in 1..=255u8 {
+            let expected = python.ask('d', encoding, &[byte]).ok();
+            let decoded = encoding.decode(&[byte]).ok().map(String::into_bytes);
+            assert_eq!(decoded, expected, "{encoding:?} {byte:02x}");
+        }
+        for character in (1..0x2_200).filter_map(char::from_u32).chain(['😀', '\u{fffd}']) {
+            let (text, mut out) = (character.to_string(), Vec::new());
+            let expected = python.ask('e', encoding, text.as_bytes()).ok();
+            let encoded = encoding.encode(&text, &mut out).ok().map(|()| out);
+            assert_eq!(encoded, expected, "{encoding:?} {character:?}");
+        }
+    }
+}
+
+#[test]
+fn an_error_names_the_bytes_and_what_is_wrong_with_them() {
+    type Case = (Encoding, &'static [u8], u64, &'static [u8], Malformed);
+    let cases: [Case; 8] = [
+        (Encoding::Windows1251, b"ab\x98", 2, b"\x98", Malformed::Undefined),
+        (Encoding::Windows1252, b"\x80\x9D", 1, b"\x9D", Malformed::Undefined),
+        (Encoding::Utf8, b"a\xC3(", 1, b"\xC3", Malformed::Undefined),
+        (Encoding::Utf8, b"a\xE6\xBC", 1, b"\xE6\xBC", Malformed::Incomplete),
+        (Encoding::Utf16Le, b"a\0b", 2, b"b", Malformed::Incomplete),
+        (Encoding::Utf16Le, b"a\0\x00\xD8b\0", 2, b"\x00\xD8", Malformed::LoneSurrogate),
+        (Encoding::Utf16Be, b"\xDC\x01", 0, b"\xDC\x01", Malformed::LoneSurrogate),
+        (Encoding::Utf16Be, b"\0a\xD8\x01\xD8", 2, b"\xD8\x01", Malformed::LoneSurrogate),
+    ];
+    for (encoding, bytes, at, wrong, why) in cases {
+        let expected = DecodeError::Undecodable(Undecodable { at, bytes: wrong.to_vec(), why });
+        for cut in 1..4 {
+            assert_eq!(in_blocks(encoding, bytes, &[cut]).1, Err(expected.clone()), "{encoding:?} {bytes:?}");
+        }
+        assert_eq!(encoding.decode(bytes), Err(expected), "{encoding:?} {bytes:?}");
+    }
+    assert_eq!(Encoding::Iso8859_1.decode(b"a\0"), Err(DecodeError::Nul));
+    assert_eq!(Encoding::Utf16Le.decode(b"a\0\0\0"), Err(DecodeError::Nul));
+}
+
+#[test]
+fn a_character_that_an_encoding_lacks_is_named_with_its_line_and_column() {
+    let mut out = b"before".to_vec();
+    let lacking = Encoding::Windows1251.encode("где\r\nэто é", &mut out);
+    assert_eq!(lacking, Err(Unencodable { line: 1, column: 5, character: 'é' }));
+    assert_eq!(out, b"before");
+    let control = Encoding::Windows1252.encode("é\u{81}漢", &mut out);
+    assert_eq!(control, Err(Unencodable { line: 0, column: 2, character: '\u{81}' }));
+    assert_eq!(
+        Encoding::Iso8859_1.encode("\r\r\n€", &mut out),
+        Err(Unencodable { line: 2, column: 1, character: '€' })
+    );
+    assert_eq!(Encoding::Iso8859_15.encode("€é", &mut out), Ok(()));
+    assert_eq!(out, b"before\xA4\xE9");
+}
+
+#[test]
+fn names_are_taken_in_many_spellings_and_rows_stand_in_order() {
+    for (number, row) in ROWS.iter().enumerate() {
+        assert_eq!((row.encoding as usize, row.encoding.name()), (number, row.name));
+        for name in [row.name, row.name.to_uppercase().as_str(), &row.name.replace('-', "_")] {
+            assert_eq!(EncodingChoice::parse(name), Some(EncodingChoice::Is(row.encoding)), "{name}");
+        }
+    }
+    let is = |encoding| Some(EncodingChoice::Is(encoding));
+    for (name, choice) in [
+        ("utf8", is(Encoding::Utf8)),
+        ("UTF-16LE", is(Encoding::Utf16Le)),
+        ("cp1251", is(Encoding::Windows1251)),
+        ("latin1", is(Encoding::Iso8859_1)),
+        ("ISO8859-15", is(Encoding::Iso8859_15)),
+        ("UTF-16", Some(EncodingChoice::Utf16)),
+        ("Auto", Some(EncodingChoice::Auto)),
+        ("koi8-r", None),
+        ("", None),
+    ] {
+        assert_eq!(EncodingChoice::parse(name), choice, "{name}");
+    }
+    for name in EncodingChoice::names() {
+        assert_eq!(EncodingChoice::parse(name).map(EncodingChoice::name), Some(name));
+    }
+}
+
+#[test]
+fn the_likely_encoding_is_that_of_the_text() {
+    let text = "Съешь ещё этих мягких французских булок, да выпей чаю.\r\n";
+    let known = |choice| Some(Likely::Known(choice));
+    for encoding in [Encoding::Windows1251, Encoding::Utf16Le, Encoding::Utf16Be] {
+        let mut bytes = Vec::new();
+        encoding.encode(text, &mut bytes).unwrap();
+        assert_eq!(likely(&bytes, &bytes), known(EncodingChoice::Is(encoding)), "{encoding:?}");
+        if encoding.unit() == 2 {
+            let marked = [encoding.mark(), &bytes].concat();
+            assert_eq!(likely(&marked, &marked), known(EncodingChoice::Utf16), "{encoding:?}");
+        }
+    }
+    let french = b"Un \xE9t\xE9 \xE0 la for\xEAt, o\xF9 l'on s'amusait \x80 5\n";
+    assert_eq!(likely(french, french), known(EncodingChoice::Is(Encoding::Windows1252)));
+    let koi =
+        b"\xF3\xDF\xC5\xDB\xD8 \xC5\xDD\xA3 \xDC\xD4\xC9\xC8 \xCD\xD1\xC7\xCB\xC9\xC8 \xC2\xD5\xCC\xCF\xCB";
+    assert!(matches!(likely(koi, koi), Some(Likely::Other(name)) if name.starts_with("KOI8")));
+    // Damaged UTF-8, binary files, UTF-32.
+    for bytes in
+        [&"ещё \u{1}".as_bytes()[..6], b"a\0b", b"\x7fELF\x02\x01\0\0\0\0\0\0", b"\xFF\xFE\0\0a\0\0\0"]
+    {
+        assert_eq!(likely(bytes, bytes), None, "{bytes:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn lines_are_counted_in_bytes_as_in_the_text(
+        text in "(a|й|\n|\r\n|\r|😀|\u{a0a}|\u{d0d}){0,30}",
+        cuts in proptest::collection::vec(1..9usize, 1..4),
+        first in 0..6u64,
+        more in 0..6u64,
+    ) {
+        for encoding in [Encoding::Utf8, Encoding::Utf16Le, Encoding::Utf16Be] {
+            let mut bytes = Vec::new();
+            encoding.encode(&text, &mut bytes).unwrap();
+            let mut scan = LineScan::new(encoding, 0).noting(first, first + more);
+            let mut rest = &bytes[..];
+            for cut in cuts.iter().cycle().take(bytes.len() + 1) {
+                let (block, after) = rest.split_at((cut * encoding.unit()).min(rest.len()));
+                scan.push(block);
+                rest = after;
+            }
+            let flat = text.replace("\r\n", "\n").replace('\r', "\n");
+            let lines: Vec<&str> = flat.split_terminator('\n').collect();
+            prop_assert_eq!(scan.total(), lines.len() as u64);
+            prop_assert_eq!(characters_in(encoding, &bytes), text.chars().count() as u64);
+            if (first as usize) < lines.len() {
+                let place = scan.place();
+                let shown = encoding.decode(&bytes[place.start as usize..place.end as usize]).unwrap();
+                let end = lines.len().min((first + more) as usize + 1);
+                let shown = shown.replace("\r\n", "\n").replace('\r', "\n");
+                prop_assert_eq!(shown, lines[first as usize..end].join("\n"));
+            }
+        }
+    }
+}

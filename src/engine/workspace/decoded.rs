@@ -1,0 +1,271 @@
+//! Reads parts of files in other encodings than UTF-8: finds the part in the encoded bytes, and decodes no more than is
+//! wanted.
+//!
+//! Blocks are read and decoded one after the other, so a limited part takes little memory whatever the size of the file.
+//! A line range is found in one pass over the file. Knows no tables of encodings.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::excerpt::Excerpt;
+use super::parts::{INDEXED, PartOf, PartRead, STEP, TextPart};
+use super::read::{LineRange, Selection};
+use super::{ATTEMPTS, Workspace};
+use crate::engine::encoding::{
+    DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Undecodable,
+    characters_in, likely,
+};
+use crate::engine::fs::view::{FileView, OpenFile};
+use crate::engine::path::FilePath;
+use crate::engine::{Control, Error, Result};
+
+/// Bytes that are reserved at most for a text that has no limit. A longer one grows.
+const RESERVED: usize = 64 << 20;
+
+/// The part of a text that was decoded.
+struct Decoded {
+    text: String,
+    /// More of the part comes after it.
+    has_more: bool,
+}
+
+impl Workspace {
+    /// The likely encoding of the file at `path`, which is not UTF-8. `None` if it changes meanwhile, too.
+    pub fn likely_encoding(&self, path: &FilePath, control: &Control) -> Result<Option<Likely>> {
+        for _ in 0..ATTEMPTS {
+            let found = self.find(path, control)?;
+            let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
+            return likely_of(&file, control).map_err(|error| Error::read(path.sent(), error));
+        }
+        Ok(None)
+    }
+
+    /// A part of a text whose encoding is not known to be UTF-8. `None` if the file changes meanwhile.
+    pub(super) fn part_in(&self, wanted: &PartOf, choice: EncodingChoice) -> Result<Option<PartRead>> {
+        let first = wanted.file.clone().view(0..4);
+        let Some(first) = wanted.checked(first)? else { return Ok(None) };
+        let by_mark = Encoding::of_mark(first.bytes()).filter(|encoding| encoding.unit() == 2);
+        let (encoding, source) = match (choice, by_mark) {
+            (EncodingChoice::Is(encoding), _) => (encoding, EncodingSource::Given),
+            (EncodingChoice::Utf16, by_mark) => (by_mark.unwrap_or(Encoding::Utf16Le), EncodingSource::Given),
+            (EncodingChoice::Auto, Some(encoding)) => (encoding, EncodingSource::Mark),
+            (EncodingChoice::Auto, None) => match self.part_of(wanted) {
+                Err(error @ (Error::InvalidUtf8 | Error::NotText { .. })) => {
+                    match wanted.checked(likely_of(wanted.file, wanted.control))?.flatten() {
+                        Some(Likely::Known(EncodingChoice::Is(encoding))) => {
+                            (encoding, EncodingSource::Guess)
+                        }
+                        _ => return Err(error),
+                    }
+                }
+                read => return read,
+            },
+        };
+        let mark = encoding.mark();
+        let start = if !mark.is_empty() && first.bytes().starts_with(mark) { mark.len() } else { 0 };
+        Source { of: wanted, encoding, start }.read(source)
+    }
+}
+
+/// The likely encoding of a file, by its beginning and by the first part that is not ASCII.
+fn likely_of(file: &Arc<OpenFile>, control: &Control) -> io::Result<Option<Likely>> {
+    let first = file.clone().view(0..STEP)?;
+    let mut at = 0;
+    let sample = loop {
+        control.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted))?;
+        let sample = file.clone().view(at..at + STEP)?;
+        at += STEP;
+        if !sample.bytes().is_ascii() || at >= file.len_bytes() {
+            break sample;
+        }
+    };
+    Ok(likely(first.bytes(), sample.bytes()))
+}
+
+/// A part whose place is known.
+struct Located {
+    place: Range<usize>,
+    /// Its lines, if they were counted.
+    lines: Range<usize>,
+    /// Lines in the file, if they were counted.
+    total: Option<usize>,
+}
+
+/// A text in an encoding.
+struct Source<'s> {
+    of: &'s PartOf<'s>,
+    encoding: Encoding,
+    /// Where it begins: behind its mark.
+    start: usize,
+}
+
+impl Source<'_> {
+    /// `None` if the file changes meanwhile.
+    fn read(&self, encoding_source: EncodingSource) -> Result<Option<PartRead>> {
+        let PartOf { file, part, limit, version, .. } = *self.of;
+        let Some(Located { place, lines, mut total }) = self.locate()? else { return Ok(None) };
+        let Some(Decoded { text, has_more }) = self.decode(place.clone())? else { return Ok(None) };
+        let mut excerpt = Excerpt::decoded(text, file.clone(), lines.clone(), total.unwrap_or(0));
+        let is_cut = limit.is_some_and(|limit| excerpt.cut(limit)) | has_more;
+        let size = file.len_bytes();
+        if is_cut && part == TextPart::Whole && size <= INDEXED {
+            let Some(scan) = self.scan(self.start, size, self.lines())? else { return Ok(None) };
+            total = Some(scan.total() as usize);
+        }
+        if !file.unchanged() {
+            return Ok(None);
+        }
+        let is_at_start = place.start <= self.start && !matches!(part, TextPart::From { .. });
+        let first_line = (is_at_start || !lines.is_empty()).then_some(lines.start as u64);
+        let start = place.start as u64;
+        let end = match is_cut {
+            true => start + self.encoding.len_of(excerpt.bytes()),
+            false => place.end as u64,
+        };
+        Ok(Some(PartRead {
+            at: start..end,
+            excerpt,
+            size: size as u64,
+            first_line,
+            total_lines: total,
+            is_cut,
+            version,
+            encoding: self.encoding,
+            encoding_source,
+        }))
+    }
+
+    fn locate(&self) -> Result<Option<Located>> {
+        match self.of.part {
+            TextPart::Lines(range) => self.locate_lines(|total| range.within(total)),
+            TextPart::LastLines(count) => self.locate_lines(|total| Selection::Last(count).within(total)),
+            TextPart::LinesFrom { range, byte } => self.locate_from(range, byte),
+            _ => {
+                let place = self.of.place(self.encoding, self.start)?;
+                Ok(place.map(|place| Located { place, lines: 0..0, total: None }))
+            }
+        }
+    }
+
+    /// The lines that `choose` says of so many.
+    fn locate_lines(&self, choose: impl Fn(usize) -> Result<Range<usize>>) -> Result<Option<Located>> {
+        let size = self.of.file.len_bytes();
+        // Lines of a range are known before the file is read, those at the end are not.
+        let wanted = match self.of.part {
+            TextPart::Lines(LineRange { start, end }) => {
+                self.lines().noting(start.unwrap_or(0), end.unwrap_or(u64::MAX))
+            }
+            _ => self.lines(),
+        };
+        let Some(mut scan) = self.scan(self.start, size, wanted)? else { return Ok(None) };
+        let total = scan.total() as usize;
+        let lines = choose(total)?;
+        if matches!(self.of.part, TextPart::LastLines(_)) {
+            let wanted = self.lines().noting(lines.start as u64, (lines.end as u64).saturating_sub(1));
+            let Some(second) = self.scan(self.start, size, wanted)? else { return Ok(None) };
+            scan = second;
+        }
+        let place = if lines.is_empty() { self.start as u64..self.start as u64 } else { scan.place() };
+        Ok(Some(Located { place: place.start as usize..place.end as usize, lines, total: Some(total) }))
+    }
+
+    /// The lines of a range from this byte on, which is one of their first line.
+    fn locate_from(&self, range: LineRange, byte: u64) -> Result<Option<Located>> {
+        let size = self.of.file.len_bytes();
+        let first = range.start.unwrap_or(0);
+        if byte > size as u64 {
+            return Err(Error::StartPastEnd { start: first, total: 0 });
+        }
+        let from = PartOf { part: TextPart::From { byte, pieces: None }, ..*self.of };
+        let Some(place) = from.place(self.encoding, self.start)? else { return Ok(None) };
+        let last = range.end.unwrap_or(u64::MAX);
+        if last < first {
+            return Err(Error::InvalidRange { start: first, end: last });
+        }
+        let lines = LineScan::new(self.encoding, place.start as u64).noting(0, last - first);
+        let Some(scan) = self.scan(place.start, size, lines)? else { return Ok(None) };
+        let (end, line) = (scan.place().end as usize, first as usize);
+        Ok(Some(Located {
+            place: place.start..end.max(place.start),
+            lines: line..line.saturating_add(1),
+            total: None,
+        }))
+    }
+
+    /// A count of the lines of the text.
+    fn lines(&self) -> LineScan {
+        LineScan::new(self.encoding, self.start as u64)
+    }
+
+    /// Counts the lines of the bytes, until the end of the wanted ones where no others are counted. `None` if the file is
+    /// shorter now.
+    fn scan(&self, start: usize, end: usize, mut lines: LineScan) -> Result<Option<LineScan>> {
+        let (mut at, only_end) = (start, matches!(self.of.part, TextPart::LinesFrom { .. }));
+        while at < end && !(only_end && lines.has_end()) {
+            let Some(view) = self.bytes(at, end.min(at + STEP))? else { return Ok(None) };
+            lines.push(view.bytes());
+            at += view.bytes().len();
+        }
+        Ok(Some(lines))
+    }
+
+    /// The text of the bytes, or somewhat more than the limit of it.
+    fn decode(&self, place: Range<usize>) -> Result<Option<Decoded>> {
+        let limit = self.of.limit;
+        let unit = self.encoding.unit();
+        let step = limit.map_or(STEP, |limit| limit.saturating_add(8).saturating_mul(unit).min(STEP));
+        let mut text = String::with_capacity(if limit.is_none() { RESERVED.min(2 * place.len()) } else { 0 });
+        let (mut decoder, mut at) = (Decoder::new(self.encoding), place.start);
+        let is_full = |text: &String| limit.is_some_and(|limit| text.len() > limit);
+        let decoded = loop {
+            if at == place.end || is_full(&text) {
+                break if at == place.end { decoder.finish(&mut text) } else { Ok(()) };
+            }
+            let Some(view) = self.bytes(at, place.end.min(at + step))? else { return Ok(None) };
+            self.of.control.file_progress(at, self.of.file.len_bytes());
+            if let Err(error) = decoder.push(view.bytes(), &mut text) {
+                break Err(error);
+            }
+            at += view.bytes().len();
+        };
+        match decoded {
+            // What is wrong lies behind what is shown.
+            Err(_) if is_full(&text) => Ok(Some(Decoded { text, has_more: true })),
+            Ok(()) => Ok(Some(Decoded { text, has_more: at < place.end })),
+            Err(error) if self.of.file.unchanged() => Err(self.explained(error, place.start)?),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The error for bytes of a text that begins at the byte `start`.
+    fn explained(&self, error: DecodeError, start: usize) -> Result<Error> {
+        let Undecodable { at, bytes, why } = match error {
+            DecodeError::Nul => return Ok(Error::NotText { name: self.of.name.into() }),
+            DecodeError::Undecodable(undecodable) => undecodable,
+        };
+        let at = start + at as usize;
+        let changed = || Error::Changed { name: self.of.name.into() };
+        let (mut scan, mut from) = (self.lines(), self.start);
+        while from < at {
+            let view = self.bytes(from, at.min(from + STEP))?.ok_or_else(changed)?;
+            scan.push(view.bytes());
+            from += view.bytes().len();
+        }
+        let (line, begins) = scan.line_at(&[]);
+        let (mut column, mut from) = (1, begins as usize);
+        while from < at {
+            let view = self.bytes(from, at.min(from + STEP))?.ok_or_else(changed)?;
+            column += characters_in(self.encoding, view.bytes());
+            from += view.bytes().len();
+        }
+        Ok(Error::Undecodable { encoding: self.encoding, line, column, bytes, why })
+    }
+
+    /// Bytes of the file. `None` if it is shorter now.
+    fn bytes(&self, start: usize, end: usize) -> Result<Option<FileView>> {
+        self.of.control.check()?;
+        let view = self.of.file.clone().view(start..end);
+        self.of.checked(view)
+    }
+}

@@ -1,0 +1,283 @@
+//! Texts in other encodings than UTF-8 (contract 13).
+
+use serde_json::{Value, json};
+
+use super::bounded::{LIMIT, follow, lines, pages};
+use super::{on_all, outcome, serve};
+use crate::support::{Folder, Mcp};
+
+/// A text in windows-1251, which is no UTF-8.
+fn cyrillic(text: &str) -> Vec<u8> {
+    let byte = |c: char| match c {
+        'а'..='я' => (c as u32 - 'а' as u32) as u8 + 0xE0,
+        'А'..='Я' => (c as u32 - 'А' as u32) as u8 + 0xC0,
+        'ё' => 0xB8,
+        _ => u8::try_from(c).expect("ASCII"),
+    };
+    text.chars().map(byte).collect()
+}
+
+fn utf_16(text: &str, with_mark: bool) -> Vec<u8> {
+    let mark = if with_mark { Some(0xFEFF) } else { None };
+    mark.into_iter().chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect()
+}
+
+const TEXT: &str = "Съешь ещё этих мягких\r\nфранцузских булок,\r\nда выпей чаю\r\n";
+
+fn fill(folder: &Folder) {
+    folder.write("utf-8", TEXT);
+    folder.write("1251", cyrillic(TEXT));
+    folder.write("16", utf_16(TEXT, true));
+    folder.write("16be", utf_16(TEXT, false));
+    folder.write("latin", b"caf\xE9 \x80\n");
+    folder.write("undefined", [cyrillic("раз\nдва "), b"\x98".to_vec()].concat());
+    folder.write("odd", b"a\0b\0\n\0c");
+    folder.write("lone", b"a\0\x01\xDC");
+    folder.write("bin", b"\x7fELF\x02\x01\0\0\0");
+    folder.write("damaged", "ещё чаю\u{1}".as_bytes().iter().copied().chain(*b"\xFF").collect::<Vec<u8>>());
+    folder.write(
+        "koi",
+        b"\xF3\xDF\xC5\xDB\xD8 \xC5\xDD\xA3 \xDC\xD4\xC9\xC8 \xCD\xD1\xC7\xCB\xC9\xC8 \xC2\xD5\xCC\xCF\xCB",
+    );
+}
+
+#[test]
+fn a_text_is_read_alike_in_every_encoding_whatever_part_of_it_is_asked_for() {
+    on_all(&[], fill, |server, _| {
+        for part in [
+            json!({}),
+            json!({ "head": 2 }),
+            json!({ "tail": 2 }),
+            json!({ "start_line": 2 }),
+            json!({ "start_line": 1, "end_line": 2 }),
+            json!({ "offset": 3, "limit": 5 }),
+            json!({ "line_numbers": true }),
+            json!({ "tail": 1, "line_numbers": true }),
+            json!({ "start_line": 9 }),
+        ] {
+            let call = |path: &str, encoding: Option<&str>| {
+                let mut arguments = part.clone();
+                arguments["path"] = json!(path);
+                if let Some(encoding) = encoding {
+                    arguments["encoding"] = json!(encoding);
+                }
+                outcome(server, "read_text_file", &arguments)
+            };
+            let expected = call("utf-8", None);
+            for (path, encoding) in [
+                ("utf-8", "utf8"),
+                ("utf-8", "auto"),
+                ("1251", "windows-1251"),
+                ("1251", "CP1251"),
+                ("1251", "auto"),
+                ("16", "utf-16"),
+                ("16", "UTF-16BE"),
+                ("16", "auto"),
+                ("16be", "utf_16be"),
+            ] {
+                assert_eq!(call(path, Some(encoding)), expected, "{part} {path} {encoding}");
+            }
+        }
+    });
+}
+
+#[test]
+fn latin_1_is_the_real_one() {
+    on_all(&[], fill, |server, _| {
+        for (encoding, text) in
+            [("iso-8859-1", "café \u{80}\n"), ("windows-1252", "café €\n"), ("iso-8859-15", "café \u{80}\n")]
+        {
+            let read = outcome(server, "read_text_file", &json!({ "path": "latin", "encoding": encoding }));
+            assert_eq!(read, (false, text.to_owned()), "{encoding}");
+        }
+    });
+}
+
+#[test]
+fn what_auto_has_found_stands_behind_the_text() {
+    on_all(&[], fill, |server, _| {
+        let told = |path: &str| {
+            let read = server.tool("read_text_file", json!({ "path": path, "encoding": "auto" }));
+            assert!(!read.is_error && read.text == TEXT, "{path}: {read:?}");
+            let meta = read.result["_meta"]["file-editor/encoding"].clone();
+            (read.texts[1..].to_vec(), meta)
+        };
+        let windows = "Encoding: windows-1251 (guessed)".to_owned();
+        assert_eq!(told("1251"), (vec![windows], json!("windows-1251")));
+        let marked = "Encoding: utf-16be (by its byte order mark)".to_owned();
+        assert_eq!(told("16"), (vec![marked], json!("utf-16be")));
+        assert_eq!(told("utf-8"), (vec![], Value::Null));
+        let given = server.tool("read_text_file", json!({ "path": "1251", "encoding": "windows-1251" }));
+        assert_eq!(given.texts.len(), 1);
+    });
+}
+
+#[test]
+fn an_error_names_the_likely_encoding_and_the_argument_to_pass() {
+    on_all(&[], fill, |server, _| {
+        let no_utf_8 = "Error: File contains invalid UTF-8 encoding\n";
+        for (path, expected) in [
+            ("1251", format!("{no_utf_8}It is likely windows-1251: pass \"encoding\": \"windows-1251\".")),
+            ("16", format!("{no_utf_8}It is likely utf-16: pass \"encoding\": \"utf-16\".")),
+            (
+                "koi",
+                format!(
+                    "{no_utf_8}It is likely KOI8-U, which cannot be read here; convert it to UTF-8 first."
+                ),
+            ),
+        ] {
+            for tool in ["read_text_file", "read_file"] {
+                let (failed, text) = outcome(server, tool, &json!({ "path": path }));
+                let text =
+                    text.replace("File '16' is not a text file", "File contains invalid UTF-8 encoding");
+                assert!(failed && text == expected, "{tool} {path}: {text}");
+            }
+            let (_, text) = outcome(server, "read_multiple_files", &json!({ "paths": [path] }));
+            let words = expected.rsplit_once('\n').expect("two lines").1;
+            assert!(text.starts_with(&format!("{path}: Error - File ")) && text.contains(words), "{text}");
+        }
+        let (_, damaged) = outcome(server, "read_text_file", &json!({ "path": "damaged" }));
+        assert!(damaged.contains("It may be UTF-8 with some wrong bytes"), "{damaged}");
+        let (_, binary) = outcome(server, "read_text_file", &json!({ "path": "bin" }));
+        assert!(binary.starts_with("Error: File 'bin' is not a text file\nGet its bytes"), "{binary}");
+    });
+}
+
+#[test]
+fn an_edit_of_another_encoding_is_refused_and_says_how_to_read_the_file() {
+    on_all(&[], fill, |server, folder| {
+        let edit = json!({ "path": "1251", "edits": [{ "oldText": "чаю", "newText": "чая" }] });
+        let expected = "Error: File contains invalid UTF-8 encoding\n\
+            It is likely windows-1251. Only text in UTF-8 can be edited; nothing was changed. Read it with read_text_file \
+            {\"encoding\":\"windows-1251\",\"path\":\"1251\"}. To edit it, convert it to UTF-8 first.";
+        assert_eq!(outcome(server, "edit_file", &edit), (true, expected.to_owned()));
+        assert_eq!(folder.read("1251"), cyrillic(TEXT));
+    });
+}
+
+#[test]
+fn bytes_that_are_no_character_are_an_error_with_their_place_and_value() {
+    on_all(&[], fill, |server, _| {
+        for (path, encoding, expected) in [
+            ("undefined", "windows-1251", "line 2, column 5: 0x98 is no character"),
+            ("odd", "utf-16le", "line 2, column 1: the text ends inside a character, after 0x63"),
+            ("lone", "utf-16", "line 1, column 2: 0x01 0xDC is half of a pair without the other half"),
+        ] {
+            let (failed, text) =
+                outcome(server, "read_text_file", &json!({ "path": path, "encoding": encoding }));
+            let name = if encoding == "utf-16" { "utf-16le" } else { encoding };
+            assert!(failed, "{path}: {text}");
+            assert_eq!(text, format!("Error: File contains invalid {name} encoding: {expected}"));
+        }
+        let binary = outcome(server, "read_text_file", &json!({ "path": "bin", "encoding": "latin1" }));
+        assert!(binary.1.starts_with("Error: File 'bin' is not a text file"), "{binary:?}");
+        let unknown = outcome(server, "read_text_file", &json!({ "path": "bin", "encoding": "koi8-r" }));
+        assert!(unknown.0 && unknown.1.contains("expected one of utf-8, utf-16, utf-16le"), "{unknown:?}");
+    });
+}
+
+#[test]
+fn several_files_may_have_several_encodings() {
+    on_all(&[], fill, |server, _| {
+        let paths = json!([
+            { "path": "1251", "encoding": "auto", "start_line": 3 },
+            { "path": "16", "encoding": "utf-16", "start_line": 3 },
+            "latin",
+        ]);
+        let (failed, text) = outcome(server, "read_multiple_files", &json!({ "paths": paths }));
+        let expected = "1251:\nда выпей чаю\n[Encoding: windows-1251 (guessed)]\n\n---\n16:\nда выпей чаю\n\n---\nlatin: Error - ";
+        assert!(!failed && text.starts_with(expected), "{text}");
+    });
+}
+
+/// A page without its last line, and without the break before it if the page does not end in one.
+fn shown(text: &str) -> &str {
+    text.rfind("[Shown: ").map_or(text, |end| &text[..end])
+}
+
+#[test]
+fn the_pages_of_a_long_text_are_together_the_text() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[LIMIT]);
+    let text: String = (0..300).map(|n| format!("строка {n} этого длинного текста\r\n")).collect();
+    folder.write("1251", cyrillic(&text));
+    folder.write("16", utf_16(&text, true));
+    for (path, encoding) in [("1251", "windows-1251"), ("1251", "auto"), ("16", "auto"), ("16", "utf-16")] {
+        let read = |more: Value| {
+            let mut arguments = json!({ "path": path, "encoding": encoding });
+            arguments
+                .as_object_mut()
+                .expect("an object")
+                .extend(more.as_object().expect("an object").clone());
+            pages(&server, "read_text_file", arguments)
+        };
+        let joined: String = read(json!({})).iter().map(|page| shown(&page.text).to_owned()).collect();
+        assert_eq!(joined, text, "{path} {encoding}");
+        let numbered = lines(&read(json!({ "line_numbers": true, "start_line": 2 })));
+        let expected: Vec<String> =
+            text.lines().enumerate().skip(1).map(|(n, line)| format!("{}\t{line}", n + 1)).collect();
+        assert_eq!(numbered, expected, "{path} {encoding}");
+        for head in [json!({ "head": 200 }), json!({ "tail": 200 })] {
+            let tail = head.get("tail").is_some();
+            let joined: String = read(head).iter().map(|page| shown(&page.text).to_owned()).collect();
+            let lines: Vec<&str> = text.split('\n').collect();
+            let expected = if tail {
+                lines[lines.len() - 200..].join("\n").replace('\r', "")
+            } else {
+                lines[..200].join("\n")
+            };
+            assert_eq!(joined, expected, "{path} {encoding} {tail}");
+        }
+    }
+}
+
+#[test]
+fn a_line_longer_than_an_answer_goes_on_inside_of_characters_of_two_units() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[LIMIT]);
+    let text = "漢😀".repeat(900);
+    folder.write("16", utf_16(&text, true));
+    for arguments in [
+        json!({ "path": "16", "encoding": "utf-16" }),
+        json!({ "path": "16", "encoding": "auto", "line_numbers": true }),
+    ] {
+        let pages = follow(&server, "read_text_file", arguments);
+        let joined: String = lines(&pages).concat();
+        assert_eq!(joined.trim_start_matches("1\t"), text);
+    }
+}
+
+#[test]
+fn a_cursor_belongs_to_its_encoding() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[LIMIT]);
+    folder.write("a", cyrillic(&TEXT.replace("\r\n", " ").repeat(50)));
+    let page = server.tool("read_text_file", json!({ "path": "a", "encoding": "auto" }));
+    let mut next = page.result["_meta"]["file-editor/truncated"]["next"].clone();
+    assert_eq!(next["encoding"], "windows-1251");
+    next["encoding"] = json!("latin1");
+    assert!(server.refused("read_text_file", next).contains("it belongs to another call"));
+}
+
+#[test]
+fn a_new_entry_below_a_file_is_refused_and_names_the_file() {
+    on_all(
+        &[],
+        |folder| folder.write("a", "x"),
+        |server, folder| {
+            for (tool, arguments) in [
+                ("write_file", json!({ "path": "a/new", "content": "" })),
+                ("write_file", json!({ "path": "a/b/new", "content": "" })),
+                ("create_directory", json!({ "path": "a/new" })),
+                ("copy_file", json!({ "source": "a", "destination": "a/new" })),
+                ("move_file", json!({ "source": "a", "destination": "a/new/" })),
+            ] {
+                let (failed, text) = outcome(server, tool, &arguments);
+                assert!(failed && text.starts_with("Error: 'a' is a file, not a folder\n"), "{tool}: {text}");
+            }
+            let read = outcome(server, "read_text_file", &json!({ "path": "a/new" }));
+            assert!(read.1.starts_with("Error: File 'a/new' not found"), "{read:?}");
+            assert_eq!(folder.read("a"), b"x");
+        },
+    );
+}
