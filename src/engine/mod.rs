@@ -41,7 +41,7 @@ pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;
 pub use search::{
-    FileFilter, FilterBuilder, FilterCache, Hit, LineScan, Pattern, PatternError, PatternOptions, Query,
+    FileFilter, FilterBuilder, FilterCache, Hit, LineMatcher, Pattern, PatternError, PatternOptions, Query,
     Shape, behind_break, line_before, line_end,
 };
 pub use text::diff::{Diff, unified};

@@ -21,15 +21,15 @@ pub struct Hit {
 
 /// A pattern and the memory that one thread needs to match it.
 #[derive(Debug)]
-pub struct LineScan<'p> {
+pub struct LineMatcher<'p> {
     pattern: &'p Pattern,
     cache: Cache,
 }
 
-impl<'p> LineScan<'p> {
+impl<'p> LineMatcher<'p> {
     /// For one thread.
-    pub fn new(pattern: &'p Pattern) -> LineScan<'p> {
-        LineScan { pattern, cache: pattern.regex().create_cache() }
+    pub fn new(pattern: &'p Pattern) -> LineMatcher<'p> {
+        LineMatcher { pattern, cache: pattern.regex().create_cache() }
     }
 
     /// Counts the lines of `range` with a match, and adds the first ones to `hits` until there are `keep`. The range
@@ -214,8 +214,11 @@ mod tests {
     fn hits(pattern: &str, options: PatternOptions, text: &str) -> Vec<String> {
         let pattern = Pattern::new(pattern, options).unwrap();
         let mut hits = Vec::new();
-        let count = LineScan::new(&pattern).scan(text.as_bytes(), 0..text.len(), usize::MAX, &mut hits);
-        assert_eq!(LineScan::new(&pattern).scan(text.as_bytes(), 0..text.len(), 0, &mut Vec::new()), count);
+        let count = LineMatcher::new(&pattern).scan(text.as_bytes(), 0..text.len(), usize::MAX, &mut hits);
+        assert_eq!(
+            LineMatcher::new(&pattern).scan(text.as_bytes(), 0..text.len(), 0, &mut Vec::new()),
+            count
+        );
         assert_eq!(hits.len() as u64, count);
         hits.into_iter().map(|hit| text[hit.start..hit.end].to_owned()).collect()
     }
@@ -259,7 +262,7 @@ mod tests {
     fn a_part_of_a_text_is_scanned_as_in_the_whole() {
         let (text, pattern) = ("ab\nb\nxb\n", Pattern::new(r"^b|\Bb", PatternOptions::default()).unwrap());
         let mut found = Vec::new();
-        let mut scan = LineScan::new(&pattern);
+        let mut scan = LineMatcher::new(&pattern);
         for range in [0..3, 3..5, 5..8] {
             scan.scan(text.as_bytes(), range, usize::MAX, &mut found);
         }
@@ -271,7 +274,7 @@ mod tests {
     fn matches_in_a_line_are_told_without_those_of_nothing() {
         let pattern = Pattern::new("a*", PatternOptions::default()).unwrap();
         let mut found = Vec::new();
-        LineScan::new(&pattern).matches(b"aa b a\n", Hit { start: 0, end: 6 }, |range| found.push(range));
+        LineMatcher::new(&pattern).matches(b"aa b a\n", Hit { start: 0, end: 6 }, |range| found.push(range));
         assert_eq!(found, [0..2, 5..6]);
     }
 
@@ -337,7 +340,7 @@ mod tests {
             prop_assert_eq!(&hits(&pattern, options, &text), &expected);
             // In two parts.
             let (compiled, at) = (Pattern::new(&pattern, options).unwrap(), line_at(text.as_bytes(), cut.index(text.len() + 1)));
-            let (mut scan, mut found) = (LineScan::new(&compiled), Vec::new());
+            let (mut scan, mut found) = (LineMatcher::new(&compiled), Vec::new());
             for range in [0..at, at..text.len()] {
                 scan.scan(text.as_bytes(), range, usize::MAX, &mut found);
             }

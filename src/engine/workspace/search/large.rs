@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::engine::Control;
 use crate::engine::fs::view::FileView;
-use crate::engine::search::{Hit, LineScan, line_at};
+use crate::engine::search::{Hit, LineMatcher, line_at};
 
 /// Bytes of a part: a slow pattern must notice soon that its search is cancelled.
 pub(super) const PART: usize = 512 << 10;
@@ -87,7 +87,7 @@ impl LargeText {
     }
 
     /// Searches one part. Returns false if none is left, or the search is to end.
-    pub(super) fn search_part(&self, scan: &mut LineScan, control: &Control) -> bool {
+    pub(super) fn search_part(&self, scan: &mut LineMatcher, control: &Control) -> bool {
         let Some((number, range, keep)) = self.take() else { return false };
         let _at_work = AtWork(self);
         let text = self.text();
@@ -200,7 +200,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
-                    let mut scan = LineScan::new(&pattern);
+                    let mut scan = LineMatcher::new(&pattern);
                     while large.search_part(&mut scan, &control) {}
                 });
             }
@@ -211,7 +211,7 @@ mod tests {
     fn at_once(text: &[u8], start: usize) -> Vec<Hit> {
         let pattern = Pattern::new("a", PatternOptions::default()).unwrap();
         let mut hits = Vec::new();
-        LineScan::new(&pattern).scan(text, line_at(text, start)..text.len(), usize::MAX, &mut hits);
+        LineMatcher::new(&pattern).scan(text, line_at(text, start)..text.len(), usize::MAX, &mut hits);
         hits
     }
 
@@ -252,7 +252,7 @@ mod tests {
             (Pattern::new("a", PatternOptions::default()).unwrap(), Control::new(Duration::ZERO));
         let text = "a\n".repeat(100);
         let large = LargeText::new(view(text.as_bytes()), 0..200, &[0..200], 100, 10);
-        assert!(!large.search_part(&mut LineScan::new(&pattern), &control));
+        assert!(!large.search_part(&mut LineMatcher::new(&pattern), &control));
         assert_eq!(large.finish().1, 0);
     }
 }

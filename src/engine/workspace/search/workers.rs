@@ -12,7 +12,7 @@ use super::source::{Candidate, Source};
 use super::text::{Beginning, Opened, OpenedText};
 use super::{FoundFile, HeldText, Receiver, SearchOptions, SearchStop, Searched};
 use crate::engine::fs::view::FileView;
-use crate::engine::search::{LineScan, line_at, whole_lines};
+use crate::engine::search::{LineMatcher, line_at, whole_lines};
 use crate::engine::workspace::Workspace;
 use crate::engine::{Control, Error, FileStamp, Pattern, Result};
 
@@ -61,7 +61,7 @@ enum Job {
 
 /// The memory of one thread.
 struct Scratch<'s> {
-    scan: LineScan<'s>,
+    scan: LineMatcher<'s>,
     buffer: Vec<u8>,
     /// The thread is the calling one, which takes no slot: it searches for a moment only.
     alone: bool,
@@ -94,7 +94,7 @@ impl<'s> Workers<'s> {
     pub(super) fn run(&self, until: Option<Instant>) -> bool {
         let _at_work = AtWork(self);
         let alone = until.is_some();
-        let mut scratch = Scratch { scan: LineScan::new(self.pattern), buffer: Vec::new(), alone };
+        let mut scratch = Scratch { scan: LineMatcher::new(self.pattern), buffer: Vec::new(), alone };
         loop {
             if until.is_some_and(|until| until <= Instant::now()) {
                 return false;

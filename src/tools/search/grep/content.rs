@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::engine::{FoundFile, Hit, LineScan, Pattern, behind_break, line_before, line_end};
+use crate::engine::{FoundFile, Hit, LineMatcher, Pattern, behind_break, line_before, line_end};
 use crate::tools::LineBase;
 use crate::tools::numbered::count_breaks;
 
@@ -37,7 +37,7 @@ pub(super) struct EndPlace {
 pub(super) struct Content<'p> {
     pub(super) text: String,
     form: LineForm,
-    scan: LineScan<'p>,
+    scan: LineMatcher<'p>,
     /// Bytes of text that are wanted at most.
     room: usize,
     /// Hits that are wanted at most.
@@ -92,7 +92,7 @@ impl<'p> Content<'p> {
         limit: u64,
         skip: u64,
     ) -> Content<'p> {
-        let scan = LineScan::new(pattern);
+        let scan = LineMatcher::new(pattern);
         Content { text: String::new(), form, scan, room, limit, skip, shown: 0, end: None, changed: 0 }
     }
 
