@@ -35,7 +35,7 @@ pub use glob::{Glob, GlobBudget, GlobError, TreeExclude};
 pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;
-pub use search::{FileFilter, FilterBuilder, FilterCache, Query, Shape};
+pub use search::{FileFilter, FilterBuilder, FilterCache, FilterRecords, Query, Shape};
 pub use text::diff::{Diff, unified};
 pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
 pub use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};

@@ -3,4 +3,4 @@
 mod filter;
 mod literals;
 
-pub use filter::{FileFilter, FilterBuilder, FilterCache, Query, Shape};
+pub use filter::{FileFilter, FilterBuilder, FilterCache, FilterRecords, Query, Shape};

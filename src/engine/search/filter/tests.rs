@@ -7,6 +7,8 @@ use regex_automata::meta::Regex;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::Hir;
 
+use super::blocks::Blocks;
+use super::grams::BITMAP_WORDS;
 use super::*;
 
 /// Small blocks, with filters that are large enough to exclude something.
@@ -139,6 +141,21 @@ proptest! {
         // Nothing of one file is left for the next.
         builder.push(&text);
         prop_assert_eq!(builder.finish(text.len() as u64), built(SMALL, &text));
+    }
+}
+
+#[test]
+fn eight_n_grams_at_a_time_are_the_same_as_one_at_a_time() {
+    let texts =
+        ["plain text, with_words 12 and {signs}\n", "Кот и Слон — é à la carte\n", "世界 mixed 界abc\n"];
+    for text in texts.map(|text| text.repeat(40)) {
+        let (shape, mut bitmap, mut blocks) =
+            (Shape::new(1 << 16, 500), [0; BITMAP_WORDS], Blocks::default());
+        let folded = text.to_ascii_lowercase();
+        grams::bits(folded.as_bytes(), text.len())
+            .for_each(|bit| bitmap[usize::from(bit >> 6)] |= 1 << (bit & 63));
+        blocks.add(&bitmap, text.len(), true, shape);
+        assert!(blocks.finish(text.len() as u64, shape) == built(shape, text.as_bytes()), "{text}");
     }
 }
 
