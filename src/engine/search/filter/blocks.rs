@@ -99,7 +99,7 @@ impl FileFilter {
 
     /// The filter that has become these bytes. `None`: none has.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<FileFilter> {
-        if bytes.len() % size_of::<u64>() != 0 {
+        if !bytes.len().is_multiple_of(size_of::<u64>()) {
             return None;
         }
         let chunks = bytes.chunks_exact(size_of::<u64>());

@@ -120,13 +120,15 @@ mod tests {
         (0..3000).map(|n| format!("word{} ", n * (seed + 7) % 991)).collect()
     }
 
+    type Written = (Vec<u8>, Vec<(FileStamp, FileFilter)>);
+
     /// Records of four states of three files.
-    fn written() -> (Vec<u8>, Vec<(FileStamp, FileFilter)>) {
-        static WRITTEN: OnceLock<(Vec<u8>, Vec<(FileStamp, FileFilter)>)> = OnceLock::new();
+    fn written() -> Written {
+        static WRITTEN: OnceLock<Written> = OnceLock::new();
         WRITTEN.get_or_init(write).clone()
     }
 
-    fn write() -> (Vec<u8>, Vec<(FileStamp, FileFilter)>) {
+    fn write() -> Written {
         let filters: Vec<_> = [1, 2, 1, 3]
             .iter()
             .enumerate()

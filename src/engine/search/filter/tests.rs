@@ -1,5 +1,7 @@
 //! No match is lost: filters of small blocks against a naive scan.
 
+#![allow(clippy::single_range_in_vec_init)] // One range is meant, not the numbers in it.
+
 use std::ops::Range;
 
 use proptest::prelude::*;
