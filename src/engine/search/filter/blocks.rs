@@ -67,13 +67,6 @@ pub(super) struct Block {
 }
 
 impl FileFilter {
-    /// The filter of a file with this content.
-    pub fn build(text: &[u8]) -> FileFilter {
-        let mut builder = super::FilterBuilder::default();
-        builder.push(text);
-        builder.finish(text.len() as u64)
-    }
-
     /// Whether it excludes nothing, as the file is too small or no block of it is known.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()

@@ -95,3 +95,12 @@ impl FilterBuilder {
         last.for_each(|bit| self.bitmap[usize::from(bit >> 6)] |= 1 << (bit & 63));
     }
 }
+
+impl FileFilter {
+    /// The filter of a file with this content.
+    pub fn build(text: &[u8]) -> FileFilter {
+        let mut builder = FilterBuilder::default();
+        builder.push(text);
+        builder.finish(text.len() as u64)
+    }
+}
