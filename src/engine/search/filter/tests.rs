@@ -120,6 +120,21 @@ proptest! {
     }
 
     #[test]
+    fn no_line_with_two_literals_is_lost(
+        text in texts(), line in any::<prop::sample::Index>(), at in prop::array::uniform4(any::<prop::sample::Index>()),
+    ) {
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let lines: Vec<&str> = text.lines().filter(|line| line.chars().count() > 8).collect();
+        prop_assume!(!lines.is_empty());
+        let line: Vec<char> = lines[line.index(lines.len())].chars().collect();
+        let mut at = at.map(|at| at.index(line.len()));
+        at.sort_unstable();
+        let literal = |range: Range<usize>| regex_syntax::escape(&line[range].iter().collect::<String>());
+        let pattern = format!("{}.*{}", literal(at[0]..at[1]), literal(at[2]..at[3]));
+        assert_nothing_lost(&built(SMALL, text.as_bytes()), &pattern, text.as_bytes());
+    }
+
+    #[test]
     fn a_filter_of_the_first_bytes_admits_all_that_follows(
         pattern in patterns(), text in texts(), pushed in any::<prop::sample::Index>(),
     ) {
