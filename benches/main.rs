@@ -9,6 +9,7 @@
 
 mod cores;
 mod figures;
+mod filter;
 mod folder;
 mod musts;
 mod requests;
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         .measurement_time(Duration::from_millis(1_500))
         .configure_from_args();
     cores::bench(&mut criterion);
+    filter::bench(&mut criterion);
     requests::bench(&mut criterion);
     folder::bench(&mut criterion);
     criterion.final_summary();

@@ -14,7 +14,7 @@ use regex_syntax::hir::{Class, ClassBytes, ClassUnicode, Hir, HirKind, Repetitio
 pub(super) const MAX_LITERAL: usize = 64;
 
 /// Every sequence of one byte more lies within one of two pieces of a literal that follow each other.
-const OVERLAP: usize = 5;
+const OVERLAP: usize = 7;
 
 /// The most literals that the walk makes. What comes later is not required.
 pub(super) const MAX_LITERALS: usize = 256;
@@ -307,7 +307,7 @@ mod tests {
     fn letters_with_two_cases_are_cut_into_pieces_of_few_alternatives() {
         let condition = regex_syntax::parse("(?i)магний").map(|hir| required(&hir)).unwrap();
         let Condition::All(pieces) = condition else { panic!() };
-        assert_eq!(pieces.len(), 2);
+        assert_eq!(pieces.len(), 3);
         for piece in pieces {
             assert!(matches!(piece, Condition::Any(any) if any.len() == MAX_ALTERNATIVES));
         }

@@ -1,6 +1,6 @@
 //! The filter of one state of a file: for each block, a set of bits.
 
-use crate::engine::search::filter::grams::BITMAP_WORDS;
+use crate::engine::search::filter::grams::{BITMAP_WORDS, Bitmap};
 use crate::engine::search::literals::MAX_LITERAL;
 
 /// The size of blocks, and of their filters.
@@ -37,9 +37,9 @@ impl Shape {
     }
 }
 
-/// Bits of a block for each n-gram in it. With as many bits as n-grams (or 1.4 times as many), a filter of a given
-/// size is of most use; more n-grams than that are not all stored.
-const GRAMS_PER_WORD: usize = 45;
+/// The most n-grams for each word of a filter; about two fifths of its bits are then set. Of a block with more n-grams
+/// than its largest filter takes, not all are stored: with more bits set, each n-gram would tell less than is won.
+const GRAMS_PER_WORD: usize = 34;
 
 /// The filter of one state of a file. See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,20 +62,11 @@ pub(super) struct Block {
     end: u32,
     /// n-grams of the words behind are not stored. At most [`BITMAP_WORDS`].
     limit: u16,
-    /// Number of words, and whether the block contains a line feed.
-    words_and_break: u16,
+    /// Whether the block contains a line feed.
+    has_break: bool,
 }
 
-const BREAK: u16 = 1 << 15;
-
 impl FileFilter {
-    /// The filter of a file with this content.
-    pub fn build(text: &[u8]) -> FileFilter {
-        let mut builder = super::FilterBuilder::default();
-        builder.push(text);
-        builder.finish(text.len() as u64)
-    }
-
     /// Whether it excludes nothing, as the file is too small or no block of it is known.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
@@ -89,6 +80,38 @@ impl FileFilter {
     /// Whether all blocks of the file are known.
     pub fn is_complete(&self) -> bool {
         self.blocks.len() == self.all_blocks()
+    }
+
+    /// The filter as bytes. `disk.rs` numbers their format.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let counts = u64::from(self.block_bytes) << 32 | self.blocks.len() as u64;
+        let blocks = self.blocks.iter().map(|block| block.to_number());
+        let numbers = [self.len, counts].into_iter().chain(blocks).chain(self.words.iter().copied());
+        numbers.flat_map(u64::to_le_bytes).collect()
+    }
+
+    /// The filter that has become these bytes. `None`: none has.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<FileFilter> {
+        if !bytes.len().is_multiple_of(size_of::<u64>()) {
+            return None;
+        }
+        let chunks = bytes.chunks_exact(size_of::<u64>());
+        let mut numbers = chunks.filter_map(|chunk| Some(u64::from_le_bytes(*chunk.first_chunk()?)));
+        let (len, counts) = (numbers.next()?, numbers.next()?);
+        let (block_bytes, count) = ((counts >> 32) as u32, counts as u32 as usize);
+        let blocks: Box<[Block]> = numbers.by_ref().take(count).map(Block::of_number).collect();
+        let filter = FileFilter { len, block_bytes, blocks, words: numbers.collect() };
+        filter.is_sound(count).then_some(filter)
+    }
+
+    /// Whether its parts fit together, so that asking it does not fail.
+    fn is_sound(&self, count: usize) -> bool {
+        let mut ends = self.blocks.iter().map(|block| block.end as usize);
+        self.block_bytes >= MAX_LITERAL as u32
+            && self.blocks.len() == count
+            && count <= self.all_blocks()
+            && ends.clone().is_sorted()
+            && ends.next_back().unwrap_or(0) == self.words.len()
     }
 
     /// Bytes of memory it takes.
@@ -110,11 +133,17 @@ impl FileFilter {
         let block = self.blocks.get(number)?;
         let start = number.checked_sub(1).map_or(0, |before| self.blocks[before].end);
         let words = self.words.get(start as usize..block.end as usize)?;
-        Some(KnownBlock {
-            limit: usize::from(block.limit),
-            has_break: block.words_and_break & BREAK != 0,
-            words,
-        })
+        Some(KnownBlock { limit: usize::from(block.limit), has_break: block.has_break, words })
+    }
+}
+
+impl Block {
+    fn to_number(self) -> u64 {
+        u64::from(self.end) | u64::from(self.limit) << 32 | u64::from(self.has_break) << 48
+    }
+
+    fn of_number(number: u64) -> Block {
+        Block { end: number as u32, limit: (number >> 32) as u16, has_break: number >> 48 & 1 != 0 }
     }
 }
 
@@ -145,7 +174,7 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// Adds a block of `bytes` bytes with the n-grams in `bitmap`.
-    pub(super) fn add(&mut self, bitmap: &[u64; BITMAP_WORDS], bytes: usize, has_break: bool, shape: Shape) {
+    pub(super) fn add(&mut self, bitmap: &Bitmap, bytes: usize, has_break: bool, shape: Shape) {
         let grams: usize = bitmap.iter().map(|word| word.count_ones() as usize).sum();
         let (words, limit) = match (grams.div_ceil(GRAMS_PER_WORD), shape.max_words(bytes)) {
             (wanted, max) if wanted <= max => (wanted, BITMAP_WORDS),
@@ -158,8 +187,7 @@ impl Blocks {
                 self.words[start..].iter_mut().zip(part).for_each(|(word, bits)| *word |= bits);
             }
         }
-        let words_and_break = words as u16 | if has_break { BREAK } else { 0 };
-        self.blocks.push(Block { end: self.words.len() as u32, limit: limit as u16, words_and_break });
+        self.blocks.push(Block { end: self.words.len() as u32, limit: limit as u16, has_break });
     }
 
     pub(super) fn is_full(&self) -> bool {

@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use crate::engine::search::filter::blocks::{Blocks, FileFilter, Shape};
-use crate::engine::search::filter::grams::{self, BITMAP_WORDS, OVERLAP};
+use crate::engine::search::filter::grams::{self, BITMAP_WORDS, Bitmap, OVERLAP};
 
 /// Makes the filters of files, one after the other. It keeps one block of text.
 #[derive(Debug)]
@@ -11,8 +11,10 @@ pub struct FilterBuilder {
     shape: Shape,
     /// The folded bytes of the block that is not complete, and up to [`OVERLAP`] bytes of the next.
     text: Vec<u8>,
+    /// Which bytes of the text are letters.
+    letters: Vec<u8>,
     /// A bit for each n-gram of a block; 0 between blocks.
-    bitmap: Box<[u64; BITMAP_WORDS]>,
+    bitmap: Box<Bitmap>,
     /// Bytes of the file in `blocks`.
     done: u64,
     blocks: Blocks,
@@ -30,6 +32,7 @@ impl FilterBuilder {
         FilterBuilder {
             shape,
             text: Vec::new(),
+            letters: Vec::new(),
             bitmap: Box::new([0; BITMAP_WORDS]),
             done: 0,
             blocks: Blocks::default(),
@@ -79,13 +82,25 @@ impl FilterBuilder {
 
     /// Sets the bits of the n-grams that begin in the first `len` bytes of the text.
     fn mark(&mut self, len: usize) {
-        let mut set = |bit: u16| self.bitmap[usize::from(bit >> 6)] |= 1 << (bit & 63);
+        self.letters.clear();
+        self.letters.extend(self.text.iter().copied().map(grams::letter));
+        let chunks = self.text.windows(16).step_by(8).zip(self.letters.windows(16).step_by(8)).take(len / 8);
         let mut marked = 0;
-        for bytes in self.text.windows(size_of::<u64>()).take(len) {
-            let Some(bytes) = bytes.first_chunk() else { break };
-            set(grams::bit_of(u64::from_le_bytes(*bytes)));
-            marked += 1;
+        for (text, letters) in chunks {
+            let (Some(text), Some(letters)) = (text.first_chunk(), letters.first_chunk()) else { break };
+            grams::mark_eight(text, letters, &mut self.bitmap);
+            marked += 8;
         }
-        grams::bits(&self.text[marked..]).for_each(set);
+        let last = grams::bits(&self.text[marked..], len - marked);
+        last.for_each(|bit| self.bitmap[usize::from(bit >> 6)] |= 1 << (bit & 63));
+    }
+}
+
+impl FileFilter {
+    /// The filter of a file with this content.
+    pub fn build(text: &[u8]) -> FileFilter {
+        let mut builder = FilterBuilder::default();
+        builder.push(text);
+        builder.finish(text.len() as u64)
     }
 }

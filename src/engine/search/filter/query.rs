@@ -50,7 +50,7 @@ impl Test {
     fn of(condition: Condition, literals: &mut Vec<Box<[u16]>>) -> Option<Test> {
         match condition {
             Condition::Literal(literal) => {
-                let bits: Box<[u16]> = grams::bits(&literal).collect();
+                let bits: Box<[u16]> = grams::bits(&literal, literal.len()).collect();
                 if bits.is_empty() {
                     return None;
                 }

@@ -1,5 +1,7 @@
 //! No match is lost: filters of small blocks against a naive scan.
 
+#![allow(clippy::single_range_in_vec_init)] // One range is meant, not the numbers in it.
+
 use std::ops::Range;
 
 use proptest::prelude::*;
@@ -7,6 +9,8 @@ use regex_automata::meta::Regex;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::Hir;
 
+use super::blocks::Blocks;
+use super::grams::BITMAP_WORDS;
 use super::*;
 
 /// Small blocks, with filters that are large enough to exclude something.
@@ -116,6 +120,21 @@ proptest! {
     }
 
     #[test]
+    fn no_line_with_two_literals_is_lost(
+        text in texts(), line in any::<prop::sample::Index>(), at in prop::array::uniform4(any::<prop::sample::Index>()),
+    ) {
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let lines: Vec<&str> = text.lines().filter(|line| line.chars().count() > 8).collect();
+        prop_assume!(!lines.is_empty());
+        let line: Vec<char> = lines[line.index(lines.len())].chars().collect();
+        let mut at = at.map(|at| at.index(line.len()));
+        at.sort_unstable();
+        let literal = |range: Range<usize>| regex_syntax::escape(&line[range].iter().collect::<String>());
+        let pattern = format!("{}.*{}", literal(at[0]..at[1]), literal(at[2]..at[3]));
+        assert_nothing_lost(&built(SMALL, text.as_bytes()), &pattern, text.as_bytes());
+    }
+
+    #[test]
     fn a_filter_of_the_first_bytes_admits_all_that_follows(
         pattern in patterns(), text in texts(), pushed in any::<prop::sample::Index>(),
     ) {
@@ -139,6 +158,21 @@ proptest! {
         // Nothing of one file is left for the next.
         builder.push(&text);
         prop_assert_eq!(builder.finish(text.len() as u64), built(SMALL, &text));
+    }
+}
+
+#[test]
+fn eight_n_grams_at_a_time_are_the_same_as_one_at_a_time() {
+    let texts =
+        ["plain text, with_words 12 and {signs}\n", "Кот и Слон — é à la carte\n", "世界 mixed 界abc\n"];
+    for text in texts.map(|text| text.repeat(40)) {
+        let (shape, mut bitmap, mut blocks) =
+            (Shape::new(1 << 16, 500), [0; BITMAP_WORDS], Blocks::default());
+        let folded = text.to_ascii_lowercase();
+        grams::bits(folded.as_bytes(), text.len())
+            .for_each(|bit| bitmap[usize::from(bit >> 6)] |= 1 << (bit & 63));
+        blocks.add(&bitmap, text.len(), true, shape);
+        assert!(blocks.finish(text.len() as u64, shape) == built(shape, text.as_bytes()), "{text}");
     }
 }
 
