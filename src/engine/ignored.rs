@@ -22,8 +22,9 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
-/// The largest file of rules that is read, in bytes. More than that is left out.
-const MAX_RULES: u64 = 1 << 20;
+/// Bytes of rules that are in force at once, of all folders that a walk is in. More are left out, because a rule may take 300
+/// times its length when it is compiled.
+const MAX_RULES: usize = 128 << 10;
 
 /// What git and ripgrep look for in a folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -61,17 +62,23 @@ struct Level {
     gitignore: Option<Box<Gitignore>>,
     exclude: Option<Box<Gitignore>>,
     is_repository: bool,
+    /// Bytes of its files of rules.
+    bytes: usize,
 }
 
 impl Level {
-    fn read(folder: impl AsFd, path: &Path, files: RuleFiles) -> Level {
-        let rules = |exists: bool, name: &str| exists.then(|| rules(&folder, path, name)).flatten();
-        Level {
-            ignore: rules(files.ignore, ".ignore"),
-            gitignore: rules(files.gitignore, ".gitignore"),
-            exclude: rules(files.git, ".git/info/exclude"),
-            is_repository: files.git,
-        }
+    /// The rules of a folder, of which at most `room` bytes are read.
+    fn read(folder: impl AsFd, path: &Path, files: RuleFiles, room: usize) -> Level {
+        let mut bytes = 0;
+        let mut rules = |exists: bool, name: &str| {
+            let text = exists.then(|| read(&folder, name, room - bytes)).flatten()?;
+            bytes += text.len();
+            rules(&text, path)
+        };
+        let ignore = rules(files.ignore, ".ignore");
+        let gitignore = rules(files.gitignore, ".gitignore");
+        let exclude = rules(files.git, ".git/info/exclude");
+        Level { ignore, gitignore, exclude, is_repository: files.git, bytes }
     }
 }
 
@@ -85,7 +92,8 @@ impl IgnoreRules {
         let mut here: Option<Arc<OwnedFd>> = Some(root.clone());
         let mut entered = PathBuf::new();
         for component in path.iter() {
-            let read = |here: &Arc<OwnedFd>| Level::read(here, &entered, RuleFiles::of(here));
+            let room = self.room();
+            let read = |here: &Arc<OwnedFd>| Level::read(here, &entered, RuleFiles::of(here), room);
             self.0.push(here.as_ref().map(read).unwrap_or_default());
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let next = |here: Arc<OwnedFd>| rustix::fs::openat(&here, component, flags, Mode::empty()).ok();
@@ -96,7 +104,12 @@ impl IgnoreRules {
 
     /// Adds the rules of `folder`, whose path is `path`, and which has `files`.
     pub(crate) fn enter(&mut self, folder: impl AsFd, path: &Path, files: RuleFiles) {
-        self.0.push(Level::read(folder, path, files));
+        self.0.push(Level::read(folder, path, files, self.room()));
+    }
+
+    /// Bytes of rules that may be read.
+    fn room(&self) -> usize {
+        MAX_RULES.saturating_sub(self.0.iter().map(|level| level.bytes).sum())
     }
 
     /// Drops the rules of the folder that was entered last.
@@ -125,11 +138,11 @@ impl IgnoreRules {
     }
 }
 
-/// The rules in the file `name` of `folder`; `None` if there are none.
-fn rules(folder: impl AsFd, path: &Path, name: &str) -> Option<Box<Gitignore>> {
+/// The rules in the text of a file in the folder `path`; `None` if there are none.
+fn rules(text: &[u8], path: &Path) -> Option<Box<Gitignore>> {
     let mut builder = GitignoreBuilder::new(path);
     // Lines that are not valid are left out, as git does.
-    for line in read(&folder, name)?.trim_start_matches('\u{feff}').lines() {
+    for line in String::from_utf8_lossy(text).trim_start_matches('\u{feff}').lines() {
         let _ = builder.add_line(None, &with_literal_braces(line));
     }
     builder.build().ok().filter(|rules| !rules.is_empty()).map(Box::new)
@@ -158,7 +171,8 @@ fn with_literal_braces(line: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-fn read(folder: impl AsFd, name: &str) -> Option<String> {
+/// The first `room` bytes of a file of rules, whole lines of them.
+fn read(folder: impl AsFd, name: &str, room: usize) -> Option<Vec<u8>> {
     let (parent, name) = name.rsplit_once('/').unwrap_or((".", name));
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut here = None;
@@ -176,8 +190,11 @@ fn read(folder: impl AsFd, name: &str) -> Option<String> {
     let file = File::from(rustix::fs::openat(here, name, flags, Mode::empty()).ok()?);
     let mut text = Vec::new();
     file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    file.take(MAX_RULES).read_to_end(&mut text).ok()?;
-    Some(String::from_utf8_lossy(&text).into_owned())
+    file.take(room as u64 + 1).read_to_end(&mut text).ok()?;
+    if text.len() > room {
+        text.truncate(memchr::memrchr(b'\n', &text[..room]).map_or(0, |at| at + 1));
+    }
+    Some(text)
 }
 
 #[cfg(test)]

@@ -107,6 +107,7 @@ impl Balance {
     }
 
     /// Counts what another part of the same search left out.
+    #[allow(dead_code, reason = "for a search in several threads")]
     pub(super) fn add_all(&mut self, other: &Balance) {
         for (number, more) in self.0.iter_mut().zip(other.0) {
             *number += more;

@@ -29,6 +29,10 @@ impl Tree {
         self.1.enter(&folder, Path::new(path), RuleFiles::of(&folder));
     }
 
+    fn bytes(&self) -> usize {
+        MAX_RULES - self.1.room()
+    }
+
     fn file(&self, path: &str) -> Option<bool> {
         self.1.ignores(Path::new(path), false)
     }
@@ -116,4 +120,24 @@ fn marks_breaks_of_any_kind_and_lines_that_are_not_valid_do_no_harm() {
     let mut rules = IgnoreRules::default();
     rules.enter(&folder, Path::new(""), RuleFiles::of(&folder));
     assert_eq!(rules.ignores(Path::new("x"), false), None, "a link is not followed, as git does");
+}
+
+#[test]
+fn the_rules_that_are_in_force_are_bounded_and_those_beyond_are_left_out_line_by_line() {
+    let many = "# a comment of some length\n".repeat(MAX_RULES / 27);
+    let mut tree = Tree::new(&[
+        (".gitignore", &format!("first\n{many}last-one-that-is-cut\n")),
+        ("sub/.gitignore", "second-that-has-no-room-any-more\n"),
+        ("sub/.ignore", "x\n"),
+    ]);
+    assert!(tree.bytes() <= MAX_RULES && tree.bytes() > MAX_RULES - 64);
+    tree.enter("sub");
+    assert!(tree.bytes() <= MAX_RULES);
+    assert_eq!(tree.file("sub/first"), Some(true));
+    for name in ["last-one-that-is-cut", "last-one", "second-that-has-no-room-any-more", "second"] {
+        assert_eq!(tree.file(&format!("sub/{name}")), None, "{name}");
+    }
+    tree.1.leave();
+    tree.1.leave();
+    assert_eq!(tree.bytes(), 0);
 }

@@ -107,7 +107,7 @@ fn theirs(top: &Path, skip_hidden: bool) -> BTreeSet<Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_walk_meets_the_files_that_another_implementation_meets(

@@ -1,20 +1,16 @@
 //! `glob`: files by a glob of their paths, newest first.
 
-use std::borrow::Cow;
-
 use serde_json::json;
 
 use super::best::{Best, Place};
+use super::found::{Search, Sort};
 use super::hints;
 use super::pattern::Pattern;
-use crate::engine::{
-    Control, EntryKind, Error, FilePath, Glob, Result, Walk, WalkOptions, WalkOrder, WalkStep, Workspace,
-};
+use crate::engine::{Control, EntryKind, Error, FilePath, Result, WalkOptions, WalkOrder, Workspace};
 use crate::tools::arguments::{Count, Keyword, Request, Takes, arguments};
-use crate::tools::balance::{Balance, Reason};
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::limited::LimitedText;
-use crate::tools::walking::{Start, shown, shown_line, starts};
+use crate::tools::walking::{Start, shown_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -36,22 +32,6 @@ pub(crate) static TOOL: Tool = Tool {
     idempotent: true,
     direct: false,
 };
-
-/// In which order files are told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
-    /// Newest first.
-    Modified,
-    /// By the bytes of their paths.
-    Path,
-    /// Largest first.
-    Size,
-}
-
-impl Keyword for Sort {
-    const WORDS: &'static [(&'static str, Sort)] =
-        &[("modified", Sort::Modified), ("path", Sort::Path), ("size", Sort::Size)];
-}
 
 arguments! {
     struct GlobArguments {
@@ -83,9 +63,9 @@ impl Request for GlobArguments {
 }
 
 #[derive(Debug)]
-pub(super) struct GlobFiles {
+struct GlobFiles {
     arguments: GlobArguments,
-    pub(super) pattern: Pattern,
+    pattern: Pattern,
     /// The path of a served folder itself.
     top: FilePath,
     /// The longest text of an answer in bytes, if there is a limit.
@@ -151,7 +131,7 @@ impl GlobFiles {
     }
 
     /// What a walk of this call enters and shows.
-    pub(super) fn options(&self) -> WalkOptions {
+    fn options(&self) -> WalkOptions {
         let GlobArguments { sort, include_ignored, include_hidden, .. } = self.arguments;
         WalkOptions {
             order: if sort == Sort::Path { WalkOrder::Path } else { WalkOrder::Name },
@@ -177,69 +157,73 @@ impl GlobFiles {
         wanted: OutputKinds,
         key: u64,
     ) -> Result<Reply> {
-        let stopped = search.stopped;
-        let is_nothing = search.best.total() == 0;
-        let mut note = Vec::new();
-        if is_nothing && !stopped && search.after.is_none() {
-            note = hints::hints(self, workspace, starts, &search.balance, search.control)?;
-        }
-        let state = |after: Option<&Place>| match (self.arguments.sort, after) {
-            (Sort::Path, Some(after)) => state_around(workspace, starts, &after.path),
-            (Sort::Path, None) => 0,
-            _ => search.best.state(),
-        };
-        if let Some(cursor) = &self.arguments.cursor
-            && !(stopped && self.arguments.sort != Sort::Path)
-            && state(search.after.as_ref()) != cursor.state
-        {
-            note.push("[The files have changed since the cursor was made]".into());
-        }
-        note.push(search.balance_line());
-        let note = note.join("\n");
-        let total = search.best.total();
+        let note = self.note(workspace, starts, &search)?;
         let limit = self.limit.map(|limit| limit.saturating_sub(note.len().min(limit / 4)));
-        let mut list = LimitedText::new(limit);
-        if let Some(most) = self.arguments.limit {
-            list = list.at_most(most.0);
-        }
-        let set_state = search.best.state();
-        let (is_in_order, met) = (self.arguments.sort == Sort::Path, search.met);
-        let mut last: Option<Place> = None;
-        for place in search.best.into_sorted() {
+        let most = self.arguments.limit.map_or(u64::MAX, |limit| limit.0);
+        let mut list = LimitedText::new(limit).at_most(most);
+        let Search { best, after, met, stopped, .. } = search;
+        let (total, state, mut last) = (best.total(), best.state(), None);
+        for place in best.into_sorted() {
             if list.push_line(&shown_line(&place.path)) {
                 last = Some(place);
             }
         }
         list.count_more(total - list.total());
-        if is_nothing {
-            list.text_mut().push_str(if search.after.is_some() {
-                "No more files match"
-            } else {
-                "No files match"
-            });
+        if total == 0 {
+            list.text_mut().push_str(if after.is_some() { "No more files match" } else { "No files match" });
         }
         if stopped {
+            if !list.is_full() {
+                // All that was met was shown, so the next call begins behind it.
+                last = met.or(last).or(after);
+            }
             list.stop("the time was up");
-        }
-        if stopped && is_in_order && !list.is_full() {
-            // All that was met was shown, so the next call begins behind it.
-            last = met.or(last).or(search.after);
         }
         let next = || {
             let mut next = self.arguments_again();
-            if stopped && !is_in_order {
+            if stopped && self.arguments.sort != Sort::Path {
                 // What was not met may come first in this order.
                 next["sort"] = json!("path");
             } else if let Some(last) = &last {
-                let state = match is_in_order {
-                    true => state_around(workspace, starts, &last.path),
-                    false => set_state,
-                };
+                let state = self.state_at(workspace, starts, last, state);
                 next["cursor"] = json!(Cursor { call: key, after: last.text(), state }.text());
             }
             Ok((TOOL.name, next))
         };
         list.reply(wanted, "files", next, Some(&note))
+    }
+
+    /// The lines behind the paths: what is near, a change since the cursor was made, and the balance.
+    fn note(&self, workspace: &Workspace, starts: &[Start], search: &Search) -> Result<String> {
+        let mut lines = match &search.after {
+            None if search.best.total() == 0 && !search.stopped => hints::hints(
+                &self.pattern,
+                &self.options(),
+                workspace,
+                starts,
+                &search.balance,
+                search.control,
+            )?,
+            _ => Vec::new(),
+        };
+        // In other orders, a part of the files says nothing of all of them.
+        let is_known = !search.stopped || self.arguments.sort == Sort::Path;
+        if let (Some(cursor), Some(after)) = (&self.arguments.cursor, &search.after)
+            && is_known
+            && self.state_at(workspace, starts, after, search.best.state()) != cursor.state
+        {
+            lines.push("[The files have changed since the cursor was made]".into());
+        }
+        lines.push(search.balance_line());
+        Ok(lines.join("\n"))
+    }
+
+    /// What a cursor at `place` keeps of the state of the files: `of_all` of them, or of the folder that holds the place.
+    fn state_at(&self, workspace: &Workspace, starts: &[Start], place: &Place, of_all: u64) -> u64 {
+        match self.arguments.sort {
+            Sort::Path => state_around(workspace, starts, &place.path),
+            Sort::Modified | Sort::Size => of_all,
+        }
     }
 
     /// The arguments of the call, without the cursor.
@@ -280,135 +264,4 @@ fn state_around(workspace: &Workspace, starts: &[Start], path: &[u8]) -> u64 {
         workspace.entry_stamp(&folder).ok().map(|stamp| state_of(&stamp))
     };
     starts.iter().find_map(below).unwrap_or(0)
-}
-
-/// The walks of one call, and what they found.
-struct Search<'c> {
-    control: &'c Control,
-    glob: Glob,
-    sort: Sort,
-    /// The last file that was shown before.
-    after: Option<Place>,
-    best: Best,
-    balance: Balance,
-    /// Files that the walks met.
-    seen: u64,
-    /// Files that match, also those shown before.
-    matching: u64,
-    /// The time was up before the end.
-    stopped: bool,
-    /// What a walk in the order of paths met last.
-    met: Option<Place>,
-}
-
-impl<'c> Search<'c> {
-    fn new(control: &'c Control, glob: Glob, sort: Sort, after: Option<Place>, best: Best) -> Search<'c> {
-        let (balance, seen, matching) = (Balance::default(), 0, 0);
-        Search { control, glob, sort, after, best, balance, seen, matching, stopped: false, met: None }
-    }
-
-    /// Searches in one folder. A folder that the pattern names need not exist.
-    fn run(&mut self, workspace: &Workspace, start: &Start, options: WalkOptions) -> Result<()> {
-        if self.stopped {
-            return Ok(());
-        }
-        match workspace.walk(&start.folder, options, self.control) {
-            Ok(walk) => self.walk(walk, start),
-            Err(Error::NotFound { .. } | Error::NotAFolder { .. }) => Ok(()),
-            Err(Error::PermissionDenied { .. }) => {
-                self.balance.add(Reason::UnreadableFolders, 1);
-                Ok(())
-            }
-            Err(other) => Err(other),
-        }
-    }
-
-    fn walk(&mut self, mut walk: Walk, start: &Start) -> Result<()> {
-        let mut path = start.before.clone().into_bytes();
-        loop {
-            let entry = match walk.next_step() {
-                Ok(Some(WalkStep::Entry(entry))) => entry,
-                Ok(Some(WalkStep::Leave(_))) => continue,
-                Ok(None) => break,
-                Err(Error::TimedOut) => {
-                    self.stopped = true;
-                    break;
-                }
-                Err(other) => return Err(other),
-            };
-            path.truncate(start.before.len());
-            path.extend_from_slice(walk.path_from_start());
-            match entry.kind {
-                EntryKind::Folder if self.is_passed(&path) => walk.skip_folder(),
-                EntryKind::Folder => {}
-                EntryKind::Special => self.balance.add(Reason::Special, 1),
-                kind => self.meet(&walk, &path, kind == EntryKind::Link),
-            }
-        }
-        if self.stopped && self.sort == Sort::Path {
-            self.met = Some(Place { key: 0, path });
-        }
-        self.balance.add_walk(&walk.left_out());
-        Ok(())
-    }
-
-    /// Whether all that is in the folder `path` was met by the calls before.
-    fn is_passed(&self, path: &[u8]) -> bool {
-        let Some(after) = self.after.as_ref().filter(|_| self.sort == Sort::Path) else { return false };
-        let holds_it = after.path.strip_prefix(path).is_some_and(|rest| rest.starts_with(b"/"));
-        !holds_it && path.iter().chain(b"/").lt(&after.path)
-    }
-
-    /// Whether a file of this place was shown by the calls before.
-    fn was_shown(&self, key: i128, path: &[u8]) -> bool {
-        self.after.as_ref().is_some_and(|after| after.cmp_to(key, path).is_ge())
-    }
-
-    /// Takes a file, or a link that may lead to one.
-    fn meet(&mut self, walk: &Walk, path: &[u8], is_link: bool) {
-        if self.sort == Sort::Path && self.was_shown(0, path) {
-            return;
-        }
-        let target = if is_link { walk.stat_of_target() } else { None };
-        if is_link && !target.as_ref().is_some_and(|stat| EntryKind::of_mode(stat.st_mode) == EntryKind::File)
-        {
-            self.balance.add(Reason::Links, 1);
-            return;
-        }
-        self.seen += 1;
-        self.control.progress(self.seen, None);
-        let name: Cow<str> = shown(walk.path_from_start());
-        if !self.glob.matches(&name) {
-            return;
-        }
-        let key = match self.sort {
-            Sort::Path => 0,
-            sort => match target.or_else(|| walk.stat()) {
-                None => return,
-                Some(stat) if sort == Sort::Size => i128::from(stat.st_size),
-                Some(stat) => i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec),
-            },
-        };
-        self.matching += 1;
-        match self.was_shown(key, path) {
-            true => self.best.pass(key, path),
-            false => self.best.offer(key, path),
-        }
-    }
-
-    fn balance_line(&self) -> String {
-        let behind = match (self.sort, &self.after) {
-            (Sort::Path, Some(_)) => "behind the cursor ",
-            _ => "",
-        };
-        let (files, matches) = (
-            if self.seen == 1 { "file" } else { "files" },
-            if self.matching == 1 { "matches" } else { "match" },
-        );
-        let seen = format!("{behind}{} {files} seen, {} {matches}", self.seen, self.matching);
-        self.balance.line(&match self.stopped {
-            true => format!("{seen} before the time was up"),
-            false => seen,
-        })
-    }
 }

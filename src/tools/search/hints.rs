@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::glob::GlobFiles;
+use super::pattern::Pattern;
 use crate::engine::{
     Control, EntryKind, Error, FilePath, Glob, NamePolicy, Result, WalkOptions, WalkStep, Workspace,
 };
@@ -14,9 +14,10 @@ use crate::tools::walking::{Start, shown, shown_line};
 /// The longest time for all further walks of one call.
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// Lines for a pattern that matches nothing in `starts`.
+/// Lines for a pattern that matches nothing in `starts`, where walks have these options.
 pub(super) fn hints(
-    call: &GlobFiles,
+    pattern: &Pattern,
+    options: &WalkOptions,
     workspace: &Workspace,
     starts: &[Start],
     left_out: &Balance,
@@ -25,20 +26,19 @@ pub(super) fn hints(
     if let Some(line) = missing_folder(workspace, starts) {
         return Ok(vec![line]);
     }
-    if let Some(line) = is_folder(call, workspace, starts) {
+    if let Some(line) = is_folder(pattern, workspace, starts) {
         return Ok(vec![line]);
     }
     let mut lines = Vec::new();
     let left = control.deadline().saturating_duration_since(Instant::now());
     let near = Near { workspace, starts, whole: control, short: &Control::new(LONGEST.min(left)) };
-    let options = call.options();
-    if call.pattern.has_case()
-        && let Ok(glob) = call.pattern.glob_of_lower_case()
+    if pattern.has_case()
+        && let Ok(glob) = pattern.glob_of_lower_case()
     {
         let found = near.count(options.clone(), |path| glob.matches(&path.to_lowercase()))?;
         lines.extend(found.line("if upper and lower case are the same"));
     }
-    let glob: Glob = call.pattern.glob()?;
+    let glob: Glob = pattern.glob()?;
     let has = |reasons: [Reason; 2]| reasons.into_iter().any(|reason| left_out.of(reason) > 0);
     let (ignored, hidden) =
         (has([Reason::Ignored, Reason::IgnoredFolders]), has([Reason::Hidden, Reason::HiddenFolders]));
@@ -95,8 +95,8 @@ fn missing_folder(workspace: &Workspace, starts: &[Start]) -> Option<String> {
 }
 
 /// Whether the pattern is the path of a folder.
-fn is_folder(call: &GlobFiles, workspace: &Workspace, starts: &[Start]) -> Option<String> {
-    let name = call.pattern.literal()?;
+fn is_folder(pattern: &Pattern, workspace: &Workspace, starts: &[Start]) -> Option<String> {
+    let name = pattern.literal()?;
     starts.iter().find_map(|start| {
         let is_folder = workspace.info(&start.folder.join(name)).ok()?.kind == EntryKind::Folder;
         let path = format!("{}{name}", start.before);

@@ -3,6 +3,7 @@
 //! One file a tool. What several of them need is here, in `balance.rs` and in `walking.rs`.
 
 mod best;
+mod found;
 pub(super) mod glob;
 pub(super) mod grep;
 mod hints;

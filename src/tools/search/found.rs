@@ -1,0 +1,162 @@
+//! The walks of one call of `glob`: which files they meet, which of those match, and what they leave out.
+//!
+//! Knows no arguments and no text of an answer but that of the balance.
+
+use super::best::{Best, Place};
+use crate::engine::{Control, EntryKind, Error, Glob, Result, Walk, WalkOptions, WalkStep, Workspace};
+use crate::tools::arguments::Keyword;
+use crate::tools::balance::{Balance, Reason};
+use crate::tools::walking::{Start, shown};
+
+/// In which order files are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// Newest first.
+    Modified,
+    /// By the bytes of their paths.
+    Path,
+    /// Largest first.
+    Size,
+}
+
+impl Keyword for Sort {
+    const WORDS: &'static [(&'static str, Sort)] =
+        &[("modified", Sort::Modified), ("path", Sort::Path), ("size", Sort::Size)];
+}
+
+/// The walks of one call, and what they found.
+pub(super) struct Search<'c> {
+    pub(super) control: &'c Control,
+    glob: Glob,
+    sort: Sort,
+    /// The last file that was shown before.
+    pub(super) after: Option<Place>,
+    pub(super) best: Best,
+    pub(super) balance: Balance,
+    /// Files that the walks met.
+    seen: u64,
+    /// Files that match, also those shown before.
+    matching: u64,
+    /// The time was up before the end.
+    pub(super) stopped: bool,
+    /// What a walk in the order of paths met last.
+    pub(super) met: Option<Place>,
+}
+
+impl<'c> Search<'c> {
+    pub(super) fn new(
+        control: &'c Control,
+        glob: Glob,
+        sort: Sort,
+        after: Option<Place>,
+        best: Best,
+    ) -> Search<'c> {
+        let (balance, seen, matching) = (Balance::default(), 0, 0);
+        Search { control, glob, sort, after, best, balance, seen, matching, stopped: false, met: None }
+    }
+
+    /// Searches in one folder. A folder that the pattern names need not exist.
+    pub(super) fn run(&mut self, workspace: &Workspace, start: &Start, options: WalkOptions) -> Result<()> {
+        if self.stopped {
+            return Ok(());
+        }
+        match workspace.walk(&start.folder, options, self.control) {
+            Ok(walk) => self.walk(walk, start),
+            Err(Error::NotFound { .. } | Error::NotAFolder { .. }) => Ok(()),
+            Err(Error::PermissionDenied { .. }) => {
+                self.balance.add(Reason::UnreadableFolders, 1);
+                Ok(())
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn walk(&mut self, mut walk: Walk, start: &Start) -> Result<()> {
+        let mut path = start.before.clone().into_bytes();
+        loop {
+            let entry = match walk.next_step() {
+                Ok(Some(WalkStep::Entry(entry))) => entry,
+                Ok(Some(WalkStep::Leave(_))) => continue,
+                Ok(None) => break,
+                Err(Error::TimedOut) => {
+                    self.stopped = true;
+                    break;
+                }
+                Err(other) => return Err(other),
+            };
+            path.truncate(start.before.len());
+            path.extend_from_slice(walk.path_from_start());
+            match entry.kind {
+                EntryKind::Folder if self.is_passed(&path) => walk.skip_folder(),
+                EntryKind::Folder => {}
+                EntryKind::Special => self.balance.add(Reason::Special, 1),
+                kind => self.meet(&walk, &path, kind == EntryKind::Link),
+            }
+        }
+        if self.stopped && self.sort == Sort::Path {
+            self.met = Some(Place { key: 0, path });
+        }
+        self.balance.add_walk(&walk.left_out());
+        Ok(())
+    }
+
+    /// Whether all that is in the folder `path` was met by the calls before.
+    fn is_passed(&self, path: &[u8]) -> bool {
+        let Some(after) = self.after.as_ref().filter(|_| self.sort == Sort::Path) else { return false };
+        let holds_it = after.path.strip_prefix(path).is_some_and(|rest| rest.starts_with(b"/"));
+        !holds_it && path.iter().chain(b"/").lt(&after.path)
+    }
+
+    /// Whether a file of this place was shown by the calls before.
+    fn was_shown(&self, key: i128, path: &[u8]) -> bool {
+        self.after.as_ref().is_some_and(|after| after.cmp_to(key, path).is_ge())
+    }
+
+    /// Takes a file, or a link that may lead to one.
+    fn meet(&mut self, walk: &Walk, path: &[u8], is_link: bool) {
+        if self.sort == Sort::Path && self.was_shown(0, path) {
+            return;
+        }
+        let target = if is_link { walk.stat_of_target() } else { None };
+        if is_link && !target.as_ref().is_some_and(|stat| EntryKind::of_mode(stat.st_mode) == EntryKind::File)
+        {
+            self.balance.add(Reason::Links, 1);
+            return;
+        }
+        self.seen += 1;
+        self.control.progress(self.seen, None);
+        if !self.glob.matches(&shown(walk.path_from_start())) {
+            return;
+        }
+        let key = match self.sort {
+            Sort::Path => 0,
+            sort => match target.or_else(|| walk.stat()) {
+                None => return,
+                Some(stat) if sort == Sort::Size => i128::from(stat.st_size),
+                Some(stat) => i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec),
+            },
+        };
+        self.matching += 1;
+        match self.was_shown(key, path) {
+            true => self.best.pass(key, path),
+            false => self.best.offer(key, path),
+        }
+    }
+
+    /// What was seen and left out.
+    pub(super) fn balance_line(&self) -> String {
+        let behind = match (self.sort, &self.after) {
+            (Sort::Path, Some(_)) => "behind the cursor ",
+            _ => "",
+        };
+        let (files, matches) = (
+            if self.seen == 1 { "file" } else { "files" },
+            if self.matching == 1 { "matches" } else { "match" },
+        );
+        let seen = format!("{behind}{} {files} seen, {} {matches}", self.seen, self.matching);
+        self.balance.line(&match self.stopped {
+            true => format!("{seen} before the time was up"),
+            false => seen,
+        })
+    }
+}
