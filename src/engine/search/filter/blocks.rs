@@ -82,38 +82,6 @@ impl FileFilter {
         self.blocks.len() == self.all_blocks()
     }
 
-    /// The filter as bytes. `disk.rs` numbers their format.
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let counts = u64::from(self.block_bytes) << 32 | self.blocks.len() as u64;
-        let blocks = self.blocks.iter().map(|block| block.to_number());
-        let numbers = [self.len, counts].into_iter().chain(blocks).chain(self.words.iter().copied());
-        numbers.flat_map(u64::to_le_bytes).collect()
-    }
-
-    /// The filter that has become these bytes. `None`: none has.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<FileFilter> {
-        if !bytes.len().is_multiple_of(size_of::<u64>()) {
-            return None;
-        }
-        let chunks = bytes.chunks_exact(size_of::<u64>());
-        let mut numbers = chunks.filter_map(|chunk| Some(u64::from_le_bytes(*chunk.first_chunk()?)));
-        let (len, counts) = (numbers.next()?, numbers.next()?);
-        let (block_bytes, count) = ((counts >> 32) as u32, counts as u32 as usize);
-        let blocks: Box<[Block]> = numbers.by_ref().take(count).map(Block::of_number).collect();
-        let filter = FileFilter { len, block_bytes, blocks, words: numbers.collect() };
-        filter.is_sound(count).then_some(filter)
-    }
-
-    /// Whether its parts fit together, so that asking it does not fail.
-    fn is_sound(&self, count: usize) -> bool {
-        let mut ends = self.blocks.iter().map(|block| block.end as usize);
-        self.block_bytes >= MAX_LITERAL as u32
-            && self.blocks.len() == count
-            && count <= self.all_blocks()
-            && ends.clone().is_sorted()
-            && ends.next_back().unwrap_or(0) == self.words.len()
-    }
-
     /// Bytes of memory it takes.
     pub fn bytes(&self) -> usize {
         size_of::<FileFilter>() + size_of_val(&*self.blocks) + size_of_val(&*self.words)
@@ -134,16 +102,6 @@ impl FileFilter {
         let start = number.checked_sub(1).map_or(0, |before| self.blocks[before].end);
         let words = self.words.get(start as usize..block.end as usize)?;
         Some(KnownBlock { limit: usize::from(block.limit), has_break: block.has_break, words })
-    }
-}
-
-impl Block {
-    fn to_number(self) -> u64 {
-        u64::from(self.end) | u64::from(self.limit) << 32 | u64::from(self.has_break) << 48
-    }
-
-    fn of_number(number: u64) -> Block {
-        Block { end: number as u32, limit: (number >> 32) as u16, has_break: number >> 48 & 1 != 0 }
     }
 }
 

@@ -1,8 +1,7 @@
 //! A filter of n-grams for each block of a file: tells which blocks a search may skip.
 //!
 //! Knows no regex, no lock and no file system: a filter is made from bytes and asked with a [`Query`].
-//! `literals.rs` finds what a match must contain; `cache.rs` keeps filters for states of files, and
-//! `disk.rs` is their form in a file.
+//! `literals.rs` finds what a match must contain; `cache.rs` keeps filters for states of files.
 //!
 //! # Why no match is lost
 //!
@@ -47,7 +46,6 @@ mod blocks;
 mod builder;
 mod cache;
 mod candidates;
-mod disk;
 mod grams;
 mod query;
 #[cfg(test)]
@@ -56,5 +54,4 @@ mod tests;
 pub use self::blocks::{FileFilter, Shape};
 pub use self::builder::FilterBuilder;
 pub use self::cache::FilterCache;
-pub use self::disk::FilterRecords;
 pub use self::query::Query;

@@ -51,12 +51,19 @@ struct Work<'s> {
 
 /// What a thread does next.
 enum Job {
-    Batch(u64, Vec<Candidate>, Batch),
+    Search(Box<Assigned>),
     Help(Arc<LargeText>),
     /// There is nothing more to do.
     End,
     /// A large file comes next, which the calling thread leaves to others.
     Large,
+}
+
+/// Files for one thread, and the number of their batch.
+struct Assigned {
+    number: u64,
+    files: Vec<Candidate>,
+    batch: Batch,
 }
 
 /// The memory of one thread.
@@ -103,7 +110,8 @@ impl<'s> Workers<'s> {
                 Job::End => return true,
                 Job::Large => return false,
                 Job::Help(large) => self.search_parts(&large, &mut scratch),
-                Job::Batch(number, files, batch) => {
+                Job::Search(assigned) => {
+                    let Assigned { number, files, batch } = *assigned;
                     let batch = self.search_batch(files, batch, &mut scratch);
                     self.end_batch(number, batch);
                 }
@@ -372,7 +380,7 @@ impl Work<'_> {
         let number = self.next;
         self.next += 1;
         self.running += 1;
-        Ok(Some(Job::Batch(number, files, batch)))
+        Ok(Some(Job::Search(Box::new(Assigned { number, files, batch }))))
     }
 
     fn end_with(&mut self, error: Error) {
