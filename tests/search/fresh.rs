@@ -55,7 +55,7 @@ fn what_another_program_writes_is_found_at_once_and_what_it_overwrites_is_gone()
     let folder = Folder::new();
     let mut random = Random::new();
     let path = |file: u64| folder.path().join(format!("f{file}"));
-    let mut words: Vec<String> = (0..FILES).map(|file| format!("first_word_{file}")).collect();
+    let mut words: Vec<String> = (0..FILES).map(|file| format!("word_of_{file}_at_first")).collect();
     for file in 0..FILES {
         fs::write(path(file), text(&words[file as usize], &mut random)).expect("a write");
     }
@@ -72,7 +72,7 @@ fn what_another_program_writes_is_found_at_once_and_what_it_overwrites_is_gone()
         assert!(gone.starts_with("No matches found\n["), "round {round}: {old}: {gone}");
         // A file that was not changed for a while.
         let other = random.below(FILES) as usize;
-        let found = server.ok("grep", json!({ "pattern": words[other], "fixed_strings": true }));
+        let found = server.ok("grep", json!({ "pattern": words[other], "fixed_strings": true, "-w": true }));
         assert!(found.starts_with(&format!("f{other}: 1\n")), "round {round}: {}: {found}", words[other]);
     }
 }

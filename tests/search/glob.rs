@@ -115,7 +115,7 @@ fn wrong_arguments_say_what_is_expected() {
         (json!({ "pattern": "/**/*.rs" }), "Invalid filename format"),
         (json!({ "pattern": "*", "path": "../x" }), "Invalid filename format"),
         (json!({ "pattern": "*", "path": "missing" }), "'missing' not found"),
-        (json!({ "pattern": "*", "path": "main.rs" }), "'main.rs' is not a folder"),
+        (json!({ "pattern": "*", "path": "main.rs" }), "'main.rs' is a file, not a folder"),
         (
             json!({ "pattern": format!("{}/docs/*", folder.path().display()), "path": "src" }),
             "pattern: it is absolute",

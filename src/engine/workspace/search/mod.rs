@@ -25,6 +25,7 @@ use crate::engine::{Control, Pattern, Result};
 
 mod delivery;
 mod large;
+mod one_file;
 mod slots;
 mod source;
 mod text;

@@ -10,6 +10,7 @@ use rustix::fs::Stat;
 
 use super::{SearchCounts, SearchOptions, SearchPlace};
 use crate::engine::fs::file_system::{self, FileSystem};
+use crate::engine::fs::resolve;
 use crate::engine::walk::{EntryKind, LeftOut, Passed, Walk, WalkOptions, WalkStep, passed};
 use crate::engine::workspace::Workspace;
 use crate::engine::workspace::folders::{Found, Want, refused};
@@ -23,7 +24,7 @@ pub(super) struct Source<'s> {
     /// The folders to walk, last first.
     ahead: Vec<Start>,
     current: Option<Current<'s>>,
-    /// The only file, or one that was put back.
+    /// The only file.
     single: Option<Candidate>,
     /// Entries that are not searched.
     pub(super) counts: SearchCounts,
@@ -58,15 +59,24 @@ pub(super) struct Candidate {
     /// Where the search begins in its text.
     pub(super) start: usize,
     pub(super) folder: Arc<OwnedFd>,
-    pub(super) stat: Stat,
-    /// `None`: it must be asked for.
-    pub(super) system: Option<FileSystem>,
+    /// A device, and the file system on it.
+    system: Option<(u64, FileSystem)>,
 }
 
 impl Candidate {
     pub(super) fn name(&self) -> &OsStr {
         let at = memchr::memrchr(b'/', &self.path).map_or(0, |at| at + 1);
         OsStr::from_bytes(&self.path[at..])
+    }
+
+    /// Its state now. `None` if there is no such file any more.
+    pub(super) fn stat(&self) -> Option<Stat> {
+        resolve::regular_file(&self.folder, self.name())
+    }
+
+    /// The file system of the file, if that is known.
+    pub(super) fn system(&self, device: u64) -> Option<FileSystem> {
+        self.system.filter(|(known, _)| *known == device).map(|(_, system)| system)
     }
 
     /// Its path below the first folder of the walk.
@@ -125,7 +135,7 @@ impl<'s> Source<'s> {
             Some(SearchPlace { byte: None, .. }) => return Ok(()),
             after => after.and_then(|after| after.byte).unwrap_or(0),
         };
-        self.single = Some(Candidate { number, path, base, start, folder, stat, system: None });
+        self.single = Some(Candidate { number, path, base, start, folder, system: None });
         Ok(())
     }
 
@@ -182,16 +192,6 @@ impl<'s> Source<'s> {
         Ok(())
     }
 
-    /// Takes back a file, which comes again next.
-    pub(super) fn put_back(&mut self, candidate: Candidate) {
-        self.single = Some(candidate);
-    }
-
-    /// Whether a file was put back.
-    pub(super) fn has_more(&self) -> bool {
-        self.single.is_some()
-    }
-
     /// What the walks have left out so far.
     pub(super) fn left_out(&self) -> LeftOut {
         let mut left_out = self.left_out;
@@ -229,12 +229,12 @@ impl Current<'_> {
             }
             EntryKind::File if !wants(path, from_start, false) => counts.not_wanted += 1,
             EntryKind::File => {
-                let (Some(stat), Some(folder)) = (self.walk.stat(), self.walk.folder()) else { return None };
+                let folder = self.walk.folder()?;
                 let path = self.walk.path().to_vec();
-                let system = (stat.st_dev == self.device).then_some(self.system);
+                let system = Some((self.device, self.system));
                 let (number, base) = (self.number, self.base);
                 let start = begin.unwrap_or(0);
-                return Some(Candidate { number, path, base, start, folder, stat, system });
+                return Some(Candidate { number, path, base, start, folder, system });
             }
         }
         None

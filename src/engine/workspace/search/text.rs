@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
+use rustix::fs::Stat;
+
 use super::source::Candidate;
 use crate::engine::fs::file_system;
 use crate::engine::fs::resolve;
@@ -61,20 +63,19 @@ impl Beginning {
 }
 
 impl Workspace {
-    /// Opens and reads a file. A small one is in the first bytes of `buffer` then.
+    /// Opens and reads a file, which was found as `stat`. A small one is in the first bytes of `buffer` then.
     pub(super) fn open_for_search(
         &self,
         candidate: &Candidate,
+        mut stat: Stat,
         buffer: &mut Vec<u8>,
         control: &Control,
     ) -> Result<Opened> {
-        let mut stat = candidate.stat;
         for attempt in 1..=ATTEMPTS {
             let Some(file) = resolve::open_as_found(&candidate.folder, candidate.name(), stat) else {
-                let is_there = resolve::regular_file(&candidate.folder, candidate.name()).is_some();
-                return Ok(if is_there { Opened::Unreadable } else { Opened::Gone });
+                return Ok(if candidate.stat().is_some() { Opened::Unreadable } else { Opened::Gone });
             };
-            let system = candidate.system.unwrap_or_else(|| file_system::of(file.file()));
+            let system = candidate.system(stat.st_dev).unwrap_or_else(|| file_system::of(file.file()));
             let keep = self.before_reading(&file, Effort::Count(system, control))?.unwrap_or(Cacheable::No);
             let len = file.len_bytes();
             let is_last = attempt == ATTEMPTS;
@@ -93,7 +94,7 @@ impl Workspace {
                 let Ok(view) = Arc::new(file).view(0..len) else { return Ok(Opened::Unreadable) };
                 return Ok(Opened::Mapped(text, Arc::new(view)));
             }
-            match resolve::regular_file(&candidate.folder, candidate.name()) {
+            match candidate.stat() {
                 Some(now) => stat = now,
                 None => return Ok(Opened::Gone),
             }

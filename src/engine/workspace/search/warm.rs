@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::Stat;
+
 use super::SearchOptions;
 use super::slots::lowest_priority;
 use super::source::{Candidate, Source};
@@ -161,12 +163,13 @@ impl Workspace {
         let mut source = Source::new(self, options, &control)?;
         let (mut builder, mut buffer, mut made) = (FilterBuilder::default(), Vec::new(), 0);
         while let Some(file) = source.next()? {
-            let stamp = FileStamp::of(&file.stat);
+            let Some(stat) = file.stat() else { continue };
+            let stamp = FileStamp::of(&stat);
             let is_worth = WORTH_FILTER as u64 <= stamp.len && stamp.len <= self.options.max_bytes;
             if !is_worth || self.filters.get(&stamp).is_some() {
                 continue;
             }
-            made += self.warm(&file, &mut builder, &mut buffer, &control)?;
+            made += self.warm(&file, stat, &mut builder, &mut buffer, &control)?;
             // More would push out what was just made.
             if made > self.options.filter_bytes {
                 self.warming.set_full();
@@ -180,11 +183,12 @@ impl Workspace {
     fn warm(
         &self,
         file: &Candidate,
+        stat: Stat,
         builder: &mut FilterBuilder,
         buffer: &mut Vec<u8>,
         control: &Control,
     ) -> Result<usize> {
-        let (opened, made) = match self.open_for_search(file, buffer, control)? {
+        let (opened, made) = match self.open_for_search(file, stat, buffer, control)? {
             Opened::Copied(opened) => {
                 let made = add(builder, &buffer[..opened.len()], control);
                 (opened, made)

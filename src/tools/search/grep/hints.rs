@@ -2,17 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use super::run::Run;
-use crate::engine::{Control, Pattern, PatternOptions, SearchOptions, SearchStop, Searched};
+use super::Grep;
+use crate::engine::{Control, Pattern, PatternOptions, SearchOptions, SearchStop, Searched, Workspace};
 
 /// The time for all hints, at least; after a long search, a tenth of its time.
 const LEAST: Duration = Duration::from_millis(30);
 
 /// Lines for the end of an answer without a match.
-pub(super) fn hints(run: Run, searched: &Searched, took: Duration) -> Vec<String> {
-    let grep = run.grep;
-    let left = run.control.deadline().saturating_duration_since(Instant::now()) / 2;
+pub(super) fn hints(
+    grep: &Grep,
+    workspace: &Workspace,
+    searched: &Searched,
+    took: Duration,
+    operation: &Control,
+) -> Vec<String> {
+    let left = operation.deadline().saturating_duration_since(Instant::now()) / 2;
     let control = Control::new(LEAST.max(took / 10).min(left));
+    let search = Search { grep, workspace, operation, control: &control };
     let mut hints = Vec::new();
     if searched.counts.files == 0 && searched.counts.not_wanted > 0 {
         hints.push(
@@ -23,17 +29,28 @@ pub(super) fn hints(run: Run, searched: &Searched, took: Duration) -> Vec<String
     let is_letter = |char: char| char.is_alphabetic();
     if !grep.how.ignore_case && grep.pattern.contains(is_letter) {
         let attempt = Attempt { how: PatternOptions { ignore_case: true, ..grep.how }, ..as_is };
-        hints.extend(attempt.hint(run, &control, "\"-i\": true"));
+        hints.extend(attempt.hint(search, "\"-i\": true"));
     }
     if !grep.how.fixed && regex_syntax::escape(&grep.pattern) != grep.pattern {
         let attempt = Attempt { how: PatternOptions { fixed: true, ..grep.how }, ..as_is };
-        hints.extend(attempt.hint(run, &control, "\"fixed_strings\": true"));
+        hints.extend(attempt.hint(search, "\"fixed_strings\": true"));
     }
     if searched.left_out.ignored + searched.left_out.hidden > 0 {
         let attempt = Attempt { all_files: true, ..as_is };
-        hints.extend(attempt.hint(run, &control, "\"include_ignored\": true, \"include_hidden\": true"));
+        hints.extend(attempt.hint(search, "\"include_ignored\": true, \"include_hidden\": true"));
     }
     hints
+}
+
+/// What every further search needs.
+#[derive(Clone, Copy)]
+struct Search<'s> {
+    grep: &'s Grep,
+    workspace: &'s Workspace,
+    /// The call, which may be cancelled.
+    operation: &'s Control,
+    /// The time for hints.
+    control: &'s Control,
 }
 
 /// Another search that may find something.
@@ -45,18 +62,18 @@ struct Attempt {
 
 impl Attempt {
     /// The hint to pass `arguments`, if the search finds something in time.
-    fn hint(self, run: Run, control: &Control, arguments: &str) -> Option<String> {
-        let pattern = Pattern::new(&run.grep.pattern, self.how).ok()?;
+    fn hint(self, search: Search, arguments: &str) -> Option<String> {
+        let Search { grep, workspace, operation, control } = search;
+        let pattern = Pattern::new(&grep.pattern, self.how).ok()?;
         let options = SearchOptions {
-            path: run.grep.path.as_ref(),
-            wants: &|path, from_start, is_folder| run.grep.wanted.wants(path, from_start, is_folder),
-            skip_ignored: !(run.grep.include_ignored || self.all_files),
-            skip_hidden: !(run.grep.include_hidden || self.all_files),
+            path: grep.path.as_ref(),
+            wants: &|path, from_start, is_folder| grep.wanted.wants(path, from_start, is_folder),
+            skip_ignored: !(grep.include_ignored || self.all_files),
+            skip_hidden: !(grep.include_hidden || self.all_files),
             after: None,
             keep: 0,
         };
-        let found =
-            run.workspace.search(&pattern, options, &mut |_| run.control.check().is_ok(), control).ok()?;
+        let found = workspace.search(&pattern, options, &mut |_| operation.check().is_ok(), control).ok()?;
         if found.counts.hits == 0 {
             return None;
         }

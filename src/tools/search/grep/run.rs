@@ -215,7 +215,7 @@ impl<'r> Run<'r> {
             notes.push("[The file has changed since the cursor was made]".into());
         }
         if searched.counts.hits == 0 && searched.stop.is_none() && self.grep.cursor.is_none() {
-            notes.extend(hints(self, searched, self.started.elapsed()));
+            notes.extend(hints(self.grep, self.workspace, searched, self.started.elapsed(), self.control));
         }
         let call = || {
             let mut arguments = self.grep.sent.clone();

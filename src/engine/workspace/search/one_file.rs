@@ -1,0 +1,166 @@
+//! The search of one file: which of its bytes are looked at, and what is found there.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rustix::fs::Stat;
+
+use super::delivery::Batch;
+use super::large::{self, LargeText};
+use super::source::Candidate;
+use super::text::{Beginning, Opened, OpenedText};
+use super::workers::{Scratch, Workers};
+use super::{FoundFile, HeldText};
+use crate::engine::fs::view::FileView;
+use crate::engine::search::{Hit, line_at, whole_lines};
+use crate::engine::{FileStamp, Result};
+
+impl Workers<'_> {
+    /// Searches a file, which was found as `stat`.
+    pub(super) fn search_file(
+        &self,
+        file: Candidate,
+        stat: Stat,
+        batch: &mut Batch,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let counts = &mut batch.counts;
+        if stat.st_size as u64 > self.workspace.options.max_bytes {
+            counts.too_large += 1;
+            return Ok(());
+        }
+        let slot = self.slot(scratch)?;
+        let stamp = FileStamp::of(&stat);
+        let known = self.workspace.stretches(self.pattern, &stamp);
+        if known.as_ref().is_some_and(Vec::is_empty) {
+            counts.files += 1;
+            counts.bytes += stamp.len;
+            return Ok(());
+        }
+        let found = match self.workspace.open_for_search(&file, stat, &mut scratch.buffer, self.control)? {
+            Opened::Gone => return Ok(()),
+            Opened::Unreadable => {
+                counts.unreadable += 1;
+                return Ok(());
+            }
+            Opened::Copied(opened) => {
+                let known = known.filter(|_| opened.stamp == stamp);
+                self.search_copy(file, opened, known, batch, scratch)
+            }
+            Opened::Mapped(opened, view) => {
+                drop(slot);
+                let known = known.filter(|_| opened.stamp == stamp);
+                self.search_map(file, opened, view, known, batch, scratch)?
+            }
+        };
+        batch.found.extend(found);
+        Ok(())
+    }
+
+    /// Searches the text in the thread's buffer. `known`: the only bytes of the file where a match can be.
+    fn search_copy(
+        &self,
+        file: Candidate,
+        opened: OpenedText,
+        known: Option<Vec<Range<u64>>>,
+        batch: &mut Batch,
+        scratch: &mut Scratch,
+    ) -> Option<FoundFile> {
+        let (bytes, counts) = (&scratch.buffer[..opened.len()], &mut batch.counts);
+        let Beginning::Text(start) = Beginning::of(bytes) else {
+            counts.binary += 1;
+            return None;
+        };
+        // A file with a filter was found to be UTF-8.
+        if known.is_none() && simdutf8::basic::from_utf8(bytes).is_err() {
+            counts.not_text += 1;
+            return None;
+        }
+        let text = &bytes[start..];
+        let (mut hits, mut count) = (Vec::new(), 0);
+        for stretch in stretches_of(text, known.as_deref(), start, file.start) {
+            count += scratch.scan.scan(text, stretch, self.options.keep, &mut hits);
+        }
+        batch.unknown += u64::from(known.is_none() && opened.is_worth_filter());
+        let held = match hits.is_empty() {
+            true => HeldText::None,
+            false => HeldText::Copy(bytes.to_vec(), start..bytes.len()),
+        };
+        found_file(file, opened, batch, hits, count, held)
+    }
+
+    /// Searches a mapped text together with other threads. `known`: as above.
+    fn search_map(
+        &self,
+        file: Candidate,
+        opened: OpenedText,
+        view: Arc<FileView>,
+        known: Option<Vec<Range<u64>>>,
+        batch: &mut Batch,
+        scratch: &mut Scratch,
+    ) -> Result<Option<FoundFile>> {
+        let bytes = view.bytes();
+        let Beginning::Text(start) = Beginning::of(bytes) else {
+            batch.counts.binary += 1;
+            return Ok(None);
+        };
+        let range = start..bytes.len();
+        let stretches = stretches_of(&bytes[start..], known.as_deref(), start, file.start);
+        let part = if self.pattern.is_multiline() { usize::MAX } else { large::PART };
+        let mut large = LargeText::new(view.clone(), range.clone(), &stretches, self.options.keep, part);
+        large.is_known_text = known.is_some();
+        let (hits, count, is_text) = self.search_large(large, scratch);
+        self.control.check()?;
+        if !is_text {
+            batch.counts.not_text += 1;
+            return Ok(None);
+        }
+        batch.unknown += u64::from(known.is_none() && opened.is_worth_filter());
+        let is_changing = opened.is_changing || !view.unchanged();
+        let held = if hits.is_empty() { HeldText::None } else { HeldText::Map(view, range) };
+        let mut found = found_file(file, OpenedText { is_changing, ..opened }, batch, hits, count, held);
+        if let Some(file) = &mut found {
+            file.index = self.workspace.known_index(&file.stamp);
+        }
+        Ok(found)
+    }
+}
+
+/// The stretches of `text` to search: whole lines around the known bytes of the file, or all lines. The text begins at the
+/// byte `offset` of the file; what lies before the line at `from` is left out.
+fn stretches_of(text: &[u8], known: Option<&[Range<u64>]>, offset: usize, from: usize) -> Vec<Range<usize>> {
+    let in_text = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX).saturating_sub(offset);
+    match known {
+        Some(known) => {
+            whole_lines(text, known.iter().map(|range| in_text(range.start)..in_text(range.end)), from)
+        }
+        None => vec![line_at(text, from)..text.len()],
+    }
+}
+
+fn found_file(
+    file: Candidate,
+    opened: OpenedText,
+    batch: &mut Batch,
+    hits: Vec<Hit>,
+    count: u64,
+    text: HeldText,
+) -> Option<FoundFile> {
+    let OpenedText { stamp, is_changing, .. } = opened;
+    batch.counts.files += 1;
+    batch.counts.bytes += stamp.len;
+    batch.counts.changing += u64::from(is_changing);
+    let Candidate { number: folder, path, base, start, .. } = file;
+    (count > 0).then_some(FoundFile {
+        folder,
+        path,
+        base,
+        stamp,
+        start,
+        hits,
+        count,
+        is_changing,
+        text,
+        index: None,
+    })
+}
