@@ -42,7 +42,7 @@ pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePo
 pub use progress::Progress;
 pub use search::{
     FileFilter, FilterBuilder, FilterCache, Hit, LineMatcher, Pattern, PatternError, PatternOptions, Query,
-    Shape, behind_break, line_before, line_end,
+    Shape, behind_break, line_at, line_before, line_end,
 };
 pub use text::diff::{Diff, unified};
 pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
@@ -58,6 +58,7 @@ pub use text::text_edit::{
 pub use text::tolerant::{Tolerant, tolerant};
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub use workspace::{
-    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, FoundFile, LineRange, OpenError, PartRead, Receiver,
-    SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceOptions,
+    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, FoundFile, LastFile, LineRange, OpenError, PartRead,
+    Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched, TextPart, Workspace,
+    WorkspaceOptions,
 };

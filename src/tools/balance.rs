@@ -6,7 +6,6 @@ use crate::engine::LeftOut;
 
 /// Why a search left entries out, in the order of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "a search of text has more reasons than one of names")]
 pub(super) enum Reason {
     /// Files that git ignores.
     Ignored,
@@ -28,8 +27,8 @@ pub(super) enum Reason {
     TooLarge,
     /// Files that are not valid text in the encoding of the call.
     NotText,
-    /// Files that changed while they were read, each time.
-    Changing,
+    /// Files that are too large for matches that span lines.
+    TooLargeForMultiline,
     /// Files that cannot be read.
     Unreadable,
     /// Folders that cannot be read.
@@ -38,10 +37,10 @@ pub(super) enum Reason {
     Mounts,
     /// Folders that lie deeper than a path may be long.
     TooDeep,
-    /// Files that were met, but for which there was no time.
-    NoTime,
     /// Files that the globs and types of the call do not name.
     NotWanted,
+    /// Folders that the globs of the call leave out: what is in them was not looked at.
+    NotWantedFolders,
 }
 
 /// The words for each reason, in the order of [`Reason`]: for one entry, and for several.
@@ -56,7 +55,7 @@ const WORDS: [(&str, &str); REASONS] = [
     ("binary file", "binary files"),
     ("file too large (see --max-file)", "files too large (see --max-file)"),
     ("file not valid text", "files not valid text"),
-    ("file that kept changing", "files that kept changing"),
+    ("file over 64 MB, which multiline cannot search", "files over 64 MB, which multiline cannot search"),
     ("file that cannot be read", "files that cannot be read"),
     ("folder that cannot be read", "folders that cannot be read"),
     (
@@ -64,11 +63,11 @@ const WORDS: [(&str, &str); REASONS] = [
         "folders on other file systems (see --cross-mounts)",
     ),
     ("folder that lies too deep", "folders that lie too deep"),
-    ("file for lack of time", "files for lack of time"),
     ("file not named by glob or type", "files not named by glob or type"),
+    ("folder left out by glob", "folders left out by glob"),
 ];
 
-const REASONS: usize = Reason::NotWanted as usize + 1;
+const REASONS: usize = Reason::NotWantedFolders as usize + 1;
 
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -106,14 +105,6 @@ impl Balance {
         }
     }
 
-    /// Counts what another part of the same search left out.
-    #[allow(dead_code, reason = "for a search in several threads")]
-    pub(super) fn add_all(&mut self, other: &Balance) {
-        for (number, more) in self.0.iter_mut().zip(other.0) {
-            *number += more;
-        }
-    }
-
     /// How many entries were left out for this reason.
     pub(super) fn of(&self, reason: Reason) -> u64 {
         self.0[reason as usize]
@@ -143,16 +134,14 @@ mod tests {
     fn each_number_has_its_words_and_nothing_else_is_told() {
         let mut balance = Balance::default();
         assert_eq!(balance.line("2 files searched"), "[2 files searched; nothing left out]");
-        balance.add(Reason::NoTime, 2);
+        balance.add(Reason::NotWanted, 2);
         balance.add(Reason::Binary, 1);
-        let mut other = Balance::default();
         let left_out =
             LeftOut { ignored: 5, ignored_folders: 1, hidden: 1, hidden_folders: 1, ..LeftOut::default() };
-        other.add_walk(&left_out);
-        balance.add_all(&other);
+        balance.add_walk(&left_out);
         assert_eq!((balance.of(Reason::Ignored), balance.of(Reason::Hidden)), (4, 0));
         let expected = "[2 files searched; left out: 4 ignored files, 1 ignored folder, 1 hidden folder, \
-            1 binary file, 2 files for lack of time]";
+            1 binary file, 2 files not named by glob or type]";
         assert_eq!(balance.line("2 files searched"), expected);
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{SET, serve};
-use crate::support::{Folder, Http, Mcp, Stdio, ToolResult, each_transport};
+use crate::support::{Folder, Http, Mcp, Stdio, ToolResult, each_transport, while_others};
 use crate::trees::put;
 
 /// The text without the balance, and the balance.
@@ -179,15 +179,15 @@ fn without_a_match_true_hints_say_what_would_be_found() {
         any_case.starts_with("No matches found\n[1 file searched, 0 matching lines in 0 files; left out:"),
         "{any_case}"
     );
-    assert!(any_case.ends_with("\n[With \"-i\": true: 1 matching lines in 1 files]"), "{any_case}");
+    assert!(any_case.ends_with("\n[With \"-i\": true: 1 matching line in 1 file]"), "{any_case}");
     let literal = text(json!({ "pattern": "(x)$|(y)" , "fixed_strings": false }));
     assert!(!literal.contains("[With"), "{literal}");
     let literal = text(json!({ "pattern": "Needle (x)" }));
-    assert!(literal.ends_with("[With \"fixed_strings\": true: 1 matching lines in 1 files]"), "{literal}");
+    assert!(literal.ends_with("[With \"fixed_strings\": true: 1 matching line in 1 file]"), "{literal}");
     let ignored = text(json!({ "pattern": "thread" }));
     assert!(
         ignored.ends_with(
-            "[With \"include_ignored\": true, \"include_hidden\": true: 1 matching lines in 1 files]"
+            "[With \"include_ignored\": true, \"include_hidden\": true: 1 matching line in 1 file]"
         ),
         "{ignored}"
     );
@@ -354,5 +354,151 @@ fn a_search_ends_when_its_time_is_up_with_what_it_has_found() {
             text.starts_with("a\n1:needle\n") && (is_partial || text.contains("[2 files searched,")),
             "{text}"
         );
+    });
+}
+
+#[test]
+fn the_lines_around_matches_are_the_same_over_pages() {
+    let folder = Folder::new();
+    folder.write(
+        "f",
+        (1..=60).map(|n| format!("{n}{}\n", if n % 7 == 0 { " x" } else { "" })).collect::<String>(),
+    );
+    let server = serve(&folder, &[]);
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !["f", "--", ""].contains(line)).map(str::to_owned).collect()
+    };
+    let whole = lines(&found(&server, json!({ "pattern": "x", "-C": 2 })));
+    assert_eq!(whole.len(), 40);
+    for most in 1..4 {
+        let pages = pages(&server, json!({ "pattern": "x", "-C": 2, "head_limit": most }));
+        assert_eq!(lines(&pages.join("\n")), whole, "{most}");
+    }
+}
+
+#[test]
+fn an_answer_keeps_to_its_limit_whatever_one_match_holds() {
+    let folder = Folder::new();
+    folder.write("long", "foo ".repeat(500_000) + "\n");
+    folder.write("lines", "a\n".repeat(500_000));
+    let server = serve(&folder, &["--answer-limit=8"]);
+    for arguments in [
+        json!({ "pattern": "foo", "-o": true }),
+        json!({ "pattern": "foo", "output_mode": "content", "max_columns": 1_000_000_000 }),
+        json!({ "pattern": "(?s)a.*", "multiline": true, "output_mode": "content" }),
+        json!({ "pattern": "a", "-C": 1_000, "path": "lines" }),
+    ] {
+        let text = server.ok("grep", arguments.clone());
+        assert!(text.len() < 10_000 && text.contains("matching line"), "{arguments}: {}", text.len());
+    }
+    // More hits than are kept of a file, each of one byte in the answer.
+    folder.write("empty", "\n".repeat(20_000));
+    let server = serve(&folder, &["--answer-limit=0"]);
+    let text =
+        server.ok("grep", json!({ "pattern": "^$", "path": "empty", "-n": false, "output_mode": "content" }));
+    assert_eq!(text.lines().filter(|line| line.is_empty()).count(), 20_000);
+}
+
+#[test]
+fn with_multiline_a_break_of_any_kind_is_one() {
+    let folder = Folder::new();
+    folder.write("f", "a\r\nb\r\nc\n");
+    let server = serve(&folder, &[]);
+    let lines = |pattern: &str| {
+        found(&server, json!({ "pattern": pattern, "multiline": true, "output_mode": "content" }))
+    };
+    assert_eq!(lines(r"a\nb"), "f\n1:a\n2:b");
+    assert_eq!(lines(r"\nb"), "f\n1:a\n2:b");
+    assert_eq!(lines(r"c\n"), "f\n3:c");
+    let matches = json!({ "pattern": r"c\n", "multiline": true, "-o": true });
+    assert_eq!(found(&server, matches), "f\n3:c");
+}
+
+#[test]
+fn an_offset_is_left_out_once_and_past_the_end_there_is_nothing_further() {
+    let folder = Folder::new();
+    (0..30).for_each(|n| folder.write(&format!("f{n:02}"), "x\nx\n"));
+    let server = serve(&folder, &[]);
+    for (mode, sort) in [("count", "path"), ("files_with_matches", "modified"), ("content", "path")] {
+        let call = json!({ "pattern": "x", "output_mode": mode, "sort": sort, "offset": 5, "head_limit": 4 });
+        let told =
+            pages(&server, call).iter().flat_map(|page| page.lines().map(str::to_owned).collect::<Vec<_>>());
+        let entries = told.filter(|line| line.contains(':')).count();
+        assert_eq!(entries, if mode == "content" { 55 } else { 25 }, "{mode} {sort}");
+    }
+    let past = server.ok("grep", json!({ "pattern": "x", "output_mode": "count", "offset": 100 }));
+    assert!(
+        past.starts_with("No further matches\n[30 files searched, 60 matching lines in 30 files"),
+        "{past}"
+    );
+}
+
+#[test]
+fn a_folder_that_a_glob_leaves_out_is_counted() {
+    let folder = Folder::new();
+    put(&folder, "sub/a", "needle\n");
+    let server = serve(&folder, &[]);
+    let text = server.ok("grep", json!({ "pattern": "needle", "exclude": "sub" }));
+    assert!(text.contains("left out: 1 folder left out by glob]"), "{text}");
+}
+
+#[test]
+fn names_of_any_bytes_are_found_in_every_order() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.txt");
+    std::fs::write(folder.path().join(name), "needle\n").expect("a file");
+    let server = serve(&folder, &[]);
+    for sort in ["path", "modified"] {
+        let text = found(&server, json!({ "pattern": "needle", "output_mode": "content", "sort": sort }));
+        assert_eq!(text, "caf\\xe9.txt\n1:needle", "{sort}");
+    }
+}
+
+#[test]
+fn calls_that_go_on_after_their_time_was_up_come_to_the_end() {
+    let folder = Folder::new();
+    (0..6).for_each(|n| folder.write(&format!("f{n}"), "a ".repeat(700_000) + "\nneedle\n"));
+    let server = serve(&folder, &["--timeout=1", "--max-size=100"]);
+    let (mut next, mut told, mut calls) =
+        (Some(json!({ "pattern": r"(\w+\W+){30}z9|needle", "sort": "path" })), 0, 0);
+    while let Some(arguments) = next {
+        let result = server.tool("grep", arguments);
+        if result.is_error {
+            // One line takes longer than the time.
+            assert!(result.text.contains("timed out"), "{}", result.text);
+            return;
+        }
+        told += result.text.lines().filter(|line| line.starts_with('f')).count();
+        next = next_of(&result);
+        calls += 1;
+        assert!(calls < 30, "{}", result.text);
+    }
+    assert_eq!(told, 6);
+}
+
+#[test]
+fn a_file_that_is_rewritten_in_place_while_it_is_searched_is_no_internal_error() {
+    let folder = Folder::new();
+    let text = |char: &str| format!("{}\n", char.repeat(99)).repeat(30_000);
+    folder.write("f", text("a"));
+    let server = serve(&folder, &[]);
+    let path = folder.path().join("f");
+    let file = std::fs::File::options().read(true).write(true).open(&path).expect("a file");
+    let rewrite = || {
+        for char in ["b", "ab", "a"] {
+            std::os::unix::fs::FileExt::write_all_at(&file, &text(char).as_bytes()[..3_000_000], 0)
+                .expect("a write");
+        }
+    };
+    while_others(rewrite, || {
+        for round in 0..40 {
+            let multiline = round % 4 == 0;
+            let mode = ["content", "count"][round % 2];
+            let arguments =
+                json!({ "pattern": "a+b?", "multiline": multiline, "output_mode": mode, "max_columns": 20 });
+            let result = server.tool("grep", arguments);
+            assert!(!result.is_error, "{}", result.text);
+        }
     });
 }

@@ -1,7 +1,8 @@
 //! Finds the lines of a text that hold matches of a pattern.
 //!
-//! A line ends in `\n`, `\r\n` or `\r` (contract 3). What follows the last break is a line if it is not empty. The text may
-//! be a map that changes while it is read: then the result is void, but nothing fails.
+//! A line ends in `\n`, `\r\n` or `\r` (contract 3). What follows the last break is a line if it is not empty. Text
+//! that may change while it is read, in a map, is searched for single lines only, in a way that cannot fail: then the result
+//! is void.
 
 use std::ops::Range;
 
@@ -86,8 +87,13 @@ impl<'p> LineMatcher<'p> {
             let input = Input::new(text).span(Span::from(from..range.end));
             let Some(found) = self.pattern.regex().search_with(&mut self.cache, &input) else { break };
             from = if found.is_empty() { next_char(text, found.end()) } else { found.end() };
-            let start = line_start(text, range.start..found.start());
-            if start == range.end || is_inside_crlf(text, found.start()) && found.is_empty() {
+            let is_inside = is_inside_crlf(text, found.start());
+            if is_inside && found.is_empty() {
+                continue;
+            }
+            // The two bytes of a CRLF are of one line.
+            let start = line_start(text, range.start..found.start() - usize::from(is_inside));
+            if start == range.end {
                 continue;
             }
             // A match that ends in a break does not reach into the line behind it.
@@ -102,21 +108,39 @@ impl<'p> LineMatcher<'p> {
         hit.map(|hit| (hit, behind_break(text, hit.end)))
     }
 
-    /// Where the first match in `line` begins.
-    pub fn first_match(&mut self, text: &[u8], line: Range<usize>) -> Option<usize> {
-        let input = Input::new(text).span(Span::from(line));
-        self.pattern.regex().search_with(&mut self.cache, &input).map(|found| found.start())
+    /// Where the first match in a line begins. Its bytes must not change meanwhile.
+    pub fn first_match(&mut self, line: &[u8]) -> Option<usize> {
+        self.pattern.regex().search_with(&mut self.cache, &Input::new(line)).map(|found| found.start())
     }
 
-    /// Calls `found` with each match in the lines of a hit, as bytes of the text. Matches of nothing are left out.
-    pub fn matches(&mut self, text: &[u8], hit: Hit, mut found: impl FnMut(Range<usize>)) {
-        let mut from = hit.start;
-        while from <= hit.end {
-            let input = Input::new(text).span(Span::from(from..hit.end));
+    /// The first hits from the byte `from` on, where a line begins: at most `count`, behind the first `skip`.
+    pub fn hits_behind(&mut self, text: &[u8], from: usize, mut skip: u64, count: usize) -> Vec<Hit> {
+        let (mut hits, mut from) = (Vec::new(), from);
+        while from < text.len() && hits.len() < count {
+            let next = match self.pattern.is_multiline() {
+                true => self.next_spanning(text, from..text.len()),
+                false => self.next_line(text, from..text.len(), true),
+            };
+            let Some((hit, next)) = next.filter(|(_, next)| *next > from) else { break };
+            match skip {
+                0 => hits.push(hit),
+                _ => skip -= 1,
+            }
+            from = next;
+        }
+        hits
+    }
+
+    /// Calls `found` with each match in `lines`, the bytes of the lines of a hit with their last break, until it returns
+    /// false. Matches of nothing are left out. The bytes must not change meanwhile.
+    pub fn matches(&mut self, lines: &[u8], mut found: impl FnMut(Range<usize>) -> bool) {
+        let mut from = 0;
+        while from <= lines.len() {
+            let input = Input::new(lines).span(Span::from(from..lines.len()));
             let Some(next) = self.pattern.regex().search_with(&mut self.cache, &input) else { return };
-            from = if next.is_empty() { next_char(text, next.end()) } else { next.end() };
-            if !next.is_empty() {
-                found(next.range());
+            from = if next.is_empty() { next_char(lines, next.end()) } else { next.end() };
+            if !next.is_empty() && !found(next.range()) {
+                return;
             }
         }
     }
@@ -156,7 +180,7 @@ pub fn line_before(text: &[u8], start: usize) -> Option<usize> {
 }
 
 /// Where the first line at or behind the byte `at` begins, or the end of the text.
-pub(crate) fn line_at(text: &[u8], at: usize) -> usize {
+pub fn line_at(text: &[u8], at: usize) -> usize {
     if at == 0 || at >= text.len() {
         return at.min(text.len());
     }
@@ -256,6 +280,9 @@ mod tests {
         assert_eq!(spanning("a\n", "a\nb\na\nc"), ["a", "a"]);
         assert_eq!(spanning("(?s)a.*c", "x\na\nb\nc\nd"), ["a\nb\nc"]);
         assert_eq!(spanning("b", "b b\nb\nc"), ["b b", "b"]);
+        assert_eq!(spanning("\\n", "a\r\nb\r\n"), ["a", "b"], "the LF of a CRLF is of its line");
+        assert_eq!(spanning("a\\nb", "a\r\nb\rc"), ["a\r\nb"], "a break of any kind");
+        assert_eq!(spanning("b\\nc", "a\r\nb\rc"), ["b\rc"]);
     }
 
     #[test]
@@ -274,7 +301,10 @@ mod tests {
     fn matches_in_a_line_are_told_without_those_of_nothing() {
         let pattern = Pattern::new("a*", PatternOptions::default()).unwrap();
         let mut found = Vec::new();
-        LineMatcher::new(&pattern).matches(b"aa b a\n", Hit { start: 0, end: 6 }, |range| found.push(range));
+        LineMatcher::new(&pattern).matches(b"aa b a\n", |range| {
+            found.push(range);
+            true
+        });
         assert_eq!(found, [0..2, 5..6]);
     }
 

@@ -9,6 +9,6 @@ mod literals;
 mod pattern;
 
 pub use filter::{FileFilter, FilterBuilder, FilterCache, Query, Shape};
-pub use lines::{Hit, LineMatcher, behind_break, line_before, line_end};
-pub(crate) use lines::{line_at, whole_lines};
+pub(crate) use lines::whole_lines;
+pub use lines::{Hit, LineMatcher, behind_break, line_at, line_before, line_end};
 pub use pattern::{Pattern, PatternError, PatternOptions};

@@ -66,9 +66,7 @@ impl Pattern {
             true => Hir::literal(pattern.as_bytes()),
             false => parse(pattern, options)?,
         };
-        if !options.multiline {
-            hir = within_lines(&hir)?;
-        }
+        hir = if options.multiline { any_breaks(&hir) } else { within_lines(&hir)? };
         if options.whole_words {
             let (start, end) = (Hir::look(Look::WordStartHalfUnicode), Hir::look(Look::WordEndHalfUnicode));
             hir = Hir::concat(vec![start, hir, end]);
@@ -153,6 +151,38 @@ fn within_lines(hir: &Hir) -> Result<Hir, PatternError> {
             Hir::alternation(parts.iter().map(within_lines).collect::<Result<_, _>>()?)
         }
     })
+}
+
+/// The same expression where `\n` by itself is a line break of any kind.
+fn any_breaks(hir: &Hir) -> Hir {
+    match hir.kind() {
+        HirKind::Literal(hir::Literal(bytes)) => literal_with_any_breaks(bytes),
+        HirKind::Repetition(repetition) => {
+            Hir::repetition(hir::Repetition { sub: any_breaks(&repetition.sub).into(), ..repetition.clone() })
+        }
+        HirKind::Capture(capture) => {
+            Hir::capture(hir::Capture { sub: any_breaks(&capture.sub).into(), ..capture.clone() })
+        }
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(any_breaks).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(any_breaks).collect()),
+        _ => hir.clone(),
+    }
+}
+
+fn literal_with_any_breaks(bytes: &[u8]) -> Hir {
+    let any = || Hir::alternation([&b"\r\n"[..], b"\n", b"\r"].map(Hir::literal).into());
+    let (mut parts, mut start) = (Vec::new(), 0);
+    for at in memchr::memchr_iter(b'\n', bytes) {
+        // A CRLF that is asked for is one.
+        if at > 0 && bytes[at - 1] == b'\r' {
+            continue;
+        }
+        parts.push(Hir::literal(&bytes[start..at]));
+        parts.push(any());
+        start = at + 1;
+    }
+    parts.push(Hir::literal(&bytes[start..]));
+    Hir::concat(parts)
 }
 
 /// The class without line breaks. `None` if it consists of them.

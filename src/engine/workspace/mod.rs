@@ -44,7 +44,9 @@ pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use parts::{PartRead, TextPart};
 pub use read::LineRange;
-pub use search::{FoundFile, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched};
+pub use search::{
+    FoundFile, LastFile, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched,
+};
 pub use tree::EntryInfo;
 
 /// Maximum number of paths that the error for a missing file names.

@@ -189,7 +189,8 @@ impl Request for GrepArguments {
             mode,
             form,
             most: self.head_limit.map(|count| count.0),
-            offset: self.offset.map_or(0, |entries| entries.0),
+            // What a cursor did not leave out yet.
+            offset: place.as_ref().map_or(self.offset.map_or(0, |entries| entries.0), |place| place.skip),
             place,
             cursor: self.cursor,
             sort,
@@ -217,10 +218,7 @@ impl GrepArguments {
         for (name, value) in [("glob", &self.glob), ("type", &self.types), ("exclude", &self.exclude)] {
             value.iter().for_each(|value| put(name, globs(value)));
         }
-        let word = |words: &[(&'static str, OutputMode)], mode| {
-            words.iter().find(|(_, known)| *known == mode).map(|(word, _)| *word)
-        };
-        self.output_mode.iter().for_each(|mode| put("output_mode", json!(word(OutputMode::WORDS, *mode))));
+        self.output_mode.iter().for_each(|mode| put("output_mode", json!(word_of(*mode))));
         for (name, value) in [("-A", self.after), ("-B", self.before), ("-C", self.context)] {
             value.iter().for_each(|value| put(name, json!(value.0)));
         }
@@ -238,16 +236,27 @@ impl GrepArguments {
                 put(name, json!(value));
             }
         }
+        // Without it, a call without a cursor would not be the same.
+        self.offset.iter().for_each(|offset| put("offset", json!(offset.0)));
         for (name, value) in [("head_limit", self.head_limit), ("max_columns", self.max_columns)] {
             value.iter().for_each(|value| put(name, json!(value.0)));
         }
-        let sort = self.sort.map(|sort| if sort == Sort::Path { "path" } else { "modified" });
-        sort.iter().for_each(|sort| put("sort", json!(sort)));
+        self.sort.iter().for_each(|sort| put("sort", json!(word_of(*sort))));
         for (name, value) in [("case_sensitive", self.case_sensitive), ("names_only", self.names_only)] {
             value.iter().for_each(|value| put(name, json!(value)));
         }
         sent
     }
+}
+
+/// The word for a value.
+fn word_of<K: Keyword + PartialEq>(value: K) -> Option<&'static str> {
+    K::WORDS.iter().find(|(_, known)| *known == value).map(|(word, _)| *word)
+}
+
+/// A number of things, in words.
+fn several(number: u64, unit: &str) -> String {
+    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
 }
 
 impl Call for Grep {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{FoundFile, Receiver, SearchCounts, Searched};
+use super::{FoundFile, LastFile, Receiver, SearchCounts, Searched};
 use crate::engine::walk::LeftOut;
 
 /// How many bytes of results may wait for an earlier one. A thread that is further ahead waits.
@@ -18,7 +18,9 @@ pub(super) struct Batch {
     pub(super) left_out: LeftOut,
     pub(super) found: Vec<FoundFile>,
     /// The last of the files: see [`Searched::last`].
-    pub(super) last: Option<(usize, Vec<u8>)>,
+    pub(super) last: Option<LastFile>,
+    /// The search had to end before all of the files were searched. Nothing comes behind them.
+    pub(super) is_cut: bool,
 }
 
 impl Batch {
@@ -76,14 +78,14 @@ impl<'r> Delivery<'r> {
     }
 
     fn hand_on(&mut self, batch: Batch) {
-        let Batch { counts, unknown, left_out, found, last } = batch;
+        let Batch { counts, unknown, left_out, found, last, is_cut } = batch;
         self.unknown += unknown;
         self.done.counts.add(&counts);
         self.done.left_out = left_out;
         self.done.last = last.or(self.done.last.take());
         for file in found {
             let hits = file.count;
-            let place = (file.folder, file.path[file.base..].to_vec());
+            let place = (file.folder, file.path[file.base..].to_vec(), None);
             self.done.counts.found += 1;
             self.done.counts.hits += hits;
             if !(self.receiver)(file) {
@@ -92,6 +94,7 @@ impl<'r> Delivery<'r> {
                 return;
             }
         }
+        self.wants_more &= !is_cut;
     }
 }
 
@@ -104,8 +107,10 @@ impl SearchCounts {
             found,
             hits,
             not_wanted,
+            not_wanted_folders,
             binary,
             too_large,
+            too_large_for_multiline,
             not_text,
             unreadable,
             links,
@@ -118,8 +123,10 @@ impl SearchCounts {
             (&mut self.found, found),
             (&mut self.hits, hits),
             (&mut self.not_wanted, not_wanted),
+            (&mut self.not_wanted_folders, not_wanted_folders),
             (&mut self.binary, binary),
             (&mut self.too_large, too_large),
+            (&mut self.too_large_for_multiline, too_large_for_multiline),
             (&mut self.not_text, not_text),
             (&mut self.unreadable, unreadable),
             (&mut self.links, links),

@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::slots::SearchSlots;
 use crate::engine::Control;
 use crate::engine::fs::view::FileView;
 use crate::engine::search::{Hit, LineMatcher, line_at};
+
+/// A part of more bytes is long.
+const LONG: usize = 4 * PART;
 
 /// Bytes of a part: a slow pattern must notice soon that its search is cancelled.
 pub(super) const PART: usize = 512 << 10;
@@ -55,6 +59,18 @@ struct PartHits {
     count: u64,
 }
 
+/// What was found in a large text.
+pub(super) struct LargeHits {
+    /// The first hits.
+    pub(super) hits: Vec<Hit>,
+    /// Their number.
+    pub(super) count: u64,
+    /// Whether all that was searched is UTF-8.
+    pub(super) is_text: bool,
+    /// Where the first line begins that was not searched, if the search had to end.
+    pub(super) rest: Option<usize>,
+}
+
 impl LargeText {
     /// `range` is the text in the view; its `stretches` of whole lines are searched, in parts of `part` bytes.
     pub(super) fn new(
@@ -86,13 +102,18 @@ impl LargeText {
         state.is_text && state.next < self.parts.len()
     }
 
-    /// Searches one part. Returns false if none is left, or the search is to end.
-    pub(super) fn search_part(&self, scan: &mut LineMatcher, control: &Control) -> bool {
+    /// Searches one part. Returns false if none is left, or the search is to end. A part that is much longer, because of a
+    /// long line, waits for the slot of such parts.
+    pub(super) fn search_part(&self, scan: &mut LineMatcher, slots: &SearchSlots, control: &Control) -> bool {
         let Some((number, range, keep)) = self.take() else { return false };
         let _at_work = AtWork(self);
         let text = self.text();
         let mut found = PartHits::default();
-        let goes_on = control.check().is_ok();
+        let slot = match range.len() > LONG {
+            true => slots.take_long(control),
+            false => slots.take(control),
+        };
+        let goes_on = slot.is_ok() && control.check().is_ok();
         let is_text =
             goes_on && (self.is_known_text || simdutf8::basic::from_utf8(&text[range.clone()]).is_ok());
         if is_text {
@@ -100,7 +121,9 @@ impl LargeText {
         }
         let mut state = self.state();
         state.is_text &= is_text || !goes_on;
-        state.put(number, found, self.keep);
+        if goes_on {
+            state.put(number, found, self.keep);
+        }
         goes_on
     }
 
@@ -137,13 +160,19 @@ impl LargeText {
         line
     }
 
-    /// Waits until no thread is at a part of it. The first hits, their number, and whether all of the text is UTF-8.
-    pub(super) fn finish(&self) -> (Vec<Hit>, u64, bool) {
+    /// Waits until no thread is at a part of it. What was found up to the first part that was not searched.
+    pub(super) fn finish(&self) -> LargeHits {
         let running = |state: &mut State| state.running > 0;
         let state = self.done.wait_while(self.state(), running);
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
         let PartHits { hits, count } = std::mem::take(&mut state.merged);
-        (hits, count, state.is_text)
+        let (is_text, next) = (state.is_text, self.parts.get(state.merged_parts));
+        drop(state);
+        let rest = next.map(|part| match part.bytes.start == part.stretch.start {
+            true => part.bytes.start,
+            false => self.line_at(part.bytes.start),
+        });
+        LargeHits { hits, count, is_text, rest }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -193,6 +222,7 @@ mod tests {
 
     /// The hits that three threads find in parts of `part` bytes.
     fn found(text: &[u8], part: usize, start: usize, keep: usize) -> (Vec<Hit>, u64, bool) {
+        let slots = SearchSlots::default();
         let pattern = Pattern::new("a", PatternOptions::default()).unwrap();
         let control = Control::new(Duration::from_secs(60));
         let lines = [line_at(text, start)..text.len()];
@@ -201,11 +231,13 @@ mod tests {
             for _ in 0..3 {
                 scope.spawn(|| {
                     let mut scan = LineMatcher::new(&pattern);
-                    while large.search_part(&mut scan, &control) {}
+                    while large.search_part(&mut scan, &slots, &control) {}
                 });
             }
         });
-        large.finish()
+        let LargeHits { hits, count, is_text, rest } = large.finish();
+        assert!(rest.is_none() || !is_text);
+        (hits, count, is_text)
     }
 
     fn at_once(text: &[u8], start: usize) -> Vec<Hit> {
@@ -252,7 +284,8 @@ mod tests {
             (Pattern::new("a", PatternOptions::default()).unwrap(), Control::new(Duration::ZERO));
         let text = "a\n".repeat(100);
         let large = LargeText::new(view(text.as_bytes()), 0..200, &[0..200], 100, 10);
-        assert!(!large.search_part(&mut LineMatcher::new(&pattern), &control));
-        assert_eq!(large.finish().1, 0);
+        assert!(!large.search_part(&mut LineMatcher::new(&pattern), &SearchSlots::default(), &control));
+        let found = large.finish();
+        assert_eq!((found.count, found.rest), (0, Some(0)));
     }
 }

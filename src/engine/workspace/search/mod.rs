@@ -40,6 +40,8 @@ const ALONE: Duration = Duration::from_millis(2);
 pub struct SearchOptions<'s> {
     /// The folder or file to search. `None`: all served folders.
     pub path: Option<&'s FilePath>,
+    /// Only this file, by its path below its served folder, as an earlier search gave it.
+    pub only: Option<SearchPlace<'s>>,
     /// Whether a file is searched, or a folder entered, by its path below the served folder and below the first folder
     /// of the walk.
     pub wants: &'s (dyn Fn(&Path, &Path, bool) -> bool + Sync),
@@ -147,10 +149,14 @@ pub struct SearchCounts {
     pub hits: u64,
     /// Files that the globs and types of the call leave out.
     pub not_wanted: u64,
+    /// The same for folders: what is in them was not met.
+    pub not_wanted_folders: u64,
     /// Files with NUL in their first 64 KiB.
     pub binary: u64,
     /// Files that are larger than `--max-file` allows.
     pub too_large: u64,
+    /// Files that are too large to be searched for matches that span lines.
+    pub too_large_for_multiline: u64,
     /// Files that are not UTF-8.
     pub not_text: u64,
     /// Files that cannot be read.
@@ -181,10 +187,13 @@ pub struct Searched {
     pub left_out: LeftOut,
     /// Why it ended early, if it did.
     pub stop: Option<SearchStop>,
-    /// The last file of which all before and itself were searched: its served folder, and its path below the first
-    /// folder of the walk. `None`: none was.
-    pub last: Option<(usize, Vec<u8>)>,
+    /// The last file that was searched, with all before it. `None`: none was.
+    pub last: Option<LastFile>,
 }
+
+/// A file: its served folder, its path below the first folder of the walk, and where its first line begins that was not
+/// searched, if there is one.
+pub type LastFile = (usize, Vec<u8>, Option<usize>);
 
 /// Takes the files with hits, in the order of the walk. Returns whether it wants more.
 pub type Receiver<'r> = dyn FnMut(FoundFile) -> bool + Send + 'r;
@@ -201,7 +210,10 @@ impl Workspace {
         let source = Source::new(self, options, control)?;
         let workers = Workers::new(self, pattern, options, source, receiver, control);
         if !workers.run(Some(Instant::now() + ALONE)) {
-            self.search_on_threads(&workers);
+            match self.search_slots.take_search(control) {
+                Ok(_slot) => self.search_on_threads(&workers),
+                Err(error) => workers.end_with(error),
+            }
         }
         let (searched, unknown) = workers.finish()?;
         // The next search in this folder need not read what cannot match.

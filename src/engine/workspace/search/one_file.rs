@@ -6,14 +6,17 @@ use std::sync::Arc;
 use rustix::fs::Stat;
 
 use super::delivery::Batch;
-use super::large::{self, LargeText};
+use super::large::{self, LargeHits, LargeText};
 use super::source::Candidate;
 use super::text::{Beginning, Opened, OpenedText};
 use super::workers::{Scratch, Workers};
 use super::{FoundFile, HeldText};
 use crate::engine::fs::view::FileView;
 use crate::engine::search::{Hit, line_at, whole_lines};
-use crate::engine::{FileStamp, Result};
+use crate::engine::{Error, FileStamp, Result};
+
+/// The largest text in which matches may span lines, in bytes: it is copied.
+const MAX_PIECE: usize = 64 << 20;
 
 impl Workers<'_> {
     /// Searches a file, which was found as `stat`.
@@ -50,9 +53,36 @@ impl Workers<'_> {
             Opened::Mapped(opened, view) => {
                 drop(slot);
                 let known = known.filter(|_| opened.stamp == stamp);
-                self.search_map(file, opened, view, known, batch, scratch)?
+                return match self.pattern.is_multiline() {
+                    true => self.search_in_one_piece(file, opened, &view, known, batch, scratch),
+                    false => self.search_map(file, opened, view, known, batch, scratch),
+                };
             }
         };
+        batch.found.extend(found);
+        Ok(())
+    }
+
+    /// Searches a copy of a mapped text for matches that may span lines. That cannot be stopped, so only one thread of
+    /// all searches does it at a time, and not with the largest texts.
+    fn search_in_one_piece(
+        &self,
+        file: Candidate,
+        opened: OpenedText,
+        view: &FileView,
+        known: Option<Vec<Range<u64>>>,
+        batch: &mut Batch,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        if opened.len() > MAX_PIECE {
+            batch.counts.too_large_for_multiline += 1;
+            return Ok(());
+        }
+        let _slot = self.workspace.search_slots.take_long(self.control)?;
+        let small = std::mem::replace(&mut scratch.buffer, view.bytes().to_vec());
+        let is_changing = opened.is_changing || !view.unchanged();
+        let found = self.search_copy(file, OpenedText { is_changing, ..opened }, known, batch, scratch);
+        scratch.buffer = small;
         batch.found.extend(found);
         Ok(())
     }
@@ -98,22 +128,26 @@ impl Workers<'_> {
         known: Option<Vec<Range<u64>>>,
         batch: &mut Batch,
         scratch: &mut Scratch,
-    ) -> Result<Option<FoundFile>> {
+    ) -> Result<()> {
         let bytes = view.bytes();
         let Beginning::Text(start) = Beginning::of(bytes) else {
             batch.counts.binary += 1;
-            return Ok(None);
+            return Ok(());
         };
         let range = start..bytes.len();
         let stretches = stretches_of(&bytes[start..], known.as_deref(), start, file.start);
-        let part = if self.pattern.is_multiline() { usize::MAX } else { large::PART };
-        let mut large = LargeText::new(view.clone(), range.clone(), &stretches, self.options.keep, part);
+        let mut large =
+            LargeText::new(view.clone(), range.clone(), &stretches, self.options.keep, large::PART);
         large.is_known_text = known.is_some();
-        let (hits, count, is_text) = self.search_large(large, scratch);
-        self.control.check()?;
+        let LargeHits { hits, count, is_text, rest } = self.search_large(large, scratch);
         if !is_text {
             batch.counts.not_text += 1;
-            return Ok(None);
+            return Ok(());
+        }
+        // The time is up: what was found so far counts, and the next call goes on in the file.
+        let stopped = rest.map(|_| self.control.check().err().unwrap_or(Error::TimedOut));
+        if rest.is_some_and(|rest| rest > file.start) {
+            batch.last = Some((file.number, file.path_from_start().to_vec(), rest));
         }
         batch.unknown += u64::from(known.is_none() && opened.is_worth_filter());
         let is_changing = opened.is_changing || !view.unchanged();
@@ -122,7 +156,8 @@ impl Workers<'_> {
         if let Some(file) = &mut found {
             file.index = self.workspace.known_index(&file.stamp);
         }
-        Ok(found)
+        batch.found.extend(found);
+        stopped.map_or(Ok(()), Err)
     }
 }
 

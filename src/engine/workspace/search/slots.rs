@@ -12,25 +12,35 @@ const NICENESS: i32 = 6;
 /// The lowest priority of nice(2).
 const LOWEST: i32 = 19;
 
+/// How many searches are on threads of their own at a time. More would only need more memory.
+const SEARCHES: usize = 8;
+
 /// How often a thread that waits looks whether its operation is to stop.
 const BETWEEN_CHECKS: Duration = Duration::from_millis(20);
 
-/// As many slots as there are processors.
+/// As many slots as there are processors, and one for a text that is searched in one piece, which cannot be stopped.
 #[derive(Debug)]
 pub(in crate::engine::workspace) struct SearchSlots {
     count: usize,
+    short: Slots,
+    long: Slots,
+    searches: Slots,
+}
+
+#[derive(Debug)]
+struct Slots {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
 /// One slot, free again on drop.
 #[derive(Debug)]
-pub(super) struct Slot<'s>(&'s SearchSlots);
+pub(super) struct Slot<'s>(&'s Slots);
 
 impl Default for SearchSlots {
     fn default() -> SearchSlots {
         let count = thread::available_parallelism().map_or(1, usize::from);
-        SearchSlots { count, free: Mutex::new(count), freed: Condvar::new() }
+        SearchSlots { count, short: Slots::new(count), long: Slots::new(1), searches: Slots::new(SEARCHES) }
     }
 }
 
@@ -40,9 +50,29 @@ impl SearchSlots {
         self.count
     }
 
-    /// Takes a slot, and waits for one if none is free, until the operation is to stop. Slots are held for a part of a file
-    /// or a small file only.
+    /// Takes a slot, for a part of a file or a small file.
     pub(super) fn take(&self, control: &Control) -> Result<Slot<'_>> {
+        self.short.take(control)
+    }
+
+    /// Takes a slot for a search on several threads, each of which needs memory.
+    pub(super) fn take_search(&self, control: &Control) -> Result<Slot<'_>> {
+        self.searches.take(control)
+    }
+
+    /// Takes the slot for a large text that is searched in one piece.
+    pub(super) fn take_long(&self, control: &Control) -> Result<Slot<'_>> {
+        self.long.take(control)
+    }
+}
+
+impl Slots {
+    fn new(count: usize) -> Slots {
+        Slots { free: Mutex::new(count), freed: Condvar::new() }
+    }
+
+    /// Waits for a slot if none is free, until the operation is to stop.
+    fn take(&self, control: &Control) -> Result<Slot<'_>> {
         let mut free = self.free();
         while *free == 0 {
             control.check()?;

@@ -10,7 +10,7 @@ use rustix::fs::Stat;
 
 use super::{SearchCounts, SearchOptions, SearchPlace};
 use crate::engine::fs::file_system::{self, FileSystem};
-use crate::engine::fs::resolve;
+use crate::engine::fs::resolve::{self, LastLink, ResolvedPath};
 use crate::engine::walk::{EntryKind, LeftOut, Passed, Walk, WalkOptions, WalkStep, passed};
 use crate::engine::workspace::Workspace;
 use crate::engine::workspace::folders::{Found, Want, refused};
@@ -102,6 +102,7 @@ impl<'s> Source<'s> {
             left_out: LeftOut::default(),
         };
         match options.path {
+            _ if options.only.is_some() => source.start_at_only(),
             Some(path) => {
                 let found = workspace.find_entry(path, Want::Entry, control)?;
                 source.start_at(found, path)?;
@@ -137,6 +138,18 @@ impl<'s> Source<'s> {
         };
         self.single = Some(Candidate { number, path, base, start, folder, system: None });
         Ok(())
+    }
+
+    /// Starts at a file that an earlier search met. If it is gone, there is nothing to search.
+    fn start_at_only(&mut self) {
+        let Some(SearchPlace { folder: number, path, byte }) = self.options.only else { return };
+        let Some(root) = self.workspace.folders.roots().get(number) else { return };
+        let Ok(folder) = root.folder() else { return };
+        let place =
+            ResolvedPath::find_entry(folder.handle(), Path::new(OsStr::from_bytes(path)), LastLink::Keep);
+        let Ok(ResolvedPath { dir, stat: Some(_), .. }) = place else { return };
+        let (path, base, start) = (path.to_vec(), 0, byte.unwrap_or(0));
+        self.single = Some(Candidate { number, path, base, start, folder: dir, system: None });
     }
 
     fn start_at_roots(&mut self) -> Result<()> {
@@ -224,6 +237,7 @@ impl Current<'_> {
             EntryKind::Special => counts.special += 1,
             EntryKind::Folder => {
                 if !wants(path, from_start, true) {
+                    counts.not_wanted_folders += 1;
                     self.walk.skip_folder();
                 }
             }

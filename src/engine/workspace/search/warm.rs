@@ -154,6 +154,7 @@ impl Workspace {
         let control = Control::new(LONGEST);
         let options = SearchOptions {
             path: warming.path.as_ref(),
+            only: None,
             wants: &|_, _, _| true,
             skip_ignored: warming.skip_ignored,
             skip_hidden: warming.skip_hidden,

@@ -3,19 +3,25 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::delivery::{Batch, Delivery};
-use super::large::LargeText;
+use super::large::{LargeHits, LargeText};
 use super::slots::Slot;
 use super::source::{Candidate, Source};
 use super::{Receiver, SearchOptions, SearchStop, Searched};
-use crate::engine::search::{Hit, LineMatcher};
+use crate::engine::search::LineMatcher;
 use crate::engine::workspace::Workspace;
 use crate::engine::{Control, Error, Pattern, Result};
 
 /// Files that a thread takes at a time.
 const BATCH: usize = 16;
+
+/// The same if the text of files with hits is kept.
+const BATCH_WITH_TEXT: usize = 4;
+
+/// How often a thread that waits looks whether the search goes on.
+const BETWEEN_CHECKS: Duration = Duration::from_millis(20);
 
 /// From this size on, several threads search one file. In bytes.
 const LARGE: i64 = 4 << 20;
@@ -125,8 +131,8 @@ impl<'s> Workers<'s> {
         }
     }
 
-    /// Searches a large text together with other threads: its first hits, their number, and whether it is UTF-8.
-    pub(super) fn search_large(&self, large: LargeText, scratch: &mut Scratch) -> (Vec<Hit>, u64, bool) {
+    /// Searches a large text together with other threads.
+    pub(super) fn search_large(&self, large: LargeText, scratch: &mut Scratch) -> LargeHits {
         let large = Arc::new(large);
         self.work().large.push(large.clone());
         self.changed.notify_all();
@@ -134,6 +140,11 @@ impl<'s> Workers<'s> {
         let found = large.finish();
         self.work().large.retain(|other| !Arc::ptr_eq(other, &large));
         found
+    }
+
+    /// Ends the search.
+    pub(super) fn end_with(&self, error: Error) {
+        self.work().end_with(error);
     }
 
     pub(super) fn slot(&self, scratch: &Scratch) -> Result<Option<Slot<'_>>> {
@@ -145,13 +156,7 @@ impl<'s> Workers<'s> {
 
     /// Searches parts of a large text until none is left.
     fn search_parts(&self, large: &LargeText, scratch: &mut Scratch) {
-        loop {
-            // A match that may span lines is looked for in the whole text, which can take long.
-            let slot = if self.pattern.is_multiline() { Ok(None) } else { self.slot(scratch) };
-            if slot.is_err() || !large.search_part(&mut scratch.scan, self.control) {
-                return;
-            }
-        }
+        while large.search_part(&mut scratch.scan, &self.workspace.search_slots, self.control) {}
     }
 
     fn next_job(&self) -> Job {
@@ -164,7 +169,7 @@ impl<'s> Workers<'s> {
                 return Job::Help(large.clone());
             }
             if !work.at_end {
-                match work.take_batch() {
+                match work.take_batch(if self.options.keep > 0 { BATCH_WITH_TEXT } else { BATCH }) {
                     Ok(Some(job)) => return job,
                     Ok(None) => work.at_end = true,
                     Err(error) => work.end_with(error),
@@ -188,28 +193,34 @@ impl<'s> Workers<'s> {
                 assigned.files.push_front(file);
                 return Some(assigned);
             }
-            if assigned.files.is_empty() {
-                assigned.batch.last = Some((file.number, file.path_from_start().to_vec()));
-            }
+            let place = (file.number, file.path_from_start().to_vec());
             let searched = self.control.check().and_then(|()| match stat {
                 Some(stat) => self.search_file(file, stat, &mut assigned.batch, scratch),
                 None => Ok(()),
             });
-            if let Err(error) = searched {
-                self.end_batch(assigned.number, Err(error));
-                return None;
+            match searched {
+                Ok(()) => assigned.batch.last = Some((place.0, place.1, None)),
+                Err(error) => {
+                    self.end_early(assigned, error);
+                    return None;
+                }
             }
         }
-        self.end_batch(assigned.number, Ok(assigned.batch));
+        self.end_batch(assigned.number, assigned.batch);
         None
     }
 
-    /// Puts what was found in order, or ends the search.
-    fn end_batch(&self, number: u64, batch: Result<Batch>) {
-        match batch {
-            Ok(batch) => self.deliver(number, batch),
-            Err(error) => self.work().end_with(error),
-        }
+    /// Ends the search in the middle of a batch. What was found before in the batch counts.
+    fn end_early(&self, assigned: Assigned, error: Error) {
+        let is_late = matches!(error, Error::TimedOut);
+        self.work().end_with(error);
+        let batch = Batch { is_cut: true, ..assigned.batch };
+        self.end_batch(assigned.number, if is_late { batch } else { Batch::default() });
+    }
+
+    /// Puts what was found in order.
+    fn end_batch(&self, number: u64, batch: Batch) {
+        self.deliver(number, batch);
         let mut work = self.work();
         work.running = work.running.saturating_sub(1);
         drop(work);
@@ -229,7 +240,8 @@ impl<'s> Workers<'s> {
         }
         // A batch that comes before what waits is at another thread, which does not wait here.
         while delivery.is_full() && self.work().goes_on() {
-            delivery = self.delivered.wait(delivery).unwrap_or_else(PoisonError::into_inner);
+            let waited = self.delivered.wait_timeout(delivery, BETWEEN_CHECKS);
+            delivery = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -279,13 +291,13 @@ impl Work<'_> {
         self.stop.is_none() && self.error.is_none()
     }
 
-    /// Takes the next files. `None` at the end.
-    fn take_batch(&mut self) -> Result<Option<Job>> {
+    /// Takes the next files, at most so many. `None` at the end.
+    fn take_batch(&mut self, most: usize) -> Result<Option<Job>> {
         let assigned = match self.given_back.take() {
             Some(assigned) => assigned,
             None => {
-                let mut files = VecDeque::with_capacity(BATCH);
-                while files.len() < BATCH
+                let mut files = VecDeque::with_capacity(most);
+                while files.len() < most
                     && let Some(file) = self.source.next()?
                 {
                     files.push_back(file);

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::engine::{FoundFile, Hit, LineMatcher, Pattern, behind_break, line_before, line_end};
+use crate::engine::{FoundFile, Hit, LineMatcher, Pattern, behind_break, line_at, line_before, line_end};
 use crate::tools::LineBase;
-use crate::tools::numbered::count_breaks;
+use crate::tools::numbered::{count_breaks, with_lf};
 
 /// How lines are told.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +69,17 @@ struct FileText<'f> {
 /// Over so many bytes, the number of a line is looked up in the file's index, if there is one.
 const WORTH_INDEX: usize = 64 << 10;
 
-impl FileText<'_> {
+/// Stands for lines that are left out because the answer is full.
+const CUT: &str = "[The rest is left out: the answer is full]\n";
+
+/// Characters of a line that are told even if there is little room.
+const MIN_COLUMNS: usize = 100;
+
+impl<'f> FileText<'f> {
+    fn new(file: &'f FoundFile, first: u64) -> FileText<'f> {
+        FileText { text: file.text(), counted: 0, line: first, told: file.start, is_new: true, file }
+    }
+
     /// Counts on, or looks up the number of the line at the byte `at`.
     fn count_to(&mut self, at: usize, first: u64) {
         if at < self.counted {
@@ -102,35 +112,56 @@ impl<'p> Content<'p> {
             self.skip -= file.count;
             return true;
         }
-        let text = file.text();
-        let mut lines =
-            FileText { text, counted: 0, line: self.form.base.first(), told: file.start, is_new: true, file };
+        let mut lines = FileText::new(file, self.form.base.first());
+        let (text, mut hits) = (lines.text, file.hits.clone());
         let mut last: Option<Hit> = None;
-        for hit in &file.hits {
-            if self.skip > 0 {
-                self.skip -= 1;
-                continue;
+        if self.skip > 0 {
+            let skip = std::mem::take(&mut self.skip);
+            hits = self.scan.hits_behind(lines.text, line_at(lines.text, file.start), skip, file.hits.len());
+        }
+        while !hits.is_empty() && self.end.is_none() {
+            for hit in std::mem::take(&mut hits) {
+                if !self.push_whole_hit(&mut lines, path, last, hit) {
+                    let byte = last.map_or(hit.start, |last| behind_break(lines.text, last.end));
+                    let path = file.path[file.base..].to_vec();
+                    self.end = Some(EndPlace { folder: file.folder, path, byte, state });
+                    break;
+                }
+                last = Some(hit);
             }
-            let start = self.text.len();
-            let fits = self.shown < self.limit && {
-                self.push_hit(&mut lines, path, last, *hit);
-                self.text.len() <= self.room || self.shown == 0
-            };
-            if !fits {
-                self.text.truncate(start);
-                let byte = last.map_or(file.start, |last| behind_break(text, last.end));
-                let path = file.path[file.base..].to_vec();
-                self.end = Some(EndPlace { folder: file.folder, path, byte, state });
-                break;
+            // No more hits are kept of a file than an answer mostly holds.
+            if let (Some(last), None) = (last, &self.end) {
+                hits =
+                    self.scan.hits_behind(lines.text, behind_break(lines.text, last.end), 0, file.hits.len());
             }
-            self.shown += 1;
-            last = Some(*hit);
         }
         if let (Some(last), None) = (last, &self.end) {
             self.push_behind(&mut lines, last, text.len());
         }
         self.changed += u64::from(!file.unchanged());
         self.end.is_none()
+    }
+
+    /// Adds a hit with the lines around it, if there is room. The first one of an answer is cut instead.
+    fn push_whole_hit(&mut self, lines: &mut FileText, path: &str, last: Option<Hit>, hit: Hit) -> bool {
+        if self.shown >= self.limit {
+            last.into_iter().for_each(|last| self.push_behind(lines, last, hit.start));
+            return false;
+        }
+        let (start, told) = (self.text.len(), lines.told);
+        self.push_hit(lines, path, last, hit);
+        if self.is_full() && self.shown > 0 {
+            self.text.truncate(start);
+            lines.told = told;
+            last.into_iter().for_each(|last| self.push_behind(lines, last, hit.start));
+            return false;
+        }
+        self.shown += 1;
+        true
+    }
+
+    fn is_full(&self) -> bool {
+        self.text.len() > self.room
     }
 
     /// Adds a hit with the lines before it, and those behind the last one.
@@ -166,7 +197,8 @@ impl<'p> Content<'p> {
 
     /// Adds lines behind a hit, up to the byte `end`.
     fn push_behind(&mut self, lines: &mut FileText, hit: Hit, end: usize) {
-        let (start, mut to) = (behind_break(lines.text, hit.end), behind_break(lines.text, hit.end));
+        let start = behind_break(lines.text, hit.end);
+        let mut to = start;
         for _ in 0..self.form.after {
             if to >= end {
                 break;
@@ -176,28 +208,41 @@ impl<'p> Content<'p> {
         self.push_lines(lines, start..to, '-');
     }
 
-    /// Adds whole lines; `mark` stands behind each number.
+    /// Adds whole lines; `mark` stands behind each number. Without room, it says that lines are left out.
     fn push_lines(&mut self, lines: &mut FileText, range: Range<usize>, mark: char) {
         let mut at = range.start;
         while at < range.end {
+            if self.is_full() {
+                self.text.push_str(CUT);
+                break;
+            }
             let end = line_end(lines.text, at..range.end);
             self.push_number(lines, at, mark);
-            self.push_line(lines.text, at..end, mark == ':');
+            self.push_line(&lines.text[at..end], mark == ':');
             at = behind_break(lines.text, end);
         }
         lines.told = range.end.max(lines.told);
     }
 
     fn push_matches(&mut self, lines: &mut FileText, hit: Hit) {
-        let mut matches = Vec::new();
-        self.scan.matches(lines.text, hit, |found| matches.push(found));
+        // A copy, because a map may change.
+        let copy = lines.text[hit.start..behind_break(lines.text, hit.end).max(hit.start)].to_vec();
+        let (mut matches, mut bytes) = (Vec::new(), 0);
+        let room = self.room.saturating_sub(self.text.len());
+        self.scan.matches(&copy, |found| {
+            bytes += found.len();
+            matches.push(found);
+            bytes <= room
+        });
         for found in matches {
-            // The rest of the answer has no room for them.
-            if self.text.len() > self.room && self.shown > 0 {
+            if self.is_full() {
+                self.text.push_str(CUT);
                 return;
             }
-            self.push_number(lines, found.start, ':');
-            self.push_line(lines.text, found, false);
+            self.push_number(lines, hit.start + found.start, ':');
+            let text = &copy[found];
+            let end = text.len() - usize::from(text.ends_with(b"\n")) - usize::from(text.ends_with(b"\r\n"));
+            self.push_line(&text[..end], false);
         }
     }
 
@@ -211,25 +256,28 @@ impl<'p> Content<'p> {
     }
 
     /// Adds a line or match and `\n`; of a long one, the part around its first match.
-    fn push_line(&mut self, text: &[u8], range: Range<usize>, has_match: bool) {
-        let line = String::from_utf8_lossy(&text[range.clone()]);
-        // A match that spans lines is told as it is.
-        let line = line.replace("\r\n", "\n").replace('\r', "\n");
-        let columns = line.chars().count();
-        if columns <= self.form.max_columns {
-            self.text.push_str(&line);
+    fn push_line(&mut self, line: &[u8], has_match: bool) {
+        let width = self.form.max_columns.min(self.room.saturating_sub(self.text.len()).max(MIN_COLUMNS));
+        if line.len() <= width {
+            // A match that spans lines is told as lines.
+            self.text.push_str(&with_lf(&String::from_utf8_lossy(line)));
             self.text.push('\n');
             return;
         }
-        let first = if has_match { self.scan.first_match(text, range.clone()) } else { None };
-        let column =
-            first.map_or(0, |found| String::from_utf8_lossy(&text[range.start..found]).chars().count());
-        let width = self.form.max_columns;
-        let from = column.saturating_sub(width / 4).min(columns - width);
+        // A copy, because a map may change.
+        let line = String::from_utf8_lossy(line).into_owned();
+        let columns = line.chars().count();
+        let first = if has_match { self.scan.first_match(line.as_bytes()) } else { None };
+        let column = first.map_or(0, |found| line.get(..found).map_or(0, |before| before.chars().count()));
+        let from = column.saturating_sub(width / 4).min(columns.saturating_sub(width));
         if from > 0 {
             self.text.push('…');
         }
-        self.text.extend(line.chars().skip(from).take(width));
+        self.text.extend(with_lf(&line).chars().skip(from).take(width));
+        if columns <= width {
+            self.text.push('\n');
+            return;
+        }
         if from + width < columns {
             self.text.push('…');
         }

@@ -9,6 +9,8 @@ pub(super) struct MatchedFile {
     pub(super) folder: usize,
     /// Below the folder that is searched.
     pub(super) path: Vec<u8>,
+    /// Below its served folder.
+    pub(super) whole_path: Vec<u8>,
     /// As it is told.
     pub(super) shown: String,
     pub(super) count: u64,
@@ -17,9 +19,9 @@ pub(super) struct MatchedFile {
 
 impl MatchedFile {
     pub(super) fn new(file: &FoundFile, shown: String, state: u64) -> MatchedFile {
-        let path = file.path[file.base..].to_vec();
+        let (path, whole_path) = (file.path[file.base..].to_vec(), file.path.clone());
         let (modified_ns, folder, count) = (file.stamp.mtime_ns, file.folder, file.count);
-        MatchedFile { modified_ns, folder, path, shown, count, state }
+        MatchedFile { modified_ns, folder, path, whole_path, shown, count, state }
     }
 
     /// Where it stands in a list, newest first.
@@ -89,7 +91,15 @@ mod tests {
 
     fn file(time: i128, path: &str) -> MatchedFile {
         let path = path.as_bytes().to_vec();
-        MatchedFile { modified_ns: time, folder: 0, path, shown: "name".into(), count: 1, state: 0 }
+        MatchedFile {
+            modified_ns: time,
+            folder: 0,
+            whole_path: path.clone(),
+            path,
+            shown: "name".into(),
+            count: 1,
+            state: 0,
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Grep;
+use super::{Grep, several};
 use crate::engine::{Control, Pattern, PatternOptions, SearchOptions, SearchStop, Searched, Workspace};
 
 /// The time for all hints, at least; after a long search, a tenth of its time.
@@ -67,6 +67,7 @@ impl Attempt {
         let pattern = Pattern::new(&grep.pattern, self.how).ok()?;
         let options = SearchOptions {
             path: grep.path.as_ref(),
+            only: None,
             wants: &|path, from_start, is_folder| grep.wanted.wants(path, from_start, is_folder),
             skip_ignored: !(grep.include_ignored || self.all_files),
             skip_hidden: !(grep.include_hidden || self.all_files),
@@ -78,7 +79,8 @@ impl Attempt {
             return None;
         }
         let at_least = if found.stop == Some(SearchStop::Time) { "at least " } else { "" };
-        let (hits, files) = (found.counts.hits, found.counts.found);
-        Some(format!("[With {arguments}: {at_least}{hits} matching lines in {files} files]"))
+        let (hits, files) =
+            (several(found.counts.hits, "matching line"), several(found.counts.found, "file"));
+        Some(format!("[With {arguments}: {at_least}{hits} in {files}]"))
     }
 }

@@ -16,12 +16,14 @@ pub(super) struct Place {
     pub(super) path: Vec<u8>,
     /// Where its first line begins that was not told; `None`: all of it was.
     pub(super) byte: Option<usize>,
+    /// How many entries behind it are still to be left out.
+    pub(super) skip: u64,
 }
 
 impl Place {
     /// Behind a file.
     pub(super) fn behind(folder: usize, path: &[u8]) -> Place {
-        Place { modified_ns: None, folder, path: path.into(), byte: None }
+        Place { modified_ns: None, folder, path: path.into(), byte: None, skip: 0 }
     }
 
     /// Behind a file in a list by time.
@@ -36,7 +38,7 @@ impl Place {
 
     /// Reads the text of a place.
     pub(super) fn read(text: &str) -> Option<Place> {
-        let mut words = text.splitn(4, ' ');
+        let mut words = text.splitn(5, ' ');
         let mut word = || words.next();
         let modified_ns = match word()? {
             "-" => None,
@@ -47,7 +49,8 @@ impl Place {
             "-" => None,
             byte => Some(byte.parse().ok()?),
         };
-        Some(Place { modified_ns, folder, byte, path: path_kept(word()?).into_owned() })
+        let skip = word()?.parse().ok()?;
+        Some(Place { modified_ns, folder, byte, skip, path: path_kept(word()?).into_owned() })
     }
 
     /// Its text.
@@ -55,7 +58,7 @@ impl Place {
         let or_dash = |number: Option<String>| number.unwrap_or_else(|| "-".into());
         let time = or_dash(self.modified_ns.map(|time| time.to_string()));
         let byte = or_dash(self.byte.map(|byte| byte.to_string()));
-        format!("{time} {} {byte} {}", self.folder, kept(&self.path))
+        format!("{time} {} {byte} {} {}", self.folder, self.skip, kept(&self.path))
     }
 
     /// As the engine takes it.
@@ -71,10 +74,12 @@ mod tests {
     #[test]
     fn a_place_is_read_back() {
         let behind = Place::behind(1, b"a b/\xff");
-        let inside = Place { byte: Some(7), ..behind.clone() };
+        let inside = Place { byte: Some(7), skip: 3, ..behind.clone() };
         for place in [Place { modified_ns: Some(-5), ..inside.clone() }, inside, behind] {
             assert_eq!(Place::read(&place.text()), Some(place));
         }
-        assert!(["", "- 0", "x 0 - a", "- x - a"].iter().all(|text| Place::read(text).is_none()));
+        assert!(
+            ["", "- 0", "x 0 - 0 a", "- x - 0 a", "- 0 - x a"].iter().all(|text| Place::read(text).is_none())
+        );
     }
 }

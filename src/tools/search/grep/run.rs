@@ -6,10 +6,10 @@ use super::content::Content;
 use super::files::{MatchedFile, NewestFiles};
 use super::hints::hints;
 use super::place::Place;
-use super::{Grep, TOOL};
+use super::{Grep, Sort, TOOL, several};
 use crate::engine::{
-    Control, Error, FilePath, FoundFile, NamePolicy, Pattern, Receiver, Result, SearchOptions, SearchStop,
-    Searched, Workspace,
+    Control, FoundFile, Pattern, Receiver, Result, SearchOptions, SearchPlace, SearchStop, Searched,
+    Workspace,
 };
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::cursor::{Cursor, state_of};
@@ -19,6 +19,9 @@ use crate::tools::{OutputKinds, Reply, wrong_cursor};
 
 /// Room for the last lines of an answer, in bytes: the balance and the call that goes on.
 const LAST_LINES: usize = 2_048;
+
+/// Hits of one file that are kept at most.
+const KEPT: usize = 4_096;
 
 /// What an answer says if it ends before the last match.
 const FULL: &str = "there are more";
@@ -34,19 +37,28 @@ pub(super) struct Run<'r> {
     pub(super) started: Instant,
 }
 
+/// Where the next call goes on, and the state of the file there.
+type Next = Option<(Place, u64)>;
+
 impl<'r> Run<'r> {
     /// Lines, by the paths of their files.
     pub(super) fn content(self, wanted: OutputKinds) -> Result<Reply> {
         let place = self.place(false)?;
         let mut content = self.new_content();
+        // A place in a file was made because the file has more hits.
+        let mut is_met = place.is_none_or(|place| place.byte.is_none());
         let mut has_changed = false;
         let searched = self.search(self.keep(), place, &mut |file| {
+            is_met |= place.is_some_and(|place| is_at(place, &file));
             has_changed |= self.has_changed(place, &file);
             let (path, state) = (self.shown(&file), state_of(&file.stamp));
             content.push(&file, &path, state)
         })?;
-        let next = content.end.as_ref().map(|end| (Place::inside(end), end.state));
-        self.content_reply(content, &searched, next, has_changed, wanted)
+        let next = match &content.end {
+            Some(end) => Some((Place::inside(end), end.state)),
+            None => last_of(&searched, content.skip),
+        };
+        self.content_reply(content, &searched, next, has_changed || !is_met, wanted)
     }
 
     /// Lines, those of the newest files first.
@@ -54,63 +66,61 @@ impl<'r> Run<'r> {
         let place = self.place(true)?;
         let room = if self.grep.offset > 0 { usize::MAX } else { self.room() };
         let mut newest = NewestFiles::new(usize::MAX, room);
-        let searched = self.search(0, None, &mut |file| {
+        let mut searched = self.search(0, None, &mut |file| {
             let file = MatchedFile::new(&file, self.shown(&file), state_of(&file.stamp));
             if is_ahead(place, &file) {
                 newest.push(file);
             }
             true
         })?;
-        let mut content = self.new_content();
-        let mut next = None;
+        let (mut content, mut next) = (self.new_content(), None);
         for file in newest.finish() {
-            if !self.push_one(&mut content, &file, place)? {
+            let stop = self.push_again(&mut content, &file, place)?;
+            if stop == Some(SearchStop::Time) {
+                searched.stop = stop;
+            }
+            if stop.is_some() {
                 let modified_ns = Some(file.modified_ns);
-                next =
-                    content.end.as_ref().map(|end| (Place { modified_ns, ..Place::inside(end) }, end.state));
+                let end = content.end.as_ref();
+                next = end.map(|end| (Place { modified_ns, ..Place::inside(end) }, end.state));
                 break;
             }
         }
         self.content_reply(content, &searched, next, false, wanted)
     }
 
-    /// Searches one file again, and tells its lines.
-    fn push_one(self, content: &mut Content, file: &MatchedFile, place: Option<&Place>) -> Result<bool> {
-        let folders = self.workspace.folder_paths();
-        let Ok(path) = FilePath::parse(&file.shown, NamePolicy::Paths, folders) else {
-            content.changed += 1;
-            return Ok(true);
-        };
+    /// Searches one file again, and tells its lines. Returns why the answer ends there, if it does.
+    fn push_again(
+        self,
+        content: &mut Content,
+        file: &MatchedFile,
+        place: Option<&Place>,
+    ) -> Result<Option<SearchStop>> {
         let begin = place.filter(|place| (place.folder, &place.path) == (file.folder, &file.path));
-        let name = memchr::memrchr(b'/', &file.path).map_or(&file.path[..], |at| &file.path[at + 1..]);
-        let begin = begin
-            .map(|place| Place { byte: Some(place.byte.unwrap_or(0)), ..Place::behind(place.folder, name) });
+        let only = SearchPlace {
+            folder: file.folder,
+            path: &file.whole_path,
+            byte: Some(begin.and_then(|place| place.byte).unwrap_or(0)),
+        };
         let options = SearchOptions {
-            path: Some(&path),
+            path: None,
+            only: Some(only),
             wants: &|_, _, _| true,
             skip_ignored: false,
             skip_hidden: false,
-            after: begin.as_ref().map(Place::as_searched),
+            after: None,
             keep: self.keep(),
         };
-        let mut wants_more = true;
         let searched = self.workspace.search(
             self.pattern,
             options,
             &mut |mut found: FoundFile| {
-                // A place in it is told from the folder that the call names.
                 found.base = found.path.len().saturating_sub(file.path.len());
-                wants_more = content.push(&found, &file.shown, state_of(&found.stamp));
-                wants_more
+                content.push(&found, &file.shown, state_of(&found.stamp))
             },
             self.control,
-        );
-        match searched {
-            Ok(_) => Ok(wants_more),
-            Err(Error::Cancelled) => Err(Error::Cancelled),
-            // It was removed since.
-            Err(_) => Ok(true),
-        }
+        )?;
+        Ok(searched.stop)
     }
 
     /// Files and numbers of lines, by path.
@@ -126,7 +136,8 @@ impl<'r> Run<'r> {
             }
             true
         })?;
-        self.list_reply(list, &searched, last, wanted)
+        let next = if list.is_full() { last } else { last_of(&searched, skip) };
+        self.list_reply(list, &searched, next, wanted)
     }
 
     /// Files and numbers of lines, the newest files first.
@@ -159,43 +170,35 @@ impl<'r> Run<'r> {
         self,
         mut list: LimitedText,
         searched: &Searched,
-        last: Option<(Place, u64)>,
+        next: Next,
         wanted: OutputKinds,
     ) -> Result<Reply> {
         if list.total() == 0 {
-            list.text_mut().push_str("No matches found");
+            list.text_mut().push_str(nothing(searched));
         }
-        // Without the time for all files, the newest ones are not known.
         if searched.stop == Some(SearchStop::Time) {
             list.stop(TIME);
         }
-        self.reply(list, "files", searched, last, false, wanted)
+        self.reply(list, "files", searched, next, false, wanted)
     }
 
     fn content_reply(
         self,
         content: Content,
         searched: &Searched,
-        next: Option<(Place, u64)>,
+        next: Next,
         has_changed: bool,
         wanted: OutputKinds,
     ) -> Result<Reply> {
         let mut list = LimitedText::new(self.grep.limit);
         let Content { text, shown, end, changed, .. } = content;
-        list.text_mut().push_str(if shown == 0 { "No matches found" } else { text.trim_end_matches('\n') });
+        list.text_mut().push_str(if shown == 0 { nothing(searched) } else { text.trim_end_matches('\n') });
         list.count_shown(shown);
-        let behind = || searched.last.as_ref().map(|(folder, path)| (Place::behind(*folder, path), 0));
-        let next = match (end.is_some(), searched.stop) {
-            (true, _) => {
-                list.stop(FULL);
-                next
-            }
-            (false, Some(SearchStop::Time)) => {
-                list.stop(TIME);
-                behind()
-            }
-            _ => None,
-        };
+        match (end.is_some(), searched.stop) {
+            (true, _) => list.stop(FULL),
+            (false, Some(SearchStop::Time)) => list.stop(TIME),
+            _ => {}
+        }
         let mut searched = searched.clone();
         searched.counts.changing += changed;
         self.reply(list, "matching lines", &searched, next, has_changed, wanted)
@@ -212,13 +215,19 @@ impl<'r> Run<'r> {
     ) -> Result<Reply> {
         let mut notes = vec![balance(searched)];
         if has_changed {
-            notes.push("[The file has changed since the cursor was made]".into());
+            notes.push("[The file has changed since the cursor was made, or is gone]".into());
         }
         if searched.counts.hits == 0 && searched.stop.is_none() && self.grep.cursor.is_none() {
             notes.extend(hints(self.grep, self.workspace, searched, self.started.elapsed(), self.control));
         }
+        // Files that were not searched may be newer than all that were: only by path, a search can go on.
+        let is_partial_by_time = self.grep.sort == Sort::Modified && searched.stop == Some(SearchStop::Time);
         let call = || {
             let mut arguments = self.grep.sent.clone();
+            if is_partial_by_time {
+                arguments.insert("sort".into(), "path".into());
+                return Ok((TOOL.name, arguments.into()));
+            }
             let cursor = match next {
                 Some((place, state)) => {
                     let cursor = Cursor { call: self.grep.key(self.workspace)?, after: place.text(), state };
@@ -236,6 +245,7 @@ impl<'r> Run<'r> {
         let grep = self.grep;
         let options = SearchOptions {
             path: grep.path.as_ref(),
+            only: None,
             wants: &|path, from_start, is_folder| grep.wanted.wants(path, from_start, is_folder),
             skip_ignored: !grep.include_ignored,
             skip_hidden: !grep.include_hidden,
@@ -256,8 +266,7 @@ impl<'r> Run<'r> {
 
     fn new_content(self) -> Content<'r> {
         let (form, most) = (self.grep.form, self.grep.most.unwrap_or(u64::MAX));
-        let skip = if self.grep.cursor.is_some() { 0 } else { self.grep.offset };
-        Content::new(self.pattern, form, self.room(), most, skip)
+        Content::new(self.pattern, form, self.room(), most, self.grep.offset)
     }
 
     /// Bytes for lines.
@@ -265,11 +274,9 @@ impl<'r> Run<'r> {
         self.grep.limit.map_or(usize::MAX, |limit| limit - LAST_LINES.min(limit / 2))
     }
 
-    /// Hits of one file that an answer can hold: each takes two bytes at least.
+    /// Hits of one file that are kept; the receiver looks for more where it needs them.
     fn keep(self) -> usize {
-        let most = self.grep.most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-        let offset = usize::try_from(self.grep.offset).unwrap_or(usize::MAX);
-        most.min(self.room() / 2).saturating_add(offset).saturating_add(1)
+        self.grep.most.map_or(KEPT, |most| usize::try_from(most).unwrap_or(KEPT).clamp(1, KEPT))
     }
 
     /// The path of a file as other tools take it: absolute if there are several served folders.
@@ -284,18 +291,31 @@ impl<'r> Run<'r> {
 
     /// Whether a file is the one in which the cursor points, in another state.
     fn has_changed(self, place: Option<&Place>, file: &FoundFile) -> bool {
-        let is_there = |place: &Place| {
-            place.byte.is_some() && (place.folder, &place.path[..]) == (file.folder, &file.path[file.base..])
-        };
         let state = self.grep.cursor.as_ref().map(|cursor| cursor.state);
-        place.is_some_and(is_there) && state != Some(state_of(&file.stamp))
+        place.is_some_and(|place| is_at(place, file)) && state != Some(state_of(&file.stamp))
     }
+}
+
+/// Whether a file is the one in which a place is.
+fn is_at(place: &Place, file: &FoundFile) -> bool {
+    place.byte.is_some() && (place.folder, &place.path[..]) == (file.folder, &file.path[file.base..])
+}
+
+/// Where a search that ended early goes on in the order of paths; `skip` entries there are still to be left out.
+fn last_of(searched: &Searched, skip: u64) -> Next {
+    let (folder, path, byte) = searched.last.as_ref()?;
+    Some((Place { byte: *byte, skip, ..Place::behind(*folder, path) }, 0))
+}
+
+/// The text if nothing is told.
+fn nothing(searched: &Searched) -> &'static str {
+    if searched.counts.hits > 0 { "No further matches" } else { "No matches found" }
 }
 
 /// Whether a file comes at the place of a cursor in a list by time, or behind it.
 fn is_ahead(place: Option<&Place>, file: &MatchedFile) -> bool {
     place.is_none_or(|place| {
-        let Place { modified_ns, folder, path, byte } = place;
+        let Place { modified_ns, folder, path, byte, skip: _ } = place;
         byte.is_some() && (folder, path) == (&file.folder, &file.path)
             || modified_ns.is_some_and(|time| file.is_behind(time, *folder, path))
     })
@@ -318,11 +338,12 @@ fn balance(searched: &Searched) -> String {
         (Reason::NotText, counts.not_text),
         (Reason::Unreadable, counts.unreadable),
         (Reason::NotWanted, counts.not_wanted),
+        (Reason::NotWantedFolders, counts.not_wanted_folders),
+        (Reason::TooLargeForMultiline, counts.too_large_for_multiline),
     ] {
         balance.add(reason, number);
     }
     let so_far = if searched.stop.is_some() { " so far" } else { "" };
-    let several = |number: u64, unit: &str| format!("{number} {unit}{}", if number == 1 { "" } else { "s" });
     let (files, found) = (several(counts.files, "file"), several(counts.found, "file"));
     let mut head = format!("{files} searched{so_far}, {} in {found}", several(counts.hits, "matching line"));
     if counts.changing > 0 {
