@@ -41,7 +41,11 @@ fn check(filter: &FileFilter, query: &Query, regex: &Regex, text: &[u8]) {
         end += line.len() as u64;
         let kept = || ranges.iter().any(|range| range.start < end && start < range.end);
         let matches = || regex.is_match(line) || regex.is_match(line.strip_suffix(b"\n").unwrap_or(line));
-        assert!(kept() || !matches(), "the line at {start} of {:?}, {ranges:?}", text.escape_ascii().to_string());
+        assert!(
+            kept() || !matches(),
+            "the line at {start} of {:?}, {ranges:?}",
+            text.escape_ascii().to_string()
+        );
     }
     let anywhere = filter.candidates(query, false);
     assert!(text.is_empty() || anywhere == [0..len] || anywhere.is_empty() && !regex.is_match(text));

@@ -295,7 +295,7 @@ fn a_cursor_says_that_its_file_has_changed_and_no_other_call_takes_it() {
     let next = next_of(&first).expect("more");
     folder.write("f", "other match\n".repeat(100));
     let second = server.ok("grep", next.clone());
-    assert!(second.contains("[The file has changed since the cursor was made]"), "{second}");
+    assert!(second.contains("[The file has changed since the cursor was made, or is gone]"), "{second}");
     let mut other = next.clone();
     other["pattern"] = json!("other");
     let refused = server.refused("grep", other);
@@ -421,9 +421,8 @@ fn an_offset_is_left_out_once_and_past_the_end_there_is_nothing_further() {
     let server = serve(&folder, &[]);
     for (mode, sort) in [("count", "path"), ("files_with_matches", "modified"), ("content", "path")] {
         let call = json!({ "pattern": "x", "output_mode": mode, "sort": sort, "offset": 5, "head_limit": 4 });
-        let told =
-            pages(&server, call).iter().flat_map(|page| page.lines().map(str::to_owned).collect::<Vec<_>>());
-        let entries = told.filter(|line| line.contains(':')).count();
+        let told = pages(&server, call).join("\n");
+        let entries = told.lines().filter(|line| line.contains(':')).count();
         assert_eq!(entries, if mode == "content" { 55 } else { 25 }, "{mode} {sort}");
     }
     let past = server.ok("grep", json!({ "pattern": "x", "output_mode": "count", "offset": 100 }));
@@ -501,4 +500,27 @@ fn a_file_that_is_rewritten_in_place_while_it_is_searched_is_no_internal_error()
             assert!(!result.is_error, "{}", result.text);
         }
     });
+}
+
+#[test]
+fn wrong_arguments_say_what_is_expected() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    for (argument, value, said) in [
+        ("-A", json!(-1), "-1 is wrong; expected an integer of at least 0"),
+        ("head_limit", json!(0), "0 is wrong; expected an integer of at least 1"),
+        ("glob", json!(vec!["a"; 51]), "expected at most 50 globs"),
+        ("glob", json!("a".repeat(5_000)), "expected at most 50 globs of at most 4096 bytes"),
+        ("glob", json!([7]), "expected a string"),
+        ("glob", json!("a{b"), "glob"),
+        ("output_mode", json!("lines"), "expected one of content, files_with_matches, count"),
+        ("regex", json!("x"), "unknown property"),
+    ] {
+        let mut arguments = json!({ "pattern": "x" });
+        arguments[argument] = value;
+        let refused = server.tool("grep", arguments.clone());
+        assert!(refused.is_error && refused.text.contains(said), "{arguments}: {}", refused.text);
+    }
+    let missing = server.refused("grep", json!({}));
+    assert!(missing.contains("pattern: it is missing; expected a string"), "{missing}");
 }

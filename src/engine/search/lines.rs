@@ -98,6 +98,7 @@ impl<'p> LineMatcher<'p> {
             }
             // A match that ends in a break does not reach into the line behind it.
             let last = if found.is_empty() { found.end() } else { last_char(text, &found.range()) };
+            let last = last - usize::from(is_inside_crlf(text, last));
             let end = line_end(text, last..range.end);
             match &mut hit {
                 Some(hit) if start > hit.end => break,

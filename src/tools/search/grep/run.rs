@@ -192,7 +192,11 @@ impl<'r> Run<'r> {
     ) -> Result<Reply> {
         let mut list = LimitedText::new(self.grep.limit);
         let Content { text, shown, end, changed, .. } = content;
-        list.text_mut().push_str(if shown == 0 { nothing(searched) } else { text.trim_end_matches('\n') });
+        list.text_mut().push_str(if shown == 0 {
+            nothing(searched)
+        } else {
+            text.strip_suffix('\n').unwrap_or(&text)
+        });
         list.count_shown(shown);
         match (end.is_some(), searched.stop) {
             (true, _) => list.stop(FULL),
