@@ -27,8 +27,8 @@ pub(super) enum Reason {
     TooLarge,
     /// Files that are not valid text in the encoding of the call.
     NotText,
-    /// Files that are too large for matches that span lines.
-    TooLargeForMultiline,
+    /// Files that would have to be copied to be searched, and are too large for that.
+    TooLargeToCopy,
     /// Files that cannot be read.
     Unreadable,
     /// Folders that cannot be read.
@@ -55,7 +55,10 @@ const WORDS: [(&str, &str); REASONS] = [
     ("binary file", "binary files"),
     ("file too large (see --max-file)", "files too large (see --max-file)"),
     ("file not valid text", "files not valid text"),
-    ("file over 64 MB, which multiline cannot search", "files over 64 MB, which multiline cannot search"),
+    (
+        "file over 64 MB, too large for multiline or another encoding",
+        "files over 64 MB, too large for multiline or another encoding",
+    ),
     ("file that cannot be read", "files that cannot be read"),
     ("folder that cannot be read", "folders that cannot be read"),
     (

@@ -524,3 +524,37 @@ fn wrong_arguments_say_what_is_expected() {
     let missing = server.refused("grep", json!({}));
     assert!(missing.contains("pattern: it is missing; expected a string"), "{missing}");
 }
+
+#[test]
+fn files_in_other_encodings_are_found_by_their_text() {
+    let folder = Folder::new();
+    let utf16 = |text: &str| -> Vec<u8> {
+        [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
+    };
+    folder.write("utf16", utf16("eins\r\nzwei Überraschung\r\n"));
+    folder.write("large", utf16(&("eine Zeile\n".repeat(100_000) + "zwei Überraschung\n")));
+    // "слово" and "Überraschung" in windows-1251 and windows-1252.
+    folder.write("cyrillic", b"\xf1\xeb\xee\xe2\xee\n");
+    folder.write("western", b"\xdcberraschung\n");
+    let server = serve(&folder, &["--max-size=10"]);
+    let lines = |pattern: &str, encoding: &str| {
+        let arguments = json!({ "pattern": pattern, "output_mode": "content", "encoding": encoding });
+        let text = server.ok("grep", arguments);
+        (parts(&text).0.to_owned(), parts(&text).1.to_owned())
+    };
+    let marked = "large\n100001:zwei Überraschung\n\nutf16\n2:zwei Überraschung";
+    let (text, balance) = lines("Überraschung", "utf-8");
+    assert_eq!(text, marked);
+    assert!(
+        balance.starts_with("2 files searched") && balance.ends_with("2 files not valid text"),
+        "{balance}"
+    );
+    assert_eq!(lines("(?i)überraschung", "windows-1252").0, format!("{marked}\n\nwestern\n1:Überraschung"));
+    assert_eq!(lines("слово", "windows-1251").0, "cyrillic\n1:слово");
+    let first = server.tool(
+        "grep",
+        json!({ "pattern": "eine", "output_mode": "content", "head_limit": 99_999, "path": "large", "-n": false }),
+    );
+    let last = pages(&server, next_of(&first).expect("more"));
+    assert!(last.last().is_some_and(|page| page.ends_with("eine Zeile")), "{last:?}");
+}

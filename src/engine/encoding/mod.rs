@@ -97,6 +97,9 @@ static ROWS: [Row; 7] = [
         tables: Some(&encoding_rs::ISO_8859_15_INIT), undefined: &[], mark: b"", unit: 1 },
 ];
 
+/// Bytes that are looked at for a guess.
+const GUESSED: usize = 64 << 10;
+
 /// Other names of UTF-16 in the order of its mark.
 const UTF_16: [&str; 3] = ["utf16", "ucs2", "unicode"];
 
@@ -155,6 +158,18 @@ impl EncodingChoice {
         }
     }
 
+    /// The encoding to decode a file from before it is searched. `None`: it is searched as UTF-8. A mark of UTF-16 decides
+    /// over what is chosen, because nothing else begins with it.
+    pub fn to_decode(self, bytes: &[u8]) -> Option<Encoding> {
+        let marked = Encoding::of_mark(bytes).filter(|encoding| encoding.unit() == 2);
+        marked.or_else(|| match self {
+            EncodingChoice::Is(Encoding::Utf8) => None,
+            EncodingChoice::Is(encoding) => Some(encoding),
+            EncodingChoice::Utf16 => Some(Encoding::Utf16Le),
+            EncodingChoice::Auto => guessed(bytes),
+        })
+    }
+
     /// The choice of this name, in any case, with or without `-` and `_`, or by another well-known name.
     pub fn parse(name: &str) -> Option<EncodingChoice> {
         let name = plain(name);
@@ -166,6 +181,16 @@ impl EncodingChoice {
         }
         let is_named = |row: &&Row| plain(row.name) == name || row.labels.contains(&&*name);
         ROWS.iter().find(is_named).map(|row| EncodingChoice::Is(row.encoding))
+    }
+}
+
+/// The likely encoding of a text that is not UTF-8.
+fn guessed(bytes: &[u8]) -> Option<Encoding> {
+    let wrong = simdutf8::compat::from_utf8(bytes).err()?.valid_up_to();
+    let part = |from: usize| &bytes[from..bytes.len().min(from + GUESSED)];
+    match likely(part(0), part(wrong.saturating_sub(GUESSED / 2)))? {
+        Likely::Known(EncodingChoice::Is(encoding)) => Some(encoding),
+        _ => None,
     }
 }
 

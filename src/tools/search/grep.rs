@@ -8,7 +8,7 @@ use self::content::LineForm;
 use self::place::Place;
 use self::run::Run;
 use self::wanted_files::{Globs, WantedFiles};
-use crate::engine::{Control, FilePath, Pattern, PatternOptions, Result, Workspace};
+use crate::engine::{Control, EncodingChoice, FilePath, Pattern, PatternOptions, Result, Workspace};
 use crate::tools::arguments::{Count, Keyword, Natural, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::filesystem::CONTENT;
@@ -111,6 +111,8 @@ arguments! {
         include_ignored: bool = false,
         /// Whether hidden files are searched
         include_hidden: bool = false,
+        /// Encoding of the files; UTF-16 with a byte order mark is found out
+        encoding: EncodingChoice = "utf-8",
         /// Order of the files; content and count by path, files_with_matches by modified
         sort: Option<Sort>,
         /// Files to leave out, as globs
@@ -140,6 +142,7 @@ struct Grep {
     sort: Sort,
     include_ignored: bool,
     include_hidden: bool,
+    encoding: EncodingChoice,
     limit: Option<usize>,
 }
 
@@ -196,6 +199,7 @@ impl Request for GrepArguments {
             sort,
             include_ignored: self.include_ignored,
             include_hidden: self.include_hidden,
+            encoding: self.encoding,
             limit: options.limit,
         }))
     }
@@ -240,6 +244,9 @@ impl GrepArguments {
         self.offset.iter().for_each(|offset| put("offset", json!(offset.0)));
         for (name, value) in [("head_limit", self.head_limit), ("max_columns", self.max_columns)] {
             value.iter().for_each(|value| put(name, json!(value.0)));
+        }
+        if self.encoding != EncodingChoice::default() {
+            put("encoding", json!(self.encoding.name()));
         }
         self.sort.iter().for_each(|sort| put("sort", json!(word_of(*sort))));
         for (name, value) in [("case_sensitive", self.case_sensitive), ("names_only", self.names_only)] {

@@ -15,6 +15,7 @@ pub(super) use self::warm::WarmUp;
 use self::warm::Warming;
 use self::workers::Workers;
 use super::Workspace;
+use crate::engine::encoding::EncodingChoice;
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::FileView;
 use crate::engine::path::FilePath;
@@ -49,6 +50,8 @@ pub struct SearchOptions<'s> {
     pub skip_ignored: bool,
     /// Whether names that begin with a dot are left out.
     pub skip_hidden: bool,
+    /// What the files are decoded from. Files with a mark of UTF-16 always are.
+    pub encoding: EncodingChoice,
     /// Files up to this one were searched before.
     pub after: Option<SearchPlace<'s>>,
     /// How many hits of one file are kept; all are counted.
@@ -155,8 +158,8 @@ pub struct SearchCounts {
     pub binary: u64,
     /// Files that are larger than `--max-file` allows.
     pub too_large: u64,
-    /// Files that are too large to be searched for matches that span lines.
-    pub too_large_for_multiline: u64,
+    /// Files that would have to be copied to be searched, and are too large for that.
+    pub too_large_to_copy: u64,
     /// Files that are not UTF-8.
     pub not_text: u64,
     /// Files that cannot be read.

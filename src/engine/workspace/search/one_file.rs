@@ -11,11 +11,12 @@ use super::source::Candidate;
 use super::text::{Beginning, Opened, OpenedText};
 use super::workers::{Scratch, Workers};
 use super::{FoundFile, HeldText};
+use crate::engine::encoding::{Encoding, EncodingChoice};
 use crate::engine::fs::view::FileView;
 use crate::engine::search::{Hit, line_at, whole_lines};
 use crate::engine::{Error, FileStamp, Result};
 
-/// The largest text in which matches may span lines, in bytes: it is copied.
+/// The largest file that is copied, in bytes.
 const MAX_PIECE: usize = 64 << 20;
 
 impl Workers<'_> {
@@ -34,7 +35,13 @@ impl Workers<'_> {
         }
         let slot = self.slot(scratch)?;
         let stamp = FileStamp::of(&stat);
-        let known = self.workspace.stretches(self.pattern, &stamp);
+        let known = match self.options.encoding {
+            // A file with a filter is UTF-8.
+            EncodingChoice::Is(Encoding::Utf8) | EncodingChoice::Auto => {
+                self.workspace.stretches(self.pattern, &stamp)
+            }
+            _ => None,
+        };
         if known.as_ref().is_some_and(Vec::is_empty) {
             counts.files += 1;
             counts.bytes += stamp.len;
@@ -53,7 +60,9 @@ impl Workers<'_> {
             Opened::Mapped(opened, view) => {
                 drop(slot);
                 let known = known.filter(|_| opened.stamp == stamp);
-                return match self.pattern.is_multiline() {
+                let is_copied = self.pattern.is_multiline()
+                    || known.is_none() && self.options.encoding.to_decode(view.bytes()).is_some();
+                return match is_copied {
                     true => self.search_in_one_piece(file, opened, &view, known, batch, scratch),
                     false => self.search_map(file, opened, view, known, batch, scratch),
                 };
@@ -63,8 +72,8 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Searches a copy of a mapped text for matches that may span lines. That cannot be stopped, so only one thread of
-    /// all searches does it at a time, and not with the largest texts.
+    /// Searches a copy of a mapped text: for matches that may span lines, or to decode it. That cannot be stopped, so only
+    /// one thread of all searches does it at a time, and not with the largest texts.
     fn search_in_one_piece(
         &self,
         file: Candidate,
@@ -75,7 +84,7 @@ impl Workers<'_> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         if opened.len() > MAX_PIECE {
-            batch.counts.too_large_for_multiline += 1;
+            batch.counts.too_large_to_copy += 1;
             return Ok(());
         }
         let _slot = self.workspace.search_slots.take_long(self.control)?;
@@ -97,6 +106,15 @@ impl Workers<'_> {
         scratch: &mut Scratch,
     ) -> Option<FoundFile> {
         let (bytes, counts) = (&scratch.buffer[..opened.len()], &mut batch.counts);
+        if known.is_none()
+            && let Some(encoding) = self.options.encoding.to_decode(bytes)
+        {
+            let Ok(text) = encoding.decode(bytes.strip_prefix(encoding.mark()).unwrap_or(bytes)) else {
+                counts.not_text += 1;
+                return None;
+            };
+            return self.search_decoded(file, opened, text.into_bytes(), batch, scratch);
+        }
         let Beginning::Text(start) = Beginning::of(bytes) else {
             counts.binary += 1;
             return None;
@@ -116,6 +134,23 @@ impl Workers<'_> {
             true => HeldText::None,
             false => HeldText::Copy(bytes.to_vec(), start..bytes.len()),
         };
+        found_file(file, opened, batch, hits, count, held)
+    }
+
+    /// Searches a text that was decoded. Its bytes are not those of the file.
+    fn search_decoded(
+        &self,
+        file: Candidate,
+        opened: OpenedText,
+        text: Vec<u8>,
+        batch: &mut Batch,
+        scratch: &mut Scratch,
+    ) -> Option<FoundFile> {
+        let mut hits = Vec::new();
+        let lines = line_at(&text, file.start)..text.len();
+        let count = scratch.scan.scan(&text, lines, self.options.keep, &mut hits);
+        let whole = 0..text.len();
+        let held = if hits.is_empty() { HeldText::None } else { HeldText::Copy(text, whole) };
         found_file(file, opened, batch, hits, count, held)
     }
 

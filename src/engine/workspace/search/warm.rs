@@ -14,6 +14,7 @@ use super::slots::lowest_priority;
 use super::source::{Candidate, Source};
 use super::text::{Beginning, Opened, OpenedText};
 use crate::engine::cache::CachedText;
+use crate::engine::encoding::EncodingChoice;
 use crate::engine::fs::view::FileView;
 use crate::engine::path::FilePath;
 use crate::engine::search::FilterBuilder;
@@ -158,6 +159,7 @@ impl Workspace {
             wants: &|_, _, _| true,
             skip_ignored: warming.skip_ignored,
             skip_hidden: warming.skip_hidden,
+            encoding: EncodingChoice::default(),
             after: None,
             keep: 0,
         };

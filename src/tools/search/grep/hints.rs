@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::{Grep, several};
-use crate::engine::{Control, Pattern, PatternOptions, SearchOptions, SearchStop, Searched, Workspace};
+use crate::engine::{
+    Control, EncodingChoice, Pattern, PatternOptions, SearchOptions, SearchStop, Searched, Workspace,
+};
 
 /// The time for all hints, at least; after a long search, a tenth of its time.
 const LEAST: Duration = Duration::from_millis(30);
@@ -24,6 +26,9 @@ pub(super) fn hints(
         hints.push(
             "[No file is named by glob, type and exclude: see what there is with list_directory]".into(),
         );
+    }
+    if searched.counts.not_text > 0 && grep.encoding == EncodingChoice::default() {
+        hints.push("[Files that are not UTF-8 are searched with \"encoding\": \"auto\"]".into());
     }
     let as_is = Attempt { how: grep.how, all_files: false };
     let is_letter = |char: char| char.is_alphabetic();
@@ -71,6 +76,7 @@ impl Attempt {
             wants: &|path, from_start, is_folder| grep.wanted.wants(path, from_start, is_folder),
             skip_ignored: !(grep.include_ignored || self.all_files),
             skip_hidden: !(grep.include_hidden || self.all_files),
+            encoding: grep.encoding,
             after: None,
             keep: 0,
         };

@@ -108,6 +108,7 @@ impl<'r> Run<'r> {
             wants: &|_, _, _| true,
             skip_ignored: false,
             skip_hidden: false,
+            encoding: self.grep.encoding,
             after: None,
             keep: self.keep(),
         };
@@ -253,6 +254,7 @@ impl<'r> Run<'r> {
             wants: &|path, from_start, is_folder| grep.wanted.wants(path, from_start, is_folder),
             skip_ignored: !grep.include_ignored,
             skip_hidden: !grep.include_hidden,
+            encoding: grep.encoding,
             after: place.map(Place::as_searched),
             keep,
         };
@@ -343,7 +345,7 @@ fn balance(searched: &Searched) -> String {
         (Reason::Unreadable, counts.unreadable),
         (Reason::NotWanted, counts.not_wanted),
         (Reason::NotWantedFolders, counts.not_wanted_folders),
-        (Reason::TooLargeForMultiline, counts.too_large_for_multiline),
+        (Reason::TooLargeToCopy, counts.too_large_to_copy),
     ] {
         balance.add(reason, number);
     }
