@@ -341,9 +341,9 @@ fn a_search_ends_when_its_time_is_up_with_what_it_has_found() {
     each_transport(|http| {
         let folder = Folder::new();
         folder.write("a", "needle\n");
-        // A pattern that is slow on a text that almost matches.
-        folder.write("b", "a".repeat(60_000_000));
-        let flags = [SET, "--timeout=1", "--max-size=100", "--max-file=100"];
+        // Each takes some milliseconds with this pattern.
+        (0..1_500).for_each(|n| folder.write(&format!("b{n}"), "a".repeat(20_000)));
+        let flags = [SET, "--timeout=1"];
         let slow = json!({ "pattern": "needle|(a?b?){200}(x|y)(a|b){50}z", "output_mode": "content" });
         let text = match http {
             true => Http::start(&folder, &flags).ok("grep", slow),
