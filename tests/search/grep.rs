@@ -341,19 +341,16 @@ fn a_search_ends_when_its_time_is_up_with_what_it_has_found() {
     each_transport(|http| {
         let folder = Folder::new();
         folder.write("a", "needle\n");
-        // Each takes some milliseconds with this pattern.
-        (0..1_500).for_each(|n| folder.write(&format!("b{n}"), "a".repeat(20_000)));
+        // Each takes many milliseconds with this pattern.
+        (0..1_500).for_each(|n| folder.write(&format!("b{n}"), "ab cde ".repeat(3_000)));
         let flags = [SET, "--timeout=1"];
-        let slow = json!({ "pattern": "needle|(a?b?){200}(x|y)(a|b){50}z", "output_mode": "content" });
+        let slow = json!({ "pattern": r"needle|(?:\w+\W+){1,40}zq9", "output_mode": "content" });
         let text = match http {
             true => Http::start(&folder, &flags).ok("grep", slow),
             false => Stdio::start(&folder, &flags).ready().ok("grep", slow),
         };
-        let is_partial = text.contains("searched so far") && text.contains("the time was up");
-        assert!(
-            text.starts_with("a\n1:needle\n") && (is_partial || text.contains("[2 files searched,")),
-            "{text}"
-        );
+        assert!(text.starts_with("a\n1:needle\n"), "{text}");
+        assert!(text.contains("searched so far") && text.contains("the time was up"), "{text}");
     });
 }
 
