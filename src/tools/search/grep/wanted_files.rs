@@ -1,5 +1,6 @@
 //! Which files `grep` searches: by globs of gitignore's syntax, and by the types of files that ripgrep knows.
 
+use std::fmt;
 use std::path::Path;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -71,11 +72,17 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 /// See the module.
-#[derive(Debug)]
 pub(super) struct WantedFiles {
     include: Option<Gitignore>,
     exclude: Option<Gitignore>,
     types: Option<Types>,
+}
+
+impl fmt::Debug for WantedFiles {
+    /// Not with the matchers, whose inner state differs between equal ones.
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.debug_struct("WantedFiles").finish_non_exhaustive()
+    }
 }
 
 impl WantedFiles {
