@@ -119,7 +119,8 @@ pub struct Workspace {
     write_waits: WriteWaits,
     /// See [`Workspace::helpers`]. Counted when they are needed for the first time.
     helpers: OnceLock<Budget>,
-    search_slots: search::SearchSlots,
+    /// See [`Workspace::search_slots`]. The processors are counted when they are needed for the first time.
+    search_slots: OnceLock<search::SearchSlots>,
     filters: FilterCache,
     warming: search::WarmUp,
 }
@@ -146,7 +147,7 @@ impl Workspace {
             plans: Budget::new(PLANS_HELD * options.max_request as usize),
             write_waits: WriteWaits::default(),
             helpers: OnceLock::new(),
-            search_slots: search::SearchSlots::default(),
+            search_slots: OnceLock::new(),
             filters: FilterCache::new(options.filter_bytes),
             warming: search::WarmUp::default(),
             options,

@@ -148,11 +148,16 @@ impl Argument for Count {
     }
 
     fn read(value: &Value) -> Result<Count> {
-        match integer(value.json()) {
-            // The largest number has a meaning of its own in the engine.
-            Some(Integer::Natural(count)) if 1 <= count => Ok(Count(count.min(u64::MAX - 1))),
-            _ => Err(value.wrong(&Count::expected())),
-        }
+        at_least(1, value, &Count::expected()).map(Count)
+    }
+}
+
+/// An integer that is not smaller than `least`.
+fn at_least(least: u64, value: &Value, expected: &str) -> Result<u64> {
+    match integer(value.json()) {
+        // The largest number has a meaning of its own in the engine.
+        Some(Integer::Natural(number)) if least <= number => Ok(number.min(u64::MAX - 1)),
+        _ => Err(value.wrong(expected)),
     }
 }
 
@@ -166,10 +171,7 @@ impl Argument for Natural {
     }
 
     fn read(value: &Value) -> Result<Natural> {
-        match integer(value.json()) {
-            Some(Integer::Natural(number)) => Ok(Natural(number.min(u64::MAX - 1))),
-            _ => Err(value.wrong(&Natural::expected())),
-        }
+        at_least(0, value, &Natural::expected()).map(Natural)
     }
 }
 

@@ -9,6 +9,7 @@ use super::pattern::Pattern;
 use crate::engine::{Control, EntryKind, Error, FilePath, Result, WalkOptions, WalkOrder, Workspace};
 use crate::tools::arguments::{Count, Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key, state_of};
+use crate::tools::filesystem::CONTENT;
 use crate::tools::limited::LimitedText;
 use crate::tools::walking::{Start, shown_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
@@ -24,9 +25,7 @@ pub(crate) static TOOL: Tool = Tool {
         {\"pattern\":\"**/*.test.ts\",\"path\":\"src\"}",
     instructions: "Use glob to find files by their paths.",
     takes: Takes::of::<GlobArguments>(),
-    output_schema: Some(
-        r#"{"type":"object","properties":{"content":{"type":"string"}},"required":["content"]}"#,
-    ),
+    output_schema: Some(CONTENT),
     writes: false,
     destructive: false,
     idempotent: true,

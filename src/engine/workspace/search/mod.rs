@@ -213,7 +213,7 @@ impl Workspace {
         let source = Source::new(self, options, control)?;
         let workers = Workers::new(self, pattern, options, source, receiver, control);
         if !workers.run(Some(Instant::now() + ALONE)) {
-            match self.search_slots.take_search(control) {
+            match self.search_slots().take_search(control) {
                 Ok(_slot) => self.search_on_threads(&workers),
                 Err(error) => workers.end_with(error),
             }
@@ -226,6 +226,11 @@ impl Workspace {
         Ok(searched)
     }
 
+    /// The slots for the threads of all searches.
+    fn search_slots(&self) -> &SearchSlots {
+        self.search_slots.get_or_init(SearchSlots::default)
+    }
+
     /// Goes on with a search on as many threads as there are processors, in favour of other calls.
     fn search_on_threads(&self, workers: &Workers) {
         let started = thread::scope(|scope| {
@@ -234,7 +239,7 @@ impl Workspace {
                 workers.run(None);
             };
             let start = |_| thread::Builder::new().name("search".into()).spawn_scoped(scope, work).is_ok();
-            (0..self.search_slots.count()).map(start).filter(|started| *started).count()
+            (0..self.search_slots().count()).map(start).filter(|started| *started).count()
         });
         // Without a thread to be had, the calling one goes on.
         if started == 0 {

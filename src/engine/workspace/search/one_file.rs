@@ -87,7 +87,7 @@ impl Workers<'_> {
             batch.counts.too_large_to_copy += 1;
             return Ok(());
         }
-        let _slot = self.workspace.search_slots.take_long(self.control)?;
+        let _slot = self.workspace.search_slots().take_long(self.control)?;
         let small = std::mem::replace(&mut scratch.buffer, view.bytes().to_vec());
         let is_changing = opened.is_changing || !view.unchanged();
         let found = self.search_copy(file, OpenedText { is_changing, ..opened }, known, batch, scratch);

@@ -150,19 +150,19 @@ impl<'s> Workers<'s> {
     pub(super) fn slot(&self, scratch: &Scratch) -> Result<Option<Slot<'_>>> {
         match scratch.alone {
             true => Ok(None),
-            false => self.workspace.search_slots.take(self.control).map(Some),
+            false => self.workspace.search_slots().take(self.control).map(Some),
         }
     }
 
     /// Searches parts of a large text until none is left.
     fn search_parts(&self, large: &LargeText, scratch: &mut Scratch) {
-        while large.search_part(&mut scratch.scan, &self.workspace.search_slots, self.control) {}
+        while large.search_part(&mut scratch.scan, self.workspace.search_slots(), self.control) {}
     }
 
     fn next_job(&self) -> Job {
         let mut work = self.work();
         loop {
-            if work.stop.is_some() || work.error.is_some() {
+            if !work.goes_on() {
                 return Job::End;
             }
             if let Some(large) = work.large.iter().find(|large| large.has_parts()) {
@@ -247,7 +247,7 @@ impl<'s> Workers<'s> {
 
     /// The result, once no thread is at work, and how many files were read because no filter is known for them.
     pub(super) fn finish(self) -> Result<(Searched, u64)> {
-        let mut work = self.work.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let work = self.work.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = work.error {
             return Err(error);
         }
@@ -255,7 +255,7 @@ impl<'s> Workers<'s> {
             self.delivery.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.stop = work.stop;
         if done.stop.is_none() {
-            done.counts.add(&std::mem::take(&mut work.source.counts));
+            done.counts.add(&work.source.counts);
             done.left_out = work.source.left_out();
         }
         Ok((done, unknown))

@@ -37,6 +37,15 @@ pub(super) struct Run<'r> {
     pub(super) started: Instant,
 }
 
+/// What a search for the newest files with matches has found.
+struct NewestFound {
+    /// The newest first, as many as an answer can hold.
+    files: Vec<MatchedFile>,
+    /// Number of all.
+    ahead: u64,
+    searched: Searched,
+}
+
 /// Where the next call goes on, and the state of the file there.
 type Next = Option<(Place, u64)>;
 
@@ -64,17 +73,9 @@ impl<'r> Run<'r> {
     /// Lines, those of the newest files first.
     pub(super) fn content_by_time(self, wanted: OutputKinds) -> Result<Reply> {
         let place = self.place(true)?;
-        let room = if self.grep.offset > 0 { usize::MAX } else { self.room() };
-        let mut newest = NewestFiles::new(usize::MAX, room);
-        let mut searched = self.search(0, None, &mut |file| {
-            let file = MatchedFile::new(&file, self.shown(&file), state_of(&file.stamp));
-            if is_ahead(place, &file) {
-                newest.push(file);
-            }
-            true
-        })?;
+        let NewestFound { files, mut searched, .. } = self.newest(usize::MAX, place)?;
         let (mut content, mut next) = (self.new_content(), None);
-        for file in newest.finish() {
+        for file in files {
             let stop = self.push_again(&mut content, &file, place)?;
             if stop == Some(SearchStop::Time) {
                 searched.stop = stop;
@@ -87,6 +88,21 @@ impl<'r> Run<'r> {
             }
         }
         self.content_reply(content, &searched, next, false, wanted)
+    }
+
+    /// Searches for the files with matches at a place of a list by time, or behind it: the newest, at most `most`.
+    fn newest(self, most: usize, place: Option<&Place>) -> Result<NewestFound> {
+        let room = if self.grep.offset > 0 { usize::MAX } else { self.room() };
+        let (mut newest, mut ahead) = (NewestFiles::new(most, room), 0);
+        let searched = self.search(0, None, &mut |file| {
+            let file = MatchedFile::new(&file, self.shown(&file), state_of(&file.stamp));
+            if is_ahead(place, &file) {
+                ahead += 1;
+                newest.push(file);
+            }
+            true
+        })?;
+        Ok(NewestFound { files: newest.finish(), ahead, searched })
     }
 
     /// Searches one file again, and tells its lines. Returns why the answer ends there, if it does.
@@ -146,19 +162,10 @@ impl<'r> Run<'r> {
         let place = self.place(true)?;
         let most = self.grep.most.unwrap_or(u64::MAX);
         let needed = usize::try_from(most.saturating_add(self.grep.offset)).unwrap_or(usize::MAX);
-        let room = if self.grep.offset > 0 { usize::MAX } else { self.room() };
-        let (mut newest, mut ahead) = (NewestFiles::new(needed, room), 0);
-        let searched = self.search(0, None, &mut |file| {
-            let file = MatchedFile::new(&file, self.shown(&file), state_of(&file.stamp));
-            if is_ahead(place, &file) {
-                ahead += 1;
-                newest.push(file);
-            }
-            true
-        })?;
+        let NewestFound { files, ahead, searched } = self.newest(needed, place)?;
         let mut list = LimitedText::new(self.grep.limit).at_most(most);
         let (mut last, skipped) = (None, self.grep.offset.min(ahead));
-        for file in newest.finish().iter().skip(skipped as usize) {
+        for file in files.iter().skip(skipped as usize) {
             if list.push_line(&line_of(&file.shown, file.count)) {
                 last = Some((Place::behind_in_time(file), file.state));
             }
@@ -214,7 +221,7 @@ impl<'r> Run<'r> {
         list: LimitedText,
         unit: &str,
         searched: &Searched,
-        next: Option<(Place, u64)>,
+        next: Next,
         has_changed: bool,
         wanted: OutputKinds,
     ) -> Result<Reply> {
