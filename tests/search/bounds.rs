@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{SET, balance, paths, serve, touch};
-use crate::support::{Folder, Mcp, Stdio, cancelled, command, mostly_within, ping, request, with_injected};
+use crate::support::{
+    Folder, Mcp, Stdio, cancelled, command, mostly_within, ping, request, until, with_injected,
+};
 use crate::trees::{next_of, put};
 
 #[test]
@@ -78,6 +80,60 @@ fn a_cancelled_search_ends_within_50_ms() {
         assert_eq!(server.recv()["id"], "next");
         start.elapsed()
     });
+}
+
+/// It has so many states that matching it is slow.
+const SLOW: &str = "a[ab]{16}zq9";
+
+/// One line of 16 MB that does not match.
+fn long_line() -> Folder {
+    let folder = Folder::new();
+    let mut random = 1_u32;
+    let letters = std::iter::repeat_with(|| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if random >> 31 == 0 { 'a' } else { 'b' }
+    });
+    folder.write("long", letters.take(16 << 20).collect::<String>());
+    folder
+}
+
+#[test]
+fn a_search_in_one_long_line_ends_when_its_time_is_up_and_says_that_it_has_no_result() {
+    let folder = long_line();
+    let server = serve(&folder, &["--timeout=1", "--max-file=100"]);
+    for multiline in [false, true] {
+        let arguments = json!({ "pattern": SLOW, "output_mode": "content", "multiline": multiline });
+        let text = server.ok("grep", arguments);
+        assert!(text.contains("0 files searched so far"), "{text}");
+        assert!(text.contains("[No file could be searched in the time. "), "{text}");
+    }
+}
+
+fn has_thread(pid: u32, name: &str) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    // A thread may end meanwhile.
+    threads
+        .map(|thread| std::fs::read_to_string(thread.path().join("comm")))
+        .any(|comm| comm.is_ok_and(|comm| comm.trim_end() == name))
+}
+
+#[test]
+fn a_cancelled_search_in_one_long_line_ends_within_50_ms() {
+    let folder = long_line();
+    for multiline in [false, true] {
+        mostly_within(Duration::from_millis(50), || {
+            let server = serve(&folder, &["--max-in-flight=1", "--max-file=100"]);
+            let arguments = json!({ "pattern": SLOW, "multiline": multiline });
+            server.send(&request(7, "tools/call", json!({ "name": "grep", "arguments": arguments })));
+            until("threads search", || has_thread(server.pid(), "search"));
+            let start = std::time::Instant::now();
+            server.send(&cancelled(7));
+            server.send(&ping("next"));
+            assert_eq!(server.recv()["id"], "next");
+            until("no thread searches", || !has_thread(server.pid(), "search"));
+            start.elapsed()
+        });
+    }
 }
 
 #[test]

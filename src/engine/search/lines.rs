@@ -10,6 +10,11 @@ use regex_automata::meta::Cache;
 use regex_automata::{Input, Span};
 
 use super::Pattern;
+use super::stoppable::{States, Step};
+use crate::engine::{Control, Result};
+
+/// A longer text is searched in a slower way, which can be stopped. In bytes.
+const LONG: usize = 4 << 20;
 
 /// The lines of one match: one line, unless matches span lines. Bytes of the text, without the last break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,24 +30,35 @@ pub struct Hit {
 pub struct LineMatcher<'p> {
     pattern: &'p Pattern,
     cache: Cache,
+    control: &'p Control,
+    /// For long texts.
+    states: Option<States>,
+    /// See [`LONG`].
+    long: usize,
 }
 
 impl<'p> LineMatcher<'p> {
-    /// For one thread.
-    pub fn new(pattern: &'p Pattern) -> LineMatcher<'p> {
-        LineMatcher { pattern, cache: pattern.regex().create_cache() }
+    /// For one thread. A search ends with an error when `control` says so.
+    pub fn new(pattern: &'p Pattern, control: &'p Control) -> LineMatcher<'p> {
+        LineMatcher { pattern, cache: pattern.regex().create_cache(), control, states: None, long: LONG }
     }
 
     /// Counts the lines of `range` with a match, and adds the first ones to `hits` until there are `keep`. The range
     /// begins and ends where a line begins, or at the end of the text. Lines of a match that spans lines count together,
     /// once.
-    pub(crate) fn scan(&mut self, text: &[u8], range: Range<usize>, keep: usize, hits: &mut Vec<Hit>) -> u64 {
+    pub(crate) fn scan(
+        &mut self,
+        text: &[u8],
+        range: Range<usize>,
+        keep: usize,
+        hits: &mut Vec<Hit>,
+    ) -> Result<u64> {
         let (mut from, mut count) = (range.start, 0);
         while from < range.end {
             let is_kept = hits.len() < keep;
             let hit = match self.pattern.is_multiline() {
-                true => self.next_spanning(text, from..range.end),
-                false => self.next_line(text, from..range.end, is_kept),
+                true => self.next_spanning(text, from..range.end)?,
+                false => self.next_line(text, from..range.end, is_kept)?,
             };
             let Some((hit, next)) = hit else { break };
             count += 1;
@@ -55,15 +71,19 @@ impl<'p> LineMatcher<'p> {
             }
             from = next;
         }
-        count
+        Ok(count)
     }
 
     /// The next line with a match, and where the line behind it begins. Where the line begins is looked for if `with_start`.
-    fn next_line(&mut self, text: &[u8], range: Range<usize>, with_start: bool) -> Option<(Hit, usize)> {
+    fn next_line(
+        &mut self,
+        text: &[u8],
+        range: Range<usize>,
+        with_start: bool,
+    ) -> Result<Option<(Hit, usize)>> {
         let mut from = range.start;
         while from < range.end {
-            let input = Input::new(text).span(Span::from(from..range.end)).earliest(true);
-            let at = self.pattern.regex().search_half_with(&mut self.cache, &input)?.offset();
+            let Some(at) = self.match_end(text, from..range.end)? else { return Ok(None) };
             // A match of nothing between the two bytes of a CRLF is in no line.
             if is_inside_crlf(text, at) {
                 from = at + 1;
@@ -71,33 +91,61 @@ impl<'p> LineMatcher<'p> {
             }
             let start = if with_start || at == range.end { line_start(text, from..at) } else { from };
             if start == range.end {
-                return None;
+                return Ok(None);
             }
             let end = line_end(text, at..range.end);
-            return Some((Hit { start, end }, behind_break(text, end)));
+            return Ok(Some((Hit { start, end }, behind_break(text, end))));
         }
-        None
+        Ok(None)
+    }
+
+    /// A byte of the first line of the range with a match: the first where it is known that there is one.
+    fn match_end(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<usize>> {
+        if range.len() > self.long
+            && let Some(stoppable) = self.pattern.stoppable()
+        {
+            let states = self.states.get_or_insert_with(|| stoppable.states());
+            if let Step::Found(end) = stoppable.end(states, text, range.clone(), true, self.control)? {
+                return Ok(end);
+            }
+        }
+        let input = Input::new(text).span(Span::from(range)).earliest(true);
+        Ok(self.pattern.regex().search_half_with(&mut self.cache, &input).map(|found| found.offset()))
+    }
+
+    /// The first match in the range.
+    fn next_match(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<Range<usize>>> {
+        self.control.check()?;
+        if range.len() > self.long
+            && let Some(stoppable) = self.pattern.stoppable()
+        {
+            let states = self.states.get_or_insert_with(|| stoppable.states());
+            if let Step::Found(found) = stoppable.find(states, text, range.clone(), self.control)? {
+                return Ok(found);
+            }
+        }
+        let input = Input::new(text).span(Span::from(range));
+        Ok(self.pattern.regex().search_with(&mut self.cache, &input).map(|found| found.range()))
     }
 
     /// The lines of the next match and of those that begin in them.
-    fn next_spanning(&mut self, text: &[u8], range: Range<usize>) -> Option<(Hit, usize)> {
+    fn next_spanning(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<(Hit, usize)>> {
         let mut hit: Option<Hit> = None;
         let mut from = range.start;
         while from <= range.end {
-            let input = Input::new(text).span(Span::from(from..range.end));
-            let Some(found) = self.pattern.regex().search_with(&mut self.cache, &input) else { break };
-            from = if found.is_empty() { next_char(text, found.end()) } else { found.end() };
-            let is_inside = is_inside_crlf(text, found.start());
+            let Some(found) = self.next_match(text, from..range.end)? else { break };
+            from = if found.is_empty() { next_char(text, found.end) } else { found.end };
+            let is_inside = is_inside_crlf(text, found.start);
             if is_inside && found.is_empty() {
                 continue;
             }
             // The two bytes of a CRLF are of one line.
-            let start = line_start(text, range.start..found.start() - usize::from(is_inside));
+            let start = line_start(text, range.start..found.start - usize::from(is_inside));
             if start == range.end {
                 continue;
             }
             // A match that ends in a break does not reach into the line behind it.
-            let last = if found.is_empty() { found.end() } else { last_char(text, &found.range()) };
+            let last = if found.is_empty() { found.end } else { last_char(text, &found) };
             let last = last - usize::from(is_inside_crlf(text, last));
             let end = line_end(text, last..range.end);
             match &mut hit {
@@ -106,7 +154,7 @@ impl<'p> LineMatcher<'p> {
                 None => hit = Some(Hit { start, end }),
             }
         }
-        hit.map(|hit| (hit, behind_break(text, hit.end)))
+        Ok(hit.map(|hit| (hit, behind_break(text, hit.end))))
     }
 
     /// Where the first match in a line begins. Its bytes must not change meanwhile.
@@ -115,12 +163,12 @@ impl<'p> LineMatcher<'p> {
     }
 
     /// The first hits from the byte `from` on, where a line begins: at most `count`, behind the first `skip`.
-    pub fn hits_behind(&mut self, text: &[u8], from: usize, mut skip: u64, count: usize) -> Vec<Hit> {
+    pub fn hits_behind(&mut self, text: &[u8], from: usize, mut skip: u64, count: usize) -> Result<Vec<Hit>> {
         let (mut hits, mut from) = (Vec::new(), from);
         while from < text.len() && hits.len() < count {
             let next = match self.pattern.is_multiline() {
-                true => self.next_spanning(text, from..text.len()),
-                false => self.next_line(text, from..text.len(), true),
+                true => self.next_spanning(text, from..text.len())?,
+                false => self.next_line(text, from..text.len(), true)?,
             };
             let Some((hit, next)) = next.filter(|(_, next)| *next > from) else { break };
             match skip {
@@ -129,7 +177,7 @@ impl<'p> LineMatcher<'p> {
             }
             from = next;
         }
-        hits
+        Ok(hits)
     }
 
     /// Calls `found` with each match in `lines`, the bytes of the lines of a hit with their last break, until it returns
@@ -230,153 +278,4 @@ fn next_char(text: &[u8], at: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::engine::PatternOptions;
-
-    fn hits(pattern: &str, options: PatternOptions, text: &str) -> Vec<String> {
-        let pattern = Pattern::new(pattern, options).unwrap();
-        let mut hits = Vec::new();
-        let count = LineMatcher::new(&pattern).scan(text.as_bytes(), 0..text.len(), usize::MAX, &mut hits);
-        assert_eq!(
-            LineMatcher::new(&pattern).scan(text.as_bytes(), 0..text.len(), 0, &mut Vec::new()),
-            count
-        );
-        assert_eq!(hits.len() as u64, count);
-        hits.into_iter().map(|hit| text[hit.start..hit.end].to_owned()).collect()
-    }
-
-    fn lines(pattern: &str, text: &str) -> Vec<String> {
-        hits(pattern, PatternOptions::default(), text)
-    }
-
-    fn spanning(pattern: &str, text: &str) -> Vec<String> {
-        hits(pattern, PatternOptions { multiline: true, ..PatternOptions::default() }, text)
-    }
-
-    #[test]
-    fn each_line_with_a_match_comes_once_whatever_its_break() {
-        assert_eq!(lines("a", "a a\nb\r\nca\rx\nä a"), ["a a", "ca", "ä a"]);
-        assert_eq!(lines("^", "a\r\n\r\nb\n"), ["a", "", "b"]);
-        assert_eq!(lines("^$", "\n\na\n"), ["", ""]);
-        assert_eq!(lines("x*", "a\nb"), ["a", "b"]);
-        assert_eq!(lines("a$", "ba\r\nab\na"), ["ba", "a"]);
-        assert_eq!(lines("a", ""), [""; 0]);
-    }
-
-    #[test]
-    fn nothing_is_found_between_the_bytes_of_a_crlf_or_behind_the_last_break() {
-        assert_eq!(lines(r"\B", "a\r\nb\r\n"), [""; 0]);
-        assert_eq!(lines("$", "a\r\n"), ["a"]);
-        assert_eq!(spanning("$", "a\r\nb\n"), ["a", "b"]);
-        assert_eq!(spanning(r"\B", "a\r\nb\r\n"), [""; 0]);
-    }
-
-    #[test]
-    fn lines_of_matches_that_span_lines_come_together() {
-        assert_eq!(spanning(r"b\nc", "a\nxb\ncy\nd"), ["xb\ncy"]);
-        assert_eq!(spanning(r"b\nc|y\nd", "a\nxb\ncy\nd\ne"), ["xb\ncy\nd"]);
-        assert_eq!(spanning("a\n", "a\nb\na\nc"), ["a", "a"]);
-        assert_eq!(spanning("(?s)a.*c", "x\na\nb\nc\nd"), ["a\nb\nc"]);
-        assert_eq!(spanning("b", "b b\nb\nc"), ["b b", "b"]);
-        assert_eq!(spanning("\\n", "a\r\nb\r\n"), ["a", "b"], "the LF of a CRLF is of its line");
-        assert_eq!(spanning("a\\nb", "a\r\nb\rc"), ["a\r\nb"], "a break of any kind");
-        assert_eq!(spanning("b\\nc", "a\r\nb\rc"), ["b\rc"]);
-    }
-
-    #[test]
-    fn a_part_of_a_text_is_scanned_as_in_the_whole() {
-        let (text, pattern) = ("ab\nb\nxb\n", Pattern::new(r"^b|\Bb", PatternOptions::default()).unwrap());
-        let mut found = Vec::new();
-        let mut scan = LineMatcher::new(&pattern);
-        for range in [0..3, 3..5, 5..8] {
-            scan.scan(text.as_bytes(), range, usize::MAX, &mut found);
-        }
-        let found: Vec<_> = found.iter().map(|hit| (hit.start, hit.end)).collect();
-        assert_eq!(found, [(0, 2), (3, 4), (5, 7)]);
-    }
-
-    #[test]
-    fn matches_in_a_line_are_told_without_those_of_nothing() {
-        let pattern = Pattern::new("a*", PatternOptions::default()).unwrap();
-        let mut found = Vec::new();
-        LineMatcher::new(&pattern).matches(b"aa b a\n", |range| {
-            found.push(range);
-            true
-        });
-        assert_eq!(found, [0..2, 5..6]);
-    }
-
-    #[test]
-    fn the_line_that_begins_next_is_found_from_any_byte() {
-        let text = b"a\r\nbb\rc\n\nd";
-        let starts: Vec<_> = (0..=11).map(|at| line_at(text, at)).collect();
-        assert_eq!(starts, [0, 3, 3, 3, 6, 6, 6, 8, 8, 9, 10, 10]);
-    }
-
-    #[test]
-    fn ranges_become_the_whole_lines_around_them() {
-        let text = b"ab\ncd\ref\n\ngh";
-        let whole = |ranges: &[Range<usize>], from| whole_lines(text, ranges.iter().cloned(), from);
-        assert_eq!(whole(&[0..1], 0), [0..3]);
-        assert_eq!(whole(&[1..4], 0), [0..9]);
-        assert_eq!(whole(&[0..1, 7..8], 0), [0..9]);
-        assert_eq!(whole(&[0..3, 10..99], 0), [0..3, 10..12]);
-        assert_eq!(whole(&[7..8], 5), [6..9], "from the line behind the byte");
-        assert_eq!(whole(&[0..3, 9..10], 5), [9..10]);
-        assert_eq!(whole(&[0..12], 0), [0..12]);
-    }
-
-    #[test]
-    fn the_line_before_is_found_over_any_break() {
-        let text = b"a\r\nbb\rc\n\nd";
-        let starts: Vec<_> = std::iter::successors(Some(9), |start| line_before(text, *start)).collect();
-        assert_eq!(starts, [9, 8, 6, 3, 0]);
-    }
-
-    /// The lines with a match, each looked at alone by an expression whose text is one line.
-    fn naive(pattern: &str, options: PatternOptions, text: &str) -> Vec<String> {
-        let pattern = if options.fixed { regex_syntax::escape(pattern) } else { pattern.to_owned() };
-        let pattern = match options.whole_words {
-            true => format!(r"\b{{start-half}}(?:{pattern})\b{{end-half}}"),
-            false => pattern,
-        };
-        let syntax = regex_automata::util::syntax::Config::new().case_insensitive(options.ignore_case);
-        let regex = regex_automata::meta::Regex::builder().syntax(syntax).build(&pattern).unwrap();
-        let (mut lines, mut rest) = (Vec::new(), text);
-        while !rest.is_empty() {
-            let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
-            if regex.is_match(&rest[..end]) {
-                lines.push(rest[..end].to_owned());
-            }
-            rest = &rest[behind_break(rest.as_bytes(), end)..];
-        }
-        lines
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
-
-        #[test]
-        fn the_lines_found_are_those_in_which_the_pattern_matches(
-            text in "([abBx \u{e4}_]{0,4}(\n|\r\n|\r)){0,10}[abx]{0,3}",
-            pattern in r"(\^|)(a|b|B|x|\.|\\s|\\w|\\W|\\b|\\B|\[\^a\]|\(a\|bx\)|\(\?:b\|\)|\(\?s:\.\))(\*|\+|\?|)(a|b|\\S|\u{e4}|)(\$|)",
-            [fixed, ignore_case, whole_words] in any::<[bool; 3]>(),
-            cut in any::<prop::sample::Index>(),
-        ) {
-            let options = PatternOptions { fixed, ignore_case, whole_words, multiline: false };
-            let expected = naive(&pattern, options, &text);
-            prop_assert_eq!(&hits(&pattern, options, &text), &expected);
-            // In two parts.
-            let (compiled, at) = (Pattern::new(&pattern, options).unwrap(), line_at(text.as_bytes(), cut.index(text.len() + 1)));
-            let (mut scan, mut found) = (LineMatcher::new(&compiled), Vec::new());
-            for range in [0..at, at..text.len()] {
-                scan.scan(text.as_bytes(), range, usize::MAX, &mut found);
-            }
-            let found: Vec<_> = found.iter().map(|hit| text[hit.start..hit.end].to_owned()).collect();
-            prop_assert_eq!(found, expected);
-        }
-    }
-}
+mod tests;

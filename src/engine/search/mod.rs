@@ -7,6 +7,7 @@ mod filter;
 mod lines;
 mod literals;
 mod pattern;
+mod stoppable;
 
 pub use filter::{FileFilter, FilterBuilder, FilterCache, Query, Shape};
 pub(crate) use lines::whole_lines;

@@ -2,6 +2,8 @@
 //!
 //! Matching takes linear time, and what a pattern may take in memory is bounded. Knows no files.
 
+use std::sync::OnceLock;
+
 use regex_automata::meta::{BuildError, Config, Regex};
 use regex_syntax::hir::{
     Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
@@ -9,6 +11,7 @@ use regex_syntax::hir::{
 use regex_syntax::{ParserBuilder, ast, hir};
 
 use super::filter::Query;
+use super::stoppable::Stoppable;
 
 /// The longest pattern, in bytes.
 const MAX_PATTERN: usize = 64 << 10;
@@ -41,6 +44,9 @@ pub struct Pattern {
     regex: Regex,
     query: Query,
     multiline: bool,
+    hir: Hir,
+    /// Made when a long text is first searched. `None`: it would be too large.
+    stoppable: OnceLock<Option<Stoppable>>,
 }
 
 /// Why a pattern cannot be used.
@@ -76,7 +82,14 @@ impl Pattern {
             .onepass_size_limit(Some(MAX_COMPILED / 8))
             .hybrid_cache_capacity(MAX_STATES);
         let regex = Regex::builder().configure(config).build_from_hir(&hir).map_err(too_large)?;
-        Ok(Pattern { regex, query: Query::of(&hir), multiline: options.multiline })
+        let (query, stoppable) = (Query::of(&hir), OnceLock::new());
+        Ok(Pattern { regex, query, multiline: options.multiline, hir, stoppable })
+    }
+
+    /// The form for searches that can be stopped, if there is one.
+    pub(super) fn stoppable(&self) -> Option<&Stoppable> {
+        let new = || Stoppable::new(&self.hir, MAX_COMPILED, MAX_STATES);
+        self.stoppable.get_or_init(new).as_ref()
     }
 
     /// The compiled form. Finds matches in text whose lines end in `\n`, `\r\n` or `\r`.

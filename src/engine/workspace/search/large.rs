@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::slots::SearchSlots;
-use crate::engine::Control;
 use crate::engine::fs::view::FileView;
 use crate::engine::search::{Hit, LineMatcher, line_at};
+use crate::engine::text::lines::char_boundary;
+use crate::engine::{Control, Result};
 
 /// A part of more bytes is long.
 const LONG: usize = 4 * PART;
@@ -57,6 +58,8 @@ struct State {
 struct PartHits {
     hits: Vec<Hit>,
     count: u64,
+    /// Where its last line ends.
+    end: usize,
 }
 
 /// What was found in a large text.
@@ -105,59 +108,71 @@ impl LargeText {
     /// Searches one part. Returns false if none is left, or the search is to end. A part that is much longer, because of a
     /// long line, waits for the slot of such parts.
     pub(super) fn search_part(&self, scan: &mut LineMatcher, slots: &SearchSlots, control: &Control) -> bool {
-        let Some((number, range, keep)) = self.take() else { return false };
+        let Some((number, part, keep)) = self.take() else { return false };
         let _at_work = AtWork(self);
-        let text = self.text();
         let mut found = PartHits::default();
-        let slot = match range.len() > LONG {
-            true => slots.take_long(control),
-            false => slots.take(control),
-        };
-        let goes_on = slot.is_ok() && control.check().is_ok();
-        let is_text =
-            goes_on && (self.is_known_text || simdutf8::basic::from_utf8(&text[range.clone()]).is_ok());
-        if is_text {
-            found.count = scan.scan(text, range, keep, &mut found.hits);
-        }
+        let searched = self.part_range(&part, control).and_then(|range| {
+            let _slot = match range.len() > LONG {
+                true => slots.take_long(control)?,
+                false => slots.take(control)?,
+            };
+            control.check()?;
+            if !self.is_known_text && !is_utf8(&self.text()[range.clone()], control)? {
+                return Ok(false);
+            }
+            found.end = range.end;
+            found.count = scan.scan(self.text(), range, keep, &mut found.hits)?;
+            Ok(true)
+        });
         let mut state = self.state();
-        state.is_text &= is_text || !goes_on;
-        if goes_on {
+        state.is_text &= !matches!(searched, Ok(false));
+        if searched.is_ok() {
             state.put(number, found, self.keep);
         }
-        goes_on
+        searched.is_ok()
     }
 
-    /// Takes the next part: its number, its bytes, and how many hits it may keep.
-    fn take(&self) -> Option<(usize, Range<usize>, usize)> {
+    /// Takes the next part: its number, and how many hits it may keep.
+    fn take(&self) -> Option<(usize, Part, usize)> {
         let mut state = self.state();
         let number = state.next;
         let part = self.parts.get(number).filter(|_| state.is_text)?;
         state.next += 1;
         state.running += 1;
         let keep = if state.merged.hits.len() < self.keep { self.keep } else { 0 };
-        drop(state);
-        let at =
-            |byte| if byte == part.stretch.start { byte } else { self.line_at(byte).min(part.stretch.end) };
-        let start = at(part.bytes.start);
+        Some((number, part.clone(), keep))
+    }
+
+    /// The lines of a part.
+    fn part_range(&self, part: &Part, control: &Control) -> Result<Range<usize>> {
+        let at = |byte| match byte == part.stretch.start {
+            true => Ok(byte),
+            false => self.line_at(byte, control).map(|line| line.min(part.stretch.end)),
+        };
+        let start = at(part.bytes.start)?;
         // In a map that changes, the end may come to lie before it.
-        Some((number, start..at(part.bytes.end).max(start), keep))
+        Ok(start..at(part.bytes.end)?.max(start))
     }
 
     /// Where the first line at or behind the byte `at` begins, or the end of the text.
-    fn line_at(&self, at: usize) -> usize {
-        let text = self.text();
-        if at == 0 || at >= text.len() {
-            return at.min(text.len());
-        }
+    fn line_at(&self, at: usize, control: &Control) -> Result<usize> {
         let known = self.state().long_line.clone();
         if known.contains(&at) {
-            return known.end;
+            return Ok(known.end);
         }
-        let line = line_at(text, at);
-        if line - at > PART {
+        let (text, mut line) = (self.text(), at);
+        loop {
+            let step = text.len().min(line.saturating_add(PART));
+            line = line_at(&text[..step], line);
+            if line < step || step == text.len() {
+                break;
+            }
+            control.check()?;
+        }
+        if line.saturating_sub(at) > PART {
             self.state().long_line = at..line;
         }
-        line
+        Ok(line)
     }
 
     /// Waits until no thread is at a part of it. What was found up to the first part that was not searched.
@@ -165,12 +180,12 @@ impl LargeText {
         let running = |state: &mut State| state.running > 0;
         let state = self.done.wait_while(self.state(), running);
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
-        let PartHits { hits, count } = std::mem::take(&mut state.merged);
+        let PartHits { hits, count, end } = std::mem::take(&mut state.merged);
         let (is_text, next) = (state.is_text, self.parts.get(state.merged_parts));
         drop(state);
         let rest = next.map(|part| match part.bytes.start == part.stretch.start {
             true => part.bytes.start,
-            false => self.line_at(part.bytes.start),
+            false => end,
         });
         LargeHits { hits, count, is_text, rest }
     }
@@ -196,10 +211,25 @@ impl State {
         while let Some(found) = self.waiting.remove(&self.merged_parts) {
             self.merged_parts += 1;
             self.merged.count += found.count;
+            self.merged.end = found.end;
             let room = keep.saturating_sub(self.merged.hits.len());
             self.merged.hits.extend(found.hits.into_iter().take(room));
         }
     }
+}
+
+/// Whether all of it is UTF-8.
+fn is_utf8(bytes: &[u8], control: &Control) -> Result<bool> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (step, behind) = rest.split_at(char_boundary(rest, PART));
+        if simdutf8::basic::from_utf8(step).is_err() {
+            return Ok(false);
+        }
+        control.check()?;
+        rest = behind;
+    }
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -230,7 +260,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
-                    let mut scan = LineMatcher::new(&pattern);
+                    let mut scan = LineMatcher::new(&pattern, &control);
                     while large.search_part(&mut scan, &slots, &control) {}
                 });
             }
@@ -243,7 +273,9 @@ mod tests {
     fn at_once(text: &[u8], start: usize) -> Vec<Hit> {
         let pattern = Pattern::new("a", PatternOptions::default()).unwrap();
         let mut hits = Vec::new();
-        LineMatcher::new(&pattern).scan(text, line_at(text, start)..text.len(), usize::MAX, &mut hits);
+        let control = Control::new(Duration::from_secs(60));
+        let mut scan = LineMatcher::new(&pattern, &control);
+        scan.scan(text, line_at(text, start)..text.len(), usize::MAX, &mut hits).unwrap();
         hits
     }
 
@@ -284,7 +316,11 @@ mod tests {
             (Pattern::new("a", PatternOptions::default()).unwrap(), Control::new(Duration::ZERO));
         let text = "a\n".repeat(100);
         let large = LargeText::new(view(text.as_bytes()), 0..200, &[0..200], 100, 10);
-        assert!(!large.search_part(&mut LineMatcher::new(&pattern), &SearchSlots::default(), &control));
+        assert!(!large.search_part(
+            &mut LineMatcher::new(&pattern, &control),
+            &SearchSlots::default(),
+            &control
+        ));
         let found = large.finish();
         assert_eq!((found.count, found.rest), (0, Some(0)));
     }

@@ -55,7 +55,7 @@ impl Workers<'_> {
             }
             Opened::Copied(opened) => {
                 let known = known.filter(|_| opened.stamp == stamp);
-                self.search_copy(file, opened, known, batch, scratch)
+                self.search_copy(file, opened, known, batch, scratch)?
             }
             Opened::Mapped(opened, view) => {
                 drop(slot);
@@ -72,8 +72,8 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Searches a copy of a mapped text: for matches that may span lines, or to decode it. That cannot be stopped, so only
-    /// one thread of all searches does it at a time, and not with the largest texts.
+    /// Searches a copy of a mapped text: for matches that may span lines, or to decode it. That takes memory, so only one
+    /// thread of all searches does it at a time, and not with the largest texts.
     fn search_in_one_piece(
         &self,
         file: Candidate,
@@ -92,7 +92,7 @@ impl Workers<'_> {
         let is_changing = opened.is_changing || !view.unchanged();
         let found = self.search_copy(file, OpenedText { is_changing, ..opened }, known, batch, scratch);
         scratch.buffer = small;
-        batch.found.extend(found);
+        batch.found.extend(found?);
         Ok(())
     }
 
@@ -104,37 +104,37 @@ impl Workers<'_> {
         known: Option<Vec<Range<u64>>>,
         batch: &mut Batch,
         scratch: &mut Scratch,
-    ) -> Option<FoundFile> {
+    ) -> Result<Option<FoundFile>> {
         let (bytes, counts) = (&scratch.buffer[..opened.len()], &mut batch.counts);
         if known.is_none()
             && let Some(encoding) = self.options.encoding.to_decode(bytes)
         {
             let Ok(text) = encoding.decode(bytes.strip_prefix(encoding.mark()).unwrap_or(bytes)) else {
                 counts.not_text += 1;
-                return None;
+                return Ok(None);
             };
             return self.search_decoded(file, opened, text.into_bytes(), batch, scratch);
         }
         let Beginning::Text(start) = Beginning::of(bytes) else {
             counts.binary += 1;
-            return None;
+            return Ok(None);
         };
         // A file with a filter was found to be UTF-8.
         if known.is_none() && simdutf8::basic::from_utf8(bytes).is_err() {
             counts.not_text += 1;
-            return None;
+            return Ok(None);
         }
         let text = &bytes[start..];
         let (mut hits, mut count) = (Vec::new(), 0);
         for stretch in stretches_of(text, known.as_deref(), start, file.start) {
-            count += scratch.scan.scan(text, stretch, self.options.keep, &mut hits);
+            count += scratch.scan.scan(text, stretch, self.options.keep, &mut hits)?;
         }
         batch.unknown += u64::from(known.is_none() && opened.is_worth_filter());
         let held = match hits.is_empty() {
             true => HeldText::None,
             false => HeldText::Copy(bytes.to_vec(), start..bytes.len()),
         };
-        found_file(file, opened, batch, hits, count, held)
+        Ok(found_file(file, opened, batch, hits, count, held))
     }
 
     /// Searches a text that was decoded. Its bytes are not those of the file.
@@ -145,13 +145,13 @@ impl Workers<'_> {
         text: Vec<u8>,
         batch: &mut Batch,
         scratch: &mut Scratch,
-    ) -> Option<FoundFile> {
+    ) -> Result<Option<FoundFile>> {
         let mut hits = Vec::new();
         let lines = line_at(&text, file.start)..text.len();
-        let count = scratch.scan.scan(&text, lines, self.options.keep, &mut hits);
+        let count = scratch.scan.scan(&text, lines, self.options.keep, &mut hits)?;
         let whole = 0..text.len();
         let held = if hits.is_empty() { HeldText::None } else { HeldText::Copy(text, whole) };
-        found_file(file, opened, batch, hits, count, held)
+        Ok(found_file(file, opened, batch, hits, count, held))
     }
 
     /// Searches a mapped text together with other threads. `known`: as above.
@@ -181,6 +181,8 @@ impl Workers<'_> {
         }
         // The time is up: what was found so far counts, and the next call goes on in the file.
         let stopped = rest.map(|_| self.control.check().err().unwrap_or(Error::TimedOut));
+        // It counts where its search ends.
+        let counted = batch.counts.files + u64::from(rest.is_none());
         if rest.is_some_and(|rest| rest > file.start) {
             batch.last = Some((file.number, file.path_from_start().to_vec(), rest));
         }
@@ -191,6 +193,7 @@ impl Workers<'_> {
         if let Some(file) = &mut found {
             file.index = self.workspace.known_index(&file.stamp);
         }
+        batch.counts.files = counted;
         batch.found.extend(found);
         stopped.map_or(Ok(()), Err)
     }

@@ -18,7 +18,7 @@ const SEARCHES: usize = 8;
 /// How often a thread that waits looks whether its operation is to stop.
 const BETWEEN_CHECKS: Duration = Duration::from_millis(20);
 
-/// As many slots as there are processors, and one for a text that is searched in one piece, which cannot be stopped.
+/// As many slots as there are processors, and one for a text that is searched in one piece, which takes long.
 #[derive(Debug)]
 pub(in crate::engine::workspace) struct SearchSlots {
     count: usize,

@@ -113,7 +113,8 @@ impl<'s> Workers<'s> {
     pub(super) fn run(&self, until: Option<Instant>) -> bool {
         let _at_work = AtWork(self);
         let alone = until.is_some();
-        let mut scratch = Scratch { scan: LineMatcher::new(self.pattern), buffer: Vec::new(), alone };
+        let mut scratch =
+            Scratch { scan: LineMatcher::new(self.pattern, self.control), buffer: Vec::new(), alone };
         loop {
             if until.is_some_and(|until| until <= Instant::now()) {
                 return false;

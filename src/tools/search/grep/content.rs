@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::engine::{FoundFile, Hit, LineMatcher, Pattern, behind_break, line_at, line_before, line_end};
+use crate::engine::{FoundFile, Hit, LineMatcher, behind_break, line_at, line_before, line_end};
 use crate::tools::LineBase;
 use crate::tools::numbered::{count_breaks, with_lf};
 
@@ -48,6 +48,8 @@ pub(super) struct Content<'p> {
     pub(super) shown: u64,
     /// Where the answer ended, if there are more hits.
     pub(super) end: Option<EndPlace>,
+    /// It ended because the time was up.
+    pub(super) is_late: bool,
     /// Files that changed while their lines were told.
     pub(super) changed: u64,
 }
@@ -75,6 +77,12 @@ const CUT: &str = "[The rest is left out: the answer is full]\n";
 /// Characters of a line that are told even if there is little room.
 const MIN_COLUMNS: usize = 100;
 
+impl EndPlace {
+    fn new(file: &FoundFile, byte: usize, state: u64) -> EndPlace {
+        EndPlace { folder: file.folder, path: file.path[file.base..].to_vec(), byte, state }
+    }
+}
+
 impl<'f> FileText<'f> {
     fn new(file: &'f FoundFile, first: u64) -> FileText<'f> {
         FileText { text: file.text(), counted: 0, line: first, told: file.start, is_new: true, file }
@@ -96,14 +104,24 @@ impl<'f> FileText<'f> {
 
 impl<'p> Content<'p> {
     pub(super) fn new(
-        pattern: &'p Pattern,
+        scan: LineMatcher<'p>,
         form: LineForm,
         room: usize,
         limit: u64,
         skip: u64,
     ) -> Content<'p> {
-        let scan = LineMatcher::new(pattern);
-        Content { text: String::new(), form, scan, room, limit, skip, shown: 0, end: None, changed: 0 }
+        Content {
+            text: String::new(),
+            form,
+            scan,
+            room,
+            limit,
+            skip,
+            shown: 0,
+            end: None,
+            is_late: false,
+            changed: 0,
+        }
     }
 
     /// Tells the hits of a file; returns whether there is room for more.
@@ -116,23 +134,20 @@ impl<'p> Content<'p> {
         let (text, mut hits) = (lines.text, file.hits.clone());
         let mut last: Option<Hit> = None;
         if self.skip > 0 {
-            let skip = std::mem::take(&mut self.skip);
-            hits = self.scan.hits_behind(lines.text, line_at(lines.text, file.start), skip, file.hits.len());
+            hits = self.hits_behind(file, line_at(text, file.start), state);
         }
         while !hits.is_empty() && self.end.is_none() {
             for hit in std::mem::take(&mut hits) {
                 if !self.push_whole_hit(&mut lines, path, last, hit) {
-                    let byte = last.map_or(hit.start, |last| behind_break(lines.text, last.end));
-                    let path = file.path[file.base..].to_vec();
-                    self.end = Some(EndPlace { folder: file.folder, path, byte, state });
+                    let byte = last.map_or(hit.start, |last| behind_break(text, last.end));
+                    self.end = Some(EndPlace::new(file, byte, state));
                     break;
                 }
                 last = Some(hit);
             }
             // No more hits are kept of a file than an answer mostly holds.
             if let (Some(last), None) = (last, &self.end) {
-                hits =
-                    self.scan.hits_behind(lines.text, behind_break(lines.text, last.end), 0, file.hits.len());
+                hits = self.hits_behind(file, behind_break(text, last.end), state);
             }
         }
         if let (Some(last), None) = (last, &self.end) {
@@ -140,6 +155,21 @@ impl<'p> Content<'p> {
         }
         self.changed += u64::from(!file.unchanged());
         self.end.is_none()
+    }
+
+    /// The next hits from the byte `from` on, without those that are left out. If the time is up, the answer ends there.
+    fn hits_behind(&mut self, file: &FoundFile, from: usize, state: u64) -> Vec<Hit> {
+        match self.scan.hits_behind(file.text(), from, self.skip, file.hits.len()) {
+            Ok(hits) => {
+                self.skip = 0;
+                hits
+            }
+            Err(_) => {
+                self.end = Some(EndPlace::new(file, from, state));
+                self.is_late = true;
+                Vec::new()
+            }
+        }
     }
 
     /// Adds a hit with the lines around it, if there is room. The first one of an answer is cut instead.

@@ -8,8 +8,8 @@ use super::hints::hints;
 use super::place::Place;
 use super::{Grep, Sort, TOOL, several};
 use crate::engine::{
-    Control, FoundFile, Pattern, Receiver, Result, SearchOptions, SearchPlace, SearchStop, Searched,
-    Workspace,
+    Control, FoundFile, LineMatcher, Pattern, Receiver, Result, SearchOptions, SearchPlace, SearchStop,
+    Searched, Workspace,
 };
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::cursor::{Cursor, state_of};
@@ -26,6 +26,8 @@ const KEPT: usize = 4_096;
 /// What an answer says if it ends before the last match.
 const FULL: &str = "there are more";
 const TIME: &str = "the time was up";
+const NO_PROGRESS: &str = "[No file could be searched in the time. The same call may end in the same way: search less at a time \
+    (path, glob), or have the server started with a longer --timeout]";
 
 /// A call that runs.
 #[derive(Clone, Copy)]
@@ -64,7 +66,7 @@ impl<'r> Run<'r> {
             content.push(&file, &path, state)
         })?;
         let next = match &content.end {
-            Some(end) => Some((Place::inside(end), end.state)),
+            Some(end) => Some((Place { skip: content.skip, ..Place::inside(end) }, end.state)),
             None => last_of(&searched, content.skip),
         };
         self.content_reply(content, &searched, next, has_changed || !is_met, wanted)
@@ -83,7 +85,8 @@ impl<'r> Run<'r> {
             if stop.is_some() {
                 let modified_ns = Some(file.modified_ns);
                 let end = content.end.as_ref();
-                next = end.map(|end| (Place { modified_ns, ..Place::inside(end) }, end.state));
+                let skip = content.skip;
+                next = end.map(|end| (Place { modified_ns, skip, ..Place::inside(end) }, end.state));
                 break;
             }
         }
@@ -199,7 +202,7 @@ impl<'r> Run<'r> {
         wanted: OutputKinds,
     ) -> Result<Reply> {
         let mut list = LimitedText::new(self.grep.limit);
-        let Content { text, shown, end, changed, .. } = content;
+        let Content { text, shown, end, is_late, changed, .. } = content;
         list.text_mut().push_str(if shown == 0 {
             nothing(searched)
         } else {
@@ -207,7 +210,7 @@ impl<'r> Run<'r> {
         });
         list.count_shown(shown);
         match (end.is_some(), searched.stop) {
-            (true, _) => list.stop(FULL),
+            (true, _) => list.stop(if is_late { TIME } else { FULL }),
             (false, Some(SearchStop::Time)) => list.stop(TIME),
             _ => {}
         }
@@ -228,6 +231,9 @@ impl<'r> Run<'r> {
         let mut notes = vec![balance(searched)];
         if has_changed {
             notes.push("[The file has changed since the cursor was made, or is gone]".into());
+        }
+        if searched.stop == Some(SearchStop::Time) && searched.last.is_none() {
+            notes.push(NO_PROGRESS.into());
         }
         if searched.counts.hits == 0 && searched.stop.is_none() && self.grep.cursor.is_none() {
             notes.extend(hints(self.grep, self.workspace, searched, self.started.elapsed(), self.control));
@@ -279,7 +285,8 @@ impl<'r> Run<'r> {
 
     fn new_content(self) -> Content<'r> {
         let (form, most) = (self.grep.form, self.grep.most.unwrap_or(u64::MAX));
-        Content::new(self.pattern, form, self.room(), most, self.grep.offset)
+        let scan = LineMatcher::new(self.pattern, self.control);
+        Content::new(scan, form, self.room(), most, self.grep.offset)
     }
 
     /// Bytes for lines.

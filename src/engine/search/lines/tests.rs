@@ -1,0 +1,193 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::engine::{Error, PatternOptions};
+
+/// For a search that ends when all is searched.
+fn open_end() -> Control {
+    Control::new(Duration::from_secs(600))
+}
+
+fn hits(pattern: &str, options: PatternOptions, text: &str) -> Vec<String> {
+    let pattern = Pattern::new(pattern, options).unwrap();
+    let (control, mut hits) = (open_end(), Vec::new());
+    let scan = |long, keep, hits: &mut Vec<Hit>| {
+        let mut scan = LineMatcher { long, ..LineMatcher::new(&pattern, &control) };
+        scan.scan(text.as_bytes(), 0..text.len(), keep, hits).unwrap()
+    };
+    let count = scan(LONG, usize::MAX, &mut hits);
+    assert_eq!(scan(LONG, 0, &mut Vec::new()), count);
+    assert_eq!(hits.len() as u64, count);
+    let mut in_steps = Vec::new();
+    assert_eq!(scan(0, usize::MAX, &mut in_steps), count, "in steps");
+    assert_eq!(in_steps, hits, "in steps");
+    hits.into_iter().map(|hit| text[hit.start..hit.end].to_owned()).collect()
+}
+
+fn lines(pattern: &str, text: &str) -> Vec<String> {
+    hits(pattern, PatternOptions::default(), text)
+}
+
+fn spanning(pattern: &str, text: &str) -> Vec<String> {
+    hits(pattern, PatternOptions { multiline: true, ..PatternOptions::default() }, text)
+}
+
+#[test]
+fn each_line_with_a_match_comes_once_whatever_its_break() {
+    assert_eq!(lines("a", "a a\nb\r\nca\rx\nä a"), ["a a", "ca", "ä a"]);
+    assert_eq!(lines("^", "a\r\n\r\nb\n"), ["a", "", "b"]);
+    assert_eq!(lines("^$", "\n\na\n"), ["", ""]);
+    assert_eq!(lines("x*", "a\nb"), ["a", "b"]);
+    assert_eq!(lines("a$", "ba\r\nab\na"), ["ba", "a"]);
+    assert_eq!(lines("a", ""), [""; 0]);
+}
+
+#[test]
+fn nothing_is_found_between_the_bytes_of_a_crlf_or_behind_the_last_break() {
+    assert_eq!(lines(r"\B", "a\r\nb\r\n"), [""; 0]);
+    assert_eq!(lines("$", "a\r\n"), ["a"]);
+    assert_eq!(spanning("$", "a\r\nb\n"), ["a", "b"]);
+    assert_eq!(spanning(r"\B", "a\r\nb\r\n"), [""; 0]);
+}
+
+#[test]
+fn lines_of_matches_that_span_lines_come_together() {
+    assert_eq!(spanning(r"b\nc", "a\nxb\ncy\nd"), ["xb\ncy"]);
+    assert_eq!(spanning(r"b\nc|y\nd", "a\nxb\ncy\nd\ne"), ["xb\ncy\nd"]);
+    assert_eq!(spanning("a\n", "a\nb\na\nc"), ["a", "a"]);
+    assert_eq!(spanning("(?s)a.*c", "x\na\nb\nc\nd"), ["a\nb\nc"]);
+    assert_eq!(spanning("b", "b b\nb\nc"), ["b b", "b"]);
+    assert_eq!(spanning("\\n", "a\r\nb\r\n"), ["a", "b"], "the LF of a CRLF is of its line");
+    assert_eq!(spanning("a\\nb", "a\r\nb\rc"), ["a\r\nb"], "a break of any kind");
+    assert_eq!(spanning("b\\nc", "a\r\nb\rc"), ["b\rc"]);
+}
+
+#[test]
+fn a_part_of_a_text_is_scanned_as_in_the_whole() {
+    let (text, pattern) = ("ab\nb\nxb\n", Pattern::new(r"^b|\Bb", PatternOptions::default()).unwrap());
+    let (control, mut found) = (open_end(), Vec::new());
+    let mut scan = LineMatcher::new(&pattern, &control);
+    for range in [0..3, 3..5, 5..8] {
+        scan.scan(text.as_bytes(), range, usize::MAX, &mut found).unwrap();
+    }
+    let found: Vec<_> = found.iter().map(|hit| (hit.start, hit.end)).collect();
+    assert_eq!(found, [(0, 2), (3, 4), (5, 7)]);
+}
+
+#[test]
+fn matches_in_a_line_are_told_without_those_of_nothing() {
+    let pattern = Pattern::new("a*", PatternOptions::default()).unwrap();
+    let mut found = Vec::new();
+    LineMatcher::new(&pattern, &open_end()).matches(b"aa b a\n", |range| {
+        found.push(range);
+        true
+    });
+    assert_eq!(found, [0..2, 5..6]);
+}
+
+#[test]
+fn the_line_that_begins_next_is_found_from_any_byte() {
+    let text = b"a\r\nbb\rc\n\nd";
+    let starts: Vec<_> = (0..=11).map(|at| line_at(text, at)).collect();
+    assert_eq!(starts, [0, 3, 3, 3, 6, 6, 6, 8, 8, 9, 10, 10]);
+}
+
+#[test]
+fn ranges_become_the_whole_lines_around_them() {
+    let text = b"ab\ncd\ref\n\ngh";
+    let whole = |ranges: &[Range<usize>], from| whole_lines(text, ranges.iter().cloned(), from);
+    assert_eq!(whole(&[0..1], 0), [0..3]);
+    assert_eq!(whole(&[1..4], 0), [0..9]);
+    assert_eq!(whole(&[0..1, 7..8], 0), [0..9]);
+    assert_eq!(whole(&[0..3, 10..99], 0), [0..3, 10..12]);
+    assert_eq!(whole(&[7..8], 5), [6..9], "from the line behind the byte");
+    assert_eq!(whole(&[0..3, 9..10], 5), [9..10]);
+    assert_eq!(whole(&[0..12], 0), [0..12]);
+}
+
+#[test]
+fn the_line_before_is_found_over_any_break() {
+    let text = b"a\r\nbb\rc\n\nd";
+    let starts: Vec<_> = std::iter::successors(Some(9), |start| line_before(text, *start)).collect();
+    assert_eq!(starts, [9, 8, 6, 3, 0]);
+}
+
+/// The lines with a match, each looked at alone by an expression whose text is one line.
+fn naive(pattern: &str, options: PatternOptions, text: &str) -> Vec<String> {
+    let pattern = if options.fixed { regex_syntax::escape(pattern) } else { pattern.to_owned() };
+    let pattern = match options.whole_words {
+        true => format!(r"\b{{start-half}}(?:{pattern})\b{{end-half}}"),
+        false => pattern,
+    };
+    let syntax = regex_automata::util::syntax::Config::new().case_insensitive(options.ignore_case);
+    let regex = regex_automata::meta::Regex::builder().syntax(syntax).build(&pattern).unwrap();
+    let (mut lines, mut rest) = (Vec::new(), text);
+    while !rest.is_empty() {
+        let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        if regex.is_match(&rest[..end]) {
+            lines.push(rest[..end].to_owned());
+        }
+        rest = &rest[behind_break(rest.as_bytes(), end)..];
+    }
+    lines
+}
+
+/// `hits` compares a search in steps with one in one go.
+#[test]
+fn a_text_that_is_searched_in_steps_has_the_same_hits_over_their_ends() {
+    let word = PatternOptions { whole_words: true, ..PatternOptions::default() };
+    let long = "b".repeat(70_000);
+    for options in [PatternOptions::default(), PatternOptions { multiline: true, ..word }] {
+        for filler in ["b", "bä", "a\n"] {
+            for size in [65_534, 65_535, 65_536, 131_071] {
+                let text = format!("{}needle {long}\n\nb needle", filler.repeat(size / filler.len()));
+                for pattern in ["needle", r"\bneedle", "needle|b+\\s", "(?s)n.*n", "x*", "[^b]e"] {
+                    hits(pattern, options, &text);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_in_a_long_text_can_be_stopped() {
+    let text = "b".repeat(LONG + 2);
+    let control = Control::new(Duration::ZERO);
+    for options in
+        [PatternOptions::default(), PatternOptions { multiline: true, ..PatternOptions::default() }]
+    {
+        let pattern = Pattern::new("a", options).unwrap();
+        let mut scan = LineMatcher::new(&pattern, &control);
+        let stopped = scan.scan(text.as_bytes(), 0..text.len(), 1, &mut Vec::new());
+        assert!(matches!(stopped, Err(Error::TimedOut)));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_lines_found_are_those_in_which_the_pattern_matches(
+        text in "([abBx \u{e4}_]{0,4}(\n|\r\n|\r)){0,10}[abx]{0,3}",
+        pattern in r"(\^|)(a|b|B|x|\.|\\s|\\w|\\W|\\b|\\B|\[\^a\]|\(a\|bx\)|\(\?:b\|\)|\(\?s:\.\))(\*|\+|\?|)(a|b|\\S|\u{e4}|)(\$|)",
+        [fixed, ignore_case, whole_words] in any::<[bool; 3]>(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let options = PatternOptions { fixed, ignore_case, whole_words, multiline: false };
+        // Compares a search in steps with one in one go.
+        hits(&pattern, PatternOptions { multiline: true, ..options }, &text);
+        let expected = naive(&pattern, options, &text);
+        prop_assert_eq!(&hits(&pattern, options, &text), &expected);
+        // In two parts.
+        let control = open_end();
+        let (compiled, at) = (Pattern::new(&pattern, options).unwrap(), line_at(text.as_bytes(), cut.index(text.len() + 1)));
+        let (mut scan, mut found) = (LineMatcher::new(&compiled, &control), Vec::new());
+        for range in [0..at, at..text.len()] {
+            scan.scan(text.as_bytes(), range, usize::MAX, &mut found).unwrap();
+        }
+        let found: Vec<_> = found.iter().map(|hit| text[hit.start..hit.end].to_owned()).collect();
+        prop_assert_eq!(found, expected);
+    }
+}

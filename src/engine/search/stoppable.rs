@@ -1,0 +1,224 @@
+//! Finds matches in texts of any length, in steps: between two steps the search can be stopped.
+//!
+//! The regex engine of [`Pattern`](super::Pattern) is faster, but looks through a text in one go. Here the lazy DFA is driven
+//! byte by byte. It cannot tell words apart in text beyond ASCII; then the answer is [`Step::Unsupported`]. Knows no lines.
+
+use std::ops::Range;
+
+use regex_automata::hybrid::dfa::{Builder, Cache, Config, DFA};
+use regex_automata::nfa::thompson::{self, Compiler};
+use regex_automata::util::prefilter::Prefilter;
+use regex_automata::{Anchored, Input, MatchKind, Span};
+use regex_syntax::hir::Hir;
+
+use crate::engine::{Control, Result};
+
+/// Bytes between two looks whether the search goes on.
+const STEP: usize = 64 << 10;
+
+/// A pattern in the form for searches in steps.
+#[derive(Debug)]
+pub(super) struct Stoppable {
+    /// Finds where a match ends.
+    forward: DFA,
+    /// Finds where the match begins that ends at a byte.
+    reverse: DFA,
+    /// Finds where a match may begin, quickly, if the pattern begins with certain texts.
+    prefilter: Option<Prefilter>,
+}
+
+/// The states of both automata that one thread has met.
+#[derive(Debug)]
+pub(super) struct States {
+    forward: Cache,
+    reverse: Cache,
+}
+
+/// What a search in steps found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step<T> {
+    /// This, or nothing.
+    Found(Option<T>),
+    /// The automaton cannot tell.
+    Unsupported,
+}
+
+impl Stoppable {
+    /// The form of a pattern, unless it would be larger than `max_compiled` bytes. The states that a thread keeps for one
+    /// direction are bounded by `max_states` bytes.
+    pub(super) fn new(hir: &Hir, max_compiled: usize, max_states: usize) -> Option<Stoppable> {
+        let dfa = |is_reverse: bool| {
+            let nfa = thompson::Config::new()
+                .reverse(is_reverse)
+                .nfa_size_limit(Some(max_compiled))
+                .which_captures(thompson::WhichCaptures::None);
+            let nfa = Compiler::new().configure(nfa).build_from_hir(hir).ok()?;
+            let config = Config::new()
+                .match_kind(if is_reverse { MatchKind::All } else { MatchKind::LeftmostFirst })
+                .specialize_start_states(!is_reverse)
+                .unicode_word_boundary(true)
+                .skip_cache_capacity_check(true)
+                .cache_capacity(max_states);
+            Builder::new().configure(config).build_from_nfa(nfa).ok()
+        };
+        let prefilter = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir);
+        Some(Stoppable { forward: dfa(false)?, reverse: dfa(true)?, prefilter })
+    }
+
+    /// For one thread.
+    pub(super) fn states(&self) -> States {
+        States { forward: self.forward.create_cache(), reverse: self.reverse.create_cache() }
+    }
+
+    /// The first match that begins in the range, bytes of the text. The text may change meanwhile: then the result is void.
+    pub(super) fn find(
+        &self,
+        states: &mut States,
+        text: &[u8],
+        range: Range<usize>,
+        control: &Control,
+    ) -> Result<Step<Range<usize>>> {
+        let end = match self.end(states, text, range.clone(), false, control)? {
+            Step::Found(Some(end)) => end,
+            Step::Found(None) => return Ok(Step::Found(None)),
+            Step::Unsupported => return Ok(Step::Unsupported),
+        };
+        Ok(match self.start(states, text, range.start..end, control)? {
+            Some(start) if start < end || is_boundary(text, end) => Step::Found(Some(start..end)),
+            _ => Step::Unsupported,
+        })
+    }
+
+    /// Where the first match in the range ends; with `earliest`, the first byte at which it is known that there is one.
+    pub(super) fn end(
+        &self,
+        states: &mut States,
+        text: &[u8],
+        range: Range<usize>,
+        earliest: bool,
+        control: &Control,
+    ) -> Result<Step<usize>> {
+        let mut walk = Walk { dfa: &self.forward, cache: &mut states.forward, text };
+        let Some(mut state) = walk.start(range.clone()) else { return Ok(Step::Unsupported) };
+        let (mut at, mut found) = (range.start, None);
+        while at < range.end {
+            if (at - range.start) % STEP == 0 {
+                control.check()?;
+            }
+            if state.is_start() && found.is_none() {
+                let step = range.end.min(at + STEP - (at - range.start) % STEP);
+                let next = self.candidate(text, at..range.end, step);
+                if next > at {
+                    at = next;
+                    let Some(next) = walk.start(at..range.end) else { return Ok(Step::Unsupported) };
+                    state = next;
+                    continue;
+                }
+            }
+            let Some(next) = walk.next(state, text[at]) else { return Ok(Step::Unsupported) };
+            state = next;
+            if state.is_match() {
+                // An automaton knows of a match one byte behind its end.
+                found = Some(at);
+                if earliest {
+                    break;
+                }
+            } else if state.is_dead() {
+                break;
+            } else if state.is_quit() {
+                return Ok(Step::Unsupported);
+            }
+            at += 1;
+        }
+        if at == range.end {
+            let Some(last) = walk.behind(state, text.get(at)) else { return Ok(Step::Unsupported) };
+            if last.is_quit() {
+                return Ok(Step::Unsupported);
+            }
+            found = if last.is_match() { Some(at) } else { found };
+        }
+        // A match of nothing may seem to end inside a character.
+        Ok(match found {
+            Some(end) if !is_boundary(text, end) => Step::Unsupported,
+            found => Step::Found(found),
+        })
+    }
+
+    /// Where the longest match begins that ends at `range.end`. `None` if the automaton cannot tell.
+    fn start(
+        &self,
+        states: &mut States,
+        text: &[u8],
+        range: Range<usize>,
+        control: &Control,
+    ) -> Result<Option<usize>> {
+        let mut walk = Walk { dfa: &self.reverse, cache: &mut states.reverse, text };
+        let Some(mut state) = walk.start_reverse(range.clone()) else { return Ok(None) };
+        let mut found = None;
+        for at in range.clone().rev() {
+            if (range.end - at) % STEP == 0 {
+                control.check()?;
+            }
+            let Some(next) = walk.next(state, text[at]) else { return Ok(None) };
+            state = next;
+            if state.is_match() {
+                found = Some(at + 1);
+            } else if state.is_dead() {
+                return Ok(found);
+            } else if state.is_quit() {
+                return Ok(None);
+            }
+        }
+        let before = range.start.checked_sub(1).and_then(|at| text.get(at));
+        let last = walk.behind(state, before).filter(|last| !last.is_quit());
+        Ok(last.and_then(|last| if last.is_match() { Some(range.start) } else { found }))
+    }
+
+    /// The first byte of the range, up to `until`, where a match may begin.
+    fn candidate(&self, text: &[u8], range: Range<usize>, until: usize) -> usize {
+        let Some(prefilter) = &self.prefilter else { return range.start };
+        // A text that begins before `until` may end behind it.
+        let end = range.end.min(until + prefilter.max_needle_len());
+        let found = prefilter.find(text, Span::from(range.start..end));
+        found.map_or(until, |found| found.start.min(until))
+    }
+}
+
+/// An automaton, its states, and the text that it reads.
+struct Walk<'w> {
+    dfa: &'w DFA,
+    cache: &'w mut Cache,
+    text: &'w [u8],
+}
+
+type State = regex_automata::hybrid::LazyStateID;
+
+/// `None` everywhere: the automaton cannot go on.
+impl Walk<'_> {
+    fn start(&mut self, range: Range<usize>) -> Option<State> {
+        let input = Input::new(self.text).span(Span::from(range));
+        self.dfa.start_state_forward(self.cache, &input).ok()
+    }
+
+    fn start_reverse(&mut self, range: Range<usize>) -> Option<State> {
+        let input = Input::new(self.text).span(Span::from(range)).anchored(Anchored::Yes);
+        self.dfa.start_state_reverse(self.cache, &input).ok()
+    }
+
+    fn next(&mut self, state: State, byte: u8) -> Option<State> {
+        self.dfa.next_state(self.cache, state, byte).ok()
+    }
+
+    /// The state at the end of what is searched, before or behind which `byte` stands.
+    fn behind(&mut self, state: State, byte: Option<&u8>) -> Option<State> {
+        match byte {
+            Some(byte) => self.next(state, *byte),
+            None => self.dfa.next_eoi_state(self.cache, state).ok(),
+        }
+    }
+}
+
+/// Whether no character has bytes on both sides of `at`.
+fn is_boundary(text: &[u8], at: usize) -> bool {
+    text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80)
+}
