@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::engine::early::EarlyText;
 use crate::engine::progress::{Progress, ProgressCounter};
 use crate::engine::{Error, Result};
 
@@ -49,6 +50,7 @@ pub struct Control {
     waiting: AtomicU8,
     late: AtomicBool,
     progress: ProgressCounter,
+    early: EarlyText,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +87,7 @@ impl Control {
             waiting: AtomicU8::new(MAY_WAIT),
             late: AtomicBool::new(false),
             progress: ProgressCounter::default(),
+            early: EarlyText::default(),
         }
     }
 
@@ -209,6 +212,11 @@ impl Control {
     /// How far the operation is.
     pub fn progressed(&self) -> Progress {
         self.progress.get()
+    }
+
+    /// Where the beginning of the result can go before the operation ends.
+    pub fn early(&self) -> &EarlyText {
+        &self.early
     }
 
     /// Whether the operation has no answer yet and was not stopped.

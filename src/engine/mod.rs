@@ -6,6 +6,7 @@
 mod budget;
 mod cache;
 mod control;
+mod early;
 mod encoding;
 mod error;
 mod exclude;
@@ -26,6 +27,7 @@ mod workspace;
 pub use budget::{Budget, Share};
 pub use cache::IndexCache;
 pub use control::{Control, Late};
+pub use early::EarlyText;
 pub use encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Malformed, Undecodable,
     Unencodable, likely as likely_encoding,

@@ -59,7 +59,7 @@ impl KeptReply {
         match self {
             KeptReply::Replied(reply) => call.answer(Ok(reply.without_excerpt()), observer),
             KeptReply::Failed(error) => call.failed(error),
-            KeptReply::Panicked => call.panicked(),
+            KeptReply::Panicked => call.panicked(0),
             KeptReply::Forgotten(succeeded) => call.failed(&forgotten(*succeeded)),
         }
     }

@@ -136,7 +136,10 @@ impl Task {
     }
 
     fn answer(self: &Arc<Task>, result: Result<Reply>) -> Answer {
-        self.logged(self.call.answer(result, self.clone()))
+        self.logged(match self.control.early().sent() {
+            0 => self.call.answer(result, self.clone()),
+            sent => self.call.rest(result, sent),
+        })
     }
 
     /// The answer, and keeps the reply if the call has an idempotency key.
@@ -176,7 +179,7 @@ impl Task {
     }
 
     pub(super) fn panicked(&self) -> Answer {
-        self.logged(self.call.panicked())
+        self.logged(self.call.panicked(self.control.early().sent()))
     }
 
     fn logged(&self, answer: Answer) -> Answer {

@@ -141,7 +141,7 @@ impl CallContext {
                 (result_frame::open_with(asked, CacheScope::Unsaid, meta), result_frame::CLOSE)
             }
             _ if meta.is_empty() => (b"{".to_vec(), b"}"),
-            _ => ([r#"{"_meta":{"#, meta, "},"].concat().into_bytes(), b"}"),
+            _ => (["{", &result_frame::plain_meta(meta), ","].concat().into_bytes(), b"}"),
         }
     }
 
@@ -178,17 +178,7 @@ impl CallContext {
             }
             then.extend_from_slice(br#""}],"#);
         }
-        // File text is sent once: an excerpt has no structured form.
-        if self.output_kinds().data && reply.excerpt.is_none() && !reply.data.as_str().is_empty() {
-            reply.data.write_member("structuredContent", &mut then);
-        }
-        if let Some(metadata) = &reply.metadata {
-            metadata.write_member("metadata", &mut then);
-        }
-        then.extend_from_slice(match reply.failure {
-            Some(_) => br#""isError":true"#,
-            None => br#""isError":false"#,
-        });
+        self.write_members(&reply, reply.failure.is_some(), &mut then);
         then.extend_from_slice(close);
         match reply.excerpt {
             None if is_long => Answer::text(status, head, long, then),
@@ -212,6 +202,19 @@ impl CallContext {
         }
     }
 
+    /// Writes the members of a tool result behind its content.
+    pub(super) fn write_members(&self, reply: &Reply, is_error: bool, out: &mut Vec<u8>) {
+        // File text is sent once: an excerpt has no structured form.
+        if self.output_kinds().data && reply.excerpt.is_none() && !reply.data.as_str().is_empty() {
+            reply.data.write_member("structuredContent", out);
+        }
+        if let Some(metadata) = &reply.metadata {
+            metadata.write_member("metadata", out);
+        }
+        let is_error: &[u8] = if is_error { br#""isError":true"# } else { br#""isError":false"# };
+        out.extend_from_slice(is_error);
+    }
+
     /// A tool result that is only the text of a failure.
     fn failed_result(&self, status: u16, text: &str) -> Answer {
         let (mut out, close) = self.result_frame("");
@@ -227,7 +230,7 @@ impl CallContext {
         Error::Changed { name: self.target().unwrap_or_default().into() }
     }
 
-    fn words(&self, error: &Error) -> ErrorText {
+    pub(super) fn words(&self, error: &Error) -> ErrorText {
         ErrorText::of(error, self.guide, self.timeout)
     }
 

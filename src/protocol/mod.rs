@@ -5,6 +5,7 @@
 
 mod answer;
 mod call_context;
+mod early;
 mod encoder;
 mod escape;
 mod failure;

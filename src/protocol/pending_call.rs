@@ -113,6 +113,16 @@ impl PendingCall {
         }
     }
 
+    /// The bytes of the answer before its text, if the answer can begin before the call has ended.
+    pub fn early_head(&self) -> Option<Vec<u8>> {
+        self.context.early_head().filter(|_| self.call.begins_early())
+    }
+
+    /// The rest of an answer that began early, of whose text `sent` bytes were sent.
+    pub fn rest(&self, result: Result<Reply>, sent: usize) -> Answer {
+        self.context.rest(result, sent)
+    }
+
     /// The answer to a call that has failed.
     pub fn failed(&self, error: &Error) -> Answer {
         self.context.failure(error)
@@ -128,9 +138,12 @@ impl PendingCall {
         self.file().map_or(Error::TimedOut, |name| Error::Locked { name: name.to_owned() })
     }
 
-    /// The answer to a call that panicked.
-    pub fn panicked(&self) -> Answer {
-        self.context.refused("Internal error")
+    /// The answer to a call that panicked, of which `sent` bytes of the text were sent.
+    pub fn panicked(&self, sent: usize) -> Answer {
+        match sent {
+            0 => self.context.refused("Internal error"),
+            _ => self.context.refused_rest("Internal error"),
+        }
     }
 
     /// The answer to a call that did not run because the server has no room for its answer.

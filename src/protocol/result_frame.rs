@@ -44,27 +44,51 @@ pub(super) fn open(asked: &Asked, keep: CacheScope) -> Vec<u8> {
 }
 
 /// The same, with further members of `_meta`.
-pub(super) fn open_with(asked: &Asked, keep: CacheScope, meta: &str) -> Vec<u8> {
+pub(super) fn open_with(asked: &Asked, keep: CacheScope, further: &str) -> Vec<u8> {
+    let mut out = begin(asked);
+    let meta = meta(asked, further);
+    if !meta.is_empty() {
+        out.extend_from_slice(meta.as_bytes());
+        out.push(b',');
+    }
+    if asked.revision.is_stateless() {
+        out.extend_from_slice(match keep {
+            CacheScope::Unsaid => b"",
+            CacheScope::Public => br#""ttlMs":3600000,"cacheScope":"public","#,
+            CacheScope::Private => br#""ttlMs":0,"cacheScope":"private","#,
+        });
+    }
+    out
+}
+
+/// The message up to the first member of its result that depends on the result.
+pub(super) fn begin(asked: &Asked) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     out.extend_from_slice(asked.id.as_json().as_bytes());
     out.extend_from_slice(br#","result":{"#);
     if asked.revision.is_stateless() {
-        let caching = match keep {
-            CacheScope::Unsaid => "",
-            CacheScope::Public => r#""ttlMs":3600000,"cacheScope":"public","#,
-            CacheScope::Private => r#""ttlMs":0,"cacheScope":"private","#,
-        };
-        let info = server_info(asked.revision);
-        let comma = if meta.is_empty() { "" } else { "," };
-        let frame = format!(
-            r#""resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{info}{comma}{meta}}},{caching}"#
-        );
-        out.extend_from_slice(frame.as_bytes());
-    } else if !meta.is_empty() {
-        out.extend_from_slice([r#""_meta":{"#, meta, "},"].concat().as_bytes());
+        out.extend_from_slice(br#""resultType":"complete","#);
     }
     out
+}
+
+/// The member `_meta` with these members and those that every result of the revision has. Empty if there are none.
+pub(super) fn meta(asked: &Asked, further: &str) -> String {
+    if !asked.revision.is_stateless() {
+        return plain_meta(further);
+    }
+    let info = server_info(asked.revision);
+    let comma = if further.is_empty() { "" } else { "," };
+    plain_meta(&format!(r#""io.modelcontextprotocol/serverInfo":{info}{comma}{further}"#))
+}
+
+/// The member `_meta` with these members. Empty if there are none.
+pub(super) fn plain_meta(members: &str) -> String {
+    match members.is_empty() {
+        true => String::new(),
+        false => [r#""_meta":{"#, members, "}"].concat(),
+    }
 }
 
 /// The end of the result and of the message.

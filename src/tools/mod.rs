@@ -171,6 +171,11 @@ pub trait Call: Send + Sync + Debug {
         Vec::new()
     }
 
+    /// Whether the reply is one text, whose beginning may be handed on before the call ends ([`Control::early`]).
+    fn begins_early(&self) -> bool {
+        false
+    }
+
     /// Runs the call. May wait for disks and locks.
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply>;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{SET, balance, paths, serve, touch};
+use super::{SET, SLOW, ab_letters, balance, has_thread, paths, serve, touch};
 use crate::support::{
     Folder, Mcp, Stdio, cancelled, command, mostly_within, ping, request, until, with_injected,
 };
@@ -82,18 +82,10 @@ fn a_cancelled_search_ends_within_50_ms() {
     });
 }
 
-/// It has so many states that matching it is slow.
-const SLOW: &str = "a[ab]{16}zq9";
-
 /// One line of 16 MB that does not match.
 fn long_line() -> Folder {
     let folder = Folder::new();
-    let mut random = 1_u32;
-    let letters = std::iter::repeat_with(|| {
-        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        if random >> 31 == 0 { 'a' } else { 'b' }
-    });
-    folder.write("long", letters.take(16 << 20).collect::<String>());
+    folder.write("long", ab_letters(16 << 20));
     folder
 }
 
@@ -107,14 +99,6 @@ fn a_search_in_one_long_line_ends_when_its_time_is_up_and_says_that_it_has_no_re
         assert!(text.contains("0 files searched so far"), "{text}");
         assert!(text.contains("[No file could be searched in the time. "), "{text}");
     }
-}
-
-fn has_thread(pid: u32, name: &str) -> bool {
-    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
-    // A thread may end meanwhile.
-    threads
-        .map(|thread| std::fs::read_to_string(thread.path().join("comm")))
-        .any(|comm| comm.is_ok_and(|comm| comm.trim_end() == name))
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod against_ripgrep; // the same lines as ripgrep's own library finds
 mod balance; // what an answer says that it left out
 mod bounds; // hostile patterns, time, cancellation
+mod early; // answers that begin before their search has ended
 mod fresh; // files that other programs change between and during searches
 mod glob; // the tool glob: patterns, orders, arguments
 mod grep; // the tool grep: what it finds and tells
@@ -14,6 +15,28 @@ use crate::trees::{Posted, put};
 use serde_json::Value;
 
 const SET: &str = "--tools=search";
+
+/// It has so many states that matching it in [`ab_letters`] is slow, and it is not found there.
+const SLOW: &str = "a[ab]{16}zq9";
+
+/// One line of letters without an order.
+fn ab_letters(len: usize) -> String {
+    let mut random = 1_u32;
+    let letters = std::iter::repeat_with(|| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if random >> 31 == 0 { 'a' } else { 'b' }
+    });
+    letters.take(len).collect()
+}
+
+/// Whether a thread of the process has this name.
+fn has_thread(pid: u32, name: &str) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    // A thread may end meanwhile.
+    threads
+        .map(|thread| std::fs::read_to_string(thread.path().join("comm")))
+        .any(|comm| comm.is_ok_and(|comm| comm.trim_end() == name))
+}
 
 /// A server of the set `search` on stdio that is ready.
 fn serve(folder: &Folder, flags: &[&str]) -> Stdio {

@@ -99,7 +99,7 @@ impl Connection {
     }
 
     /// The status and the headers of the next response.
-    pub(super) fn head(&mut self) -> std::io::Result<HttpResponse> {
+    pub(crate) fn head(&mut self) -> std::io::Result<HttpResponse> {
         let status_line = self.line()?;
         let status = status_line.split(' ').nth(1).and_then(|code| code.parse().ok());
         let status: u16 =
@@ -157,7 +157,7 @@ impl Connection {
     }
 
     /// Appends the next chunk. False if it is the empty one at the end.
-    pub(super) fn chunk(&mut self, body: &mut Vec<u8>) -> std::io::Result<bool> {
+    pub(crate) fn chunk(&mut self, body: &mut Vec<u8>) -> std::io::Result<bool> {
         let size = self.line()?;
         let size = size.split(';').next().unwrap_or_default();
         let size = usize::from_str_radix(size, 16).map_err(std::io::Error::other)?;
@@ -172,7 +172,7 @@ impl Connection {
 
     /// Checks a message of the server with the schemas.
     #[track_caller]
-    pub(super) fn received(&self, message: &Value) {
+    pub(crate) fn received(&self, message: &Value) {
         self.wire.received(message);
     }
 }

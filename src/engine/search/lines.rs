@@ -13,8 +13,21 @@ use super::Pattern;
 use super::stoppable::{States, Step};
 use crate::engine::{Control, Result};
 
-/// A longer text is searched in a slower way, which can be stopped. In bytes.
-const LONG: usize = 4 << 20;
+/// Bytes of lines between two looks whether the search goes on.
+const WINDOW: usize = 64 << 10;
+
+/// Longer lines, and longer texts with matches that span lines, are searched in a slower way, which can be stopped. In bytes.
+const LONG: usize = 256 << 10;
+
+/// What a search needs next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// A hit with its place.
+    Hit,
+    /// A hit whose beginning may be wrong: it is only counted.
+    Count,
+    Nothing,
+}
 
 /// The lines of one match: one line, unless matches span lines. Bytes of the text, without the last break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,25 +66,57 @@ impl<'p> LineMatcher<'p> {
         keep: usize,
         hits: &mut Vec<Hit>,
     ) -> Result<u64> {
-        let (mut from, mut count) = (range.start, 0);
-        while from < range.end {
-            let is_kept = hits.len() < keep;
-            let hit = match self.pattern.is_multiline() {
-                true => self.next_spanning(text, from..range.end)?,
-                false => self.next_line(text, from..range.end, is_kept)?,
-            };
-            let Some((hit, next)) = hit else { break };
+        let mut count = 0;
+        let next = |hits: &Vec<Hit>| if hits.len() < keep { Next::Hit } else { Next::Count };
+        self.each_hit(text, range, next(hits), |hit| {
             count += 1;
-            if is_kept {
+            if hits.len() < keep {
                 hits.push(hit);
             }
+            next(hits)
+        })?;
+        Ok(count)
+    }
+
+    /// Calls `found` with the hits in `range`, in order. It says what it needs next.
+    fn each_hit(
+        &mut self,
+        text: &[u8],
+        range: Range<usize>,
+        mut wanted: Next,
+        mut found: impl FnMut(Hit) -> Next,
+    ) -> Result<()> {
+        let (mut from, mut window_end) = (range.start, range.start);
+        while from < range.end && wanted != Next::Nothing {
+            if from >= window_end {
+                window_end = self.window_end(text, from..range.end)?;
+            }
+            let hit = match self.pattern.is_multiline() {
+                true => self.next_spanning(text, from..window_end)?,
+                false => self.next_line(text, from..window_end, wanted == Next::Hit)?,
+            };
+            let Some((hit, next)) = hit else {
+                from = window_end;
+                continue;
+            };
+            wanted = found(hit);
             // A map that changed may give anything; the scan must end.
             if next <= from {
                 break;
             }
             from = next;
         }
-        Ok(count)
+        Ok(())
+    }
+
+    /// Where a look at the beginning of `range` ends, so that the search can be stopped: where a line begins, unless matches
+    /// span lines.
+    fn window_end(&self, text: &[u8], range: Range<usize>) -> Result<usize> {
+        self.control.check()?;
+        match self.pattern.is_multiline() || range.len() <= WINDOW {
+            true => Ok(range.end),
+            false => Ok(find_line(text, range.start + WINDOW, self.control)?.min(range.end)),
+        }
     }
 
     /// The next line with a match, and where the line behind it begins. Where the line begins is looked for if `with_start`.
@@ -164,19 +209,15 @@ impl<'p> LineMatcher<'p> {
 
     /// The first hits from the byte `from` on, where a line begins: at most `count`, behind the first `skip`.
     pub fn hits_behind(&mut self, text: &[u8], from: usize, mut skip: u64, count: usize) -> Result<Vec<Hit>> {
-        let (mut hits, mut from) = (Vec::new(), from);
-        while from < text.len() && hits.len() < count {
-            let next = match self.pattern.is_multiline() {
-                true => self.next_spanning(text, from..text.len())?,
-                false => self.next_line(text, from..text.len(), true)?,
-            };
-            let Some((hit, next)) = next.filter(|(_, next)| *next > from) else { break };
+        let mut hits = Vec::new();
+        let first = if count > 0 { Next::Hit } else { Next::Nothing };
+        self.each_hit(text, from..text.len(), first, |hit| {
             match skip {
                 0 => hits.push(hit),
                 _ => skip -= 1,
             }
-            from = next;
-        }
+            if hits.len() < count { Next::Hit } else { Next::Nothing }
+        })?;
         Ok(hits)
     }
 
@@ -236,6 +277,19 @@ pub fn line_at(text: &[u8], at: usize) -> usize {
     // A break that ends at `at` counts; the CR of a CRLF does not.
     let from = if is_inside_crlf(text, at) { at } else { at - 1 };
     behind_break(text, line_end(text, from..text.len()))
+}
+
+/// The same, but the search for the line's end can be stopped.
+pub(crate) fn find_line(text: &[u8], at: usize, control: &Control) -> Result<usize> {
+    let mut line = at.min(text.len());
+    loop {
+        let step = text.len().min(line.saturating_add(LONG));
+        line = line_at(&text[..step], line);
+        if line < step || step == text.len() {
+            return Ok(line);
+        }
+        control.check()?;
+    }
 }
 
 /// The parts of `text` that hold all lines of which a byte is in one of the sorted `ranges`, where lines end in `\n` only.

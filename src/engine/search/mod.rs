@@ -10,6 +10,6 @@ mod pattern;
 mod stoppable;
 
 pub use filter::{FileFilter, FilterBuilder, FilterCache, Query, Shape};
-pub(crate) use lines::whole_lines;
 pub use lines::{Hit, LineMatcher, behind_break, line_at, line_before, line_end};
+pub(crate) use lines::{find_line, whole_lines};
 pub use pattern::{Pattern, PatternError, PatternOptions};

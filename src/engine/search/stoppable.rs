@@ -102,7 +102,7 @@ impl Stoppable {
         let Some(mut state) = walk.start(range.clone()) else { return Ok(Step::Unsupported) };
         let (mut at, mut found) = (range.start, None);
         while at < range.end {
-            if (at - range.start) % STEP == 0 {
+            if (at - range.start).is_multiple_of(STEP) {
                 control.check()?;
             }
             if state.is_start() && found.is_none() {
@@ -156,7 +156,7 @@ impl Stoppable {
         let Some(mut state) = walk.start_reverse(range.clone()) else { return Ok(None) };
         let mut found = None;
         for at in range.clone().rev() {
-            if (range.end - at) % STEP == 0 {
+            if (range.end - at).is_multiple_of(STEP) {
                 control.check()?;
             }
             let Some(next) = walk.next(state, text[at]) else { return Ok(None) };

@@ -271,6 +271,10 @@ impl Call for Grep {
         None
     }
 
+    fn begins_early(&self) -> bool {
+        self.sort == Sort::Path
+    }
+
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let pattern = Pattern::new(&self.pattern, self.how).map_err(pattern_text::wrong)?;
         if let Some(cursor) = &self.cursor {

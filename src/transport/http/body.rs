@@ -33,7 +33,7 @@ pub(super) enum AnswerBody {
         /// What follows the answer.
         tail: &'static [u8],
     },
-    /// The events before the answer, and the answer as the last event.
+    /// The events before the answer, and the answer as the last event; or the parts of an answer.
     Events { events: mpsc::Receiver<Event>, threads: Threads },
     /// Everything was sent.
     Done,
@@ -46,6 +46,10 @@ pub(super) enum Event {
     Frame(Bytes),
     /// The answer, which starts with this block. It becomes the last event.
     Answer(Block),
+    /// The rest of an answer that began before, which starts with this block.
+    Rest(Block),
+    /// There is no rest: the answer is cut.
+    Cut,
 }
 
 /// A pulled block, and the answer from which the next one is pulled.
@@ -111,17 +115,25 @@ impl std::fmt::Display for Broken {
 impl std::error::Error for Broken {}
 
 impl AnswerBody {
-    /// The frame for the next event. `None` if the call has no answer: the stream is cut.
-    fn event(&mut self, event: Option<Event>, threads: Threads) -> io::Result<http_body::Frame<Bytes>> {
+    /// The frame for the next event, if it has one. `None` if the call has no answer: the stream is cut.
+    fn event(
+        &mut self,
+        event: Option<Event>,
+        threads: Threads,
+    ) -> Option<io::Result<http_body::Frame<Bytes>>> {
         match event {
-            Some(Event::Frame(bytes)) => Ok(http_body::Frame::data(bytes)),
+            Some(Event::Frame(bytes)) => Some(Ok(http_body::Frame::data(bytes))),
             Some(Event::Answer(block)) => {
                 *self = block.into_stream(threads, EVENT_TAIL);
-                Ok(http_body::Frame::data(Bytes::from_static(EVENT_HEAD)))
+                Some(Ok(http_body::Frame::data(Bytes::from_static(EVENT_HEAD))))
             }
-            None => {
+            Some(Event::Rest(block)) => {
+                *self = block.into_stream(threads, b"");
+                None
+            }
+            Some(Event::Cut) | None => {
                 *self = AnswerBody::Done;
-                Err(io::Error::other("the call has no answer"))
+                Some(Err(io::Error::other("the call has no answer")))
             }
         }
     }
@@ -145,7 +157,10 @@ impl http_body::Body for AnswerBody {
             }
             AnswerBody::Events { events, threads } => {
                 let (event, threads) = (ready!(events.poll_recv(context)), threads.clone());
-                return Poll::Ready(Some(self.event(event, threads)));
+                return match self.event(event, threads) {
+                    Some(frame) => Poll::Ready(Some(frame)),
+                    None => self.poll_frame(context),
+                };
             }
         };
         // If pulling panics, the channel closes, and the stream ends with an error.

@@ -8,6 +8,7 @@ use hyper::Response;
 
 use super::Server;
 use super::body::{AnswerBody, Block};
+use super::early::EarlyFrames;
 use super::events::{self, CancelOnDrop, Running};
 use super::request::BodyShare;
 use super::response::{accepted, at_once, begin_with};
@@ -15,19 +16,26 @@ use crate::exec::{BatchError, Ended, ProgressWatch};
 use crate::protocol::{NO_ROOM, PendingCall, Step, code};
 use crate::transport::net::wire::Client;
 
+/// The client that waits for an answer.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'c> {
+    pub(super) client: &'c Arc<Client>,
+    /// It wants to know the progress, and accepts a stream of events.
+    pub(super) takes_events: bool,
+}
+
 impl Server {
     /// `share` belongs to the request's body. It is kept until the work ends, even if the client disconnects.
-    /// `events` is the client, if it accepts a stream of events.
     pub(super) async fn carry_out(
         self: &Arc<Self>,
         step: Step,
         received: Instant,
         share: BodyShare,
-        events: Option<&Arc<Client>>,
+        reader: Option<Reader<'_>>,
     ) -> io::Result<Response<AnswerBody>> {
         match step {
             Step::Answer(answer) => at_once(answer),
-            Step::Call(call) => self.call(call, received, share, events).await,
+            Step::Call(call) => self.call(call, received, share, reader).await,
             Step::Batch(steps) => self.batch(steps, received, share).await,
             // A cancellation over HTTP does nothing: its id may belong to another client's request.
             Step::Silent | Step::Ignored(_) | Step::Cancel(_) => Ok(accepted()),
@@ -39,13 +47,14 @@ impl Server {
         call: PendingCall,
         received: Instant,
         share: BodyShare,
-        events: Option<&Arc<Client>>,
+        reader: Option<Reader<'_>>,
     ) -> io::Result<Response<AnswerBody>> {
         let task = self.executor.task(call, received);
         if let Some(answer) = self.executor.run_now(&task) {
             return at_once(answer);
         }
-        let watch = events.and_then(|client| Some((ProgressWatch::start(&task)?, client.clone())));
+        let watch = reader.filter(|reader| reader.takes_events).and_then(|_| ProgressWatch::start(&task));
+        let early = reader.filter(|_| watch.is_none()).and_then(|_| EarlyFrames::of(&task));
         // Hyper drops this future when the client disconnects.
         let cancel = CancelOnDrop(task.call.ends_with_its_client().then(|| task.clone()));
         let (executor, admitted, share) = (self.executor.clone(), self.executor.admit(task), Arc::new(share));
@@ -57,16 +66,24 @@ impl Server {
             };
             executor.run(&admitted.task, first_block).await
         });
-        let ended = match watch {
-            None => (&mut call).await,
-            Some((mut watch, client)) => tokio::select! {
+        let threads = self.executor.threads();
+        let ended = match (reader, watch, early) {
+            (Some(reader), Some(mut watch), _) => tokio::select! {
                 biased;
                 ended = &mut call => ended,
                 first = watch.tick() => {
                     let running = Running { call, watch, cancel };
-                    return Ok(events::begin(running, first, client, self.executor.threads().clone()));
+                    return Ok(events::begin(running, first, reader.client.clone(), threads.clone()));
                 }
             },
+            (Some(reader), None, Some(mut early)) => tokio::select! {
+                biased;
+                ended = &mut call => ended,
+                () = early.begun() => {
+                    return Ok(early.respond(call, cancel, reader.client.clone(), threads.clone()));
+                }
+            },
+            _ => (&mut call).await,
         };
         match ended.map_err(io::Error::other)? {
             Ended::Answered(block) => begin_with(block, self.executor.threads()),

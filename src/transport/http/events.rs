@@ -98,7 +98,7 @@ async fn feed(mut running: Running, client: Arc<Client>, events: Sender<Event>) 
 }
 
 /// The first block of the answer; `None` if there is no answer.
-fn last_block(ended: Ended<Block>) -> Option<Block> {
+pub(super) fn last_block(ended: Ended<Block>) -> Option<Block> {
     match ended {
         Ended::Answered(block) => Some(block),
         Ended::Late(answer) => Some(Block::pull(answer)),

@@ -6,6 +6,7 @@
 mod body;
 mod carry_out;
 mod checks;
+mod early;
 mod events;
 mod request;
 mod response;

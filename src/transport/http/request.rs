@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Server;
 use super::body::AnswerBody;
+use super::carry_out::Reader;
 use super::checks::{HttpRefusal, Target, accepts_events, mcp_headers};
 use super::response::{Unheard, at_once};
 use crate::engine::Share;
@@ -76,10 +77,11 @@ impl Server {
                 let received = Instant::now().into_std();
                 let step = self.parse(target, mcp_headers(&head.headers), limit, body).await;
                 let wants_progress = matches!(&step, Step::Call(call) if call.wants_progress());
-                let events = (wants_progress && accepts_events(&head.headers)).then_some(client);
+                let takes_events = wants_progress && accepts_events(&head.headers);
+                let reader = Some(Reader { client, takes_events });
                 tokio::select! {
                     biased;
-                    response = self.carry_out(step, received, share, events) => response,
+                    response = self.carry_out(step, received, share, reader) => response,
                     () = client.gone() => Err(io::Error::other("the client has gone")),
                 }
             }

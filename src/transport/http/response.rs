@@ -33,7 +33,8 @@ pub(super) fn begin_with(block: Block, threads: &Threads) -> io::Result<Response
     Ok(respond(status, block.into_body(threads).map_err(io::Error::other)?))
 }
 
-fn respond(status: u16, body: AnswerBody) -> Response<AnswerBody> {
+/// The response with this body, whose type is JSON.
+pub(super) fn respond(status: u16, body: AnswerBody) -> Response<AnswerBody> {
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let json = HeaderValue::from_static("application/json; charset=utf-8");

@@ -88,6 +88,19 @@ fn matches_in_a_line_are_told_without_those_of_nothing() {
 }
 
 #[test]
+fn hits_are_found_on_both_sides_of_where_a_look_ends() {
+    for size in [WINDOW - 2, WINDOW - 1, WINDOW, 2 * WINDOW, LONG, LONG + 1] {
+        for filler in ["b", "b\n", "b\r\n"] {
+            let filler = filler.repeat(size / filler.len());
+            let text = format!("a\r\n{filler}a\r\n{filler}\na");
+            assert_eq!(lines("a", &text).len(), 3, "{size}");
+            let breaks = text.replace("\r\n", "\n").lines().filter(|line| line.is_empty()).count();
+            assert_eq!(lines("^$", &text).len(), breaks, "{size}");
+        }
+    }
+}
+
+#[test]
 fn the_line_that_begins_next_is_found_from_any_byte() {
     let text = b"a\r\nbb\rc\n\nd";
     let starts: Vec<_> = (0..=11).map(|at| line_at(text, at)).collect();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::slots::SearchSlots;
 use crate::engine::fs::view::FileView;
-use crate::engine::search::{Hit, LineMatcher, line_at};
+use crate::engine::search::{Hit, LineMatcher, find_line};
 use crate::engine::text::lines::char_boundary;
 use crate::engine::{Control, Result};
 
@@ -160,15 +160,7 @@ impl LargeText {
         if known.contains(&at) {
             return Ok(known.end);
         }
-        let (text, mut line) = (self.text(), at);
-        loop {
-            let step = text.len().min(line.saturating_add(PART));
-            line = line_at(&text[..step], line);
-            if line < step || step == text.len() {
-                break;
-            }
-            control.check()?;
-        }
+        let line = find_line(self.text(), at, control)?;
         if line.saturating_sub(at) > PART {
             self.state().long_line = at..line;
         }
@@ -241,6 +233,7 @@ mod tests {
 
     use super::*;
     use crate::engine::fs::view::OpenFile;
+    use crate::engine::search::line_at;
     use crate::engine::{Pattern, PatternOptions};
 
     fn view(text: &[u8]) -> Arc<FileView> {

@@ -1,6 +1,6 @@
 //! Runs a `grep`: searches, and puts the answer together.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::content::Content;
 use super::files::{MatchedFile, NewestFiles};
@@ -22,6 +22,9 @@ const LAST_LINES: usize = 2_048;
 
 /// Hits of one file that are kept at most.
 const KEPT: usize = 4_096;
+
+/// The answer of a shorter search leaves whole.
+const SHORT: Duration = Duration::from_millis(5);
 
 /// What an answer says if it ends before the last match.
 const FULL: &str = "there are more";
@@ -63,7 +66,9 @@ impl<'r> Run<'r> {
             is_met |= place.is_some_and(|place| is_at(place, &file));
             has_changed |= self.has_changed(place, &file);
             let (path, state) = (self.shown(&file), state_of(&file.stamp));
-            content.push(&file, &path, state)
+            let wants_more = content.push(&file, &path, state);
+            self.hand_on(content.text.strip_suffix('\n').unwrap_or_default());
+            wants_more
         })?;
         let next = match &content.end {
             Some(end) => Some((Place { skip: content.skip, ..Place::inside(end) }, end.state)),
@@ -153,6 +158,7 @@ impl<'r> Run<'r> {
                 skip -= 1;
             } else if list.push_line(&line_of(&self.shown(&file), file.count)) {
                 last = Some((Place::behind(file.folder, &file.path[file.base..]), state_of(&file.stamp)));
+                self.hand_on(list.text_mut());
             }
             true
         })?;
@@ -272,6 +278,13 @@ impl<'r> Run<'r> {
             keep,
         };
         self.workspace.search(self.pattern, options, receiver, self.control)
+    }
+
+    /// Hands on the beginning of the answer, if the search takes long.
+    fn hand_on(self, text: &str) {
+        if self.started.elapsed() >= SHORT {
+            self.control.early().send(text);
+        }
     }
 
     /// The place of the cursor, in a list by time or not.
