@@ -9,20 +9,12 @@ use hyper::Response;
 use super::Server;
 use super::body::{AnswerBody, Block};
 use super::early::EarlyFrames;
-use super::events::{self, CancelOnDrop, Running};
+use super::events::{self, CancelOnDrop, Reader, Running};
 use super::request::BodyShare;
 use super::response::{accepted, at_once, begin_with};
 use crate::exec::{BatchError, Ended, ProgressWatch};
 use crate::protocol::{NO_ROOM, PendingCall, Step, code};
 use crate::transport::net::wire::Client;
-
-/// The client that waits for an answer.
-#[derive(Clone, Copy)]
-pub(super) struct Reader<'c> {
-    pub(super) client: &'c Arc<Client>,
-    /// It wants to know the progress, and accepts a stream of events.
-    pub(super) takes_events: bool,
-}
 
 impl Server {
     /// `share` belongs to the request's body. It is kept until the work ends, even if the client disconnects.

@@ -28,6 +28,14 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// An empty comment.
 const COMMENT: &[u8] = b":\n\n";
 
+/// The client that waits for an answer.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'c> {
+    pub(super) client: &'c Arc<Client>,
+    /// It wants to know the progress, and accepts a stream of events.
+    pub(super) takes_events: bool,
+}
+
 /// Cancels a call when it is dropped. Does nothing after the call was answered.
 pub(super) struct CancelOnDrop(pub(super) Option<Arc<Task>>);
 

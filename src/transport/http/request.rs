@@ -15,8 +15,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Server;
 use super::body::AnswerBody;
-use super::carry_out::Reader;
 use super::checks::{HttpRefusal, Target, accepts_events, mcp_headers};
+use super::events::Reader;
 use super::response::{Unheard, at_once};
 use crate::engine::Share;
 use crate::protocol::{Headers, OVER_RATE, Step, code};
