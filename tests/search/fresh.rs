@@ -21,13 +21,13 @@ fn rounds() -> u64 {
 }
 
 /// A text of about 100 KB, so that it has two blocks, with `word` at a random place. Its length is always the same.
-fn text(word: &str, random: &mut Random) -> String {
+pub(super) fn text(word: &str, random: &mut Random) -> String {
     let at = random.below(5_000) as usize;
     (0..5_000).map(|line| format!("{:<19}\n", if line == at { word } else { "some other words" })).collect()
 }
 
 /// Changes a file in one of the ways that programs have; its length stays the same, and sometimes its time.
-fn change(path: &Path, text: &str, random: &mut Random) {
+pub(super) fn change(path: &Path, text: &str, random: &mut Random) {
     let time = fs::metadata(path).and_then(|found| found.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     match random.below(4) {
         0 => fs::write(path, text).expect("a write"),

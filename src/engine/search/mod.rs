@@ -8,7 +8,7 @@ mod lines;
 mod literals;
 mod pattern;
 
-pub use filter::{FileFilter, FilterBuilder, FilterCache, Query, Shape};
+pub use filter::{FileFilter, FilterBuilder, FilterCache, FilterRecords, Query, RecordsTail, Shape};
 pub(crate) use lines::whole_lines;
 pub use lines::{Hit, LineMatcher, behind_break, line_at, line_before, line_end};
 pub use pattern::{Pattern, PatternError, PatternOptions};
