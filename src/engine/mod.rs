@@ -43,7 +43,7 @@ pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePo
 pub use progress::Progress;
 pub use search::{
     FileFilter, FilterBuilder, FilterCache, FilterRecords, Hit, LineMatcher, Pattern, PatternError,
-    PatternOptions, Query, Shape, behind_break, line_at, line_before, line_end,
+    PatternOptions, Query, RecordsTail, Shape, behind_break, line_at, line_before, line_end,
 };
 pub use text::diff::{Diff, unified};
 pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};

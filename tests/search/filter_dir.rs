@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::fresh::{change, text};
+use super::fresh::change;
 use super::{SET, serve};
 use crate::support::{
     Folder, Mcp, Moment, Random, Stdio, command, read_calls, run_to_end, until, with_file_size_limit,
@@ -20,7 +20,17 @@ const FILES: u64 = 40;
 /// Rounds of what happens at random.
 const ROUNDS: u64 = 25;
 
-/// A folder with texts of about 100 KB, each with a word of its own.
+/// A text of about 100 KB with `word` at a random place.
+fn text(word: &str, random: &mut Random) -> String {
+    let at = random.below(5_000);
+    let line = |line| match line == at {
+        true => format!("{word:<19}\n"),
+        false => format!("{:019}\n", random.below(2_500)),
+    };
+    (0..5_000).map(line).collect()
+}
+
+/// A folder with such texts, each with a word of its own.
 fn filled(random: &mut Random) -> Folder {
     let folder = Folder::new();
     for file in 0..FILES {
@@ -274,8 +284,8 @@ fn what_stands_in_the_place_of_the_file_is_neither_used_nor_changed_and_that_is_
         put();
         let server = start(&folder, &dir, &["--warm"]);
         check_answers(&server, &words()[..3]);
-        let log = server.wait_for_stderr("--filter-dir");
-        assert!(log.contains(said), "{said}: {log}");
+        until(said, || server.stderr().contains("--filter-dir"));
+        assert!(server.stderr().contains(said), "{said}: {}", server.stderr());
         let kind = path.symlink_metadata().expect("an entry").file_type();
         assert_eq!(kind.is_file(), said.starts_with("other"), "{said}: it was replaced");
         check_answers(&server, &words());

@@ -21,7 +21,7 @@ fn rounds() -> u64 {
 }
 
 /// A text of about 100 KB, so that it has two blocks, with `word` at a random place. Its length is always the same.
-pub(super) fn text(word: &str, random: &mut Random) -> String {
+fn text(word: &str, random: &mut Random) -> String {
     let at = random.below(5_000) as usize;
     (0..5_000).map(|line| format!("{:<19}\n", if line == at { word } else { "some other words" })).collect()
 }

@@ -8,8 +8,8 @@ use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::search::{FilterRecords, RecordsTail};
 
-/// How many headers are read before the time is looked at.
-const HEADERS_AT_ONCE: usize = 4096;
+/// How many headers are read before the time is looked at, and other searches may go on.
+const HEADERS_AT_ONCE: usize = 512;
 
 /// See the module.
 #[derive(Debug)]
