@@ -51,6 +51,7 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
         max_request: config.max_bytes(),
         cross_mounts: config.cross_mounts,
         filter_bytes: (config.filter_cache as usize) << 20,
+        filter_dir: config.filter_dir.clone(),
         read_only: config.read_only,
         durability: config.sync.into(),
         excludes: config.excludes()?,
@@ -104,6 +105,9 @@ fn cannot_open(error: &OpenError) -> Stop {
             "--dir={} is not writable; give one that is, or serve it with --read-only",
             dir.display()
         )),
+        OpenError::FilterDir(dir, error) => {
+            wrong(error, format!("--filter-dir={} cannot be used: {error}", dir.display()))
+        }
     }
 }
 

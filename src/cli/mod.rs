@@ -87,6 +87,10 @@ pub struct Config {
     #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(..=65_536))]
     pub filter_cache: u32,
 
+    /// A folder to keep that on disk as well, outside the served folders; servers may share it
+    #[arg(long, value_name = "PATH")]
+    pub filter_dir: Option<PathBuf>,
+
     /// Read all files at low priority after the start, so that the first searches are fast, too
     #[arg(long)]
     pub warm: bool,

@@ -11,6 +11,7 @@ mod encoding;
 mod error;
 mod exclude;
 mod file_version;
+mod filter_store;
 mod fs;
 mod glob;
 mod ignored;
@@ -43,8 +44,8 @@ pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;
 pub use search::{
-    FileFilter, FilterBuilder, FilterCache, Hit, LineMatcher, Pattern, PatternError, PatternOptions, Query,
-    Shape, behind_break, line_at, line_before, line_end,
+    FileFilter, FilterBuilder, FilterCache, FilterRecords, Hit, LineMatcher, Pattern, PatternError,
+    PatternOptions, Query, RecordsTail, Shape, behind_break, line_at, line_before, line_end,
 };
 pub use text::diff::{Diff, unified};
 pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};

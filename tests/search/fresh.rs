@@ -27,7 +27,7 @@ fn text(word: &str, random: &mut Random) -> String {
 }
 
 /// Changes a file in one of the ways that programs have; its length stays the same, and sometimes its time.
-fn change(path: &Path, text: &str, random: &mut Random) {
+pub(super) fn change(path: &Path, text: &str, random: &mut Random) {
     let time = fs::metadata(path).and_then(|found| found.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     match random.below(4) {
         0 => fs::write(path, text).expect("a write"),

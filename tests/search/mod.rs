@@ -4,6 +4,7 @@ mod against_ripgrep; // the same lines as ripgrep's own library finds
 mod balance; // what an answer says that it left out
 mod bounds; // hostile patterns, time, cancellation
 mod early; // answers that begin before their search has ended
+mod filter_dir; // filters on disk: shared, damaged, foreign, cut off
 mod fresh; // files that other programs change between and during searches
 mod glob; // the tool glob: patterns, orders, arguments
 mod grep; // the tool grep: what it finds and tells

@@ -12,6 +12,7 @@ mod kernel_copy;
 pub(super) mod lease;
 pub(super) mod lock;
 pub(super) mod parents;
+pub(super) mod private;
 pub(super) mod remove;
 pub(super) mod rename;
 pub(super) mod resolve;

@@ -126,8 +126,12 @@ impl FileView {
 
     /// Whether all bytes read so far are those that the file held when it was opened.
     pub fn unchanged(&self) -> bool {
-        let faulted = matches!(&self.bytes, Bytes::Map { guard, .. } if guard.faulted());
-        !faulted && self.file.unchanged()
+        !self.has_hole() && self.file.unchanged()
+    }
+
+    /// Whether bytes were read that the file had lost. They are zeros, and stay so.
+    pub(crate) fn has_hole(&self) -> bool {
+        matches!(&self.bytes, Bytes::Map { guard, .. } if guard.faulted())
     }
 }
 

@@ -9,7 +9,7 @@ mod literals;
 mod pattern;
 mod stoppable;
 
-pub use filter::{FileFilter, FilterBuilder, FilterCache, Query, Shape};
+pub use filter::{FileFilter, FilterBuilder, FilterCache, FilterRecords, Query, RecordsTail, Shape};
 pub use lines::{Hit, LineMatcher, behind_break, line_at, line_before, line_end};
 pub(crate) use lines::{find_line, whole_lines};
 pub use pattern::{Pattern, PatternError, PatternOptions};

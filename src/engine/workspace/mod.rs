@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use self::folders::{Folders, Found, Freshness, Want, refused};
 use crate::engine::cache::IndexCache;
 use crate::engine::exclude::Excludes;
+use crate::engine::filter_store::FilterStore;
 use crate::engine::fs::atomic::Durability;
 use crate::engine::fs::lease;
 use crate::engine::fs::lock::Locks;
@@ -70,8 +71,10 @@ pub struct WorkspaceOptions {
     pub max_bytes: u64,
     /// Largest request, in bytes: the plans of edits take up memory in proportion to it.
     pub max_request: u64,
-    /// Memory limit of the filters of searched files, in bytes; 0: none is made.
+    /// Memory limit of the filters of searched files, in bytes; 0: none is kept in memory.
     pub filter_bytes: usize,
+    /// The folder for filters on disk.
+    pub filter_dir: Option<PathBuf>,
     /// Whether walks enter folders on other file systems.
     pub cross_mounts: bool,
     /// Paths that do not exist for clients.
@@ -89,6 +92,7 @@ impl Default for WorkspaceOptions {
             max_bytes: 10 << 20,
             max_request: 10 << 20,
             filter_bytes: 64 << 20,
+            filter_dir: None,
             cross_mounts: false,
             excludes: Excludes::default(),
             read_only: false,
@@ -104,6 +108,8 @@ pub enum OpenError {
     Unusable(PathBuf, io::Error),
     /// This one is not writable.
     NotWritable(PathBuf),
+    /// This one cannot be used for filters.
+    FilterDir(PathBuf, io::Error),
 }
 
 /// The served folders.
@@ -122,6 +128,8 @@ pub struct Workspace {
     /// See [`Workspace::search_slots`]. The processors are counted when they are needed for the first time.
     search_slots: OnceLock<search::SearchSlots>,
     filters: FilterCache,
+    /// Filters on disk.
+    filter_store: Option<FilterStore>,
     warming: search::WarmUp,
 }
 
@@ -140,6 +148,11 @@ impl Workspace {
                 cleared.clear_once(folder.handle());
             }
         }
+        let served = folders.roots().iter().map(|root| root.path());
+        let open_store = |dir: &PathBuf| {
+            FilterStore::open(dir, served).map_err(|error| OpenError::FilterDir(dir.clone(), error))
+        };
+        let filter_store = options.filter_dir.as_ref().map(open_store).transpose()?;
         let umask = rustix::process::umask(Mode::empty());
         rustix::process::umask(umask);
         Ok(Workspace {
@@ -149,6 +162,7 @@ impl Workspace {
             helpers: OnceLock::new(),
             search_slots: OnceLock::new(),
             filters: FilterCache::new(options.filter_bytes),
+            filter_store,
             warming: search::WarmUp::default(),
             options,
             umask,

@@ -14,7 +14,6 @@ use super::request::BodyShare;
 use super::response::{accepted, at_once, begin_with};
 use crate::exec::{BatchError, Ended, ProgressWatch};
 use crate::protocol::{NO_ROOM, PendingCall, Step, code};
-use crate::transport::net::wire::Client;
 
 impl Server {
     /// `share` belongs to the request's body. It is kept until the work ends, even if the client disconnects.

@@ -87,6 +87,36 @@ impl FileFilter {
         size_of::<FileFilter>() + size_of_val(&*self.blocks) + size_of_val(&*self.words)
     }
 
+    /// The filter as bytes. `records.rs` numbers their format.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let counts = u64::from(self.block_bytes) << 32 | self.blocks.len() as u64;
+        let blocks = self.blocks.iter().map(|block| block.to_number());
+        let numbers = [self.len, counts].into_iter().chain(blocks).chain(self.words.iter().copied());
+        numbers.flat_map(u64::to_le_bytes).collect()
+    }
+
+    /// The filter that has become these bytes. `None`: none has.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<FileFilter> {
+        let (numbers, []) = bytes.as_chunks() else { return None };
+        let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+        let ([len, counts], numbers) = numbers.split_first_chunk()?;
+        let (len, counts) = (number(len), number(counts));
+        let (block_bytes, count) = ((counts >> 32) as u32, counts as u32 as usize);
+        let (blocks, words) = numbers.split_at_checked(count)?;
+        let blocks = blocks.iter().map(|bytes| Block::of_number(number(bytes))).collect();
+        let filter = FileFilter { len, block_bytes, blocks, words: words.iter().map(number).collect() };
+        filter.is_sound().then_some(filter)
+    }
+
+    /// Whether its parts fit together, so that asking it does not fail.
+    fn is_sound(&self) -> bool {
+        let mut ends = self.blocks.iter().map(|block| block.end as usize);
+        self.block_bytes >= MAX_LITERAL as u32
+            && self.blocks.len() as u64 <= self.len.div_ceil(u64::from(self.block_bytes))
+            && ends.clone().is_sorted()
+            && ends.next_back().unwrap_or(0) == self.words.len()
+    }
+
     /// The number of blocks that the file has.
     pub(super) fn all_blocks(&self) -> usize {
         self.len.div_ceil(u64::from(self.block_bytes)) as usize
@@ -102,6 +132,16 @@ impl FileFilter {
         let start = number.checked_sub(1).map_or(0, |before| self.blocks[before].end);
         let words = self.words.get(start as usize..block.end as usize)?;
         Some(KnownBlock { limit: usize::from(block.limit), has_break: block.has_break, words })
+    }
+}
+
+impl Block {
+    fn to_number(self) -> u64 {
+        u64::from(self.end) | u64::from(self.limit) << 32 | u64::from(self.has_break) << 48
+    }
+
+    fn of_number(number: u64) -> Block {
+        Block { end: number as u32, limit: (number >> 32) as u16, has_break: number >> 48 & 1 != 0 }
     }
 }
 

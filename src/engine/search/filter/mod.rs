@@ -1,7 +1,8 @@
 //! A filter of n-grams for each block of a file: tells which blocks a search may skip.
 //!
 //! Knows no regex, no lock and no file system: a filter is made from bytes and asked with a [`Query`].
-//! `literals.rs` finds what a match must contain; `cache.rs` keeps filters for states of files.
+//! `literals.rs` finds what a match must contain; `cache.rs` keeps filters for states of
+//! files, and `records.rs` is their form on disk.
 //!
 //! # Why no match is lost
 //!
@@ -48,6 +49,7 @@ mod cache;
 mod candidates;
 mod grams;
 mod query;
+mod records;
 #[cfg(test)]
 mod tests;
 
@@ -55,3 +57,4 @@ pub use self::blocks::{FileFilter, Shape};
 pub use self::builder::FilterBuilder;
 pub use self::cache::FilterCache;
 pub use self::query::Query;
+pub use self::records::{FilterRecords, RecordsTail};

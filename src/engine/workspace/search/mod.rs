@@ -210,6 +210,9 @@ impl Workspace {
         receiver: &mut Receiver,
         control: &Control,
     ) -> Result<Searched> {
+        if let Some(store) = &self.filter_store {
+            store.refresh(control);
+        }
         let source = Source::new(self, options, control)?;
         let workers = Workers::new(self, pattern, options, source, receiver, control);
         if !workers.run(Some(Instant::now() + ALONE)) {

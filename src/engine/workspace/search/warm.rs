@@ -2,7 +2,10 @@
 //!
 //! A search asks for it when it had to read files. The filters tell later searches which bytes cannot match.
 
+use std::ffi::OsStr;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,9 +18,10 @@ use super::source::{Candidate, Source};
 use super::text::{Beginning, Opened, OpenedText};
 use crate::engine::cache::CachedText;
 use crate::engine::encoding::EncodingChoice;
+use crate::engine::filter_store::Writer;
 use crate::engine::fs::view::FileView;
 use crate::engine::path::FilePath;
-use crate::engine::search::FilterBuilder;
+use crate::engine::search::{FileFilter, FilterBuilder};
 use crate::engine::text::lines::LineIndex;
 use crate::engine::workspace::Workspace;
 use crate::engine::workspace::read::Cacheable;
@@ -113,8 +117,15 @@ impl OpenedText {
 impl Workspace {
     /// The bytes of a file in this state where a match can be. `None`: nothing is known of it.
     pub(super) fn stretches(&self, pattern: &Pattern, stamp: &FileStamp) -> Option<Vec<Range<u64>>> {
-        let filter = self.filters.get(stamp)?;
+        let filter = self.filters.get(stamp).or_else(|| self.stored_filter(stamp))?;
         Some(filter.candidates(pattern.query(), !pattern.is_multiline()))
+    }
+
+    /// The filter of a file in this state from the disk. From now on it is in memory as well.
+    fn stored_filter(&self, stamp: &FileStamp) -> Option<Arc<FileFilter>> {
+        let filter = Arc::new(self.filter_store.as_ref()?.get(stamp)?);
+        self.filters.put(stamp, filter.clone());
+        Some(filter)
     }
 
     /// The index of a file's lines, if it is known.
@@ -132,7 +143,7 @@ impl Workspace {
 
     /// Starts what was asked for on a thread, unless one is at work.
     pub fn start_warm_up(self: &Arc<Self>) {
-        if !self.filters.is_on() {
+        if !self.filters.is_on() && self.filter_store.is_none() {
             return;
         }
         let Some(first) = self.warming.begin() else { return };
@@ -165,16 +176,31 @@ impl Workspace {
         };
         let mut source = Source::new(self, options, &control)?;
         let (mut builder, mut buffer, mut made) = (FilterBuilder::default(), Vec::new(), 0);
+        let mut stored = self.filter_store.as_ref().map(|store| {
+            store.refresh(&control);
+            (store, Writer::new(store, &self.locks, &control))
+        });
         while let Some(file) = source.next()? {
             let Some(stat) = file.stat() else { continue };
             let stamp = FileStamp::of(&stat);
-            let is_worth = WORTH_FILTER as u64 <= stamp.len && stamp.len <= self.options.max_bytes;
-            if !is_worth || self.filters.get(&stamp).is_some() {
+            let known = self.filters.get(&stamp);
+            let is_done = stored.as_ref().map_or(known.is_some(), |(store, _)| store.has(&stamp));
+            if is_done || !(WORTH_FILTER as u64..=self.options.max_bytes).contains(&stamp.len) {
                 continue;
             }
-            made += self.warm(&file, stat, &mut builder, &mut buffer, &control)?;
+            let known = known.map(|filter| (stamp, filter));
+            let kept = match known {
+                Some(_) => known,
+                None => self.warm(&file, stat, &mut builder, &mut buffer, &control)?,
+            };
+            let Some((stamp, filter)) = kept else { continue };
+            made += filter.bytes();
+            let has_room = stored.as_mut().is_some_and(|(_, writer)| {
+                writer.add(&stamp, &self.path_of(&file), &filter);
+                !writer.is_full()
+            });
             // More would push out what was just made.
-            if made > self.options.filter_bytes {
+            if made > self.options.filter_bytes && !has_room {
                 self.warming.set_full();
                 break;
             }
@@ -182,7 +208,13 @@ impl Workspace {
         Ok(())
     }
 
-    /// Makes the filter of one file. Returns the bytes that it takes.
+    /// The absolute path of a file.
+    fn path_of(&self, file: &Candidate) -> PathBuf {
+        let folder = self.folders.roots().get(file.number).map_or(Path::new("/"), |root| root.path());
+        folder.join(OsStr::from_bytes(&file.path))
+    }
+
+    /// Makes the filter of one file, for the state in which it was read. `None`: that cannot be trusted, or it is no text.
     fn warm(
         &self,
         file: &Candidate,
@@ -190,7 +222,7 @@ impl Workspace {
         builder: &mut FilterBuilder,
         buffer: &mut Vec<u8>,
         control: &Control,
-    ) -> Result<usize> {
+    ) -> Result<Option<(FileStamp, Arc<FileFilter>)>> {
         let (opened, made) = match self.open_for_search(file, stat, buffer, control)? {
             Opened::Copied(opened) => {
                 let made = add(builder, &buffer[..opened.len()], control);
@@ -202,14 +234,14 @@ impl Workspace {
                     && view.unchanged();
                 (opened, made)
             }
-            Opened::Unreadable | Opened::Gone => return Ok(0),
+            Opened::Unreadable | Opened::Gone => return Ok(None),
         };
         let filter = Arc::new(builder.finish(opened.stamp.len));
         if !made || !opened.is_worth_filter() {
-            return Ok(0);
+            return Ok(None);
         }
         self.filters.put(&opened.stamp, filter.clone());
-        Ok(filter.bytes())
+        Ok(Some((opened.stamp, filter)))
     }
 
     /// Makes the index of a large file's lines. Returns whether the file is text.
