@@ -105,8 +105,8 @@ class Desktop(Peer):
     """npm's DesktopCommander: its search runs ripgrep, which it brings along. A match is shown without the rest of its
     line, so a pattern takes the whole line. Its shell is not used: no other server has one."""
 
-    def __init__(self, command, root, home, **more):
-        self.root = root
+    def __init__(self, command, root, **more):
+        self.root, home = root, os.path.join(os.path.dirname(root), "home")
         settings = os.path.join(home, ".claude-server-commander")
         os.makedirs(settings, exist_ok=True)
         with open(os.path.join(settings, "config.json"), "w") as file:

@@ -85,24 +85,21 @@ def python(place):
 
 
 def desktop(place):
-    """DesktopCommander: its program and version. Scripts of packages, which load a browser and count installations, do not
+    """DesktopCommander. Scripts of packages, which load a browser and count installations, do not
     run; its search needs none."""
     package = os.path.join(place, "desktop", "node_modules", "@wonderwhy-er", "desktop-commander")
     if not os.path.exists(package):
         os.makedirs(os.path.join(place, "desktop"), exist_ok=True)
         run("npm", "install", "--no-fund", "--no-audit", "--ignore-scripts", "--prefix", os.path.join(place, "desktop"),
             "@wonderwhy-er/desktop-commander", cwd=place)
-    return ["node", os.path.join(package, "dist", "index.js")], version_of(package)
+    return subjects.Subject("DesktopCommander", ["node", os.path.join(package, "dist", "index.js")], version_of(package))
 
 
 def players(place):
     """The peers that an agent's day is played with: name, kind, program, version."""
     os.makedirs(place, exist_ok=True)
-    found = [(played.Rust, rust(place)), (played.Reference, reference(place))]
-    program, version = desktop(place)
-    home = os.path.join(place, "desktop", "home")
-    return [*((peer.name, kind, peer.program, peer.version) for kind, peer in found),
-            ("DesktopCommander", lambda *given, **more: played.Desktop(*given, home, **more), program, version)]
+    found = [(played.Rust, rust(place)), (played.Reference, reference(place)), (played.Desktop, desktop(place))]
+    return [(peer.name, kind, peer.program, peer.version) for kind, peer in found]
 
 
 def said(*command):
