@@ -125,7 +125,7 @@ class Desktop(Peer):
         while True:
             text = self.call("get_more_search_results", sessionId=session, **({"offset": len(lines)} if lines else {}))
             lines += re.findall(r"^\W+ (/.*)$", text, re.M)
-            if "offset: " not in text.rsplit("\n\n", 1)[-1] and "Status: RUNNING" not in text:
+            if "Status: IN PROGRESS" not in text and "More results available" not in text:
                 return lines
 
     def find(self, pattern, glob=None, path=None, before=0, after=0, only=False):

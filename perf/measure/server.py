@@ -86,3 +86,15 @@ class Server(Client):
         finally:
             done.set()
             watch.join()
+
+    def at_rest(self, longest=120):
+        """Waits until the server has done nothing for a while: its filters are made. The seconds until then."""
+        def ticks():
+            with open(f"/proc/{self.process.pid}/stat") as file:
+                return sum(map(int, file.read().rsplit(") ", 1)[1].split()[11:13]))
+        start, quiet, last = time.monotonic(), 0, ticks()
+        while quiet < 4 and time.monotonic() - start < longest:
+            time.sleep(0.25)
+            now = ticks()
+            quiet, last = (quiet + 1 if now == last else 0), now
+        return time.monotonic() - start
