@@ -149,11 +149,7 @@ class Desktop(Peer):
         return dict(enumerate(self.read(path, first, last).split("\n"), first))
 
     def files_with(self, *words):
-        """Matches without the rest of their lines."""
-        def files(word):
-            lines = self.search(path=self.root, pattern=word, searchType="content", ignoreCase=False, contextLines=0)
-            return {self.relative(line.rsplit(":", 1)[0]) for line in lines}
-        return set.intersection(*map(files, words))
+        return with_all(self.find("|".join(words), only=True), words)
 
     def tree(self):
         text = self.call("list_directory", path=self.root, depth=10)

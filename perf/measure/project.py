@@ -75,7 +75,8 @@ def rust(words):
 
 
 def go(words):
-    text = words.filled("// Package gateway: {sentence}\npackage gateway\n\nimport (\n\t\"fmt\"\n\t\"log\"\n)\n\ntype {camel}State struct {{\n\t{a} int\n\t{b} string\n}}\n")
+    text = "// Package gateway is the way in.\npackage gateway\n\nimport (\n\t\"fmt\"\n\t\"log\"\n)\n"
+    text += words.filled("\n// {sentence}\ntype {camel}State struct {{\n\t{a} int\n\t{b} string\n}}\n")
     for _ in range(words.random.randint(4, 8)):
         text += words.filled("\n// {sentence}\nfunc (s *Server) {camel}({a} []Slot, {b} int) error {{\n")
         text += words.body(GO, 3, 11) + "\treturn nil\n}\n"
@@ -102,7 +103,8 @@ def page(words):
     text = words.filled("# The {a} and the {b}\n")
     for _ in range(words.random.randint(4, 7)):
         text += words.filled("\n## {sentence}\n\n")
-        text += "".join(" ".join(words.sentence() for _ in range(words.random.randint(1, 2))) + "\n" for _ in range(words.random.randint(3, 9)))
+        for _ in range(words.random.randint(3, 9)):
+            text += " ".join(words.sentence() for _ in range(words.random.randint(1, 2))) + "\n"
         text += "".join(f"- {words.sentence()}\n" for _ in range(words.random.randint(0, 4)))
     return text
 
@@ -176,11 +178,13 @@ def make():
     plant_definition(files)
     for nth, path in enumerate([*of(rust)[2:5], *of(page)[3:7], of(python)[3]]):
         lead = "//" if path.endswith("rs") else "#" if path.endswith("py") else "-"
-        plant(files, path, [f"{lead} The office must {TYPO} the plan, and what it {TYPO}s is kept."] if nth % 3 else [f"{lead} It is {TYPO}d once."], 0.3)
+        line = f"The office must {TYPO} the plan, and what it {TYPO}s is kept." if nth % 3 else f"It is {TYPO}d once."
+        plant(files, path, [f"{lead} {line}"], 0.3)
     plant_name(files)
     for nth, path in enumerate([*of(rust)[5:9], *of(page)[2:8], *of(go)[2:5]]):
         lead = "//" if path.endswith(("rs", "go")) else "-"
-        plant(files, path, [f"{lead} The {WORDS[nth % 2]} table is read once."] + ([f"{lead} See the {WORDS[1]}."] if nth % 4 == 0 else []), 0.6)
+        both = [f"{lead} See the {WORDS[1]}."] if nth % 4 == 0 else []
+        plant(files, path, [f"{lead} The {WORDS[nth % 2]} table is read once.", *both], 0.6)
     for nth, path in enumerate([*of(rust)[6:10], *of(go)[1:4], *of(python)[2:5], *of(script)[2:6]]):
         lead = "#" if path.endswith("py") else "//"
         plant(files, path, [f"{lead} TODO: {Words(nth).sentence().lower()}", f"{lead} Until then: {Words(nth + 50).noun()} first."], 0.8)
