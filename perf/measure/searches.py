@@ -142,7 +142,7 @@ class Searching:
 
 
 def reads_beside(load, binary, folder, name, size, pattern, rounds, in_flight=128, searches=8):
-    """Answers per second of small reads over HTTP, alone and beside searches by turns: medians, and the searches done.
+    """Answers per second of small reads over HTTP, alone and beside searches by turns, and how many searches ended.
 
     Each turn has its own server, which reads first and then gets the searches."""
     found, ended = {"alone": [], "beside": []}, 0
@@ -164,4 +164,4 @@ def reads_beside(load, binary, folder, name, size, pattern, rounds, in_flight=12
             raise SystemExit(f"{which}: {result.get('failed') or searching.failed[0]}")
         found[which].append(1e9 / result["median_ns"])
         ended += searching.searches
-    return {which: sorted(rates)[len(rates) // 2] for which, rates in found.items()}, ended
+    return found, ended
