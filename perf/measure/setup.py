@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 
+from measure import peers as played
 from measure import subjects
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -56,9 +57,12 @@ def reference(place):
     if not os.path.exists(package):
         run("npm", "install", "--no-fund", "--no-audit", "--prefix", os.path.join(place, "npm"),
             "@modelcontextprotocol/server-filesystem", cwd=place)
+    return subjects.Reference("server-filesystem", ["node", os.path.join(package, "dist", "index.js")], version_of(package))
+
+
+def version_of(package):
     with open(os.path.join(package, "package.json")) as file:
-        version = json.load(file)["version"]
-    return subjects.Reference("server-filesystem", ["node", os.path.join(package, "dist", "index.js")], version)
+        return json.load(file)["version"]
 
 
 def rust(place):
@@ -78,6 +82,24 @@ def python(place):
     ask = "import importlib.metadata as m; print(m.version('mcp-text-editor'), 'mcp', m.version('mcp'))"
     found = subprocess.run([os.path.join(venv, "bin", "python"), "-c", ask], check=True, capture_output=True, text=True)
     return subjects.TextEditor("mcp-text-editor", [binary], found.stdout.strip())
+
+
+def desktop(place):
+    """DesktopCommander. Scripts of packages, which load a browser and count installations, do not
+    run; its search needs none."""
+    package = os.path.join(place, "desktop", "node_modules", "@wonderwhy-er", "desktop-commander")
+    if not os.path.exists(package):
+        os.makedirs(os.path.join(place, "desktop"), exist_ok=True)
+        run("npm", "install", "--no-fund", "--no-audit", "--ignore-scripts", "--prefix", os.path.join(place, "desktop"),
+            "@wonderwhy-er/desktop-commander", cwd=place)
+    return subjects.Subject("DesktopCommander", ["node", os.path.join(package, "dist", "index.js")], version_of(package))
+
+
+def players(place):
+    """The peers that an agent's day is played with: name, kind, program, version."""
+    os.makedirs(place, exist_ok=True)
+    found = [(played.Rust, rust(place)), (played.Reference, reference(place)), (played.Desktop, desktop(place))]
+    return [(peer.name, kind, peer.program, peer.version) for kind, peer in found]
 
 
 def said(*command):
