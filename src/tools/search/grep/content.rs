@@ -31,6 +31,10 @@ pub(super) struct EndPlace {
     pub(super) byte: usize,
     /// The state of the file.
     pub(super) state: u64,
+    /// Hits of the file from there on.
+    pub(super) hits_behind: u64,
+    /// Whether those are all of its hits.
+    pub(super) is_before_all: bool,
 }
 
 /// See the module.
@@ -115,24 +119,31 @@ impl<'p> Content<'p> {
         let mut lines = FileText::new(file, self.form.base.first());
         let (text, mut hits) = (lines.text, file.hits.clone());
         let mut last: Option<Hit> = None;
+        let mut hits_behind = file.count - self.skip;
+        let at_once = |number: u64| {
+            usize::try_from(number).map_or(file.hits.len(), |number| number.min(file.hits.len()))
+        };
         if self.skip > 0 {
             let skip = std::mem::take(&mut self.skip);
-            hits = self.scan.hits_behind(lines.text, line_at(lines.text, file.start), skip, file.hits.len());
+            let from = line_at(lines.text, file.start);
+            hits = self.scan.hits_behind(lines.text, from, skip, at_once(hits_behind));
         }
         while !hits.is_empty() && self.end.is_none() {
             for hit in std::mem::take(&mut hits) {
                 if !self.push_whole_hit(&mut lines, path, last, hit) {
                     let byte = last.map_or(hit.start, |last| behind_break(lines.text, last.end));
-                    let path = file.path[file.base..].to_vec();
-                    self.end = Some(EndPlace { folder: file.folder, path, byte, state });
+                    let (folder, path) = (file.folder, file.path[file.base..].to_vec());
+                    let is_before_all = hits_behind == file.count;
+                    self.end = Some(EndPlace { folder, path, byte, state, hits_behind, is_before_all });
                     break;
                 }
                 last = Some(hit);
+                hits_behind = hits_behind.saturating_sub(1);
             }
             // No more hits are kept of a file than an answer mostly holds.
             if let (Some(last), None) = (last, &self.end) {
-                hits =
-                    self.scan.hits_behind(lines.text, behind_break(lines.text, last.end), 0, file.hits.len());
+                let from = behind_break(lines.text, last.end);
+                hits = self.scan.hits_behind(lines.text, from, 0, at_once(hits_behind));
             }
         }
         if let (Some(last), None) = (last, &self.end) {

@@ -8,8 +8,8 @@ use super::hints::hints;
 use super::place::Place;
 use super::{Grep, Sort, TOOL, several};
 use crate::engine::{
-    Control, FoundFile, Pattern, Receiver, Result, SearchOptions, SearchPlace, SearchStop, Searched,
-    Workspace,
+    Control, FoundFile, LastFile, Pattern, Receiver, Result, SearchOptions, SearchPlace, SearchStop,
+    Searched, Workspace,
 };
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::cursor::{Cursor, state_of};
@@ -54,20 +54,20 @@ impl<'r> Run<'r> {
     pub(super) fn content(self, wanted: OutputKinds) -> Result<Reply> {
         let place = self.place(false)?;
         let mut content = self.new_content();
-        // A place in a file was made because the file has more hits.
-        let mut is_met = place.is_none_or(|place| place.byte.is_none());
-        let mut has_changed = false;
-        let searched = self.search(self.keep(), place, &mut |file| {
-            is_met |= place.is_some_and(|place| is_at(place, &file));
-            has_changed |= self.has_changed(place, &file);
+        let mut searched = self.search(self.keep(), place, &mut |file| {
             let (path, state) = (self.shown(&file), state_of(&file.stamp));
             content.push(&file, &path, state)
         })?;
-        let next = match &content.end {
-            Some(end) => Some((Place::inside(end), end.state)),
-            None => last_of(&searched, content.skip),
-        };
-        self.content_reply(content, &searched, next, has_changed || !is_met, wanted)
+        let mut next = last_of(&searched, content.skip);
+        if let Some(end) = &content.end {
+            // The next answer counts what this one does not tell.
+            let counts = &mut searched.counts;
+            counts.hits = counts.hits.saturating_sub(end.hits_behind);
+            counts.found -= u64::from(end.is_before_all);
+            next = Some((Place::inside(end), end.state));
+        }
+        let has_changed = place.is_some_and(|place| self.has_changed(place, &searched));
+        self.content_reply(content, &searched, next, has_changed, wanted)
     }
 
     /// Lines, those of the newest files first.
@@ -75,6 +75,10 @@ impl<'r> Run<'r> {
         let place = self.place(true)?;
         let NewestFound { files, mut searched, .. } = self.newest(usize::MAX, place)?;
         let (mut content, mut next) = (self.new_content(), None);
+        let has_changed = place.is_some_and(|place| {
+            let file = files.iter().find(|file| place.is_in(file.folder, &file.path));
+            place.byte.is_some() && searched.stop.is_none() && file.map(|file| file.state) != self.state()
+        });
         for file in files {
             let stop = self.push_again(&mut content, &file, place)?;
             if stop == Some(SearchStop::Time) {
@@ -87,7 +91,7 @@ impl<'r> Run<'r> {
                 break;
             }
         }
-        self.content_reply(content, &searched, next, false, wanted)
+        self.content_reply(content, &searched, next, has_changed, wanted)
     }
 
     /// Searches for the files with matches at a place of a list by time, or behind it: the newest, at most `most`.
@@ -112,7 +116,7 @@ impl<'r> Run<'r> {
         file: &MatchedFile,
         place: Option<&Place>,
     ) -> Result<Option<SearchStop>> {
-        let begin = place.filter(|place| (place.folder, &place.path) == (file.folder, &file.path));
+        let begin = place.filter(|place| place.is_in(file.folder, &file.path));
         let only = SearchPlace {
             folder: file.folder,
             path: &file.whole_path,
@@ -154,7 +158,8 @@ impl<'r> Run<'r> {
             true
         })?;
         let next = if list.is_full() { last } else { last_of(&searched, skip) };
-        self.list_reply(list, &searched, next, wanted)
+        let has_changed = place.is_some_and(|place| self.has_changed(place, &searched));
+        self.list_reply(list, &searched, next, has_changed, wanted)
     }
 
     /// Files and numbers of lines, the newest files first.
@@ -171,7 +176,7 @@ impl<'r> Run<'r> {
             }
         }
         list.count_more((ahead - skipped).saturating_sub(list.total()));
-        self.list_reply(list, &searched, last, wanted)
+        self.list_reply(list, &searched, last, false, wanted)
     }
 
     fn list_reply(
@@ -179,6 +184,7 @@ impl<'r> Run<'r> {
         mut list: LimitedText,
         searched: &Searched,
         next: Next,
+        has_changed: bool,
         wanted: OutputKinds,
     ) -> Result<Reply> {
         if list.total() == 0 {
@@ -187,7 +193,7 @@ impl<'r> Run<'r> {
         if searched.stop == Some(SearchStop::Time) {
             list.stop(TIME);
         }
-        self.reply(list, "files", searched, next, false, wanted)
+        self.reply(list, "files", searched, next, has_changed, wanted)
     }
 
     fn content_reply(
@@ -206,9 +212,12 @@ impl<'r> Run<'r> {
             text.strip_suffix('\n').unwrap_or(&text)
         });
         list.count_shown(shown);
-        match (end.is_some(), searched.stop) {
-            (true, _) => list.stop(FULL),
-            (false, Some(SearchStop::Time)) => list.stop(TIME),
+        match (end, searched.stop) {
+            (Some(end), _) => {
+                list.count_more(end.hits_behind);
+                list.stop(FULL);
+            }
+            (None, Some(SearchStop::Time)) => list.stop(TIME),
             _ => {}
         }
         let mut searched = searched.clone();
@@ -225,7 +234,8 @@ impl<'r> Run<'r> {
         has_changed: bool,
         wanted: OutputKinds,
     ) -> Result<Reply> {
-        let mut notes = vec![balance(searched)];
+        let is_behind = self.grep.cursor.is_some() && self.grep.sort == Sort::Path;
+        let mut notes = vec![balance(searched, is_behind)];
         if has_changed {
             notes.push("[The file has changed since the cursor was made, or is gone]".into());
         }
@@ -302,22 +312,24 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Whether a file is the one in which the cursor points, in another state.
-    fn has_changed(self, place: Option<&Place>, file: &FoundFile) -> bool {
-        let state = self.grep.cursor.as_ref().map(|cursor| cursor.state);
-        place.is_some_and(|place| is_at(place, file)) && state != Some(state_of(&file.stamp))
+    /// Whether the file in which the cursor points was not searched as it was then.
+    fn has_changed(self, place: &Place, searched: &Searched) -> bool {
+        let is_searched = searched.stop.is_none() || searched.last.is_some();
+        place.byte.is_some() && is_searched && searched.resumed.as_ref().map(state_of) != self.state()
     }
-}
 
-/// Whether a file is the one in which a place is.
-fn is_at(place: &Place, file: &FoundFile) -> bool {
-    place.byte.is_some() && (place.folder, &place.path[..]) == (file.folder, &file.path[file.base..])
+    /// The state of the file in which the cursor points, when it was made.
+    fn state(self) -> Option<u64> {
+        self.grep.cursor.as_ref().map(|cursor| cursor.state)
+    }
 }
 
 /// Where a search that ended early goes on in the order of paths; `skip` entries there are still to be left out.
 fn last_of(searched: &Searched, skip: u64) -> Next {
-    let (folder, path, byte) = searched.last.as_ref()?;
-    Some((Place { byte: *byte, skip, ..Place::behind(*folder, path) }, 0))
+    let LastFile { folder, path, rest } = searched.last.as_ref()?;
+    let byte = rest.as_ref().map(|(byte, _)| *byte);
+    let state = rest.as_ref().map_or(0, |(_, stamp)| state_of(stamp));
+    Some((Place { byte, skip, ..Place::behind(*folder, path) }, state))
 }
 
 /// The text if nothing is told.
@@ -329,7 +341,7 @@ fn nothing(searched: &Searched) -> &'static str {
 fn is_ahead(place: Option<&Place>, file: &MatchedFile) -> bool {
     place.is_none_or(|place| {
         let Place { modified_ns, folder, path, byte, skip: _ } = place;
-        byte.is_some() && (folder, path) == (&file.folder, &file.path)
+        byte.is_some() && place.is_in(file.folder, &file.path)
             || modified_ns.is_some_and(|time| file.is_behind(time, *folder, path))
     })
 }
@@ -338,8 +350,9 @@ fn line_of(path: &str, count: u64) -> String {
     format!("{path}: {count}")
 }
 
-/// What was searched and what was left out.
-fn balance(searched: &Searched) -> String {
+/// What was searched and what was left out, of all files or of those behind a cursor. So the numbers of all answers in the
+/// order of paths are together those of the whole; the file in which a cursor points counts where it begins.
+fn balance(searched: &Searched, is_behind: bool) -> String {
     let counts = &searched.counts;
     let mut balance = Balance::default();
     balance.add_walk(&searched.left_out);
@@ -357,11 +370,23 @@ fn balance(searched: &Searched) -> String {
         balance.add(reason, number);
     }
     let so_far = if searched.stop.is_some() { " so far" } else { "" };
-    let (files, found) = (several(counts.files, "file"), several(counts.found, "file"));
-    let mut head = format!("{files} searched{so_far}, {} in {found}", several(counts.hits, "matching line"));
+    let behind = if is_behind { "behind the cursor " } else { "" };
+    let files = several_and_rest(counts.files, searched.resumed.is_some());
+    let found = several_and_rest(counts.found, searched.is_resumed_found);
+    let hits = several(counts.hits, "matching line");
+    let mut head = format!("{behind}{files} searched{so_far}, {hits} in {found}");
     if counts.changing > 0 {
         let files = several(counts.changing, "file");
         head.push_str(&format!(", {files} written to meanwhile, whose lines may be of different moments"));
     }
     balance.line(&head)
+}
+
+/// A number of files; the rest of a file is one of them.
+fn several_and_rest(number: u64, has_rest: bool) -> String {
+    match (has_rest, number.saturating_sub(1)) {
+        (false, _) => several(number, "file"),
+        (true, 0) => "the rest of 1 file".into(),
+        (true, whole) => format!("{} and the rest of 1", several(whole, "file")),
+    }
 }
