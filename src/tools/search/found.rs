@@ -2,7 +2,7 @@
 //!
 //! Knows no arguments and no text of an answer but that of the balance.
 
-use super::best::{Best, Place};
+use super::best::{Best, Place, state_of_file};
 use crate::engine::{
     Control, EntryKind, Error, Glob, LeftOut, Result, Walk, WalkOptions, WalkStep, Workspace,
 };
@@ -33,7 +33,9 @@ pub(super) struct Search<'c> {
     sort: Sort,
     /// The last file that was shown before.
     pub(super) after: Option<Place>,
-    pub(super) best: Best,
+    pub(super) best: Best<Place>,
+    /// A number for all files that match, and their keys, also for those shown before.
+    pub(super) state: u64,
     pub(super) balance: Balance,
     /// Files that the walks met.
     seen: u64,
@@ -51,10 +53,10 @@ impl<'c> Search<'c> {
         glob: Glob,
         sort: Sort,
         after: Option<Place>,
-        best: Best,
+        best: Best<Place>,
     ) -> Search<'c> {
-        let (balance, seen, matching) = (Balance::default(), 0, 0);
-        Search { control, glob, sort, after, best, balance, seen, matching, stopped: false, met: None }
+        let (balance, state, seen, matching) = (Balance::default(), 0, 0, 0);
+        Search { control, glob, sort, after, best, state, balance, seen, matching, stopped: false, met: None }
     }
 
     /// Searches in one folder. A folder that the pattern names need not exist.
@@ -145,9 +147,10 @@ impl<'c> Search<'c> {
             },
         };
         self.matching += 1;
-        match self.was_shown(key, path) {
-            true => self.best.pass(key, path),
-            false => self.best.offer(key, path),
+        self.state = self.state.wrapping_add(state_of_file(key, path));
+        if !self.was_shown(key, path) {
+            let place = || Place { key, path: path.to_vec() };
+            self.best.offer(|last| last.cmp_to(key, path).is_lt(), place);
         }
     }
 

@@ -245,6 +245,11 @@ impl<'p> Content<'p> {
             matches.push(found);
             bytes <= room
         });
+        if matches.is_empty() {
+            // Each line that counts is told.
+            self.push_number(lines, hit.start, ':');
+            self.text.push('\n');
+        }
         for found in matches {
             if self.is_full() {
                 self.text.push_str(CUT);

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::content::Content;
-use super::files::{MatchedFile, NewestFiles};
+use super::files::MatchedFile;
 use super::hints::hints;
 use super::place::Place;
 use super::{Grep, Sort, TOOL, several};
@@ -14,6 +14,7 @@ use crate::engine::{
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::cursor::{Cursor, state_of};
 use crate::tools::limited::LimitedText;
+use crate::tools::search::best::Best;
 use crate::tools::walking::shown_line;
 use crate::tools::{OutputKinds, Reply, wrong_cursor};
 
@@ -73,7 +74,7 @@ impl<'r> Run<'r> {
     /// Lines, those of the newest files first.
     pub(super) fn content_by_time(self, wanted: OutputKinds) -> Result<Reply> {
         let place = self.place(true)?;
-        let NewestFound { files, mut searched, .. } = self.newest(usize::MAX, place)?;
+        let NewestFound { files, mut searched, .. } = self.newest(None, place)?;
         let (mut content, mut next) = (self.new_content(), None);
         let has_changed = place.is_some_and(|place| {
             let file = files.iter().find(|file| place.is_in(file.folder, &file.path));
@@ -95,18 +96,17 @@ impl<'r> Run<'r> {
     }
 
     /// Searches for the files with matches at a place of a list by time, or behind it: the newest, at most `most`.
-    fn newest(self, most: usize, place: Option<&Place>) -> Result<NewestFound> {
-        let room = if self.grep.offset > 0 { usize::MAX } else { self.room() };
-        let (mut newest, mut ahead) = (NewestFiles::new(most, room), 0);
+    fn newest(self, most: Option<u64>, place: Option<&Place>) -> Result<NewestFound> {
+        let room = if self.grep.offset > 0 { None } else { self.grep.limit };
+        let mut newest = Best::new(room, most);
         let searched = self.search(0, None, &mut |file| {
             let file = MatchedFile::new(&file, self.shown(&file), state_of(&file.stamp));
             if is_ahead(place, &file) {
-                ahead += 1;
-                newest.push(file);
+                newest.offer(|last| file > *last, || file.clone());
             }
             true
         })?;
-        Ok(NewestFound { files: newest.finish(), ahead, searched })
+        Ok(NewestFound { ahead: newest.total(), files: newest.into_sorted(), searched })
     }
 
     /// Searches one file again, and tells its lines. Returns why the answer ends there, if it does.
@@ -165,10 +165,9 @@ impl<'r> Run<'r> {
     /// Files and numbers of lines, the newest files first.
     pub(super) fn files_by_time(self, wanted: OutputKinds) -> Result<Reply> {
         let place = self.place(true)?;
-        let most = self.grep.most.unwrap_or(u64::MAX);
-        let needed = usize::try_from(most.saturating_add(self.grep.offset)).unwrap_or(usize::MAX);
+        let needed = self.grep.most.map(|most| most.saturating_add(self.grep.offset));
         let NewestFound { files, ahead, searched } = self.newest(needed, place)?;
-        let mut list = LimitedText::new(self.grep.limit).at_most(most);
+        let mut list = LimitedText::new(self.grep.limit).at_most(self.grep.most.unwrap_or(u64::MAX));
         let (mut last, skipped) = (None, self.grep.offset.min(ahead));
         for file in files.iter().skip(skipped as usize) {
             if list.push_line(&line_of(&file.shown, file.count)) {
