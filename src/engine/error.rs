@@ -44,6 +44,8 @@ pub enum Error {
         name: String,
         /// Similar names in the folder, best first.
         similar: Vec<String>,
+        /// The nearest folder above it that there is, if that was looked for.
+        above: Option<String>,
     },
     /// The system denies access, a link leads out of the folder, or the entry is not a regular file.
     PermissionDenied {
@@ -220,7 +222,7 @@ impl Error {
     ) -> Error {
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-                Error::NotFound { name: name.into(), similar: Vec::new() }
+                Error::NotFound { name: name.into(), similar: Vec::new(), above: None }
             }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Error::PermissionDenied { name: name.into() }

@@ -143,7 +143,10 @@ mod tests {
         let category = |error| kind(&error).category;
         let name = || "f".to_owned();
         assert_eq!(category(Error::NegativeLine), Category::Client);
-        assert_eq!(category(Error::NotFound { name: name(), similar: Vec::new() }), Category::Client);
+        assert_eq!(
+            category(Error::NotFound { name: name(), similar: Vec::new(), above: None }),
+            Category::Client
+        );
         assert_eq!(
             category(Error::NotAsExpected { line: 1, actual: name(), stands_at: None }),
             Category::Client

@@ -143,7 +143,7 @@ impl Call for ReadResource {
     }
 
     fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
-        let missing = || Error::NotFound { name: self.uri.clone(), similar: Vec::new() };
+        let missing = || Error::NotFound { name: self.uri.clone(), similar: Vec::new(), above: None };
         let name = self.name.as_ref().ok_or_else(missing)?;
         let excerpt = workspace.read_raw(name, control)?;
         let data = Members::default().with("uri", &self.uri).with("mimeType", &media_type(name.as_str()));

@@ -31,9 +31,10 @@ impl Guide {
         is_offered.then(|| call(tool, name))
     }
 
-    /// How to see which files there are, near the missing path `name`.
-    pub(super) fn lister(&self, name: &str) -> Option<String> {
-        let folder = name.trim_end_matches('/').rsplit_once('/').map_or(".", |(folder, _)| folder);
+    /// How to see which files there are, near the missing path `name`; `above` is the nearest folder if that is known.
+    pub(super) fn lister(&self, name: &str, above: Option<&str>) -> Option<String> {
+        let parent = || name.trim_end_matches('/').rsplit_once('/').map_or(".", |(folder, _)| folder);
+        let folder = above.unwrap_or_else(parent);
         let folder = if folder.is_empty() { "/" } else { folder };
         match (self.offered.has("list_files"), self.offered.has("list_directory")) {
             (true, other) if !(self.paths && other) => Some("list_files".into()),
@@ -155,7 +156,8 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
     let base = guide.base;
     match error {
         Error::LineOutOfRange { missing: Some(MissingFile { name, similar }), .. } => {
-            let near = near_names(name, similar, guide).map(|near| format!(" {near}")).unwrap_or_default();
+            let near =
+                near_names(name, similar, None, guide).map(|near| format!(" {near}")).unwrap_or_default();
             Some(format!("There is no file '{name}'.{near}"))
         }
         Error::StartPastEnd { total, .. } | Error::LineOutOfRange { total, .. } => {
@@ -196,7 +198,7 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
             }
             None => format!("Expected {expected}, but there is no such state now. Nothing was changed."),
         }),
-        Error::NotFound { name, similar } => near_names(name, similar, guide),
+        Error::NotFound { name, similar, above } => near_names(name, similar, above.as_deref(), guide),
         Error::NotAsExpected { actual, stands_at, .. } => {
             let now = format!("It is now: {}", quoted(actual));
             let first = base.first();
@@ -278,9 +280,9 @@ fn name_hint(problem: &NameProblem) -> Option<String> {
 }
 
 /// Names like the missing `name`, or else how to see which there are.
-fn near_names(name: &str, similar: &[String], guide: Guide) -> Option<String> {
+fn near_names(name: &str, similar: &[String], above: Option<&str>, guide: Guide) -> Option<String> {
     match similar {
-        [] => Some(format!("Use {} to see which files there are.", guide.lister(name)?)),
+        [] => Some(format!("Use {} to see which files there are.", guide.lister(name, above)?)),
         similar => Some(format!("Files with a similar name: {}", similar.join(", "))),
     }
 }
@@ -322,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_hint_names_only_tools_that_are_offered() {
-        let missing = |name: &str| Error::NotFound { name: name.into(), similar: Vec::new() };
+        let missing = |name: &str| Error::NotFound { name: name.into(), similar: Vec::new(), above: None };
         let hint = |error: &Error, base, tools: &[&str]| ErrorText::of(error, guide(base, tools), 10).hint;
         let (zero, one) = (LineBase::Zero, LineBase::One);
         assert_eq!(hint(&missing("x"), zero, &[]), None);

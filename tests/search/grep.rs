@@ -87,7 +87,7 @@ fn case_words_text_and_matches_alone_are_as_told() {
         found(&server, arguments)
     };
     assert_eq!(
-        lines(json!({ "pattern": "foo", "ignore_case": true })),
+        lines(json!({ "pattern": "foo", "case_insensitive": true })),
         "f\n1:foo.bar foo_bar\n2:FOO\n3:food a.b a.b"
     );
     assert_eq!(
@@ -96,6 +96,11 @@ fn case_words_text_and_matches_alone_are_as_told() {
     );
     assert_eq!(lines(json!({ "pattern": "o.b", "literal": true })), "f\n1:foo.bar foo_bar");
     assert_eq!(lines(json!({ "pattern": "a.b", "-o": true })), "f\n3:a.b\n3:a.b");
+    assert_eq!(
+        lines(json!({ "pattern": "d*", "-o": true })),
+        "f\n1:\n2:\n3:d",
+        "a line of empty matches only is told"
+    );
     assert_eq!(
         lines(json!({ "pattern": r"bar\nFOO\nf", "multiline": true })),
         "f\n1:foo.bar foo_bar\n2:FOO\n3:food a.b a.b"
@@ -131,6 +136,10 @@ fn globs_and_types_choose_the_files() {
     assert_eq!(files(json!({ "glob": ["*.rs", "!tests/**"], "path": "src" })), "src/b.rs");
     assert_eq!(files(json!({ "glob": "src/**", "exclude": "tests/" })), "src/b.rs src/tests/c.rs");
     assert_eq!(files(json!({ "exclude": "**/tests/**", "type": "rust" })), "a.rs src/b.rs");
+    assert_eq!(
+        files(json!({ "directory": "web", "limit": "1", "sort_by": "path", "sort": null })),
+        "web/d.ts"
+    );
     assert_eq!(
         files(json!({ "path": "web/d.ts", "glob": "*.rs" })),
         "web/d.ts",
@@ -300,6 +309,14 @@ fn a_cursor_says_that_its_file_has_changed_and_no_other_call_takes_it() {
     other["pattern"] = json!("other");
     let refused = server.refused("grep", other);
     assert!(refused.starts_with("Error: Invalid arguments: cursor: it belongs to another"), "{refused}");
+    let mut shorter = next.clone();
+    (shorter["head_limit"], shorter["offset"]) = (json!(7), json!(50));
+    let page = server.ok("grep", shorter);
+    assert_eq!(
+        page.lines().filter(|line| line.contains(":other")).count(),
+        7,
+        "how much a page shows is no matter: {page}"
+    );
     let mut made_up = next;
     made_up["cursor"] = json!("AAAA");
     assert!(server.refused("grep", made_up).starts_with("Error: Invalid arguments: cursor: "));
@@ -504,7 +521,8 @@ fn wrong_arguments_say_what_is_expected() {
     let folder = Folder::new();
     let server = serve(&folder, &[]);
     for (argument, value, said) in [
-        ("-A", json!(-1), "-1 is wrong; expected an integer of at least 0"),
+        ("-A", json!(-1), "-1 is wrong; expected an integer from 0 to 1000"),
+        ("before", json!("1001"), "expected an integer from 0 to 1000"),
         ("head_limit", json!(0), "0 is wrong; expected an integer of at least 1"),
         ("glob", json!(vec!["a"; 51]), "expected at most 50 globs"),
         ("glob", json!("a".repeat(5_000)), "expected at most 50 globs of at most 4096 bytes"),
@@ -512,6 +530,7 @@ fn wrong_arguments_say_what_is_expected() {
         ("glob", json!("a{b"), "glob"),
         ("output_mode", json!("lines"), "expected one of content, files_with_matches, count"),
         ("regex", json!("x"), "unknown property"),
+        ("ignoreCase", json!(true), "did you mean ignore_case?"),
     ] {
         let mut arguments = json!({ "pattern": "x" });
         arguments[argument] = value;

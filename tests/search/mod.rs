@@ -8,6 +8,7 @@ mod filter_dir; // filters on disk: shared, damaged, foreign, cut off
 mod fresh; // files that other programs change between and during searches
 mod glob; // the tool glob: patterns, orders, arguments
 mod grep; // the tool grep: what it finds and tells
+mod grep_pages; // the balances of its pages, and files that change between them
 mod near; // what is said where nothing matches
 mod pages; // limits and cursors
 

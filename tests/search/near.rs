@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{on_all, serve, touch};
-use crate::support::{Folder, Mcp};
+use crate::support::{Folder, Mcp, Stdio};
 use crate::trees::put;
 
 fn tree(folder: &Folder) {
@@ -48,4 +48,35 @@ fn what_is_nowhere_is_told_as_such() {
     let text =
         server.ok("glob", json!({ "pattern": "*.zig", "include_ignored": true, "include_hidden": true }));
     assert_eq!(text, "No files match\n[7 files seen, 0 match; nothing left out]");
+}
+
+#[test]
+fn a_missing_path_is_told_with_a_list_of_the_nearest_folder_there_is() {
+    let folder = Folder::new();
+    tree(&folder);
+    let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
+    let top = folder.path().canonicalize().expect("a path").display().to_string();
+    for (path, nearest) in [
+        ("zzzz/b/c/d", "."),
+        ("src/a/zzzz/b/c", "src/a"),
+        ("docs/x.md/zzzz/b", "docs"),
+        ("src/zzzz", "src"),
+        (&format!("{top}/docs/zzzz/b"), &format!("{top}/docs")),
+        (&format!("{top}/zzzz/b"), &top),
+    ] {
+        let list = json!({ "path": nearest });
+        for (tool, arguments) in [
+            ("grep", json!({ "pattern": "x", "path": path })),
+            ("glob", json!({ "pattern": "*", "path": path })),
+            ("read_text_file", json!({ "path": path })),
+            ("list_directory", json!({ "path": path })),
+        ] {
+            let refused = server.tool(tool, arguments).text;
+            assert!(
+                refused.ends_with(&format!("Use list_directory {list} to see which files there are.")),
+                "{tool}: {refused}"
+            );
+        }
+        server.ok("list_directory", list);
+    }
 }

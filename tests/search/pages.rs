@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde_json::{Value, json};
 
-use super::{paths, serve, touch};
+use super::{balance, paths, serve, touch};
 use crate::support::{Folder, Mcp};
 use crate::trees::{follow, next_of, put};
 
@@ -46,6 +46,22 @@ fn the_pages_of_a_list_give_the_whole_list_in_every_order() {
         assert!(pages.iter().all(|page| paths(&page.text).len() <= 7));
         assert_eq!(pages.iter().flat_map(|page| paths(&page.text)).collect::<Vec<_>>(), all, "{sort}");
     }
+}
+
+#[test]
+fn a_page_by_path_counts_what_lies_behind_its_cursor() {
+    let folder = Folder::new();
+    touch(&folder, &["a.log", "a/b.log", "a/c", "a/d.log", "a/e", "x.log", "y"]);
+    put(&folder, ".gitignore", "*.log\n");
+    let server = serve(&folder, &[]);
+    let pages = follow(&server, "glob", json!({ "pattern": "*", "sort": "path", "limit": 1 }));
+    let balances: Vec<&str> = pages.iter().map(|page| balance(&page.text)).collect();
+    let expected = [
+        "[3 files seen, 3 match; left out: 4 ignored files, 1 hidden file]",
+        "[behind the cursor 2 files seen, 2 match; left out: 2 ignored files]",
+        "[behind the cursor 1 file seen, 1 matches; left out: 1 ignored file]",
+    ];
+    assert_eq!(balances, expected);
 }
 
 #[test]

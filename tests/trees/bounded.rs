@@ -13,7 +13,8 @@ pub(super) const LIMIT: &str = "--answer-limit=1";
 pub(crate) fn next_of(result: &ToolResult) -> Option<Value> {
     let truncated = result.result["_meta"].get("file-editor/truncated")?;
     let cut = truncated["cut"].as_object().is_some_and(|cut| !cut.is_empty());
-    assert!(cut || truncated["shown"].as_u64() < truncated["of"].as_u64(), "{truncated}");
+    let partial = truncated["partial"] == true;
+    assert!(cut || partial || truncated["shown"].as_u64() < truncated["of"].as_u64(), "{truncated}");
     Some(truncated["next"].clone())
 }
 

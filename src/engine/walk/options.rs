@@ -58,3 +58,19 @@ pub struct LeftOut {
     /// Folders that lie deeper than a path may be long.
     pub too_deep: usize,
 }
+
+impl LeftOut {
+    /// Each number combined with that of `other`.
+    pub(crate) fn combined(self, other: LeftOut, combine: fn(usize, usize) -> usize) -> LeftOut {
+        LeftOut {
+            excluded: combine(self.excluded, other.excluded),
+            ignored: combine(self.ignored, other.ignored),
+            ignored_folders: combine(self.ignored_folders, other.ignored_folders),
+            hidden: combine(self.hidden, other.hidden),
+            hidden_folders: combine(self.hidden_folders, other.hidden_folders),
+            unreadable: combine(self.unreadable, other.unreadable),
+            mounts: combine(self.mounts, other.mounts),
+            too_deep: combine(self.too_deep, other.too_deep),
+        }
+    }
+}

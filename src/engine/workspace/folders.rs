@@ -218,7 +218,11 @@ impl Folders {
             // The error must not tell what an excluded path leads to.
             let text = Path::new(path.as_str());
             match self.excludes.hides(text, true) || self.excludes.hides(text, false) {
-                true => Obstacle::Absent(Error::NotFound { name: path.sent().into(), similar: Vec::new() }),
+                true => Obstacle::Absent(Error::NotFound {
+                    name: path.sent().into(),
+                    similar: Vec::new(),
+                    above: None,
+                }),
                 false => Obstacle::of(path.sent(), refusal),
             }
         })?;

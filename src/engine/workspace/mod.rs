@@ -210,8 +210,7 @@ impl Workspace {
 
     /// Finds an existing file for a read.
     fn find(&self, path: &FilePath, control: &Control) -> Result<Found> {
-        let found = self.folders.find(path, Want::File, Freshness::Recent)?;
-        if found.exists() { Ok(found) } else { Err(self.not_found(&found, path, control)) }
+        self.find_entry(path, Want::File, control)
     }
 
     /// Finds an entry that may be new. A file where a folder of its path must be is an error that names the file.
@@ -225,13 +224,23 @@ impl Workspace {
     /// The part of a path that leads to a file, although more of the path follows.
     fn file_above(&self, path: &FilePath) -> Option<String> {
         let sent = path.sent().trim_end_matches('/');
-        let is_file = |above: &&str| {
-            let above = FilePath::parse(above, NamePolicy::Paths, self.folder_paths());
-            let found = above.and_then(|above| self.folders.find(&above, Want::Entry, Freshness::Now));
-            found.is_ok_and(|found| found.exists() && !found.is_directory())
-        };
         let mut above = sent.match_indices('/').map(|(at, _)| &sent[..at]);
-        above.find(is_file).map(str::to_owned)
+        above.find(|above| self.is_directory(above) == Some(false)).map(str::to_owned)
+    }
+
+    /// The nearest folder above a path that there is.
+    fn folder_above(&self, path: &FilePath) -> Option<String> {
+        let sent = path.sent().trim_end_matches('/');
+        let top = (!sent.starts_with('/')).then_some(".");
+        let mut above = sent.rmatch_indices('/').map(|(at, _)| &sent[..at]).chain(top);
+        above.find(|above| self.is_directory(above) == Some(true)).map(str::to_owned)
+    }
+
+    /// Whether a path leads to a directory. `None` if it leads to nothing.
+    fn is_directory(&self, path: &str) -> Option<bool> {
+        let path = FilePath::parse(path, NamePolicy::Paths, self.folder_paths()).ok()?;
+        let found = self.folders.find(&path, Want::Entry, Freshness::Now).ok()?;
+        found.exists().then(|| found.is_directory())
     }
 
     /// The error for a new entry whose folder does not exist. With several folders, the folder is told by its absolute
@@ -264,7 +273,8 @@ impl Workspace {
             }
             similar.truncate(MAX_SIMILAR);
         }
-        Error::NotFound { name: path.sent().into(), similar }
+        let above = if path.is_in_tree() { self.folder_above(path) } else { None };
+        Error::NotFound { name: path.sent().into(), similar, above }
     }
 
     /// Names like that of the missing `found`, in the directory where it was looked for.

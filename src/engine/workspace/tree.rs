@@ -69,7 +69,7 @@ impl Workspace {
     pub fn info(&self, path: &FilePath) -> Result<EntryInfo> {
         let found = self.folders.find(path, Want::Entry, Freshness::Recent)?;
         if !found.exists() {
-            return Err(Error::NotFound { name: path.sent().into(), similar: Vec::new() });
+            return Err(Error::NotFound { name: path.sent().into(), similar: Vec::new(), above: None });
         }
         let fields = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
         let flags = AtFlags::SYMLINK_NOFOLLOW;
@@ -80,7 +80,7 @@ impl Workspace {
 
     /// The absolute path of what `path` leads to, links followed. Of a missing entry, the path that it would have.
     pub fn absolute(&self, path: &FilePath) -> Result<PathBuf> {
-        let found = self.folders.find(path, Want::Entry, Freshness::Recent)?;
+        let found = self.find_recent(path, Want::Entry)?;
         let (root, real) = (self.folders.root_of(&found).path(), found.real_path(path));
         // To join an empty path would add a slash.
         Ok(if real.as_os_str().is_empty() { root.into() } else { root.join(real) })
@@ -140,8 +140,18 @@ impl Workspace {
 
     /// Finds an existing entry.
     pub(super) fn find_entry(&self, path: &FilePath, want: Want, control: &Control) -> Result<Found> {
-        let found = self.folders.find(path, want, Freshness::Recent)?;
+        let found = self.find_recent(path, want)?;
         if found.exists() { Ok(found) } else { Err(self.not_found(&found, path, control)) }
+    }
+
+    /// Finds an entry that need not exist. A file where a folder must be is an error that names the folder above.
+    fn find_recent(&self, path: &FilePath, want: Want) -> Result<Found> {
+        self.folders.find(path, want, Freshness::Recent).map_err(|error| match error {
+            Error::NotFound { name, similar, .. } if path.is_in_tree() => {
+                Error::NotFound { name, similar, above: self.folder_above(path) }
+            }
+            error => error,
+        })
     }
 
     /// The mode of new directories.

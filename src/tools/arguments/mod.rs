@@ -19,7 +19,7 @@ pub use argument::{Argument, Keyword};
 pub use json::{MAX_DEPTH, depth_exceeds};
 pub(crate) use object::arguments;
 pub use object::{Field, Members, read_object, write_schema};
-pub use types::{Count, Later, Line, List, Natural, StartLine, Text};
+pub use types::{Count, Later, Line, List, Natural, StartLine, Text, UpTo};
 pub use value::Value;
 
 use super::{Call, ParseOptions, shortened};

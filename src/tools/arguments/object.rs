@@ -160,7 +160,7 @@ impl<'v> Members<'v> {
             [] => "no properties".into(),
             _ => format!("only {}", names.join(", ")),
         };
-        let meant = meant(unknown, self.fields.iter().map(Field::name));
+        let meant = meant(unknown, self.fields.iter().flat_map(|field| field.names.iter().copied()));
         let meant = meant.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
         self.object.refuse_member(unknown, format!("unknown property; expected {known}{meant}"))
     }

@@ -32,6 +32,10 @@ pub struct Count(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Natural(pub u64);
 
+/// An integer from 0 to `MOST`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UpTo<const MOST: u64>(pub u64);
+
 /// An array of at least `LEAST` and at most `MOST` items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List<T, const LEAST: usize, const MOST: usize>(pub Vec<T>);
@@ -172,6 +176,22 @@ impl Argument for Natural {
 
     fn read(value: &Value) -> Result<Natural> {
         at_least(0, value, &Natural::expected()).map(Natural)
+    }
+}
+
+impl<const MOST: u64> Argument for UpTo<MOST> {
+    fn expected() -> String {
+        format!("an integer from 0 to {MOST}")
+    }
+
+    fn schema(out: &mut String) {
+        Natural::schema(out);
+        out.push_str(&format!(r#","maximum":{MOST}"#));
+    }
+
+    fn read(value: &Value) -> Result<UpTo<MOST>> {
+        let number = at_least(0, value, &Self::expected())?;
+        if number > MOST { Err(value.wrong(&Self::expected())) } else { Ok(UpTo(number)) }
     }
 }
 

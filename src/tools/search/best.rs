@@ -1,4 +1,4 @@
-//! The first files of a list in an order, of any number of files: keeps as many as an answer can show, counts the others.
+//! The first entries of a list in an order, of any number of files: keeps as many as an answer can show, counts the others.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -44,25 +44,40 @@ impl PartialOrd for Place {
     }
 }
 
+/// A number for a file and its key: the sum over files is one for all of them, whatever their order.
+pub(super) fn state_of_file(key: i128, path: &[u8]) -> u64 {
+    xxh3_64_with_seed(path, key as u64)
+}
+
+/// What an answer lists: entries are ordered as the list is.
+pub(super) trait Entry: Ord {
+    /// Bytes of its line.
+    fn line_len(&self) -> usize;
+}
+
+impl Entry for Place {
+    fn line_len(&self) -> usize {
+        self.path.len() + 1
+    }
+}
+
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Best {
+pub(super) struct Best<E> {
     /// The last of them on top.
-    heap: BinaryHeap<Place>,
+    heap: BinaryHeap<E>,
     /// Bytes of their lines.
     bytes: usize,
     /// Bytes that an answer can show.
     room: usize,
-    /// Files that an answer can show.
+    /// Entries that an answer can show.
     most: usize,
-    /// Files that were offered.
+    /// Entries that were offered.
     total: u64,
-    /// A number for all files that were offered, whatever their order.
-    state: u64,
 }
 
-impl Best {
-    pub(super) fn new(room: Option<usize>, most: Option<u64>) -> Best {
+impl<E: Entry> Best<E> {
+    pub(super) fn new(room: Option<usize>, most: Option<u64>) -> Best<E> {
         let most = most.and_then(|most| usize::try_from(most).ok());
         Best {
             heap: BinaryHeap::new(),
@@ -70,27 +85,21 @@ impl Best {
             room: room.unwrap_or(usize::MAX),
             most: most.unwrap_or(usize::MAX),
             total: 0,
-            state: 0,
         }
     }
 
-    /// Takes a file that was shown before into account for [`Best::state`] only.
-    pub(super) fn pass(&mut self, key: i128, path: &[u8]) {
-        self.state = self.state.wrapping_add(xxh3_64_with_seed(path, key as u64));
-    }
-
-    /// Counts a file, and keeps it while it is among the first.
-    pub(super) fn offer(&mut self, key: i128, path: &[u8]) {
-        self.pass(key, path);
+    /// Counts an entry, and keeps it while it is among the first: unless the answer is full and it comes behind the last.
+    pub(super) fn offer(&mut self, is_behind: impl FnOnce(&E) -> bool, entry: impl FnOnce() -> E) {
         self.total += 1;
         let is_full = self.bytes >= self.room || self.heap.len() >= self.most;
-        if is_full && self.heap.peek().is_none_or(|last| last.cmp_to(key, path).is_lt()) {
+        if is_full && self.heap.peek().is_none_or(is_behind) {
             return;
         }
-        self.heap.push(Place { key, path: path.to_vec() });
-        self.bytes += path.len() + 1;
+        let entry = entry();
+        self.bytes += entry.line_len();
+        self.heap.push(entry);
         while let Some(last) = self.heap.peek() {
-            let len = last.path.len() + 1;
+            let len = last.line_len();
             // Those before it fill the answer.
             if self.bytes - len < self.room && self.heap.len() <= self.most {
                 break;
@@ -100,18 +109,13 @@ impl Best {
         }
     }
 
-    /// Number of files that were offered.
+    /// Number of entries that were offered.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    /// A number for all files that were offered or passed, and their keys.
-    pub(super) fn state(&self) -> u64 {
-        self.state
-    }
-
-    /// The first files, in order.
-    pub(super) fn into_sorted(self) -> Vec<Place> {
+    /// The first entries, in order.
+    pub(super) fn into_sorted(self) -> Vec<E> {
         self.heap.into_sorted_vec()
     }
 }
@@ -120,7 +124,12 @@ impl Best {
 mod tests {
     use super::*;
 
-    fn places(best: Best) -> Vec<(i128, String)> {
+    fn offer(best: &mut Best<Place>, key: i128, path: &str) {
+        let place = Place { key, path: path.into() };
+        best.offer(|last| place > *last, || place.clone());
+    }
+
+    fn places(best: Best<Place>) -> Vec<(i128, String)> {
         let text = |place: Place| (place.key, String::from_utf8(place.path).unwrap());
         best.into_sorted().into_iter().map(text).collect()
     }
@@ -131,7 +140,7 @@ mod tests {
             let mut best = Best::new(None, Some(3));
             for n in 0..7 {
                 let n = (n * 3 + turn) % 7;
-                best.offer(n / 2, format!("f{n}").as_bytes());
+                offer(&mut best, n / 2, &format!("f{n}"));
             }
             assert_eq!(best.total(), 7);
             let expected = [(3, "f6"), (2, "f4"), (2, "f5")].map(|(key, path)| (key, path.to_owned()));
@@ -143,7 +152,7 @@ mod tests {
     fn no_more_is_kept_than_an_answer_shows() {
         let mut best = Best::new(Some(100), None);
         for n in (0..10_000).rev() {
-            best.offer(0, format!("file-{n:05}").as_bytes());
+            offer(&mut best, 0, &format!("file-{n:05}"));
             assert!(best.bytes < 100 + 11 && best.heap.len() <= 10);
         }
         let kept = places(best);
@@ -153,9 +162,9 @@ mod tests {
     #[test]
     fn the_state_tells_another_set_of_files_but_not_another_order() {
         let state = |files: &[(i128, &str)]| {
-            let mut best = Best::new(None, Some(1));
-            files.iter().for_each(|(key, path)| best.offer(*key, path.as_bytes()));
-            best.state()
+            files
+                .iter()
+                .fold(0, |sum: u64, (key, path)| sum.wrapping_add(state_of_file(*key, path.as_bytes())))
         };
         assert_eq!(state(&[(1, "a"), (2, "b")]), state(&[(2, "b"), (1, "a")]));
         assert_ne!(state(&[(1, "a"), (2, "b")]), state(&[(1, "b"), (2, "a")]));

@@ -2,8 +2,10 @@
 //!
 //! Knows no arguments and no text of an answer but that of the balance.
 
-use super::best::{Best, Place};
-use crate::engine::{Control, EntryKind, Error, Glob, Result, Walk, WalkOptions, WalkStep, Workspace};
+use super::best::{Best, Place, state_of_file};
+use crate::engine::{
+    Control, EntryKind, Error, Glob, LeftOut, Result, Walk, WalkOptions, WalkStep, Workspace,
+};
 use crate::tools::arguments::Keyword;
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::walking::{Start, shown};
@@ -31,7 +33,9 @@ pub(super) struct Search<'c> {
     sort: Sort,
     /// The last file that was shown before.
     pub(super) after: Option<Place>,
-    pub(super) best: Best,
+    pub(super) best: Best<Place>,
+    /// A number for all files that match, and their keys, also for those shown before.
+    pub(super) state: u64,
     pub(super) balance: Balance,
     /// Files that the walks met.
     seen: u64,
@@ -49,10 +53,10 @@ impl<'c> Search<'c> {
         glob: Glob,
         sort: Sort,
         after: Option<Place>,
-        best: Best,
+        best: Best<Place>,
     ) -> Search<'c> {
-        let (balance, seen, matching) = (Balance::default(), 0, 0);
-        Search { control, glob, sort, after, best, balance, seen, matching, stopped: false, met: None }
+        let (balance, state, seen, matching) = (Balance::default(), 0, 0, 0);
+        Search { control, glob, sort, after, best, state, balance, seen, matching, stopped: false, met: None }
     }
 
     /// Searches in one folder. A folder that the pattern names need not exist.
@@ -73,6 +77,8 @@ impl<'c> Search<'c> {
 
     fn walk(&mut self, mut walk: Walk, start: &Start) -> Result<()> {
         let mut path = start.before.clone().into_bytes();
+        // What the calls before have counted.
+        let mut counted = LeftOut::default();
         loop {
             let entry = match walk.next_step() {
                 Ok(Some(WalkStep::Entry(entry))) => entry,
@@ -86,8 +92,12 @@ impl<'c> Search<'c> {
             };
             path.truncate(start.before.len());
             path.extend_from_slice(walk.path_from_start());
+            if self.is_passed(&path, entry.kind) {
+                counted = walk.left_out();
+                walk.skip_folder();
+                continue;
+            }
             match entry.kind {
-                EntryKind::Folder if self.is_passed(&path) => walk.skip_folder(),
                 EntryKind::Folder => {}
                 EntryKind::Special => self.balance.add(Reason::Special, 1),
                 kind => self.meet(&walk, &path, kind == EntryKind::Link),
@@ -96,13 +106,16 @@ impl<'c> Search<'c> {
         if self.stopped && self.sort == Sort::Path {
             self.met = Some(Place { key: 0, path });
         }
-        self.balance.add_walk(&walk.left_out());
+        self.balance.add_walk(&walk.left_out().combined(counted, usize::saturating_sub));
         Ok(())
     }
 
-    /// Whether all that is in the folder `path` was met by the calls before.
-    fn is_passed(&self, path: &[u8]) -> bool {
+    /// Whether an entry, with all that is in it, was met by the calls before.
+    fn is_passed(&self, path: &[u8], kind: EntryKind) -> bool {
         let Some(after) = self.after.as_ref().filter(|_| self.sort == Sort::Path) else { return false };
+        if kind != EntryKind::Folder {
+            return self.was_shown(0, path);
+        }
         let holds_it = after.path.strip_prefix(path).is_some_and(|rest| rest.starts_with(b"/"));
         !holds_it && path.iter().chain(b"/").lt(&after.path)
     }
@@ -114,9 +127,6 @@ impl<'c> Search<'c> {
 
     /// Takes a file, or a link that may lead to one.
     fn meet(&mut self, walk: &Walk, path: &[u8], is_link: bool) {
-        if self.sort == Sort::Path && self.was_shown(0, path) {
-            return;
-        }
         let target = if is_link { walk.stat_of_target() } else { None };
         if is_link && !target.as_ref().is_some_and(|stat| EntryKind::of_mode(stat.st_mode) == EntryKind::File)
         {
@@ -137,9 +147,10 @@ impl<'c> Search<'c> {
             },
         };
         self.matching += 1;
-        match self.was_shown(key, path) {
-            true => self.best.pass(key, path),
-            false => self.best.offer(key, path),
+        self.state = self.state.wrapping_add(state_of_file(key, path));
+        if !self.was_shown(key, path) {
+            let place = || Place { key, path: path.to_vec() };
+            self.best.offer(|last| last.cmp_to(key, path).is_lt(), place);
         }
     }
 

@@ -160,8 +160,8 @@ impl GlobFiles {
         let limit = self.limit.map(|limit| limit.saturating_sub(note.len().min(limit / 4)));
         let most = self.arguments.limit.map_or(u64::MAX, |limit| limit.0);
         let mut list = LimitedText::new(limit).at_most(most);
-        let Search { best, after, met, stopped, .. } = search;
-        let (total, state, mut last) = (best.total(), best.state(), None);
+        let Search { best, state, after, met, stopped, .. } = search;
+        let (total, mut last) = (best.total(), None);
         for place in best.into_sorted() {
             if list.push_line(&shown_line(&place.path)) {
                 last = Some(place);
@@ -209,7 +209,7 @@ impl GlobFiles {
         let is_known = !search.stopped || self.arguments.sort == Sort::Path;
         if let (Some(cursor), Some(after)) = (&self.arguments.cursor, &search.after)
             && is_known
-            && self.state_at(workspace, starts, after, search.best.state()) != cursor.state
+            && self.state_at(workspace, starts, after, search.state) != cursor.state
         {
             lines.push("[The files have changed since the cursor was made]".into());
         }

@@ -9,7 +9,7 @@ use self::place::Place;
 use self::run::Run;
 use self::wanted_files::{Globs, WantedFiles};
 use crate::engine::{Control, EncodingChoice, FilePath, Pattern, PatternOptions, Result, Workspace};
-use crate::tools::arguments::{Count, Keyword, Natural, Request, Takes, arguments};
+use crate::tools::arguments::{Count, Keyword, Natural, Request, Takes, UpTo, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::filesystem::CONTENT;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
@@ -66,6 +66,9 @@ impl Keyword for Sort {
     const WORDS: &'static [(&'static str, Sort)] = &[("path", Sort::Path), ("modified", Sort::Modified)];
 }
 
+/// Lines before or behind a match.
+type ContextLines = UpTo<1_000>;
+
 /// The longest line that is told whole, in characters, unless a call says otherwise.
 const MAX_COLUMNS: u64 = 500;
 
@@ -74,7 +77,7 @@ arguments! {
         /// Regular expression to find
         pattern: String,
         /// Folder or file to search; all by default
-        path: Option<FilePath>,
+        path as "path" or "directory" or "dir_path" or "target_directory" or "folder": Option<FilePath>,
         /// Only files that match, such as *.rs or src/**; !tests/** leaves out; several separated by commas
         glob as "glob" or "include" or "include_pattern": Option<Globs>,
         /// Only files of this type, such as rust, py, js
@@ -82,13 +85,13 @@ arguments! {
         /// What to answer; files_with_matches by default
         output_mode: Option<OutputMode>,
         /// Lines to show behind each match
-        after as "-A" or "after": Option<Natural>,
+        after as "-A" or "after": Option<ContextLines>,
         /// Lines to show before each match
-        before as "-B" or "before": Option<Natural>,
+        before as "-B" or "before": Option<ContextLines>,
         /// Lines to show before and behind each match
-        context as "-C" or "context": Option<Natural>,
+        context as "-C" or "context": Option<ContextLines>,
         /// Whether upper and lower case are the same
-        ignore_case as "-i" or "ignore_case": bool = false,
+        ignore_case as "-i" or "ignore_case" or "case_insensitive": bool = false,
         /// Whether lines have numbers
         numbers as "-n" or "line_numbers": bool = true,
         /// Whether only the matches themselves are told
@@ -100,7 +103,7 @@ arguments! {
         /// Whether a match may span lines
         multiline: bool = false,
         /// How many entries (lines or files) at most
-        head_limit: Option<Count>,
+        head_limit as "head_limit" or "limit" or "max_results": Option<Count>,
         /// How many entries to leave out first
         offset: Option<Natural>,
         /// Where an earlier answer says that it goes on
@@ -114,7 +117,7 @@ arguments! {
         /// Encoding of the files; UTF-16 with a byte order mark is found out
         encoding: EncodingChoice = "utf-8",
         /// Order of the files; content and count by path, files_with_matches by modified
-        sort: Option<Sort>,
+        sort as "sort" or "sort_by" or "sortBy": Option<Sort>,
         /// Files to leave out, as globs
         exclude as "exclude" or "exclude_pattern": Option<Globs>,
         /// false is the same as -i: true
@@ -157,7 +160,7 @@ impl Request for GrepArguments {
             }
             (None, _) => OutputMode::Files,
         };
-        let context = |own: Option<Natural>| own.or(self.context).map_or(0, |lines| lines.0.min(MAX_CONTEXT));
+        let context = |own: Option<ContextLines>| own.or(self.context).map_or(0, |lines| lines.0);
         let form = LineForm {
             numbers: self.numbers,
             base: options.base,
@@ -205,9 +208,6 @@ impl Request for GrepArguments {
     }
 }
 
-/// Maximum number of lines before or behind a match.
-const MAX_CONTEXT: u64 = 1_000;
-
 impl GrepArguments {
     /// The arguments of the call that goes on, but for its cursor.
     fn sent(&self) -> serde_json::Map<String, serde_json::Value> {
@@ -240,7 +240,6 @@ impl GrepArguments {
                 put(name, json!(value));
             }
         }
-        // Without it, a call without a cursor would not be the same.
         self.offset.iter().for_each(|offset| put("offset", json!(offset.0)));
         for (name, value) in [("head_limit", self.head_limit), ("max_columns", self.max_columns)] {
             value.iter().for_each(|value| put(name, json!(value.0)));
@@ -291,9 +290,11 @@ impl Call for Grep {
 }
 
 impl Grep {
-    /// The number for the call that a cursor belongs to.
+    /// The number for the call that a cursor belongs to. How much each answer shows is no matter of the cursor.
     fn key(&self, workspace: &Workspace) -> Result<u64> {
-        let arguments = serde_json::Value::from(self.sent.clone()).to_string();
+        let mut arguments = self.sent.clone();
+        arguments.retain(|name, _| !["head_limit", "offset", "max_columns", "-n"].contains(&name.as_str()));
+        let arguments = serde_json::Value::from(arguments).to_string();
         match &self.path {
             Some(path) => call_key(workspace, TOOL.name, path, &arguments),
             None => Ok(xxhash_rust::xxh3::xxh3_64(arguments.as_bytes())),

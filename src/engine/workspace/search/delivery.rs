@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::source::Candidate;
 use super::{FoundFile, LastFile, Receiver, SearchCounts, Searched};
+use crate::engine::FileStamp;
 use crate::engine::walk::LeftOut;
 
 /// How many bytes of results may wait for an earlier one. A thread that is further ahead waits.
@@ -16,16 +18,41 @@ pub(super) struct Batch {
     pub(super) unknown: u64,
     /// What the walk had left out when it gave these files.
     pub(super) left_out: LeftOut,
-    pub(super) found: Vec<FoundFile>,
+    pub(super) found: Vec<Found>,
     /// The last of the files: see [`Searched::last`].
     pub(super) last: Option<LastFile>,
+    /// See [`Searched::resumed`].
+    pub(super) resumed: Option<FileStamp>,
     /// The search had to end before all of the files were searched. Nothing comes behind them.
     pub(super) is_cut: bool,
 }
 
+/// A file with hits, and the counts of the batch up to it.
+#[derive(Debug)]
+pub(super) struct Found {
+    file: FoundFile,
+    counts: SearchCounts,
+    left_out: LeftOut,
+}
+
 impl Batch {
+    /// Adds what was found in a file.
+    pub(super) fn add_found(&mut self, file: Option<FoundFile>) {
+        let (counts, left_out) = (self.counts, self.left_out);
+        self.found.extend(file.map(|file| Found { file, counts, left_out }));
+    }
+
+    /// Counts a file that was searched.
+    pub(super) fn count_file(&mut self, file: &Candidate, stamp: &FileStamp) {
+        self.counts.files += 1;
+        self.counts.bytes += stamp.len;
+        if file.is_resumed {
+            self.resumed = Some(*stamp);
+        }
+    }
+
     fn held(&self) -> usize {
-        size_of::<Batch>() + self.found.iter().map(FoundFile::held).sum::<usize>()
+        size_of::<Batch>() + self.found.iter().map(|found| found.file.held()).sum::<usize>()
     }
 }
 
@@ -49,6 +76,8 @@ impl<'r> Delivery<'r> {
             left_out: LeftOut::default(),
             stop: None,
             last: None,
+            resumed: None,
+            is_resumed_found: false,
         };
         Delivery { receiver, next: 0, waiting: BTreeMap::new(), held: 0, wants_more: true, unknown: 0, done }
     }
@@ -78,23 +107,30 @@ impl<'r> Delivery<'r> {
     }
 
     fn hand_on(&mut self, batch: Batch) {
-        let Batch { counts, unknown, left_out, found, last, is_cut } = batch;
+        let Batch { counts, unknown, left_out, found, last, resumed, is_cut } = batch;
         self.unknown += unknown;
-        self.done.counts.add(&counts);
-        self.done.left_out = left_out;
-        self.done.last = last.or(self.done.last.take());
-        for file in found {
+        self.done.resumed = self.done.resumed.or(resumed);
+        for Found { file, counts, left_out } in found {
             let hits = file.count;
-            let place = (file.folder, file.path[file.base..].to_vec(), None);
+            let place = LastFile { folder: file.folder, path: file.path[file.base..].to_vec(), rest: None };
             self.done.counts.found += 1;
             self.done.counts.hits += hits;
+            self.done.is_resumed_found |= file.is_resumed;
             if !(self.receiver)(file) {
                 self.wants_more = false;
+                self.count(&counts, left_out);
                 self.done.last = Some(place);
                 return;
             }
         }
+        self.count(&counts, left_out);
+        self.done.last = last.or(self.done.last.take());
         self.wants_more &= !is_cut;
+    }
+
+    fn count(&mut self, counts: &SearchCounts, left_out: LeftOut) {
+        self.done.counts.add(counts);
+        self.done.left_out = left_out;
     }
 }
 

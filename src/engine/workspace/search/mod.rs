@@ -82,6 +82,8 @@ pub struct FoundFile {
     pub stamp: FileStamp,
     /// Where the search began in its text.
     pub start: usize,
+    /// An earlier search ended in it.
+    pub is_resumed: bool,
     /// The first hits, in order; bytes of [`FoundFile::text`].
     pub hits: Vec<Hit>,
     /// Number of hits.
@@ -192,11 +194,22 @@ pub struct Searched {
     pub stop: Option<SearchStop>,
     /// The last file that was searched, with all before it. `None`: none was.
     pub last: Option<LastFile>,
+    /// The state of the file in which [`SearchOptions::after`] lies, if it was searched.
+    pub resumed: Option<FileStamp>,
+    /// Whether the rest of that file has hits.
+    pub is_resumed_found: bool,
 }
 
-/// A file: its served folder, its path below the first folder of the walk, and where its first line begins that was not
-/// searched, if there is one.
-pub type LastFile = (usize, Vec<u8>, Option<usize>);
+/// The last file of a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastFile {
+    /// The number of its served folder, 0-based.
+    pub folder: usize,
+    /// Its path below the first folder of the walk.
+    pub path: Vec<u8>,
+    /// Where its first line begins that was not searched, if there is one, and its state.
+    pub rest: Option<(usize, FileStamp)>,
+}
 
 /// Takes the files with hits, in the order of the walk. Returns whether it wants more.
 pub type Receiver<'r> = dyn FnMut(FoundFile) -> bool + Send + 'r;

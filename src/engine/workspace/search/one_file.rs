@@ -10,7 +10,7 @@ use super::large::{self, LargeHits, LargeText};
 use super::source::Candidate;
 use super::text::{Beginning, Opened, OpenedText};
 use super::workers::{Scratch, Workers};
-use super::{FoundFile, HeldText};
+use super::{FoundFile, HeldText, LastFile};
 use crate::engine::encoding::{Encoding, EncodingChoice};
 use crate::engine::fs::view::FileView;
 use crate::engine::search::{Hit, line_at, whole_lines};
@@ -28,9 +28,8 @@ impl Workers<'_> {
         batch: &mut Batch,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let counts = &mut batch.counts;
         if stat.st_size as u64 > self.workspace.options.max_bytes {
-            counts.too_large += 1;
+            batch.counts.too_large += 1;
             return Ok(());
         }
         let slot = self.slot(scratch)?;
@@ -43,14 +42,13 @@ impl Workers<'_> {
             _ => None,
         };
         if known.as_ref().is_some_and(Vec::is_empty) {
-            counts.files += 1;
-            counts.bytes += stamp.len;
+            batch.count_file(&file, &stamp);
             return Ok(());
         }
         let found = match self.workspace.open_for_search(&file, stat, &mut scratch.buffer, self.control)? {
             Opened::Gone => return Ok(()),
             Opened::Unreadable => {
-                counts.unreadable += 1;
+                batch.counts.unreadable += 1;
                 return Ok(());
             }
             Opened::Copied(opened) => {
@@ -68,7 +66,7 @@ impl Workers<'_> {
                 };
             }
         };
-        batch.found.extend(found);
+        batch.add_found(found);
         Ok(())
     }
 
@@ -92,7 +90,7 @@ impl Workers<'_> {
         let is_changing = opened.is_changing || !view.unchanged();
         let found = self.search_copy(file, OpenedText { is_changing, ..opened }, known, batch, scratch);
         scratch.buffer = small;
-        batch.found.extend(found?);
+        batch.add_found(found?);
         Ok(())
     }
 
@@ -181,11 +179,13 @@ impl Workers<'_> {
         }
         // The time is up: what was found so far counts, and the next call goes on in the file.
         let stopped = rest.map(|_| self.control.check().err().unwrap_or(Error::TimedOut));
-        // It counts where its search ends.
-        let counted = batch.counts.files + u64::from(rest.is_none());
-        if rest.is_some_and(|rest| rest > file.start) {
-            batch.last = Some((file.number, file.path_from_start().to_vec(), rest));
+        if let Some(rest) = rest.filter(|rest| *rest > file.start) {
+            let (folder, path) = (file.number, file.path_from_start().to_vec());
+            batch.last = Some(LastFile { folder, path, rest: Some((rest, opened.stamp)) });
         }
+        // It was not searched if the time was up in its first line.
+        let is_begun = rest.is_none_or(|rest| rest > file.start);
+        let counted = batch.counts.files + u64::from(is_begun);
         batch.unknown += u64::from(known.is_none() && opened.is_worth_filter());
         let is_changing = opened.is_changing || !view.unchanged();
         let held = if hits.is_empty() { HeldText::None } else { HeldText::Map(view, range) };
@@ -194,7 +194,7 @@ impl Workers<'_> {
             file.index = self.workspace.known_index(&file.stamp);
         }
         batch.counts.files = counted;
-        batch.found.extend(found);
+        batch.add_found(found);
         stopped.map_or(Ok(()), Err)
     }
 }
@@ -220,16 +220,16 @@ fn found_file(
     text: HeldText,
 ) -> Option<FoundFile> {
     let OpenedText { stamp, is_changing, .. } = opened;
-    batch.counts.files += 1;
-    batch.counts.bytes += stamp.len;
+    batch.count_file(&file, &stamp);
     batch.counts.changing += u64::from(is_changing);
-    let Candidate { number: folder, path, base, start, .. } = file;
+    let Candidate { number: folder, path, base, start, is_resumed, .. } = file;
     (count > 0).then_some(FoundFile {
         folder,
         path,
         base,
         stamp,
         start,
+        is_resumed,
         hits,
         count,
         is_changing,

@@ -47,6 +47,8 @@ struct Current<'s> {
     device: u64,
     system: FileSystem,
     after: Option<(Vec<u8>, Option<usize>)>,
+    /// What the walk has left out up to there: an earlier search has counted it.
+    counted: LeftOut,
 }
 
 /// A file that is to be searched.
@@ -59,11 +61,25 @@ pub(super) struct Candidate {
     /// Where the search begins in its text.
     pub(super) start: usize,
     pub(super) folder: Arc<OwnedFd>,
+    /// An earlier search ended in it.
+    pub(super) is_resumed: bool,
+    /// The entries between the file before and this one that are not searched, and all that was left out up to here.
+    pub(super) passed: (SearchCounts, LeftOut),
     /// A device, and the file system on it.
     system: Option<(u64, FileSystem)>,
 }
 
 impl Candidate {
+    fn new(number: usize, path: Vec<u8>, base: usize, folder: Arc<OwnedFd>) -> Candidate {
+        let (passed, system) = (Default::default(), None);
+        Candidate { number, path, base, start: 0, folder, is_resumed: false, passed, system }
+    }
+
+    /// The rest of the file from the byte at which an earlier search ended, if it ended in the file.
+    fn begun_at(self, byte: Option<usize>) -> Candidate {
+        Candidate { start: byte.unwrap_or(0), is_resumed: byte.is_some(), ..self }
+    }
+
     pub(super) fn name(&self) -> &OsStr {
         let at = memchr::memrchr(b'/', &self.path).map_or(0, |at| at + 1);
         OsStr::from_bytes(&self.path[at..])
@@ -122,7 +138,7 @@ impl<'s> Source<'s> {
             return Ok(());
         }
         let Some(stat) = place.stat else {
-            return Err(Error::NotFound { name: path.sent().into(), similar: Vec::new() });
+            return Err(Error::NotFound { name: path.sent().into(), similar: Vec::new(), above: None });
         };
         if EntryKind::of_mode(stat.st_mode) != EntryKind::File {
             self.counts.special += 1;
@@ -131,12 +147,12 @@ impl<'s> Source<'s> {
         // The name after links; its path is as the client gave it.
         let path = real.as_os_str().as_bytes().to_vec();
         let base = memchr::memrchr(b'/', &path).map_or(0, |at| at + 1);
-        let (number, folder) = (*number, place.dir.clone());
-        let start = match self.options.after {
+        let byte = match self.options.after {
             Some(SearchPlace { byte: None, .. }) => return Ok(()),
-            after => after.and_then(|after| after.byte).unwrap_or(0),
+            after => after.and_then(|after| after.byte),
         };
-        self.single = Some(Candidate { number, path, base, start, folder, system: None });
+        let candidate = Candidate::new(*number, path, base, place.dir.clone());
+        self.single = Some(candidate.begun_at(byte));
         Ok(())
     }
 
@@ -148,8 +164,7 @@ impl<'s> Source<'s> {
         let place =
             ResolvedPath::find_entry(folder.handle(), Path::new(OsStr::from_bytes(path)), LastLink::Keep);
         let Ok(ResolvedPath { dir, stat: Some(_), .. }) = place else { return };
-        let (path, base, start) = (path.to_vec(), 0, byte.unwrap_or(0));
-        self.single = Some(Candidate { number, path, base, start, folder: dir, system: None });
+        self.single = Some(Candidate::new(number, path.to_vec(), 0, dir).begun_at(byte));
     }
 
     fn start_at_roots(&mut self) -> Result<()> {
@@ -174,13 +189,14 @@ impl<'s> Source<'s> {
                 continue;
             };
             let Some(step) = current.walk.next_step()? else {
-                add(&mut self.left_out, current.walk.left_out());
+                self.left_out = self.left_out();
                 self.current = None;
                 continue;
             };
             let WalkStep::Entry(entry) = step else { continue };
             if let Some(candidate) = current.take(entry.kind, self.options.wants, &mut self.counts) {
-                return Ok(Some(candidate));
+                let passed = (std::mem::take(&mut self.counts), self.left_out());
+                return Ok(Some(Candidate { passed, ..candidate }));
             }
         }
     }
@@ -201,15 +217,16 @@ impl<'s> Source<'s> {
             (rustix::fs::fstat(&folder).map_or(0, |stat| stat.st_dev), file_system::of(&folder));
         let excludes = self.workspace.folders.excludes();
         let walk = Walk::new(&root, folder, &path, options, excludes, self.control)?;
-        self.current = Some(Current { number, walk, base, device, system, after });
+        let counted = LeftOut::default();
+        self.current = Some(Current { number, walk, base, device, system, after, counted });
         Ok(())
     }
 
-    /// What the walks have left out so far.
+    /// What the walks have left out so far, behind the place where an earlier search ended.
     pub(super) fn left_out(&self) -> LeftOut {
-        let mut left_out = self.left_out;
-        self.current.iter().for_each(|current| add(&mut left_out, current.walk.left_out()));
-        left_out
+        let Some(Current { walk, counted, .. }) = &self.current else { return self.left_out };
+        let here = walk.left_out().combined(*counted, usize::saturating_sub);
+        self.left_out.combined(here, usize::saturating_add)
     }
 }
 
@@ -225,7 +242,11 @@ impl Current<'_> {
         let mut begin = None;
         if let Some((after, byte)) = &self.after {
             begin = byte.filter(|_| self.walk.path_from_start() == after);
-            if begin.is_none() && passed(self.walk.path_from_start(), is_folder, after) == Passed::Yes {
+            let passed = passed(self.walk.path_from_start(), is_folder, after);
+            if passed != Passed::No {
+                self.counted = self.walk.left_out();
+            }
+            if passed == Passed::Yes && begin.is_none() {
                 self.walk.skip_folder();
                 return None;
             }
@@ -244,24 +265,11 @@ impl Current<'_> {
             EntryKind::File if !wants(path, from_start, false) => counts.not_wanted += 1,
             EntryKind::File => {
                 let folder = self.walk.folder()?;
-                let path = self.walk.path().to_vec();
                 let system = Some((self.device, self.system));
-                let (number, base) = (self.number, self.base);
-                let start = begin.unwrap_or(0);
-                return Some(Candidate { number, path, base, start, folder, system });
+                let candidate = Candidate::new(self.number, self.walk.path().to_vec(), self.base, folder);
+                return Some(Candidate { system, ..candidate.begun_at(begin) });
             }
         }
         None
     }
-}
-
-fn add(sum: &mut LeftOut, more: LeftOut) {
-    sum.excluded += more.excluded;
-    sum.ignored += more.ignored;
-    sum.ignored_folders += more.ignored_folders;
-    sum.hidden += more.hidden;
-    sum.hidden_folders += more.hidden_folders;
-    sum.unreadable += more.unreadable;
-    sum.mounts += more.mounts;
-    sum.too_deep += more.too_deep;
 }

@@ -9,7 +9,7 @@ use super::delivery::{Batch, Delivery};
 use super::large::{LargeHits, LargeText};
 use super::slots::Slot;
 use super::source::{Candidate, Source};
-use super::{Receiver, SearchOptions, SearchStop, Searched};
+use super::{LastFile, Receiver, SearchOptions, SearchStop, Searched};
 use crate::engine::search::LineMatcher;
 use crate::engine::workspace::Workspace;
 use crate::engine::{Control, Error, Pattern, Result};
@@ -194,14 +194,23 @@ impl<'s> Workers<'s> {
                 assigned.files.push_front(file);
                 return Some(assigned);
             }
-            let place = (file.number, file.path_from_start().to_vec());
+            let batch = &mut assigned.batch;
+            let place = LastFile { folder: file.number, path: file.path_from_start().to_vec(), rest: None };
+            let before = (batch.counts, batch.left_out);
+            batch.counts.add(&file.passed.0);
+            batch.left_out = file.passed.1;
             let searched = self.control.check().and_then(|()| match stat {
-                Some(stat) => self.search_file(file, stat, &mut assigned.batch, scratch),
+                Some(stat) => self.search_file(file, stat, batch, scratch),
                 None => Ok(()),
             });
             match searched {
-                Ok(()) => assigned.batch.last = Some((place.0, place.1, None)),
+                Ok(()) => batch.last = Some(place),
                 Err(error) => {
+                    // The next call comes to this file again, unless it goes on in it.
+                    if batch.last.as_ref().is_none_or(|last| last.rest.is_none()) {
+                        (batch.counts, batch.left_out) = before;
+                        batch.resumed = None;
+                    }
                     self.end_early(assigned, error);
                     return None;
                 }
@@ -306,10 +315,8 @@ impl Work<'_> {
                 if files.is_empty() {
                     return Ok(None);
                 }
-                let counts = std::mem::take(&mut self.source.counts);
-                let batch = Batch { counts, left_out: self.source.left_out(), ..Batch::default() };
                 self.next += 1;
-                Assigned { number: self.next - 1, files, batch }
+                Assigned { number: self.next - 1, files, batch: Batch::default() }
             }
         };
         self.running += 1;

@@ -31,6 +31,10 @@ pub(super) struct EndPlace {
     pub(super) byte: usize,
     /// The state of the file.
     pub(super) state: u64,
+    /// Hits of the file from there on.
+    pub(super) hits_behind: u64,
+    /// Whether those are all of its hits.
+    pub(super) is_before_all: bool,
 }
 
 /// See the module.
@@ -78,8 +82,9 @@ const CUT: &str = "[The rest is left out: the answer is full]\n";
 const MIN_COLUMNS: usize = 100;
 
 impl EndPlace {
-    fn new(file: &FoundFile, byte: usize, state: u64) -> EndPlace {
-        EndPlace { folder: file.folder, path: file.path[file.base..].to_vec(), byte, state }
+    fn new(file: &FoundFile, byte: usize, state: u64, hits_behind: u64) -> EndPlace {
+        let (folder, path) = (file.folder, file.path[file.base..].to_vec());
+        EndPlace { folder, path, byte, state, hits_behind, is_before_all: hits_behind == file.count }
     }
 }
 
@@ -133,21 +138,23 @@ impl<'p> Content<'p> {
         let mut lines = FileText::new(file, self.form.base.first());
         let (text, mut hits) = (lines.text, file.hits.clone());
         let mut last: Option<Hit> = None;
+        let mut hits_behind = file.count - self.skip;
         if self.skip > 0 {
-            hits = self.hits_behind(file, line_at(text, file.start), state);
+            hits = self.hits_behind(file, line_at(text, file.start), state, hits_behind);
         }
         while !hits.is_empty() && self.end.is_none() {
             for hit in std::mem::take(&mut hits) {
                 if !self.push_whole_hit(&mut lines, path, last, hit) {
                     let byte = last.map_or(hit.start, |last| behind_break(text, last.end));
-                    self.end = Some(EndPlace::new(file, byte, state));
+                    self.end = Some(EndPlace::new(file, byte, state, hits_behind));
                     break;
                 }
                 last = Some(hit);
+                hits_behind = hits_behind.saturating_sub(1);
             }
             // No more hits are kept of a file than an answer mostly holds.
             if let (Some(last), None) = (last, &self.end) {
-                hits = self.hits_behind(file, behind_break(text, last.end), state);
+                hits = self.hits_behind(file, behind_break(text, last.end), state, hits_behind);
             }
         }
         if let (Some(last), None) = (last, &self.end) {
@@ -157,15 +164,17 @@ impl<'p> Content<'p> {
         self.end.is_none()
     }
 
-    /// The next hits from the byte `from` on, without those that are left out. If the time is up, the answer ends there.
-    fn hits_behind(&mut self, file: &FoundFile, from: usize, state: u64) -> Vec<Hit> {
-        match self.scan.hits_behind(file.text(), from, self.skip, file.hits.len()) {
+    /// The next hits from the byte `from` on, without those that are left out, where `left` are. If the time is up, the
+    /// answer ends there.
+    fn hits_behind(&mut self, file: &FoundFile, from: usize, state: u64, left: u64) -> Vec<Hit> {
+        let at_once = usize::try_from(left).map_or(file.hits.len(), |left| left.min(file.hits.len()));
+        match self.scan.hits_behind(file.text(), from, self.skip, at_once) {
             Ok(hits) => {
                 self.skip = 0;
                 hits
             }
             Err(_) => {
-                self.end = Some(EndPlace::new(file, from, state));
+                self.end = Some(EndPlace::new(file, from, state, left));
                 self.is_late = true;
                 Vec::new()
             }
@@ -264,6 +273,11 @@ impl<'p> Content<'p> {
             matches.push(found);
             bytes <= room
         });
+        if matches.is_empty() {
+            // Each line that counts is told.
+            self.push_number(lines, hit.start, ':');
+            self.text.push('\n');
+        }
         for found in matches {
             if self.is_full() {
                 self.text.push_str(CUT);

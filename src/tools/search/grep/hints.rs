@@ -24,7 +24,7 @@ pub(super) fn hints(
     let mut hints = Vec::new();
     if searched.counts.files == 0 && searched.counts.not_wanted > 0 {
         hints.push(
-            "[No file is named by glob, type and exclude: see what there is with list_directory]".into(),
+            "[No file is named by glob, type and exclude; without them, all files are searched]".into(),
         );
     }
     if searched.counts.not_text > 0 && grep.encoding == EncodingChoice::default() {

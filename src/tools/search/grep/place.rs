@@ -36,6 +36,11 @@ impl Place {
         Place { byte: Some(end.byte), ..Place::behind(end.folder, &end.path) }
     }
 
+    /// Whether it is at this file or in it.
+    pub(super) fn is_in(&self, folder: usize, path: &[u8]) -> bool {
+        (self.folder, &self.path[..]) == (folder, path)
+    }
+
     /// Reads the text of a place.
     pub(super) fn read(text: &str) -> Option<Place> {
         let mut words = text.splitn(5, ' ');

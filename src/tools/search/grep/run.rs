@@ -3,17 +3,18 @@
 use std::time::{Duration, Instant};
 
 use super::content::Content;
-use super::files::{MatchedFile, NewestFiles};
+use super::files::MatchedFile;
 use super::hints::hints;
 use super::place::Place;
 use super::{Grep, Sort, TOOL, several};
 use crate::engine::{
-    Control, FoundFile, LineMatcher, Pattern, Receiver, Result, SearchOptions, SearchPlace, SearchStop,
-    Searched, Workspace,
+    Control, FoundFile, LastFile, LineMatcher, Pattern, Receiver, Result, SearchOptions, SearchPlace,
+    SearchStop, Searched, Workspace,
 };
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::cursor::{Cursor, state_of};
 use crate::tools::limited::LimitedText;
+use crate::tools::search::best::Best;
 use crate::tools::walking::shown_line;
 use crate::tools::{OutputKinds, Reply, wrong_cursor};
 
@@ -59,29 +60,33 @@ impl<'r> Run<'r> {
     pub(super) fn content(self, wanted: OutputKinds) -> Result<Reply> {
         let place = self.place(false)?;
         let mut content = self.new_content();
-        // A place in a file was made because the file has more hits.
-        let mut is_met = place.is_none_or(|place| place.byte.is_none());
-        let mut has_changed = false;
-        let searched = self.search(self.keep(), place, &mut |file| {
-            is_met |= place.is_some_and(|place| is_at(place, &file));
-            has_changed |= self.has_changed(place, &file);
+        let mut searched = self.search(self.keep(), place, &mut |file| {
             let (path, state) = (self.shown(&file), state_of(&file.stamp));
             let wants_more = content.push(&file, &path, state);
             self.hand_on(content.text.strip_suffix('\n').unwrap_or_default());
             wants_more
         })?;
-        let next = match &content.end {
-            Some(end) => Some((Place { skip: content.skip, ..Place::inside(end) }, end.state)),
-            None => last_of(&searched, content.skip),
-        };
-        self.content_reply(content, &searched, next, has_changed || !is_met, wanted)
+        let mut next = last_of(&searched, content.skip);
+        if let Some(end) = &content.end {
+            // The next answer counts what this one does not tell.
+            let counts = &mut searched.counts;
+            counts.hits = counts.hits.saturating_sub(end.hits_behind);
+            counts.found -= u64::from(end.is_before_all);
+            next = Some((Place { skip: content.skip, ..Place::inside(end) }, end.state));
+        }
+        let has_changed = place.is_some_and(|place| self.has_changed(place, &searched));
+        self.content_reply(content, &searched, next, has_changed, wanted)
     }
 
     /// Lines, those of the newest files first.
     pub(super) fn content_by_time(self, wanted: OutputKinds) -> Result<Reply> {
         let place = self.place(true)?;
-        let NewestFound { files, mut searched, .. } = self.newest(usize::MAX, place)?;
+        let NewestFound { files, mut searched, .. } = self.newest(None, place)?;
         let (mut content, mut next) = (self.new_content(), None);
+        let has_changed = place.is_some_and(|place| {
+            let file = files.iter().find(|file| place.is_in(file.folder, &file.path));
+            place.byte.is_some() && searched.stop.is_none() && file.map(|file| file.state) != self.state()
+        });
         for file in files {
             let stop = self.push_again(&mut content, &file, place)?;
             if stop == Some(SearchStop::Time) {
@@ -95,22 +100,21 @@ impl<'r> Run<'r> {
                 break;
             }
         }
-        self.content_reply(content, &searched, next, false, wanted)
+        self.content_reply(content, &searched, next, has_changed, wanted)
     }
 
     /// Searches for the files with matches at a place of a list by time, or behind it: the newest, at most `most`.
-    fn newest(self, most: usize, place: Option<&Place>) -> Result<NewestFound> {
-        let room = if self.grep.offset > 0 { usize::MAX } else { self.room() };
-        let (mut newest, mut ahead) = (NewestFiles::new(most, room), 0);
+    fn newest(self, most: Option<u64>, place: Option<&Place>) -> Result<NewestFound> {
+        let room = if self.grep.offset > 0 { None } else { self.grep.limit };
+        let mut newest = Best::new(room, most);
         let searched = self.search(0, None, &mut |file| {
             let file = MatchedFile::new(&file, self.shown(&file), state_of(&file.stamp));
             if is_ahead(place, &file) {
-                ahead += 1;
-                newest.push(file);
+                newest.offer(|last| file > *last, || file.clone());
             }
             true
         })?;
-        Ok(NewestFound { files: newest.finish(), ahead, searched })
+        Ok(NewestFound { ahead: newest.total(), files: newest.into_sorted(), searched })
     }
 
     /// Searches one file again, and tells its lines. Returns why the answer ends there, if it does.
@@ -120,7 +124,7 @@ impl<'r> Run<'r> {
         file: &MatchedFile,
         place: Option<&Place>,
     ) -> Result<Option<SearchStop>> {
-        let begin = place.filter(|place| (place.folder, &place.path) == (file.folder, &file.path));
+        let begin = place.filter(|place| place.is_in(file.folder, &file.path));
         let only = SearchPlace {
             folder: file.folder,
             path: &file.whole_path,
@@ -163,16 +167,16 @@ impl<'r> Run<'r> {
             true
         })?;
         let next = if list.is_full() { last } else { last_of(&searched, skip) };
-        self.list_reply(list, &searched, next, wanted)
+        let has_changed = place.is_some_and(|place| self.has_changed(place, &searched));
+        self.list_reply(list, &searched, next, has_changed, wanted)
     }
 
     /// Files and numbers of lines, the newest files first.
     pub(super) fn files_by_time(self, wanted: OutputKinds) -> Result<Reply> {
         let place = self.place(true)?;
-        let most = self.grep.most.unwrap_or(u64::MAX);
-        let needed = usize::try_from(most.saturating_add(self.grep.offset)).unwrap_or(usize::MAX);
+        let needed = self.grep.most.map(|most| most.saturating_add(self.grep.offset));
         let NewestFound { files, ahead, searched } = self.newest(needed, place)?;
-        let mut list = LimitedText::new(self.grep.limit).at_most(most);
+        let mut list = LimitedText::new(self.grep.limit).at_most(self.grep.most.unwrap_or(u64::MAX));
         let (mut last, skipped) = (None, self.grep.offset.min(ahead));
         for file in files.iter().skip(skipped as usize) {
             if list.push_line(&line_of(&file.shown, file.count)) {
@@ -180,7 +184,7 @@ impl<'r> Run<'r> {
             }
         }
         list.count_more((ahead - skipped).saturating_sub(list.total()));
-        self.list_reply(list, &searched, last, wanted)
+        self.list_reply(list, &searched, last, false, wanted)
     }
 
     fn list_reply(
@@ -188,6 +192,7 @@ impl<'r> Run<'r> {
         mut list: LimitedText,
         searched: &Searched,
         next: Next,
+        has_changed: bool,
         wanted: OutputKinds,
     ) -> Result<Reply> {
         if list.total() == 0 {
@@ -196,7 +201,7 @@ impl<'r> Run<'r> {
         if searched.stop == Some(SearchStop::Time) {
             list.stop(TIME);
         }
-        self.reply(list, "files", searched, next, false, wanted)
+        self.reply(list, "files", searched, next, has_changed, wanted)
     }
 
     fn content_reply(
@@ -215,9 +220,12 @@ impl<'r> Run<'r> {
             text.strip_suffix('\n').unwrap_or(&text)
         });
         list.count_shown(shown);
-        match (end.is_some(), searched.stop) {
-            (true, _) => list.stop(if is_late { TIME } else { FULL }),
-            (false, Some(SearchStop::Time)) => list.stop(TIME),
+        match (end, searched.stop) {
+            (Some(end), _) => {
+                list.count_more(end.hits_behind);
+                list.stop(if is_late { TIME } else { FULL });
+            }
+            (None, Some(SearchStop::Time)) => list.stop(TIME),
             _ => {}
         }
         let mut searched = searched.clone();
@@ -234,7 +242,8 @@ impl<'r> Run<'r> {
         has_changed: bool,
         wanted: OutputKinds,
     ) -> Result<Reply> {
-        let mut notes = vec![balance(searched)];
+        let is_behind = self.grep.cursor.is_some() && self.grep.sort == Sort::Path;
+        let mut notes = vec![balance(searched, is_behind)];
         if has_changed {
             notes.push("[The file has changed since the cursor was made, or is gone]".into());
         }
@@ -322,22 +331,24 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Whether a file is the one in which the cursor points, in another state.
-    fn has_changed(self, place: Option<&Place>, file: &FoundFile) -> bool {
-        let state = self.grep.cursor.as_ref().map(|cursor| cursor.state);
-        place.is_some_and(|place| is_at(place, file)) && state != Some(state_of(&file.stamp))
+    /// Whether the file in which the cursor points was not searched as it was then.
+    fn has_changed(self, place: &Place, searched: &Searched) -> bool {
+        let is_searched = searched.stop.is_none() || searched.last.is_some();
+        place.byte.is_some() && is_searched && searched.resumed.as_ref().map(state_of) != self.state()
     }
-}
 
-/// Whether a file is the one in which a place is.
-fn is_at(place: &Place, file: &FoundFile) -> bool {
-    place.byte.is_some() && (place.folder, &place.path[..]) == (file.folder, &file.path[file.base..])
+    /// The state of the file in which the cursor points, when it was made.
+    fn state(self) -> Option<u64> {
+        self.grep.cursor.as_ref().map(|cursor| cursor.state)
+    }
 }
 
 /// Where a search that ended early goes on in the order of paths; `skip` entries there are still to be left out.
 fn last_of(searched: &Searched, skip: u64) -> Next {
-    let (folder, path, byte) = searched.last.as_ref()?;
-    Some((Place { byte: *byte, skip, ..Place::behind(*folder, path) }, 0))
+    let LastFile { folder, path, rest } = searched.last.as_ref()?;
+    let byte = rest.as_ref().map(|(byte, _)| *byte);
+    let state = rest.as_ref().map_or(0, |(_, stamp)| state_of(stamp));
+    Some((Place { byte, skip, ..Place::behind(*folder, path) }, state))
 }
 
 /// The text if nothing is told.
@@ -349,7 +360,7 @@ fn nothing(searched: &Searched) -> &'static str {
 fn is_ahead(place: Option<&Place>, file: &MatchedFile) -> bool {
     place.is_none_or(|place| {
         let Place { modified_ns, folder, path, byte, skip: _ } = place;
-        byte.is_some() && (folder, path) == (&file.folder, &file.path)
+        byte.is_some() && place.is_in(file.folder, &file.path)
             || modified_ns.is_some_and(|time| file.is_behind(time, *folder, path))
     })
 }
@@ -358,8 +369,9 @@ fn line_of(path: &str, count: u64) -> String {
     format!("{path}: {count}")
 }
 
-/// What was searched and what was left out.
-fn balance(searched: &Searched) -> String {
+/// What was searched and what was left out, of all files or of those behind a cursor. So the numbers of all answers in the
+/// order of paths are together those of the whole; the file in which a cursor points counts where it begins.
+fn balance(searched: &Searched, is_behind: bool) -> String {
     let counts = &searched.counts;
     let mut balance = Balance::default();
     balance.add_walk(&searched.left_out);
@@ -377,11 +389,23 @@ fn balance(searched: &Searched) -> String {
         balance.add(reason, number);
     }
     let so_far = if searched.stop.is_some() { " so far" } else { "" };
-    let (files, found) = (several(counts.files, "file"), several(counts.found, "file"));
-    let mut head = format!("{files} searched{so_far}, {} in {found}", several(counts.hits, "matching line"));
+    let behind = if is_behind { "behind the cursor " } else { "" };
+    let files = several_and_rest(counts.files, searched.resumed.is_some());
+    let found = several_and_rest(counts.found, searched.is_resumed_found);
+    let hits = several(counts.hits, "matching line");
+    let mut head = format!("{behind}{files} searched{so_far}, {hits} in {found}");
     if counts.changing > 0 {
         let files = several(counts.changing, "file");
         head.push_str(&format!(", {files} written to meanwhile, whose lines may be of different moments"));
     }
     balance.line(&head)
+}
+
+/// A number of files; the rest of a file is one of them.
+fn several_and_rest(number: u64, has_rest: bool) -> String {
+    match (has_rest, number.saturating_sub(1)) {
+        (false, _) => several(number, "file"),
+        (true, 0) => "the rest of 1 file".into(),
+        (true, whole) => format!("{} and the rest of 1", several(whole, "file")),
+    }
 }
