@@ -14,7 +14,7 @@ use super::stoppable::{States, Step};
 use crate::engine::{Control, Result};
 
 /// Bytes of lines between two looks whether the search goes on.
-const WINDOW: usize = 64 << 10;
+const WINDOW: usize = 32 << 10;
 
 /// Longer lines, and longer texts with matches that span lines, are searched in a slower way, which can be stopped. In bytes.
 const LONG: usize = 256 << 10;

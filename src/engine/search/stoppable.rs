@@ -14,7 +14,7 @@ use regex_syntax::hir::Hir;
 use crate::engine::{Control, Result};
 
 /// Bytes between two looks whether the search goes on.
-const STEP: usize = 64 << 10;
+const STEP: usize = 16 << 10;
 
 /// A pattern in the form for searches in steps.
 #[derive(Debug)]
