@@ -143,32 +143,64 @@ fn rules(text: &[u8], path: &Path) -> Option<Box<Gitignore>> {
     let mut builder = GitignoreBuilder::new(path);
     // Lines that are not valid are left out, as git does.
     for line in String::from_utf8_lossy(text).trim_start_matches('\u{feff}').lines() {
-        let _ = builder.add_line(None, &with_literal_braces(line));
+        if line.trim_end_matches(' ') == "!" {
+            continue;
+        }
+        let _ = builder.add_line(None, &as_git_reads(line));
     }
     builder.build().ok().filter(|rules| !rules.is_empty()).map(Box::new)
 }
 
-/// The rule with braces that stand for themselves, as in git.
-fn with_literal_braces(line: &str) -> Cow<'_, str> {
-    if !line.contains(['{', '}']) {
-        return Cow::Borrowed(line);
+/// The rule as git reads it: braces stand for themselves, `[:alpha:]` and the like are in brackets what their names say, and
+/// a tab at the end counts.
+fn as_git_reads(line: &str) -> Cow<'_, str> {
+    let line = with_blank_at_end(line);
+    if !line.contains(['{', '}']) && !line.contains("[:") {
+        return line;
     }
-    let (mut text, mut chars, mut in_class) = (String::new(), line.chars(), false);
-    while let Some(char) = chars.next() {
+    let (mut text, mut rest, mut in_class) = (String::new(), &*line, false);
+    while let Some(char) = rest.chars().next() {
+        let class = CLASSES.iter().find(|(name, _)| in_class && rest.starts_with(name));
+        let len = match (char, class) {
+            (_, Some((name, _))) => name.len(),
+            ('\\', _) => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            _ => char.len_utf8(),
+        };
+        let (part, behind) = rest.split_at(len);
         match char {
-            '\\' => {
-                text.push(char);
-                text.extend(chars.next());
-                continue;
-            }
             '[' => in_class = true,
             ']' => in_class = false,
             '{' | '}' if !in_class => text.push('\\'),
             _ => {}
         }
-        text.push(char);
+        text.push_str(class.map_or(part, |(_, chars)| chars));
+        rest = behind;
     }
     Cow::Owned(text)
+}
+
+/// The classes of characters that have names in brackets, as the brackets hold them. None begins as a negation does.
+const CLASSES: [(&str, &str); 12] = [
+    ("[:alnum:]", "0-9A-Za-z"),
+    ("[:alpha:]", "A-Za-z"),
+    ("[:blank:]", " \t"),
+    ("[:cntrl:]", "\x01-\x1f\x7f"),
+    ("[:digit:]", "0-9"),
+    ("[:graph:]", "\"-~!"),
+    ("[:lower:]", "a-z"),
+    ("[:print:]", " -~"),
+    ("[:punct:]", ":-@[-`{-~!-/"),
+    ("[:space:]", "\t-\r "),
+    ("[:upper:]", "A-Z"),
+    ("[:xdigit:]", "0-9A-Fa-f"),
+];
+
+/// The rule with a tab at its end in brackets, so that it is not left out as spaces are.
+fn with_blank_at_end(line: &str) -> Cow<'_, str> {
+    match line.trim_end_matches(' ').strip_suffix('\t') {
+        Some(rule) => Cow::Owned(format!("{}[\t]", rule.strip_suffix('\\').unwrap_or(rule))),
+        None => Cow::Borrowed(line),
+    }
 }
 
 /// The first `room` bytes of a file of rules, whole lines of them.

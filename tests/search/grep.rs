@@ -136,10 +136,7 @@ fn globs_and_types_choose_the_files() {
     assert_eq!(files(json!({ "glob": ["*.rs", "!tests/**"], "path": "src" })), "src/b.rs");
     assert_eq!(files(json!({ "glob": "src/**", "exclude": "tests/" })), "src/b.rs src/tests/c.rs");
     assert_eq!(files(json!({ "exclude": "**/tests/**", "type": "rust" })), "a.rs src/b.rs");
-    assert_eq!(
-        files(json!({ "directory": "web", "limit": "1", "sort_by": "path", "sort": null })),
-        "web/d.ts"
-    );
+    assert_eq!(files(json!({ "directory": "web", "max_results": "9" })), "web/d.ts web/e.tsx");
     assert_eq!(
         files(json!({ "path": "web/d.ts", "glob": "*.rs" })),
         "web/d.ts",

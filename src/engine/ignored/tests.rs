@@ -141,3 +141,27 @@ fn the_rules_that_are_in_force_are_bounded_and_those_beyond_are_left_out_line_by
     tree.1.leave();
     assert_eq!(tree.bytes(), 0);
 }
+
+#[test]
+fn names_of_classes_in_brackets_and_a_tab_at_the_end_are_read_as_git_reads_them() {
+    for (rule, named, others) in [
+        ("[[:alpha:]]x", &["ax", "Zx"][..], &["1x", "[x", ":]x"][..]),
+        ("[^[:alpha:]_]x", &["1x", "-x"], &["ax", "_x"]),
+        ("[[:punct:]]", &["!", "-", "{", "]", "~"], &["a", "1"]),
+        ("[[:graph:]]", &["!", "a", "~"], &[" ", "\t"]),
+        ("[[:digit:][:space:]]*{", &["1{", " {"], &["a{"]),
+        ("x\t", &["x\t"], &["x"]),
+        ("x\\\t  ", &["x\t"], &["x", "x\\"]),
+        ("x  ", &["x"], &["x  "]),
+        ("[:x]", &[":", "x"], &["a"]),
+        ("x\n!\n! ", &["x"], &["!"]),
+    ] {
+        let tree = Tree::new(&[(".gitignore", rule)]);
+        for name in named {
+            assert_eq!(tree.file(name), Some(true), "{rule:?} {name:?}");
+        }
+        for name in others {
+            assert_eq!(tree.file(name), None, "{rule:?} {name:?}");
+        }
+    }
+}

@@ -130,7 +130,8 @@ impl<'r> Delivery<'r> {
 
     fn count(&mut self, counts: &SearchCounts, left_out: LeftOut) {
         self.done.counts.add(counts);
-        self.done.left_out = left_out;
+        // Of a batch in which no file was searched, nothing was told.
+        self.done.left_out = self.done.left_out.combined(left_out, usize::max);
     }
 }
 
