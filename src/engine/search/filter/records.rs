@@ -23,6 +23,8 @@ const START: [u8; 8] = *b"FEstart\n";
 /// What a record begins with.
 const RECORD: [u8; 8] = *b"FEfilter";
 
+const FORMAT: u64 = FilterRecords::FORMAT;
+
 /// Bytes of the start: magic, format, the length of the file after it was last compacted, and their checksum.
 const START_BYTES: usize = 4 * size_of::<u64>();
 
@@ -44,8 +46,6 @@ struct Header {
     path_bytes: u64,
     body_checksum: u64,
 }
-
-const FORMAT: u64 = FilterRecords::FORMAT;
 
 impl Header {
     /// `None`: the times of the file do not fit.

@@ -39,6 +39,9 @@ const WORTH_INDEX: usize = 1 << 20;
 /// Smaller files are read as quickly as a filter is asked. In bytes.
 const WORTH_FILTER: usize = 1 << 10;
 
+/// A smaller filter from the disk is not kept in memory: it is taken from the map again as quickly. In bytes.
+const WORTH_MEMORY: usize = 64 << 10;
+
 /// How long nothing is warmed up after a warm-up that filled the memory for filters: the next one would push out its result.
 const REST: Duration = Duration::from_secs(600);
 
@@ -121,10 +124,12 @@ impl Workspace {
         Some(filter.candidates(pattern.query(), !pattern.is_multiline()))
     }
 
-    /// The filter of a file in this state from the disk. From now on it is in memory as well.
+    /// The filter of a file in this state from the disk. A large one is in memory as well from now on.
     fn stored_filter(&self, stamp: &FileStamp) -> Option<Arc<FileFilter>> {
         let filter = Arc::new(self.filter_store.as_ref()?.get(stamp)?);
-        self.filters.put(stamp, filter.clone());
+        if filter.bytes() >= WORTH_MEMORY {
+            self.filters.put(stamp, filter.clone());
+        }
         Some(filter)
     }
 
