@@ -116,7 +116,7 @@ class Ours(Player):
 
     def mend(self, old, new):
         for path in sorted(self.files_with(old)):
-            self.call("edit_file", path=path, edits=[{"oldText": old, "newText": new, "replaceAll": True}])
+            self.call("edit_file", path=path, edits=[{"oldText": old, "newText": new, "replaceAll": True}], diff=False)
 
     def tree(self):
         return [line for line in self.call("glob", pattern="**").split("\n") if line and not line.startswith("[")]
@@ -129,7 +129,7 @@ class Ours(Player):
 
     def replace(self, path, pieces, places):
         edits = [{"oldText": old, "newText": new} | ({"replaceAll": True} if count(old, places) > 1 else {}) for old, new in pieces]
-        self.call("edit_file", path=path, edits=edits)
+        self.call("edit_file", path=path, edits=edits, diff=False)
 
 
 class Lines(Player):

@@ -33,7 +33,7 @@ fn ab_letters(len: usize) -> String {
 
 /// Whether a thread of the process has this name.
 fn has_thread(pid: u32, name: &str) -> bool {
-    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("a process").flatten();
     // A thread may end meanwhile.
     threads
         .map(|thread| std::fs::read_to_string(thread.path().join("comm")))

@@ -257,6 +257,28 @@ fn a_file_that_is_too_large_to_read_is_moved_copied_and_deleted_all_the_same() {
 }
 
 #[test]
+fn an_edit_without_a_diff_is_answered_in_one_line() {
+    on_all(&[], fill, |server, folder| {
+        put(folder, "d/n", "a b\na\n");
+        let edits = json!([{ "oldText": "a", "newText": "x", "replaceAll": true }]);
+        let ask = |dry: bool| {
+            outcome(
+                server,
+                "edit_file",
+                &json!({ "path": "d/n", "edits": edits, "diff": false, "dryRun": dry }),
+            )
+        };
+        assert_eq!(ask(true), (false, "Would change 2 places in d/n".into()));
+        assert_eq!(folder.text("d/n"), "a b\na\n");
+        assert_eq!(ask(false), (false, "Changed 2 places in d/n".into()));
+        assert_eq!(folder.text("d/n"), "x b\nx\n");
+        let none = json!([{ "oldText": "b", "newText": "b" }]);
+        let none = outcome(server, "edit_file", &json!({ "path": "d/n", "edits": none, "diff": false }));
+        assert_eq!(none, (false, "Changed 0 places in d/n".into()));
+    });
+}
+
+#[test]
 fn an_edit_after_one_that_fitted_without_its_indentation_is_judged_on_the_text_as_it_was_put_in() {
     let fill = |folder: &Folder| {
         put(folder, "blank", "\ttab\nx y \nNEW\n");

@@ -147,6 +147,11 @@ impl<'t> EditPlan<'t> {
         if self.composes(old) { EditPlan::default() } else { self }
     }
 
+    /// Number of changes.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
     /// Whether the result equals the old text. Stops at the first difference.
     fn composes(&self, old: &[u8]) -> bool {
         if self.len_after(old.len()) != old.len() {

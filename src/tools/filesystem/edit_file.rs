@@ -27,7 +27,7 @@ pub(crate) static TOOL: Tool = Tool {
     title: "Edit File",
     description: "Replace exact text in a text file. Each oldText must be in the file exactly once: give enough of the lines \
         around it, or replaceAll: true, or expectedCount. Edits apply in order, each to the result of those before it; all \
-        happen or none. Answers with a diff; dryRun shows it without a change. Bytes that were not named, line breaks \
+        happen or none. Answers with a diff, or in one line with diff: false; dryRun answers without a change. Bytes that were not named, line breaks \
         included, stay as they are. Example: {\"path\":\"src/main.rs\",\"edits\":[{\"oldText\":\"foo()\",\"newText\":\"bar()\"}]}",
     instructions: "",
     takes: Takes::of::<EditArguments>(),
@@ -46,6 +46,8 @@ arguments! {
         edits: List<OneEdit, 0, MAX_EDITS>,
         /// Whether only the diff is shown and nothing is changed
         dry_run as "dryRun": bool = false,
+        /// Whether the answer shows the changes; false: only how many places changed
+        diff: bool = true,
         /// The version that the file must have, as an earlier answer gave it
         expected_version: Option<FileVersion>,
         /// A key of your choice: a call sent again with it within ten minutes is carried out once
@@ -71,6 +73,7 @@ struct EditFile {
     path: FilePath,
     edits: TextEdits,
     dry_run: bool,
+    with_diff: bool,
     expected: Option<FileVersion>,
     idempotency_key: Option<String>,
     base: LineBase,
@@ -85,9 +88,10 @@ impl Request for EditArguments {
             TextEdit { old_text: edit.old_text.0, new_text: edit.new_text.0, occurrences }
         };
         let (base, limit) = (options.base, options.limit);
-        let EditArguments { path, edits, dry_run, expected_version: expected, idempotency_key } = self;
+        let EditArguments { path, edits, dry_run, diff, expected_version: expected, idempotency_key } = self;
         let edits = TextEdits::new(edits.0.into_iter().map(edit).collect());
-        Ok(Box::new(EditFile { path, edits, dry_run, expected, idempotency_key, base, limit }))
+        let with_diff = diff;
+        Ok(Box::new(EditFile { path, edits, dry_run, with_diff, expected, idempotency_key, base, limit }))
     }
 }
 
@@ -123,16 +127,30 @@ impl EditFile {
         };
         let plan = |index: &LineIndex, old: &[u8]| {
             let Some(plan) = self.plan(index, old, limits, control)? else { return Ok(None) };
+            let places = plan.count();
+            if !self.with_diff {
+                return Ok(Some((plan, (places, None))));
+            }
             let most = self.limit.unwrap_or(MAX_DIFF);
-            Ok(plan_diff(&name, old, &plan, MAX_LINE_EDITS, most).map(|diff| (plan, diff)))
+            let diff = plan_diff(&name, old, &plan, MAX_LINE_EDITS, most);
+            Ok(diff.map(|diff| (plan, (places, Some(diff)))))
         };
         let changed = match self.dry_run {
             true => workspace.dry_run(&self.path, &options, control, plan)?,
             false => workspace.change(&self.path, &options, control, plan)?,
         };
         let meta = changed.version.as_ref().map(version_meta).unwrap_or_default();
-        let (text, meta) = self.fenced(changed.report, meta);
+        let (text, meta) = match changed.report {
+            (_, Some(diff)) => self.fenced(diff, meta),
+            (places, None) => (self.in_one_line(places), meta),
+        };
         Ok(Reply { meta, ..content(text, wanted) })
+    }
+
+    fn in_one_line(&self, places: usize) -> String {
+        let would = if self.dry_run { "Would change" } else { "Changed" };
+        let unit = if places == 1 { "place" } else { "places" };
+        format!("{would} {places} {unit} in {}", self.path.sent())
     }
 
     /// The changes in the file. `None` if the bytes do not match the index.

@@ -64,6 +64,8 @@ pub(super) struct Delivery<'r> {
     waiting: BTreeMap<u64, Batch>,
     held: usize,
     wants_more: bool,
+    /// Threads that wait until less is held.
+    pub(super) waiting_threads: usize,
     /// See [`Batch::unknown`].
     pub(super) unknown: u64,
     pub(super) done: Searched,
@@ -79,7 +81,16 @@ impl<'r> Delivery<'r> {
             resumed: None,
             is_resumed_found: false,
         };
-        Delivery { receiver, next: 0, waiting: BTreeMap::new(), held: 0, wants_more: true, unknown: 0, done }
+        Delivery {
+            receiver,
+            next: 0,
+            waiting: BTreeMap::new(),
+            held: 0,
+            wants_more: true,
+            waiting_threads: 0,
+            unknown: 0,
+            done,
+        }
     }
 
     /// Takes the batch of this number, and hands on all whose turn it is. Returns whether more is wanted.

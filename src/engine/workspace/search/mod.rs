@@ -84,6 +84,8 @@ pub struct FoundFile {
     pub start: usize,
     /// An earlier search ended in it.
     pub is_resumed: bool,
+    /// Where the search ended in its text: before the end if the time was up.
+    pub end: usize,
     /// The first hits, in order; bytes of [`FoundFile::text`].
     pub hits: Vec<Hit>,
     /// Number of hits.

@@ -191,6 +191,7 @@ impl Workers<'_> {
         let held = if hits.is_empty() { HeldText::None } else { HeldText::Map(view, range) };
         let mut found = found_file(file, OpenedText { is_changing, ..opened }, batch, hits, count, held);
         if let Some(file) = &mut found {
+            file.end = rest.unwrap_or(usize::MAX);
             file.index = self.workspace.known_index(&file.stamp);
         }
         batch.counts.files = counted;
@@ -229,6 +230,7 @@ fn found_file(
         base,
         stamp,
         start,
+        end: usize::MAX,
         is_resumed,
         hits,
         count,

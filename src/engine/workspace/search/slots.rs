@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::engine::{Control, Result};
 
 /// By how much the priority of searching threads is lower (nice(2)): short calls go first on a busy processor.
-const NICENESS: i32 = 6;
+const NICENESS: i32 = 10;
 
 /// The lowest priority of nice(2).
 const LOWEST: i32 = 19;
@@ -29,8 +29,15 @@ pub(in crate::engine::workspace) struct SearchSlots {
 
 #[derive(Debug)]
 struct Slots {
-    free: Mutex<usize>,
+    state: Mutex<State>,
     freed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    free: usize,
+    /// Threads that wait. Without one, a slot is freed without a system call: each file takes one.
+    waiting: usize,
 }
 
 /// One slot, free again on drop.
@@ -68,30 +75,35 @@ impl SearchSlots {
 
 impl Slots {
     fn new(count: usize) -> Slots {
-        Slots { free: Mutex::new(count), freed: Condvar::new() }
+        Slots { state: Mutex::new(State { free: count, waiting: 0 }), freed: Condvar::new() }
     }
 
     /// Waits for a slot if none is free, until the operation is to stop.
     fn take(&self, control: &Control) -> Result<Slot<'_>> {
-        let mut free = self.free();
-        while *free == 0 {
+        let mut state = self.state();
+        while state.free == 0 {
             control.check()?;
-            let waited = self.freed.wait_timeout(free, BETWEEN_CHECKS);
-            free = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state.waiting += 1;
+            let waited = self.freed.wait_timeout(state, BETWEEN_CHECKS);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state.waiting -= 1;
         }
-        *free -= 1;
+        state.free -= 1;
         Ok(Slot(self))
     }
 
-    fn free(&self) -> MutexGuard<'_, usize> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        *self.0.free() += 1;
-        self.0.freed.notify_one();
+        let mut state = self.0.state();
+        state.free += 1;
+        if state.waiting > 0 {
+            self.0.freed.notify_one();
+        }
     }
 }
 

@@ -46,6 +46,8 @@ struct Work<'s> {
     next: u64,
     /// Batches that threads are at.
     running: usize,
+    /// Threads that wait for a change. Without one, no system call tells of it.
+    waiting: usize,
     /// The rest of a batch that a thread has left to others.
     given_back: Option<Assigned>,
     /// Large texts that threads are at.
@@ -91,6 +93,7 @@ impl<'s> Workers<'s> {
             source,
             next: 0,
             running: 0,
+            waiting: 0,
             given_back: None,
             large: Vec::new(),
             at_end: false,
@@ -135,8 +138,9 @@ impl<'s> Workers<'s> {
     /// Searches a large text together with other threads.
     pub(super) fn search_large(&self, large: LargeText, scratch: &mut Scratch) -> LargeHits {
         let large = Arc::new(large);
-        self.work().large.push(large.clone());
-        self.changed.notify_all();
+        let mut work = self.work();
+        work.large.push(large.clone());
+        self.tell_changed(work);
         self.search_parts(&large, scratch);
         let found = large.finish();
         self.work().large.retain(|other| !Arc::ptr_eq(other, &large));
@@ -181,7 +185,9 @@ impl<'s> Workers<'s> {
                 return Job::End;
             }
             // Another thread may come to a large text.
+            work.waiting += 1;
             work = self.changed.wait(work).unwrap_or_else(PoisonError::into_inner);
+            work.waiting -= 1;
         }
     }
 
@@ -233,16 +239,25 @@ impl<'s> Workers<'s> {
         self.deliver(number, batch);
         let mut work = self.work();
         work.running = work.running.saturating_sub(1);
+        self.tell_changed(work);
+    }
+
+    /// Wakes the threads that wait for a change.
+    fn tell_changed(&self, work: MutexGuard<'_, Work<'s>>) {
+        let is_waited_for = work.waiting > 0;
         drop(work);
-        self.changed.notify_all();
-        self.delivered.notify_all();
+        if is_waited_for {
+            self.changed.notify_all();
+        }
     }
 
     fn deliver(&self, number: u64, batch: Batch) {
         let mut delivery = self.delivery();
         let wants_more = delivery.put(number, batch);
         self.control.progress(delivery.files(), None);
-        self.delivered.notify_all();
+        if delivery.waiting_threads > 0 {
+            self.delivered.notify_all();
+        }
         if !wants_more {
             drop(delivery);
             self.work().stop.get_or_insert(SearchStop::Enough);
@@ -250,8 +265,10 @@ impl<'s> Workers<'s> {
         }
         // A batch that comes before what waits is at another thread, which does not wait here.
         while delivery.is_full() && self.work().goes_on() {
+            delivery.waiting_threads += 1;
             let waited = self.delivered.wait_timeout(delivery, BETWEEN_CHECKS);
             delivery = waited.unwrap_or_else(PoisonError::into_inner).0;
+            delivery.waiting_threads -= 1;
         }
     }
 

@@ -158,7 +158,7 @@ impl<'p> Content<'p> {
             }
         }
         if let (Some(last), None) = (last, &self.end) {
-            self.push_behind(&mut lines, last, text.len());
+            self.push_behind(&mut lines, last, text.len().min(file.end));
         }
         self.changed += u64::from(!file.unchanged());
         self.end.is_none()
