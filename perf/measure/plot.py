@@ -47,9 +47,9 @@ def wrapped(words, x, y, width):
     return [label(x, y + nth * 14, line, fill="#57606a", font_size=10) for nth, line in enumerate([*lines, line])]
 
 
-def dots(title, rows, names, caption):
-    """`rows`: works, and their nanoseconds by name. Further left is faster."""
-    left, width, step, top = 370, 1000, 22, 78
+def dots(title, rows, names, caption, left=370):
+    """`rows`: works, and their nanoseconds by name. Further left is faster. `left`: room for the works' names."""
+    width, step, top = 1000, 22, 78
     low, high = decades([value for _, row in rows for value in row.values()])
     across = lambda value: left + (math.log10(value) - low) / (high - low) * (width - left - 30)
     bottom = top + step * len(rows)
