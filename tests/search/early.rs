@@ -92,12 +92,12 @@ fn an_answer_that_began_ends_as_a_partial_one_when_the_time_is_up() {
 
 #[test]
 fn the_search_of_a_client_that_disconnects_behind_the_first_match_ends() {
-    let folder = corpus(40);
+    let folder = corpus(200);
     let server = Http::start(&folder, &[SET, "--timeout=300"]);
     let mut connection = server.connect();
     send(&mut connection, Some(STATELESS));
     first_chunk(&mut connection);
-    assert!(has_thread(server.pid(), "search"));
+    until("threads search", || has_thread(server.pid(), "search"));
     drop(connection);
     until("no thread searches", || !has_thread(server.pid(), "search"));
 }

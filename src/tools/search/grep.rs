@@ -20,6 +20,7 @@ mod hints;
 mod pattern_text;
 mod place;
 mod run;
+mod searched;
 mod wanted_files;
 
 pub(crate) static TOOL: Tool = Tool {

@@ -1,0 +1,46 @@
+//! The last line of an answer of `grep`: how much was searched, and what was left out and why.
+
+use super::several;
+use crate::engine::Searched;
+use crate::tools::balance::{Balance, Reason};
+
+/// What was searched and what was left out, of all files or of those behind a cursor. So the numbers of all answers in the
+/// order of paths are together those of the whole; the file in which a cursor points counts where it begins.
+pub(super) fn balance(searched: &Searched, is_behind: bool) -> String {
+    let counts = &searched.counts;
+    let mut balance = Balance::default();
+    balance.add_walk(&searched.left_out);
+    for (reason, number) in [
+        (Reason::Links, counts.links),
+        (Reason::Special, counts.special),
+        (Reason::Binary, counts.binary),
+        (Reason::TooLarge, counts.too_large),
+        (Reason::NotText, counts.not_text),
+        (Reason::Unreadable, counts.unreadable),
+        (Reason::NotWanted, counts.not_wanted),
+        (Reason::NotWantedFolders, counts.not_wanted_folders),
+        (Reason::TooLargeToCopy, counts.too_large_to_copy),
+    ] {
+        balance.add(reason, number);
+    }
+    let so_far = if searched.stop.is_some() { " so far" } else { "" };
+    let behind = if is_behind { "behind the cursor " } else { "" };
+    let files = several_and_rest(counts.files, searched.resumed.is_some());
+    let found = several_and_rest(counts.found, searched.is_resumed_found);
+    let hits = several(counts.hits, "matching line");
+    let mut head = format!("{behind}{files} searched{so_far}, {hits} in {found}");
+    if counts.changing > 0 {
+        let files = several(counts.changing, "file");
+        head.push_str(&format!(", {files} written to meanwhile, whose lines may be of different moments"));
+    }
+    balance.line(&head)
+}
+
+/// A number of files; the rest of a file is one of them.
+fn several_and_rest(number: u64, has_rest: bool) -> String {
+    match (has_rest, number.saturating_sub(1)) {
+        (false, _) => several(number, "file"),
+        (true, 0) => "the rest of 1 file".into(),
+        (true, whole) => format!("{} and the rest of 1", several(whole, "file")),
+    }
+}
