@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{done, leased, listing};
-use crate::support::{HANDSHAKE, Mcp, STATELESS, Stdio, call, ping, read_call, request, text_of};
+use crate::search::{SLOW, ab_letters};
+use crate::support::{
+    Folder, HANDSHAKE, Mcp, STATELESS, Stdio, call, cancelled, ping, read_call, request, text_of,
+};
 
 #[test]
 fn a_listing_that_takes_long_says_how_far_it_is_in_every_revision() {
@@ -37,6 +40,23 @@ fn a_listing_that_takes_long_says_how_far_it_is_in_every_revision() {
             });
         }
     });
+}
+
+#[test]
+fn a_search_in_one_large_file_says_how_many_of_its_bytes_are_done() {
+    let folder = Folder::new();
+    let letters = ab_letters(16 << 20);
+    let lines: Vec<&[u8]> = letters.as_bytes().chunks(1 << 10).collect();
+    folder.write("large", lines.join(&b'\n'));
+    let server = Stdio::start(&folder, &["--tools=search", "--max-file=100"]).ready();
+    let arguments = json!({ "pattern": SLOW, "path": "large" });
+    server.send(&super::watched("", "search", "grep", &arguments, &json!("t")));
+    let first = server.recv();
+    let params = &first["params"];
+    assert_eq!(first["method"], "notifications/progress", "{first}");
+    let (done, total) = (params["progress"].as_u64(), params["total"].as_u64());
+    assert!(total == Some((1025 << 14) - 1) && done > Some(0) && done < total, "{first}");
+    server.send(&cancelled("search"));
 }
 
 #[test]

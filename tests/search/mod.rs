@@ -19,10 +19,10 @@ use serde_json::Value;
 const SET: &str = "--tools=search";
 
 /// It has so many states that matching it in [`ab_letters`] is slow, and it is not found there.
-const SLOW: &str = "a[ab]{16}zq9";
+pub(crate) const SLOW: &str = "a[ab]{16}zq9";
 
 /// One line of letters without an order.
-fn ab_letters(len: usize) -> String {
+pub(crate) fn ab_letters(len: usize) -> String {
     let mut random = 1_u32;
     let letters = std::iter::repeat_with(|| {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -99,6 +99,11 @@ impl LargeText {
         &self.view.bytes()[self.range.clone()]
     }
 
+    /// Bytes up to the first line that was not searched, and all bytes.
+    pub(super) fn done(&self) -> (usize, usize) {
+        (self.state().merged.end, self.range.len())
+    }
+
     /// Whether a part is left to take.
     pub(super) fn has_parts(&self) -> bool {
         let state = self.state();

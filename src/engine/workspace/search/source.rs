@@ -177,6 +177,11 @@ impl<'s> Source<'s> {
         Ok(())
     }
 
+    /// Whether there is only one file, and it was not taken yet.
+    pub(super) fn is_single(&self) -> bool {
+        self.single.is_some()
+    }
+
     /// The next file. `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Candidate>> {
         if let Some(single) = self.single.take() {

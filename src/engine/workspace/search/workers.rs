@@ -32,6 +32,8 @@ pub(super) struct Workers<'s> {
     pub(super) pattern: &'s Pattern,
     pub(super) options: SearchOptions<'s>,
     pub(super) control: &'s Control,
+    /// Only one file is searched: progress counts its bytes.
+    is_single: bool,
     work: Mutex<Work<'s>>,
     /// There is a large text to help with, or less work than before.
     changed: Condvar,
@@ -89,6 +91,7 @@ impl<'s> Workers<'s> {
         receiver: &'s mut Receiver<'s>,
         control: &'s Control,
     ) -> Workers<'s> {
+        let is_single = source.is_single();
         let work = Work {
             source,
             next: 0,
@@ -105,6 +108,7 @@ impl<'s> Workers<'s> {
             pattern,
             options,
             control,
+            is_single,
             work: Mutex::new(work),
             changed: Condvar::new(),
             delivery: Mutex::new(Delivery::new(receiver)),
@@ -161,7 +165,12 @@ impl<'s> Workers<'s> {
 
     /// Searches parts of a large text until none is left.
     fn search_parts(&self, large: &LargeText, scratch: &mut Scratch) {
-        while large.search_part(&mut scratch.scan, self.workspace.search_slots(), self.control) {}
+        while large.search_part(&mut scratch.scan, self.workspace.search_slots(), self.control) {
+            if self.is_single {
+                let (done, total) = large.done();
+                self.control.file_progress(done, total);
+            }
+        }
     }
 
     fn next_job(&self) -> Job {
@@ -254,7 +263,9 @@ impl<'s> Workers<'s> {
     fn deliver(&self, number: u64, batch: Batch) {
         let mut delivery = self.delivery();
         let wants_more = delivery.put(number, batch);
-        self.control.progress(delivery.files(), None);
+        if !self.is_single {
+            self.control.progress(delivery.files(), None);
+        }
         if delivery.waiting_threads > 0 {
             self.delivered.notify_all();
         }
