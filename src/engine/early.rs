@@ -3,47 +3,76 @@
 //! The working thread hands it on as far as it is final. Knows neither what it is nor where it goes.
 
 use std::fmt;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Takes a part of the text, if there is room for it.
-type Sink = Box<dyn Fn(&str) -> bool + Send + Sync>;
+type Sink = Box<dyn Fn(&str) -> bool + Send>;
 
 /// See the module.
 #[derive(Default)]
 pub struct EarlyText {
-    sink: OnceLock<Sink>,
-    sent: AtomicUsize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Nothing is handed on without it.
+    sink: Option<Sink>,
+    /// Bytes that were handed on.
+    sent: usize,
+    /// The last character that is final and was not handed on.
+    held: String,
 }
 
 impl EarlyText {
     /// From now on, `sink` takes what [`EarlyText::send`] hands on. It returns false if it has no room for that now.
-    pub fn send_to(&self, sink: impl Fn(&str) -> bool + Send + Sync + 'static) {
-        // Keeps the first one.
-        let _ = self.sink.set(Box::new(sink));
+    pub fn send_to(&self, sink: impl Fn(&str) -> bool + Send + 'static) {
+        self.state().sink = Some(Box::new(sink));
     }
 
-    /// Hands on what was not handed on yet of `text`: the result up to now, which can only become longer. To be called by one
-    /// thread at a time.
+    /// Hands on what was not handed on yet of `text`, the result up to now, which can only become longer. Its last character
+    /// is held for [`EarlyText::nudge`].
     pub fn send(&self, text: &str) {
-        let (Some(sink), sent) = (self.sink.get(), self.sent()) else { return };
-        let Some(more) = text.get(sent..).filter(|more| !more.is_empty()) else { return };
-        // First, because who sees the text may ask how much it was.
-        self.sent.store(text.len(), Ordering::Release);
-        if !sink(more) {
-            self.sent.store(sent, Ordering::Release);
+        let mut state = self.state();
+        let Some(more) = text.get(state.sent..) else { return };
+        let Some((last, _)) = more.char_indices().next_back() else { return };
+        let (more, held) = more.split_at(last);
+        if state.hand_on(more) {
+            state.held = held.to_owned();
         }
     }
 
-    /// Bytes that were handed on.
-    pub fn sent(&self) -> usize {
-        self.sent.load(Ordering::Acquire)
+    /// Hands on one character, if one is held: whether a client is still there shows when something is sent to it.
+    pub fn nudge(&self) {
+        let mut state = self.state();
+        let held = std::mem::take(&mut state.held);
+        state.hand_on(&held);
+    }
+
+    /// Hands on nothing from now on. Returns the number of bytes that were handed on.
+    pub fn close(&self) -> usize {
+        let mut state = self.state();
+        state.sink = None;
+        state.sent
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Whether the text was taken.
+    fn hand_on(&mut self, text: &str) -> bool {
+        let is_taken = !text.is_empty() && self.sink.as_ref().is_some_and(|sink| sink(text));
+        self.sent += if is_taken { text.len() } else { 0 };
+        is_taken
     }
 }
 
 impl fmt::Debug for EarlyText {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        out.debug_struct("EarlyText").field("sent", &self.sent).finish_non_exhaustive()
+        out.debug_struct("EarlyText").field("sent", &self.state().sent).finish_non_exhaustive()
     }
 }
 
@@ -57,7 +86,6 @@ mod tests {
     fn each_byte_is_handed_on_once_and_again_if_there_was_no_room() {
         let early = EarlyText::default();
         early.send("nobody takes it");
-        assert_eq!(early.sent(), 0);
         let taken = Arc::new(Mutex::new(Vec::new()));
         let sink = taken.clone();
         early.send_to(move |text| {
@@ -66,8 +94,15 @@ mod tests {
             has_room.then(|| taken.push(text.to_owned()));
             has_room
         });
-        ["a", "a", "ab", "abc", "abcd"].iter().for_each(|text| early.send(text));
-        assert_eq!((*taken.lock().unwrap()).join("|"), "a|bc|d");
-        assert_eq!(early.sent(), 4);
+        ["a", "aé", "aéb", "aéb", "aébc"].iter().for_each(|text| early.send(text));
+        assert_eq!(taken.lock().unwrap().join("|"), "a|é|b");
+        early.nudge();
+        early.nudge();
+        early.send("aébcdef");
+        assert_eq!(taken.lock().unwrap().join("|"), "a|é|b|c|de");
+        assert_eq!(early.close(), "aébcde".len());
+        early.send("aébcdefgh");
+        early.nudge();
+        assert_eq!((early.close(), taken.lock().unwrap().len()), ("aébcde".len(), 5));
     }
 }

@@ -136,7 +136,7 @@ impl Task {
     }
 
     fn answer(self: &Arc<Task>, result: Result<Reply>) -> Answer {
-        self.logged(match self.control.early().sent() {
+        self.logged(match self.control.early().close() {
             0 => self.call.answer(result, self.clone()),
             sent => self.call.rest(result, sent),
         })
@@ -179,7 +179,7 @@ impl Task {
     }
 
     pub(super) fn panicked(&self) -> Answer {
-        self.logged(self.call.panicked(self.control.early().sent()))
+        self.logged(self.call.panicked(self.control.early().close()))
     }
 
     fn logged(&self, answer: Answer) -> Answer {

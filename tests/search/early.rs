@@ -12,7 +12,9 @@ fn corpus(files: usize) -> Folder {
     let folder = Folder::new();
     folder.write("a", "needle\n");
     let text = ab_letters(128 << 10);
-    (0..files).for_each(|n| folder.write(&format!("b{n}"), &text));
+    folder.write("b", text);
+    let link = |n| std::fs::hard_link(folder.path().join("b"), folder.path().join(format!("b{n}")));
+    (1..files).for_each(|n| link(n).expect("a link"));
     folder.write("z", "");
     folder
 }
@@ -52,11 +54,11 @@ fn the_first_match_leaves_before_the_last_file_is_read() {
     let revisions = HANDSHAKE.into_iter().chain([STATELESS]).map(Some).chain([None]);
     for revision in revisions {
         let folder = corpus(8);
-        let server = Http::start(&folder, &[SET, "--timeout=300"]);
+        let server = Http::start(&folder, &[SET, "--timeout=300", "--filter-cache=0"]);
         let mut connection = server.connect();
         send(&mut connection, revision);
         let mut body = first_chunk(&mut connection).into_bytes();
-        assert!(String::from_utf8_lossy(&body).ends_with("a\\n1:needle"), "{revision:?}");
+        assert!(String::from_utf8_lossy(&body).ends_with("a\\n1:needl"), "{revision:?}");
         folder.write("z", "a later needle\n");
         while connection.chunk(&mut body).unwrap() {}
         let answer: Value = serde_json::from_slice(&body).unwrap();
@@ -92,12 +94,33 @@ fn an_answer_that_began_ends_as_a_partial_one_when_the_time_is_up() {
 
 #[test]
 fn the_search_of_a_client_that_disconnects_behind_the_first_match_ends() {
-    let folder = corpus(200);
-    let server = Http::start(&folder, &[SET, "--timeout=300"]);
+    // The search takes longer than is waited for.
+    let folder = corpus(4_000);
+    let server = Http::start(&folder, &[SET, "--timeout=300", "--filter-cache=0"]);
     let mut connection = server.connect();
     send(&mut connection, Some(STATELESS));
     first_chunk(&mut connection);
     until("threads search", || has_thread(server.pid(), "search"));
     drop(connection);
     until("no thread searches", || !has_thread(server.pid(), "search"));
+}
+
+#[test]
+fn an_answer_is_whole_whenever_its_search_ends_behind_the_first_match() {
+    let folder = Folder::new();
+    (0..1_500).for_each(|n| folder.write(&format!("f{n:04}"), "some words of a line\n".repeat(700)));
+    folder.write("f1490", "needle \u{1F600}\n");
+    let server = Http::start(&folder, &[SET, "--filter-cache=0"]);
+    let arguments = json!({ "pattern": "needle", "output_mode": "content" });
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..40 {
+                    let result = server.post("/tools/grep", &arguments).json();
+                    let text = result["content"][0]["text"].as_str().unwrap_or_default();
+                    assert!(text.starts_with("f1490\n1:needle \u{1F600}\n[1500 files searched"), "{result}");
+                }
+            });
+        }
+    });
 }

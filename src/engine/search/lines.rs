@@ -147,6 +147,7 @@ impl<'p> LineMatcher<'p> {
     /// A byte of the first line of the range with a match: the first where it is known that there is one.
     fn match_end(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<usize>> {
         if range.len() > self.long
+            && self.short_matches().is_none()
             && let Some(stoppable) = self.pattern.stoppable()
         {
             let states = self.states.get_or_insert_with(|| stoppable.states());
@@ -154,14 +155,20 @@ impl<'p> LineMatcher<'p> {
                 return Ok(end);
             }
         }
-        let input = Input::new(text).span(Span::from(range)).earliest(true);
-        Ok(self.pattern.regex().search_half_with(&mut self.cache, &input).map(|found| found.offset()))
+        for range in self.spans(range) {
+            self.control.check()?;
+            let input = Input::new(text).span(Span::from(range)).earliest(true);
+            if let Some(found) = self.pattern.regex().search_half_with(&mut self.cache, &input) {
+                return Ok(Some(found.offset()));
+            }
+        }
+        Ok(None)
     }
 
     /// The first match in the range.
     fn next_match(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<Range<usize>>> {
-        self.control.check()?;
         if range.len() > self.long
+            && self.short_matches().is_none()
             && let Some(stoppable) = self.pattern.stoppable()
         {
             let states = self.states.get_or_insert_with(|| stoppable.states());
@@ -169,8 +176,30 @@ impl<'p> LineMatcher<'p> {
                 return Ok(found);
             }
         }
-        let input = Input::new(text).span(Span::from(range));
-        Ok(self.pattern.regex().search_with(&mut self.cache, &input).map(|found| found.range()))
+        for range in self.spans(range) {
+            self.control.check()?;
+            if let Some(found) = self.match_in(text, range) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The longest match of the pattern, if no match is longer than a window.
+    fn short_matches(&self) -> Option<usize> {
+        self.pattern.longest().filter(|longest| *longest <= WINDOW)
+    }
+
+    /// The range in spans so that the search can be stopped between them, if each match fits into one; else as it is. A span
+    /// ends behind each match that begins before the next one.
+    fn spans(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (step, longest) = match self.short_matches() {
+            Some(longest) => (WINDOW, longest),
+            None => (range.len().max(1), 0),
+        };
+        // A match of nothing may be at the end of an empty range.
+        let starts = (range.start..range.end.max(range.start + 1)).step_by(step);
+        starts.map(move |start| start..range.end.min(start + step + longest))
     }
 
     /// The lines of the next match and of those that begin in them.
@@ -202,9 +231,14 @@ impl<'p> LineMatcher<'p> {
         Ok(hit.map(|hit| (hit, behind_break(text, hit.end))))
     }
 
-    /// Where the first match in a line begins. Its bytes must not change meanwhile.
+    /// Where the first match in a line begins. The line may change while it is read: then the result is void.
     pub fn first_match(&mut self, line: &[u8]) -> Option<usize> {
-        self.pattern.regex().search_with(&mut self.cache, &Input::new(line)).map(|found| found.start())
+        let mut first = None;
+        let searched = self.each_match(line, |found| {
+            first = Some(found.start);
+            false
+        });
+        searched.ok().and(first)
     }
 
     /// The first hits from the byte `from` on, where a line begins: at most `count`, behind the first `skip`.
@@ -222,17 +256,40 @@ impl<'p> LineMatcher<'p> {
     }
 
     /// Calls `found` with each match in `lines`, the bytes of the lines of a hit with their last break, until it returns
-    /// false. Matches of nothing are left out. The bytes must not change meanwhile.
-    pub fn matches(&mut self, lines: &[u8], mut found: impl FnMut(Range<usize>) -> bool) {
+    /// false. Matches of nothing are left out. The lines may change while they are read: then the result is void.
+    pub fn matches(&mut self, lines: &[u8], mut found: impl FnMut(Range<usize>) -> bool) -> Result<()> {
+        self.each_match(lines, |next| next.is_empty() || found(next))
+    }
+
+    fn each_match(&mut self, lines: &[u8], mut found: impl FnMut(Range<usize>) -> bool) -> Result<()> {
+        // The regex engine needs bytes that do not change; a long text is not copied.
+        let copy = if lines.len() > self.long { None } else { Some(lines.to_vec()) };
         let mut from = 0;
         while from <= lines.len() {
-            let input = Input::new(lines).span(Span::from(from..lines.len()));
-            let Some(next) = self.pattern.regex().search_with(&mut self.cache, &input) else { return };
-            from = if next.is_empty() { next_char(lines, next.end()) } else { next.end() };
-            if !next.is_empty() && !found(next.range()) {
-                return;
+            self.control.check()?;
+            let next = match (&copy, self.pattern.stoppable()) {
+                (Some(copy), _) => self.match_in(copy, from..copy.len()),
+                (None, Some(stoppable)) => {
+                    let states = self.states.get_or_insert_with(|| stoppable.states());
+                    match stoppable.find(states, lines, from..lines.len(), self.control)? {
+                        Step::Found(next) => next,
+                        Step::Unsupported => None,
+                    }
+                }
+                (None, None) => None,
+            };
+            let Some(next) = next else { break };
+            from = if next.is_empty() { next_char(lines, next.end) } else { next.end };
+            if !found(next) {
+                break;
             }
         }
+        Ok(())
+    }
+
+    fn match_in(&mut self, text: &[u8], range: Range<usize>) -> Option<Range<usize>> {
+        let input = Input::new(text).span(Span::from(range));
+        self.pattern.regex().search_with(&mut self.cache, &input).map(|found| found.range())
     }
 }
 

@@ -102,6 +102,11 @@ impl Pattern {
         &self.query
     }
 
+    /// The longest match, in bytes, if that is bounded.
+    pub(super) fn longest(&self) -> Option<usize> {
+        self.hir.properties().maximum_len()
+    }
+
     /// Whether a match may span lines.
     pub fn is_multiline(&self) -> bool {
         self.multiline
@@ -170,6 +175,10 @@ fn within_lines(hir: &Hir) -> Result<Hir, PatternError> {
 fn any_breaks(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Literal(hir::Literal(bytes)) => literal_with_any_breaks(bytes),
+        // `\n|z` is the same as `[\nz]`. A class with both bytes, such as `\s`, stands for each of them.
+        HirKind::Class(class) if has(class, '\n') && !has(class, '\r') => {
+            Hir::alternation(vec![Hir::literal(*b"\r\n"), Hir::literal(*b"\r"), hir.clone()])
+        }
         HirKind::Repetition(repetition) => {
             Hir::repetition(hir::Repetition { sub: any_breaks(&repetition.sub).into(), ..repetition.clone() })
         }
@@ -196,6 +205,18 @@ fn literal_with_any_breaks(bytes: &[u8]) -> Hir {
     }
     parts.push(Hir::literal(&bytes[start..]));
     Hir::concat(parts)
+}
+
+/// Whether an ASCII character is in the class.
+fn has(class: &Class, ascii: char) -> bool {
+    match class {
+        Class::Unicode(class) => {
+            class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&ascii))
+        }
+        Class::Bytes(class) => {
+            class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&(ascii as u8)))
+        }
+    }
 }
 
 /// The class without line breaks. `None` if it consists of them.
@@ -243,6 +264,11 @@ mod tests {
         }
         assert_eq!(found(r"a\s*b", spanning, "a\r\nb"), Some(0..4));
         assert_eq!(found(r"a\nb", spanning, "a\nb"), Some(0..3));
+        for (text, end) in [("a\nb", 3), ("a\rb", 3), ("a\r\nb", 4), ("azb", 3)] {
+            for pattern in [r"a(?:\n|z)b", r"a[\nz]b", r"(?s)a.+b", r"a[^x]+b"] {
+                assert_eq!(found(pattern, spanning, text), Some(0..end), "{pattern} {text:?}");
+            }
+        }
         for pattern in [r"a\nb", "\\r", "[\\n]", "a\nb"] {
             assert_eq!(Pattern::new(pattern, lines).err(), Some(PatternError::LineBreak), "{pattern:?}");
         }

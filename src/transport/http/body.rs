@@ -79,6 +79,15 @@ impl Block {
         Block { answer, bytes, end }
     }
 
+    /// The same with these bytes before it.
+    pub(super) fn behind(self, mut before: Vec<u8>) -> Block {
+        if before.is_empty() {
+            return self;
+        }
+        before.extend_from_slice(&self.bytes);
+        Block { bytes: before.into(), ..self }
+    }
+
     /// The HTTP status.
     pub(super) fn status(&self) -> u16 {
         self.answer.status

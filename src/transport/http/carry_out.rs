@@ -58,6 +58,7 @@ impl Server {
             executor.run(&admitted.task, first_block).await
         });
         let threads = self.executor.threads();
+        let mut before = Vec::new();
         let ended = match (reader, watch, early) {
             (Some(reader), Some(mut watch), _) => tokio::select! {
                 biased;
@@ -69,7 +70,11 @@ impl Server {
             },
             (Some(reader), None, Some(mut early)) => tokio::select! {
                 biased;
-                ended = &mut call => ended,
+                ended = &mut call => {
+                    // The answer is the rest of what was handed on.
+                    before = early.joined();
+                    ended
+                }
                 () = early.begun() => {
                     return Ok(early.respond(call, cancel, reader.client.clone(), threads.clone()));
                 }
@@ -77,8 +82,8 @@ impl Server {
             _ => (&mut call).await,
         };
         match ended.map_err(io::Error::other)? {
-            Ended::Answered(block) => begin_with(block, self.executor.threads()),
-            Ended::Late(answer) => at_once(answer),
+            Ended::Answered(block) => begin_with(block.behind(before), self.executor.threads()),
+            Ended::Late(answer) => begin_with(Block::pull(answer).behind(before), self.executor.threads()),
             Ended::Cancelled => Err(io::Error::other("the request was cancelled")),
         }
     }

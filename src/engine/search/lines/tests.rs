@@ -80,10 +80,11 @@ fn a_part_of_a_text_is_scanned_as_in_the_whole() {
 fn matches_in_a_line_are_told_without_those_of_nothing() {
     let pattern = Pattern::new("a*", PatternOptions::default()).unwrap();
     let mut found = Vec::new();
-    LineMatcher::new(&pattern, &open_end()).matches(b"aa b a\n", |range| {
+    let all = LineMatcher::new(&pattern, &open_end()).matches(b"aa b a\n", |range| {
         found.push(range);
         true
     });
+    assert!(all.is_ok());
     assert_eq!(found, [0..2, 5..6]);
 }
 
@@ -166,16 +167,17 @@ fn a_text_that_is_searched_in_steps_has_the_same_hits_over_their_ends() {
 
 #[test]
 fn a_search_in_a_long_text_can_be_stopped() {
-    let text = "b".repeat(LONG + 2);
-    let control = Control::new(Duration::ZERO);
-    for options in
-        [PatternOptions::default(), PatternOptions { multiline: true, ..PatternOptions::default() }]
-    {
-        let pattern = Pattern::new("a", options).unwrap();
-        let mut scan = LineMatcher::new(&pattern, &control);
-        let stopped = scan.scan(text.as_bytes(), 0..text.len(), 1, &mut Vec::new());
-        assert!(matches!(stopped, Err(Error::TimedOut)));
-    }
+    let (text, control) = (b"b".repeat(LONG + 2), Control::new(Duration::from_secs(600)));
+    let pattern = Pattern::new("a", PatternOptions::default()).unwrap();
+    let stoppable = pattern.stoppable().unwrap();
+    let mut states = stoppable.states();
+    let mut find = || stoppable.find(&mut states, &text, 0..text.len(), &control);
+    assert!(matches!(find(), Ok(Step::Found(None))));
+    assert!(control.cancel());
+    assert!(matches!(find(), Err(Error::Cancelled)));
+    let mut scan = LineMatcher::new(&pattern, &control);
+    let stopped = scan.scan(&text, 0..text.len(), 1, &mut Vec::new());
+    assert!(matches!(stopped, Err(Error::Cancelled)));
 }
 
 proptest! {

@@ -17,8 +17,8 @@ use crate::engine::{Control, Error, Pattern, Result};
 /// Files that a thread takes at a time.
 const BATCH: usize = 16;
 
-/// The same if the text of files with hits is kept.
-const BATCH_WITH_TEXT: usize = 4;
+/// The same if the text of files with hits is kept: what was found leaves when its batch is done.
+const BATCH_WITH_TEXT: usize = 1;
 
 /// How often a thread that waits looks whether the search goes on.
 const BETWEEN_CHECKS: Duration = Duration::from_millis(20);
@@ -211,7 +211,7 @@ impl<'s> Workers<'s> {
             }
             let batch = &mut assigned.batch;
             let place = LastFile { folder: file.number, path: file.path_from_start().to_vec(), rest: None };
-            let before = (batch.counts, batch.left_out);
+            let before = (batch.counts, batch.left_out, batch.resumed);
             batch.counts.add(&file.passed.0);
             batch.left_out = file.passed.1;
             let searched = self.control.check().and_then(|()| match stat {
@@ -223,8 +223,7 @@ impl<'s> Workers<'s> {
                 Err(error) => {
                     // The next call comes to this file again, unless it goes on in it.
                     if batch.last.as_ref().is_none_or(|last| last.rest.is_none()) {
-                        (batch.counts, batch.left_out) = before;
-                        batch.resumed = None;
+                        (batch.counts, batch.left_out, batch.resumed) = before;
                     }
                     self.end_early(assigned, error);
                     return None;

@@ -189,7 +189,7 @@ impl<'p> Content<'p> {
         }
         let (start, told) = (self.text.len(), lines.told);
         self.push_hit(lines, path, last, hit);
-        if self.is_full() && self.shown > 0 {
+        if (self.is_full() || self.is_late) && self.shown > 0 {
             self.text.truncate(start);
             lines.told = told;
             last.into_iter().for_each(|last| self.push_behind(lines, last, hit.start));
@@ -264,15 +264,15 @@ impl<'p> Content<'p> {
     }
 
     fn push_matches(&mut self, lines: &mut FileText, hit: Hit) {
-        // A copy, because a map may change.
-        let copy = lines.text[hit.start..behind_break(lines.text, hit.end).max(hit.start)].to_vec();
+        let found_in = &lines.text[hit.start..behind_break(lines.text, hit.end).max(hit.start)];
         let (mut matches, mut bytes) = (Vec::new(), 0);
         let room = self.room.saturating_sub(self.text.len());
-        self.scan.matches(&copy, |found| {
+        let searched = self.scan.matches(found_in, |found| {
             bytes += found.len();
             matches.push(found);
             bytes <= room
         });
+        self.is_late |= searched.is_err();
         if matches.is_empty() {
             // Each line that counts is told.
             self.push_number(lines, hit.start, ':');
@@ -284,7 +284,7 @@ impl<'p> Content<'p> {
                 return;
             }
             self.push_number(lines, hit.start + found.start, ':');
-            let text = &copy[found];
+            let text = &found_in[found];
             let end = text.len() - usize::from(text.ends_with(b"\n")) - usize::from(text.ends_with(b"\r\n"));
             self.push_line(&text[..end], false);
         }
@@ -308,16 +308,17 @@ impl<'p> Content<'p> {
             self.text.push('\n');
             return;
         }
-        // A copy, because a map may change.
-        let line = String::from_utf8_lossy(line).into_owned();
-        let columns = line.chars().count();
-        let first = if has_match { self.scan.first_match(line.as_bytes()) } else { None };
-        let column = first.map_or(0, |found| line.get(..found).map_or(0, |before| before.chars().count()));
+        let columns = chars(line);
+        let first = if has_match { self.scan.first_match(line).unwrap_or(0).min(line.len()) } else { 0 };
+        let column = chars(&line[..first]);
         let from = column.saturating_sub(width / 4).min(columns.saturating_sub(width));
         if from > 0 {
             self.text.push('…');
         }
-        self.text.extend(with_lf(&line).chars().skip(from).take(width));
+        // Only what is told is copied: a line may be as long as a file.
+        let start = chars_before(line, first, column.saturating_sub(from));
+        let told = &line[start..chars_behind(line, start, width)];
+        self.text.push_str(&with_lf(&String::from_utf8_lossy(told)));
         if columns <= width {
             self.text.push('\n');
             return;
@@ -328,4 +329,25 @@ impl<'p> Content<'p> {
         let (first, last) = (from + 1, from + width);
         self.text.push_str(&format!(" [columns {first}-{last} of {columns}]\n"));
     }
+}
+
+/// Number of characters.
+fn chars(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| is_first(byte)).count()
+}
+
+/// Whether a character begins with this byte.
+fn is_first(byte: &u8) -> bool {
+    byte & 0xC0 != 0x80
+}
+
+/// Where the character begins that is so many before the one at `at`.
+fn chars_before(line: &[u8], at: usize, count: usize) -> usize {
+    let firsts = (0..at).rev().filter(|at| is_first(&line[*at]));
+    if count == 0 { at } else { firsts.take(count).last().unwrap_or(at) }
+}
+
+/// Where the character begins that is so many behind the one at `at`, or the end.
+fn chars_behind(line: &[u8], at: usize, count: usize) -> usize {
+    (at..line.len()).filter(|at| is_first(&line[*at])).nth(count).unwrap_or(line.len())
 }

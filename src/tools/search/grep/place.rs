@@ -16,14 +16,19 @@ pub(super) struct Place {
     pub(super) path: Vec<u8>,
     /// Where its first line begins that was not told; `None`: all of it was.
     pub(super) byte: Option<usize>,
+    /// Whether an earlier answer told lines of the file in which it is.
+    pub(super) is_told: bool,
     /// How many entries behind it are still to be left out.
     pub(super) skip: u64,
 }
 
+/// Stands before a byte of a file of which no line was told.
+const UNTOLD: &str = "n";
+
 impl Place {
     /// Behind a file.
     pub(super) fn behind(folder: usize, path: &[u8]) -> Place {
-        Place { modified_ns: None, folder, path: path.into(), byte: None, skip: 0 }
+        Place { modified_ns: None, folder, path: path.into(), byte: None, is_told: true, skip: 0 }
     }
 
     /// Behind a file in a list by time.
@@ -33,7 +38,7 @@ impl Place {
 
     /// In a file.
     pub(super) fn inside(end: &EndPlace) -> Place {
-        Place { byte: Some(end.byte), ..Place::behind(end.folder, &end.path) }
+        Place { byte: Some(end.byte), is_told: !end.is_before_all, ..Place::behind(end.folder, &end.path) }
     }
 
     /// Whether it is at this file or in it.
@@ -50,12 +55,14 @@ impl Place {
             time => Some(time.parse().ok()?),
         };
         let folder = word()?.parse().ok()?;
-        let byte = match word()? {
+        let byte = word()?;
+        let is_told = !byte.starts_with(UNTOLD);
+        let byte = match byte.trim_start_matches(UNTOLD) {
             "-" => None,
             byte => Some(byte.parse().ok()?),
         };
         let skip = word()?.parse().ok()?;
-        Some(Place { modified_ns, folder, byte, skip, path: path_kept(word()?).into_owned() })
+        Some(Place { modified_ns, folder, byte, is_told, skip, path: path_kept(word()?).into_owned() })
     }
 
     /// Its text.
@@ -63,7 +70,8 @@ impl Place {
         let or_dash = |number: Option<String>| number.unwrap_or_else(|| "-".into());
         let time = or_dash(self.modified_ns.map(|time| time.to_string()));
         let byte = or_dash(self.byte.map(|byte| byte.to_string()));
-        format!("{time} {} {byte} {} {}", self.folder, self.skip, kept(&self.path))
+        let untold = if self.is_told { "" } else { UNTOLD };
+        format!("{time} {} {untold}{byte} {} {}", self.folder, self.skip, kept(&self.path))
     }
 
     /// As the engine takes it.
@@ -80,7 +88,8 @@ mod tests {
     fn a_place_is_read_back() {
         let behind = Place::behind(1, b"a b/\xff");
         let inside = Place { byte: Some(7), skip: 3, ..behind.clone() };
-        for place in [Place { modified_ns: Some(-5), ..inside.clone() }, inside, behind] {
+        let untold = Place { is_told: false, ..inside.clone() };
+        for place in [Place { modified_ns: Some(-5), ..inside.clone() }, inside, untold, behind] {
             assert_eq!(Place::read(&place.text()), Some(place));
         }
         assert!(

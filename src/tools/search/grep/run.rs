@@ -1,6 +1,6 @@
 //! Runs a `grep`: searches, and puts the answer together.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::content::Content;
 use super::files::MatchedFile;
@@ -23,9 +23,6 @@ const LAST_LINES: usize = 2_048;
 
 /// Hits of one file that are kept at most.
 const KEPT: usize = 4_096;
-
-/// The answer of a shorter search leaves whole.
-const SHORT: Duration = Duration::from_millis(5);
 
 /// What an answer says if it ends before the last match.
 const FULL: &str = "there are more";
@@ -63,7 +60,7 @@ impl<'r> Run<'r> {
         let mut searched = self.search(self.keep(), place, &mut |file| {
             let (path, state) = (self.shown(&file), state_of(&file.stamp));
             let wants_more = content.push(&file, &path, state);
-            self.hand_on(content.text.strip_suffix('\n').unwrap_or_default());
+            self.control.early().send(content.text.strip_suffix('\n').unwrap_or_default());
             wants_more
         })?;
         let mut next = last_of(&searched, content.skip);
@@ -74,6 +71,8 @@ impl<'r> Run<'r> {
             counts.found -= u64::from(end.is_before_all);
             next = Some((Place { skip: content.skip, ..Place::inside(end) }, end.state));
         }
+        // A file of which nothing was told counts with its first line.
+        searched.is_resumed_found &= place.is_some_and(|place| place.is_told);
         let has_changed = place.is_some_and(|place| self.has_changed(place, &searched));
         self.content_reply(content, &searched, next, has_changed, wanted)
     }
@@ -162,7 +161,7 @@ impl<'r> Run<'r> {
                 skip -= 1;
             } else if list.push_line(&line_of(&self.shown(&file), file.count)) {
                 last = Some((Place::behind(file.folder, &file.path[file.base..]), state_of(&file.stamp)));
-                self.hand_on(list.text_mut());
+                self.control.early().send(list.text_mut());
             }
             true
         })?;
@@ -226,6 +225,7 @@ impl<'r> Run<'r> {
                 list.stop(if is_late { TIME } else { FULL });
             }
             (None, Some(SearchStop::Time)) => list.stop(TIME),
+            (None, None) if is_late => list.stop(TIME),
             _ => {}
         }
         let mut searched = searched.clone();
@@ -287,13 +287,6 @@ impl<'r> Run<'r> {
             keep,
         };
         self.workspace.search(self.pattern, options, receiver, self.control)
-    }
-
-    /// Hands on the beginning of the answer, if the search takes long.
-    fn hand_on(self, text: &str) {
-        if self.started.elapsed() >= SHORT {
-            self.control.early().send(text);
-        }
     }
 
     /// The place of the cursor, in a list by time or not.
@@ -359,7 +352,7 @@ fn nothing(searched: &Searched) -> &'static str {
 /// Whether a file comes at the place of a cursor in a list by time, or behind it.
 fn is_ahead(place: Option<&Place>, file: &MatchedFile) -> bool {
     place.is_none_or(|place| {
-        let Place { modified_ns, folder, path, byte, skip: _ } = place;
+        let Place { modified_ns, folder, path, byte, .. } = place;
         byte.is_some() && place.is_in(file.folder, &file.path)
             || modified_ns.is_some_and(|time| file.is_behind(time, *folder, path))
     })
