@@ -82,10 +82,10 @@ fn a_cancelled_search_ends_within_50_ms() {
     });
 }
 
-/// One line of 16 MB that does not match.
+/// One line of 32 MB that does not match.
 fn long_line() -> Folder {
     let folder = Folder::new();
-    folder.write("long", ab_letters(16 << 20));
+    folder.write("long", ab_letters(32 << 20));
     folder
 }
 
