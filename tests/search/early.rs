@@ -11,7 +11,7 @@ use crate::support::{
 fn corpus(files: usize) -> Folder {
     let folder = Folder::new();
     folder.write("a", "needle\n");
-    let text = ab_letters(128 << 10);
+    let text = ab_letters(8 << 10);
     folder.write("b", text);
     let link = |n| std::fs::hard_link(folder.path().join("b"), folder.path().join(format!("b{n}")));
     (1..files).for_each(|n| link(n).expect("a link"));
@@ -53,7 +53,7 @@ fn first_chunk(connection: &mut Connection) -> String {
 fn the_first_match_leaves_before_the_last_file_is_read() {
     let revisions = HANDSHAKE.into_iter().chain([STATELESS]).map(Some).chain([None]);
     for revision in revisions {
-        let folder = corpus(8);
+        let folder = corpus(128);
         let server = Http::start(&folder, &[SET, "--timeout=300", "--filter-cache=0"]);
         let mut connection = server.connect();
         send(&mut connection, revision);
@@ -64,7 +64,7 @@ fn the_first_match_leaves_before_the_last_file_is_read() {
         let answer: Value = serde_json::from_slice(&body).unwrap();
         let result = if revision.is_some() { &answer["result"] } else { &answer };
         let text = result["content"][0]["text"].as_str().unwrap();
-        let expected = "a\n1:needle\n\nz\n1:a later needle\n[10 files searched, 2 matching lines in 2 files; nothing left out]";
+        let expected = "a\n1:needle\n\nz\n1:a later needle\n[130 files searched, 2 matching lines in 2 files; nothing left out]";
         assert_eq!((text, &result["isError"]), (expected, &json!(false)), "{revision:?}");
         if revision.is_none() {
             assert_eq!(serve(&folder, &["--timeout=300"]).ok("grep", arguments()), text);
@@ -77,7 +77,7 @@ fn the_first_match_leaves_before_the_last_file_is_read() {
 
 #[test]
 fn an_answer_that_began_ends_as_a_partial_one_when_the_time_is_up() {
-    let folder = corpus(200);
+    let folder = corpus(4_000);
     let server = Http::start(&folder, &[SET, "--timeout=1"]);
     let mut connection = server.connect();
     send(&mut connection, Some(STATELESS));
@@ -95,7 +95,7 @@ fn an_answer_that_began_ends_as_a_partial_one_when_the_time_is_up() {
 #[test]
 fn the_search_of_a_client_that_disconnects_behind_the_first_match_ends() {
     // The search takes longer than is waited for.
-    let folder = corpus(4_000);
+    let folder = corpus(16_000);
     let server = Http::start(&folder, &[SET, "--timeout=300", "--filter-cache=0"]);
     let mut connection = server.connect();
     send(&mut connection, Some(STATELESS));
