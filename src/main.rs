@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use file_editor::cli::{self, Config, Stop, Transport};
-use file_editor::engine::{OpenError, Workspace, WorkspaceOptions};
+use file_editor::engine::{self, OpenError, Workspace, WorkspaceOptions};
 use file_editor::protocol::{Service, ServiceOptions};
 use file_editor::transport::process::allocator::{self, Allocator};
 use file_editor::transport::{Shared, http, stdio};
@@ -15,6 +15,9 @@ use file_editor::transport::{Shared, http, stdio};
 static ALLOCATOR: Allocator = Allocator;
 
 fn main() -> ExitCode {
+    if engine::is_supervisor(std::env::args_os()) {
+        return engine::supervise();
+    }
     let start = Instant::now();
     cli::catch_panics();
     match Config::parse_from_args(std::env::args_os()).and_then(|config| run(config, start)) {
@@ -61,9 +64,14 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
     let folders: Vec<_> =
         workspace.folder_paths().folders().iter().map(|folder| folder.display().to_string()).collect();
     let folder = folders.join(", ");
+    let tools = config.offered(workspace.folder_paths().folders().len())?;
+    if tools.iter().any(|tool| tool.runs_commands()) {
+        workspace.commands().allow(token.as_deref().unwrap_or_default());
+        cli::warn_exec();
+    }
     let shared = Shared {
         service: Service::new(ServiceOptions {
-            tools: config.offered(workspace.folder_paths().folders().len())?,
+            tools,
             read_only: config.read_only,
             structured: config.structured,
             names: config.names.into(),

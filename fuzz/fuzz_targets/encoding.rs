@@ -26,19 +26,9 @@ const ISO_8859_15: &str = "\
     \u{a0}¡¢£€¥Š§š©ª«¬\u{ad}®¯°±²³Žµ¶·ž¹º»ŒœŸ¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øù\
     úûüýþÿ";
 
-const ALL: [Encoding; 7] = [
-    Encoding::Utf8,
-    Encoding::Utf16Le,
-    Encoding::Utf16Be,
-    Encoding::Windows1251,
-    Encoding::Windows1252,
-    Encoding::Iso8859_1,
-    Encoding::Iso8859_15,
-];
-
 fuzz_target!(|data: &[u8]| {
     let Some(([number, cuts @ ..], bytes)) = data.split_first_chunk::<4>() else { return };
-    let encoding = ALL[usize::from(*number) % ALL.len()];
+    let encoding = Encoding::ALL[usize::from(*number) % Encoding::ALL.len()];
     let (text, valid) = naive(encoding, bytes);
     let (start, has_nul) = (text.split('\0').next().unwrap_or_default(), text.contains('\0'));
     for cuts in [*cuts, [255; 3]] {

@@ -101,6 +101,14 @@ pub fn warn_open(host: IpAddr) {
     );
 }
 
+/// Warns that clients can run commands.
+pub fn warn_exec() {
+    tracing::warn!(
+        "--allow-exec: clients can run any command as the user of this server; work_dir is no sandbox, and neither is \
+         anything else here"
+    );
+}
+
 /// Standard error; drops a line if it would block.
 struct Stderr;
 

@@ -1,5 +1,6 @@
 //! The command line (contract 2): all options and limits in one struct, which is checked before anything starts.
 
+mod choices;
 mod line;
 mod log;
 
@@ -7,12 +8,15 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use clap::Parser;
 use clap::error::ErrorKind;
-use clap::{Parser, ValueEnum};
 
-pub use log::{cannot_start, catch_panics, init as init_log, is_shortage, ready, say_wrong, warn_open};
+pub use choices::{LogFormat, LogLevel, Names, Sync, Transport};
+pub use log::{
+    cannot_start, catch_panics, init as init_log, is_shortage, ready, say_wrong, warn_exec, warn_open,
+};
 
-use crate::engine::{Durability, Excludes, NamePolicy};
+use crate::engine::Excludes;
 use crate::tools::{LineBase, Offered, sets};
 use crate::transport::net::rate_limit::Rate;
 
@@ -103,6 +107,11 @@ pub struct Config {
     #[arg(long)]
     pub read_only: bool,
 
+    /// Offer the tool exec of the set text, which runs any command as the user of the server. It is no sandbox.
+    /// Over HTTP only with --auth-token-file
+    #[arg(long)]
+    pub allow_exec: bool,
+
     /// full: an edit is on the disk before it is answered; none: an edit survives a crash of the server, but
     /// perhaps not a power loss
     #[arg(long, value_enum, value_name = "WHEN", default_value = "full")]
@@ -128,51 +137,6 @@ pub struct Config {
     /// Format of the log
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
-}
-
-/// `--transport`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Transport {
-    /// MCP over Streamable HTTP, and REST
-    Http,
-    /// MCP and JSON-RPC over standard input and output
-    Stdio,
-}
-
-/// `--names`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs)]
-pub enum Names {
-    Portable,
-    Any,
-    Paths,
-}
-
-/// `--sync`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs)]
-pub enum Sync {
-    Full,
-    None,
-}
-
-/// `--log-level`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs)]
-pub enum LogLevel {
-    Error,
-    Warn,
-    Info,
-    Debug,
-    Trace,
-}
-
-/// `--log-format`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs)]
-pub enum LogFormat {
-    Text,
-    Json,
 }
 
 /// `--tools`
@@ -202,7 +166,26 @@ impl Config {
                  give --allow-remote if that is what you want, best with --auth-token-file"
             )));
         }
+        config.check_exec()?;
         Ok(config)
+    }
+
+    /// Refuses commands where they may not run (contract 15).
+    fn check_exec(&self) -> Result<(), Stop> {
+        if self.allow_exec && self.read_only {
+            return Err(Stop::Wrong(
+                "--allow-exec and --read-only exclude each other: a command can write; give one of them"
+                    .into(),
+            ));
+        }
+        if self.allow_exec && self.transport() == Transport::Http && self.auth_token_file.is_none() {
+            return Err(Stop::Wrong(
+                "--allow-exec over HTTP needs --auth-token-file, so that not every program on the machine can run \
+                 commands; give it, or --transport=stdio"
+                    .into(),
+            ));
+        }
+        Ok(())
     }
 
     /// The folders to serve, as they were given.
@@ -219,10 +202,16 @@ impl Config {
     /// The tools offered, for this number of served folders.
     pub fn offered(&self, folders: usize) -> Result<Vec<Offered>, Stop> {
         let default = if self.folders.is_empty() { sets::DEFAULT } else { sets::FOR_FOLDERS };
-        let chosen = match &self.tools {
+        let mut chosen = match &self.tools {
             Some(tools) => tools.0.clone(),
             None => sets::choose(default).map_err(Stop::Wrong)?,
         };
+        if !self.allow_exec {
+            chosen.retain(|member| !member.runs_commands());
+            if chosen.is_empty() {
+                return Err(Stop::Wrong("--tools: the tool exec is offered only with --allow-exec".into()));
+            }
+        }
         if let Some(member) = chosen.iter().find(|member| member.set.one_folder && folders > 1) {
             let set = member.set.name;
             let line = format!(
@@ -263,25 +252,6 @@ impl Config {
             )));
         }
         Ok(Some(token))
-    }
-}
-
-impl From<Names> for NamePolicy {
-    fn from(names: Names) -> NamePolicy {
-        match names {
-            Names::Portable => NamePolicy::Portable,
-            Names::Any => NamePolicy::Any,
-            Names::Paths => NamePolicy::Paths,
-        }
-    }
-}
-
-impl From<Sync> for Durability {
-    fn from(sync: Sync) -> Durability {
-        match sync {
-            Sync::Full => Durability::Full,
-            Sync::None => Durability::None,
-        }
     }
 }
 

@@ -6,7 +6,8 @@
 use std::io;
 
 use crate::engine::FileVersion;
-use crate::engine::encoding::{Encoding, Likely, Malformed};
+use crate::engine::command::CannotRun;
+use crate::engine::encoding::{Encoding, Likely, Malformed, Unencodable};
 use crate::engine::path::NameProblem;
 use crate::engine::text::text_edit::Unmatched;
 
@@ -117,6 +118,20 @@ pub enum Error {
         /// What is wrong with them.
         why: Malformed,
     },
+    /// A new text has a character that the encoding lacks.
+    Unencodable {
+        /// The encoding.
+        encoding: Encoding,
+        /// The character and its place in the new text.
+        lacking: Unencodable,
+    },
+    /// A line is too long for a filter of lines.
+    LongLine {
+        /// The line.
+        line: u64,
+        /// The limit in bytes.
+        max: u64,
+    },
     /// The file is not text in UTF-8, but may be in another encoding.
     OtherEncoding {
         /// The name requested.
@@ -194,6 +209,11 @@ pub enum Error {
     ListingFailed {
         /// The system's error.
         source: io::Error,
+    },
+    /// A command could not be run (contract 15).
+    CannotRun {
+        /// Why.
+        why: CannotRun,
     },
     /// Any other invalid argument.
     InvalidArguments {

@@ -5,6 +5,7 @@
 
 mod budget;
 mod cache;
+mod command;
 mod control;
 mod early;
 mod encoding;
@@ -27,11 +28,15 @@ mod workspace;
 
 pub use budget::{Budget, Share};
 pub use cache::IndexCache;
+pub use command::{
+    COMMAND_ENDING, COMMANDS_AT_ONCE, CannotRun, CommandEnd, CommandRequest, CommandStatus, Commands, Output,
+    is_supervisor, supervise,
+};
 pub use control::{Control, Late};
 pub use early::EarlyText;
 pub use encoding::{
-    DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Malformed, Undecodable,
-    Unencodable, likely as likely_encoding,
+    DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Malformed,
+    TextEncoding, Undecodable, Unencodable, likely as likely_encoding,
 };
 pub use error::{Error, MissingFile, Result};
 pub use exclude::Excludes;
@@ -47,7 +52,10 @@ pub use search::{
     FileFilter, FilterBuilder, FilterCache, FilterRecords, Hit, LineMatcher, Pattern, PatternError,
     PatternOptions, Query, RecordsTail, Shape, behind_break, line_at, line_before, line_end,
 };
-pub use text::diff::{Diff, unified};
+pub use text::diff::{Diff, unified, unified_in};
+pub use text::encoded_edit::{
+    ChangePlanned, ChangeScope, IfMissing, TextChange, TextDone, plan as plan_text_change,
+};
 pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
 pub use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};
 pub use text::lines::{
@@ -61,7 +69,7 @@ pub use text::text_edit::{
 pub use text::tolerant::{Tolerant, tolerant};
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub use workspace::{
-    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, FoundFile, LastFile, LineRange, OpenError, PartRead,
-    Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched, TextPart, Workspace,
-    WorkspaceOptions,
+    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, FoundFile, LastFile, LineEnd, LineRange, LineSink,
+    LineSpan, LinesRead, OpenError, PartRead, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop,
+    Searched, TextPart, Workspace, WorkspaceOptions,
 };

@@ -102,9 +102,9 @@ pub(super) fn step(step: &Step, took: Duration) {
     }
 }
 
-/// Logs a successful call if it was slow.
+/// Logs a successful call if it was slow. Commands take the time that they need.
 pub(super) fn succeeded(call: &PendingCall, took: Duration) {
-    if took > SLOW {
+    if took > SLOW && call.command_timeout().is_none() {
         tracing::warn!(
             operation = call.operation(),
             filename = call.target().unwrap_or(""),

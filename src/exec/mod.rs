@@ -36,8 +36,12 @@ pub use self::progress::{Notification, Notify, ProgressWatch};
 use self::repeated_calls::RepeatedCalls;
 pub use self::task::Task;
 pub use self::threads::{Threads, configure};
-use crate::engine::{Late, Workspace};
+use crate::engine::{COMMAND_ENDING, COMMANDS_AT_ONCE, Late, Workspace};
 use crate::protocol::{Answer, PendingCall, Step};
+
+/// How long commands in progress may run when the server stops. Less than the time that other calls have, so that their
+/// clients get answers.
+const COMMANDS_LEFT: Duration = Duration::from_secs(1);
 
 /// The limits of an executor (contract 2).
 #[derive(Debug, Clone, Copy)]
@@ -58,6 +62,8 @@ pub struct Executor {
     threads: Threads,
     /// One permit for each call that runs.
     permits: Semaphore,
+    /// One permit for each command that runs. Commands take no permit of other calls, because they run long.
+    commands: Semaphore,
     /// Lets one change per file run at a time, so that changes that wait for a file's lock do not use up the
     /// permits.
     changes: FileQueues,
@@ -100,6 +106,7 @@ impl Executor {
             limits,
             threads: Threads::new(runtime)?,
             permits: Semaphore::new(limits.max_in_flight),
+            commands: Semaphore::new(COMMANDS_AT_ONCE),
             changes: FileQueues::default(),
             waits: FileQueues::default(),
             in_progress: Counter::new(),
@@ -152,6 +159,11 @@ impl Executor {
     /// Runs a call on the calling thread; `None` if it might have to wait.
     pub fn run_now(&self, task: &Arc<Task>) -> Option<Answer> {
         task.run_now(&self.workspace)
+    }
+
+    /// Ends the commands that still run some time from now: the server stops.
+    pub fn end_commands(&self) {
+        self.workspace.commands().end(COMMANDS_LEFT);
     }
 
     /// Frees what is kept for calls that are sent again, as far as it is too old.
@@ -230,8 +242,13 @@ impl Executor {
         then: &(impl Fn(Answer) -> T + Clone + Send + 'static),
     ) -> Ended<T> {
         let control = &task.control;
-        let Ok(_permit) = timeout_at(until.into(), self.permits.acquire()).await else {
-            return time_is_up(task, Late::AtWork);
+        let (permits, until, late) = match task.call.command_timeout() {
+            None => (&self.permits, until, Late::AtWork),
+            // The wait counts as time of the command.
+            Some(_) => (&self.commands, until - COMMAND_ENDING, Late::LockedOut),
+        };
+        let Ok(_permit) = timeout_at(until.into(), permits.acquire()).await else {
+            return time_is_up(task, late);
         };
         let work = {
             let (task, workspace, then) = (task.clone(), self.workspace.clone(), then.clone());

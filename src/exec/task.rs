@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::file_queues::Turn;
 use super::kept_reply::KeptReply;
 use super::{caught, log};
-use crate::engine::{Control, Error, FileStamp, Late, Result, Workspace};
+use crate::engine::{COMMAND_ENDING, Control, Error, FileStamp, Late, Result, Workspace};
 use crate::protocol::{Answer, PendingCall, StreamObserver};
 use crate::tools::{OutputKinds, Reply};
 
@@ -31,10 +31,11 @@ pub struct Task {
 pub(super) struct HeldTurns<'t>(&'t Task);
 
 impl Task {
-    /// A call that may take `timeout` from its start. `received` is when its request was received.
+    /// A call that may take `timeout` from its start; one that runs a command, the command's time and that of its end. `received` is when its request was received.
     pub fn new(call: PendingCall, timeout: Duration, received: Instant) -> Arc<Task> {
         log::METRICS.call();
-        let control = Control::unstarted(timeout);
+        let of_command = call.command_timeout().map(|timeout| timeout + COMMAND_ENDING);
+        let control = Control::unstarted(of_command.unwrap_or(timeout));
         let control = if call.writes() { control } else { control.without_waiting() };
         let (stamp, kept, turns) = (OnceLock::new(), OnceLock::new(), Mutex::default());
         Arc::new(Task { call, control, received, stamp, kept, turns })
@@ -168,7 +169,7 @@ impl Task {
     /// The answer to a call whose time is up.
     pub(super) fn late(self: &Arc<Task>, late: Late) -> Answer {
         self.answer(Err(match late {
-            Late::AtWork => Error::TimedOut,
+            Late::AtWork => self.call.timed_out(),
             Late::LockedOut => self.call.locked(),
         }))
     }

@@ -112,7 +112,7 @@ impl Answer {
         otherwise: OnMismatch,
         observer: Arc<dyn StreamObserver>,
     ) -> Answer {
-        let encoder = Encoder::new(encoding);
+        let encoder = Encoder::new(encoding, excerpt.encoding());
         let streamed = Streamed { excerpt, sent: 0, encoder, then, otherwise, observer };
         let parts =
             VecDeque::from([Part::Ready { bytes: head, sent: 0 }, Part::Streamed(Box::new(streamed))]);

@@ -52,6 +52,8 @@ pub(super) struct CallContext {
     pub(super) guide: Guide,
     /// `--timeout` in seconds, for its error text.
     pub(super) timeout: u64,
+    /// The code of failures that are not those of the arguments.
+    pub(super) failure_code: i32,
     /// The clock for the time in an error of REST or of a direct method.
     pub(super) clock: fn() -> SystemTime,
 }
@@ -92,6 +94,11 @@ impl CallContext {
                 let report = self.report(error);
                 self.tool_result(reply, observer).reported(report)
             }
+            // The data of a failure has one text, so the explanation is in it.
+            (_, Some(error)) if matches!(**error, Error::Unmatched(_)) => {
+                let words = ErrorText { hint: Some(reply.text), ..self.words(error) };
+                self.error(error, words).reported(self.report(error))
+            }
             (_, Some(error)) => self.failure(error),
         }
     }
@@ -115,7 +122,7 @@ impl CallContext {
         match answer.collect() {
             Some(bytes) => Answer::ready(200, bytes),
             // The observer has logged it.
-            None => self.error(&self.changed()),
+            None => self.error(&self.changed(), self.words(&self.changed())),
         }
     }
 
@@ -208,6 +215,9 @@ impl CallContext {
         if self.output_kinds().data && reply.excerpt.is_none() && !reply.data.as_str().is_empty() {
             reply.data.write_member("structuredContent", out);
         }
+        if let Some(error) = &reply.failure {
+            self.write_code(error, out);
+        }
         if let Some(metadata) = &reply.metadata {
             metadata.write_member("metadata", out);
         }
@@ -215,12 +225,23 @@ impl CallContext {
         out.extend_from_slice(is_error);
     }
 
+    /// Writes the member `error` beside the content of a posted call, if the tool's set has one (contract 15).
+    fn write_code(&self, error: &Error, out: &mut Vec<u8>) {
+        if matches!(self.form, Form::Posted { .. }) && self.failure_code == code::FAILED_OPERATION {
+            out.extend_from_slice(br#""error":"#);
+            rpc::write_error(self.kind(error).code, &self.words(error).message, None, out);
+            out.push(b',');
+        }
+    }
+
     /// A tool result that is only the text of a failure.
-    fn failed_result(&self, status: u16, text: &str) -> Answer {
+    fn failed_result(&self, status: u16, text: &str, error: Option<&Error>) -> Answer {
         let (mut out, close) = self.result_frame("");
         out.extend_from_slice(br#""content":[{"type":"text","text":""#);
         escape_str(text, &mut out);
-        out.extend_from_slice(br#""}],"isError":true"#);
+        out.extend_from_slice(br#""}],"#);
+        error.into_iter().for_each(|error| self.write_code(error, &mut out));
+        out.extend_from_slice(br#""isError":true"#);
         out.extend_from_slice(close);
         Answer::ready(status, out)
     }
@@ -236,12 +257,19 @@ impl CallContext {
 
     /// The answer to a call that failed.
     pub(super) fn failure(&self, error: &Error) -> Answer {
-        self.error(error).reported(self.report(error))
+        self.error(error, self.words(error)).reported(self.report(error))
+    }
+
+    /// The error's classes, with the code that the tool's set has for it.
+    fn kind(&self, error: &Error) -> ErrorKind {
+        let kind = kind(error);
+        let code = if kind.code == code::FILE_SYSTEM { self.failure_code } else { kind.code };
+        ErrorKind { code, ..kind }
     }
 
     /// The log entry for `error`.
     pub(super) fn report(&self, error: &Error) -> Report {
-        let ErrorKind { code, category, .. } = kind(error);
+        let ErrorKind { code, category, .. } = self.kind(error);
         let words = self.words(error);
         self.failed(code, category, &for_the_log(error, &words.message))
     }
@@ -252,12 +280,11 @@ impl CallContext {
         Report::Failed { operation: self.operation, target: self.target().map(str::to_owned), failure }
     }
 
-    fn error(&self, error: &Error) -> Answer {
-        let words = self.words(error);
-        let ErrorKind { code, status, .. } = kind(error);
+    fn error(&self, error: &Error, words: ErrorText) -> Answer {
+        let ErrorKind { code, status, .. } = self.kind(error);
         match &self.form {
             Form::Tool { .. } | Form::Posted { .. } => {
-                self.failed_result(self.result_status(Some(error)), &words.text())
+                self.failed_result(self.result_status(Some(error)), &words.text(), Some(error))
             }
             Form::Resource { asked, uri } => {
                 Answer::ready(200, resource_refusal(asked, uri.as_deref(), error, words).to_json())
@@ -281,15 +308,15 @@ impl CallContext {
         let refusal = Refusal::new(id, code::INTERNAL_ERROR, why);
         let answer = match self.form {
             Form::Rest => Answer::ready(500, rest_error(&refusal)),
-            Form::Posted { .. } => self.failed_result(500, &format!("Error: {why}")),
+            Form::Posted { .. } => self.failed_result(500, &format!("Error: {why}"), None),
             _ => Answer::ready(200, refusal.to_json()),
         };
         answer.reported(self.failed(code::INTERNAL_ERROR, Category::Server, why))
     }
 }
 
-/// `head`, the reply's data as a JSON object, and `tail`. An excerpt becomes the object's first member,
-/// `content`.
+/// `head`, the reply's data as a JSON object, and `tail`. An excerpt becomes the object's first member, `content`, and has
+/// others behind it.
 fn object(mut head: Vec<u8>, reply: Reply, tail: &[u8], observer: Arc<dyn StreamObserver>) -> Answer {
     let data = reply.data.as_str().as_bytes();
     let Some(excerpt) = reply.excerpt else {
@@ -297,5 +324,6 @@ fn object(mut head: Vec<u8>, reply: Reply, tail: &[u8], observer: Arc<dyn Stream
     };
     head.extend_from_slice(br#"{"content":""#);
     let then = [br#"","#, data, b"}", tail].concat();
-    Answer::streamed(head, excerpt, Encoding::Text(Breaks::AsLf), then, OnMismatch::Cut, observer)
+    let breaks = if reply.keeps_breaks { Breaks::Kept } else { Breaks::AsLf };
+    Answer::streamed(head, excerpt, Encoding::Text(breaks), then, OnMismatch::Cut, observer)
 }

@@ -4,7 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::result_frame::Asked;
 use super::rpc::{self, Refusal, code};
-use crate::engine::Error;
+use crate::engine::{CannotRun, Error};
+use crate::tools::sets::Set;
 use crate::tools::{ErrorText, timestamp};
 
 /// The cause of a failure.
@@ -63,14 +64,19 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         Error::NotAFolder { .. } => (code::FILE_SYSTEM, 400, Client),
         Error::Exists { .. } | Error::OtherVersion { .. } => (code::FILE_SYSTEM, 409, Client),
         Error::PermissionDenied { .. } | Error::GitFolder { .. } => (code::FILE_SYSTEM, 403, System),
-        Error::TooLarge { .. } => (code::FILE_SYSTEM, 413, Client),
+        Error::TooLarge { .. } | Error::LongLine { .. } => (code::FILE_SYSTEM, 413, Client),
         Error::InvalidUtf8
         | Error::NotText { .. }
         | Error::Undecodable { .. }
+        | Error::Unencodable { .. }
         | Error::OtherEncoding { .. } => (code::FILE_SYSTEM, 400, Client),
         Error::NotAsExpected { .. } | Error::Unmatched(_) => (code::FILE_SYSTEM, 409, Client),
         Error::Changed { .. } | Error::Locked { .. } => (code::FILE_SYSTEM, 409, System),
         Error::Busy => (code::FILE_SYSTEM, 503, System),
+        Error::CannotRun { why: CannotRun::NoTurn { .. } | CannotRun::Stopping } => {
+            (code::FILE_SYSTEM, 503, System)
+        }
+        Error::CannotRun { .. } => (code::FILE_SYSTEM, 500, System),
         Error::Cancelled => (code::FILE_SYSTEM, 500, Client),
         Error::TimedOut
         | Error::ReadFailed { .. }
@@ -79,6 +85,11 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         | Error::ListingFailed { .. } => (code::FILE_SYSTEM, 500, System),
     };
     ErrorKind { code, status, category }
+}
+
+/// The code of failures of the tools of this set, other than those of the arguments.
+pub(super) fn failure_code(set: &Set) -> i32 {
+    if set.s4_codes { code::FAILED_OPERATION } else { code::FILE_SYSTEM }
 }
 
 /// The log text for an error whose message is `message`: one line, without any text of a file.

@@ -45,7 +45,7 @@ pub use stateless::Headers;
 
 use self::call_context::{CallContext, Form};
 use crate::engine::{FolderPaths, NamePolicy};
-use crate::tools::{self, Guide, LineBase, Offered, ParseOptions, Tool, ToolNames};
+use crate::tools::{self, Guide, LineBase, Offered, ParseOptions, ToolNames};
 
 /// The server's name for MCP clients (contract 1).
 pub const SERVER_NAME: &str = "file-editing-server";
@@ -100,7 +100,7 @@ pub struct Service {
 enum Offer {
     Tool(Offered),
     /// It writes, and the server is read-only.
-    ReadOnly(&'static Tool),
+    ReadOnly(Offered),
     Unknown,
 }
 
@@ -114,7 +114,7 @@ impl Service {
 
     fn offer(&self, name: &str) -> Offer {
         match self.options.tools.iter().find(|offered| offered.tool.name == name) {
-            Some(offered) if offered.tool.writes && self.options.read_only => Offer::ReadOnly(offered.tool),
+            Some(offered) if offered.tool.writes && self.options.read_only => Offer::ReadOnly(*offered),
             Some(offered) => Offer::Tool(*offered),
             None => Offer::Unknown,
         }
@@ -137,13 +137,15 @@ impl Service {
     /// A call of a tool over MCP or by `POST /tools/{name}`.
     fn tool_call(&self, offered: &Offered, arguments: &str, form: Form) -> Step {
         let options = self.parse_options(offered, offered.base, true);
-        self.parse_call(offered.tool, arguments, options, form)
+        self.parse_call(offered, arguments, options, form)
     }
 
     /// A call with parsed arguments, or the error for wrong arguments.
-    fn parse_call(&self, tool: &'static Tool, arguments: &str, options: ParseOptions, form: Form) -> Step {
+    fn parse_call(&self, offered: &Offered, arguments: &str, options: ParseOptions, form: Form) -> Step {
+        let Offered { set, tool, .. } = *offered;
         let context = |file| CallContext {
             writes: tool.writes,
+            failure_code: failure::failure_code(set),
             guide: options.guide(),
             ..self.context(form, tool.name, file)
         };
@@ -163,7 +165,8 @@ impl Service {
     fn context(&self, form: Form, operation: &'static str, file: Option<String>) -> CallContext {
         let ServiceOptions { timeout, clock, .. } = *self.options;
         let guide = Guide { base: LineBase::Zero, offered: self.names, paths: false };
-        CallContext { form, operation, file, writes: false, guide, timeout, clock }
+        let failure_code = code::FILE_SYSTEM;
+        CallContext { form, operation, file, writes: false, guide, timeout, failure_code, clock }
     }
 
     /// The answer to an HTTP request that is refused before it is parsed: in the form of REST if `rest`, else

@@ -2,13 +2,14 @@
 //! answer and the notifications of progress.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::answer::{Answer, StreamObserver};
 use super::call_context::CallContext;
 use super::progress::ProgressToken;
 use super::report::Report;
 use super::rpc::Id;
-use crate::engine::{Error, Progress, Result};
+use crate::engine::{CannotRun, Error, Progress, Result};
 use crate::tools::{Call, OutputKinds, Reply};
 
 /// The error text if the answers of batches hold all the memory that they may hold.
@@ -99,6 +100,11 @@ impl PendingCall {
         self.context.asked().is_some_and(|asked| asked.revision.is_stateless())
     }
 
+    /// The time of the command that the call runs, if it runs one.
+    pub fn command_timeout(&self) -> Option<Duration> {
+        self.call.command_timeout()
+    }
+
     /// The request's id; `None` in REST.
     pub fn id(&self) -> Option<&Id> {
         self.context.asked().map(|asked| &asked.id)
@@ -115,7 +121,7 @@ impl PendingCall {
 
     /// The bytes of the answer before its text, if the answer can begin before the call has ended.
     pub fn early_head(&self) -> Option<Vec<u8>> {
-        self.context.early_head().filter(|_| self.call.begins_early())
+        if self.call.begins_early() { self.context.early_head() } else { None }
     }
 
     /// The rest of an answer that began early, of whose text `sent` bytes were sent.
@@ -133,9 +139,17 @@ impl PendingCall {
         self.context.failure(&self.context.changed())
     }
 
-    /// The error of a call that did not get the lock of its file in time.
+    /// The error of a call that did not get the lock of its file in time, or of a command that did not get its turn.
     pub fn locked(&self) -> Error {
+        if let Some(waited) = self.command_timeout() {
+            return CannotRun::NoTurn { waited }.into();
+        }
         self.file().map_or(Error::TimedOut, |name| Error::Locked { name: name.to_owned() })
+    }
+
+    /// The error of a call whose time was up while it ran.
+    pub fn timed_out(&self) -> Error {
+        self.command_timeout().map_or(Error::TimedOut, |_| CannotRun::Overdue.into())
     }
 
     /// The answer to a call that panicked, of which `sent` bytes of the text were sent.

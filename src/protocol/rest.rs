@@ -3,12 +3,12 @@
 
 use super::answer::Answer;
 use super::call_context::Form;
-use super::failure::{error_data, rest_error};
+use super::failure::{error_data, failure_code, rest_error};
 use super::report::Report;
 use super::result_frame::Asked;
 use super::rpc::{self, Id, Refusal, code};
 use super::{Offer, Service, Step};
-use crate::tools::{LineBase, Offered};
+use crate::tools::LineBase;
 
 /// The refusal of a call that writes under `--read-only`.
 const READ_ONLY: &str = "Permission denied: the server is read-only";
@@ -18,7 +18,7 @@ impl Service {
     /// is refused when it is called.
     pub fn is_direct_operation(&self, name: &str) -> bool {
         match self.offer(name) {
-            Offer::Tool(Offered { tool, .. }) | Offer::ReadOnly(tool) => tool.direct,
+            Offer::Tool(offered) | Offer::ReadOnly(offered) => offered.tool.direct,
             Offer::Unknown => false,
         }
     }
@@ -48,7 +48,7 @@ impl Service {
                 let structured = offered.tool.output_schema.is_some() && self.options.structured;
                 self.tool_call(&offered, text, Form::Posted { structured })
             }
-            Offer::ReadOnly(_) => refuse(403, code::FILE_SYSTEM, READ_ONLY),
+            Offer::ReadOnly(offered) => refuse(403, failure_code(offered.set), READ_ONLY),
             Offer::Unknown => refuse(404, code::METHOD_NOT_FOUND, &self.unknown_tool(name)),
         }
     }
@@ -86,11 +86,13 @@ impl Service {
     ) -> Step {
         let offered = match self.offer(operation) {
             Offer::Tool(offered) if offered.tool.direct => offered,
-            Offer::ReadOnly(tool) if tool.direct => return refuse(403, code::FILE_SYSTEM, READ_ONLY),
+            Offer::ReadOnly(offered) if offered.tool.direct => {
+                return refuse(403, failure_code(offered.set), READ_ONLY);
+            }
             _ => return refuse(404, code::METHOD_NOT_FOUND, "Method not found"),
         };
         let options = self.parse_options(&offered, LineBase::One, false);
-        self.parse_call(offered.tool, params.unwrap_or("{}"), options, form)
+        self.parse_call(&offered, params.unwrap_or("{}"), options, form)
     }
 }
 

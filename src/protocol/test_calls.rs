@@ -94,7 +94,10 @@ fn pending(form: Form, call: Box<dyn Call>) -> PendingCall {
     let (file, clock) = (Some("f".into()), SystemTime::now as fn() -> SystemTime);
     let (operation, writes) = ("panics", false);
     let guide = Guide { base: LineBase::Zero, offered: ToolNames::default(), paths: false };
-    PendingCall::new(call, CallContext { form, operation, file, writes, guide, timeout: 1, clock })
+    PendingCall::new(
+        call,
+        CallContext { form, operation, file, writes, guide, timeout: 1, failure_code: -32001, clock },
+    )
 }
 
 fn tool_form(id: &str) -> Form {

@@ -4,9 +4,9 @@
 
 use serde_json::json;
 
-use super::{LineBase, ToolNames};
+use super::{LineBase, ToolNames, command_failure, encoding_failure};
 use crate::engine::{
-    EncodingChoice, Error, Found, Likely, MAX_COMPONENTS, MAX_PATH, Malformed, MissingFile, NameProblem,
+    Encoding, EncodingChoice, Error, Found, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem, Unencodable,
     Unmatched,
 };
 
@@ -31,6 +31,11 @@ impl Guide {
         is_offered.then(|| call(tool, name))
     }
 
+    /// A call that reads the file `name`.
+    fn reader(&self, name: &str) -> Option<String> {
+        self.call("read_text_file", name).or_else(|| self.call("view", name))
+    }
+
     /// How to see which files there are, near the missing path `name`; `above` is the nearest folder if that is known.
     pub(super) fn lister(&self, name: &str, above: Option<&str>) -> Option<String> {
         let parent = || name.trim_end_matches('/').rsplit_once('/').map_or(".", |(folder, _)| folder);
@@ -39,6 +44,9 @@ impl Guide {
         match (self.offered.has("list_files"), self.offered.has("list_directory")) {
             (true, other) if !(self.paths && other) => Some("list_files".into()),
             (_, true) => Some(call("list_directory", folder)),
+            _ if self.paths && self.offered.has("view") => {
+                Some(format!("view {}", json!({ "filename": folder })))
+            }
             _ => None,
         }
     }
@@ -105,10 +113,20 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::NotText { name } => format!("File '{name}' is not a text file"),
         Error::Undecodable { encoding, line, column, bytes, why } => {
             let (name, line) = (encoding.name(), line + first);
+            let name = if *encoding == Encoding::Utf8 { "UTF-8" } else { name };
             format!(
                 "File contains invalid {name} encoding: line {line}, column {column}: {}",
-                undecodable(bytes, *why)
+                encoding_failure::undecodable(bytes, *why)
             )
+        }
+        Error::Unencodable { encoding, lacking: Unencodable { line, column, character } } => {
+            let (name, line, value) = (encoding.name(), line + first, u32::from(*character));
+            format!(
+                "Text holds a character that {name} lacks: line {line}, column {column}: '{character}' (U+{value:04X})"
+            )
+        }
+        Error::LongLine { line, max } => {
+            format!("Line {} is longer than {}MB, which filters do not take", line + first, megabytes(*max))
         }
         Error::OtherEncoding { error, .. } => message(error, base, timeout),
         Error::UnknownOperation { operation } => format!("Invalid edit operation: {operation}"),
@@ -135,6 +153,7 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::WriteFailed { source } => format!("Failed to write file: {source}"),
         Error::FolderGone => "Cannot access working directory".into(),
         Error::ListingFailed { source } => format!("Filesystem error during directory listing: {source}"),
+        Error::CannotRun { why } => format!("Cannot run the command: {}", command_failure::message(why)),
         Error::InvalidArguments { at, problem } => format!("Invalid arguments: {at}: {problem}"),
     }
 }
@@ -174,15 +193,26 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
             let delete = guide.call("delete_file", name)?;
             Some(format!("Nothing was changed. Give another path, or remove what is there with {delete}."))
         }
-        Error::NotAFolder { name } => Some(format!("Read it with {}.", guide.call("read_text_file", name)?)),
+        Error::NotAFolder { name } => Some(format!("Read it with {}.", guide.reader(name)?)),
         Error::PermissionDenied { name } => {
             Some(format!("See what it is with {}.", guide.call("get_file_info", name)?))
         }
         Error::NotText { name } => {
             Some(format!("Get its bytes with {}.", guide.call("read_media_file", name)?))
         }
+        Error::LongLine { .. } => {
+            Some("Read it with start_line and end_line alone, which take lines of any length.".into())
+        }
+        Error::Unencodable { .. } => {
+            Some("Nothing was written. Replace it, or use an encoding that has it, such as utf-8.".into())
+        }
+        Error::Undecodable { .. } => {
+            let names: Vec<&str> = EncodingChoice::names().collect();
+            Some(format!("If it has another encoding, pass \"encoding\": one of {}.", names.join(", ")))
+        }
         Error::OtherEncoding { name, likely, takes_encoding, .. } => {
-            Some(encoding_hint(name, *likely, *takes_encoding, guide))
+            let can_read = guide.call("read_text_file", name).is_some();
+            Some(encoding_failure::hint(name, *likely, *takes_encoding, can_read))
         }
         Error::NotEmpty { removed: 0, .. } => {
             Some("Nothing was deleted. Pass recursive: true to delete what is in it.".into())
@@ -192,7 +222,7 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         }
         Error::OtherVersion { name, expected, actual } => Some(match actual {
             Some(actual) => {
-                let again = guide.call("read_text_file", name);
+                let again = guide.reader(name);
                 let again = again.map_or("read the file again".into(), |call| format!("see it with {call}"));
                 format!("Expected {expected}, but it is {actual}. Nothing was changed; {again}.")
             }
@@ -216,51 +246,9 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::UnknownOperation { .. } => Some("Use replace, insert or delete.".into()),
         Error::Busy => Some("Nothing was changed. Send the same call again in a moment.".into()),
         Error::TimedOut => Some("Nothing was changed.".into()),
+        Error::CannotRun { why } => command_failure::hint(why),
         _ => None,
     }
-}
-
-/// The bytes that are no character, and why.
-fn undecodable(bytes: &[u8], why: Malformed) -> String {
-    let values: Vec<String> = bytes.iter().map(|byte| format!("0x{byte:02X}")).collect();
-    let values = values.join(" ");
-    match why {
-        Malformed::Undefined => format!("{values} is no character"),
-        Malformed::Incomplete => format!("the text ends inside a character, after {values}"),
-        Malformed::LoneSurrogate => format!("{values} is half of a pair without the other half"),
-    }
-}
-
-/// What to do about the file `name`, which is not UTF-8.
-fn encoding_hint(name: &str, likely: Option<Likely>, takes_encoding: bool, guide: Guide) -> String {
-    let (is, encoding) = match likely {
-        Some(Likely::Known(choice)) => (format!("It is likely {}", choice.name()), Some(choice.name())),
-        Some(Likely::Other(name)) => {
-            return format!("It is likely {name}, which cannot be read here; convert it to UTF-8 first.");
-        }
-        None => ("It may be UTF-8 with some wrong bytes".into(), None),
-    };
-    if takes_encoding {
-        let pass = encoding.map_or_else(
-            || format!("if it has another encoding, pass \"encoding\": one of {}", others()),
-            |encoding| format!("pass \"encoding\": \"{encoding}\""),
-        );
-        return format!("{is}: {pass}.");
-    }
-    let mut call = json!({ "path": name });
-    call["encoding"] = json!(encoding.unwrap_or("auto"));
-    let read = match guide.call("read_text_file", name) {
-        Some(_) => format!(" Read it with read_text_file {call}."),
-        None => String::new(),
-    };
-    format!(
-        "{is}. Only text in UTF-8 can be edited; nothing was changed.{read} To edit it, convert it to UTF-8 first."
-    )
-}
-
-/// The encodings but UTF-8.
-fn others() -> String {
-    EncodingChoice::names().skip(1).collect::<Vec<_>>().join(", ")
 }
 
 fn name_hint(problem: &NameProblem) -> Option<String> {

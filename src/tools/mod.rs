@@ -6,22 +6,30 @@
 
 pub mod arguments;
 mod balance;
+mod command_failure;
 mod cursor;
 mod diff_text;
+mod encoding_failure;
 mod exact;
 mod failure;
 mod filesystem;
 mod limited;
 mod lines;
+mod listing;
 mod members;
 mod numbered;
+mod page_call;
+mod pattern_text;
 mod search;
 pub mod sets;
+mod text;
+mod text_page;
 mod timestamp;
 mod walking;
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use arguments::{MAX_DEPTH, Takes, depth_exceeds, name_as_sent};
 pub use failure::{ErrorText, Guide};
@@ -169,6 +177,12 @@ pub trait Call: Send + Sync + Debug {
     /// More files that it works on, in the same order.
     fn other_files(&self) -> Vec<&FilePath> {
         Vec::new()
+    }
+
+    /// The time of the command that the call runs, if it runs one: it takes the place of `--timeout`. Such a call waits for
+    /// its turn among commands and holds up no other call.
+    fn command_timeout(&self) -> Option<Duration> {
+        None
     }
 
     /// Whether the reply is one text, whose beginning may be handed on before the call ends ([`Control::early`]).

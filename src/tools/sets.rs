@@ -2,7 +2,7 @@
 //!
 //! A tool is one file in the folder of its set and one line here.
 
-use super::{LineBase, Tool, exact, filesystem, lines, search};
+use super::{LineBase, Tool, exact, filesystem, lines, search, text};
 
 /// Tools that are offered together.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub struct Set {
     pub one_folder: bool,
     /// Whether its answers are limited unless `--answer-limit` says otherwise (contract 11).
     pub limited: bool,
+    /// Whether a failure that is not one of the arguments has the code of S4 (contract 15).
+    pub s4_codes: bool,
     /// What a client should know of the set. `{first}` stands for the number of the first line.
     pub instructions: &'static str,
     /// Its tools, in the order in which they are listed.
@@ -41,13 +43,14 @@ impl Set {
 const FLAT: &str = "One folder of text files. Names are plain file names, lines count from {first}.";
 
 /// All sets, in the order in which their tools are listed.
-pub static SETS: [Set; 4] = [
+pub static SETS: [Set; 5] = [
     Set {
         name: "lines",
         base: Some(LineBase::Zero),
         paths: false,
         one_folder: true,
         limited: false,
+        s4_codes: false,
         instructions: FLAT,
         tools: &[&lines::list_files::TOOL, &lines::read_file::TOOL, &lines::edit_file::TOOL],
     },
@@ -57,6 +60,7 @@ pub static SETS: [Set; 4] = [
         paths: false,
         one_folder: true,
         limited: false,
+        s4_codes: false,
         instructions: FLAT,
         tools: &[&exact::TOOL],
     },
@@ -66,6 +70,7 @@ pub static SETS: [Set; 4] = [
         paths: true,
         one_folder: false,
         limited: true,
+        s4_codes: false,
         instructions: "Trees of text files. Paths are relative to a served folder, or absolute and in one.",
         tools: &[
             &filesystem::read_text_file::DEPRECATED,
@@ -92,8 +97,19 @@ pub static SETS: [Set; 4] = [
         paths: true,
         one_folder: false,
         limited: true,
+        s4_codes: false,
         instructions: "Search tells what it left out: git's ignored files and hidden ones, unless asked for.",
         tools: &[&search::grep::TOOL, &search::glob::TOOL],
+    },
+    Set {
+        name: "text",
+        base: Some(LineBase::One),
+        paths: true,
+        one_folder: false,
+        limited: true,
+        s4_codes: true,
+        instructions: "Text files in many encodings. Paths are relative to a served folder, or absolute and in one.",
+        tools: text::TOOLS,
     },
 ];
 
@@ -112,6 +128,13 @@ pub struct Member {
     pub tool: &'static Tool,
 }
 
+impl Member {
+    /// Whether the tool runs commands, and so is offered only with `--allow-exec`.
+    pub fn runs_commands(&self) -> bool {
+        runs_commands(self.tool)
+    }
+}
+
 /// A tool that a server offers over MCP.
 #[derive(Debug, Clone, Copy)]
 pub struct Offered {
@@ -121,6 +144,17 @@ pub struct Offered {
     pub tool: &'static Tool,
     /// The number of its first line.
     pub base: LineBase,
+}
+
+impl Offered {
+    /// Whether the tool runs commands.
+    pub fn runs_commands(&self) -> bool {
+        runs_commands(self.tool)
+    }
+}
+
+fn runs_commands(tool: &'static Tool) -> bool {
+    std::ptr::eq(tool, &raw const text::exec::TOOL)
 }
 
 /// Tools by their places in the table: small, so that every call can have it.
@@ -181,9 +215,11 @@ fn named(sets: &'static [Set], name: &str) -> Result<Vec<Member>, String> {
     match found[..] {
         [] => Err(unknown(sets, name)),
         [_] => Ok(found),
-        [one, two, ..] => {
-            let (one, two) = (one.set.name, two.set.name);
-            Err(format!("the tool {name} is in the sets {one} and {two}; say {one}.{name} or {two}.{name}"))
+        _ => {
+            let sets: Vec<&str> = found.iter().map(|member| member.set.name).collect();
+            let names: Vec<String> = sets.iter().map(|set| format!("{set}.{name}")).collect();
+            let (sets, names) = (sets.join(" and "), names.join(" or "));
+            Err(format!("the tool {name} is in the sets {sets}; say {names}"))
         }
     }
 }
@@ -213,7 +249,16 @@ mod tests {
     use super::*;
 
     const fn set(name: &'static str, base: Option<LineBase>, tools: &'static [&'static Tool]) -> Set {
-        Set { name, base, paths: false, one_folder: false, limited: false, instructions: FLAT, tools }
+        Set {
+            name,
+            base,
+            paths: false,
+            one_folder: false,
+            limited: false,
+            s4_codes: false,
+            instructions: FLAT,
+            tools,
+        }
     }
 
     static OTHERS: [Set; 4] = [
@@ -252,7 +297,7 @@ mod tests {
             let names = ToolNames::of([*tool].into_iter());
             assert!(all.iter().all(|other| names.has(other.name) == (other.name == tool.name)));
         }
-        assert!(!ToolNames::default().has("list_files") && !ToolNames::of(all.into_iter()).has("view"));
+        assert!(!ToolNames::default().has("list_files") && !ToolNames::of(all.into_iter()).has("no_tool"));
     }
 
     #[test]

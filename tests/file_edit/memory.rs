@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, MB, Mcp, Stdio, call, mapped_memory, resident_memory};
+use crate::support::{Folder, MB, Mcp, Stdio, call, memory_taken};
 
 fn edit(old_text: &str, new_text: &str, occurrences: usize) -> Value {
     json!({ "old_text": old_text, "new_text": new_text, "occurrences": occurrences })
@@ -24,22 +24,13 @@ fn start(folder: &Folder, flags: &[&str]) -> Stdio {
     server
 }
 
-/// The most memory that `body` takes beside `mapped` bytes of files. Pages of the program that it is the first to touch do
-/// not count.
-fn most(server: &Stdio, mapped: usize, body: impl FnOnce()) -> usize {
-    let ((before, _), program) = (resident_memory(server.pid()), mapped_memory(server.pid()));
-    body();
-    let touched = mapped_memory(server.pid()).saturating_sub(program);
-    resident_memory(server.pid()).1.saturating_sub(before + mapped + touched)
-}
-
 /// Makes edits that must succeed, within the memory of a call.
 #[track_caller]
 fn check(what: &str, content: &str, edits: &Value, expected: &str) {
     let folder = Folder::new();
     folder.write("f", content);
     let server = start(&folder, &[]);
-    let taken = most(&server, content.len(), || {
+    let taken = memory_taken(server.pid(), content.len(), || {
         let result = server.tool("file_edit", json!({ "path": "f", "edits": edits }));
         assert!(!result.is_error, "{what}: {}", result.text);
     });
@@ -87,7 +78,7 @@ fn very_many_edits_of_a_small_file_are_no_matter_for_its_memory() {
     let server = start(&folder, &[]);
     let edits: Vec<Value> =
         names.iter().map(|name| edit(&format!("<{name}>"), &format!("[{name}]"), 1)).collect();
-    let taken = most(&server, content.len(), || {
+    let taken = memory_taken(server.pid(), content.len(), || {
         let result = server.tool("file_edit", json!({ "path": "f", "edits": edits }));
         assert!(!result.is_error, "{}", result.text);
     });
@@ -104,7 +95,7 @@ fn what_would_take_too_much_memory_is_refused_and_changes_nothing() {
     let server = start(&folder, &[]);
     // Each letter becomes three stretches, of which none is like its neighbours.
     let edits = json!([edit("a", "xyz", 500_000), edit("y", "Q", 500_000)]);
-    let taken = most(&server, content.len(), || {
+    let taken = memory_taken(server.pid(), content.len(), || {
         let result = server.tool("file_edit", json!({ "path": "f", "edits": edits }));
         assert!(
             result.is_error && result.text.contains("edits[1]: it makes more replacements"),
@@ -127,7 +118,7 @@ fn calls_at_once_hold_no_more_together_than_the_budget() {
     let server = start(&folder, &["--max-size=2"]);
     let arguments = |name: &String| json!({ "path": name, "edits": [edit("a", "b", 900_000)] });
     let mut refused = 0;
-    let taken = most(&server, names.len() * content.len(), || {
+    let taken = memory_taken(server.pid(), names.len() * content.len(), || {
         for (id, name) in names.iter().enumerate() {
             server.send(&call(id, "file_edit", arguments(name)));
         }

@@ -20,9 +20,10 @@ fn each_schema(schema: &Value, check: &mut impl FnMut(&Value)) {
 
 #[test]
 fn every_schema_is_valid_has_properties_and_knows_no_unions() {
-    for revision in HANDSHAKE {
+    let sets = ["--tools=lines,exact", "--tools=text"];
+    for (revision, set) in HANDSHAKE.into_iter().flat_map(|revision| sets.map(|set| (revision, set))) {
         on_both_with(
-            &["--tools=lines,exact", "--structured"],
+            &[set, "--structured"],
             |_| {},
             |server, _| {
                 server.begin(revision);

@@ -148,6 +148,84 @@ fn every_tool_has_a_description_a_plain_schema_and_all_four_hints() {
 }
 
 #[test]
+fn the_tools_of_the_set_text_name_their_arguments_and_whether_they_write() {
+    on_both_with(
+        &["--tools=text.read_file,text.view,text.write_file"],
+        |_| {},
+        |server, _| {
+            assert_eq!(names(server), ["read_file", "view", "write_file"]);
+            for tool in tools(server) {
+                let reads = tool["name"] != "write_file";
+                let schema = &tool["inputSchema"];
+                check_plain(schema);
+                let required = if reads { json!(["filename"]) } else { json!(["filename", "content"]) };
+                assert_eq!(
+                    (&schema["required"], &schema["additionalProperties"]),
+                    (&required, &json!(false))
+                );
+                let arguments: Vec<&String> =
+                    schema["properties"].as_object().expect("properties").keys().collect();
+                let wanted: &[&str] = match reads {
+                    true => &[
+                        "filename",
+                        "start_line",
+                        "end_line",
+                        "encoding",
+                        "line_numbers",
+                        "skip_empty",
+                        "max_lines",
+                        "pattern",
+                        "cursor",
+                    ],
+                    false => &["filename", "content", "encoding", "expected_version"],
+                };
+                assert!(
+                    wanted.iter().all(|name| arguments.iter().any(|argument| argument == name)),
+                    "{schema}"
+                );
+                assert_eq!(arguments.len(), wanted.len(), "{schema}");
+                let hints = &tool["annotations"];
+                assert_eq!(
+                    (&hints["readOnlyHint"], &hints["destructiveHint"]),
+                    (&json!(reads), &json!(!reads))
+                );
+                assert_eq!(
+                    (&hints["idempotentHint"], &hints["openWorldHint"]),
+                    (&json!(true), &json!(false))
+                );
+            }
+        },
+    );
+}
+
+#[test]
+fn the_edit_tool_of_the_set_text_names_its_arguments_and_that_it_can_remove_text() {
+    on_both_with(
+        &["--tools=text.edit_file"],
+        |_| {},
+        |server, _| {
+            let [tool] = &tools(server)[..] else { panic!("more than one tool") };
+            let schema = &tool["inputSchema"];
+            check_plain(schema);
+            assert_eq!((&tool["name"], &schema["required"]), (&json!("edit_file"), &json!(["filename"])));
+            let arguments: Vec<&str> =
+                schema["properties"].as_object().expect("properties").keys().map(String::as_str).collect();
+            for name in ["filename", "content", "old_text", "new_text", "encoding", "if_missing"] {
+                assert!(arguments.contains(&name), "{name}: {schema}");
+            }
+            assert_eq!(arguments.len(), 8, "{schema}");
+            assert_eq!(schema["properties"]["if_missing"]["enum"], json!(["append", "fail"]));
+            let hints = json!({
+                "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": false
+            });
+            for (hint, value) in hints.as_object().expect("hints") {
+                assert_eq!(&tool["annotations"][hint], value, "{hint}");
+            }
+        },
+    );
+}
+
+#[test]
 fn the_schemas_name_the_arguments_of_the_contract() {
     on_both_with(
         &["--tools=lines,exact"],

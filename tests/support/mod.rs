@@ -61,8 +61,8 @@ pub(crate) use messages::{append, append_call, call, cancelled, ping, read_call,
 pub(crate) use moment::Moment;
 pub(crate) use mount::Mount;
 pub(crate) use proc::{
-    anonymous_memory, descriptors, has_open, is_idle, mapped_memory, read_calls, resident_memory, sockets,
-    threads, waits_in_the_system,
+    anonymous_memory, descriptors, has_open, is_idle, memory_taken, read_calls, sockets, threads,
+    waits_in_the_system,
 };
 pub(crate) use process::{
     Ended, as_nobody, command, run_command_to_end, run_to_end, start_and_end, with_descriptors,

@@ -9,13 +9,22 @@ pub(crate) fn anonymous_memory(pid: u32) -> usize {
 }
 
 /// The resident pages of files that a process has mapped, its own program among them, in bytes.
-pub(crate) fn mapped_memory(pid: u32) -> usize {
+fn mapped_memory(pid: u32) -> usize {
     memory(pid, "RssFile:")
 }
 
 /// The resident memory of a process, and the most that it ever had, in bytes; both with pages of mapped files.
-pub(crate) fn resident_memory(pid: u32) -> (usize, usize) {
+fn resident_memory(pid: u32) -> (usize, usize) {
     (memory(pid, "VmRSS:"), memory(pid, "VmHWM:"))
+}
+
+/// The most memory in bytes that a process takes for `body`, beside `mapped` bytes of files. Pages of the program that it is
+/// the first to touch do not count.
+pub(crate) fn memory_taken(pid: u32, mapped: usize, body: impl FnOnce()) -> usize {
+    let ((before, _), program) = (resident_memory(pid), mapped_memory(pid));
+    body();
+    let touched = mapped_memory(pid).saturating_sub(program);
+    resident_memory(pid).1.saturating_sub(before + mapped + touched)
 }
 
 fn memory(pid: u32, kind: &str) -> usize {

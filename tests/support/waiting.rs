@@ -22,8 +22,8 @@ pub(crate) fn until(what: &str, so: impl FnMut() -> bool) {
     until_or(|| what, so);
 }
 
-/// Compares the times that `once` measures with `bound`: at most two of five may be longer. A busy machine is late now and
-/// then; a slow server is late most times. The first three run at once.
+/// Compares the times that `once` measures with `bound`: three of at most nine must not be longer. A busy machine is late
+/// often; a slow server is late each time. The first three run at once.
 #[track_caller]
 pub(crate) fn mostly_within(bound: Duration, once: impl Fn() -> Duration + Sync) {
     let mut took: Vec<Duration> = std::thread::scope(|scope| {
@@ -32,7 +32,7 @@ pub(crate) fn mostly_within(bound: Duration, once: impl Fn() -> Duration + Sync)
     });
     while took.iter().filter(|took| **took <= bound).count() < 3 {
         let late: Vec<&Duration> = took.iter().filter(|took| **took > bound).collect();
-        assert!(late.len() < 3, "not within {bound:?}: {late:?}");
+        assert!(late.len() < 7, "not within {bound:?}: {late:?}");
         took.push(once());
     }
 }

@@ -135,7 +135,10 @@ fn a_missing_path_names_near_ones_also_folders_and_those_in_other_folders() {
 fn no_error_names_a_tool_that_is_not_offered() {
     for (tools, offered) in [
         ("filesystem", &TOOLS[..0]),
-        ("read_text_file,write_file,get_file_info,move_file,copy_file,delete_file,search_files", &[]),
+        (
+            "read_text_file,filesystem.write_file,get_file_info,move_file,copy_file,delete_file,search_files",
+            &[],
+        ),
         ("read_text_file,list_directory,filesystem.edit_file", &[]),
         ("list_files,filesystem", &["list_files"]),
         ("exact,filesystem", &["file_edit"]),

@@ -3,7 +3,7 @@
 use super::Encoding;
 
 /// The places of the units `\n` and `\r` in bytes that begin at a unit, and which of them it is.
-fn breaks_in(encoding: Encoding, bytes: &[u8]) -> impl DoubleEndedIterator<Item = (usize, u8)> {
+pub(crate) fn breaks_in(encoding: Encoding, bytes: &[u8]) -> impl DoubleEndedIterator<Item = (usize, u8)> {
     let (unit, low) = (encoding.unit(), usize::from(encoding == Encoding::Utf16Be));
     let breaks = memchr::memchr2_iter(b'\n', b'\r', bytes);
     breaks.filter_map(move |at| Some((unit_at(unit, low, bytes, at)?, bytes[at])))

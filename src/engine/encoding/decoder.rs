@@ -49,6 +49,12 @@ pub struct Decoder {
     recent: Vec<u8>,
 }
 
+impl std::fmt::Debug for Decoder {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        out.debug_struct("Decoder").field("encoding", &self.encoding).field("taken", &self.taken).finish()
+    }
+}
+
 impl Decoder {
     /// A decoder for a text from the first byte of a character on. A byte order mark is a character like others.
     pub fn new(encoding: Encoding) -> Decoder {

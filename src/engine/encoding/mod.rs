@@ -4,14 +4,17 @@
 //! between characters, so a text can be decoded from the first byte of any character on.
 
 mod breaks;
+mod content;
 mod decoder;
 mod encoder;
 mod guess;
+mod lossy;
 #[cfg(test)]
 mod tests;
 
 pub use self::breaks::LineScan;
-pub(super) use self::breaks::{before_character, characters_in, newlines_in};
+pub(super) use self::breaks::{before_character, breaks_in, characters_in, newlines_in};
+pub use self::content::TextEncoding;
 pub use self::decoder::{DecodeError, Decoder, Malformed, Undecodable};
 pub use self::encoder::Unencodable;
 pub use self::guess::{Likely, likely};
@@ -104,6 +107,17 @@ const GUESSED: usize = 64 << 10;
 const UTF_16: [&str; 3] = ["utf16", "ucs2", "unicode"];
 
 impl Encoding {
+    /// All of them.
+    pub const ALL: [Encoding; 7] = [
+        Encoding::Utf8,
+        Encoding::Utf16Le,
+        Encoding::Utf16Be,
+        Encoding::Windows1251,
+        Encoding::Windows1252,
+        Encoding::Iso8859_1,
+        Encoding::Iso8859_15,
+    ];
+
     fn row(self) -> &'static Row {
         &ROWS[self as usize]
     }

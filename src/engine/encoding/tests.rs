@@ -8,16 +8,6 @@ use proptest::test_runner::TestRunner;
 
 use super::*;
 
-const ALL: [Encoding; 7] = [
-    Encoding::Utf8,
-    Encoding::Utf16Le,
-    Encoding::Utf16Be,
-    Encoding::Windows1251,
-    Encoding::Windows1252,
-    Encoding::Iso8859_1,
-    Encoding::Iso8859_15,
-];
-
 /// Decodes and encodes lines of hexadecimal bytes: `{d|e} {codec} {bytes}`. Texts are in UTF-8. Answers `ok {bytes}`, or
 /// where the first error is.
 const CODEC: &str = r#"
@@ -89,10 +79,10 @@ fn in_blocks(encoding: Encoding, bytes: &[u8], cuts: &[usize]) -> (String, Resul
 /// Bytes that are often characters: text in some encoding with some bytes changed, or any bytes but NUL.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let text = proptest::string::string_regex("[a-zа-яЁ€éŠ\u{80}-\u{9f}漢😀\r\n ]{0,40}").unwrap();
-    let encoded = (text, 0..ALL.len(), proptest::collection::vec((any::<u16>(), 1..=255u8), 0..2));
+    let encoded = (text, 0..Encoding::ALL.len(), proptest::collection::vec((any::<u16>(), 1..=255u8), 0..2));
     let encoded = encoded.prop_map(|(text, number, changes)| {
         let mut out = Vec::new();
-        let encoding = ALL[number];
+        let encoding = Encoding::ALL[number];
         let has = |c: &char| encoding.encode(&c.to_string(), &mut Vec::new()).is_ok();
         encoding.encode(&text.chars().filter(has).collect::<String>(), &mut out).unwrap();
         for (at, byte) in changes {
@@ -109,11 +99,11 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 #[test]
 fn every_encoding_decodes_as_python_does_at_any_borders_of_blocks() {
     let Some(mut python) = Python::start() else { return };
-    let strategy = (bytes(), 0..ALL.len(), proptest::collection::vec(1..9usize, 1..4));
+    let strategy = (bytes(), 0..Encoding::ALL.len(), proptest::collection::vec(1..9usize, 1..4));
     let mut runner = TestRunner::new(ProptestConfig::with_cases(3_000));
     let python = std::cell::RefCell::new(&mut python);
     let check = |(bytes, number, cuts): (Vec<u8>, usize, Vec<usize>)| {
-        let encoding = ALL[number];
+        let encoding = Encoding::ALL[number];
         let expected = python.borrow_mut().ask('d', encoding, &bytes);
         let (text, result) = in_blocks(encoding, &bytes, &cuts);
         let whole = encoding.decode(&bytes);
@@ -143,7 +133,7 @@ fn every_encoding_decodes_as_python_does_at_any_borders_of_blocks() {
 #[test]
 fn every_byte_and_every_character_is_what_python_says() {
     let Some(mut python) = Python::start() else { return };
-    for encoding in ALL.into_iter().filter(|encoding| encoding.unit() == 1).skip(1) {
+    for encoding in Encoding::ALL.into_iter().filter(|encoding| encoding.unit() == 1).skip(1) {
         for byte in 1..=255u8 {
             let expected = python.ask('d', encoding, &[byte]).ok();
             let decoded = encoding.decode(&[byte]).ok().map(String::into_bytes);

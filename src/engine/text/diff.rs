@@ -1,12 +1,14 @@
 //! Builds a unified diff from the changes alone.
 //!
 //! Pure; reads only those parts of the old text that the hunks show. As in `diff` and `patch`, only `\n` ends
-//! a line here, unlike in the rest of the engine, so that `patch -p1` accepts the diff.
+//! a line here, unlike in the rest of the engine, so that `patch -p1` accepts the diff. The text may be in any encoding;
+//! the diff is in UTF-8.
 
 use std::ops::Range;
 
 use super::lines::LineIndex;
 use super::splice::{EditPlan, Splice, Splices};
+use crate::engine::encoding::{Encoding, newlines_in};
 
 /// Number of context lines around a change.
 const CONTEXT: usize = 3;
@@ -24,61 +26,29 @@ pub struct Diff {
 
 /// The diff of `plan` on the text `old` of the file `name`, at most `most` bytes.
 pub fn unified(index: &LineIndex, old: &[u8], plan: &EditPlan, name: &str, most: usize) -> Diff {
-    let mut diff = Diff::default();
-    let lines = OldLines { old, index: (!index.break_kinds().cr).then_some(index) };
-    let (mut at, mut number) = (0, 0);
-    let mut moved = 0i64;
-    let mut hunks = lines.hunks(plan.splices(), most).peekable();
-    if hunks.peek().is_some() {
-        // A tab ends a name with spaces; without it, patch ends the name at the first space.
-        let tab = if name.contains(' ') { "\t" } else { "" };
-        diff.text = format!("--- a/{name}{tab}\n+++ b/{name}{tab}\n");
-    }
-    for hunk in hunks {
-        if diff.more > 0 || hunk.groups.is_none() || hunk.len() > most {
-            diff.more += 1;
-            continue;
-        }
-        if hunk.at.start < at {
-            // The text is changing during the diff. The commit of the plan detects that.
-            break;
-        }
-        number += lines.count(at..hunk.at.start);
-        at = hunk.at.start;
-        let mut body = hunk.body(old);
-        if body.added + body.removed == 0 {
-            // The changes in this hunk undo each other.
-            continue;
-        }
-        let cut = body.cut_context() as i64;
-        let added = body.added as i64 - body.removed as i64;
-        let start = |first: i64, len: usize| first + i64::from(len > 0);
-        let (old_len, new_len) = (body.removed + body.kept, body.added + body.kept);
-        let head = format!(
-            "@@ -{},{old_len} +{},{new_len} @@\n",
-            start(number as i64 + cut, old_len),
-            start(number as i64 + cut + moved, new_len)
-        );
-        if diff.text.len() + head.len() + body.text.len() > most {
-            diff.more += 1;
-            continue;
-        }
-        moved += added;
-        diff.text += &head;
-        diff.text += &body.text;
-        diff.hunks += 1;
-    }
-    if diff.hunks == 0 {
-        diff.text.clear();
-    }
-    diff
+    let index = (!index.break_kinds().cr).then_some(index);
+    OldLines { old, encoding: Encoding::Utf8, index }.diff(plan, name, most)
+}
+
+/// The same for a text in an encoding, all of whose changes begin and end at units of it. Bytes that are no character are
+/// shown as U+FFFD.
+pub fn unified_in(encoding: Encoding, old: &[u8], plan: &EditPlan, name: &str, most: usize) -> Diff {
+    OldLines { old, encoding, index: None }.diff(plan, name, most)
 }
 
 /// The old text, in lines that end with `\n`.
 struct OldLines<'o> {
     old: &'o [u8],
-    /// The index, if every line break in the text is or ends with `\n`.
+    encoding: Encoding,
+    /// The index, if it is known and every line break in the text is or ends with `\n`.
     index: Option<&'o LineIndex>,
+}
+
+/// Where the last change ends in the old text, and whether the new text is inside a line there.
+#[derive(Clone, Copy)]
+struct Edge {
+    at: usize,
+    is_open: bool,
 }
 
 /// Changes whose context lines touch or overlap.
@@ -96,8 +66,8 @@ struct Hunk<'p> {
 }
 
 /// The text of a hunk and its line counts.
-#[derive(Default)]
 struct HunkBody {
+    encoding: Encoding,
     text: String,
     kept: usize,
     removed: usize,
@@ -105,24 +75,80 @@ struct HunkBody {
 }
 
 impl OldLines<'_> {
+    /// See [`unified`].
+    fn diff(&self, plan: &EditPlan, name: &str, most: usize) -> Diff {
+        let mut diff = Diff::default();
+        let (mut at, mut number) = (0, 0);
+        let mut moved = 0i64;
+        // A character of several bytes may have one byte in UTF-8.
+        let longest = most.saturating_mul(self.encoding.unit());
+        let mut hunks = self.hunks(plan.splices(), longest).peekable();
+        if hunks.peek().is_some() {
+            // A tab ends a name with spaces; without it, patch ends the name at the first space.
+            let tab = if name.contains(' ') { "\t" } else { "" };
+            diff.text = format!("--- a/{name}{tab}\n+++ b/{name}{tab}\n");
+        }
+        for hunk in hunks {
+            if diff.more > 0 || hunk.groups.is_none() || hunk.len() > longest {
+                diff.more += 1;
+                continue;
+            }
+            if hunk.at.start < at {
+                // The text is changing during the diff. The commit of the plan detects that.
+                break;
+            }
+            number += self.count(at..hunk.at.start);
+            at = hunk.at.start;
+            let mut body = hunk.body(self);
+            if body.added + body.removed == 0 {
+                // The changes in this hunk undo each other.
+                continue;
+            }
+            let cut = body.cut_context() as i64;
+            let added = body.added as i64 - body.removed as i64;
+            let start = |first: i64, len: usize| first + i64::from(len > 0);
+            let (old_len, new_len) = (body.removed + body.kept, body.added + body.kept);
+            let head = format!(
+                "@@ -{},{old_len} +{},{new_len} @@\n",
+                start(number as i64 + cut, old_len),
+                start(number as i64 + cut + moved, new_len)
+            );
+            if diff.text.len() + head.len() + body.text.len() > most {
+                diff.more += 1;
+                continue;
+            }
+            moved += added;
+            diff.text += &head;
+            diff.text += &body.text;
+            diff.hunks += 1;
+        }
+        if diff.hunks == 0 {
+            diff.text.clear();
+        }
+        diff
+    }
+
     /// Number of lines that start in `range`, which must start at a line start.
     fn count(&self, range: Range<usize>) -> usize {
-        match self.index {
-            Some(index) => index.line_at(range.end, self.old) - index.line_at(range.start, self.old),
-            None => memchr::memchr_iter(b'\n', &self.old[range]).count(),
+        match (self.index, self.encoding.unit()) {
+            (Some(index), _) => index.line_at(range.end, self.old) - index.line_at(range.start, self.old),
+            (None, 1) => memchr::memchr_iter(b'\n', &self.old[range]).count(),
+            (None, _) => newlines_in(self.encoding, &self.old[range]).count(),
         }
     }
 
     fn start(&self, at: usize) -> usize {
-        memchr::memrchr(b'\n', &self.old[..at]).map_or(0, |brk| brk + 1)
+        let last = newlines_in(self.encoding, &self.old[..at]).next_back();
+        last.map_or(0, |brk| brk + self.encoding.unit())
     }
 
     fn end(&self, at: usize) -> usize {
-        memchr::memchr(b'\n', &self.old[at..]).map_or(self.old.len(), |brk| at + brk + 1)
+        let first = newlines_in(self.encoding, &self.old[at..]).next();
+        first.map_or(self.old.len(), |brk| at + brk + self.encoding.unit())
     }
 
     fn back(&self, at: usize, lines: usize) -> usize {
-        (0..lines).fold(at, |at, _| if at == 0 { 0 } else { self.start(at - 1) })
+        (0..lines).fold(at, |at, _| self.start(at.saturating_sub(self.encoding.unit())))
     }
 
     fn forth(&self, at: usize, lines: usize) -> usize {
@@ -131,20 +157,32 @@ impl OldLines<'_> {
 
     /// Whether a line starts at `at`.
     fn starts(&self, at: usize) -> bool {
-        at == 0 || self.old[at - 1] == b'\n'
+        at == 0 || ends_line(self.encoding, &self.old[..at])
     }
 
-    /// The lines of the old text that a change touches; `known` are those of the change before it. Does not
+    /// The edge at the end of a change; `before` is that of the change before it.
+    fn edge(&self, splice: &Splice, before: Option<Edge>) -> Edge {
+        let is_open = match (&*splice.text, before) {
+            (b"", Some(before)) if before.at == splice.at.start => before.is_open,
+            (b"", _) => !self.starts(splice.at.start),
+            (text, _) => !ends_line(self.encoding, text),
+        };
+        Edge { at: splice.at.end, is_open }
+    }
+
+    /// The lines of the old text that a change touches; `known` are those of the change before it, and its edge. Does not
     /// search inside `known` again, because a line can be as long as the text.
-    fn touched(&self, splice: &Splice, known: Option<&Range<usize>>) -> Range<usize> {
-        let inside = known.filter(|known| splice.at.start < known.end);
+    fn touched(&self, splice: &Splice, edge: Edge, known: Option<(&Range<usize>, Edge)>) -> Range<usize> {
+        // At the end of the text, an open change may touch no line, and the next one goes on with its own.
+        let goes_on = |before: Edge| before.is_open && before.at == splice.at.start;
+        let inside = known.filter(|(known, before)| splice.at.start < known.end || goes_on(*before));
+        let inside = inside.map(|(known, _)| known);
         let start = inside.map_or_else(|| self.start(splice.at.start), |known| known.start);
-        let new_ends_line = splice.text.last().is_none_or(|&byte| byte == b'\n');
-        let whole = self.starts(splice.at.start) && self.starts(splice.at.end) && new_ends_line;
-        // A change of whole lines does not touch the line after it.
+        // The line after a change stays as it is if it is one in the old text and in the new one.
+        let is_whole = !edge.is_open && self.starts(splice.at.end);
         let end = match inside {
             Some(known) if splice.at.end < known.end => known.end,
-            _ if whole => splice.at.end,
+            _ if is_whole => splice.at.end,
             _ => self.end(splice.at.end),
         };
         start..end
@@ -152,22 +190,26 @@ impl OldLines<'_> {
 
     /// The hunks. A hunk of more than `most` bytes has no `groups`.
     fn hunks<'p>(&self, mut splices: Splices<'p>, most: usize) -> impl Iterator<Item = Hunk<'p>> {
+        let mut last = None;
         std::iter::from_fn(move || {
             let mut rest = splices;
             let first = rest.next()?;
-            let mut hunk = Hunk::of(self.touched(&first, None), splices);
+            let mut edge = self.edge(&first, last);
+            let mut hunk = Hunk::of(self.touched(&first, edge, None), splices);
             hunk.add(hunk.last.clone(), first.text.len(), most);
             splices = rest;
             while let Some(splice) = rest.next() {
-                let lines = self.touched(&splice, Some(&hunk.last));
+                let next = self.edge(&splice, Some(edge));
+                let lines = self.touched(&splice, next, Some((&hunk.last, edge)));
                 if hunk.at.end < lines.start
                     && self.back(lines.start, CONTEXT) > self.forth(hunk.at.end, CONTEXT)
                 {
                     break;
                 }
                 hunk.add(lines, splice.text.len(), most);
-                splices = rest;
+                (splices, edge) = (rest, next);
             }
+            last = Some(edge);
             hunk.at = self.back(hunk.at.start, CONTEXT)..self.forth(hunk.at.end, CONTEXT);
             Some(hunk)
         })
@@ -185,7 +227,7 @@ impl<'p> Hunk<'p> {
         self.put_in += put_in;
         self.at.end = self.at.end.max(lines.end);
         let is_first = self.groups.as_ref().is_some_and(Vec::is_empty);
-        let shares = !is_first && lines.start < self.last.end;
+        let shares = !is_first && (lines.start < self.last.end || lines.start == self.last.start);
         self.last = if shares { self.last.start..self.last.end.max(lines.end) } else { lines };
         let Some(groups) = &mut self.groups else { return };
         match groups.last_mut().filter(|_| shares) {
@@ -202,8 +244,9 @@ impl<'p> Hunk<'p> {
         self.at.len() + self.put_in + self.groups.as_ref().map_or(0, Vec::len)
     }
 
-    fn body(&self, old: &[u8]) -> HunkBody {
-        let mut body = HunkBody::default();
+    fn body(&self, lines: &OldLines) -> HunkBody {
+        let OldLines { old, encoding, .. } = *lines;
+        let mut body = HunkBody { encoding, text: String::new(), kept: 0, removed: 0, added: 0 };
         let (mut done, mut splices) = (self.at.start, self.splices);
         for (lines, count) in self.groups.iter().flatten() {
             body.kept += body.put(' ', &old[done..lines.start]);
@@ -225,15 +268,15 @@ impl<'p> Hunk<'p> {
 impl HunkBody {
     /// Replaces old lines by new ones; keeps the lines that both begin or end with.
     fn change(&mut self, old: &[u8], new: &[u8]) {
-        let (old, new) = (lines_of(old), lines_of(new));
+        let (old, new) = (lines_of(self.encoding, old), lines_of(self.encoding, new));
         let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
         let rest = old.len().min(new.len()) - head;
         let tail =
             old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
-        self.kept += self.put(' ', &old[..head].concat());
-        self.removed += self.put('-', &old[head..old.len() - tail].concat());
-        self.added += self.put('+', &new[head..new.len() - tail].concat());
-        self.kept += self.put(' ', &old[old.len() - tail..].concat());
+        self.kept += self.put_lines(' ', &old[..head]);
+        self.removed += self.put_lines('-', &old[head..old.len() - tail]);
+        self.added += self.put_lines('+', &new[head..new.len() - tail]);
+        self.kept += self.put_lines(' ', &old[old.len() - tail..]);
     }
 
     /// Cuts surplus context, which unchanged lines at the start or end of a change cause: with more context
@@ -251,11 +294,14 @@ impl HunkBody {
 
     /// Adds lines of one kind. Returns their number.
     fn put(&mut self, kind: char, bytes: &[u8]) -> usize {
-        let lines = lines_of(bytes);
-        for line in &lines {
+        self.put_lines(kind, &lines_of(self.encoding, bytes))
+    }
+
+    fn put_lines(&mut self, kind: char, lines: &[&[u8]]) -> usize {
+        for line in lines {
             self.text.push(kind);
-            self.text += &String::from_utf8_lossy(line);
-            if !line.ends_with(b"\n") {
+            self.text += &self.encoding.decode_lossy(line);
+            if !ends_line(self.encoding, line) {
                 self.text += "\n\\ No newline at end of file\n";
             }
         }
@@ -263,6 +309,25 @@ impl HunkBody {
     }
 }
 
-fn lines_of(bytes: &[u8]) -> Vec<&[u8]> {
-    bytes.split_inclusive(|&byte| byte == b'\n').collect()
+fn lines_of(encoding: Encoding, bytes: &[u8]) -> Vec<&[u8]> {
+    let (mut lines, mut start) = (Vec::new(), 0);
+    for at in newlines_in(encoding, bytes) {
+        let end = at + encoding.unit();
+        lines.push(&bytes[start..end]);
+        start = end;
+    }
+    if start < bytes.len() {
+        lines.push(&bytes[start..]);
+    }
+    lines
 }
+
+/// Whether a text, which begins at a unit, ends with `\n`.
+fn ends_line(encoding: Encoding, text: &[u8]) -> bool {
+    let unit = encoding.unit();
+    let last = text.len().checked_sub(unit).filter(|last| last.is_multiple_of(unit));
+    last.is_some_and(|last| newlines_in(encoding, &text[last..]).next().is_some())
+}
+
+#[cfg(test)]
+mod tests;

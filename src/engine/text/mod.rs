@@ -3,6 +3,7 @@
 //! Pure functions over bytes. Knows no files; [`fs`](super::fs) writes the result of an edit to the disk.
 
 pub(super) mod diff;
+pub(super) mod encoded_edit;
 pub(super) mod line_diff;
 pub(super) mod line_edit;
 pub(super) mod lines;

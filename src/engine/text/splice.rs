@@ -77,12 +77,12 @@ impl<'t> EditPlan<'t> {
     }
 
     /// Like [`EditPlan::new`], for changes that insert parts of a few `texts`.
-    pub(crate) fn of_parts(
+    pub(crate) fn of_parts<T: Into<Cow<'t, [u8]>>>(
         mut changes: impl Iterator<Item = Change>,
-        texts: impl IntoIterator<Item = &'t [u8]>,
+        texts: impl IntoIterator<Item = T>,
         old: &[u8],
     ) -> Option<EditPlan<'t>> {
-        let texts = texts.into_iter().map(Cow::Borrowed).collect();
+        let texts = texts.into_iter().map(Into::into).collect();
         let (mut plan, mut held) = (EditPlan { texts, ..EditPlan::default() }, HashMap::new());
         changes.try_for_each(|change| plan.add(&change, old, &mut held))?;
         Some(plan.finish(old))

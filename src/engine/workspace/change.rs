@@ -30,6 +30,8 @@ pub struct ChangeOptions {
     pub create_only: bool,
     /// Whether the file need not be text.
     pub any_bytes: bool,
+    /// Whether the result may be bytes that are no text in UTF-8.
+    pub makes_any_bytes: bool,
     /// The version that the file must have.
     pub expected: Option<FileVersion>,
     /// Whether the result tells the version of the file after the change.
@@ -41,6 +43,11 @@ impl ChangeOptions {
     pub fn of_version(expected: Option<FileVersion>) -> ChangeOptions {
         ChangeOptions { expected, ..ChangeOptions::default() }
     }
+
+    fn content<'c>(&self, edit: &'c EditPlan<'c>, old: Option<&'c FileView>) -> NewContent<'c> {
+        let ChangeOptions { versioned, makes_any_bytes, .. } = *self;
+        NewContent { edit, old, versioned, makes_any_bytes }
+    }
 }
 
 impl Default for ChangeOptions {
@@ -50,6 +57,7 @@ impl Default for ChangeOptions {
             create_parents: true,
             create_only: false,
             any_bytes: false,
+            makes_any_bytes: false,
             expected: None,
             versioned: false,
         }
@@ -178,13 +186,7 @@ impl Workspace {
         let planned = plan(&index, b"").map_err(|error| self.of_missing(found, path, error))?;
         let Some((edit, report)) = planned else { return Ok(Attempt::Changed) };
         let replaces = Replaces::Nothing(Mode::from_raw_mode(0o666).difference(self.umask));
-        match self.write(
-            found,
-            path,
-            NewContent { edit: &edit, old: None, versioned: options.versioned },
-            &replaces,
-            control,
-        ) {
+        match self.write(found, path, options.content(&edit, None), &replaces, control) {
             Ok(version) => Ok(Attempt::Done(Changed { report, created: true, version })),
             Err(Stopped::Failed(ReplaceError::Exists)) => Ok(Attempt::Replaced),
             Err(stopped) if stopped.lost_its_folder() => Ok(Attempt::Changed),
@@ -242,7 +244,7 @@ impl Workspace {
             };
             return Ok(Attempt::Done(Changed { report, created: false, version }));
         }
-        let content = NewContent { edit: &edit, old: Some(&view), versioned: options.versioned };
+        let content = options.content(&edit, Some(&view));
         let written = self.write(found, path, content, &Replaces::File(view.file()), control);
         match written {
             Ok(version) => {

@@ -20,8 +20,8 @@ use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
 
-/// Bytes that are reserved at most for a text that has no limit. A longer one grows.
-const RESERVED: usize = 64 << 20;
+/// A part that has no limit and more bytes than this is not decoded as a whole: only found to be text.
+const DECODED: usize = 1 << 20;
 
 /// The part of a text that was decoded.
 struct Decoded {
@@ -69,7 +69,7 @@ impl Workspace {
 }
 
 /// The likely encoding of a file, by its beginning and by the first part that is not ASCII.
-fn likely_of(file: &Arc<OpenFile>, control: &Control) -> io::Result<Option<Likely>> {
+pub(super) fn likely_of(file: &Arc<OpenFile>, control: &Control) -> io::Result<Option<Likely>> {
     let first = file.clone().view(0..STEP)?;
     let mut at = 0;
     let sample = loop {
@@ -105,8 +105,14 @@ impl Source<'_> {
     fn read(&self, encoding_source: EncodingSource) -> Result<Option<PartRead>> {
         let PartOf { file, part, limit, version, .. } = *self.of;
         let Some(Located { place, lines, mut total }) = self.locate()? else { return Ok(None) };
-        let Some(Decoded { text, has_more }) = self.decode(place.clone())? else { return Ok(None) };
-        let mut excerpt = Excerpt::decoded(text, file.clone(), lines.clone(), total.unwrap_or(0));
+        let is_long = limit.is_none() && place.len() > DECODED;
+        let Some(Decoded { text, has_more }) = self.decode(place.clone(), is_long)? else { return Ok(None) };
+        let mut excerpt = if is_long {
+            let Some(view) = self.bytes(place.start, place.end)? else { return Ok(None) };
+            Excerpt::encoded(view, self.encoding, lines.clone(), total.unwrap_or(0))
+        } else {
+            Excerpt::decoded(text, file.clone(), lines.clone(), total.unwrap_or(0))
+        };
         let is_cut = limit.is_some_and(|limit| excerpt.cut(limit)) | has_more;
         let size = file.len_bytes();
         if is_cut && part == TextPart::Whole && size <= INDEXED {
@@ -210,12 +216,13 @@ impl Source<'_> {
         Ok(Some(lines))
     }
 
-    /// The text of the bytes, or somewhat more than the limit of it.
-    fn decode(&self, place: Range<usize>) -> Result<Option<Decoded>> {
+    /// The text of the bytes, or somewhat more than the limit of it. `only_checks`: no text, but the error for bytes that are
+    /// none.
+    fn decode(&self, place: Range<usize>, only_checks: bool) -> Result<Option<Decoded>> {
         let limit = self.of.limit;
         let unit = self.encoding.unit();
         let step = limit.map_or(STEP, |limit| limit.saturating_add(8).saturating_mul(unit).min(STEP));
-        let mut text = String::with_capacity(if limit.is_none() { RESERVED.min(2 * place.len()) } else { 0 });
+        let mut text = String::new();
         let (mut decoder, mut at) = (Decoder::new(self.encoding), place.start);
         let is_full = |text: &String| limit.is_some_and(|limit| text.len() > limit);
         let decoded = loop {
@@ -228,6 +235,9 @@ impl Source<'_> {
                 break Err(error);
             }
             at += view.bytes().len();
+            if only_checks {
+                text.clear();
+            }
         };
         match decoded {
             // What is wrong lies behind what is shown.

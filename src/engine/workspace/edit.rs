@@ -6,6 +6,7 @@ use rustix::fs::Access;
 
 use super::change::{ChangeOptions, Changed};
 use super::{ATTEMPTS, Workspace};
+use crate::engine::encoding::{Encoding, EncodingChoice, Likely, TextEncoding};
 use crate::engine::path::FilePath;
 use crate::engine::text::line_edit::{self, LineEdits};
 use crate::engine::text::lines::{BLOCK_SHIFT, BOM, IndexBuilder, LineIndex};
@@ -71,6 +72,31 @@ impl Workspace {
         })
     }
 
+    /// The same in an encoding. A byte order mark of the file stays (contract 15). Reports the encoding, and that of the
+    /// file before if its mark says another one.
+    pub fn write_text(
+        &self,
+        path: &FilePath,
+        content: &str,
+        encoding: EncodingChoice,
+        options: &ChangeOptions,
+        control: &Control,
+    ) -> Result<Changed<(TextEncoding, Option<Encoding>)>> {
+        let is_utf_8 = encoding == EncodingChoice::Is(Encoding::Utf8);
+        let options =
+            ChangeOptions { create: true, any_bytes: true, makes_any_bytes: !is_utf_8, ..options.clone() };
+        self.change(path, &options, control, |_, old| {
+            let encoding = encoding.for_content(old).map_err(|likely| unknown_encoding(path, likely))?;
+            let bytes = encoding.encode_whole(content);
+            let text = Cow::Owned(bytes.map_err(|lacking| {
+                let encoding = encoding.encoding;
+                Error::Unencodable { encoding, lacking }
+            })?);
+            let plan = EditPlan::new(vec![Splice { at: 0..old.len(), text }], old);
+            Ok(plan.map(|plan| (plan, (encoding, encoding.before(old)))))
+        })
+    }
+
     /// Plans and reports like [`Workspace::change`], but takes no lock and changes nothing on the disk.
     pub fn dry_run<'p, T>(
         &self,
@@ -107,5 +133,15 @@ impl Workspace {
             }
         }
         Err(Error::Changed { name: name.into() })
+    }
+}
+
+/// The error for a file whose encoding is not found.
+fn unknown_encoding(path: &FilePath, likely: Option<Likely>) -> Error {
+    let name = || path.sent().to_owned();
+    let error = Box::new(Error::NotText { name: name() });
+    match likely {
+        None => *error,
+        likely => Error::OtherEncoding { name: name(), error, likely, takes_encoding: true },
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::engine::encoding::Encoding;
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::{FileView, MAP_CUTOFF, OpenFile};
 use crate::engine::text::lines::{BOM, LineIndex, NotText, char_boundary};
@@ -20,12 +21,30 @@ pub struct Excerpt {
     pub total: usize,
     /// The bytes are a copy that was verified: they cannot change any more.
     pub(super) settled: bool,
+    /// See [`Excerpt::encoding`].
+    pub(super) encoding: Encoding,
 }
 
 impl Excerpt {
     /// The bytes of the lines, without the line break of the last one. They may change while they are read.
     pub fn bytes(&self) -> &[u8] {
         &self.view.bytes()[self.bytes.clone()]
+    }
+
+    /// The encoding of the bytes, all of which are characters of it. UTF-8, but in a long text of another encoding, which is
+    /// decoded when it is used.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// A copy of the bytes as text. `None` if the file has changed.
+    pub fn text(&self) -> Option<String> {
+        let bytes = self.bytes().to_vec();
+        let text = match self.encoding {
+            Encoding::Utf8 => String::from_utf8(bytes).ok(),
+            encoding => encoding.decode(&bytes).ok(),
+        };
+        text.filter(|_| self.unchanged())
     }
 
     /// The state of the file that was read.
@@ -81,19 +100,25 @@ impl Excerpt {
         text?;
         let start = if place.start == 0 && view.bytes().starts_with(BOM) { BOM.len() } else { 0 };
         let (bytes, settled) = (start..checked.len(), view.bytes().len() <= MAP_CUTOFF);
-        Ok(Some(Excerpt { view, bytes, lines: 0..0, total: 0, settled }))
+        Ok(Some(Excerpt { view, bytes, lines: 0..0, total: 0, settled, encoding: Encoding::Utf8 }))
     }
 
     /// All bytes of a view, which need not be text.
     pub(super) fn of_any_bytes(view: FileView) -> Excerpt {
         let (bytes, settled) = (0..view.bytes().len(), view.bytes().len() <= MAP_CUTOFF);
-        Excerpt { view, bytes, lines: 0..0, total: 0, settled }
+        Excerpt { view, bytes, lines: 0..0, total: 0, settled, encoding: Encoding::Utf8 }
     }
 
     /// A text that was decoded from a file, with its lines.
     pub(super) fn decoded(text: String, file: Arc<OpenFile>, lines: Range<usize>, total: usize) -> Excerpt {
         let view = FileView::made(text.into_bytes(), file);
-        Excerpt { bytes: 0..view.bytes().len(), view, lines, total, settled: true }
+        let (bytes, settled) = (0..view.bytes().len(), true);
+        Excerpt { view, bytes, lines, total, settled, encoding: Encoding::Utf8 }
+    }
+
+    /// A text in this encoding, still encoded, with its lines. All of it was found to be characters.
+    pub(super) fn encoded(view: FileView, encoding: Encoding, lines: Range<usize>, total: usize) -> Excerpt {
+        Excerpt { bytes: 0..view.bytes().len(), view, lines, total, settled: false, encoding }
     }
 
     /// Whether all bytes read so far are those that the file held when it was opened.

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use self::folders::{Folders, Found, Freshness, Want, refused};
 use crate::engine::cache::IndexCache;
+use crate::engine::command::Commands;
 use crate::engine::exclude::Excludes;
 use crate::engine::filter_store::FilterStore;
 use crate::engine::fs::atomic::Durability;
@@ -25,7 +26,9 @@ use crate::engine::search::FilterCache;
 use crate::engine::{Budget, Control, Error, Result, list};
 
 mod change;
+mod commands;
 mod decoded;
+mod each_line;
 mod edit;
 mod excerpt;
 mod folders;
@@ -41,6 +44,7 @@ mod versions;
 mod write;
 
 pub use change::{ChangeOptions, Changed};
+pub use each_line::{LineEnd, LineSink, LineSpan, LinesRead};
 pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use parts::{PartRead, TextPart};
@@ -131,6 +135,7 @@ pub struct Workspace {
     /// Filters on disk.
     filter_store: Option<FilterStore>,
     warming: search::WarmUp,
+    commands: Commands,
 }
 
 impl Workspace {
@@ -164,6 +169,7 @@ impl Workspace {
             filters: FilterCache::new(options.filter_bytes),
             filter_store,
             warming: search::WarmUp::default(),
+            commands: Commands::default(),
             options,
             umask,
             cache: IndexCache::new(CACHE_BYTES),

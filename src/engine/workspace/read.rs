@@ -9,6 +9,7 @@ use super::excerpt::{Excerpt, not_text};
 use super::folders::{Freshness, Want};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::CachedText;
+use crate::engine::encoding::Encoding;
 use crate::engine::fs::file_system::{self, FileSystem, WriteBarrier};
 use crate::engine::fs::root::Folder;
 use crate::engine::fs::version::FileStamp;
@@ -218,7 +219,7 @@ impl Workspace {
         let start = view.offset();
         let within = |at: usize| at.checked_sub(start).filter(|at| *at <= view.bytes().len());
         let bytes = bytes.and_then(|bytes| Some(within(bytes.start)?..within(bytes.end)?));
-        Ok(bytes.map(|bytes| Excerpt { view, bytes, lines, total, settled }))
+        Ok(bytes.map(|bytes| Excerpt { view, bytes, lines, total, settled, encoding: Encoding::Utf8 }))
     }
 
     /// The bytes that contain a part of a file, and the file's index, from the cache or built now.

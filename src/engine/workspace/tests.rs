@@ -13,6 +13,7 @@ use crate::engine::{FileVersion, LineEdit, LineEdits, LineIndex, Operation};
 mod caching;
 mod crash;
 mod decoded;
+mod each_line;
 mod power_loss;
 mod progress;
 

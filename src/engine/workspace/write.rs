@@ -33,6 +33,8 @@ pub(super) struct NewContent<'c> {
     pub(super) old: Option<&'c FileView>,
     /// Whether the result tells the version.
     pub(super) versioned: bool,
+    /// Whether the result may be bytes that are no text in UTF-8. Then its index would be wrong.
+    pub(super) makes_any_bytes: bool,
 }
 
 impl NewContent<'_> {
@@ -122,7 +124,7 @@ impl Workspace {
         let stamp = stamp.map_err(|stopped: Stopped| stopped.undo_commit(control))?;
         tracing::trace!(file = path.sent(), bytes = size, "written");
         let stamp = stamp.filter(|_| shows_writers);
-        if let Some(stamp) = &stamp {
+        if let Some(stamp) = stamp.as_ref().filter(|_| !content.makes_any_bytes) {
             self.cache.put(stamp, CachedText::Text(Arc::new(index.finish())));
         }
         Ok(content.versioned.then(|| match (stamp, hash) {

@@ -26,6 +26,8 @@ pub mod code {
     pub const INTERNAL_ERROR: i32 = -32603;
     /// A failed file operation.
     pub const FILE_SYSTEM: i32 = -32001;
+    /// A failed operation of a tool of the set `text` (contract 15).
+    pub const FAILED_OPERATION: i32 = -32000;
     /// Unknown resource, in revisions with a handshake.
     pub const RESOURCE_NOT_FOUND: i32 = -32002;
     /// Over `--rate-limit`.

@@ -32,9 +32,9 @@ pub struct Count(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Natural(pub u64);
 
-/// An integer from 0 to `MOST`.
+/// An integer from `LEAST` to `MOST`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UpTo<const MOST: u64>(pub u64);
+pub struct UpTo<const MOST: u64, const LEAST: u64 = 0>(pub u64);
 
 /// An array of at least `LEAST` and at most `MOST` items.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,8 +159,8 @@ impl Argument for Count {
 /// An integer that is not smaller than `least`.
 fn at_least(least: u64, value: &Value, expected: &str) -> Result<u64> {
     match integer(value.json()) {
-        // The largest number has a meaning of its own in the engine.
-        Some(Integer::Natural(number)) if least <= number => Ok(number.min(u64::MAX - 1)),
+        // The largest numbers have meanings of their own in the engine.
+        Some(Integer::Natural(number)) if least <= number => Ok(number.min(u64::MAX - 2)),
         _ => Err(value.wrong(expected)),
     }
 }
@@ -179,18 +179,17 @@ impl Argument for Natural {
     }
 }
 
-impl<const MOST: u64> Argument for UpTo<MOST> {
+impl<const MOST: u64, const LEAST: u64> Argument for UpTo<MOST, LEAST> {
     fn expected() -> String {
-        format!("an integer from 0 to {MOST}")
+        format!("an integer from {LEAST} to {MOST}")
     }
 
     fn schema(out: &mut String) {
-        Natural::schema(out);
-        out.push_str(&format!(r#","maximum":{MOST}"#));
+        out.push_str(&format!(r#""type":"integer","minimum":{LEAST},"maximum":{MOST}"#));
     }
 
-    fn read(value: &Value) -> Result<UpTo<MOST>> {
-        let number = at_least(0, value, &Self::expected())?;
+    fn read(value: &Value) -> Result<UpTo<MOST, LEAST>> {
+        let number = at_least(LEAST, value, &Self::expected())?;
         if number > MOST { Err(value.wrong(&Self::expected())) } else { Ok(UpTo(number)) }
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use super::format::Reading;
 use crate::engine::Snippet;
-use crate::tools::LineBase;
 
 /// The JSON Schema of the members that a program may rely on.
 pub(super) const SCHEMA: &str = concat!(
@@ -86,7 +86,7 @@ pub(super) struct MatchLocation<'a> {
 }
 
 impl<'a> MatchLocation<'a> {
-    pub(super) fn of(passage: &'a Snippet, base: LineBase) -> MatchLocation<'a> {
+    pub(super) fn of(passage: &'a Snippet, reading: Reading) -> MatchLocation<'a> {
         MatchLocation {
             line_number: passage.line + 1,
             column_start: passage.column + 1,
@@ -96,7 +96,7 @@ impl<'a> MatchLocation<'a> {
             context_after: passage.after.as_deref(),
             last_line_number: (0 < passage.further_lines).then(|| passage.line + passage.further_lines + 1),
             column_now: passage.column_now.map(|column| column + 1),
-            read: super::format::read_call(passage, base),
+            read: super::format::read_call(passage, reading),
             put_in_by_edit: passage.put_in_by,
         }
     }

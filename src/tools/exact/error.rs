@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use super::data::{FilePreview, MatchLocation, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
+use super::format::Reading;
 use super::{Members, NO_EDITS, OutputKinds, Reply};
-use crate::engine::{Error, Found, Result, Snippet, Unmatched};
+use crate::engine::{EncodingChoice, Error, Found, Result, Snippet, Unmatched};
 use crate::tools::{ErrorText, Guide, LineBase};
 
 /// Maximum number of matches that the text shows with their lines.
@@ -21,16 +22,16 @@ pub(super) fn reply(
     edits: usize,
     error: Error,
     wanted: OutputKinds,
-    guide: Guide,
+    (guide, encoding): (Guide, EncodingChoice),
 ) -> Result<Reply> {
-    let base = guide.base;
+    let reading = Reading { base: guide.base, encoding };
     if matches!(error, Error::TimedOut | Error::Cancelled) {
         return Err(error);
     }
     let (text, metadata) = match &error {
         Error::Unmatched(unmatched) => match &unmatched.found {
-            Found::Count { actual, passages } => wrong_count(path, unmatched, (*actual, passages), base),
-            Found::Nothing(miss) => super::no_match::no_match(path, unmatched, miss, base),
+            Found::Count { actual, passages } => wrong_count(path, unmatched, (*actual, passages), reading),
+            Found::Nothing(miss) => super::no_match::no_match(path, unmatched, miss, reading),
         },
         error => other(path, edits, error, guide),
     };
@@ -107,7 +108,7 @@ fn wrong_count(
     path: &str,
     unmatched: &Unmatched,
     (actual, passages): (u64, &[Snippet]),
-    base: LineBase,
+    reading: Reading,
 ) -> (String, Members) {
     let Unmatched { edit, edits, old_text, expected, total_lines, .. } = unmatched;
     let times = if *expected == 1 { "occurrence" } else { "occurrences" };
@@ -120,7 +121,7 @@ fn wrong_count(
     let of = if quotable { format!("'{old_text}'") } else { "it".to_owned() };
     let _ = writeln!(text, "Expected to replace {instances} of {of} but found {found} at:");
     for passage in passages.iter().take(SHOWN) {
-        location(&mut text, passage, base);
+        location(&mut text, passage, reading);
     }
     let rest: Vec<String> =
         passages.iter().skip(SHOWN).map(|p| format!("{}:{}", p.line + 1, p.column + 1)).collect();
@@ -154,7 +155,7 @@ fn wrong_count(
         message,
         expected_occurrences: Some(*expected),
         actual_occurrences: Some(actual),
-        match_locations: passages.iter().map(|passage| MatchLocation::of(passage, base)).collect(),
+        match_locations: passages.iter().map(|passage| MatchLocation::of(passage, reading)).collect(),
         search_text: Some(start_of(old_text)),
         ..Default::default()
     };

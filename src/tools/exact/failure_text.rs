@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::data::{FilePreview, SuggestedFix, ValidationError};
-use super::format::read_call;
+use super::format::{Reading, read_call};
 use crate::engine::Snippet;
-use crate::tools::{LineBase, Members};
+use crate::tools::Members;
 
 /// Maximum number of bytes shown of the text searched for.
 const SEARCHED: usize = 4_000;
@@ -25,13 +25,13 @@ pub(super) fn searched(old_text: &str) -> String {
 }
 
 /// A match with its lines and one line before and after, each behind a bar.
-pub(super) fn location(text: &mut String, passage: &Snippet, base: LineBase) {
+pub(super) fn location(text: &mut String, passage: &Snippet, reading: Reading) {
     let put_in =
         passage.put_in_by.map(|edit| format!(", in text that edit {} put in", edit + 1)).unwrap_or_default();
     let (line, column) = (passage.line + 1, passage.column + 1);
     let now = passage.column_now.map(|now| format!(", now column {}", now + 1)).unwrap_or_default();
     // A write to a String cannot fail.
-    let _ = writeln!(text, "  Line {line}, column {column}{now}{put_in} ({})", read_call(passage, base));
+    let _ = writeln!(text, "  Line {line}, column {column}{now}{put_in} ({})", read_call(passage, reading));
     let before = passage.before.iter().map(String::as_str);
     for line in before.chain(passage.text.split('\n')).chain(passage.after.as_deref()) {
         let _ = writeln!(text, "    |{line}");

@@ -1,16 +1,29 @@
 //! Describes differences and positions in words.
 
-use crate::engine::{Difference, DifferenceKind, InputError, Similar, Snippet};
+use crate::engine::{Difference, DifferenceKind, Encoding, EncodingChoice, InputError, Similar, Snippet};
 use crate::tools::LineBase;
 
 /// Maximum number of characters quoted of a difference.
 const QUOTED: usize = 60;
 
-/// The call that reads a passage; its lines count from `base`.
-pub(super) fn read_call(passage: &Snippet, base: LineBase) -> String {
-    let first = passage.line + base.first() as usize;
+/// How a passage is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading {
+    /// The number of the first line.
+    pub(super) base: LineBase,
+    /// The encoding of the file.
+    pub(super) encoding: EncodingChoice,
+}
+
+/// The call that reads a passage.
+pub(super) fn read_call(passage: &Snippet, reading: Reading) -> String {
+    let first = passage.line + reading.base.first() as usize;
     let last = first + passage.further_lines;
-    format!("read_file start_line={first} end_line={last}")
+    let encoding = match reading.encoding {
+        EncodingChoice::Is(Encoding::Utf8) => String::new(),
+        other => format!(" encoding={}", other.name()),
+    };
+    format!("read_file start_line={first} end_line={last}{encoding}")
 }
 
 /// The contract's name of a kind of difference (contract 5).

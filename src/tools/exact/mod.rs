@@ -12,8 +12,8 @@ mod success;
 use std::path::Path;
 
 use crate::engine::{
-    ChangeOptions, Control, Diff, Error, FilePath, NamePolicy, NameProblem, Result, TextEdit, TextEdits,
-    TextLimits, Workspace, plan_text_edits, unified,
+    ChangeOptions, Control, Diff, EncodingChoice, Error, FilePath, NamePolicy, NameProblem, Result, TextEdit,
+    TextEdits, TextLimits, Workspace, plan_text_edits, unified,
 };
 use crate::tools::arguments::{Argument, Count, List, Request, Takes, Text, Value, arguments, name_as_sent};
 use crate::tools::diff_text::MAX_DIFF;
@@ -228,7 +228,7 @@ impl Call for RejectedEdit {
     fn run(&self, _: &Workspace, wanted: OutputKinds, _: &Control) -> Result<Reply> {
         let error = self.error.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let error = error.unwrap_or(Error::Cancelled);
-        error::reply(&self.path, self.edits, error, wanted, self.guide)
+        error::reply(&self.path, self.edits, error, wanted, (self.guide, EncodingChoice::default()))
     }
 }
 
@@ -241,7 +241,13 @@ impl Call for FileEdit {
         let name = self.place.name.as_str();
         match self.edit(workspace, control) {
             Ok(done) => Ok(success::reply(name, &self.edits, &done, self.dry_run, wanted)),
-            Err(error) => error::reply(name, self.edits.edits().len(), error, wanted, self.guide),
+            Err(error) => error::reply(
+                name,
+                self.edits.edits().len(),
+                error,
+                wanted,
+                (self.guide, EncodingChoice::default()),
+            ),
         }
     }
 }
@@ -252,11 +258,11 @@ pub(super) fn explain(
     edits: usize,
     error: Error,
     wanted: OutputKinds,
-    base: LineBase,
+    (base, encoding): (LineBase, EncodingChoice),
 ) -> Result<Reply> {
     // What was not found needs no other tool.
     let guide = Guide { base, offered: ToolNames::default(), paths: false };
-    error::reply(path, edits, error, wanted, guide)
+    error::reply(path, edits, error, wanted, (guide, encoding))
 }
 
 /// The result of a call, or of a dry run.

@@ -4,15 +4,15 @@ use std::fmt::Write;
 
 use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
-use super::format::{self, read_call};
+use super::format::{self, Reading, read_call};
 use crate::engine::{Diagnosis, InputError, Similar, Unmatched};
-use crate::tools::{LineBase, Members};
+use crate::tools::Members;
 
 pub(super) fn no_match(
     path: &str,
     unmatched: &Unmatched,
     miss: &Diagnosis,
-    base: LineBase,
+    reading: Reading,
 ) -> (String, Members) {
     let Unmatched { edit, edits, old_text, expected, total_lines, .. } = unmatched;
     let message = format!("Could not find exact text in {path}");
@@ -22,7 +22,7 @@ pub(super) fn no_match(
     }
     if !miss.already_applied.is_empty() {
         text.push_str("This edit seems to be already applied: new_text already stands where old_text would have been:\n");
-        miss.already_applied.iter().for_each(|passage| location(&mut text, passage, base));
+        miss.already_applied.iter().for_each(|passage| location(&mut text, passage, reading));
         text.push('\n');
     }
     // A write to a String cannot fail.
@@ -31,12 +31,12 @@ pub(super) fn no_match(
             text,
             "The text stands in line {} (read_file start_line={}) of the file as it is, but an earlier edit of this call changes it before.\n",
             line + 1,
-            line + base.first() as usize
+            line + reading.base.first() as usize
         );
     }
     if !miss.similar.is_empty() {
         text.push_str("File contains similar content that might be what you're looking for:\n\n");
-        miss.similar.iter().for_each(|similar| tell_similar(&mut text, similar, base));
+        miss.similar.iter().for_each(|similar| tell_similar(&mut text, similar, reading));
     } else if !old_text.is_empty() && miss.already_applied.is_empty() {
         text.push_str("Nothing in the file is similar to it.\n\n");
     }
@@ -53,12 +53,12 @@ pub(super) fn no_match(
         expected_occurrences: Some(*expected),
         actual_occurrences: Some(0),
         search_text: Some(start_of(old_text)),
-        similar_content: miss.similar.iter().map(|similar| similar_content(similar, base)).collect(),
+        similar_content: miss.similar.iter().map(|similar| similar_content(similar, reading)).collect(),
         stopped_early: miss.stopped_early,
         already_applied: miss
             .already_applied
             .iter()
-            .map(|passage| MatchLocation::of(passage, base))
+            .map(|passage| MatchLocation::of(passage, reading))
             .collect(),
         ..Default::default()
     };
@@ -67,7 +67,7 @@ pub(super) fn no_match(
     (text, metadata(path, error, fixes, Some(preview)))
 }
 
-fn tell_similar(text: &mut String, similar: &Similar, base: LineBase) {
+fn tell_similar(text: &mut String, similar: &Similar, reading: Reading) {
     let Similar { passage, differences, more, .. } = similar;
     let (line, percent) = (passage.line + 1, (similar.score * 100.0).floor());
     // A write to a String cannot fail.
@@ -78,8 +78,12 @@ fn tell_similar(text: &mut String, similar: &Similar, base: LineBase) {
             write!(text, "Lines {line}-{}:\n{lines}", line + further)
         }
     };
-    let _ =
-        writeln!(text, "  Column {}, {percent}% similar ({})", passage.column + 1, read_call(passage, base));
+    let _ = writeln!(
+        text,
+        "  Column {}, {percent}% similar ({})",
+        passage.column + 1,
+        read_call(passage, reading)
+    );
     if let Some(explanation) = format::explanation(similar) {
         let _ = writeln!(text, "  Difference: {explanation}");
     }
@@ -99,7 +103,7 @@ fn tell_similar(text: &mut String, similar: &Similar, base: LineBase) {
     text.push('\n');
 }
 
-fn similar_content(similar: &Similar, base: LineBase) -> SimilarContent<'_> {
+fn similar_content(similar: &Similar, reading: Reading) -> SimilarContent<'_> {
     let differences = similar.differences.iter().map(|difference| StringDiff {
         kind: format::kind(difference),
         expected: &difference.expected,
@@ -112,7 +116,7 @@ fn similar_content(similar: &Similar, base: LineBase) -> SimilarContent<'_> {
         content: &similar.exact,
         similarity_score: (similar.score * 100.0).floor() / 100.0,
         differences: differences.collect(),
-        read: read_call(&similar.passage, base),
+        read: read_call(&similar.passage, reading),
     }
 }
 

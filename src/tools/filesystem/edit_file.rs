@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use serde_json::json;
 
-use super::text_page::with_likely_encoding;
 use super::{CONTENT, version_meta};
 use crate::engine::{
-    ChangeOptions, Control, EditPlan, Error, FilePath, FileVersion, Found, LineDiff, LineIndex,
-    MAX_LINE_EDITS, Result, Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace, plan_diff,
-    plan_text_edits, tolerant,
+    ChangeOptions, Control, EditPlan, EncodingChoice, Error, FilePath, FileVersion, Found, LineDiff,
+    LineIndex, MAX_LINE_EDITS, Result, Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace,
+    plan_diff, plan_text_edits, tolerant,
 };
 use crate::tools::arguments::{Count, List, Request, Takes, Text, arguments};
 use crate::tools::exact;
 use crate::tools::limited::content;
+use crate::tools::text_page::with_likely_encoding;
 use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
 
 /// Maximum number of edits in one call.
@@ -108,7 +108,7 @@ impl Call for EditFile {
         match self.edit(workspace, wanted, control) {
             Err(error @ Error::Unmatched(_)) => {
                 let count = self.edits.edits().len();
-                exact::explain(self.path.sent(), count, error, wanted, self.base)
+                exact::explain(self.path.sent(), count, error, wanted, (self.base, EncodingChoice::default()))
             }
             Err(error) => Err(with_likely_encoding(workspace, &self.path, error, false, control)),
             reply => reply,

@@ -1,13 +1,10 @@
 //! `list_directory`: the entries of a folder, and of the folders in it down to a depth.
 
-use serde_json::json;
-
 use super::CONTENT;
-use crate::engine::{Control, EntryKind, FilePath, Passed, Result, WalkOptions, WalkStep, Workspace, passed};
+use crate::engine::{Control, FilePath, Result, Workspace};
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
-use crate::tools::limited::LimitedText;
-use crate::tools::walking::{Listed, shown};
+use crate::tools::listing::Listing;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -55,43 +52,10 @@ impl Call for ListDirectory {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let ListArguments { path, depth, cursor } = &self.arguments;
-        let key = depth.0.to_string();
-        let listed = Listed { workspace, tool: TOOL.name, folder: path, arguments: &key };
-        let after = listed.behind(cursor.as_ref())?;
-        let options = WalkOptions { depth: depth.0 as usize, ..WalkOptions::default() };
-        let mut walk = workspace.walk(path, options, control)?;
-        let (mut list, mut last, mut line) = (LimitedText::new(self.limit), Vec::new(), String::new());
-        let mut seen = 0;
-        while let Some(step) = walk.next_step()? {
-            let WalkStep::Entry(entry) = step else { continue };
-            seen += 1;
-            control.progress(seen, None);
-            let is_folder = entry.kind == EntryKind::Folder;
-            match after.as_ref().map(|after| passed(walk.path_from_start(), is_folder, after)) {
-                None | Some(Passed::No) => {}
-                Some(Passed::Above) => continue,
-                Some(Passed::Yes) => {
-                    walk.skip_folder();
-                    continue;
-                }
-            }
-            line.clear();
-            line.push_str(if is_folder { "[DIR] " } else { "[FILE] " });
-            line.push_str(&shown(walk.path_from_start()));
-            if list.push_line(&line) {
-                last.clear();
-                last.extend_from_slice(walk.path_from_start());
-            }
-        }
-        let note = listed.note(&walk.left_out(), cursor.as_ref());
-        let next = || {
-            let mut next = json!({ "path": path.sent(), "cursor": listed.cursor_behind(&last)? });
-            if depth.0 != 1 {
-                next["depth"] = json!(depth.0);
-            }
-            Ok((TOOL.name, next))
-        };
-        list.reply(wanted, "entries", next, note.as_deref())
+        let (folder, cursor, limit) = (path, cursor.as_ref(), self.limit);
+        let (tool, argument, depth, default_depth) = (TOOL.name, "path", depth.0, 1);
+        let listing = Listing { tool, argument, folder, depth, default_depth, cursor, limit };
+        listing.reply(workspace, wanted, control)
     }
 }
 

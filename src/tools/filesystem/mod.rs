@@ -17,7 +17,6 @@ pub(super) mod read_media_file;
 pub(super) mod read_multiple_files;
 pub(super) mod read_text_file;
 pub(super) mod search_files;
-mod text_page;
 pub(super) mod write_file;
 
 use crate::engine::{FileVersion, Result};
@@ -29,7 +28,7 @@ pub(super) const CONTENT: &str =
     r#"{"type":"object","properties":{"content":{"type":"string"}},"required":["content"]}"#;
 
 /// The member of `_meta` with a file's version.
-fn version_meta(version: &FileVersion) -> Members {
+pub(super) fn version_meta(version: &FileVersion) -> Members {
     Members::default().with("file-editor/version", &version.to_string())
 }
 

@@ -5,10 +5,11 @@ use std::fmt::Write;
 use serde_json::json;
 
 use super::CONTENT;
-use super::text_page::{GOES_ON, TextForm, TextPage, WantedText};
+use super::read_text_file::READER;
 use crate::engine::{Control, EncodingChoice, Error, FilePath, LineRange, Result, TextPart, Workspace};
 use crate::tools::arguments::{Argument, Line, List, Request, Takes, Value, arguments, is_object};
 use crate::tools::limited::content;
+use crate::tools::text_page::{TextForm, TextPage, WantedText, found_encoding};
 use crate::tools::{Call, ErrorText, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
 
 /// Maximum number of files in one call.
@@ -196,7 +197,7 @@ impl ReadMultipleFiles {
             true => (TextPart::Whole, TextForm::AsIs),
             false => (TextPart::Lines(file.range), TextForm::Lines),
         };
-        let wanted = WantedText { part, form, encoding: file.encoding };
+        let wanted = WantedText { part, form, encoding: file.encoding, reader: READER };
         TextPage::read(workspace, path, wanted, self.guide.base, share, control)
     }
 
@@ -255,9 +256,9 @@ fn push_file(
     if let Some(next) = &next {
         let separator = if part.ends_with('\n') { "" } else { "\n" };
         // A write to a String cannot fail.
-        let _ = write!(text, "{separator}[Shown: {}. Go on with {GOES_ON} {next}]", page.shown());
+        let _ = write!(text, "{separator}[Shown: {}. Go on with {} {next}]", page.shown(), READER.tool);
     }
-    if let Some(found) = page.found_encoding() {
+    if let Some(found) = found_encoding(page.read.encoding, page.read.encoding_source) {
         let separator = if text.ends_with('\n') { "" } else { "\n" };
         let _ = write!(text, "{separator}[{found}]");
     }

@@ -12,12 +12,12 @@ use crate::engine::{Control, EncodingChoice, FilePath, Pattern, PatternOptions, 
 use crate::tools::arguments::{Count, Keyword, Natural, Request, Takes, UpTo, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::filesystem::CONTENT;
+use crate::tools::pattern_text::{WaysOut, wrong};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
 
 mod content;
 mod files;
 mod hints;
-mod pattern_text;
 mod place;
 mod run;
 mod searched;
@@ -127,6 +127,13 @@ arguments! {
         names_only: Option<bool>,
     }
 }
+
+/// What to send instead of a pattern that cannot be used.
+const WAYS_OUT: WaysOut = WaysOut {
+    not_linear: "search for the part that is not in them, with the context (-C) or a second call to see the rest",
+    syntax: "escape the character with \\, or pass \"fixed_strings\": true to search for the text itself",
+    line_break: "pass \"multiline\": true",
+};
 
 /// A parsed call.
 #[derive(Debug)]
@@ -276,7 +283,7 @@ impl Call for Grep {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let pattern = Pattern::new(&self.pattern, self.how).map_err(pattern_text::wrong)?;
+        let pattern = Pattern::new(&self.pattern, self.how).map_err(|error| wrong(error, &WAYS_OUT))?;
         if let Some(cursor) = &self.cursor {
             cursor.check(self.key(workspace)?)?;
         }

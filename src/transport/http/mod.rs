@@ -188,6 +188,7 @@ async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Futur
         }
     }
     let _ = stop.send(true);
+    server.executor.end_commands();
     let finished = async {
         while connections.join_next().await.is_some() {}
         server.executor.in_progress().below(1).await;

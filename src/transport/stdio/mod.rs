@@ -138,6 +138,7 @@ impl Connection {
             }
         }
         self.enter(ConnectionState::Shutting);
+        self.executor.end_commands();
         self.runtime.block_on(self.executor.in_progress().below(1));
         self.output.flush();
         // Without the runtime's timer: the runtime may be shutting down.

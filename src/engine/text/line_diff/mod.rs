@@ -12,11 +12,13 @@ mod path;
 mod tests;
 mod windows;
 
+use std::borrow::Cow;
+
 use bounded::BoundedText;
 use pair::Pair;
 use windows::{NoWindows, Windows};
 
-use super::splice::EditPlan;
+use super::splice::{EditPlan, Splice};
 
 /// A bound on the number of inserted and deleted lines for [`plan_diff`]; within it, the bound on its work decides.
 pub const MAX_LINE_EDITS: usize = 1 << 16;
@@ -111,6 +113,25 @@ fn diff_from(
     let shown = most.saturating_mul(4).clamp(MAX_WINDOWS, MAX_TEXT);
     let windows = Windows::of_first(old, plan, first, if margin == first { shown } else { MAX_TEXT })?;
     Some(written(name, &windows, &coarse(&windows, max_edits), true, most))
+}
+
+/// The changes by whole lines that make `new` of `old`: the fewest lines, unless that takes too long to find.
+pub(super) fn line_changes<'n>(old: &[u8], new: &'n [u8]) -> Vec<Splice<'n>> {
+    if old == new {
+        return Vec::new();
+    }
+    let (head, mut runs) = (common_head(old, new), Vec::new());
+    add_changes(&mut runs, &old[head..], &new[head..], MAX_LINE_EDITS, &mut { COARSE_WORK });
+    let (mut splices, mut from, mut to) = (Vec::new(), head, head);
+    for Run { kind, bytes, .. } in runs {
+        let gone = from..from + if kind == Kind::Inserted { 0 } else { bytes };
+        let put_in = to..to + if kind == Kind::Deleted { 0 } else { bytes };
+        (from, to) = (gone.end, put_in.end);
+        if kind != Kind::Equal {
+            splices.push(Splice { at: gone, text: Cow::Borrowed(&new[put_in]) });
+        }
+    }
+    splices
 }
 
 /// The result of a search.

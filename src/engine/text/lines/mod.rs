@@ -71,6 +71,16 @@ impl BreakKinds {
     fn and(self, other: BreakKinds) -> BreakKinds {
         BreakKinds { lf: self.lf | other.lf, crlf: self.crlf | other.crlf, cr: self.cr | other.cr }
     }
+
+    /// The kind of all breaks, if there is exactly one.
+    pub(super) fn only(self) -> Option<Break> {
+        match (self.lf, self.crlf, self.cr) {
+            (true, false, false) => Some(Break::Lf),
+            (false, true, false) => Some(Break::CrLf),
+            (false, false, true) => Some(Break::Cr),
+            _ => None,
+        }
+    }
 }
 
 /// The position of one line in the file, in bytes.

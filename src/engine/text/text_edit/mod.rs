@@ -27,7 +27,7 @@ pub use self::diagnose::{Diagnosis, Similar};
 pub use self::table::snippet::Snippet;
 
 /// Maximum number of replacements of one call.
-const MAX_REPLACEMENTS: u64 = 1_000_000;
+pub(super) const MAX_REPLACEMENTS: u64 = 1_000_000;
 
 /// Maximum number of passages in an error.
 const TOLD: usize = 100;
@@ -77,9 +77,16 @@ impl TextEdit {
     /// The number of occurrences that means: every one, at least one.
     pub const ALL: u64 = u64::MAX;
 
+    /// The number of occurrences that means: every one, or none if there is none.
+    pub const ANY: u64 = u64::MAX - 1;
+
     /// Whether this number of occurrences is what the edit expects.
     fn is_met_by(&self, count: u64) -> bool {
-        if self.occurrences == TextEdit::ALL { 0 < count } else { count == self.occurrences }
+        match self.occurrences {
+            TextEdit::ANY => true,
+            TextEdit::ALL => 0 < count,
+            expected => count == expected,
+        }
     }
 }
 
@@ -148,22 +155,16 @@ impl TextEdits {
 
     /// The new texts for a text with these line breaks: if there is only one kind, converted to it.
     fn new_texts(&self, kinds: BreakKinds) -> Vec<&[u8]> {
-        let only = match (kinds.lf, kinds.crlf, kinds.cr) {
-            (true, false, false) => Some((0, Break::Lf)),
-            (false, true, false) => Some((1, Break::CrLf)),
-            (false, false, true) => Some((2, Break::Cr)),
-            _ => None,
-        };
         let given = self.edits.iter().map(|edit| edit.new_text.as_bytes());
-        let Some((slot, brk)) = only else { return given.collect() };
-        let written = self.written[slot]
+        let Some(brk) = kinds.only() else { return given.collect() };
+        let written = self.written[brk as usize]
             .get_or_init(|| self.edits.iter().map(|edit| with_breaks(&edit.new_text, brk)).collect());
         written.iter().zip(given).map(|(text, given)| text.as_ref().map_or(given, String::as_bytes)).collect()
     }
 }
 
 /// `text` with all line breaks converted to `brk`; `None` if that changes nothing.
-fn with_breaks(text: &str, brk: Break) -> Option<String> {
+pub(super) fn with_breaks(text: &str, brk: Break) -> Option<String> {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = memchr::memchr2(b'\n', b'\r', rest.as_bytes()) {

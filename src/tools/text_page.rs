@@ -1,19 +1,29 @@
 //! A page of a text (contract 11): what it shows, how, and the arguments of the call that goes on behind it.
 //!
-//! Knows which bytes of a file an answer holds, and no tool's arguments but those of `read_text_file`.
+//! Knows which bytes of a file an answer holds. The tools that read texts parse the arguments.
 
 use serde_json::json;
 
 use crate::engine::{
-    Control, EncodingChoice, EncodingSource, Error, FilePath, LineRange, PartRead, Result, TextPart,
-    Workspace,
+    Control, Encoding, EncodingChoice, EncodingSource, Error, FilePath, LineEnd, LineRange, LineSink,
+    LineSpan, PartRead, Result, TextEncoding, TextPart, Workspace,
 };
 use crate::tools::LineBase;
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::numbered::{Numbering, count_breaks, fitting, numbered, with_lf};
 
-/// The tool that goes on with every text.
-pub(super) const GOES_ON: &str = "read_text_file";
+/// The tool that goes on behind a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reader {
+    /// Its name.
+    pub(super) tool: &'static str,
+    /// What cursors into its texts belong to: a name that readers of the same arguments share.
+    pub(super) key: &'static str,
+    /// Its argument for the path.
+    pub(super) path: &'static str,
+    /// Whether its error for bytes that are no UTF-8 tells their place, which takes one more pass over the file.
+    pub(super) tells_place: bool,
+}
 
 /// How a text is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,11 +44,12 @@ pub(super) struct WantedText {
     pub(super) part: TextPart,
     pub(super) form: TextForm,
     pub(super) encoding: EncodingChoice,
+    pub(super) reader: Reader,
 }
 
 impl WantedText {
     /// Reads where a text goes on, as a cursor keeps it.
-    pub(super) fn at(position: &str, encoding: EncodingChoice) -> Option<WantedText> {
+    pub(super) fn at(position: &str, encoding: EncodingChoice, reader: Reader) -> Option<WantedText> {
         let mut words = position.split(' ');
         let (kind, byte) = (words.next()?, words.next()?.parse().ok()?);
         let number = words.next().map(|word| word.parse::<u64>().ok());
@@ -58,7 +69,7 @@ impl WantedText {
             }
             _ => return None,
         };
-        Some(WantedText { part, form, encoding })
+        Some(WantedText { part, form, encoding, reader })
     }
 
     /// The last line that is wanted, if the part is lines; `Some(None)`: the last of the file.
@@ -96,7 +107,11 @@ impl<'p> TextPage<'p> {
         control: &Control,
     ) -> Result<TextPage<'p>> {
         let read = workspace.read_part(path, wanted.part, wanted.encoding, limit, control);
-        let read = read.map_err(|error| with_likely_encoding(workspace, path, error, true, control))?;
+        let read = read.map_err(|error| {
+            let error =
+                if wanted.reader.tells_place { with_place(workspace, path, error, control) } else { error };
+            with_likely_encoding(workspace, path, error, true, control)
+        })?;
         let mut page = TextPage { path, wanted, base, read };
         if let (TextForm::Numbered, Some(limit)) = (wanted.form, limit) {
             let fits = fitting(page.read.excerpt.bytes(), page.numbering(), limit);
@@ -107,11 +122,8 @@ impl<'p> TextPage<'p> {
 
     /// A copy of the text as it is told.
     pub(super) fn text(&self) -> Result<String> {
-        let (changed, excerpt) = (|| Error::Changed { name: self.path.sent().into() }, &self.read.excerpt);
-        let text = String::from_utf8(excerpt.bytes().to_vec()).map_err(|_| changed())?;
-        if !excerpt.unchanged() {
-            return Err(changed());
-        }
+        let excerpt = &self.read.excerpt;
+        let text = excerpt.text().ok_or_else(|| Error::Changed { name: self.path.sent().into() })?;
         Ok(match self.wanted.form {
             TextForm::WithoutCrlf if text.contains('\r') => text.replace("\r\n", "\n"),
             TextForm::AsIs | TextForm::WithoutCrlf => text,
@@ -124,6 +136,15 @@ impl<'p> TextPage<'p> {
                 end.unwrap_or(&text).to_owned()
             }
         })
+    }
+
+    /// Whether the page, or its copy, ends in a line break as it is told.
+    pub(super) fn ends_in_break(&self, copy: Option<&str>) -> bool {
+        match (copy, self.wanted.form, self.read.excerpt.bytes().last()) {
+            (Some(copy), ..) => copy.ends_with('\n'),
+            (None, TextForm::Lines, last) => matches!(last, Some(b'\n' | b'\r')),
+            (None, _, last) => last == Some(&b'\n'),
+        }
     }
 
     fn numbering(&self) -> Numbering {
@@ -155,7 +176,7 @@ impl<'p> TextPage<'p> {
 
     /// The arguments of the call that goes on behind a page that was cut: at a line, or with a cursor.
     pub(super) fn next(&self, workspace: &Workspace) -> Result<serde_json::Value> {
-        let mut next = json!({ "path": self.path.sent() });
+        let mut next = json!({ (self.wanted.reader.path): self.path.sent() });
         let encoding = self.next_encoding();
         if encoding != EncodingChoice::default() {
             next["encoding"] = json!(encoding.name());
@@ -169,7 +190,7 @@ impl<'p> TextPage<'p> {
                 }
             }
             _ => {
-                let call = text_key(workspace, self.path, encoding)?;
+                let call = text_key(workspace, self.path, encoding, self.wanted.reader)?;
                 next["cursor"] = json!(Cursor { call, after: self.position(), state: self.state() }.text());
             }
         }
@@ -186,16 +207,6 @@ impl<'p> TextPage<'p> {
                 EncodingChoice::Is(self.read.encoding)
             }
             (encoding, _) => encoding,
-        }
-    }
-
-    /// What is told of an encoding that the server has found.
-    pub(super) fn found_encoding(&self) -> Option<String> {
-        let name = self.read.encoding.name();
-        match self.read.encoding_source {
-            EncodingSource::Given => None,
-            EncodingSource::Mark => Some(format!("Encoding: {name} (by its byte order mark)")),
-            EncodingSource::Guess => Some(format!("Encoding: {name} (guessed)")),
         }
     }
 
@@ -219,20 +230,67 @@ impl<'p> TextPage<'p> {
 }
 
 /// What a cursor into the text of this file in this encoding belongs to.
-pub(super) fn text_key(workspace: &Workspace, path: &FilePath, encoding: EncodingChoice) -> Result<u64> {
+pub(super) fn text_key(
+    workspace: &Workspace,
+    path: &FilePath,
+    encoding: EncodingChoice,
+    reader: Reader,
+) -> Result<u64> {
     let encoding = if encoding == EncodingChoice::default() { "" } else { encoding.name() };
-    call_key(workspace, GOES_ON, path, encoding)
+    call_key(workspace, reader.key, path, encoding)
+}
+
+/// What is told of an encoding that the server has found.
+pub(super) fn found_encoding(encoding: Encoding, source: EncodingSource) -> Option<String> {
+    let name = encoding.name();
+    match source {
+        EncodingSource::Given => None,
+        EncodingSource::Mark => Some(format!("Encoding: {name} (by its byte order mark)")),
+        EncodingSource::Guess => Some(format!("Encoding: {name} (guessed)")),
+    }
+}
+
+/// What is told of a whole text that is written: the encoding that was found, or that the file had another one.
+pub(super) fn written_encoding(encoding: TextEncoding, before: Option<Encoding>) -> Option<String> {
+    let changed =
+        |before: Encoding| format!("Encoding: was {}, is now {}", before.name(), encoding.encoding.name());
+    found_encoding(encoding.encoding, encoding.source).or(before.map(changed))
+}
+
+/// The error for a file that is not text in UTF-8, with the place of the first bytes that are none.
+pub(super) fn with_place(workspace: &Workspace, path: &FilePath, error: Error, control: &Control) -> Error {
+    struct Nothing;
+    impl LineSink for Nothing {
+        fn begin(&mut self) {}
+
+        fn take(&mut self, _: u64, _: &str) -> Result<bool> {
+            Ok(true)
+        }
+    }
+    if !matches!(error, Error::InvalidUtf8) {
+        return error;
+    }
+    // No line is wanted, so none is too long.
+    let span = LineSpan { start: Some(LineEnd::At(u64::MAX)), end: None };
+    match workspace.each_line(path, EncodingChoice::default(), span, &mut Nothing, control) {
+        Err(placed @ Error::Undecodable { .. }) => placed,
+        _ => error,
+    }
 }
 
 /// The error for a file that is not text in UTF-8, with its likely encoding.
-pub(super) fn with_likely_encoding(
+pub(in crate::tools) fn with_likely_encoding(
     workspace: &Workspace,
     path: &FilePath,
     error: Error,
     takes_encoding: bool,
     control: &Control,
 ) -> Error {
-    if !matches!(error, Error::InvalidUtf8 | Error::NotText { .. }) {
+    let is_of_utf_8 = match &error {
+        Error::Undecodable { encoding, .. } => *encoding == Encoding::Utf8,
+        error => matches!(error, Error::InvalidUtf8 | Error::NotText { .. }),
+    };
+    if !is_of_utf_8 {
         return error;
     }
     let likely = workspace.likely_encoding(path, control).unwrap_or(None);
@@ -246,10 +304,12 @@ pub(super) fn with_likely_encoding(
 mod tests {
     use super::*;
 
+    const READER: Reader = Reader { tool: "read", key: "read", path: "path", tells_place: false };
+
     #[test]
     fn only_what_a_page_writes_is_a_position() {
         for position in ["text 5", "head 5 2", "tail 0", "lines 5 1 9", "lines 5 1 -", "numbered 5 1 -"] {
-            assert!(WantedText::at(position, EncodingChoice::Auto).is_some(), "{position}");
+            assert!(WantedText::at(position, EncodingChoice::Auto, READER).is_some(), "{position}");
         }
         for position in [
             "",
@@ -264,7 +324,7 @@ mod tests {
             "lines 5 - 9",
             "file 5",
         ] {
-            assert!(WantedText::at(position, EncodingChoice::Auto).is_none(), "{position}");
+            assert!(WantedText::at(position, EncodingChoice::Auto, READER).is_none(), "{position}");
         }
     }
 }

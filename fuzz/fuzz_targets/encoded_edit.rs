@@ -1,0 +1,77 @@
+//! Compares changes by old and new text with a naive reading, in every encoding.
+//!
+//! Must hold for any bytes, any texts and any encoding:
+//! - where the file is text, the result is what the same change of the decoded text gives, encoded;
+//! - where it is not, or a text cannot be encoded, there is an error or only whole places of the old_text change;
+//! - nothing panics, whatever the bytes are.
+//!
+//! Input: the encoding, the mode, the lengths of the old_text and the new_text, both, and the bytes of the file.
+
+#![no_main]
+
+use std::time::Duration;
+
+use file_editor::engine::{
+    Budget, ChangeScope, Control, Encoding, EncodingChoice, IfMissing, LineIndex, TextChange, TextDone,
+    TextLimits, plan_text_change,
+};
+use libfuzzer_sys::fuzz_target;
+
+const CHOICES: [EncodingChoice; 8] = [
+    EncodingChoice::Is(Encoding::Utf16Le),
+    EncodingChoice::Is(Encoding::Utf16Be),
+    EncodingChoice::Is(Encoding::Windows1251),
+    EncodingChoice::Is(Encoding::Windows1252),
+    EncodingChoice::Is(Encoding::Iso8859_1),
+    EncodingChoice::Is(Encoding::Iso8859_15),
+    EncodingChoice::Utf16,
+    EncodingChoice::Auto,
+];
+
+fuzz_target!(|data: &[u8]| {
+    let Some(([number, mode, lengths @ ..], rest)) = data.split_first_chunk::<4>() else { return };
+    let choice = CHOICES[usize::from(*number) % CHOICES.len()];
+    let (old_text, rest) = rest.split_at(usize::from(lengths[0]).min(rest.len()));
+    let (new_text, old) = rest.split_at(usize::from(lengths[1]).min(rest.len()));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(['\0', '\u{fffd}'], "?");
+    let (old_text, new_text) = (text(old_text), text(new_text));
+    let change = match mode % 4 {
+        0 => TextChange::Whole(new_text.clone()),
+        1 => TextChange::Append(new_text.clone()),
+        2 => TextChange::every(old_text.clone(), new_text.clone(), IfMissing::Keep),
+        _ => TextChange::every(old_text.clone(), new_text.clone(), IfMissing::Fail),
+    };
+    let empty = LineIndex::build(b"").expect("it is text");
+    let budget = Budget::new(usize::MAX);
+    let limits = TextLimits { passages: 0, max_bytes: 1 << 30, memory: &budget };
+    let scope = ChangeScope { name: "f", max_diff: 4_096, limits };
+    let control = Control::new(Duration::from_secs(60));
+    let Ok(planned) = plan_text_change(choice, (&empty, old), &change, scope, &control) else { return };
+    let planned = planned.expect("the file does not change");
+    assert!(planned.diff.text.len() <= 4_096);
+    let mut new = Vec::new();
+    planned.plan.write_to(old, &mut new).expect("a vector takes all");
+    let encoding = planned.text.encoding;
+    let Ok(decoded) = encoding.decode(old) else { return };
+    let result = encoding.decode(&new).expect("text stays text");
+    match (&change, planned.done) {
+        (TextChange::Whole(_), _) => assert!(result.ends_with(&new_text)),
+        (TextChange::Append(_), _) => {
+            let start = result.strip_suffix(&*new_text).expect("it is at the end");
+            assert!(start == decoded || decoded.is_empty() && start == "\u{feff}");
+        }
+        (_, TextDone::Missed) => assert_eq!(result, decoded),
+        (_, TextDone::Replaced { count, .. }) if !old_text.contains(['\n', '\r']) => {
+            let (mark, body) = match decoded.strip_prefix('\u{feff}') {
+                Some(body) if !encoding.mark().is_empty() => ("\u{feff}", body),
+                _ => ("", &*decoded),
+            };
+            assert_eq!(count as usize, body.matches(&*old_text).count());
+            // Breaks of the new text may become the file's own.
+            if !new_text.contains(['\n', '\r']) {
+                assert_eq!(result, mark.to_owned() + &body.replace(&*old_text, &new_text));
+            }
+        }
+        _ => {}
+    }
+});

@@ -1,0 +1,117 @@
+//! The processes of a session: all that a command has started, whatever groups it made of them. A program such as `timeout`
+//! and a shell with job control make groups of their own; only a program that makes a session of its own is not found here.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
+};
+
+/// The longest time for killing processes that start others all the time.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// A session by its leader, the supervisor, which does not count as a member. Its number is that of no other session while
+/// the leader was not waited for, also if it has ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Session(pub(super) Pid);
+
+/// A process of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Member {
+    process: Pid,
+    group: i32,
+    /// It was not waited for yet.
+    has_ended: bool,
+}
+
+impl Session {
+    /// Sends a signal to all members. SIGKILL reaches also those that they start meanwhile.
+    pub(super) fn signal(self, group: Pid, signal: Signal) {
+        let start = Instant::now();
+        let mut before: Vec<Pid> = Vec::new();
+        loop {
+            let members = self.members();
+            // At once, so that none of the group starts another in between. Only if the group still is what it was.
+            let (in_group, others): (Vec<&Member>, Vec<&Member>) =
+                members.iter().partition(|member| member.group == group.as_raw_pid());
+            if !in_group.is_empty() {
+                let _ = kill_process_group(group, signal);
+            }
+            others.iter().for_each(|member| self.send(member.process, signal));
+            // What a program starts to end well is not to be ended. What was killed starts nothing: if all that there is
+            // was killed before, no more can come.
+            let all_were_there = members.iter().all(|member| before.contains(&member.process));
+            if signal != Signal::KILL || all_were_there || LONGEST < start.elapsed() {
+                return;
+            }
+            before = members.iter().map(|member| member.process).collect();
+        }
+    }
+
+    /// One of the members that have not ended.
+    pub(super) fn any(self) -> Option<Pid> {
+        self.members().into_iter().find(|member| !member.has_ended).map(|member| member.process)
+    }
+
+    /// Whether this process is a member that has not ended.
+    pub(super) fn has(self, process: Pid) -> bool {
+        self.member(process).is_some_and(|member| !member.has_ended)
+    }
+
+    fn members(self) -> Vec<Member> {
+        let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let processes = names.filter_map(|name| name.to_str()?.parse().ok().and_then(Pid::from_raw));
+        processes.filter_map(|process| self.member(process)).collect()
+    }
+
+    /// This process, if it is a member.
+    fn member(self, process: Pid) -> Option<Member> {
+        let stat = fs::read(format!("/proc/{}/stat", process.as_raw_pid())).ok()?;
+        let (session, member) = parse(process, &stat)?;
+        (session == self.0.as_raw_pid() && process != self.0).then_some(member)
+    }
+
+    /// Sends a signal to a member.
+    fn send(self, process: Pid, signal: Signal) {
+        // Its number may be that of another process by now. That cannot happen to an open process.
+        let _ = match pidfd_open(process, PidfdFlags::empty()) {
+            Ok(open) if self.member(process).is_some() => pidfd_send_signal(open, signal),
+            Ok(_) => Ok(()),
+            // An old system.
+            Err(_) => kill_process(process, signal),
+        };
+    }
+}
+
+/// The session of a process, and what else its file `stat` says. The program's name in it can have any bytes.
+fn parse(process: Pid, stat: &[u8]) -> Option<(i32, Member)> {
+    let name_end = stat.iter().rposition(|byte| *byte == b')')?;
+    let mut fields = std::str::from_utf8(&stat[name_end + 1..]).ok()?.split_ascii_whitespace();
+    let (state, _parent, group, session) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+    let member = Member { process, group: group.parse().ok()?, has_ended: matches!(state, "Z" | "X") };
+    Some((session.parse().ok()?, member))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_by_its_stat_whatever_its_name_is() {
+        let process = Pid::INIT;
+        let member = |group, has_ended| Member { process, group, has_ended };
+        assert_eq!(parse(process, b"1 (sleep) S 2 3 4 0 -1"), Some((4, member(3, false))));
+        assert_eq!(parse(process, b"1 (a) S 7 8 9\xff) Z 2 3 4 0 -1"), Some((4, member(3, true))));
+        assert_eq!(parse(process, b"1 (sleep) S 2 3"), None);
+        assert_eq!(parse(process, b""), None);
+    }
+
+    #[test]
+    fn the_leader_is_no_member() {
+        let session = rustix::process::getsid(None).unwrap();
+        assert!(!Session(session).has(session));
+        let this = rustix::process::getpid();
+        assert!(this == session || Session(session).has(this));
+    }
+}

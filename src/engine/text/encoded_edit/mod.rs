@@ -1,0 +1,399 @@
+//! Changes a text as a whole, at every place of an old_text, or at its end, in any encoding (contract 15).
+//!
+//! Pure: takes the bytes of a file and the change; returns an [`EditPlan`] with what it does, or an error. Knows no files
+//! and no interfaces. A text in UTF-8 is searched by [`text_edit`]. In other encodings the old_text is searched in the
+//! encoded bytes ([`places`]), and only they are replaced: what is no character elsewhere stays.
+
+mod encoded;
+mod places;
+#[cfg(test)]
+mod tests;
+mod whole;
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use self::encoded::{EncodedText, is_first_half, is_second_half};
+use self::places::Places;
+use super::diff::{Diff, unified_in};
+use super::lines::LineIndex;
+use super::splice::{Change, EditPlan, Splice};
+use super::text_edit::{self, Found, TextEdit, TextEdits, TextLimits, with_breaks};
+use crate::engine::encoding::{Encoding, EncodingChoice, Likely, LineScan, Malformed, TextEncoding};
+use crate::engine::{Control, Error, Result, Share};
+
+/// Memory that a change may hold without taking it from the shared budget.
+const UNCOUNTED: usize = 256 << 10;
+
+/// Bytes of a text that are decoded to explain why an old_text is not in it.
+const EXPLAINED: usize = 24 << 20;
+
+/// One change of a text.
+#[derive(Debug)]
+pub enum TextChange {
+    /// The whole text becomes this one.
+    Whole(String),
+    /// Every place of an old_text is replaced.
+    Every(EveryPlace),
+    /// A text is added at the end, as it is.
+    Append(String),
+}
+
+/// Every place of an old_text is replaced by a new_text.
+#[derive(Debug)]
+pub struct EveryPlace {
+    /// The one edit.
+    edits: TextEdits,
+    missing: IfMissing,
+}
+
+/// What is done if an old_text is not in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfMissing {
+    /// The new_text is added at the end.
+    Append,
+    /// Nothing.
+    Keep,
+    /// It is an error that explains it.
+    Fail,
+}
+
+/// The plan of a change, and its report.
+#[derive(Debug)]
+pub struct ChangePlanned<'t> {
+    /// The changes in bytes.
+    pub plan: EditPlan<'t>,
+    /// What is done.
+    pub done: TextDone,
+    /// How the text is encoded.
+    pub text: TextEncoding,
+    /// What the plan changes, by lines.
+    pub diff: Diff,
+    /// The memory that the plan holds.
+    pub held: Share,
+}
+
+/// What a change does. Lines are 0-based, of the text before the change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextDone {
+    /// The whole text is replaced.
+    Written {
+        /// Lines of the old text.
+        before: u64,
+        /// Lines of the new text.
+        after: u64,
+    },
+    /// Every place is replaced.
+    Replaced {
+        /// Their number.
+        count: u64,
+        /// The first and the last line of the first places.
+        lines: Vec<RangeInclusive<u64>>,
+    },
+    /// The new text is added at the end.
+    Appended {
+        /// The line where it begins.
+        line: u64,
+        /// Whether that line has text before it.
+        goes_on: bool,
+    },
+    /// Nothing: the old_text is not there.
+    Missed,
+}
+
+/// What a plan is made of besides the change.
+#[derive(Debug, Clone, Copy)]
+pub struct ChangeScope<'s> {
+    /// The name of the file in the diff and in errors.
+    pub name: &'s str,
+    /// Maximum size of the diff in bytes.
+    pub max_diff: usize,
+    /// The limits of the result and of memory.
+    pub limits: TextLimits<'s>,
+}
+
+impl TextChange {
+    /// The change of every place of `old_text`.
+    pub fn every(old_text: String, new_text: String, missing: IfMissing) -> TextChange {
+        let occurrences = if missing == IfMissing::Fail { TextEdit::ALL } else { TextEdit::ANY };
+        let edits = TextEdits::new(vec![TextEdit { old_text, new_text, occurrences }]);
+        TextChange::Every(EveryPlace { edits, missing })
+    }
+}
+
+/// Plans a change of the file whose bytes are `old`, none for a new file. Returns `None` if `old` is changing.
+///
+/// `index` describes `old` if the choice is UTF-8 and `old` is valid, unless the change is of the whole text; else it is not
+/// used.
+///
+/// # Errors
+///
+/// [`Error::InvalidUtf8`], [`Error::NotText`] or [`Error::OtherEncoding`] for bytes that are no text, [`Error::Unencodable`]
+/// for a new text, [`Error::Undecodable`] for bytes that would become part of another character, and those of
+/// [`text_edit::plan`] for the old_text.
+pub fn plan<'t>(
+    choice: EncodingChoice,
+    (index, old): (&LineIndex, &[u8]),
+    change: &'t TextChange,
+    scope: ChangeScope<'_>,
+    control: &Control,
+) -> Result<Option<ChangePlanned<'t>>> {
+    let text = match change {
+        TextChange::Whole(_) => choice.for_content(old),
+        _ => choice.of_text(old),
+    };
+    let text = text.map_err(|likely| no_text(scope.name, old, likely))?;
+    let planner = Planner { choice, text, old, scope, control };
+    match change {
+        TextChange::Whole(content) => planner.whole(content).map(Some),
+        TextChange::Append(new_text) => planner.append(new_text),
+        TextChange::Every(every) => planner.every(every, index),
+    }
+}
+
+/// The error for bytes whose encoding is not found.
+fn no_text(name: &str, old: &[u8], likely: Option<Likely>) -> Error {
+    let error = match memchr::memchr(0, old) {
+        Some(_) => Error::NotText { name: name.into() },
+        None => Error::InvalidUtf8,
+    };
+    match (likely, error) {
+        (None, error @ Error::NotText { .. }) => error,
+        (likely, error) => {
+            Error::OtherEncoding { name: name.into(), error: Box::new(error), likely, takes_encoding: true }
+        }
+    }
+}
+
+struct Planner<'p> {
+    choice: EncodingChoice,
+    text: TextEncoding,
+    old: &'p [u8],
+    scope: ChangeScope<'p>,
+    control: &'p Control,
+}
+
+impl<'p> Planner<'p> {
+    fn encoded(&self) -> EncodedText<'p> {
+        EncodedText { encoding: self.text.encoding, old: self.old, start: self.text.mark().len() }
+    }
+
+    /// Whether the file has no text: it is new, or empty but for a byte order mark.
+    fn is_empty(&self) -> bool {
+        self.old.len() == self.text.mark().len()
+    }
+
+    fn memory(&self, bytes: usize) -> Result<Share> {
+        let mut held = self.scope.limits.memory.share();
+        if held.grow(bytes.saturating_sub(UNCOUNTED)) { Ok(held) } else { Err(Error::Busy) }
+    }
+
+    /// The bytes of new text.
+    fn encode(&self, new_text: &str) -> Result<Vec<u8>> {
+        let (encoding, mut out) = (self.text.encoding, Vec::new());
+        encoding.encode(new_text, &mut out).map_err(|lacking| Error::Unencodable { encoding, lacking })?;
+        Ok(out)
+    }
+
+    fn planned<'t>(&self, plan: EditPlan<'t>, done: TextDone, held: Share) -> ChangePlanned<'t> {
+        let ChangeScope { name, max_diff, .. } = self.scope;
+        let diff = unified_in(self.text.encoding, self.old, &plan, name, max_diff);
+        ChangePlanned { plan, done, text: self.text, diff, held }
+    }
+
+    /// Adds a text at the end. The first text of a file gets the mark of its encoding, if that has one.
+    fn append<'t>(&self, new_text: &'t str) -> Result<Option<ChangePlanned<'t>>> {
+        if self.is_empty() {
+            let planned = self.of_empty(new_text)?;
+            return Ok(Some(ChangePlanned {
+                done: TextDone::Appended { line: 0, goes_on: false },
+                ..planned
+            }));
+        }
+        let text = self.encoded();
+        let is_utf_8 = self.text.encoding == Encoding::Utf8;
+        if text.has_nul() {
+            return Err(Error::NotText { name: self.scope.name.into() });
+        }
+        let (line, goes_on) = text.end()?;
+        let new = match is_utf_8 {
+            true => Cow::Borrowed(new_text.as_bytes()),
+            false => Cow::Owned(self.encode(new_text)?),
+        };
+        let end = self.old.len();
+        let plan = EditPlan::new(vec![Splice { at: end..end, text: new }], self.old);
+        let held = self.memory(0)?;
+        Ok(plan.map(|plan| self.planned(plan, TextDone::Appended { line, goes_on }, held)))
+    }
+
+    /// Gives an empty file its first text.
+    fn of_empty<'t>(&self, content: &'t str) -> Result<ChangePlanned<'t>> {
+        let likely = |likely| no_text(self.scope.name, self.old, likely);
+        let text = self.choice.for_content(self.old).map_err(likely)?;
+        Planner { text, ..*self }.whole(content)
+    }
+
+    fn every<'t>(&self, every: &'t EveryPlace, index: &LineIndex) -> Result<Option<ChangePlanned<'t>>> {
+        let [edit] = every.edits.edits() else { return Ok(None) };
+        if edit.old_text.is_empty() {
+            if !self.is_empty() {
+                let problem = "it is empty, but the file is not; expected text that is in the file, \"*\" for the whole \
+                    content, or no old_text to append new_text";
+                return Err(Error::InvalidArguments { at: "old_text".into(), problem: problem.into() });
+            }
+            return self.of_empty(&edit.new_text).map(Some);
+        }
+        let planned = match (self.text.encoding, self.choice) {
+            // The index of wrong bytes describes nothing.
+            (Encoding::Utf8, _) if simdutf8::basic::from_utf8(self.old).is_err() => {
+                self.every_encoded(every, edit)?
+            }
+            (Encoding::Utf8, EncodingChoice::Is(_)) => self.every_in_utf_8(&every.edits, index)?,
+            (Encoding::Utf8, _) => {
+                let Ok(index) = LineIndex::build(self.old) else { return Ok(None) };
+                self.every_in_utf_8(&every.edits, &index)?
+            }
+            _ => self.every_encoded(every, edit)?,
+        };
+        let Some(planned) = planned else { return Ok(None) };
+        match (planned.done == TextDone::Missed, every.missing) {
+            (true, IfMissing::Append) => self.append(&edit.new_text),
+            _ => Ok(Some(planned)),
+        }
+    }
+
+    fn every_in_utf_8<'t>(
+        &self,
+        edits: &'t TextEdits,
+        index: &LineIndex,
+    ) -> Result<Option<ChangePlanned<'t>>> {
+        let limits = TextLimits { passages: TextLimits::EACH, ..self.scope.limits };
+        let planned = text_edit::plan(index, self.old, edits, limits, self.control);
+        let planned = planned.map_err(|error| match error {
+            Error::InvalidArguments { problem, .. } => {
+                Error::InvalidArguments { at: "old_text".into(), problem }
+            }
+            error => error,
+        })?;
+        let Some(text_edit::TextPlanned { plan, applied, held }) = planned else { return Ok(None) };
+        let Some(applied) = applied.first().filter(|applied| applied.replaced > 0) else {
+            return Ok(Some(self.planned(plan, TextDone::Missed, held)));
+        };
+        let lines = applied.passages.iter().map(|passage| {
+            let first = passage.line as u64;
+            first..=first + passage.further_lines as u64
+        });
+        let done = TextDone::Replaced { count: applied.replaced, lines: lines.collect() };
+        Ok(Some(self.planned(plan, done, held)))
+    }
+
+    fn every_encoded<'t>(&self, every: &EveryPlace, edit: &TextEdit) -> Result<Option<ChangePlanned<'t>>> {
+        let text = self.encoded();
+        if text.has_nul() {
+            return Err(Error::NotText { name: self.scope.name.into() });
+        }
+        // In the search, a symbol of the old_text takes six bytes at most.
+        let mut held = self.memory(6 * edit.old_text.len())?;
+        let places = places::find(&text, &edit.old_text, self.control)?;
+        if places.count == 0 {
+            return match every.missing {
+                IfMissing::Fail => Err(self.explained(&every.edits)?),
+                _ => Ok(Some(self.planned(EditPlan::default(), TextDone::Missed, held))),
+            };
+        }
+        let only = if edit.new_text.contains(['\n', '\r']) { text.break_kinds().only() } else { None };
+        let with_own_breaks = only.and_then(|only| with_breaks(&edit.new_text, only));
+        let new = self.encode(with_own_breaks.as_deref().unwrap_or(&edit.new_text))?;
+        if new.is_empty() {
+            joins_no_halves(&text, &places)?;
+        }
+        let part = 0..new.len();
+        let changes = places.iter().map(|at| Change { at, text: 0, part: part.clone() });
+        let Some(plan) = EditPlan::of_parts(changes, [new], self.old) else { return Ok(None) };
+        if !held.grow((plan.memory() + places.memory() + part.len()).saturating_sub(UNCOUNTED)) {
+            return Err(Error::Busy);
+        }
+        let lines = lines_of(&text, &places);
+        let done = TextDone::Replaced { count: places.count, lines };
+        Ok(Some(self.planned(plan, done, held)))
+    }
+
+    /// As much of the text as there is memory to explain a miss in: half of it, or half of that, if other edits have the rest.
+    fn explainable<'w>(&self, whole: &'w [u8]) -> Result<(Share, &'w [u8])> {
+        let mut len = whole.len().min(EXPLAINED);
+        loop {
+            match self.memory(3 * len) {
+                Err(_) if len > UNCOUNTED => len /= 2,
+                held => return Ok((held?, &whole[..len])),
+            }
+        }
+    }
+
+    /// The error for an old_text that is not there: what is similar to it in the decoded text.
+    fn explained(&self, edits: &TextEdits) -> Result<Error> {
+        let text = self.encoded();
+        let whole = &self.old[text.start..];
+        let (_held, shown) = self.explainable(whole)?;
+        let is_cut = shown.len() < whole.len();
+        let decoded = self.text.encoding.decode_lossy(shown);
+        let Ok(index) = LineIndex::build(decoded.as_bytes()) else {
+            return Ok(Error::NotText { name: self.scope.name.into() });
+        };
+        match text_edit::plan(&index, decoded.as_bytes(), edits, self.scope.limits, self.control) {
+            Err(Error::Unmatched(mut unmatched)) => {
+                if let Found::Nothing(diagnosis) = &mut unmatched.found {
+                    diagnosis.stopped_early |= is_cut;
+                }
+                Ok(Error::Unmatched(unmatched))
+            }
+            Err(error) => Err(error),
+            // What is no character looks like U+FFFD once it is decoded, and only there.
+            Ok(_) => {
+                let problem = "it is not in the file; expected text that is";
+                Ok(Error::InvalidArguments { at: "old_text".into(), problem: problem.into() })
+            }
+        }
+    }
+}
+
+/// Fails if the removal of these places would make a character of two parts of characters.
+fn joins_no_halves(text: &EncodedText, places: &Places) -> Result<()> {
+    if text.encoding.unit() != 2 && text.encoding != Encoding::Utf8 {
+        return Ok(());
+    }
+    // Places that touch each other are removed together.
+    let mut start = text.start;
+    let mut end = text.start;
+    for at in places.iter() {
+        start = if at.start == end { start } else { at.start };
+        end = at.end;
+        if let Some(part) = text.open_character(start).filter(|_| text.is_inside_character(end)) {
+            return Err(text.malformed(part, Malformed::Incomplete));
+        }
+        let is_joined = text.encoding.unit() == 2
+            && text.unit_before(start).is_some_and(is_first_half)
+            && text.unit(end).is_some_and(is_second_half);
+        if is_joined {
+            return Err(text.malformed(start - 2..start, Malformed::LoneSurrogate));
+        }
+    }
+    Ok(())
+}
+
+/// The first and the last line of the first places.
+fn lines_of(text: &EncodedText, places: &Places) -> Vec<RangeInclusive<u64>> {
+    let (mut scan, mut done) = (LineScan::new(text.encoding, text.start as u64), text.start);
+    let mut line_at = |at: usize| {
+        let line = scan.line_at(text.old.get(done..at).unwrap_or_default());
+        done = at;
+        line
+    };
+    let range = |at: &std::ops::Range<usize>| {
+        let (first, _) = line_at(at.start);
+        let (last, begins) = line_at(at.end);
+        // A break at the end belongs to the line that it ends.
+        let ends_in_break = begins == at.end as u64 && first < last;
+        first..=last - u64::from(ends_in_break)
+    };
+    places.first.iter().map(range).collect()
+}

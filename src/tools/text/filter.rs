@@ -1,0 +1,285 @@
+//! The lines of a text that a call wants: a range, then a pattern, then no blank lines, then a number (contract 15).
+//!
+//! The lines come from the engine block by block. The answer is all that is held of them.
+
+use serde_json::json;
+
+use crate::engine::{
+    Control, EncodingChoice, EncodingSource, FilePath, LineEnd, LineMatcher, LineSink, LineSpan, LinesRead,
+    Pattern, PatternOptions, Result, Workspace, behind_break, char_boundary, line_end,
+};
+use crate::tools::filesystem::version_meta;
+use crate::tools::numbered::count_breaks;
+use crate::tools::page_call::room_for_last_line;
+use crate::tools::pattern_text::{WaysOut, wrong};
+use crate::tools::text_page::{Reader, found_encoding, with_likely_encoding};
+use crate::tools::{LineBase, Members, OutputKinds, Reply};
+
+/// Matching lines that are looked for at once.
+const HITS: usize = 1_024;
+
+/// Room for the words of the last line, in bytes, without the call that goes on.
+const WORDS: usize = 160;
+
+/// What to send instead of a pattern that cannot be used.
+const WAYS_OUT: WaysOut = WaysOut {
+    not_linear: "match the part that is not in them",
+    syntax: "escape the character with \\ to match it itself",
+    line_break: "leave it out",
+};
+
+/// How lines are read and told.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LineForm {
+    /// Each line begins with its number.
+    pub(super) numbers: bool,
+    pub(super) encoding: EncodingChoice,
+    pub(super) reader: Reader,
+}
+
+/// Which lines are wanted.
+#[derive(Debug)]
+pub(super) struct Filter {
+    pub(super) span: LineSpan,
+    pub(super) pattern: Option<String>,
+    pub(super) skip_empty: bool,
+    /// How many at most.
+    pub(super) most: Option<u64>,
+    pub(super) form: LineForm,
+}
+
+impl Filter {
+    /// The lines as a tool's reply. Programs that take no text get all.
+    pub(super) fn reply(
+        &self,
+        path: &FilePath,
+        base: LineBase,
+        limit: Option<usize>,
+        workspace: &Workspace,
+        kinds: OutputKinds,
+        control: &Control,
+    ) -> Result<Reply> {
+        let pattern = self.pattern.as_deref().map(|text| Pattern::new(text, PatternOptions::default()));
+        let pattern = pattern.transpose().map_err(|error| wrong(error, &WAYS_OUT))?;
+        let limit = limit.filter(|_| kinds.text);
+        let mut lines = Lines {
+            filter: self,
+            base,
+            matcher: pattern.as_ref().map(|pattern| LineMatcher::new(pattern, control)),
+            room: limit.map(|limit| limit.saturating_sub(room_for_last_line(path).min(limit / 2))),
+            told: Told::default(),
+        };
+        let read = workspace.each_line(path, self.form.encoding, self.span, &mut lines, control);
+        let read = read.map_err(|error| with_likely_encoding(workspace, path, error, true, control))?;
+        let LinesRead { version, encoding, encoding_source } = read;
+        let Told { text, .. } = &lines.told;
+        let (last_line, truncated) = self.last_line(path, base, limit, &lines.told, &read);
+        let text = [text, &*last_line].concat();
+        let note = found_encoding(encoding, encoding_source);
+        let found = note.as_ref().map(|_| encoding.name());
+        let meta = version_meta(&version)
+            .with_some("file-editor/encoding", found.as_ref())
+            .with_some("file-editor/truncated", truncated.as_ref());
+        let data = Members::default().with("content", &text).with("version", &version.to_string());
+        let data = if kinds.data { data.with_some("encoding", found.as_ref()) } else { Members::default() };
+        Ok(Reply { text, data, note, meta, ..Reply::default() })
+    }
+
+    /// The last line of an answer that was cut, and what `_meta` says of it.
+    fn last_line(
+        &self,
+        path: &FilePath,
+        base: LineBase,
+        limit: Option<usize>,
+        told: &Told,
+        read: &LinesRead,
+    ) -> (String, Option<serde_json::Value>) {
+        let Told { text, shown, total, last, is_full, cut } = told;
+        if !is_full {
+            return (String::new(), None);
+        }
+        let (tool, argument) = (self.form.reader.tool, self.form.reader.path);
+        let line = last + base.first();
+        let mut next = self.again(base, read);
+        next["start_line"] = json!(line + 1);
+        if let Some(most) = self.most {
+            next["max_lines"] = json!(most - shown);
+        }
+        let mut full = json!({ (argument): path.sent() });
+        for (name, value) in next.as_object().into_iter().flatten() {
+            full[name] = value.clone();
+        }
+        let mut go_on = format!("{tool} {full}");
+        if limit.is_some_and(|limit| text.len() + go_on.len() + WORDS > limit) {
+            // A long pattern or path, say, which the client has.
+            next.as_object_mut()
+                .into_iter()
+                .for_each(|next| next.retain(|name, _| CHANGES.contains(&&**name)));
+            go_on = format!("{tool}, the same arguments and {next}");
+        }
+        let whole = cut.map(|_| self.whole_line(path, line, read));
+        let what = match (cut, &whole) {
+            (Some(bytes), Some(whole)) => format!(
+                "the first {bytes} bytes of line {line}, which is too long for an answer; see all of it with {tool} {whole}"
+            ),
+            _ => format!("{shown} of {total} lines, the last of them line {line}"),
+        };
+        let has_next = shown < total;
+        let go_on = if has_next { format!(". Go on with {go_on}") } else { String::new() };
+        let next = has_next.then_some(full);
+        let mut truncated = json!({ "shown": shown, "of": total, "next": next });
+        if let Some(whole) = whole {
+            truncated["cut"] = json!({ "line": line, "bytes": cut, "next": whole });
+        }
+        (format!("\n[Shown: {what}{go_on}]"), Some(truncated))
+    }
+
+    /// The arguments of the call that reads all of this line.
+    fn whole_line(&self, path: &FilePath, line: u64, read: &LinesRead) -> serde_json::Value {
+        let mut whole = json!({ (self.form.reader.path): path.sent() });
+        self.add_encoding(&mut whole, read);
+        whole["start_line"] = json!(line);
+        whole["end_line"] = json!(line);
+        whole
+    }
+
+    /// The encoding for a further call. What was found for this one is kept.
+    fn add_encoding(&self, arguments: &mut serde_json::Value, read: &LinesRead) {
+        let encoding = match (self.form.encoding, read.encoding_source) {
+            (EncodingChoice::Auto, EncodingSource::Mark | EncodingSource::Guess) => read.encoding.name(),
+            (encoding, _) => encoding.name(),
+        };
+        if encoding != EncodingChoice::default().name() {
+            arguments["encoding"] = json!(encoding);
+        }
+    }
+
+    /// The arguments of the same call, but for its file and where it begins.
+    fn again(&self, base: LineBase, read: &LinesRead) -> serde_json::Value {
+        let mut again = json!({});
+        self.add_encoding(&mut again, read);
+        match self.span.end {
+            Some(LineEnd::At(line)) => again["end_line"] = json!(line.saturating_add(base.first())),
+            Some(LineEnd::FromEnd(count)) => {
+                again["end_line"] = json!(-i64::try_from(count).unwrap_or(i64::MAX))
+            }
+            None => {}
+        }
+        if let Some(pattern) = &self.pattern {
+            again["pattern"] = json!(pattern);
+        }
+        for (name, is_set) in [("skip_empty", self.skip_empty), ("line_numbers", self.form.numbers)] {
+            if is_set {
+                again[name] = json!(true);
+            }
+        }
+        again
+    }
+}
+
+/// The arguments that differ in the call that goes on.
+const CHANGES: [&str; 2] = ["start_line", "max_lines"];
+
+/// The answer so far.
+#[derive(Debug, Default)]
+struct Told {
+    text: String,
+    /// Lines in it.
+    shown: u64,
+    /// Lines that are wanted.
+    total: u64,
+    /// The 0-based number of the last line in it.
+    last: u64,
+    /// A line had no room.
+    is_full: bool,
+    /// Bytes of its only line, if not all of it is in it.
+    cut: Option<usize>,
+}
+
+/// Takes the lines of the range, and tells those that are wanted.
+struct Lines<'f> {
+    filter: &'f Filter,
+    base: LineBase,
+    matcher: Option<LineMatcher<'f>>,
+    /// The longest text.
+    room: Option<usize>,
+    told: Told,
+}
+
+impl LineSink for Lines<'_> {
+    fn begin(&mut self) {
+        self.told = Told::default();
+    }
+
+    fn take(&mut self, first: u64, lines: &str) -> Result<bool> {
+        if let Some(mut matcher) = self.matcher.take() {
+            let taken = self.take_matches(&mut matcher, first, lines);
+            self.matcher = Some(matcher);
+            return taken;
+        }
+        let (bytes, mut at, mut number) = (lines.as_bytes(), 0, first);
+        while at < bytes.len() {
+            let end = line_end(bytes, at..bytes.len());
+            if !self.push(number, &lines[at..end]) {
+                return Ok(false);
+            }
+            (at, number) = (behind_break(bytes, end), number + 1);
+        }
+        Ok(true)
+    }
+}
+
+impl Lines<'_> {
+    fn take_matches(&mut self, matcher: &mut LineMatcher, mut number: u64, lines: &str) -> Result<bool> {
+        let (bytes, mut from, mut counted) = (lines.as_bytes(), 0, 0);
+        loop {
+            let hits = matcher.hits_behind(bytes, from, 0, HITS)?;
+            for hit in &hits {
+                number += count_breaks(&bytes[counted..hit.start]) as u64;
+                (counted, from) = (hit.start, behind_break(bytes, hit.end));
+                if !self.push(number, &lines[hit.start..hit.end]) {
+                    return Ok(false);
+                }
+            }
+            if hits.len() < HITS || from >= bytes.len() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Takes one line that matches. Returns whether more are wanted.
+    fn push(&mut self, number: u64, line: &str) -> bool {
+        if self.filter.skip_empty && line.trim().is_empty() {
+            return true;
+        }
+        self.told.total += 1;
+        if !self.told.is_full {
+            self.tell(number, line);
+        }
+        self.filter.most.is_none_or(|most| self.told.total < most)
+    }
+
+    /// Adds a line to the text if there is room for it. Of the first one at least a part.
+    fn tell(&mut self, number: u64, line: &str) {
+        let told = &mut self.told;
+        let (mut before, mut line) = (String::new(), line);
+        if told.shown > 0 {
+            before.push('\n');
+        }
+        if self.filter.form.numbers {
+            before.push_str(itoa::Buffer::new().format(number + self.base.first()));
+            before.push('\t');
+        }
+        if let Some(room) = self.room.filter(|room| told.text.len() + before.len() + line.len() > *room) {
+            told.is_full = true;
+            if told.shown > 0 {
+                return;
+            }
+            line = &line[..char_boundary(line.as_bytes(), room.saturating_sub(before.len()))];
+            told.cut = Some(line.len());
+        }
+        told.text.push_str(&before);
+        told.text.push_str(line);
+        (told.shown, told.last) = (told.shown + 1, number);
+    }
+}

@@ -1,0 +1,65 @@
+//! `view`: `read_file` by another name, which also lists folders two levels deep.
+
+use serde_json::json;
+
+use super::{failure, on_all, serve};
+use crate::support::{Folder, Mcp};
+use crate::trees::{follow, put};
+
+fn fill(folder: &Folder) {
+    put(folder, "top.txt", "a\nb\n");
+    put(folder, "src/main.rs", "fn main() {}\n");
+    put(folder, "src/deep/er/deepest.rs", "");
+}
+
+const LIST: &str = "[DIR] src\n[DIR] src/deep\n[FILE] src/main.rs\n[FILE] top.txt";
+
+#[test]
+fn a_file_is_read_as_by_read_file() {
+    on_all(&[], fill, |server, _| {
+        for arguments in [
+            json!({ "filename": "top.txt" }),
+            json!({ "filename": "top.txt", "line_numbers": true }),
+            json!({ "filename": "top.txt", "pattern": "b" }),
+            json!({ "filename": "top.txt", "start_line": -1 }),
+        ] {
+            let read = server.ok("read_file", arguments.clone());
+            assert_eq!(server.ok("view", arguments.clone()), read, "{arguments}");
+        }
+        for wrong in
+            [json!({ "filename": "none" }), json!({ "filename": "top.txt", "start_line": 0 }), json!({})]
+        {
+            assert_eq!(failure(server, "view", wrong.clone()), failure(server, "read_file", wrong));
+        }
+    });
+}
+
+#[test]
+fn a_folder_is_listed_two_levels_deep() {
+    on_all(&[], fill, |server, _| {
+        assert_eq!(server.ok("view", json!({ "path": "." })), LIST);
+        assert_eq!(
+            server.ok("view", json!({ "filename": "src/" })),
+            "[DIR] deep\n[DIR] deep/er\n[FILE] main.rs"
+        );
+        let filtered = failure(server, "view", json!({ "filename": "src", "pattern": "x" }));
+        assert!(filtered.starts_with("Error: Invalid arguments: pattern: 'src' is a folder"), "{filtered}");
+        let read = failure(server, "read_file", json!({ "filename": "src" }));
+        assert!(read.starts_with("Error: Permission denied accessing 'src'"), "{read}");
+    });
+}
+
+#[test]
+fn a_long_list_goes_on_with_the_call_that_it_names() {
+    let folder = Folder::new();
+    for number in 0..60 {
+        put(&folder, &format!("folder-{number:02}/file-of-some-length.txt"), "");
+    }
+    let (limited, whole) = (serve(&folder, &["--answer-limit=1"]), serve(&folder, &["--answer-limit=0"]));
+    let all = whole.ok("view", json!({ "filename": "." }));
+    let pages = follow(&limited, "view", json!({ "filename": "." }));
+    assert!(pages.len() > 1);
+    let own = |line: &&str| !line.starts_with("[Shown: ");
+    let told: Vec<&str> = pages.iter().flat_map(|page| page.text.lines().filter(own)).collect();
+    assert_eq!(told.join("\n"), all);
+}
