@@ -108,10 +108,28 @@ mod tests {
     }
 
     #[test]
-    fn the_leader_is_no_member() {
-        let session = rustix::process::getsid(None).unwrap();
-        assert!(!Session(session).has(session));
-        let this = rustix::process::getpid();
-        assert!(this == session || Session(session).has(this));
+    fn all_but_the_leader_are_members_until_they_are_killed() {
+        use std::io::{BufRead, BufReader};
+        use std::process::{Command, Stdio};
+
+        // The session of this test may have its leader in another namespace, where it has no number here.
+        let script = "sleep 1000 & echo $!; wait";
+        let command = Command::new("setsid").args(["sh", "-c", script]).stdout(Stdio::piped()).spawn();
+        let mut leader_process = command.expect("setsid of util-linux");
+        let mut number = String::new();
+        BufReader::new(leader_process.stdout.take().unwrap()).read_line(&mut number).unwrap();
+        let sleeping = Pid::from_raw(number.trim().parse().unwrap()).unwrap();
+        let leader = Pid::from_child(&leader_process);
+        let session = Session(leader);
+
+        assert!(!session.has(leader));
+        assert!(session.has(sleeping));
+        assert_eq!(session.any(), Some(sleeping));
+        assert!(!session.has(rustix::process::getpid()));
+
+        // Its group is also the leader's, which ends with it.
+        session.signal(leader, Signal::KILL);
+        leader_process.wait().unwrap();
+        assert!(!session.has(sleeping));
     }
 }
