@@ -43,7 +43,7 @@ impl Set {
 const FLAT: &str = "One folder of text files. Names are plain file names, lines count from {first}.";
 
 /// All sets, in the order in which their tools are listed.
-pub static SETS: [Set; 5] = [
+pub static SETS: &[Set] = &[
     Set {
         name: "lines",
         base: Some(LineBase::Zero),
@@ -111,6 +111,17 @@ pub static SETS: [Set; 5] = [
         instructions: "Text files in many encodings. Paths are relative to a served folder, or absolute and in one.",
         tools: text::TOOLS,
     },
+    #[cfg(feature = "toolkit")]
+    Set {
+        name: "toolkit",
+        base: Some(LineBase::One),
+        paths: true,
+        one_folder: false,
+        limited: true,
+        s4_codes: false,
+        instructions: "Templates for new projects, and which functions and files of a project need work.",
+        tools: super::toolkit::TOOLS,
+    },
 ];
 
 /// The set that is offered unless `--tools` says otherwise. With sets of several line bases, its base counts.
@@ -164,19 +175,19 @@ pub struct ToolNames(u64);
 impl ToolNames {
     /// The names of these tools.
     pub fn of<'t>(tools: impl Iterator<Item = &'t Tool>) -> ToolNames {
-        let bit = |tool: &Tool| members(&SETS).position(|member| member.tool.name == tool.name);
+        let bit = |tool: &Tool| members(SETS).position(|member| member.tool.name == tool.name);
         ToolNames(tools.filter_map(bit).fold(0, |names, at| names | 1 << at))
     }
 
     /// Whether a tool of this name is one of them.
     pub fn has(self, name: &str) -> bool {
-        members(&SETS).position(|member| member.tool.name == name).is_some_and(|at| self.0 >> at & 1 == 1)
+        members(SETS).position(|member| member.tool.name == name).is_some_and(|at| self.0 >> at & 1 == 1)
     }
 }
 
 /// The tools that `--tools` names, in the order of the table. An error is one line.
 pub fn choose(names: &str) -> Result<Vec<Member>, String> {
-    choose_from(&SETS, names)
+    choose_from(SETS, names)
 }
 
 /// The same for any table.
@@ -241,7 +252,7 @@ pub fn offer(chosen: &[Member], flag: Option<LineBase>) -> Vec<Offered> {
 
 /// The tool of any set with the name `name`.
 pub fn known(name: &str) -> Option<&'static Tool> {
-    members(&SETS).map(|member| member.tool).find(|tool| tool.name == name)
+    members(SETS).map(|member| member.tool).find(|tool| tool.name == name)
 }
 
 #[cfg(test)]
@@ -291,7 +302,7 @@ mod tests {
 
     #[test]
     fn the_names_of_tools_are_those_that_were_given() {
-        let all: Vec<&Tool> = members(&SETS).map(|member| member.tool).collect();
+        let all: Vec<&Tool> = members(SETS).map(|member| member.tool).collect();
         assert!(all.len() <= 64, "more than there are bits");
         for tool in &all {
             let names = ToolNames::of([*tool].into_iter());

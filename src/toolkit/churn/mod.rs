@@ -1,0 +1,1 @@
+//! How often files change in the history of a git repository (contract 16).

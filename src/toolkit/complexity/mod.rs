@@ -1,0 +1,1 @@
+//! How complex the functions of a source file are (contract 16).

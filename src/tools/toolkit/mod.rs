@@ -1,0 +1,8 @@
+//! The set `toolkit`: templates, complexity and churn (contract 16).
+//!
+//! One file a tool. What several of them need is here.
+
+use super::Tool;
+
+/// The tools of the set, in the order in which they are listed.
+pub(super) const TOOLS: &[&Tool] = &[];
