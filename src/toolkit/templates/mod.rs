@@ -9,6 +9,7 @@ mod filters;
 mod language;
 mod own;
 mod parameter;
+mod project;
 mod project_name;
 mod render;
 mod search;
@@ -20,6 +21,7 @@ pub use own::{Broken, OwnTemplates};
 pub use parameter::{
     MAX_TEXT, MAX_TEXTS, Parameter, ParameterType, ParameterValue, Problem, SentValue, WholePattern,
 };
+pub use project::{ProjectError, generate_project};
 pub use render::MAX_OUTPUT;
 pub use template::{GenerateError, Generated, Template};
 pub use uri::{FORM, SCHEME, TemplateUri};

@@ -43,7 +43,7 @@ pub struct OwnTemplates {
 }
 
 /// Reads the templates in `folder`. Returns an error if the folder cannot be read.
-pub fn load(folder: &Path) -> io::Result<OwnTemplates> {
+pub(super) fn load(folder: &Path) -> io::Result<OwnTemplates> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -13,7 +13,7 @@ use super::project_name;
 pub const MAX_TEXT: usize = 16 << 10;
 
 /// The most items of a list.
-pub const MAX_ITEMS: usize = 1_000;
+pub(super) const MAX_ITEMS: usize = 1_000;
 
 /// The longest texts of all parameters of a call together, in bytes.
 pub const MAX_TEXTS: usize = 256 << 10;
@@ -283,7 +283,7 @@ impl Parameter {
 }
 
 /// The values of all parameters, in their order, or everything that is wrong with what was sent.
-pub fn check(
+pub(super) fn check(
     parameters: &[Parameter],
     sent: &[(String, SentValue)],
 ) -> Result<Vec<(String, ParameterValue)>, Vec<Problem>> {
@@ -316,8 +316,13 @@ fn text_bytes(value: &ParameterValue) -> usize {
 }
 
 /// A problem for each name that is no parameter.
-fn unknown(parameters: &[Parameter], sent: &[(String, SentValue)]) -> Vec<Problem> {
-    let known: Vec<&str> = parameters.iter().map(|parameter| &*parameter.name).collect();
+pub(super) fn unknown(parameters: &[Parameter], sent: &[(String, SentValue)]) -> Vec<Problem> {
+    let mut known: Vec<&str> = Vec::new();
+    for parameter in parameters {
+        if !known.contains(&&*parameter.name) {
+            known.push(&parameter.name);
+        }
+    }
     let mut problems: Vec<Problem> = Vec::new();
     for (name, _) in sent.iter().filter(|(name, _)| !known.contains(&&**name)) {
         let name: String = name.chars().take(SHOWN).collect();

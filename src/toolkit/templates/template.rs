@@ -41,6 +41,8 @@ pub struct Template {
 /// The result of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generated {
+    /// The template.
+    pub uri: TemplateUri,
     /// Its path below the folder of the project, with `/`.
     pub path: String,
     /// Its text.
@@ -83,7 +85,7 @@ impl Template {
         let path = render::render(&self.path, &values).map_err(failed)?;
         check_path(&path).map_err(failed)?;
         let content = render::render(&self.source, &values).map_err(failed)?;
-        Ok(Generated { path, content })
+        Ok(Generated { uri: self.uri.clone(), path, content })
     }
 
     /// Adds the values of [`GIVEN`]. A parameter of the same name goes before.
@@ -180,7 +182,7 @@ mod tests {
             "{{ project_name }} {{ category }}/{{ toolchain }}/{{ variant }}\n",
         );
         assert_eq!(template.check_sources(), Ok(()));
-        let Generated { path, content } = generated(&template, "My-App").unwrap();
+        let Generated { path, content, .. } = generated(&template, "My-App").unwrap();
         assert_eq!((&*path, &*content), ("src/my_app.rs", "My-App a/b/c\n"));
         assert_eq!(template.problems(&[]).len(), 1);
         assert!(matches!(template.generate(&[], &[]), Err(GenerateError::Parameters(_))));
