@@ -38,7 +38,7 @@ pub use encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Malformed,
     TextEncoding, Undecodable, Unencodable, likely as likely_encoding,
 };
-pub use error::{Error, MissingFile, Result};
+pub use error::{Error, MissingFile, Result, ToolFailure, ToolFailureKind, ValueProblem};
 pub use exclude::Excludes;
 pub use file_version::FileVersion;
 pub use fs::atomic::Durability;
@@ -70,6 +70,6 @@ pub use text::tolerant::{Tolerant, tolerant};
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub use workspace::{
     ChangeOptions, Changed, Edited, EntryInfo, Excerpt, FoundFile, LastFile, LineEnd, LineRange, LineSink,
-    LineSpan, LinesRead, OpenError, PartRead, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop,
-    Searched, TextPart, Workspace, WorkspaceOptions,
+    LineSpan, LinesRead, NewFile, OpenError, PartRead, Receiver, SearchCounts, SearchOptions, SearchPlace,
+    SearchStop, Searched, TextPart, Workspace, WorkspaceOptions,
 };

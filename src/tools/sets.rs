@@ -17,12 +17,23 @@ pub struct Set {
     pub one_folder: bool,
     /// Whether its answers are limited unless `--answer-limit` says otherwise (contract 11).
     pub limited: bool,
-    /// Whether a failure that is not one of the arguments has the code of S4 (contract 15).
-    pub s4_codes: bool,
+    /// The codes of its failures.
+    pub codes: Codes,
     /// What a client should know of the set. `{first}` stands for the number of the first line.
     pub instructions: &'static str,
     /// Its tools, in the order in which they are listed.
     pub tools: &'static [&'static Tool],
+}
+
+/// Which codes the failures of a set have, other than those of the arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Codes {
+    /// Those of contract 7.
+    Files,
+    /// That of S4 (contract 15), which a posted call tells beside the content.
+    Text,
+    /// Those of S2 (contract 16), told in the same way. Failures of files have those of contract 7.
+    Toolkit,
 }
 
 /// The longest text of an answer in bytes, where `--answer-limit` does not say (contract 11): clients refuse longer ones.
@@ -50,7 +61,7 @@ pub static SETS: &[Set] = &[
         paths: false,
         one_folder: true,
         limited: false,
-        s4_codes: false,
+        codes: Codes::Files,
         instructions: FLAT,
         tools: &[&lines::list_files::TOOL, &lines::read_file::TOOL, &lines::edit_file::TOOL],
     },
@@ -60,7 +71,7 @@ pub static SETS: &[Set] = &[
         paths: false,
         one_folder: true,
         limited: false,
-        s4_codes: false,
+        codes: Codes::Files,
         instructions: FLAT,
         tools: &[&exact::TOOL],
     },
@@ -70,7 +81,7 @@ pub static SETS: &[Set] = &[
         paths: true,
         one_folder: false,
         limited: true,
-        s4_codes: false,
+        codes: Codes::Files,
         instructions: "Trees of text files. Paths are relative to a served folder, or absolute and in one.",
         tools: &[
             &filesystem::read_text_file::DEPRECATED,
@@ -97,7 +108,7 @@ pub static SETS: &[Set] = &[
         paths: true,
         one_folder: false,
         limited: true,
-        s4_codes: false,
+        codes: Codes::Files,
         instructions: "Search tells what it left out: git's ignored files and hidden ones, unless asked for.",
         tools: &[&search::grep::TOOL, &search::glob::TOOL],
     },
@@ -107,7 +118,7 @@ pub static SETS: &[Set] = &[
         paths: true,
         one_folder: false,
         limited: true,
-        s4_codes: true,
+        codes: Codes::Text,
         instructions: "Text files in many encodings. Paths are relative to a served folder, or absolute and in one.",
         tools: text::TOOLS,
     },
@@ -118,7 +129,7 @@ pub static SETS: &[Set] = &[
         paths: true,
         one_folder: false,
         limited: true,
-        s4_codes: false,
+        codes: Codes::Toolkit,
         instructions: "Templates for new projects, and which functions and files of a project need work.",
         tools: super::toolkit::TOOLS,
     },
@@ -266,7 +277,7 @@ mod tests {
             paths: false,
             one_folder: false,
             limited: false,
-            s4_codes: false,
+            codes: Codes::Files,
             instructions: FLAT,
             tools,
         }

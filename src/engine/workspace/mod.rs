@@ -27,6 +27,7 @@ use crate::engine::{Budget, Control, Error, Result, list};
 
 mod change;
 mod commands;
+mod create;
 mod decoded;
 mod each_line;
 mod edit;
@@ -44,6 +45,7 @@ mod versions;
 mod write;
 
 pub use change::{ChangeOptions, Changed};
+pub use create::NewFile;
 pub use each_line::{LineEnd, LineSink, LineSpan, LinesRead};
 pub use edit::Edited;
 pub use excerpt::Excerpt;
