@@ -70,11 +70,8 @@ impl Analyser {
             stopped || looks > most
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
-        let tree = parser.parse_with_options(
-            &mut |at, _| text.get(at..).unwrap_or_default(),
-            None,
-            Some(options),
-        );
+        let tree =
+            parser.parse_with_options(&mut |at, _| text.get(at..).unwrap_or_default(), None, Some(options));
         tree.ok_or_else(|| {
             // Else the next text would go on with this one.
             parser.reset();

@@ -154,7 +154,8 @@ impl Functions {
         let effort = self.tokens.effort(frame.tokens.start, frame.tokens.end);
         let Frame { begun, cyclomatic, cognitive, .. } = frame;
         let Begun { name, start, first_line, last_line, .. } = begun;
-        self.done.push((start, FunctionReport { name, first_line, last_line, cyclomatic, cognitive, effort }));
+        self.done
+            .push((start, FunctionReport { name, first_line, last_line, cyclomatic, cognitive, effort }));
     }
 
     /// The reports, in the order in which the functions begin.

@@ -14,10 +14,7 @@ const TABLE: &[(Role, &[&str])] = &[
     (Role::Skipped, &["comment", "html_comment", "hash_bang_line"]),
     (Role::Operand, &["string", "regex", "string_fragment", "jsx_text"]),
     (Role::Closer, &["')'", "']'", "'}'", "'</'"]),
-    (
-        Role::NamedFunction,
-        &["function_declaration", "generator_function_declaration", "method_definition"],
-    ),
+    (Role::NamedFunction, &["function_declaration", "generator_function_declaration", "method_definition"]),
     (Role::FunctionValue, &["arrow_function", "function_expression", "generator_function"]),
     (Role::Container, &["class_declaration", "abstract_class_declaration", "class"]),
     (Role::If, &["if_statement"]),

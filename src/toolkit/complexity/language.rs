@@ -26,7 +26,9 @@ impl Language {
     /// The language of a file by the extension of its name. `None` if no language has the extension.
     pub fn of_path(path: &Path) -> Option<Language> {
         let extension = path.extension()?;
-        Language::ALL.into_iter().find(|language| language.extensions().iter().any(|known| extension == *known))
+        Language::ALL
+            .into_iter()
+            .find(|language| language.extensions().iter().any(|known| extension == *known))
     }
 
     /// The extensions of its files, without the dot.

@@ -10,6 +10,7 @@ mod javascript;
 mod kinds;
 mod language;
 mod names;
+mod project;
 mod python;
 mod report;
 mod rust;
@@ -18,4 +19,5 @@ mod walker;
 
 pub use analyser::{Analyser, MAX_BYTES};
 pub use language::Language;
+pub use project::{FilePlace, LeftOutFile, ProjectFile, ProjectReport, analyse_project, scores};
 pub use report::{FileReport, FunctionReport, Refusal, SyntaxError};

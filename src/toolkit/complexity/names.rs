@@ -28,7 +28,8 @@ pub(super) fn qualified(
     name: Option<Range<usize>>,
     separator: &str,
 ) -> String {
-    let mut parts: Vec<&str> = classes[classes.len().saturating_sub(CLASSES)..].iter().map(String::as_str).collect();
+    let mut parts: Vec<&str> =
+        classes[classes.len().saturating_sub(CLASSES)..].iter().map(String::as_str).collect();
     let name = shown(&text[name.unwrap_or_default()]);
     parts.push(&name);
     let name = parts.join(separator);

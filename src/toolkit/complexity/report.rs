@@ -83,7 +83,9 @@ impl FileReport {
 
     /// The figure by which files are ranked: 0.8 × highest cyclomatic + 0.4 × mean cognitive complexity + 0.1 × functions.
     pub fn total_score(&self) -> f64 {
-        0.8 * f64::from(self.max_cyclomatic()) + 0.4 * self.avg_cognitive() + 0.1 * self.functions.len() as f64
+        0.8 * f64::from(self.max_cyclomatic())
+            + 0.4 * self.avg_cognitive()
+            + 0.1 * self.functions.len() as f64
     }
 
     /// Bytes on the heap.

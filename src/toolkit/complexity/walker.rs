@@ -88,7 +88,8 @@ impl Walker {
                 self.leave();
             }
         }
-        let lines = memchr::memchr_iter(b'\n', text).count() + usize::from(!text.is_empty() && !text.ends_with(b"\n"));
+        let lines = memchr::memchr_iter(b'\n', text).count()
+            + usize::from(!text.is_empty() && !text.ends_with(b"\n"));
         ControlFlow::Continue(FileReport {
             lines: lines as u32,
             functions: self.functions.take_reports(),
@@ -155,7 +156,9 @@ impl Walker {
     fn count(&mut self, source: Source, node: &Node, parent: &Level, level: &mut Level) {
         let nesting = u64::from(level.nesting);
         let is_second_arm = level.role == Role::Arm && parent.mark;
-        if level.role == Role::Arm && let Some(parent) = self.levels.last_mut() {
+        if level.role == Role::Arm
+            && let Some(parent) = self.levels.last_mut()
+        {
             parent.mark = true;
         }
         let Some(frame) = self.holder() else { return };
@@ -267,7 +270,8 @@ impl Walker {
             Role::Closure => false,
             _ => now.holder.is_none() || is_in_wrapper,
         };
-        let is_decorator = is_python && role == Role::NamedFunction && names::is_decorator(source.kinds, node);
+        let is_decorator =
+            is_python && role == Role::NamedFunction && names::is_decorator(source.kinds, node);
         if !is_reported {
             let is_exempt = role == Role::NamedFunction && now.is_decorator;
             self.scopes.begin(self.levels.len(), State { is_decorator, ..now }, Ends::Nothing);
@@ -318,7 +322,10 @@ impl Walker {
             return;
         }
         self.functions.tokens.operand(&source.text[node.byte_range()]);
-        if role == Role::Label && parent.role == Role::Jump && let Some(frame) = self.holder() {
+        if role == Role::Label
+            && parent.role == Role::Jump
+            && let Some(frame) = self.holder()
+        {
             frame.flat();
         }
     }
