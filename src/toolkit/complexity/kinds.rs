@@ -108,8 +108,6 @@ pub(super) struct Kinds {
     pub(super) operator: u16,
     /// The field of a body.
     pub(super) body: u16,
-    /// The field of what follows `else`.
-    pub(super) alternative: u16,
 }
 
 impl Kinds {
@@ -139,7 +137,6 @@ impl Kinds {
             implemented: field("type"),
             operator: field("operator"),
             body: field("body"),
-            alternative: field("alternative"),
         }
     }
 
