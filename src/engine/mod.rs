@@ -69,7 +69,8 @@ pub use text::text_edit::{
 pub use text::tolerant::{Tolerant, tolerant};
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub use workspace::{
-    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, FoundFile, LastFile, LineEnd, LineRange, LineSink,
-    LineSpan, LinesRead, NewFile, OpenError, PartRead, Receiver, SearchCounts, SearchOptions, SearchPlace,
+    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
+    Excerpt, FileAnalyser, FileOutcome, FoundFile, LastFile, LineEnd, LineRange, LineSink, LineSpan,
+    LinesRead, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts, SearchOptions, SearchPlace,
     SearchStop, Searched, TextPart, Workspace, WorkspaceOptions,
 };

@@ -52,7 +52,8 @@ pub use excerpt::Excerpt;
 pub use parts::{PartRead, TextPart};
 pub use read::LineRange;
 pub use search::{
-    FoundFile, LastFile, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched,
+    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, FileAnalyser, FileOutcome, FoundFile, LastFile,
+    NewAnalyser, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched,
 };
 pub use tree::EntryInfo;
 
@@ -137,6 +138,8 @@ pub struct Workspace {
     /// Filters on disk.
     filter_store: Option<FilterStore>,
     warming: search::WarmUp,
+    /// What programs have made of files.
+    analyses: search::Analyses,
     commands: Commands,
 }
 
@@ -171,6 +174,7 @@ impl Workspace {
             filters: FilterCache::new(options.filter_bytes),
             filter_store,
             warming: search::WarmUp::default(),
+            analyses: search::Analyses::default(),
             commands: Commands::default(),
             options,
             umask,
@@ -209,6 +213,7 @@ impl Workspace {
     pub fn compact(&self) {
         self.cache.compact();
         self.filters.compact();
+        self.analyses.compact();
     }
 
     /// Parses a path under the workspace's policy.

@@ -2,6 +2,7 @@
 //!
 //! One file a tool. What several of them need is here.
 
+mod analyze_complexity;
 mod generate_template;
 mod list_templates;
 mod scaffold_project;
@@ -20,4 +21,5 @@ pub(super) const TOOLS: &[&Tool] = &[
     &validate_template::TOOL,
     &scaffold_project::TOOL,
     &search_templates::TOOL,
+    &analyze_complexity::TOOL,
 ];
