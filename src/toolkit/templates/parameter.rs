@@ -147,7 +147,10 @@ impl WholePattern {
     }
 
     /// The same, for a pattern whose meaning has words.
-    pub(super) fn described(source: &str, meaning: impl Into<Cow<'static, str>>) -> Result<WholePattern, String> {
+    pub(super) fn described(
+        source: &str,
+        meaning: impl Into<Cow<'static, str>>,
+    ) -> Result<WholePattern, String> {
         let config = Regex::config().nfa_size_limit(Some(1 << 20)).hybrid_cache_capacity(256 << 10);
         let regex = Regex::builder().configure(config).build(&format!("^(?:{source})$"));
         let regex = regex.map_err(|error| match error.syntax_error() {
