@@ -229,7 +229,7 @@ fn parameters(toolchain: &'static str) -> Arc<[Parameter]> {
         kind: ParameterType::Text,
         default,
         // A line break would end the line that the text stands in.
-        pattern: WholePattern::new(r"[^\p{Cc}\u2028\u2029]*").ok(),
+        pattern: WholePattern::described(r"[^\p{Cc}\u2028\u2029]*", "in one line").ok(),
         values: Vec::new(),
         names_project_of: None,
     };
@@ -244,10 +244,12 @@ fn parameters(toolchain: &'static str) -> Arc<[Parameter]> {
         parameter("author", "Who has the copyright; without it, the authors of the project", text()),
         Parameter {
             kind: ParameterType::Integer,
+            pattern: None,
             ..parameter("year", "Year of the copyright; 0: this year", Some(ParameterValue::Integer(0)))
         },
         Parameter {
             kind: ParameterType::Boolean,
+            pattern: None,
             ..parameter("has_tests", "Whether the project has tests", Some(ParameterValue::Boolean(true)))
         },
     ]

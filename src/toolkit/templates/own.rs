@@ -165,7 +165,10 @@ fn parameter(name: String, mut table: Table) -> Result<Parameter, String> {
     let kind = kind.ok_or_else(|| format!("unknown type; expected one of {types}"))?;
     let description = optional_text(&mut table, "description").map_err(within)?.unwrap_or_default();
     let pattern = optional_text(&mut table, "pattern").map_err(within)?;
-    let pattern = pattern.map(WholePattern::new).transpose().map_err(|error| format!("pattern: {error}"))?;
+    let pattern = pattern
+        .map(|source| WholePattern::new(&source))
+        .transpose()
+        .map_err(|error| format!("pattern: {error}"))?;
     let values = match table.remove("values") {
         None => Vec::new(),
         Some(Value::Array(values)) => {

@@ -135,21 +135,29 @@ fn quoted(text: &str) -> String {
 /// A pattern that a whole text must match.
 #[derive(Debug, Clone)]
 pub struct WholePattern {
-    source: Cow<'static, str>,
     regex: Arc<Regex>,
+    /// What matches, in words.
+    meaning: Cow<'static, str>,
 }
 
 impl WholePattern {
     /// Compiles a pattern. The error says what is wrong with it.
-    pub fn new(source: impl Into<Cow<'static, str>>) -> Result<WholePattern, String> {
-        let source = source.into();
+    pub fn new(source: &str) -> Result<WholePattern, String> {
+        WholePattern::described(source, format!("that matches {source}"))
+    }
+
+    /// The same, for a pattern whose meaning has words.
+    pub(super) fn described(
+        source: &str,
+        meaning: impl Into<Cow<'static, str>>,
+    ) -> Result<WholePattern, String> {
         let config = Regex::config().nfa_size_limit(Some(1 << 20)).hybrid_cache_capacity(256 << 10);
         let regex = Regex::builder().configure(config).build(&format!("^(?:{source})$"));
         let regex = regex.map_err(|error| match error.syntax_error() {
             Some(error) => error.to_string().lines().last().unwrap_or_default().to_owned(),
             None => "it is too large".into(),
         })?;
-        Ok(WholePattern { source, regex: Arc::new(regex) })
+        Ok(WholePattern { regex: Arc::new(regex), meaning: meaning.into() })
     }
 
     fn matches(&self, text: &str) -> bool {
@@ -276,7 +284,7 @@ impl Parameter {
             return format!("one of {}", values.join(", "));
         }
         match &self.pattern {
-            Some(pattern) => format!("{} that matches {}", self.kind.expected(), pattern.source),
+            Some(pattern) => format!("{} {}", self.kind.expected(), pattern.meaning),
             None => self.kind.expected().into(),
         }
     }
