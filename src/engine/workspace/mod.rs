@@ -31,6 +31,7 @@ mod decoded;
 mod each_line;
 mod edit;
 mod excerpt;
+mod folder_handle;
 mod folders;
 mod indexing;
 mod listing;
@@ -47,6 +48,7 @@ pub use change::{ChangeOptions, Changed};
 pub use each_line::{LineEnd, LineSink, LineSpan, LinesRead};
 pub use edit::Edited;
 pub use excerpt::Excerpt;
+pub use folder_handle::FolderHandle;
 pub use parts::{PartRead, TextPart};
 pub use read::LineRange;
 pub use search::{
