@@ -69,7 +69,7 @@ pub use text::text_edit::{
 pub use text::tolerant::{Tolerant, tolerant};
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub use workspace::{
-    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, FolderHandle, FoundFile, LastFile, LineEnd, LineRange, LineSink,
-    LineSpan, LinesRead, OpenError, PartRead, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop,
-    Searched, TextPart, Workspace, WorkspaceOptions,
+    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, FolderHandle, FoundFile, LastFile, LineEnd,
+    LineRange, LineSink, LineSpan, LinesRead, OpenError, PartRead, Receiver, SearchCounts, SearchOptions,
+    SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceOptions,
 };

@@ -298,7 +298,8 @@ mod tests {
 
     #[test]
     fn the_parent_of_a_path_is_in_the_same_served_folder() {
-        let parent = |text: &str| path_of(text).parent().map(|path| (path.as_str().to_owned(), path.folder()));
+        let parent =
+            |text: &str| path_of(text).parent().map(|path| (path.as_str().to_owned(), path.folder()));
         assert_eq!(parent("a/b/c"), Some(("a/b".into(), None)));
         assert_eq!(parent("/srv/b/x"), Some((String::new(), Some(1))));
         assert_eq!(parent("."), None);

@@ -119,7 +119,7 @@ impl<'a> Sum<'a> {
         let rows = self.ledger.into_rows(&exists).into_iter();
         let mut files: Vec<FileChurn> = rows
             .filter_map(|(row, exists)| {
-                let path = String::from_utf8_lossy(row.path.strip_prefix(below)?).into_owned();
+                let path = row.path.strip_prefix(below)?.into();
                 Some(file_churn(row, path, exists, &self.walked.authors))
             })
             .collect();
@@ -142,7 +142,7 @@ impl<'a> Sum<'a> {
     }
 }
 
-fn file_churn(row: Row, path: String, exists: bool, authors: &[Author]) -> FileChurn {
+fn file_churn(row: Row, path: Box<[u8]>, exists: bool, authors: &[Author]) -> FileChurn {
     let Row { commits, added, deleted, binary, too_large, last, authors: of_row, .. } = row;
     let authors = ranked(of_row.into_iter(), authors);
     FileChurn { path, exists, commits, authors, added, deleted, binary, too_large, last }

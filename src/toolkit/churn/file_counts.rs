@@ -46,7 +46,9 @@ pub enum CommitCounts {
 
 /// The changes from the tree `old`, if there is one, to `new`.
 pub fn commit_counts(objects: &mut Objects, old: Option<&ObjectId>, new: &ObjectId) -> Result<CommitCounts> {
-    let TreeChanges::All(changes) = tree_changes(objects, old, new)? else { return Ok(CommitCounts::TooMany) };
+    let TreeChanges::All(changes) = tree_changes(objects, old, new)? else {
+        return Ok(CommitCounts::TooMany);
+    };
     let changes = join_renames(objects, changes)?;
     let mut files = Vec::with_capacity(changes.len());
     for change in changes {
@@ -60,7 +62,11 @@ pub fn commit_counts(objects: &mut Objects, old: Option<&ObjectId>, new: &Object
 fn lines(objects: &mut Objects, change: &Change) -> Result<Lines> {
     let (old, new) = (change.old.as_ref(), change.new.as_ref());
     if old.map(|version| &version.id) == new.map(|version| &version.id) {
-        return Ok(if is_binary(objects, new)? { Lines::Binary } else { Lines::Counted(LineCounts::default()) });
+        return Ok(if is_binary(objects, new)? {
+            Lines::Binary
+        } else {
+            Lines::Counted(LineCounts::default())
+        });
     }
     let (old_size, new_size) = (size(objects, old)?, size(objects, new)?);
     let most = old_size.max(new_size);

@@ -92,7 +92,8 @@ impl Ledger {
             self.rows.drain(..).zip(exists).map(|(row, &exists)| Some((row, exists))).collect();
         for number in 0..rows.len() {
             let Some((row, false)) = &rows[number] else { continue };
-            let target = self.renamed.get(&row.path).copied().filter(|&target| target != number && !row.was_made);
+            let target =
+                self.renamed.get(&row.path).copied().filter(|&target| target != number && !row.was_made);
             let Some(target) = target.filter(|&target| rows[target].is_some()) else { continue };
             if let (Some((row, _)), Some((other, _))) = (rows[number].take(), rows[target].as_mut()) {
                 other.join(row);

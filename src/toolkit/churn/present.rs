@@ -21,7 +21,8 @@ pub fn present(objects: &mut Objects, tree: &ObjectId, paths: &[&[u8]]) -> Resul
         let bytes = objects.read(&tree, Kind::Tree)?;
         for entry in entries(&bytes, objects.store().kind).map_while(std::result::Result::ok) {
             let begin = wanted.partition_point(|(path, _)| *path < entry.name);
-            let below = wanted[begin..].iter().map_while(|(path, at)| Some((path.strip_prefix(entry.name)?, *at)));
+            let below =
+                wanted[begin..].iter().map_while(|(path, at)| Some((path.strip_prefix(entry.name)?, *at)));
             if !entry.mode.is_folder() {
                 below.take_while(|(rest, _)| rest.is_empty()).for_each(|(_, at)| found[at] = true);
                 continue;

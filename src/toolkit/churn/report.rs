@@ -39,8 +39,8 @@ pub struct AuthorCommits {
 /// The churn of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChurn {
-    /// Its present path below the project; of a removed file, the last one. Bytes that are no UTF-8 are U+FFFD.
-    pub path: String,
+    /// Its present path below the project; of a removed file, the last one.
+    pub path: Box<[u8]>,
     /// Whether the tree of `HEAD` has it.
     pub exists: bool,
     /// Commits that changed it.

@@ -53,7 +53,14 @@ struct Met {
 
 /// Walks from `head` to all commits whose date, in seconds since 1970, is at least `since`.
 pub fn walk(objects: &mut Objects, head: &ObjectId, since: i64) -> Result<Walked> {
-    let mut walk = Walk { since, met: Vec::new(), numbers: HashMap::new(), authors: Authors::default(), older: 0, newer: 0 };
+    let mut walk = Walk {
+        since,
+        met: Vec::new(),
+        numbers: HashMap::new(),
+        authors: Authors::default(),
+        older: 0,
+        newer: 0,
+    };
     let mut queue = BinaryHeap::new();
     let first = walk.meet(objects, head)?;
     queue.push((walk.met[first].0.date, std::cmp::Reverse(first)));
@@ -150,5 +157,9 @@ fn sorted(mut met: Vec<Met>) -> Result<Vec<PeriodCommit>> {
             }
         }
     }
-    if out < met.len() { Err(Fault::damaged("the history", "commits are parents of each other")) } else { Ok(commits) }
+    if out < met.len() {
+        Err(Fault::damaged("the history", "commits are parents of each other"))
+    } else {
+        Ok(commits)
+    }
 }

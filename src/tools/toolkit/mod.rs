@@ -4,5 +4,7 @@
 
 use super::Tool;
 
+mod analyze_code_churn;
+
 /// The tools of the set, in the order in which they are listed.
-pub(super) const TOOLS: &[&Tool] = &[];
+pub(super) const TOOLS: &[&Tool] = &[&analyze_code_churn::TOOL];

@@ -30,7 +30,9 @@ mod tests {
 
     #[test]
     fn the_root_is_a_power_of_two() {
-        for (number, root) in [(0, 1), (1, 2), (3, 2), (4, 4), (15, 4), (16, 8), (63, 8), (64, 16), (1 << 20, 2048)] {
+        for (number, root) in
+            [(0, 1), (1, 2), (3, 2), (4, 4), (15, 4), (16, 8), (63, 8), (64, 16), (1 << 20, 2048)]
+        {
             assert_eq!(near_root(number), root, "{number}");
         }
     }

@@ -32,7 +32,8 @@ impl Trimmed<'_> {
         let same = old.iter().zip(new).take_while(|(one, other)| one == other).count();
         let start = memchr::memrchr(b'\n', &old[..same]).map_or(0, |at| at + 1);
         let (old_rest, new_rest) = (&old[start..], &new[start..]);
-        let same = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(one, other)| one == other).count();
+        let same =
+            old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(one, other)| one == other).count();
         let (old_end, new_end) = (old_rest.len() - same, new_rest.len() - same);
         let begins_line = |rest: &[u8], at: usize| at == 0 || rest[at - 1] == b'\n';
         let skipped = match begins_line(old_rest, old_end) && begins_line(new_rest, new_end) {

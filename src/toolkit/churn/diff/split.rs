@@ -116,7 +116,9 @@ impl Search<'_> {
             }
             let (mut has_run, mut back_has_run) = (false, false);
             let met = self.go_ahead(part, &mut ahead, meets_ahead.then_some(back), &mut has_run);
-            let met = met.or_else(|| self.go_back(part, &mut back, (!meets_ahead).then_some(ahead), &mut back_has_run));
+            let met = met.or_else(|| {
+                self.go_back(part, &mut back, (!meets_ahead).then_some(ahead), &mut back_has_run)
+            });
             if let Some((left, right)) = met {
                 return Ok(Split { left, right, exact: (true, true) });
             }
@@ -156,7 +158,13 @@ impl Search<'_> {
     }
 
     /// One step from the beginning. Returns the place where it meets `other`.
-    fn go_ahead(&mut self, part: Part, band: &mut Band, other: Option<Band>, has_run: &mut bool) -> Option<(isize, isize)> {
+    fn go_ahead(
+        &mut self,
+        part: Part,
+        band: &mut Band,
+        other: Option<Band>,
+        has_run: &mut bool,
+    ) -> Option<(isize, isize)> {
         Self::widen(band, part, &mut self.forward, self.zero, -1);
         let mut diagonal = band.high;
         while diagonal >= band.low {
@@ -179,7 +187,13 @@ impl Search<'_> {
     }
 
     /// One step from the end. Returns the place where it meets `other`.
-    fn go_back(&mut self, part: Part, band: &mut Band, other: Option<Band>, has_run: &mut bool) -> Option<(isize, isize)> {
+    fn go_back(
+        &mut self,
+        part: Part,
+        band: &mut Band,
+        other: Option<Band>,
+        has_run: &mut bool,
+    ) -> Option<(isize, isize)> {
         Self::widen(band, part, &mut self.backward, self.zero, isize::MAX);
         let mut diagonal = band.high;
         while diagonal >= band.low {

@@ -112,7 +112,9 @@ mod tests {
         assert_eq!(author(b"J\xfcrgen <j>"), pair("J\u{fffd}rgen", "j"));
         let text = [TREE.as_bytes(), b"author J\xfcrgen <j> 1 +0\nencoding ISO-8859-1\n\n"].concat();
         assert_eq!(read(&text).unwrap().author().name, "J\u{fc}rgen");
-        for (line, date) in [("a <b> 7", 7), ("a <b> x", 0), ("a <b>", 0), ("9", 9), ("a <b> 99999999999999999999 +0", 0)] {
+        for (line, date) in
+            [("a <b> 7", 7), ("a <b> x", 0), ("a <b>", 0), ("9", 9), ("a <b> 99999999999999999999 +0", 0)]
+        {
             assert_eq!(date_of(line.as_bytes()), date, "{line}");
         }
     }

@@ -105,7 +105,9 @@ mod tests {
         }
         let mut long = Vec::new();
         if is_first_version {
-            objects.iter().for_each(|(id, at)| bytes.extend([&(*at as u32).to_be_bytes(), id.bytes()].concat()));
+            objects
+                .iter()
+                .for_each(|(id, at)| bytes.extend([&(*at as u32).to_be_bytes(), id.bytes()].concat()));
         } else {
             objects.iter().for_each(|(id, _)| bytes.extend(id.bytes()));
             bytes.extend(vec![0; objects.len() * 4]);

@@ -39,8 +39,10 @@ impl Inflater {
             let (input, output) = (input.get(read..), output.get_mut(written..));
             let (Some(input), Some(output)) = (input, output) else { return Ok(Status::BufError) };
             let left = output.len();
-            let status =
-                self.0.decompress(input, output, FlushDecompress::None).map_err(|_| "its data is no zlib stream")?;
+            let status = self
+                .0
+                .decompress(input, output, FlushDecompress::None)
+                .map_err(|_| "its data is no zlib stream")?;
             let moved = self.0.total_in() as usize != read || self.0.total_out() as usize != written;
             if status == Status::StreamEnd || !moved || left == self.0.total_out() as usize - written {
                 return Ok(status);

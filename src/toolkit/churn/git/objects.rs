@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::commit::Commit;
 use super::cache::{Cache, Object, Place};
+use super::commit::Commit;
 use super::delta;
 use super::id::ObjectId;
 use super::inflate::Inflater;
@@ -49,7 +49,13 @@ enum Found {
 impl<'c> Objects<'c> {
     /// Reads from `store`.
     pub fn new(store: SharedStore, control: &'c Control) -> Objects<'c> {
-        Objects { store, inflater: Inflater::new(), cache: Cache::default(), windows: Windows::default(), control }
+        Objects {
+            store,
+            inflater: Inflater::new(),
+            cache: Cache::default(),
+            windows: Windows::default(),
+            control,
+        }
     }
 
     /// The objects.
@@ -73,7 +79,11 @@ impl<'c> Objects<'c> {
             Found::Packed(pack, offset) => self.packed(id, pack, offset)?,
             Found::Loose(view) => self.loose(id, view.bytes())?,
         };
-        if found == kind { Ok(bytes) } else { Err(Fault::damaged(id, "it is of another kind than it must be")) }
+        if found == kind {
+            Ok(bytes)
+        } else {
+            Err(Fault::damaged(id, "it is of another kind than it must be"))
+        }
     }
 
     /// The tree of the commit `id`.
@@ -122,7 +132,8 @@ impl<'c> Objects<'c> {
     fn head(&mut self, id: &ObjectId, pack: usize, offset: u64) -> Result<Head> {
         let (view, at) = self.windows.at(&self.store, (pack, offset), LONGEST_HEAD, self.control)?;
         let bytes = view.bytes().get(at..).unwrap_or_default();
-        head(bytes, offset, self.store.kind).ok_or_else(|| Fault::damaged(id, "its head in the pack is damaged"))
+        head(bytes, offset, self.store.kind)
+            .ok_or_else(|| Fault::damaged(id, "its head in the pack is damaged"))
     }
 
     fn packed_size(&mut self, id: &ObjectId, (pack, offset): Place) -> Result<u64> {

@@ -75,7 +75,9 @@ mod tests {
     #[test]
     fn only_names_below_refs_are_refs() {
         assert!(is_ref("refs/heads/main") && is_ref("refs/heads/a b/\u{e4}"));
-        for name in ["HEAD", "refs/../config", "refs//a", "/refs/a", "refs/./a", "refs/a\0", "refs/", "../refs/a"] {
+        for name in
+            ["HEAD", "refs/../config", "refs//a", "/refs/a", "refs/./a", "refs/a\0", "refs/", "../refs/a"]
+        {
             assert!(!is_ref(name), "{name}");
         }
     }

@@ -32,11 +32,13 @@ impl Repository {
         let folder = workspace.folder_handle(project, control)?;
         let mut top = project.clone();
         loop {
-            let handle = if top == *project { folder.clone() } else { workspace.folder_handle(&top, control)? };
+            let handle =
+                if top == *project { folder.clone() } else { workspace.folder_handle(&top, control)? };
             if is_repository(workspace, &top, &handle)? {
                 let git = handle.folder(Path::new(".git"))?.ok_or_else(|| none(project))?;
                 let below = &project.as_str()[top.as_str().len()..];
-                let below = below.trim_start_matches('/').to_owned() + if below.is_empty() { "" } else { "/" };
+                let below =
+                    below.trim_start_matches('/').to_owned() + if below.is_empty() { "" } else { "/" };
                 return open_git(&git, top, below, control);
             }
             if is_bare(&handle)? {
@@ -100,7 +102,11 @@ fn open_git(git: &FolderHandle, top: FilePath, below: String, control: &Control)
     let kind = match config.object_format.as_deref() {
         None | Some("sha1") => HashKind::Sha1,
         Some("sha256") => HashKind::Sha256,
-        Some(_) => return refuse("the repository names its objects by a hash that is not known; expected sha1 or sha256"),
+        Some(_) => {
+            return refuse(
+                "the repository names its objects by a hash that is not known; expected sha1 or sha256",
+            );
+        }
     };
     if config.ref_storage.is_some_and(|storage| storage != "files") {
         return refuse(

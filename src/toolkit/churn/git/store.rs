@@ -68,11 +68,16 @@ impl Store {
     pub fn open(folder: FolderHandle, kind: HashKind, is_partial: bool, control: &Control) -> Result<Store> {
         let alternates = read_file(&folder, Path::new("info/alternates"), control)?;
         let hint = match alternates.is_some_and(|view| !view.bytes().is_empty()) {
-            true => "; objects/info/alternates names other folders, which are not followed: run 'git repack -ad'",
-            false if is_partial => "; it is a partial clone, and nothing is fetched: run 'git fetch --refetch'",
+            true => {
+                "; objects/info/alternates names other folders, which are not followed: run 'git repack -ad'"
+            }
+            false if is_partial => {
+                "; it is a partial clone, and nothing is fetched: run 'git fetch --refetch'"
+            }
             false => "",
         };
-        let mut store = Store { folder, kind, packs: Vec::new(), last: AtomicUsize::new(0), large: Mutex::new(()), hint };
+        let mut store =
+            Store { folder, kind, packs: Vec::new(), last: AtomicUsize::new(0), large: Mutex::new(()), hint };
         let Some(pack) = store.folder.folder(Path::new("pack"))? else { return Ok(store) };
         let mut names = pack.names(MAX_NAMES)?;
         names.retain(|name| Path::new(name).extension().is_some_and(|extension| extension == "idx"));

@@ -94,13 +94,15 @@ mod tests {
     use super::*;
 
     fn tree(entries: &[(&str, &str)]) -> Vec<u8> {
-        let entry = |(mode, name): &(&str, &str)| [mode.as_bytes(), b" ", name.as_bytes(), b"\0", &[7; 20]].concat();
+        let entry =
+            |(mode, name): &(&str, &str)| [mode.as_bytes(), b" ", name.as_bytes(), b"\0", &[7; 20]].concat();
         entries.iter().flat_map(entry).collect()
     }
 
     #[test]
     fn entries_are_read_with_the_modes_that_count() {
-        let bytes = tree(&[("100664", "a"), ("100755", "b c"), ("120000", "l"), ("40000", "d"), ("160000", "s")]);
+        let bytes =
+            tree(&[("100664", "a"), ("100755", "b c"), ("120000", "l"), ("40000", "d"), ("160000", "s")]);
         let read: Vec<Entry> = entries(&bytes, HashKind::Sha1).map(Result::unwrap).collect();
         let modes: Vec<u32> = read.iter().map(|entry| entry.mode.0).collect();
         assert_eq!(modes, [0o100_644, 0o100_755, 0o120_000, 0o040_000, 0o160_000]);

@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn pieces_of_large_files_are_those_of_small_ones() {
-        let small: Vec<u8> = (0..LARGE as u32 / 64).flat_map(|n| format!("{:03}\n", n % 777).into_bytes()).collect();
+        let small: Vec<u8> =
+            (0..LARGE as u32 / 64).flat_map(|n| format!("{:03}\n", n % 777).into_bytes()).collect();
         let large = small.repeat(16);
         let (few, many) = (Pieces::of(&small), Pieces::of(&large));
         let times: Vec<(u32, u32)> = few.0.iter().map(|(number, len)| (*number, 16 * len)).collect();
