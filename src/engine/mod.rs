@@ -70,7 +70,7 @@ pub use text::tolerant::{Tolerant, tolerant};
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub use workspace::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
-    Excerpt, FileAnalyser, FileOutcome, FoundFile, LastFile, LineEnd, LineRange, LineSink, LineSpan,
-    LinesRead, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts, SearchOptions, SearchPlace,
-    SearchStop, Searched, TextPart, Workspace, WorkspaceOptions,
+    Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, LastFile, LineEnd, LineRange, LineSink,
+    LineSpan, LinesRead, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts, SearchOptions,
+    SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceOptions,
 };

@@ -1,3 +1,4 @@
 //! The set `toolkit` (contract 16).
 
+mod churn; // analyze_code_churn, on repositories that the git program makes
 mod templates; // templates: the tools, codes, resources, projects, own templates

@@ -32,6 +32,7 @@ mod decoded;
 mod each_line;
 mod edit;
 mod excerpt;
+mod folder_handle;
 mod folders;
 mod indexing;
 mod listing;
@@ -49,6 +50,7 @@ pub use create::NewFile;
 pub use each_line::{LineEnd, LineSink, LineSpan, LinesRead};
 pub use edit::Edited;
 pub use excerpt::Excerpt;
+pub use folder_handle::FolderHandle;
 pub use parts::{PartRead, TextPart};
 pub use read::LineRange;
 pub use search::{

@@ -2,6 +2,7 @@
 //!
 //! One file a tool. What several of them need is here.
 
+mod analyze_code_churn;
 mod analyze_complexity;
 mod generate_template;
 mod list_templates;
@@ -22,4 +23,5 @@ pub(super) const TOOLS: &[&Tool] = &[
     &scaffold_project::TOOL,
     &search_templates::TOOL,
     &analyze_complexity::TOOL,
+    &analyze_code_churn::TOOL,
 ];

@@ -1,0 +1,82 @@
+//! What an answer of `analyze_code_churn` shows, and the words that several formats have in common.
+
+use std::collections::HashMap;
+
+use crate::toolkit::churn::{AuthorCommits, Churn, FileChurn, HotSpot, MOST_OLDER};
+use crate::tools::walking::shown_line;
+
+/// Hot spots and authors that are shown.
+pub(super) const MOST: usize = 10;
+
+/// See the module.
+pub(super) struct Shown<'c> {
+    pub(super) churn: &'c Churn,
+    pub(super) spots: Vec<HotSpot<'c>>,
+    /// The complexity of files, by their paths.
+    pub(super) scores: &'c HashMap<String, f64>,
+    /// Days of the period.
+    pub(super) days: u64,
+    /// Files that are left out first.
+    pub(super) offset: usize,
+    /// The longest text in bytes, if there is a limit.
+    pub(super) limit: Option<usize>,
+}
+
+impl<'c> Shown<'c> {
+    /// The files from the offset on.
+    pub(super) fn files(&self) -> &'c [FileChurn] {
+        let files = &self.churn.files;
+        &files[self.offset.min(files.len())..]
+    }
+
+    /// The hot spots that are shown: on the first page.
+    pub(super) fn spots(&self) -> &[HotSpot<'c>] {
+        if self.offset > 0 { &[] } else { &self.spots[..self.spots.len().min(MOST)] }
+    }
+
+    /// The authors that are shown: on the first page.
+    pub(super) fn authors(&self) -> &'c [AuthorCommits] {
+        let authors = &self.churn.authors;
+        if self.offset > 0 { &[] } else { &authors[..authors.len().min(MOST)] }
+    }
+
+    /// The complexity of a file that exists.
+    pub(super) fn complexity(&self, file: &FileChurn) -> Option<f64> {
+        self.scores.get(std::str::from_utf8(&file.path).ok()?).copied().filter(|_| file.exists)
+    }
+
+    /// The score of a file as a hot spot.
+    pub(super) fn score(&self, file: &FileChurn) -> Option<f64> {
+        self.spots.iter().find(|spot| std::ptr::eq(spot.file, file)).map(|spot| spot.score)
+    }
+
+    /// What the figures leave out, one sentence each.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let Churn { files, oversized, is_cut, .. } = self.churn;
+        let mut notes = Vec::new();
+        let too_large: u64 = files.iter().map(|file| file.too_large).sum();
+        if too_large > 0 {
+            notes.push(format!(
+                "{too_large} changes of files over 16 MiB or 1,048,576 changed lines have no line counts"
+            ));
+        }
+        if let Some(first) = oversized.first() {
+            let count = oversized.len();
+            notes.push(format!("{count} commits changed too many files to count them, such as {first}"));
+        }
+        if *is_cut {
+            notes.push(format!("The history was read up to {MOST_OLDER} commits before the period"));
+        }
+        notes
+    }
+}
+
+/// A number with one digit behind the point.
+pub(super) fn tenth(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
+}
+
+/// Name and address of an author, on one line.
+pub(super) fn author_text(of: &AuthorCommits) -> String {
+    shown_line(format!("{} <{}>", of.author.name, of.author.email).as_bytes()).into_owned()
+}
