@@ -1,6 +1,5 @@
 //! `analyze_code_churn`: which files of a project change most, and which of them are complex, too.
 
-use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
@@ -8,6 +7,7 @@ use serde_json::json;
 use self::shown::Shown;
 use crate::engine::{Control, Error, FilePath, Result, Workspace};
 use crate::toolkit::churn::{Fault, analyze, hot_spots};
+use crate::toolkit::complexity;
 use crate::tools::arguments::{Keyword, Natural, Request, Takes, UpTo, arguments};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
@@ -92,7 +92,7 @@ impl Call for AnalyzeCodeChurn {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let since = now.saturating_sub(period_days.0 * 86_400) as i64;
         let churn = analyze(workspace, project_path, since, control).map_err(error_of)?;
-        let scores = scores(workspace, project_path, control)?;
+        let scores = complexity::scores(workspace, project_path, control)?;
         let shown = Shown {
             spots: hot_spots(&churn, |path| scores.get(std::str::from_utf8(path).ok()?).copied()),
             scores: &scores,
@@ -109,14 +109,6 @@ impl Call for AnalyzeCodeChurn {
             Format::Csv => tables::csv(&shown, wanted, next),
         }
     }
-}
-
-/// The complexity of each file of the project, by its path below it.
-///
-/// JOIN: here stands `crate::toolkit::complexity::scores(workspace, project, control)` once that module is there. Hot spots
-/// need nothing else of it.
-fn scores(_: &Workspace, _: &FilePath, _: &Control) -> Result<HashMap<String, f64>> {
-    Ok(HashMap::new())
 }
 
 /// The error for a client.
