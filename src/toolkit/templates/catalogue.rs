@@ -140,7 +140,7 @@ impl Catalogue {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parameter::SentValue;
+    use super::super::value::SentValue;
     use super::*;
 
     fn built_in() -> Catalogue {

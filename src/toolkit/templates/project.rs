@@ -3,9 +3,10 @@
 //! Knows no folder: where the files go is for the caller.
 
 use super::catalogue::{Catalogue, LookupError};
-use super::parameter::{self, Problem, SentValue};
+use super::parameter::{self, Problem};
 use super::template::{GenerateError, Generated, Template};
 use super::uri::{SCHEME, TemplateUri};
+use super::value::SentValue;
 
 /// The parameter that chooses the variant of templates that are named without one.
 const VARIANT: &str = "variant";
