@@ -131,6 +131,7 @@ fn all_wrong_parameters_are_told_at_once() {
         &[SET, "--structured"],
         |_| {},
         |server, _| {
+            server.begin("2025-06-18");
             let parameters =
                 json!({ "project_name": "../x", "has_tests": "perhaps", "year": 1.5, "nmae": 1 });
             let arguments = json!({ "resource_uri": MAKEFILE, "parameters": parameters });
