@@ -184,7 +184,7 @@ pub(super) fn unknown(parameters: &[Parameter], sent: &[(String, SentValue)]) ->
     let mut problems: Vec<Problem> = Vec::new();
     for (name, _) in sent.iter().filter(|(name, _)| !known.contains(&&**name)) {
         let name: String = name.chars().take(SHOWN).collect();
-        if problems.iter().any(|problem| problem.parameter == name) || problems.len() == MAX_ITEMS {
+        if problems.len() == MAX_ITEMS || problems.iter().any(|problem| problem.parameter == name) {
             continue;
         }
         let near = known.iter().map(|known| (strsim::jaro_winkler(known, &name), *known));
