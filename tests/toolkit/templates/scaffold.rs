@@ -60,7 +60,7 @@ fn without_write_the_files_are_shown_and_nothing_is_written() {
                 assert!(
                     shown
                         .text
-                        .contains(&format!("=== {path} ({} bytes)\n{content}", content.len()).trim_end()),
+                        .contains(format!("=== {path} ({} bytes)\n{content}", content.len()).trim_end()),
                     "{path}"
                 );
             }
