@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
-use super::parameter::{Parameter, ParameterType, ParameterValue, WholePattern};
-use super::project_name;
+use super::parameter::Parameter;
+use super::rule::Rule;
 use super::template::Template;
 use super::uri::TemplateUri;
+use super::value::{ParameterType, ParameterValue};
 
 /// A text in both variants.
 struct Both {
@@ -223,35 +224,25 @@ fn title(category: &str) -> &'static str {
 
 /// The parameters of every template of a toolchain.
 fn parameters(toolchain: &'static str) -> Arc<[Parameter]> {
-    let parameter = |name: &'static str, description: &'static str, default| Parameter {
+    let parameter = |name: &'static str, description: &'static str, rule, default| Parameter {
         name: name.into(),
         description: description.into(),
         kind: ParameterType::Text,
         default,
-        // A line break would end the line that the text stands in.
-        pattern: WholePattern::described(r"[^\p{Cc}\u2028\u2029]*", "in one line").ok(),
+        rule,
         values: Vec::new(),
-        names_project_of: None,
     };
     let text = || Some(ParameterValue::Text(String::new()));
+    let author = "Who has the copyright; without it, the authors of the project";
+    let (year, this_year) = ("Year of the copyright; 0: this year", ParameterValue::Integer(0));
+    let (tests, on) = ("Whether the project has tests", ParameterValue::Boolean(true));
     [
-        Parameter {
-            pattern: WholePattern::new(project_name::PATTERN).ok(),
-            names_project_of: Some(toolchain),
-            ..parameter("project_name", "Name of the project", None)
-        },
-        parameter("description", "What the project is, in one line", text()),
-        parameter("author", "Who has the copyright; without it, the authors of the project", text()),
-        Parameter {
-            kind: ParameterType::Integer,
-            pattern: None,
-            ..parameter("year", "Year of the copyright; 0: this year", Some(ParameterValue::Integer(0)))
-        },
-        Parameter {
-            kind: ParameterType::Boolean,
-            pattern: None,
-            ..parameter("has_tests", "Whether the project has tests", Some(ParameterValue::Boolean(true)))
-        },
+        parameter("project_name", "Name of the project", Rule::ProjectName(toolchain), None),
+        // A line break would end the line that the text stands in.
+        parameter("description", "What the project is, in one line", Rule::OneLine, text()),
+        parameter("author", author, Rule::OneLine, text()),
+        Parameter { kind: ParameterType::Integer, ..parameter("year", year, Rule::Any, Some(this_year)) },
+        Parameter { kind: ParameterType::Boolean, ..parameter("has_tests", tests, Rule::Any, Some(on)) },
     ]
     .into()
 }

@@ -10,6 +10,9 @@ use super::search::{SearchText, score};
 use super::template::Template;
 use super::uri::TemplateUri;
 
+/// The characters of a query that count.
+const MAX_QUERY: usize = 1_000;
+
 /// The most URIs that an error names.
 const MAX_NEAR: usize = 3;
 
@@ -126,10 +129,11 @@ impl Catalogue {
 
     /// The templates that answer a query, best first, each with a score from 0 to 1.
     pub fn search<'c>(&'c self, query: &str, toolchain: Option<&'c str>) -> Vec<(f64, &'c Template)> {
+        let query: String = query.chars().take(MAX_QUERY).collect();
         let scored = |template: &'c Template| {
             let Template { uri, name, description, .. } = template;
             let text = SearchText { uri: &uri.to_string(), name, description };
-            (score(query, &text), template)
+            (score(&query, &text), template)
         };
         let mut found: Vec<(f64, &Template)> = self.list(toolchain, None).map(scored).collect();
         found.retain(|(score, _)| *score > 0.0);
@@ -140,7 +144,7 @@ impl Catalogue {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parameter::SentValue;
+    use super::super::value::SentValue;
     use super::*;
 
     fn built_in() -> Catalogue {

@@ -37,7 +37,7 @@ pub(super) fn check(source: &str) -> Result<(), String> {
     }
     let mut tag = Tag::default();
     let mut elifs = 0;
-    for token in tokenize(source, false, SyntaxConfig::default(), WhitespaceConfig::default()) {
+    for token in tokenize(source, false, SyntaxConfig, WhitespaceConfig::default()) {
         let (token, span) = token.map_err(|error| describe(&error))?;
         let wrong = |problem: String| format!("line {}: {problem}", line(span));
         match token {

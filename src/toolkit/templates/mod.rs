@@ -12,16 +12,18 @@ mod parameter;
 mod project;
 mod project_name;
 mod render;
+mod rule;
 mod search;
 mod template;
 mod uri;
+mod value;
 
 pub use catalogue::{Catalogue, LookupError, serve, served};
 pub use own::{Broken, OwnTemplates};
-pub use parameter::{
-    MAX_TEXT, MAX_TEXTS, Parameter, ParameterType, ParameterValue, Problem, SentValue, WholePattern,
-};
+pub use parameter::{MAX_TEXT, MAX_TEXTS, Parameter, Problem};
 pub use project::{ProjectError, generate_project};
 pub use render::MAX_OUTPUT;
+pub use rule::{Rule, WholePattern};
 pub use template::{GenerateError, Generated, Template};
 pub use uri::{FORM, SCHEME, TemplateUri};
+pub use value::{ParameterType, ParameterValue, SentValue};

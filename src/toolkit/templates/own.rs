@@ -9,9 +9,11 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::language::MAX_SOURCE;
-use super::parameter::{Parameter, ParameterType, ParameterValue, WholePattern};
+use super::parameter::Parameter;
+use super::rule::{Rule, WholePattern};
 use super::template::Template;
 use super::uri::TemplateUri;
+use super::value::{ParameterType, ParameterValue};
 
 /// The most templates in a folder.
 const MAX_TEMPLATES: usize = 1_000;
@@ -165,10 +167,12 @@ fn parameter(name: String, mut table: Table) -> Result<Parameter, String> {
     let kind = kind.ok_or_else(|| format!("unknown type; expected one of {types}"))?;
     let description = optional_text(&mut table, "description").map_err(within)?.unwrap_or_default();
     let pattern = optional_text(&mut table, "pattern").map_err(within)?;
-    let pattern = pattern
-        .map(|source| WholePattern::new(&source))
-        .transpose()
-        .map_err(|error| format!("pattern: {error}"))?;
+    let rule = match pattern {
+        None => Rule::Any,
+        Some(source) => {
+            Rule::Pattern(WholePattern::new(&source).map_err(|error| format!("pattern: {error}"))?)
+        }
+    };
     let values = match table.remove("values") {
         None => Vec::new(),
         Some(Value::Array(values)) => {
@@ -190,15 +194,7 @@ fn parameter(name: String, mut table: Table) -> Result<Parameter, String> {
         return Err(format!("unknown key {key}; there are {known}"));
     }
     let default = default.or_else(|| (!required).then(|| kind.empty()));
-    Ok(Parameter {
-        name: name.into(),
-        description: description.into(),
-        kind,
-        default,
-        pattern,
-        values,
-        names_project_of: None,
-    })
+    Ok(Parameter { name: name.into(), description: description.into(), kind, default, rule, values })
 }
 
 fn value_of(kind: ParameterType, value: &Value, key: &str) -> Result<ParameterValue, String> {
@@ -287,6 +283,8 @@ mod tests {
             (&format!("{GOOD}other = 1\n[parameters.title]"), "", "unknown key other"),
             (&format!("{GOOD}parameters = 1"), "", "parameters is not a table"),
             (&format!("{toml}[parameters.\"a-b\"]"), "", "expected a name of letters"),
+            (&format!("{GOOD}x = {}", "[".repeat(30_000)), "", "template.toml: line 4"),
+            (&format!("{GOOD}x{} = 1", ".x".repeat(30_000)), "", "template.toml: "),
         ] {
             let problem = problem(toml, text);
             assert!(problem.contains(what) && !problem.contains('\n'), "{toml} {text}: {problem}");

@@ -3,11 +3,10 @@
 //! Knows no template and no JSON.
 
 use std::borrow::Cow;
-use std::sync::Arc;
-
-use regex_automata::meta::Regex;
 
 use super::project_name;
+use super::rule::Rule;
+use super::value::{ParameterType, ParameterValue, SHOWN, SentValue, quoted};
 
 /// The longest text of a parameter, in bytes.
 pub const MAX_TEXT: usize = 16 << 10;
@@ -17,153 +16,6 @@ pub(super) const MAX_ITEMS: usize = 1_000;
 
 /// The longest texts of all parameters of a call together, in bytes.
 pub const MAX_TEXTS: usize = 256 << 10;
-
-/// The characters of a wrong value that a problem shows.
-const SHOWN: usize = 60;
-
-/// The type of a parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParameterType {
-    /// A text.
-    Text,
-    /// An integer of 64 bits.
-    Integer,
-    /// True or false.
-    Boolean,
-    /// A list of texts.
-    List,
-}
-
-impl ParameterType {
-    /// The types and their names in `template.toml`.
-    pub const NAMES: [(&str, ParameterType); 4] = [
-        ("string", ParameterType::Text),
-        ("integer", ParameterType::Integer),
-        ("boolean", ParameterType::Boolean),
-        ("list", ParameterType::List),
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        ParameterType::NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
-    }
-
-    fn expected(self) -> &'static str {
-        match self {
-            ParameterType::Text => "a string",
-            ParameterType::Integer => "an integer",
-            ParameterType::Boolean => "true or false",
-            ParameterType::List => "a list of strings",
-        }
-    }
-
-    /// What a parameter is that is neither required nor given and has no default.
-    pub fn empty(self) -> ParameterValue {
-        match self {
-            ParameterType::Text => ParameterValue::Text(String::new()),
-            ParameterType::Integer => ParameterValue::Integer(0),
-            ParameterType::Boolean => ParameterValue::Boolean(false),
-            ParameterType::List => ParameterValue::List(Vec::new()),
-        }
-    }
-}
-
-/// The value of a parameter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ParameterValue {
-    /// See [`ParameterType::Text`].
-    Text(String),
-    /// See [`ParameterType::Integer`].
-    Integer(i64),
-    /// See [`ParameterType::Boolean`].
-    Boolean(bool),
-    /// See [`ParameterType::List`].
-    List(Vec<String>),
-}
-
-impl ParameterValue {
-    /// The value as a person reads it.
-    pub fn shown(&self) -> String {
-        match self {
-            ParameterValue::Text(text) => quoted(text),
-            ParameterValue::Integer(number) => number.to_string(),
-            ParameterValue::Boolean(value) => value.to_string(),
-            ParameterValue::List(items) => format!("a list of {} items", items.len()),
-        }
-    }
-}
-
-/// A value as it was sent.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SentValue {
-    /// Nothing: the same as a parameter that is not given.
-    Null,
-    /// True or false.
-    Boolean(bool),
-    /// An integer.
-    Integer(i64),
-    /// A number that is no integer of 64 bits.
-    Number(f64),
-    /// A text.
-    Text(String),
-    /// A list.
-    List(Vec<SentValue>),
-    /// Named values.
-    Object,
-}
-
-impl SentValue {
-    fn shown(&self) -> String {
-        match self {
-            SentValue::Null => "null".into(),
-            SentValue::Boolean(value) => value.to_string(),
-            SentValue::Integer(number) => number.to_string(),
-            SentValue::Number(number) => number.to_string(),
-            SentValue::Text(text) => quoted(text),
-            SentValue::List(_) => "a list".into(),
-            SentValue::Object => "an object".into(),
-        }
-    }
-}
-
-fn quoted(text: &str) -> String {
-    let shown: String = text.chars().take(SHOWN).collect();
-    let more = if shown.len() < text.len() { "…" } else { "" };
-    format!("{shown:?}{more}")
-}
-
-/// A pattern that a whole text must match.
-#[derive(Debug, Clone)]
-pub struct WholePattern {
-    regex: Arc<Regex>,
-    /// What matches, in words.
-    meaning: Cow<'static, str>,
-}
-
-impl WholePattern {
-    /// Compiles a pattern. The error says what is wrong with it.
-    pub fn new(source: &str) -> Result<WholePattern, String> {
-        WholePattern::described(source, format!("that matches {source}"))
-    }
-
-    /// The same, for a pattern whose meaning has words.
-    pub(super) fn described(
-        source: &str,
-        meaning: impl Into<Cow<'static, str>>,
-    ) -> Result<WholePattern, String> {
-        let config = Regex::config().nfa_size_limit(Some(1 << 20)).hybrid_cache_capacity(256 << 10);
-        let regex = Regex::builder().configure(config).build(&format!("^(?:{source})$"));
-        let regex = regex.map_err(|error| match error.syntax_error() {
-            Some(error) => error.to_string().lines().last().unwrap_or_default().to_owned(),
-            None => "it is too large".into(),
-        })?;
-        Ok(WholePattern { regex: Arc::new(regex), meaning: meaning.into() })
-    }
-
-    fn matches(&self, text: &str) -> bool {
-        self.regex.is_match(text)
-    }
-}
 
 /// One parameter of a template.
 #[derive(Debug, Clone)]
@@ -176,12 +28,10 @@ pub struct Parameter {
     pub kind: ParameterType,
     /// What it is if the call does not give it. `None`: it is required.
     pub default: Option<ParameterValue>,
-    /// What a text, or each text of a list, must match.
-    pub pattern: Option<WholePattern>,
+    /// What a text, or each text of a list, must be.
+    pub rule: Rule,
     /// The only values that it takes, if there are any.
     pub values: Vec<ParameterValue>,
-    /// The toolchain whose projects it names, if it is the name of a project of a built-in template.
-    pub names_project_of: Option<&'static str>,
 }
 
 /// What is wrong with one parameter of a call.
@@ -252,19 +102,19 @@ impl Parameter {
     }
 
     fn check_text(&self, text: &str) -> Result<(), Problem> {
-        if self.names_project_of.is_some() && text.chars().count() > project_name::MAX_CHARS {
-            return Err(self.problem(format!("has {} characters", text.chars().count())));
-        }
-        if self.pattern.as_ref().is_some_and(|pattern| !pattern.matches(text)) {
+        if !self.rule.allows(text) {
             return Err(self.problem(format!("is {}", quoted(text))));
         }
-        match self.names_project_of.and_then(|toolchain| project_name::reserved(text, toolchain)) {
-            None => Ok(()),
-            Some(why) => {
-                let expected = format!("another name, such as {text}-app");
-                Err(Problem { parameter: self.name.to_string(), problem: why, expected })
-            }
+        match &self.rule {
+            Rule::ProjectName(toolchain) => self.check_reserved(text, toolchain),
+            _ => Ok(()),
         }
+    }
+
+    fn check_reserved(&self, name: &str, toolchain: &str) -> Result<(), Problem> {
+        let Some(problem) = project_name::reserved(name, toolchain) else { return Ok(()) };
+        let expected = format!("another name, such as {name}-app");
+        Err(Problem { parameter: self.name.to_string(), problem, expected })
     }
 
     fn problem(&self, problem: String) -> Problem {
@@ -273,19 +123,19 @@ impl Parameter {
 
     /// What the parameter takes, in words.
     pub fn expected(&self) -> String {
-        if self.names_project_of.is_some() {
-            let most = project_name::MAX_CHARS;
-            return format!(
-                "a name of at most {most} letters and digits that begins with a letter, with single - or _ between them"
-            );
-        }
         if !self.values.is_empty() {
             let values: Vec<String> = self.values.iter().map(ParameterValue::shown).collect();
             return format!("one of {}", values.join(", "));
         }
-        match &self.pattern {
-            Some(pattern) => format!("{} {}", self.kind.expected(), pattern.meaning),
-            None => self.kind.expected().into(),
+        let kind = self.kind.expected();
+        match &self.rule {
+            Rule::Any => kind.into(),
+            Rule::OneLine => format!("{kind} of one line"),
+            Rule::ProjectName(_) => format!(
+                "a name of at most {} letters and digits that begins with a letter, with single - or _ between them",
+                project_name::MAX_CHARS
+            ),
+            Rule::Pattern(pattern) => format!("{kind} that matches {}", pattern.source),
         }
     }
 }
@@ -334,7 +184,7 @@ pub(super) fn unknown(parameters: &[Parameter], sent: &[(String, SentValue)]) ->
     let mut problems: Vec<Problem> = Vec::new();
     for (name, _) in sent.iter().filter(|(name, _)| !known.contains(&&**name)) {
         let name: String = name.chars().take(SHOWN).collect();
-        if problems.iter().any(|problem| problem.parameter == name) || problems.len() == MAX_ITEMS {
+        if problems.len() == MAX_ITEMS || problems.iter().any(|problem| problem.parameter == name) {
             continue;
         }
         let near = known.iter().map(|known| (strsim::jaro_winkler(known, &name), *known));
@@ -355,6 +205,7 @@ pub(super) fn unknown(parameters: &[Parameter], sent: &[(String, SentValue)]) ->
 
 #[cfg(test)]
 mod tests {
+    use super::super::rule::WholePattern;
     use super::*;
 
     fn parameter(name: &'static str, kind: ParameterType) -> Parameter {
@@ -363,9 +214,8 @@ mod tests {
             description: "".into(),
             kind,
             default: None,
-            pattern: None,
+            rule: Rule::Any,
             values: Vec::new(),
-            names_project_of: None,
         }
     }
 
@@ -387,7 +237,7 @@ mod tests {
     #[test]
     fn all_problems_are_told_at_once_and_in_order() {
         let mut name = parameter("project_name", ParameterType::Text);
-        name.pattern = WholePattern::new(project_name::PATTERN).ok();
+        name.rule = Rule::ProjectName("rust");
         let parameters =
             [name, parameter("size", ParameterType::Integer), parameter("tests", ParameterType::Boolean)];
         let sent = [
@@ -438,7 +288,7 @@ mod tests {
     #[test]
     fn patterns_match_the_whole_text_and_lists_item_by_item() {
         let mut list = parameter("l", ParameterType::List);
-        list.pattern = WholePattern::new("a|b").ok();
+        list.rule = Rule::Pattern(WholePattern::new("a|b").unwrap());
         assert!(one(&list, SentValue::List(vec![text("a"), text("b")])).is_ok());
         assert_eq!(one(&list, SentValue::List(vec![text("a"), text("ab")])), Err("l is \"ab\"".into()));
         assert!(WholePattern::new("(").is_err() && WholePattern::new(r"(\w{1000}){1000}").is_err());
@@ -466,8 +316,7 @@ mod tests {
     #[test]
     fn names_of_projects_have_a_form_a_length_and_reserved_words() {
         let mut name = parameter("project_name", ParameterType::Text);
-        name.pattern = WholePattern::new(project_name::PATTERN).ok();
-        name.names_project_of = Some("rust");
+        name.rule = Rule::ProjectName("rust");
         for good in ["a", "my-app", "My_App2", &"x".repeat(64)] {
             assert!(one(&name, text(good)).is_ok(), "{good}");
         }

@@ -3,9 +3,11 @@
 //! Knows no folder: where the files go is for the caller.
 
 use super::catalogue::{Catalogue, LookupError};
-use super::parameter::{self, Problem, SentValue};
+use super::parameter::{self, Problem};
 use super::template::{GenerateError, Generated, Template};
 use super::uri::{SCHEME, TemplateUri};
+use super::value::SentValue;
+use crate::engine::{Control, Error};
 
 /// The parameter that chooses the variant of templates that are named without one.
 const VARIANT: &str = "variant";
@@ -17,12 +19,14 @@ const DEFAULT_VARIANT: &str = "cli";
 const MAX_PROJECT: usize = 2 << 20;
 
 /// Why there are no files.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum ProjectError {
     /// There is no such template. The first text is its URI, or its name if that makes no URI.
     Lookup(String, LookupError),
     /// The templates were not generated.
     Generate(GenerateError),
+    /// The call was stopped.
+    Stopped(Error),
 }
 
 /// The files that these templates make together. A template is named by its category, by `category/variant`, or by its URI.
@@ -31,6 +35,7 @@ pub fn generate_project(
     toolchain: &str,
     names: &[String],
     sent: &[(String, SentValue)],
+    control: &Control,
 ) -> Result<Vec<Generated>, ProjectError> {
     let variant = sent.iter().rfind(|(name, _)| name == VARIANT).map(|(_, value)| value);
     let variant = match variant {
@@ -52,6 +57,7 @@ pub fn generate_project(
     let beside: Vec<&str> = templates.iter().map(|template| &*template.uri.category).collect();
     let mut files: Vec<Generated> = Vec::new();
     for template in &templates {
+        control.check().map_err(ProjectError::Stopped)?;
         let made = template.generate(&known(template, sent), &beside).map_err(ProjectError::Generate)?;
         if let Some(at) = files.iter().position(|file| file.path == made.path) {
             return Err(rejected(vec![same_path(&made.path, templates[at], template)]));
@@ -124,6 +130,8 @@ fn problems(templates: &[&Template], sent: &[(String, SentValue)]) -> Vec<Proble
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::super::own::OwnTemplates;
     use super::*;
 
@@ -134,7 +142,13 @@ mod tests {
     fn made(names: &[&str], sent: &[(&str, SentValue)]) -> Result<Vec<String>, ProjectError> {
         let names: Vec<String> = names.iter().map(|name| (*name).into()).collect();
         let sent: Vec<_> = sent.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
-        let files = generate_project(&Catalogue::new(OwnTemplates::default()), "rust", &names, &sent)?;
+        let files = generate_project(
+            &Catalogue::new(OwnTemplates::default()),
+            "rust",
+            &names,
+            &sent,
+            &Control::new(Duration::from_secs(60)),
+        )?;
         Ok(files.into_iter().map(|file| file.path).collect())
     }
 

@@ -2,10 +2,7 @@
 //!
 //! Knows no templates.
 
-/// The form of a name, as a pattern.
-pub(super) const PATTERN: &str = "[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*";
-
-/// The longest name, in characters.
+/// The longest name, in characters, which are all ASCII.
 pub(super) const MAX_CHARS: usize = 64;
 
 /// Names that Windows keeps for devices.
@@ -39,6 +36,14 @@ const PYTHON: &str = "abc and antigravity argparse array as assert ast async asy
 /// The name of the module of a project: lower case, with `_` for `-`.
 pub(super) fn module_name(project: &str) -> String {
     project.to_ascii_lowercase().replace('-', "_")
+}
+
+/// Whether a name has the form of one: letters and digits, with single `-` or `_` between them, a letter first.
+pub(super) fn is_well_formed(name: &str) -> bool {
+    let is_part = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    name.len() <= MAX_CHARS
+        && name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.split(['-', '_']).all(is_part)
 }
 
 /// Why no project of this toolchain can have the name `name`, if it has the form. `None`: it can.

@@ -8,7 +8,7 @@ use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 
 use super::filters;
 use super::language::{self, describe};
-use super::parameter::ParameterValue;
+use super::value::ParameterValue;
 
 /// The steps of minijinja that one rendering may take.
 const FUEL: u64 = 50_000;

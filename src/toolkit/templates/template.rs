@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::parameter::{self, Parameter, ParameterValue, Problem, SentValue};
+use super::parameter::{self, Parameter, Problem};
 use super::project_name::module_name;
 use super::render;
 use super::uri::TemplateUri;
+use super::value::{ParameterValue, SentValue};
 
 /// Names of values that every template has, beside its parameters. `beside` lists the categories of the templates that the
 /// same call generates. `module_name` is there if there is a `project_name`.
@@ -147,7 +148,8 @@ fn year_of_day(day: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parameter::ParameterType;
+    use super::super::rule::Rule;
+    use super::super::value::ParameterType;
     use super::*;
 
     fn template(path: &'static str, source: &'static str) -> Template {
@@ -156,9 +158,8 @@ mod tests {
             description: "".into(),
             kind: ParameterType::Text,
             default: None,
-            pattern: None,
+            rule: Rule::Any,
             values: Vec::new(),
-            names_project_of: None,
         };
         Template {
             uri: TemplateUri::parse("template://a/b/c").unwrap(),

@@ -13,6 +13,9 @@ pub const FORM: &str = "template://{category}/{toolchain}/{variant}";
 /// The longest part of a URI, in bytes.
 const MAX_PART: usize = 64;
 
+/// The longest URI, in bytes.
+const MAX_URI: usize = SCHEME.len() + 3 * (MAX_PART + 1);
+
 /// A well-formed URI.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TemplateUri {
@@ -27,6 +30,9 @@ pub struct TemplateUri {
 impl TemplateUri {
     /// Parses a URI. The error says what is wrong with it.
     pub fn parse(text: &str) -> Result<TemplateUri, String> {
+        if text.len() > MAX_URI {
+            return Err(format!("it is longer than {MAX_URI} bytes"));
+        }
         let rest = text.strip_prefix(SCHEME).ok_or_else(|| format!("it does not begin with {SCHEME}"))?;
         let parts: Vec<&str> = rest.split('/').collect();
         let [category, toolchain, variant] = parts[..] else {
@@ -112,6 +118,7 @@ mod tests {
             ("template://makefile/rust/cli\0", r"'\0'"),
             ("template://makefile/r\u{fc}st/cli", "'\u{fc}'"),
             (&long, "longer than 64"),
+            (&"template://".repeat(1_000_000), "longer than 206 bytes"),
         ] {
             let problem = TemplateUri::parse(uri).unwrap_err();
             assert!(problem.contains(reason), "{uri:?}: {problem}");

@@ -66,7 +66,7 @@ impl Call for Scaffold {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let ScaffoldArguments { toolchain, templates, parameters, write, .. } = &self.arguments;
-        let files = generate_project(served(), toolchain, templates, &parameters.values)
+        let files = generate_project(served(), toolchain, templates, &parameters.values, control)
             .map_err(template_failure::project)?;
         let folders = workspace.folder_paths();
         let paths = files.iter().map(|file| self.path(&file.path, folders)).collect::<Result<Vec<_>>>()?;

@@ -59,6 +59,7 @@ pub(super) fn project(error: ProjectError) -> Error {
     match error {
         ProjectError::Lookup(uri, error) => lookup(&uri, error),
         ProjectError::Generate(error) => generate(error),
+        ProjectError::Stopped(error) => error,
     }
 }
 

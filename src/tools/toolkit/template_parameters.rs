@@ -6,6 +6,9 @@ use crate::engine::Result;
 use crate::toolkit::templates::SentValue;
 use crate::tools::arguments::{Argument, Value};
 
+/// The longest object, in bytes: texts of templates are shorter, and many small values take much memory.
+const MAX_JSON: usize = 1 << 20;
+
 /// See the module.
 #[derive(Debug)]
 pub(super) struct TemplateParameters {
@@ -28,6 +31,10 @@ impl Argument for TemplateParameters {
         // Some clients send objects as strings.
         let inner = if value.json().starts_with('"') { Some(value.string()?) } else { None };
         let json = inner.as_deref().unwrap_or(value.json());
+        if json.len() > MAX_JSON {
+            let problem = format!("it has {} bytes; expected at most {MAX_JSON}", json.len());
+            return Err(value.refuse(problem));
+        }
         match serde_json::from_str(json) {
             Ok(json @ Json::Object(_)) => Ok(TemplateParameters { values: values(&json), json }),
             _ => Err(wrong()),

@@ -8,6 +8,9 @@ use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::limited::LimitedText;
 use crate::tools::{Members, OutputKinds, Reply, wrong_cursor};
 
+/// The longest line of parameters behind a list, in bytes.
+const SHARED: usize = 300;
+
 /// A list of templates, which may go on in a further call.
 pub(super) struct Rows<'r> {
     /// The tool's name.
@@ -63,11 +66,12 @@ impl Rows<'_> {
     }
 }
 
-/// The parameters, if all templates have the same.
+/// The parameters, if all templates have the same and they fit a line.
 fn shared_parameters(rows: &[(Option<f64>, &Template)]) -> Option<String> {
     let (_, first) = rows.first()?;
     let first = parameter_names(first);
-    rows.iter().all(|(_, template)| parameter_names(template) == first).then_some(first)
+    let all_share = rows.iter().all(|(_, template)| parameter_names(template) == first);
+    (all_share && first.len() <= SHARED).then_some(first)
 }
 
 fn line(score: Option<f64>, template: &Template, with_parameters: bool) -> String {

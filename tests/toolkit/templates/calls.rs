@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{MAKEFILE, SET, of};
-use crate::support::{Folder, Mcp, Stdio, in_every_revision, on_both_with};
+use crate::support::{Folder, MB, Mcp, Stdio, in_every_revision, memory_taken, on_both_with};
 
 const TOOLS: [&str; 5] =
     ["generate_template", "list_templates", "validate_template", "scaffold_project", "search_templates"];
@@ -131,6 +131,7 @@ fn all_wrong_parameters_are_told_at_once() {
         &[SET, "--structured"],
         |_| {},
         |server, _| {
+            server.begin("2025-06-18");
             let parameters =
                 json!({ "project_name": "../x", "has_tests": "perhaps", "year": 1.5, "nmae": 1 });
             let arguments = json!({ "resource_uri": MAKEFILE, "parameters": parameters });
@@ -244,7 +245,8 @@ fn parameters_are_taken_as_models_send_them() {
         server.refused("generate_template", without),
         "Error: Invalid arguments: parameters: it is missing; expected an object of parameters, such as {\"project_name\":\"my-app\"}"
     );
-    for wrong in [json!([]), json!("x"), json!(1), json!("[1]")] {
+    let large = json!({ "project_name": "x", "description": "y".repeat(1 << 20) });
+    for wrong in [json!([]), json!("x"), json!(1), json!("[1]"), large] {
         let text =
             server.refused("generate_template", json!({ "resource_uri": MAKEFILE, "parameters": wrong }));
         assert!(text.starts_with("Error: Invalid arguments: parameters: "), "{text}");
@@ -293,4 +295,27 @@ fn under_read_only_what_writes_is_not_offered() {
     let tools = server.rpc("tools/list", json!({})).to_string();
     assert!(!tools.contains("\"scaffold_project\"") && tools.contains("\"generate_template\""));
     server.ok("generate_template", of(MAKEFILE, "x"));
+}
+
+#[test]
+fn large_requests_are_refused_within_bounds_on_memory() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    let many: serde_json::Map<String, Value> =
+        (0..500_000).map(|number| (number.to_string(), json!(1))).collect();
+    let slashes = format!("template://{}", "/".repeat(9 * MB));
+    let taken = memory_taken(server.pid(), 0, || {
+        for (tool, arguments) in [
+            ("generate_template", json!({ "resource_uri": MAKEFILE, "parameters": many })),
+            ("generate_template", of(&slashes, "x")),
+            ("scaffold_project", json!({ "toolchain": "rust", "templates": [slashes], "parameters": {} })),
+            ("generate_template", of(MAKEFILE, &"x".repeat(9 * MB))),
+        ] {
+            let text = server.refused(tool, arguments);
+            assert!(text.len() < 5_000, "{}", text.len());
+        }
+        let text = server.ok("search_templates", json!({ "query": "a ".repeat(4 * MB) }));
+        assert!(text.starts_with("No templates found."), "{text}");
+    });
+    assert!(taken < 200 * MB, "{taken}");
 }

@@ -48,6 +48,7 @@ fn without_write_the_files_are_shown_and_nothing_is_written() {
         &[SET, "--structured"],
         |_| {},
         |server, folder| {
+            server.begin("2025-06-18");
             let mut arguments = project(&ALL, Some("p"));
             arguments.as_object_mut().expect("an object").remove("write");
             let shown = server.tool("scaffold_project", arguments);
@@ -59,7 +60,7 @@ fn without_write_the_files_are_shown_and_nothing_is_written() {
                 assert!(
                     shown
                         .text
-                        .contains(&format!("=== {path} ({} bytes)\n{content}", content.len()).trim_end()),
+                        .contains(format!("=== {path} ({} bytes)\n{content}", content.len()).trim_end()),
                     "{path}"
                 );
             }
