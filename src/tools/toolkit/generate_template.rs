@@ -1,9 +1,9 @@
 //! `generate_template`: the text of one file (contract 16).
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::template_failure;
-use super::template_parameters::TemplateParameters;
+use super::template_parameters::{TemplateParameters, short_call};
+use super::{scaffold_project, template_failure};
 use crate::engine::{Control, FilePath, Result, Workspace};
 use crate::toolkit::templates::served;
 use crate::tools::arguments::{Request, Takes, arguments};
@@ -39,12 +39,15 @@ arguments! {
 #[derive(Debug)]
 struct Generate {
     arguments: GenerateArguments,
+    /// Whether the client is offered the tool that writes.
+    can_write: bool,
     limit: Option<usize>,
 }
 
 impl Request for GenerateArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(Generate { arguments: self, limit: options.limit }))
+        let can_write = options.offered.has(scaffold_project::TOOL.name);
+        Ok(Box::new(Generate { arguments: self, can_write, limit: options.limit }))
     }
 }
 
@@ -63,13 +66,7 @@ impl Call for Generate {
             let next = json!({
                 "toolchain": template.uri.toolchain, "templates": [resource_uri], "parameters": parameters.json, "write": true,
             });
-            limit_text(
-                &mut reply,
-                self.limit,
-                "bytes",
-                &format!("Write it with scaffold_project {next}"),
-                next,
-            );
+            limit_text(&mut reply, self.limit, next, self.can_write);
         }
         Ok(reply)
     }
@@ -78,8 +75,8 @@ impl Call for Generate {
 /// The bytes of the line that says that a text was cut.
 const LAST_LINE: usize = 1_024;
 
-/// Cuts the text at the end of a line, and says how to get the whole.
-fn limit_text(reply: &mut Reply, limit: Option<usize>, unit: &str, go_on: &str, next: serde_json::Value) {
+/// Cuts the text at the end of a line, and says how to get the whole. `next` are the arguments of the call that writes it.
+fn limit_text(reply: &mut Reply, limit: Option<usize>, next: Value, can_write: bool) {
     let (len, Some(limit)) = (reply.text.len(), limit) else { return };
     if len <= limit {
         return;
@@ -91,7 +88,12 @@ fn limit_text(reply: &mut Reply, limit: Option<usize>, unit: &str, go_on: &str, 
     let end = reply.text[..end].rfind('\n').map_or(end, |at| at + 1);
     reply.text.truncate(end);
     let line_break = if reply.text.ends_with('\n') { "" } else { "\n" };
-    reply.text.push_str(&format!("{line_break}[Shown: {end} of {len} {unit}. {go_on}]"));
+    let go_on = match can_write {
+        true => format!("Write it with scaffold_project {}", short_call(&next)),
+        false => "The direct method generate_template gives all".into(),
+    };
+    reply.text.push_str(&format!("{line_break}[Shown: {end} of {len} bytes. {go_on}]"));
+    let next = if can_write { next } else { Value::Null };
     let truncated = json!({ "shown": end, "of": len, "next": next });
     reply.meta = std::mem::take(&mut reply.meta).with("file-editor/truncated", &truncated);
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::template_failure;
-use super::template_parameters::TemplateParameters;
+use super::template_parameters::{TemplateParameters, short_call};
 use crate::engine::{Control, FilePath, FolderPaths, NamePolicy, NewFile, Result, Workspace};
 use crate::toolkit::templates::{Generated, generate_project, served};
 use crate::tools::arguments::{List, Request, Takes, arguments};
@@ -106,8 +106,12 @@ impl Scaffold {
             }
             list.count(is_shown);
         }
-        let next = || Ok((TOOL.name, self.arguments_again(&left)));
-        let mut reply = list.reply(wanted, "files", next, None)?;
+        let next = self.arguments_again(&left);
+        let (whole, short) = (next.to_string(), short_call(&next));
+        let mut reply = list.reply(wanted, "files", || Ok((TOOL.name, next)), None)?;
+        if whole != short {
+            reply.text = reply.text.replacen(&whole, &short, 1);
+        }
         reply.text.truncate(reply.text.trim_end_matches('\n').len());
         reply.data = Members::default();
         if wanted.data {

@@ -60,3 +60,20 @@ fn sent(value: &Json) -> SentValue {
         Json::Object(_) => SentValue::Object,
     }
 }
+
+/// The longest arguments that a text tells whole, in bytes.
+const TOLD: usize = 400;
+
+/// The arguments of a next call for a text. Parameters that are long are those that the client has.
+pub(super) fn short_call(arguments: &Json) -> String {
+    let text = arguments.to_string();
+    if text.len() <= TOLD {
+        return text;
+    }
+    let mut short = arguments.clone();
+    if let Some(members) = short.as_object_mut() {
+        members.remove("parameters");
+    }
+    let text: String = short.to_string().chars().take(TOLD).collect();
+    format!("{text} and the same parameters")
+}

@@ -169,3 +169,56 @@ fn templates_that_explode_end_at_a_bound_on_steps_output_and_memory() {
     assert!(taken < 200 * MB, "{taken}");
     server.ok("generate_template", super::of(MAKEFILE, "still-there"));
 }
+
+#[test]
+fn results_beyond_the_limit_are_cut_and_say_how_to_get_them_whole() {
+    let folder = Folder::new();
+    let source = "{% for a in range(2000) %}\nline {{ a }} {{ t }}\n{% endfor %}";
+    let own = templates(&folder, &[("long", "[parameters.t]\n", source)]);
+    let flag = format!("--templates={}", own.display());
+    for (flags, text) in [(&[][..], "t"), (&[], &*"t".repeat(100)), (&["--read-only"], "t")] {
+        let flags = [&[SET, &flag, "--answer-limit=4"], flags].concat();
+        let server = Stdio::start(&folder, &flags).ready();
+        let call = json!({ "resource_uri": "template://own/any/long", "parameters": { "t": text } });
+        let cut = server.tool("generate_template", call.clone());
+        assert!(!cut.is_error && cut.text.len() <= 4 << 10, "{}", cut.text.len());
+        let whole = server.direct("generate_template", call);
+        assert!(whole["content"].as_str().is_some_and(|whole| whole.starts_with(&cut.text[..2_000])));
+        let next = &cut.result["_meta"]["file-editor/truncated"]["next"];
+        if flags.contains(&"--read-only") {
+            assert!(next.is_null() && cut.text.contains("The direct method"), "{}", cut.text);
+            continue;
+        }
+        server.ok("scaffold_project", next.clone());
+        assert_eq!(whole["content"], folder.text("long.md"));
+        let shown = json!({ "toolchain": "any", "templates": ["template://own/any/long"], "parameters": { "t": text } });
+        let shown = server.ok("scaffold_project", shown);
+        assert!(shown.len() <= 4 << 10 && shown.contains("bytes more"), "{}", shown.len());
+        fs::remove_file(folder.path().join("long.md")).expect("removed");
+    }
+}
+
+#[test]
+fn long_parameters_do_not_make_answers_longer_than_the_limit() {
+    let folder = Folder::new();
+    let source = "{{ t|indent(1) }}";
+    let own = templates(&folder, &[("a", "[parameters.t]\n", source), ("b", "[parameters.t]\n", source)]);
+    let server =
+        Stdio::start(&folder, &[SET, &format!("--templates={}", own.display()), "--answer-limit=4"]).ready();
+    let parameters = json!({ "t": "x\n".repeat(4_000) });
+    let call = json!({ "resource_uri": "template://own/any/a", "parameters": parameters });
+    let cut = server.tool("generate_template", call);
+    assert!(
+        cut.text.len() <= 4 << 10 && cut.text.ends_with("and the same parameters]"),
+        "{}",
+        cut.text.len()
+    );
+    let mut arguments =
+        json!({ "toolchain": "any", "templates": ["own/a", "own/b"], "parameters": parameters });
+    for path in ["a.md", "b.md"] {
+        let page = server.tool("scaffold_project", arguments);
+        assert!(page.text.len() <= 4 << 10 && page.text.starts_with(&format!("=== {path}")), "{}", page.text);
+        arguments = page.result["_meta"]["file-editor/truncated"]["next"].clone();
+    }
+    assert!(arguments.is_null());
+}
