@@ -1,0 +1,3 @@
+//! The set `toolkit` (contract 16).
+
+mod complexity; // the tool analyze_complexity
