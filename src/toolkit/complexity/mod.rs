@@ -17,7 +17,7 @@ mod rust;
 mod scopes;
 mod walker;
 
-pub use analyser::{Analyser, MAX_BYTES};
+pub use analyser::{Analyser, MAX_BYTES, STACK_BYTES};
 pub use language::Language;
 pub use project::{FilePlace, LeftOutFile, ProjectFile, ProjectReport, analyse_project, scores};
 pub use report::{FileReport, FunctionReport, Refusal, SyntaxError};

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::analyser::{Analyser, MAX_BYTES};
+use super::analyser::{Analyser, MAX_BYTES, STACK_BYTES};
 use super::language::Language;
 use super::report::{FileReport, Refusal};
 use crate::engine::{
@@ -139,6 +139,7 @@ pub fn analyse_project(
         path,
         wants: &|path, _, is_folder| is_folder || is_wanted(path),
         max_bytes: MAX_BYTES as u64,
+        stack_bytes: STACK_BYTES,
     };
     if let Some(path) = path
         && !is_wanted(Path::new(path.as_str()))

@@ -102,7 +102,7 @@ pub enum Refusal {
     TooLarge,
     /// It is not UTF-8, or has a NUL.
     NotText,
-    /// Its parsing takes more steps than a text of its size needs, or more memory than is given.
+    /// Its parsing takes more steps than a text of its size needs, or more than 3 s, or 512 MiB of memory.
     TooHard,
     /// The caller stopped the analysis.
     Stopped,

@@ -7,11 +7,10 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
 
 use super::source::{Candidate, Source};
 use super::text::Opened;
-use super::{ALONE, SearchCounts, SearchOptions, slots};
+use super::{SearchCounts, SearchOptions, slots};
 use crate::engine::encoding::EncodingChoice;
 use crate::engine::fs::version::FileStamp;
 use crate::engine::path::FilePath;
@@ -23,6 +22,9 @@ use crate::engine::{Control, Error, Result};
 
 /// Memory limit of what is kept of files, in bytes.
 const CACHE_BYTES: usize = 16 << 20;
+
+/// Of files from this size on, only one is analysed at a time, because it may need much memory. In bytes.
+const LARGE: i64 = 256 << 10;
 
 /// What was made of a text.
 pub trait Analysis: Any + Send + Sync + Debug {
@@ -54,6 +56,8 @@ pub struct AnalysisOptions<'s> {
     pub wants: &'s (dyn Fn(&Path, &Path, bool) -> bool + Sync),
     /// The largest file, in bytes.
     pub max_bytes: u64,
+    /// The stack of the threads that analyse, in bytes. Only what is used of it takes memory.
+    pub stack_bytes: usize,
 }
 
 /// What became of a file.
@@ -122,8 +126,7 @@ impl Kept for Arc<dyn Analysis> {
 }
 
 impl Workspace {
-    /// Analyses files, on several threads if it takes long. What is known of a file in its present state is not made
-    /// again.
+    /// Analyses files on several threads. What is known of a file in its present state is not made again.
     ///
     /// # Errors
     ///
@@ -146,9 +149,9 @@ impl Workspace {
         };
         let source = Source::new(self, search, control)?;
         let work = Work { workspace: self, options, control, files: Mutex::new(Files::new(source)) };
-        if !work.run(new_analyser, Some(Instant::now() + ALONE)) {
+        if !work.take_known(new_analyser().as_ref()) {
             let _slot = self.search_slots().take_search(control)?;
-            work.run_on_threads(new_analyser);
+            work.run_on_threads(new_analyser)?;
         }
         work.finish()
     }
@@ -167,6 +170,8 @@ struct Files<'s> {
     source: Source<'s>,
     /// The number of the next file.
     next: u64,
+    /// A file that was taken and left to the threads.
+    given_back: Option<(u64, Candidate)>,
     done: Vec<(u64, AnalysedFile)>,
     counts: SearchCounts,
     error: Option<Error>,
@@ -174,13 +179,23 @@ struct Files<'s> {
 
 impl<'s> Files<'s> {
     fn new(source: Source<'s>) -> Files<'s> {
-        Files { source, next: 0, done: Vec::new(), counts: SearchCounts::default(), error: None }
+        Files {
+            source,
+            next: 0,
+            given_back: None,
+            done: Vec::new(),
+            counts: SearchCounts::default(),
+            error: None,
+        }
     }
 
     /// The next file and its number. `None` at the end, and after an error.
     fn take(&mut self) -> Option<(u64, Candidate)> {
         if self.error.is_some() {
             return None;
+        }
+        if let Some(given_back) = self.given_back.take() {
+            return Some(given_back);
         }
         match self.source.next() {
             Ok(file) => {
@@ -198,49 +213,63 @@ impl<'s> Files<'s> {
 }
 
 impl<'s> Work<'s> {
-    /// Analyses files until none is left, or until the given time. Returns whether none is left.
-    fn run(&self, new_analyser: &NewAnalyser, until: Option<Instant>) -> bool {
-        // Made only for the first file that is not known.
-        let (mut analyser, mut buffer) = (new_analyser(), Vec::new());
-        let is_alone = until.is_some();
+    /// Takes files until one is not known. Returns whether none is left.
+    fn take_known(&self, analyser: &dyn FileAnalyser) -> bool {
         loop {
-            if until.is_some_and(|until| until <= Instant::now()) {
-                return false;
-            }
             let Some((number, file)) = self.files().take() else { return true };
-            let outcome = self.control.check().and_then(|()| {
-                let known = self.known(&file, analyser.as_ref());
-                match known {
-                    Some(known) => Ok(Some(FileOutcome::Analysed(known))),
-                    None => self.outcome(&file, analyser.as_mut(), &mut buffer, is_alone),
+            match self.control.check().map(|()| self.known(&file, analyser)) {
+                Ok(Some(known)) => self.put(number, file, FileOutcome::Analysed(known)),
+                Ok(None) => {
+                    self.files().given_back = Some((number, file));
+                    return false;
                 }
-            });
-            let mut files = self.files();
-            match outcome {
-                Ok(None) => {}
-                Ok(Some(outcome)) => {
-                    let Candidate { number: folder, path, base, .. } = file;
-                    files.done.push((number, AnalysedFile { folder, path, base, outcome }));
-                    self.control.progress(files.done.len() as u64, None);
+                Err(error) => {
+                    self.files().error = Some(error);
+                    return true;
                 }
-                Err(error) => drop(files.error.get_or_insert(error)),
             }
         }
     }
 
-    fn run_on_threads(&self, new_analyser: &NewAnalyser) {
-        let started = thread::scope(|scope| {
+    /// Analyses files until none is left.
+    fn run(&self, analyser: &mut dyn FileAnalyser) {
+        let mut buffer = Vec::new();
+        loop {
+            let Some((number, file)) = self.files().take() else { return };
+            let outcome = self.control.check().and_then(|()| match self.known(&file, analyser) {
+                Some(known) => Ok(Some(FileOutcome::Analysed(known))),
+                None => self.outcome(&file, analyser, &mut buffer),
+            });
+            match outcome {
+                Ok(None) => {}
+                Ok(Some(outcome)) => self.put(number, file, outcome),
+                Err(error) => drop(self.files().error.get_or_insert(error)),
+            }
+        }
+    }
+
+    fn put(&self, number: u64, file: Candidate, outcome: FileOutcome) {
+        let Candidate { number: folder, path, base, .. } = file;
+        let mut files = self.files();
+        files.done.push((number, AnalysedFile { folder, path, base, outcome }));
+        self.control.progress(files.done.len() as u64, None);
+    }
+
+    fn run_on_threads(&self, new_analyser: &NewAnalyser) -> Result<()> {
+        thread::scope(|scope| {
             let work = || {
                 slots::lower_priority();
-                self.run(new_analyser, None);
+                self.run(new_analyser().as_mut());
             };
-            let start = |_| thread::Builder::new().name("analysis".into()).spawn_scoped(scope, work).is_ok();
-            (0..self.workspace.search_slots().count()).map(start).filter(|started| *started).count()
-        });
-        // Without a thread to be had, the calling one goes on.
-        if started == 0 {
-            self.run(new_analyser, None);
-        }
+            let start = || {
+                let thread = thread::Builder::new().name("analysis".into());
+                thread.stack_size(self.options.stack_bytes).spawn_scoped(scope, work).map(drop)
+            };
+            start().map_err(|source| Error::ListingFailed { source })?;
+            // With one thread the work is done, too.
+            (1..self.workspace.search_slots().count()).for_each(|_| drop(start()));
+            Ok(())
+        })
     }
 
     /// What is known of a file in its present state.
@@ -256,13 +285,11 @@ impl<'s> Work<'s> {
         file: &Candidate,
         analyser: &mut dyn FileAnalyser,
         buffer: &mut Vec<u8>,
-        is_alone: bool,
     ) -> Result<Option<FileOutcome>> {
         let most = self.options.max_bytes.min(self.workspace.options.max_bytes);
-        let _slot = match is_alone {
-            true => None,
-            false => Some(self.workspace.search_slots().take(self.control)?),
-        };
+        let is_large = file.stat().is_some_and(|stat| stat.st_size >= LARGE);
+        let slots = self.workspace.search_slots();
+        let _slot = if is_large { slots.take_long(self.control)? } else { slots.take(self.control)? };
         for _ in 0..ATTEMPTS {
             self.control.check()?;
             let Some(stat) = file.stat() else { return Ok(None) };
