@@ -45,7 +45,7 @@ fn halves(data: &[u8]) -> (&[u8], &[u8]) {
 fn inflate(data: &[u8]) {
     let [high, low, stream @ ..] = data else { return };
     let size = usize::from(u16::from_be_bytes([*high, *low]));
-    let mut inflater = Inflater::new();
+    let mut inflater = Inflater::default();
     let mut start = [0; 32];
     let begins = inflater.beginning(stream, &mut start);
     if let Ok(bytes) = inflater.whole(stream, size) {

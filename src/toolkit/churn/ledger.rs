@@ -203,7 +203,7 @@ mod tests {
         ledger.add(&[change("a>b")], 7, 5).for_each(drop);
         ledger.add(&[change("a"), change("b")], 8, 3).for_each(drop);
         let rows = ledger.into_rows(&[true, true]);
-        assert_eq!(rows.len(), 2);
+        assert_eq!(rows.len(), 1);
         assert_eq!((rows[0].0.commits, rows[0].0.last), (2, 5));
         assert_eq!(rows[0].0.authors, HashMap::from([(7, 1), (8, 1)]));
     }

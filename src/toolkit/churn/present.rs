@@ -1,10 +1,12 @@
 //! Which paths a tree has.
 
+use std::cmp::Ordering;
+
 use super::fault::Result;
 use super::git::id::ObjectId;
 use super::git::objects::Objects;
 use super::git::pack::Kind;
-use super::git::tree::entries;
+use super::git::tree::{Entry, entries};
 
 /// A path that is looked for, and its place in the answer.
 type Wanted<'p> = (&'p [u8], usize);
@@ -19,7 +21,13 @@ pub fn present(objects: &mut Objects, tree: &ObjectId, paths: &[&[u8]]) -> Resul
     while let Some((tree, wanted)) = trees.pop() {
         objects.control().check()?;
         let bytes = objects.read(&tree, Kind::Tree)?;
+        let mut last: Option<Entry> = None;
         for entry in entries(&bytes, objects.store().kind).map_while(std::result::Result::ok) {
+            // In a made-up tree, a name may stand a million times.
+            if last.is_some_and(|last| last.order(&entry) != Ordering::Less) {
+                break;
+            }
+            last = Some(entry);
             let begin = wanted.partition_point(|(path, _)| *path < entry.name);
             let below =
                 wanted[begin..].iter().map_while(|(path, at)| Some((path.strip_prefix(entry.name)?, *at)));

@@ -52,11 +52,10 @@ fn count_batch(
 ) -> Result<()> {
     for (commit, counts) in commits.iter().zip(counts) {
         objects.control().check()?;
-        let old = match &commit.parents[..] {
-            [] => None,
-            [parent] => Some(objects.tree_of(parent)?),
-            _ => continue,
-        };
+        if commit.is_merge {
+            continue;
+        }
+        let old = commit.parent.map(|parent| objects.tree_of(&parent)).transpose()?;
         let mut counted = commit_counts(objects, old.as_ref(), &commit.tree)?;
         if let CommitCounts::Files(list) = &counted
             && files.fetch_add(list.len(), Ordering::Relaxed) + list.len() > MOST_FILES

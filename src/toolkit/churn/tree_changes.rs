@@ -75,7 +75,7 @@ impl Comparison<'_, '_> {
         let (mut one, mut other) = (old.next(&mut left)?, new.next(&mut right)?);
         loop {
             self.compared += 1;
-            if self.compared % BETWEEN_CHECKS == 0 {
+            if self.compared.is_multiple_of(BETWEEN_CHECKS) {
                 self.objects.control().check()?;
             }
             let (order, step) = match (&one, &other) {

@@ -13,7 +13,10 @@ use super::git::pack::Kind;
 pub const MOST_OLDER: usize = 100_000;
 
 /// Commits of the period.
-const MOST_IN_PERIOD: usize = 500_000;
+const MOST_IN_PERIOD: usize = 250_000;
+
+/// Parents of all commits together. A made-up commit may name thousands.
+const MOST_PARENTS: usize = 4_000_000;
 
 /// A commit of the period.
 #[derive(Debug, Clone)]
@@ -22,8 +25,10 @@ pub struct PeriodCommit {
     pub id: ObjectId,
     /// Its files.
     pub tree: ObjectId,
-    /// The commits before it.
-    pub parents: Vec<ObjectId>,
+    /// The commit before it with which it is compared; the first one of a merge.
+    pub parent: Option<ObjectId>,
+    /// It has several parents.
+    pub is_merge: bool,
     /// When it was committed, in seconds since 1970.
     pub date: i64,
     /// The number of its author in [`Walked::authors`].
@@ -45,7 +50,7 @@ pub struct Walked {
 struct Met {
     date: i64,
     /// Parents, by their numbers.
-    parents: Vec<usize>,
+    parents: Vec<u32>,
     /// Children that are not in the result yet.
     children: usize,
     period: Option<PeriodCommit>,
@@ -59,6 +64,7 @@ pub fn walk(objects: &mut Objects, head: &ObjectId, since: i64) -> Result<Walked
         numbers: HashMap::new(),
         authors: Authors::default(),
         older: 0,
+        parents: 0,
         newer: 0,
     };
     let mut queue = BinaryHeap::new();
@@ -82,7 +88,7 @@ pub fn walk(objects: &mut Objects, head: &ObjectId, since: i64) -> Result<Walked
                 }
             };
             walk.met[other].0.children += 1;
-            walk.met[number].0.parents.push(other);
+            walk.met[number].0.parents.push(other as u32);
         }
     }
     let met = walk.met.into_iter().map(|(met, _)| met).collect();
@@ -97,6 +103,8 @@ struct Walk {
     authors: Authors,
     older: usize,
     newer: usize,
+    /// Parents of all commits.
+    parents: usize,
 }
 
 #[derive(Debug, Default)]
@@ -124,7 +132,8 @@ impl Walk {
         let period = is_in_period.then(|| PeriodCommit {
             id: *id,
             tree: commit.tree,
-            parents: commit.parents.clone(),
+            parent: commit.parents.first().copied(),
+            is_merge: commit.parents.len() > 1,
             date: commit.date,
             author: self.authors.number(commit.author()),
         });
@@ -133,6 +142,10 @@ impl Walk {
             return Err(Fault::Unsuitable(format!(
                 "the period has more than {MOST_IN_PERIOD} commits; expected a smaller period_days"
             )));
+        }
+        self.parents += commit.parents.len();
+        if self.parents > MOST_PARENTS {
+            return Err(Fault::damaged(id, "it and those before it have too many parents"));
         }
         let met = Met { date: commit.date, parents: Vec::new(), children: 0, period };
         self.met.push((met, commit.parents));
@@ -151,6 +164,7 @@ fn sorted(mut met: Vec<Met>) -> Result<Vec<PeriodCommit>> {
         out += 1;
         commits.extend(met[number].period.take());
         for parent in std::mem::take(&mut met[number].parents) {
+            let parent = parent as usize;
             met[parent].children -= 1;
             if met[parent].children == 0 {
                 ready.push((met[parent].date, std::cmp::Reverse(parent)));

@@ -98,7 +98,7 @@ fn history(random: &mut Random) -> String {
 
 /// Commits, and added and deleted lines, as git counts them.
 fn expected(repository: &Repository) -> (u64, u64, u64) {
-    let arguments = ["log", "--numstat", "-M", "--since-as-filter=30 days ago", "--format=commit"];
+    let arguments = ["log", "--numstat", "-M", "--since-as-filter=30 days ago", "--format=tformat:commit"];
     let mut sums = (0, 0, 0);
     for line in repository.git(&arguments).lines() {
         let mut fields = line.split('\t').map(str::parse::<u64>);

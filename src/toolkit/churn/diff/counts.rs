@@ -1,6 +1,6 @@
 //! The numbers of added and removed lines between two versions of a file.
 
-use super::lines::{Trimmed, lines};
+use super::lines::{TooManyLines, Trimmed, lines};
 use super::relevant::relevant;
 use super::split::unmatched;
 use crate::engine::{Control, Result};
@@ -13,10 +13,6 @@ pub struct LineCounts {
     /// Lines that only the old version has.
     pub deleted: u64,
 }
-
-/// A text has more lines than are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooManyLines;
 
 /// How far a text is searched for a NUL, as git does.
 const SEARCHED_FOR_NUL: usize = 8_000;

@@ -2,10 +2,12 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::counts::TooManyLines;
-
 /// Lines of one text between its equal ends. More would take too much memory.
 const MAX_LINES: usize = 1 << 20;
+
+/// A text has more lines than are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooManyLines;
 
 /// The lines of one side.
 #[derive(Debug, Default)]

@@ -10,4 +10,5 @@ mod lines;
 mod relevant;
 mod split;
 
-pub use counts::{LineCounts, TooManyLines, count, is_binary};
+pub use counts::{LineCounts, count, is_binary};
+pub use lines::TooManyLines;

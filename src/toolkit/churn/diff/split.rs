@@ -110,8 +110,8 @@ impl Search<'_> {
         let meets_ahead = (first - last) % 2 != 0;
         *self.reached(first) = part.left.0;
         *self.reached_back(last) = part.left.1;
-        for step in 1.. {
-            if step % BETWEEN_CHECKS == 0 {
+        for step in 1_usize.. {
+            if step.is_multiple_of(BETWEEN_CHECKS) {
                 self.control.check()?;
             }
             let (mut has_run, mut back_has_run) = (false, false);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::pack::Kind;
 
 /// Memory of one cache, in bytes.
-const MAX_BYTES: usize = 24 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// Larger objects are not kept, so that one of them does not displace all others.
 const MAX_OBJECT: usize = 2 << 20;

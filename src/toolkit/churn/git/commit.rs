@@ -2,6 +2,9 @@
 
 use super::id::{HashKind, ObjectId};
 
+/// The longest name or address, in bytes; a longer one is cut.
+const MAX_TEXT: usize = 512;
+
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit<'b> {
@@ -57,7 +60,15 @@ impl Commit<'_> {
         Author { name: self.text(line[..open].trim_ascii()), email: self.text(behind[..close].trim_ascii()) }
     }
 
+    /// A text of the commit, at most [`MAX_TEXT`] bytes of it.
     fn text(&self, bytes: &[u8]) -> String {
+        let is_cut = bytes.len() > MAX_TEXT;
+        let text = self.decoded(&bytes[..bytes.len().min(MAX_TEXT)]);
+        // The cut may be inside a character.
+        if is_cut { text.trim_end_matches('\u{fffd}').to_owned() + "…" } else { text }
+    }
+
+    fn decoded(&self, bytes: &[u8]) -> String {
         let other = self.encoding.and_then(encoding_rs::Encoding::for_label);
         match (std::str::from_utf8(bytes), other) {
             (Ok(text), _) => text.into(),
@@ -109,6 +120,8 @@ mod tests {
         assert_eq!(author(b"<> 1 +0"), pair("", ""));
         assert_eq!(author(b"A <a> <b> 1 +0"), pair("A", "a"));
         assert_eq!(author(b"nobody"), pair("nobody", ""));
+        assert_eq!(author("\u{e4}".repeat(400).as_bytes()).0, "\u{e4}".repeat(256) + "…");
+        assert_eq!(author(("a".to_owned() + &"\u{e4}".repeat(400)).as_bytes()).0.chars().count(), 257);
         assert_eq!(author(b"J\xfcrgen <j>"), pair("J\u{fffd}rgen", "j"));
         let text = [TREE.as_bytes(), b"author J\xfcrgen <j> 1 +0\nencoding ISO-8859-1\n\n"].concat();
         assert_eq!(read(&text).unwrap().author().name, "J\u{fc}rgen");

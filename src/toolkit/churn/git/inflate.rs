@@ -8,12 +8,14 @@ pub type Problem = &'static str;
 /// The state of a stream, kept for the next one.
 pub struct Inflater(Decompress);
 
-impl Inflater {
-    /// For streams with zlib's header.
-    pub fn new() -> Inflater {
+impl Default for Inflater {
+    fn default() -> Inflater {
+        // The streams have zlib's header.
         Inflater(Decompress::new(true))
     }
+}
 
+impl Inflater {
     /// Inflates the stream at the beginning of `input`, which must have exactly `size` bytes.
     pub fn whole(&mut self, input: &[u8], size: usize) -> Result<Vec<u8>, Problem> {
         // One byte more, so that a longer stream is noticed.
@@ -68,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_stream_of_the_said_size_is_inflated_and_any_other_refused() {
-        let mut inflater = Inflater::new();
+        let mut inflater = Inflater::default();
         for size in [0, 1, 100, 100_000] {
             let bytes: Vec<u8> = (0..size).map(|n| (n % 7) as u8).collect();
             let mut stream = deflated(&bytes);
@@ -83,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_beginning_of_a_stream_is_read_without_the_rest() {
-        let mut inflater = Inflater::new();
+        let mut inflater = Inflater::default();
         let stream = deflated(&[b'x'; 5_000]);
         let mut output = [0; 32];
         assert_eq!(inflater.beginning(&stream, &mut output), Ok(32));

@@ -51,7 +51,7 @@ impl<'c> Objects<'c> {
     pub fn new(store: SharedStore, control: &'c Control) -> Objects<'c> {
         Objects {
             store,
-            inflater: Inflater::new(),
+            inflater: Inflater::default(),
             cache: Cache::default(),
             windows: Windows::default(),
             control,

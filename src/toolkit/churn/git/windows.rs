@@ -12,7 +12,7 @@ use crate::toolkit::churn::fault::Result;
 const STEP: usize = 2 << 20;
 
 /// Windows that are kept.
-const KEPT: usize = 8;
+const KEPT: usize = 4;
 
 /// See the module.
 #[derive(Debug, Default)]

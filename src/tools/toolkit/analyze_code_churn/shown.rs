@@ -6,7 +6,10 @@ use crate::toolkit::churn::{AuthorCommits, Churn, FileChurn, HotSpot, MOST_OLDER
 use crate::tools::walking::shown_line;
 
 /// Hot spots and authors that are shown.
-pub(super) const MOST: usize = 10;
+const MOST: usize = 10;
+
+/// Bytes of the limit of an answer for each author, and for each hot spot.
+const ROOM_OF_ONE: usize = 800;
 
 /// See the module.
 pub(super) struct Shown<'c> {
@@ -31,13 +34,19 @@ impl<'c> Shown<'c> {
 
     /// The hot spots that are shown: on the first page.
     pub(super) fn spots(&self) -> &[HotSpot<'c>] {
-        if self.offset > 0 { &[] } else { &self.spots[..self.spots.len().min(MOST)] }
+        &self.spots[..self.spots.len().min(self.most())]
     }
 
     /// The authors that are shown: on the first page.
     pub(super) fn authors(&self) -> &'c [AuthorCommits] {
         let authors = &self.churn.authors;
-        if self.offset > 0 { &[] } else { &authors[..authors.len().min(MOST)] }
+        &authors[..authors.len().min(self.most())]
+    }
+
+    /// Authors and hot spots that are shown: fewer in a short answer, so that there is room for files.
+    fn most(&self) -> usize {
+        let most = self.limit.map_or(MOST, |limit| MOST.min(limit / ROOM_OF_ONE));
+        if self.offset > 0 { 0 } else { most }
     }
 
     /// The complexity of a file that exists.

@@ -44,7 +44,10 @@ pub(super) fn csv(
     wanted: OutputKinds,
     next: impl Fn(usize) -> (&'static str, Value),
 ) -> Result<Reply> {
-    rows(of, COLUMNS, |file| csv_row(of, file), None, wanted, next)
+    let reply = rows(of, COLUMNS, |file| csv_row(of, file), None, wanted, next)?;
+    // Behind the rows in an item of its own.
+    let notes = of.notes().join("\n");
+    Ok(Reply { note: (!notes.is_empty()).then_some(notes), ..reply })
 }
 
 fn csv_row(of: &Shown, file: &FileChurn) -> String {
