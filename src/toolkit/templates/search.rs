@@ -38,9 +38,7 @@ pub(super) fn score(query: &str, text: &SearchText) -> f64 {
         return 1.0;
     }
     let mut wanted = words(query);
-    if wanted.iter().any(|word| !EMPTY.contains(&&**word)) {
-        wanted.retain(|word| !EMPTY.contains(&&**word));
-    }
+    wanted.retain(|word| !EMPTY.contains(&&**word));
     wanted.truncate(MAX_WORDS);
     if wanted.is_empty() {
         return 0.0;
@@ -116,6 +114,8 @@ mod tests {
             " ",
             "xyzzy qwrt",
             "a template for the project",
+            "a a a",
+            "the",
             "\u{0}",
             "../..",
             "{{ x }}",
