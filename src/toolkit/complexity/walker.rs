@@ -357,7 +357,7 @@ fn gives_name(parent: &Level) -> bool {
 
 /// The name that a value has by what it is assigned to.
 fn bound_name(parent: &Level) -> Option<Range<usize>> {
-    gives_name(parent).then(|| parent.name.0 as usize..parent.name.1 as usize)
+    gives_name(parent).then_some(parent.name.0 as usize..parent.name.1 as usize)
 }
 
 /// Whether a node stands one level deeper than its parent.
