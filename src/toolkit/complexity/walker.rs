@@ -129,7 +129,7 @@ impl Walker {
             Role::Skipped => return None,
             Role::Operand | Role::Label => {
                 self.operand(source, &node, role, &parent);
-                self.name_binder(&parent, &node);
+                self.name_binder(source, &parent, &node);
                 return None;
             }
             Role::Parentheses => {
@@ -145,7 +145,7 @@ impl Walker {
             Role::IfKeyword | Role::ElseKeyword => self.keyword(role),
             _ => self.count(source, &node, &parent, &mut level),
         }
-        self.name_binder(&parent, &node);
+        self.name_binder(source, &parent, &node);
         if parent.role == Role::Call && cursor.field_id().map(u16::from) == Some(source.kinds.callee) {
             self.callee(source, &node);
         }
@@ -306,12 +306,12 @@ impl Walker {
     }
 
     /// Notes the name in `const f = …` and the like: its first child that has a name itself.
-    fn name_binder(&mut self, parent: &Level, node: &Node) {
+    fn name_binder(&mut self, source: Source, parent: &Level, node: &Node) {
         if parent.role == Role::Binder
             && parent.name == (0, 0)
             && let Some(binder) = self.levels.last_mut()
             && node.is_named()
-            && !matches!(node.kind(), "decorator" | "accessibility_modifier" | "override_modifier")
+            && source.kinds.role(node.kind_id()) != Role::Modifier
         {
             binder.name = (node.start_byte() as u32, node.end_byte() as u32);
         }
@@ -357,7 +357,7 @@ fn gives_name(parent: &Level) -> bool {
 
 /// The name that a value has by what it is assigned to.
 fn bound_name(parent: &Level) -> Option<Range<usize>> {
-    gives_name(parent).then(|| parent.name.0 as usize..parent.name.1 as usize)
+    gives_name(parent).then_some(parent.name.0 as usize..parent.name.1 as usize)
 }
 
 /// Whether a node stands one level deeper than its parent.

@@ -39,7 +39,7 @@ type Row = (String, u64, u64, String, u64, u64);
 fn rows(text: &str) -> Vec<Row> {
     let row = |line: &str| -> Option<Row> {
         let (head, figures) = line.split_once(": cyclomatic ")?;
-        let (place, name) = head.split_once(' ')?;
+        let (place, name) = head.rsplit_once(' ')?;
         let (file, lines) = place.rsplit_once(':')?;
         let (first, last) = lines.split_once('-')?;
         let (cyclomatic, rest) = figures.split_once(", cognitive ")?;

@@ -55,7 +55,7 @@ fn wrong_arguments_are_refused_with_the_choices() {
             (json!({ "project_path": "notes.txt", "toolchain": "rust" }), &["notes.txt", ".rs"]),
             (json!({ "project_path": "src/main.rs", "toolchain": "deno" }), &["src/main.rs", ".ts"]),
             (json!({ "project_path": "missing", "toolchain": "rust" }), &["missing", "not found"]),
-            (json!({ "project_path": "../", "toolchain": "rust" }), &["../"]),
+            (json!({ "project_path": "../", "toolchain": "rust" }), &["without '..'"]),
         ] {
             let answer = server.tool(TOOL, arguments.clone());
             assert!(answer.is_error, "{arguments}: {}", answer.text);

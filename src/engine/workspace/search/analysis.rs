@@ -339,3 +339,6 @@ impl<'s> Work<'s> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;

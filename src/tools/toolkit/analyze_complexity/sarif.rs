@@ -44,7 +44,6 @@ pub(super) fn reply(
         "results": entries.shown,
     });
     let mut log = Map::new();
-    log.insert("$schema".into(), json!("https://json.schemastore.org/sarif-2.1.0.json"));
     log.insert("version".into(), json!("2.1.0"));
     log.insert("runs".into(), json!([run]));
     of_object(log, truncated, wanted)
