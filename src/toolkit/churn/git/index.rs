@@ -112,7 +112,7 @@ mod tests {
             objects.iter().for_each(|(id, _)| bytes.extend(id.bytes()));
             bytes.extend(vec![0; objects.len() * 4]);
             for &(_, at) in objects {
-                let short = if at < 1 << 31 { at as u32 } else { 1 << 31 | long.len() as u32 / 8 };
+                let short = if at < 1 << 31 { at as u32 } else { (1 << 31) | (long.len() as u32 / 8) };
                 if at >= 1 << 31 {
                     long.extend(at.to_be_bytes());
                 }
