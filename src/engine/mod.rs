@@ -21,6 +21,7 @@ mod name_table;
 mod path;
 mod progress;
 mod search;
+mod stable_sort;
 mod stamp_cache;
 mod text;
 mod walk;
@@ -52,6 +53,7 @@ pub use search::{
     FileFilter, FilterBuilder, FilterCache, FilterRecords, Hit, LineMatcher, Pattern, PatternError,
     PatternOptions, Query, RecordsTail, Shape, behind_break, line_at, line_before, line_end,
 };
+pub use stable_sort::{stable_sort_by, stable_sort_by_key};
 pub use text::diff::{Diff, unified, unified_in};
 pub use text::encoded_edit::{
     ChangePlanned, ChangeScope, IfMissing, TextChange, TextDone, plan as plan_text_change,

@@ -2,6 +2,7 @@
 //!
 //! Knows no file system: whether a path leads to a file is for `fs/resolve.rs` to find out.
 
+use crate::engine::stable_sort_by_key;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,7 +64,7 @@ impl FolderPaths {
                 by_length.push((given.clone(), number));
             }
         }
-        by_length.sort_by_key(|(path, _)| std::cmp::Reverse(path.as_os_str().len()));
+        stable_sort_by_key(&mut by_length, |(path, _)| std::cmp::Reverse(path.as_os_str().len()));
         let folders = folders.into_iter().map(|(canonical, _)| canonical).collect();
         FolderPaths(Arc::new(Prefixes { folders, by_length }))
     }

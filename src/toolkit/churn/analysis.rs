@@ -1,5 +1,6 @@
 //! The analysis of one project: from its repository to the churn of each file.
 
+use crate::engine::stable_sort_by;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -123,7 +124,7 @@ impl<'a> Sum<'a> {
                 Some(file_churn(row, path, exists, &self.walked.authors))
             })
             .collect();
-        files.sort_by(|one, other| {
+        stable_sort_by(&mut files, |one, other| {
             let key = |file: &FileChurn| std::cmp::Reverse((file.lines(), file.commits));
             key(one).cmp(&key(other)).then_with(|| one.path.cmp(&other.path))
         });
@@ -153,7 +154,9 @@ fn ranked(commits: impl Iterator<Item = (usize, u64)>, authors: &[Author]) -> Ve
     let named = commits.filter(|(_, commits)| *commits > 0);
     let mut list: Vec<AuthorCommits> =
         named.map(|(author, commits)| AuthorCommits { author: authors[author].clone(), commits }).collect();
-    list.sort_by(|one, other| other.commits.cmp(&one.commits).then_with(|| one.author.cmp(&other.author)));
+    stable_sort_by(&mut list, |one, other| {
+        other.commits.cmp(&one.commits).then_with(|| one.author.cmp(&other.author))
+    });
     list
 }
 

@@ -3,6 +3,7 @@
 //! Knows no nodes. A function with a name that stands in a nameless one is held until that one ends: only then is it known
 //! whether the nameless one is a mere wrapper, whose functions stand for themselves.
 
+use crate::engine::stable_sort_by_key;
 use std::ops::Range;
 
 use super::halstead::Tokens;
@@ -160,7 +161,7 @@ impl Functions {
 
     /// The reports, in the order in which the functions begin.
     pub(super) fn take_reports(&mut self) -> Vec<FunctionReport> {
-        self.done.sort_by_key(|(start, _)| *start);
+        stable_sort_by_key(&mut self.done, |(start, _)| *start);
         self.done.drain(..).map(|(_, report)| report).collect()
     }
 }

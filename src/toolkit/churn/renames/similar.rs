@@ -1,5 +1,6 @@
 //! Renames with a change: added files of which at least half is in a removed file.
 
+use crate::engine::stable_sort_by_key;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -99,7 +100,7 @@ fn find_all(files: &mut Files, pairs: &mut Pairs) -> Result<()> {
         best.append(&mut of_file);
     }
     // A stable sort: of equal pairs, the first in the order of the added files counts.
-    best.sort_by_key(|pair| std::cmp::Reverse(pair.key()));
+    stable_sort_by_key(&mut best, |pair| std::cmp::Reverse(pair.key()));
     for Pair { removed, added, .. } in best.into_iter().take_while(|pair| pair.score >= LEAST) {
         if !pairs.removed[removed].is_paired && !pairs.added[added].is_paired {
             pairs.join(removed, added);

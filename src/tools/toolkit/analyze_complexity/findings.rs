@@ -1,5 +1,6 @@
 //! What the formats of `analyze_complexity` tell: violations, ranked files, what was left out.
 
+use crate::engine::stable_sort_by;
 use serde::Serialize;
 
 use crate::engine::FolderPaths;
@@ -62,7 +63,7 @@ impl Thresholds {
         }
         let excess = |violation: &Violation| (violation.value as f64) / (violation.threshold.max(1) as f64);
         // A stable sort: equal ones stay in the order of files and lines.
-        violations.sort_by(|one, other| excess(other).total_cmp(&excess(one)));
+        stable_sort_by(&mut violations, |one, other| excess(other).total_cmp(&excess(one)));
         violations
     }
 }
@@ -76,7 +77,7 @@ pub(super) fn functions(project: &ProjectReport) -> impl Iterator<Item = (&Proje
 pub(super) fn ranked(project: &ProjectReport, most: u64) -> Vec<&ProjectFile> {
     let mut files: Vec<&ProjectFile> =
         project.files.iter().filter(|file| !file.report.functions.is_empty()).collect();
-    files.sort_by(|one, other| other.report.total_score().total_cmp(&one.report.total_score()));
+    stable_sort_by(&mut files, |one, other| other.report.total_score().total_cmp(&one.report.total_score()));
     if most > 0 {
         files.truncate(usize::try_from(most).unwrap_or(usize::MAX));
     }
