@@ -63,9 +63,12 @@ impl Workspace {
             staged.push(self.stage(file, &mut made)?);
         }
         control.begin_commit()?;
-        for staged in staged {
+        let mut rest = staged.into_iter();
+        while let Some(staged) = rest.next() {
             let path = staged.path;
             if let Err(stopped) = self.put_in_place(staged, &mut made) {
+                // Temporary files of the rest lie in the folders that are removed.
+                drop(rest);
                 drop(made);
                 control.undo_commit();
                 return Err(match stopped {

@@ -43,7 +43,9 @@ impl WholePattern {
     /// Compiles a pattern. The error says what is wrong with it.
     pub fn new(source: &str) -> Result<WholePattern, String> {
         let config = Regex::config().nfa_size_limit(Some(1 << 20)).hybrid_cache_capacity(256 << 10);
-        let regex = Regex::builder().configure(config).build(&format!("^(?:{source})$"));
+        let build = |pattern: &str| Regex::builder().configure(config.clone()).build(pattern);
+        // By itself first: brackets must not close the group around it.
+        let regex = build(source).and_then(|_| build(&format!("^(?:{source})$")));
         let regex = regex.map_err(|error| match error.syntax_error() {
             Some(error) => error.to_string().lines().last().unwrap_or_default().to_owned(),
             None => "it is too large".into(),
@@ -53,5 +55,19 @@ impl WholePattern {
 
     fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_matches_the_whole_text_or_is_refused() {
+        let pattern = WholePattern::new("a|b+").unwrap();
+        assert!(pattern.matches("bb") && !pattern.matches("abb") && !pattern.matches("xa"));
+        // Brackets that would close the group, and a comment that would hide its end.
+        assert!(WholePattern::new("a)|(?:b").is_err());
+        assert!(WholePattern::new("(?x)a # all").is_err());
     }
 }

@@ -93,8 +93,10 @@ impl Call for AnalyzeCodeChurn {
         let since = now.saturating_sub(period_days.0 * 86_400) as i64;
         let churn = analyze(workspace, project_path, since, control).map_err(error_of)?;
         let scores = complexity::scores(workspace, project_path, control)?;
+        let spots = hot_spots(&churn, |path| scores.get(std::str::from_utf8(path).ok()?).copied());
         let shown = Shown {
-            spots: hot_spots(&churn, |path| scores.get(std::str::from_utf8(path).ok()?).copied()),
+            spot_scores: spots.iter().map(|spot| (&*spot.file.path, spot.score)).collect(),
+            spots,
             scores: &scores,
             churn: &churn,
             days: period_days.0,

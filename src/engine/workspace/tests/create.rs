@@ -41,6 +41,18 @@ fn a_file_that_is_there_is_kept_and_nothing_is_created() {
 }
 
 #[test]
+fn of_files_that_cannot_all_be_there_none_is_created_and_no_folder_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = open(dir.path());
+    let path = |path: &str| FilePath::parse(path, NamePolicy::Paths, workspace.folder_paths()).unwrap();
+    // The second one needs a folder where the first one is to be.
+    let files = ["a", "a/b", "c/d"].map(|name| NewFile { path: path(name), content: b"x" });
+    let refused = workspace.create_files(&files, &control());
+    assert!(matches!(&refused, Err(Error::Exists { name }) if name == "a"), "{refused:?}");
+    assert_eq!(names(dir.path()), [""; 0]);
+}
+
+#[test]
 fn a_file_that_comes_at_any_step_is_kept_and_the_others_are_all_there_or_none() {
     for path in PATHS {
         for step in 1.. {

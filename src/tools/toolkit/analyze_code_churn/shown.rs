@@ -15,6 +15,8 @@ const ROOM_OF_ONE: usize = 800;
 pub(super) struct Shown<'c> {
     pub(super) churn: &'c Churn,
     pub(super) spots: Vec<HotSpot<'c>>,
+    /// Their scores, by their paths.
+    pub(super) spot_scores: HashMap<&'c [u8], f64>,
     /// The complexity of files, by their paths.
     pub(super) scores: &'c HashMap<String, f64>,
     /// Days of the period.
@@ -56,7 +58,7 @@ impl<'c> Shown<'c> {
 
     /// The score of a file as a hot spot.
     pub(super) fn score(&self, file: &FileChurn) -> Option<f64> {
-        self.spots.iter().find(|spot| std::ptr::eq(spot.file, file)).map(|spot| spot.score)
+        self.spot_scores.get(&*file.path).copied()
     }
 
     /// What the figures leave out, one sentence each.
