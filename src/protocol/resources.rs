@@ -134,7 +134,8 @@ impl Call for ListResources {
             ListFrom::Files(after) => (Vec::new(), after.as_deref()),
             ListFrom::Templates(after) => {
                 // There is room for a file behind the last of them.
-                let (templates, last) = template_resources::page(after.as_deref(), PAGE - 1);
+                let page = template_resources::page(after.as_deref(), PAGE - 1);
+                let (templates, last) = page.ok_or_else(unknown_cursor)?;
                 if let Some(last) = last {
                     let next = URL_SAFE_NO_PAD.encode(last);
                     let data = Members::default().with("resources", &templates).with("nextCursor", &next);
@@ -155,6 +156,11 @@ impl Call for ListResources {
         let data = Members::default().with("resources", &resources).with_some("nextCursor", next.as_ref());
         Ok(Reply { data, ..Reply::default() })
     }
+}
+
+/// The error for a cursor that no page gave, or whose template is gone.
+fn unknown_cursor() -> Error {
+    Error::InvalidArguments { at: "cursor".into(), problem: "unknown cursor; list again without one".into() }
 }
 
 fn describe(name: &str, file: &FileEntry, folder: &Path, dated: bool) -> Value {

@@ -19,21 +19,25 @@ impl Service {
     }
 }
 
-/// The templates behind the one with the URI `after`, at most `most` of them. If there are more, also the URI of the last.
+/// A page of templates. If there are more, also the URI of the last.
+pub(super) type Page = (Vec<Value>, Option<String>);
+
+/// The templates behind the one with the URI `after`, at most `most` of them. `None` if there is no such template.
 #[cfg(feature = "toolkit")]
-pub(super) fn page(after: Option<&str>, most: usize) -> (Vec<Value>, Option<String>) {
+pub(super) fn page(after: Option<&str>, most: usize) -> Option<Page> {
     let all = served().list(None, None).map(|template| (template.uri.to_string(), template));
-    // The list is in the order of the parts of the URIs. A cursor of a template that is gone begins anew.
     let all: Vec<_> = all.collect();
-    let start = after.and_then(|after| all.iter().position(|(uri, _)| uri == after));
-    let rest = &all[start.map_or(0, |at| at + 1)..];
+    let rest = match after {
+        None => &all[..],
+        Some(after) => &all[all.iter().position(|(uri, _)| uri == after)? + 1..],
+    };
     let page = &rest[..rest.len().min(most)];
     let last = page.last().filter(|_| page.len() < rest.len()).map(|(uri, _)| uri.clone());
     let describe = |(uri, template): &(String, &Template)| {
         let Template { name, description, mime_type, .. } = template;
         json!({ "uri": uri, "name": name, "description": description, "mimeType": mime_type })
     };
-    (page.iter().map(describe).collect(), last)
+    Some((page.iter().map(describe).collect(), last))
 }
 
 /// The entry of `resources/templates/list`.
@@ -56,8 +60,8 @@ pub(super) fn contents(uri: &str) -> Option<Value> {
 }
 
 #[cfg(not(feature = "toolkit"))]
-pub(super) fn page(_: Option<&str>, _: usize) -> (Vec<Value>, Option<String>) {
-    (Vec::new(), None)
+pub(super) fn page(_: Option<&str>, _: usize) -> Option<Page> {
+    Some((Vec::new(), None))
 }
 
 #[cfg(not(feature = "toolkit"))]

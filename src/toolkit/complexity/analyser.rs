@@ -23,10 +23,10 @@ fn most_looks(bytes: usize) -> usize {
 const LONGEST: Duration = Duration::from_secs(3);
 
 /// By how much the memory of the process may grow in one parse, in bytes. An ordinary text takes 160 times its size at most.
-const MOST_MEMORY: u64 = 512 << 20;
+const MOST_MEMORY: u64 = 192 << 20;
 
 /// Looks between two looks at the memory.
-const BETWEEN_MEMORY: usize = 64;
+const BETWEEN_MEMORY: usize = 32;
 
 /// How many bytes the parser reads at most of a text of this many bytes: some are read again to decide what a token is.
 fn most_bytes(bytes: usize) -> usize {
@@ -131,7 +131,11 @@ impl Analyser {
         tree.filter(|_| bounds.goes_on()).ok_or_else(|| {
             // Else the next text would go on with this one.
             parser.reset();
-            if bounds.stopped { Refusal::Stopped } else { Refusal::TooHard }
+            match bounds {
+                Bounds { stopped: true, .. } => Refusal::Stopped,
+                Bounds { is_over: true, .. } => Refusal::TooSlow,
+                _ => Refusal::TooHard,
+            }
         })
     }
 }

@@ -81,6 +81,10 @@ impl Analysis for KeptReport {
             .map_err(|refusal| *refusal);
         Arc::new(KeptReport { report, ..*self })
     }
+
+    fn is_certain(&self) -> bool {
+        !matches!(self.report, Err(Refusal::TooSlow))
+    }
 }
 
 /// The analyser of one thread.

@@ -102,8 +102,10 @@ pub enum Refusal {
     TooLarge,
     /// It is not UTF-8, or has a NUL.
     NotText,
-    /// Its parsing takes more steps than a text of its size needs, or more than 3 s, or 512 MiB of memory.
+    /// Its parsing takes more steps than a text of its size needs.
     TooHard,
+    /// Its parsing took more than 3 s, or 192 MiB of memory. At another time it may take less.
+    TooSlow,
     /// The caller stopped the analysis.
     Stopped,
 }

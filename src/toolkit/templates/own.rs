@@ -267,6 +267,7 @@ mod tests {
             ("uri = \"x\"", "", "uri: it does not begin with template://"),
             ("uri = \"template://a/b/c\"", "", "name is missing"),
             ("uri = \"template://a/b/c\"\nname = \"x\"", "", "path is missing"),
+            ("uri = \"template://a/b/c\"\nname = \"x\"\npath = \"../up\"", "", "path: "),
             (GOOD, "", "path: it uses title, which is no parameter"),
             (&toml, "{{ other }}", "template.txt: it uses other"),
             (&toml, "{{ title", "template.txt: "),

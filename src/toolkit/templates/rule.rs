@@ -43,13 +43,16 @@ impl WholePattern {
     /// Compiles a pattern. The error says what is wrong with it.
     pub fn new(source: &str) -> Result<WholePattern, String> {
         let config = Regex::config().nfa_size_limit(Some(1 << 20)).hybrid_cache_capacity(256 << 10);
-        let build = |pattern: &str| Regex::builder().configure(config.clone()).build(pattern);
+        let build = |pattern: &str| {
+            let built = Regex::builder().configure(config.clone()).build(pattern);
+            built.map_err(|error| match error.syntax_error() {
+                Some(error) => error.to_string().lines().last().unwrap_or_default().to_owned(),
+                None => "it is too large".into(),
+            })
+        };
         // By itself first: brackets must not close the group around it.
-        let regex = build(source).and_then(|_| build(&format!("^(?:{source})$")));
-        let regex = regex.map_err(|error| match error.syntax_error() {
-            Some(error) => error.to_string().lines().last().unwrap_or_default().to_owned(),
-            None => "it is too large".into(),
-        })?;
+        build(source)?;
+        let regex = build(&format!("^(?:{source})$"))?;
         Ok(WholePattern { regex: Arc::new(regex), source: source.into() })
     }
 

@@ -66,6 +66,9 @@ impl Template {
         let has_module = names.contains(&PROJECT_NAME);
         names.extend(GIVEN.into_iter().filter(|name| has_module || *name != "module_name"));
         render::check(&self.path, &names).map_err(|problem| format!("path: {problem}"))?;
+        if !self.path.contains('{') {
+            check_path(&self.path).map_err(|problem| format!("path: {problem}"))?;
+        }
         render::check(&self.source, &names)
     }
 

@@ -33,6 +33,9 @@ pub trait Analysis: Any + Send + Sync + Debug {
 
     /// A copy.
     fn copied(&self) -> Arc<dyn Analysis>;
+
+    /// Whether the same text gives the same analysis again, so that it can be kept.
+    fn is_certain(&self) -> bool;
 }
 
 /// Makes analyses, on one thread.
@@ -315,7 +318,7 @@ impl<'s> Work<'s> {
             }
             let text = &buffer[..opened.len()];
             let made = analyser.analyse(Path::new(file.name()), text, self.control)?;
-            if opened.keep == Cacheable::Yes {
+            if opened.keep == Cacheable::Yes && made.is_certain() {
                 self.workspace.analyses.0.put(&opened.stamp, made.clone());
             }
             return Ok(Some(FileOutcome::Analysed(made)));

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::findings::{Findings, NAMED, Violation, hundredth, reason, tenth};
+use super::findings::{Findings, Violation, hundredth, reason, tenth};
 use crate::toolkit::complexity::ProjectFile;
 use crate::tools::{Members, OutputKinds, Reply};
 
@@ -69,24 +69,28 @@ pub(super) fn truncated(findings: &Findings, at: usize, next: (&'static str, Val
     json!({ "shown": at - findings.offset, "of": findings.violations.len() - findings.offset, "next": next.1 })
 }
 
+/// Bytes of a value as text.
+pub(super) fn json_len(value: &Value) -> usize {
+    value.to_string().len()
+}
+
 fn summary(findings: &Findings) -> Value {
     let totals = findings.totals();
     let mut summary = json!(totals);
     summary["toolchain"] = json!(findings.toolchain);
     summary["thresholds"] = json!(findings.thresholds);
     summary["violations"] = json!(findings.violations.len());
-    let errors = findings.with_errors().take(NAMED).filter_map(|file| {
+    let errors = findings.with_errors().filter_map(|file| {
         let error = file.report.error?;
         Some(json!({ "file": findings.path(&file.place), "line": error.line, "column": error.column }))
     });
-    summary["syntax_errors"] = errors.collect();
+    summary["syntax_errors"] = findings.named(errors, json_len).into();
     summary["files_with_syntax_errors"] = json!(findings.with_errors().count());
     let refused = &findings.project.refused;
     let not_analyzed = refused
         .iter()
-        .take(NAMED)
         .map(|(place, left_out)| json!({ "file": findings.path(place), "reason": reason(*left_out) }));
-    summary["not_analyzed"] = not_analyzed.collect();
+    summary["not_analyzed"] = findings.named(not_analyzed, json_len).into();
     summary["files_not_analyzed"] = json!(refused.len());
     summary["left_out"] = json!(findings.balance());
     summary

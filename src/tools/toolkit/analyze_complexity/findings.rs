@@ -10,8 +10,8 @@ use crate::toolkit::complexity::{
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::walking::shown_line;
 
-/// How many files with errors, or that were not analysed, are named.
-pub(super) const NAMED: usize = 50;
+/// How many files with errors, or that were not analysed, are named at most.
+const NAMED: usize = 50;
 
 /// The highest figures that are no violation.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -148,6 +148,19 @@ impl Findings<'_> {
         self.project.files.iter().filter(|file| file.report.error.is_some())
     }
 
+    /// The first of these texts: at most 50, and an eighth of the answer.
+    pub(super) fn named<T>(&self, texts: impl Iterator<Item = T>, len: impl Fn(&T) -> usize) -> Vec<T> {
+        let mut room = self.limit.map_or(usize::MAX, |limit| limit / 8);
+        let fits = |text: &T| match room.checked_sub(len(text)) {
+            Some(rest) => {
+                room = rest;
+                true
+            }
+            None => false,
+        };
+        texts.take(NAMED).take_while(fits).collect()
+    }
+
     /// What was left out, as one line.
     pub(super) fn balance(&self) -> String {
         let counts = &self.project.counts;
@@ -167,7 +180,8 @@ pub(super) fn reason(left_out: LeftOutFile) -> &'static str {
     match left_out {
         LeftOutFile::Refused(Refusal::TooLarge) => "it is larger than 1 MiB, or than --max-file",
         LeftOutFile::Refused(Refusal::NotText) => "it is not UTF-8 text",
-        LeftOutFile::Refused(Refusal::TooHard) => "its parsing takes too much time or memory",
+        LeftOutFile::Refused(Refusal::TooHard) => "its parsing takes too many steps",
+        LeftOutFile::Refused(Refusal::TooSlow) => "its parsing takes too much time or memory",
         LeftOutFile::Refused(Refusal::Stopped) => "its analysis was stopped",
         LeftOutFile::Unreadable => "it cannot be read",
         LeftOutFile::Changing => "other programs keep writing to it",

@@ -3,8 +3,8 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
-use super::data::{fitting, of_object, truncated};
-use super::findings::{Findings, NAMED, Violation, reason};
+use super::data::{fitting, json_len, of_object, truncated};
+use super::findings::{Findings, Violation, reason};
 use crate::tools::{OutputKinds, Reply};
 
 /// Bytes of an answer without violations and without files that are named.
@@ -83,7 +83,7 @@ fn result(findings: &Findings, violation: &Violation) -> Value {
 
 /// Files with syntax errors, and files that were not analysed.
 fn notifications(findings: &Findings) -> Vec<Value> {
-    let errors = findings.with_errors().take(NAMED).filter_map(|file| {
+    let errors = findings.with_errors().filter_map(|file| {
         let error = file.report.error?;
         let mut notification = notification(
             &findings.path(&file.place),
@@ -93,11 +93,13 @@ fn notifications(findings: &Findings) -> Vec<Value> {
             json!({ "startLine": error.line, "startColumn": error.column });
         Some(notification)
     });
-    let refused = findings.project.refused.iter().take(NAMED).map(|(place, left_out)| {
+    let refused = findings.project.refused.iter().map(|(place, left_out)| {
         let text = format!("The file was not analyzed: {}.", reason(*left_out));
         notification(&findings.path(place), &text)
     });
-    errors.chain(refused).collect()
+    let mut named = findings.named(errors, json_len);
+    named.extend(findings.named(refused, json_len));
+    named
 }
 
 fn notification(path: &str, text: &str) -> Value {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::findings::{Findings, NAMED, functions, hundredth, reason, tenth};
+use super::findings::{Findings, functions, hundredth, reason, tenth};
 use crate::engine::Result;
 use crate::tools::limited::LimitedText;
 use crate::tools::{OutputKinds, Reply};
@@ -116,24 +116,28 @@ fn function_lines<'f>(findings: &'f Findings<'f>) -> impl Iterator<Item = String
 
 /// The lines behind the entries: files with errors, files that were not analysed, what was left out.
 fn note(findings: &Findings) -> String {
+    let errors = findings.with_errors().filter_map(|file| {
+        let error = file.report.error?;
+        Some(format!(
+            "{}:{}:{}: syntax error; analyzed as far as it is understood",
+            findings.path(&file.place),
+            error.line,
+            error.column
+        ))
+    });
+    let refused =
+        findings.project.refused.iter().map(|(place, left_out)| {
+            format!("{}: not analyzed, {}", findings.path(place), reason(*left_out))
+        });
     let mut note = String::new();
-    let errors = findings.with_errors().count();
-    for file in findings.with_errors().take(NAMED) {
-        if let Some(error) = file.report.error {
-            let path = findings.path(&file.place);
-            let _ = writeln!(
-                note,
-                "{path}:{}:{}: syntax error; analyzed as far as it is understood",
-                error.line, error.column
-            );
-        }
-    }
-    for (place, left_out) in findings.project.refused.iter().take(NAMED) {
-        let _ = writeln!(note, "{}: not analyzed, {}", findings.path(place), reason(*left_out));
-    }
-    for (number, of) in [(errors, "with syntax errors"), (findings.project.refused.len(), "not analyzed")] {
-        if number > NAMED {
-            let _ = writeln!(note, "… and {} more files {of}", number - NAMED);
+    for (named, all, of) in [
+        (findings.named(errors, String::len), findings.with_errors().count(), "with syntax errors"),
+        (findings.named(refused, String::len), findings.project.refused.len(), "not analyzed"),
+    ] {
+        let more = all - named.len();
+        named.iter().for_each(|line| note.extend([line, "\n"]));
+        if more > 0 {
+            let _ = writeln!(note, "… and {more} more files {of}");
         }
     }
     note + &findings.balance()
