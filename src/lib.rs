@@ -2,10 +2,11 @@
 //!
 //! # Layers
 //!
-//! `engine` ← `tools` ← `protocol` ← `exec` ← `transport` ← `cli` ← `main`: a file uses only names from
+//! `engine` ← `toolkit` ← `tools` ← `protocol` ← `exec` ← `transport` ← `cli` ← `main`: a file uses only names from
 //! layers to its left. `tests/layers.rs` checks this.
 //!
 //! - [`engine`]: bytes, files, locks. Knows no JSON, HTTP, MCP, tokio or serde.
+//! - `toolkit`: templates, complexity and churn. Knows no tools, JSON or protocol. The feature `toolkit` leaves it out.
 //! - [`tools`]: the tools for agents. Knows no ids, JSON-RPC, status codes or sockets.
 //! - [`protocol`]: pure functions between bytes and calls, replies and bytes. No I/O, no await.
 //! - [`exec`]: runs calls for both transports. Knows no sockets.
@@ -53,5 +54,7 @@ pub mod exec;
 pub mod protocol;
 #[cfg(test)]
 mod testing;
+#[cfg(feature = "toolkit")]
+pub mod toolkit;
 pub mod tools;
 pub mod transport;

@@ -61,6 +61,8 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
     };
     let workspace = Workspace::open(&config.folders(), options).map_err(|error| cannot_open(&error))?;
     cli::init_log(config.log_level, config.log_format);
+    #[cfg(feature = "toolkit")]
+    serve_templates(config.templates.as_deref())?;
     let folders: Vec<_> =
         workspace.folder_paths().folders().iter().map(|folder| folder.display().to_string()).collect();
     let folder = folders.join(", ");
@@ -101,6 +103,19 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
             })
         }
     }
+}
+
+/// Reads the operator's own templates. Broken ones are logged and left out.
+#[cfg(feature = "toolkit")]
+fn serve_templates(folder: Option<&std::path::Path>) -> Result<(), Stop> {
+    let Some(folder) = folder else { return Ok(()) };
+    let left_out = file_editor::toolkit::templates::serve(folder).map_err(|error| {
+        let line =
+            format!("--templates={} cannot be used: {error}; give a folder that exists", folder.display());
+        wrong(&error, line)
+    })?;
+    left_out.iter().for_each(|broken| cli::warn_template(&broken.folder, &broken.problem));
+    Ok(())
 }
 
 fn cannot_open(error: &OpenError) -> Stop {

@@ -23,6 +23,8 @@ mod sets; // sets of tools, lenient arguments, POST /tools/{name}
 mod stateless; // the MCP revision without a handshake
 mod stdio; // stdio: messages, order, buffers
 mod text; // the set text: files in any encoding, and commands
+#[cfg(feature = "toolkit")]
+mod toolkit; // the set toolkit: templates, complexity, churn
 mod trees; // the set filesystem: paths, links, --exclude, versions, pages, faults
 
 mod layers; // the dependencies of the layers, read from the sources

@@ -109,6 +109,12 @@ pub fn warn_exec() {
     );
 }
 
+/// Names a template of the operator's that was left out.
+#[cfg(feature = "toolkit")]
+pub fn warn_template(folder: &str, problem: &str) {
+    tracing::warn!(folder, "template left out: {problem}");
+}
+
 /// Standard error; drops a line if it would block.
 struct Stderr;
 

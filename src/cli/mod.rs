@@ -12,6 +12,8 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 pub use choices::{LogFormat, LogLevel, Names, Sync, Transport};
+#[cfg(feature = "toolkit")]
+pub use log::warn_template;
 pub use log::{
     cannot_start, catch_panics, init as init_log, is_shortage, ready, say_wrong, warn_exec, warn_open,
 };
@@ -116,6 +118,11 @@ pub struct Config {
     /// perhaps not a power loss
     #[arg(long, value_enum, value_name = "WHEN", default_value = "full")]
     pub sync: Sync,
+
+    /// A folder with templates of your own for the set toolkit, one folder each
+    #[cfg(feature = "toolkit")]
+    #[arg(long, value_name = "PATH")]
+    pub templates: Option<PathBuf>,
 
     /// Return structured data in addition to the text
     #[arg(long)]

@@ -215,6 +215,8 @@ pub enum Error {
         /// Why.
         why: CannotRun,
     },
+    /// A failure of a tool whose work is not the engine's. The tool has written its text.
+    OfTool(Box<ToolFailure>),
     /// Any other invalid argument.
     InvalidArguments {
         /// The path to the argument, such as `edits[3].line`.
@@ -222,6 +224,43 @@ pub enum Error {
         /// What is wrong and what is expected.
         problem: String,
     },
+}
+
+/// See [`Error::OfTool`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolFailure {
+    /// What kind of failure it is, which interfaces tell by codes.
+    pub kind: ToolFailureKind,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// How to correct the call, if known.
+    pub hint: Option<String>,
+    /// All problems of the values that were given, for programs.
+    pub problems: Vec<ValueProblem>,
+}
+
+/// The kinds of failures of tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolFailureKind {
+    /// What the call names does not exist.
+    Missing,
+    /// A name in the call has a wrong form.
+    Malformed,
+    /// Values in the call are not allowed.
+    Rejected,
+    /// The operator has given the server something that fails.
+    Unusable,
+}
+
+/// What is wrong with one of several values of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueProblem {
+    /// The name of the value.
+    pub name: String,
+    /// What is wrong.
+    pub problem: String,
+    /// What would be right.
+    pub expected: String,
 }
 
 /// A file that does not exist.

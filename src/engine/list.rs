@@ -2,6 +2,7 @@
 //!
 //! Describes each file. Knows no way to count lines and no walk: the caller passes the count, and the paths of a tree.
 
+use crate::engine::stable_sort_by;
 use std::ffi::OsStr;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
@@ -342,6 +343,6 @@ pub(crate) fn similar_names(
         .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))
         .filter(|(score, _)| *score >= SIMILAR_ENOUGH)
         .collect();
-    scored.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    stable_sort_by(&mut scored, |one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     scored.into_iter().take(3).map(|(_, name)| name).collect()
 }

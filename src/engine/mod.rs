@@ -21,6 +21,7 @@ mod name_table;
 mod path;
 mod progress;
 mod search;
+mod stable_sort;
 mod stamp_cache;
 mod text;
 mod walk;
@@ -38,7 +39,7 @@ pub use encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Malformed,
     TextEncoding, Undecodable, Unencodable, likely as likely_encoding,
 };
-pub use error::{Error, MissingFile, Result};
+pub use error::{Error, MissingFile, Result, ToolFailure, ToolFailureKind, ValueProblem};
 pub use exclude::Excludes;
 pub use file_version::FileVersion;
 pub use fs::atomic::Durability;
@@ -52,6 +53,7 @@ pub use search::{
     FileFilter, FilterBuilder, FilterCache, FilterRecords, Hit, LineMatcher, Pattern, PatternError,
     PatternOptions, Query, RecordsTail, Shape, behind_break, line_at, line_before, line_end,
 };
+pub use stable_sort::{stable_sort_by, stable_sort_by_key};
 pub use text::diff::{Diff, unified, unified_in};
 pub use text::encoded_edit::{
     ChangePlanned, ChangeScope, IfMissing, TextChange, TextDone, plan as plan_text_change,
@@ -69,7 +71,8 @@ pub use text::text_edit::{
 pub use text::tolerant::{Tolerant, tolerant};
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub use workspace::{
-    ChangeOptions, Changed, Edited, EntryInfo, Excerpt, FoundFile, LastFile, LineEnd, LineRange, LineSink,
-    LineSpan, LinesRead, OpenError, PartRead, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop,
-    Searched, TextPart, Workspace, WorkspaceOptions,
+    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
+    Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, LastFile, LineEnd, LineRange, LineSink,
+    LineSpan, LinesRead, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts, SearchOptions,
+    SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceOptions,
 };

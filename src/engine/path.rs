@@ -2,6 +2,7 @@
 //!
 //! Knows no file system: whether a path leads to a file is for `fs/resolve.rs` to find out.
 
+use crate::engine::stable_sort_by_key;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,7 +64,7 @@ impl FolderPaths {
                 by_length.push((given.clone(), number));
             }
         }
-        by_length.sort_by_key(|(path, _)| std::cmp::Reverse(path.as_os_str().len()));
+        stable_sort_by_key(&mut by_length, |(path, _)| std::cmp::Reverse(path.as_os_str().len()));
         let folders = folders.into_iter().map(|(canonical, _)| canonical).collect();
         FolderPaths(Arc::new(Prefixes { folders, by_length }))
     }
@@ -142,6 +143,15 @@ impl FilePath {
         let relative =
             if self.relative.is_empty() { name.into() } else { format!("{}/{name}", self.relative) };
         FilePath { relative: relative.into(), folder: self.folder, sent: None, in_tree: true }
+    }
+
+    /// The path of the folder that holds it. `None` for the served folder itself.
+    pub fn parent(&self) -> Option<FilePath> {
+        if self.relative.is_empty() {
+            return None;
+        }
+        let parent = self.relative.rsplit_once('/').map_or("", |(parent, _)| parent);
+        Some(FilePath { relative: parent.into(), folder: self.folder, sent: None, in_tree: true })
     }
 
     /// The same path in the served folder `number` only.
@@ -285,6 +295,19 @@ mod tests {
         let everything = FolderPaths::new(vec![("/".into(), ".".into())]);
         let etc = FilePath::parse("/etc/x", NamePolicy::Paths, &everything).unwrap();
         assert_eq!((etc.as_str(), etc.folder()), ("etc/x", Some(0)));
+    }
+
+    #[test]
+    fn the_parent_of_a_path_is_in_the_same_served_folder() {
+        let parent =
+            |text: &str| path_of(text).parent().map(|path| (path.as_str().to_owned(), path.folder()));
+        assert_eq!(parent("a/b/c"), Some(("a/b".into(), None)));
+        assert_eq!(parent("/srv/b/x"), Some((String::new(), Some(1))));
+        assert_eq!(parent("."), None);
+    }
+
+    fn path_of(text: &str) -> FilePath {
+        FilePath::parse(text, NamePolicy::Paths, &folders()).unwrap()
     }
 
     #[test]

@@ -6,11 +6,15 @@ use std::time::SystemTime;
 use super::answer::{Answer, OnMismatch, StreamObserver};
 use super::encoder::Encoding;
 use super::escape::{Breaks, escape_str};
-use super::failure::{Category, ErrorKind, error_data, for_the_log, kind, resource_refusal, rest_error};
+use super::failure::{
+    Category, ErrorKind, error_data, failure_code, for_the_log, kind, problems_data, resource_refusal,
+    rest_error, with_problems,
+};
 use super::report::{LoggedFailure, Report};
 use super::result_frame::{self, Asked, CacheScope};
 use super::rpc::{self, Id, Refusal, code};
 use crate::engine::Error;
+use crate::tools::sets::Codes;
 use crate::tools::{ErrorText, Guide, OutputKinds, Reply};
 
 /// A text of more bytes than this is escaped when it is sent.
@@ -52,8 +56,8 @@ pub(super) struct CallContext {
     pub(super) guide: Guide,
     /// `--timeout` in seconds, for its error text.
     pub(super) timeout: u64,
-    /// The code of failures that are not those of the arguments.
-    pub(super) failure_code: i32,
+    /// Which codes failures have that are not those of the arguments.
+    pub(super) codes: Codes,
     /// The clock for the time in an error of REST or of a direct method.
     pub(super) clock: fn() -> SystemTime,
 }
@@ -225,11 +229,12 @@ impl CallContext {
         out.extend_from_slice(is_error);
     }
 
-    /// Writes the member `error` beside the content of a posted call, if the tool's set has one (contract 15).
+    /// Writes the member `error` beside the content of a posted call, if the tool's set has one (contract 15, 16).
     fn write_code(&self, error: &Error, out: &mut Vec<u8>) {
-        if matches!(self.form, Form::Posted { .. }) && self.failure_code == code::FAILED_OPERATION {
+        if matches!(self.form, Form::Posted { .. }) && self.codes != Codes::Files {
             out.extend_from_slice(br#""error":"#);
-            rpc::write_error(self.kind(error).code, &self.words(error).message, None, out);
+            let data = problems_data(error);
+            rpc::write_error(self.kind(error).code, &self.words(error).message, data.as_deref(), out);
             out.push(b',');
         }
     }
@@ -263,7 +268,9 @@ impl CallContext {
     /// The error's classes, with the code that the tool's set has for it.
     fn kind(&self, error: &Error) -> ErrorKind {
         let kind = kind(error);
-        let code = if kind.code == code::FILE_SYSTEM { self.failure_code } else { kind.code };
+        let is_of_tool = matches!(error, Error::OfTool(_));
+        let is_of_files = kind.code == code::FILE_SYSTEM && !is_of_tool;
+        let code = if is_of_files { failure_code(self.codes) } else { kind.code };
         ErrorKind { code, ..kind }
     }
 
@@ -290,15 +297,16 @@ impl CallContext {
                 Answer::ready(200, resource_refusal(asked, uri.as_deref(), error, words).to_json())
             }
             Form::Direct { asked } => {
-                Answer::ready(200, self.refusal(asked.id.clone(), code, words).to_json())
+                Answer::ready(200, self.refusal(asked.id.clone(), code, error, words).to_json())
             }
-            Form::Rest => Answer::ready(status, rest_error(&self.refusal(Id::null(), code, words))),
+            Form::Rest => Answer::ready(status, rest_error(&self.refusal(Id::null(), code, error, words))),
         }
     }
 
-    fn refusal(&self, id: Id, code: i32, words: ErrorText) -> Refusal {
+    fn refusal(&self, id: Id, code: i32, error: &Error, words: ErrorText) -> Refusal {
         let details = words.hint.as_deref().unwrap_or(&words.message);
         let data = error_data(self.file.as_deref(), self.operation, details, (self.clock)());
+        let data = with_problems(data, error);
         Refusal { id, code, message: words.message, data: Some(data) }
     }
 

@@ -4,8 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::result_frame::Asked;
 use super::rpc::{self, Refusal, code};
-use crate::engine::{CannotRun, Error};
-use crate::tools::sets::Set;
+use crate::engine::{CannotRun, Error, ToolFailureKind, ValueProblem};
+use crate::tools::sets::Codes;
 use crate::tools::{ErrorText, timestamp};
 
 /// The cause of a failure.
@@ -77,6 +77,12 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
             (code::FILE_SYSTEM, 503, System)
         }
         Error::CannotRun { .. } => (code::FILE_SYSTEM, 500, System),
+        Error::OfTool(failure) => match failure.kind {
+            ToolFailureKind::Missing => (code::NOT_FOUND, 404, Client),
+            ToolFailureKind::Malformed => (code::MALFORMED, 400, Client),
+            ToolFailureKind::Rejected => (code::REJECTED, 400, Client),
+            ToolFailureKind::Unusable => (code::INTERNAL_ERROR, 500, System),
+        },
         Error::Cancelled => (code::FILE_SYSTEM, 500, Client),
         Error::TimedOut
         | Error::ReadFailed { .. }
@@ -87,9 +93,12 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
     ErrorKind { code, status, category }
 }
 
-/// The code of failures of the tools of this set, other than those of the arguments.
-pub(super) fn failure_code(set: &Set) -> i32 {
-    if set.s4_codes { code::FAILED_OPERATION } else { code::FILE_SYSTEM }
+/// The code of failed file operations of the tools of a set.
+pub(super) fn failure_code(codes: Codes) -> i32 {
+    match codes {
+        Codes::Text => code::FAILED_OPERATION,
+        Codes::Files | Codes::Toolkit => code::FILE_SYSTEM,
+    }
 }
 
 /// The log text for an error whose message is `message`: one line, without any text of a file.
@@ -130,6 +139,27 @@ pub(super) fn error_data(file: Option<&str>, operation: &str, details: &str, now
         "filename": file, "operation": operation, "timestamp": timestamp(now), "details": details,
     });
     data.to_string()
+}
+
+/// The problems of the values that a tool was given, as a JSON array. `None` if there are none.
+fn problems(error: &Error) -> Option<String> {
+    let Error::OfTool(failure) = error else { return None };
+    let problem = |ValueProblem { name, problem, expected }: &ValueProblem| serde_json::json!({ "parameter": name, "problem": problem, "expected": expected });
+    let problems: Vec<_> = failure.problems.iter().map(problem).collect();
+    (!problems.is_empty()).then(|| serde_json::Value::from(problems).to_string())
+}
+
+/// An object that holds these problems, if there are any.
+pub(super) fn problems_data(error: &Error) -> Option<String> {
+    problems(error).map(|problems| format!(r#"{{"errors":{problems}}}"#))
+}
+
+/// The object `data` with these problems as one member more.
+pub(super) fn with_problems(data: String, error: &Error) -> String {
+    match (problems(error), data.strip_suffix('}')) {
+        (Some(problems), Some(open)) => format!(r#"{open},"errors":{problems}}}"#),
+        _ => data,
+    }
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod revision;
 mod rpc;
 mod session;
 mod stateless;
+mod template_resources;
 #[cfg(test)]
 pub(crate) mod test_calls;
 mod tool_methods;
@@ -45,6 +46,7 @@ pub use stateless::Headers;
 
 use self::call_context::{CallContext, Form};
 use crate::engine::{FolderPaths, NamePolicy};
+use crate::tools::sets::Codes;
 use crate::tools::{self, Guide, LineBase, Offered, ParseOptions, ToolNames};
 
 /// The server's name for MCP clients (contract 1).
@@ -145,7 +147,7 @@ impl Service {
         let Offered { set, tool, .. } = *offered;
         let context = |file| CallContext {
             writes: tool.writes,
-            failure_code: failure::failure_code(set),
+            codes: set.codes,
             guide: options.guide(),
             ..self.context(form, tool.name, file)
         };
@@ -165,8 +167,8 @@ impl Service {
     fn context(&self, form: Form, operation: &'static str, file: Option<String>) -> CallContext {
         let ServiceOptions { timeout, clock, .. } = *self.options;
         let guide = Guide { base: LineBase::Zero, offered: self.names, paths: false };
-        let failure_code = code::FILE_SYSTEM;
-        CallContext { form, operation, file, writes: false, guide, timeout, failure_code, clock }
+        let codes = Codes::Files;
+        CallContext { form, operation, file, writes: false, guide, timeout, codes, clock }
     }
 
     /// The answer to an HTTP request that is refused before it is parsed: in the form of REST if `rest`, else

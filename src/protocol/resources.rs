@@ -1,4 +1,5 @@
-//! The folder's text files as `file:///` resources (contract 6.5): lists them in pages, and reads them unchanged.
+//! Resources (contract 6.5): the templates, and the folder's text files as `file:///`. Lists them in pages, and reads them
+//! unchanged.
 
 use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +15,7 @@ use super::call_context::Form;
 use super::method::{List, MethodResult, Outcome, RpcError};
 use super::pending_call::PendingCall;
 use super::result_frame::{Asked, CacheScope};
-use super::{Service, Session, Step};
+use super::{Service, Session, Step, template_resources};
 use crate::engine::{Control, Error, FileEntry, FilePath, Result, Workspace};
 use crate::tools::{Call, Members, OutputKinds, Reply, timestamp};
 
@@ -43,18 +44,26 @@ const MEDIA_TYPES: [(&str, &str); 14] = [
 ];
 
 pub(super) fn list(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
-    let after = match List::cursor(params)? {
-        Some(cursor) => Some(name_in(&cursor).ok_or_else(|| RpcError::params("unknown cursor"))?),
-        None => None,
+    let unknown = || RpcError::params("unknown cursor");
+    let from = match List::cursor(params)? {
+        None if service.offers_templates() => ListFrom::Templates(None),
+        None => ListFrom::Files(None),
+        Some(cursor) => match text_in(&cursor).ok_or_else(unknown)? {
+            text if text.starts_with(template_resources::SCHEME) && service.offers_templates() => {
+                ListFrom::Templates(Some(text))
+            }
+            text => ListFrom::Files(Some(text.strip_prefix(AFTER).ok_or_else(unknown)?.to_owned())),
+        },
     };
-    let call = ListResources { after, dated: asked.revision.has_structured_content() };
+    let call = ListResources { from, dated: asked.revision.has_structured_content() };
     Ok(pending(service, asked, "resources/list", None, Box::new(call)))
 }
 
-pub(super) fn templates(_: &Service, _: &mut Session, _: &Asked, params: &str) -> MethodResult {
+pub(super) fn templates(service: &Service, _: &mut Session, _: &Asked, params: &str) -> MethodResult {
     List::one_page(params)?;
-    // `resources/list` returns every text file, so no templates are needed.
-    Ok(Outcome::Members(r#""resourceTemplates":[]"#.into(), CacheScope::Private))
+    // `resources/list` returns every text file, so files need no scheme.
+    let schemes = if service.offers_templates() { template_resources::scheme() } else { String::new() };
+    Ok(Outcome::Members(format!(r#""resourceTemplates":[{schemes}]"#), CacheScope::Private))
 }
 
 #[derive(Deserialize)]
@@ -66,6 +75,10 @@ struct ReadParams<'a> {
 pub(super) fn read(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
     let params: ReadParams = serde_json::from_str(params).map_err(RpcError::params)?;
     let uri = params.uri.into_owned();
+    if service.offers_templates() && uri.starts_with(template_resources::SCHEME) {
+        let call = ReadTemplate { uri: uri.clone() };
+        return Ok(pending(service, asked, "resources/read", Some(uri), Box::new(call)));
+    }
     let (names, folders) = (service.options.names, &service.options.folders);
     let name = folders.folders().first().and_then(|folder| name_of(folder, &uri));
     let name = name.and_then(|name| FilePath::parse(&name, names, folders).ok());
@@ -84,19 +97,30 @@ fn pending(
     Outcome::Step(Step::Call(PendingCall::new(call, service.context(form, operation, None))))
 }
 
+/// What the cursor of a page of files begins with; the URI of a template stands for itself.
+const AFTER: &str = "after:";
+
 /// A cursor holds the last name of its page: it needs no state and survives changes of the folder.
 fn cursor_behind(name: &str) -> String {
-    URL_SAFE_NO_PAD.encode(format!("after:{name}"))
+    URL_SAFE_NO_PAD.encode(format!("{AFTER}{name}"))
 }
 
-fn name_in(cursor: &str) -> Option<String> {
-    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
-    text.strip_prefix("after:").map(str::to_owned)
+fn text_in(cursor: &str) -> Option<String> {
+    String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()
+}
+
+/// Where a page begins. Templates come before files.
+#[derive(Debug)]
+enum ListFrom {
+    /// Behind the template with this URI.
+    Templates(Option<String>),
+    /// Behind the file with this name.
+    Files(Option<String>),
 }
 
 #[derive(Debug)]
 struct ListResources {
-    after: Option<String>,
+    from: ListFrom,
     dated: bool,
 }
 
@@ -106,18 +130,37 @@ impl Call for ListResources {
     }
 
     fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
-        let page = workspace.list_page(self.after.as_deref(), PAGE, control)?;
+        let (mut resources, after) = match &self.from {
+            ListFrom::Files(after) => (Vec::new(), after.as_deref()),
+            ListFrom::Templates(after) => {
+                // There is room for a file behind the last of them.
+                let page = template_resources::page(after.as_deref(), PAGE - 1);
+                let (templates, last) = page.ok_or_else(unknown_cursor)?;
+                if let Some(last) = last {
+                    let next = URL_SAFE_NO_PAD.encode(last);
+                    let data = Members::default().with("resources", &templates).with("nextCursor", &next);
+                    return Ok(Reply { data, ..Reply::default() });
+                }
+                (templates, None)
+            }
+        };
+        let room = PAGE - resources.len();
+        let page = workspace.list_page(after, room, control)?;
         if page.uncounted > 0 {
             // Whether these files are text is unknown, so any list would be wrong.
             return Err(Error::TimedOut);
         }
         let texts = page.files.iter().filter(|file| file.lines.is_some() || file.changing);
-        let resources: Vec<Value> =
-            texts.map(|file| describe(page.name(file), file, workspace.path(), self.dated)).collect();
+        resources.extend(texts.map(|file| describe(page.name(file), file, workspace.path(), self.dated)));
         let next = page.files.last().filter(|_| page.more).map(|last| cursor_behind(page.name(last)));
         let data = Members::default().with("resources", &resources).with_some("nextCursor", next.as_ref());
         Ok(Reply { data, ..Reply::default() })
     }
+}
+
+/// The error for a cursor that no page gave, or whose template is gone.
+fn unknown_cursor() -> Error {
+    Error::InvalidArguments { at: "cursor".into(), problem: "unknown cursor; list again without one".into() }
 }
 
 fn describe(name: &str, file: &FileEntry, folder: &Path, dated: bool) -> Value {
@@ -128,6 +171,24 @@ fn describe(name: &str, file: &FileEntry, folder: &Path, dated: bool) -> Value {
         json["annotations"] = json!({ "lastModified": timestamp(file.modified) });
     }
     json
+}
+
+#[derive(Debug)]
+struct ReadTemplate {
+    uri: String,
+}
+
+impl Call for ReadTemplate {
+    fn file(&self) -> Option<&FilePath> {
+        None
+    }
+
+    fn run(&self, _: &Workspace, _: OutputKinds, _: &Control) -> Result<Reply> {
+        let missing = || Error::NotFound { name: self.uri.clone(), similar: Vec::new(), above: None };
+        let contents = template_resources::contents(&self.uri).ok_or_else(missing)?;
+        let data = Members::default().with("contents", &[contents]);
+        Ok(Reply { data, ..Reply::default() })
+    }
 }
 
 #[derive(Debug)]
@@ -201,6 +262,7 @@ mod tests {
 
     #[test]
     fn a_cursor_is_opaque_and_nothing_else_is_one() {
+        let name_in = |cursor: &str| Some(text_in(cursor)?.strip_prefix(AFTER)?.to_owned());
         assert_eq!(name_in(&cursor_behind("ä.txt")).as_deref(), Some("ä.txt"));
         for broken in ["", "x", "after:x", "////"] {
             assert_eq!(name_in(broken), None, "{broken}");

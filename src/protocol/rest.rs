@@ -48,7 +48,7 @@ impl Service {
                 let structured = offered.tool.output_schema.is_some() && self.options.structured;
                 self.tool_call(&offered, text, Form::Posted { structured })
             }
-            Offer::ReadOnly(offered) => refuse(403, failure_code(offered.set), READ_ONLY),
+            Offer::ReadOnly(offered) => refuse(403, failure_code(offered.set.codes), READ_ONLY),
             Offer::Unknown => refuse(404, code::METHOD_NOT_FOUND, &self.unknown_tool(name)),
         }
     }
@@ -87,7 +87,7 @@ impl Service {
         let offered = match self.offer(operation) {
             Offer::Tool(offered) if offered.tool.direct => offered,
             Offer::ReadOnly(offered) if offered.tool.direct => {
-                return refuse(403, failure_code(offered.set), READ_ONLY);
+                return refuse(403, failure_code(offered.set.codes), READ_ONLY);
             }
             _ => return refuse(404, code::METHOD_NOT_FOUND, "Method not found"),
         };

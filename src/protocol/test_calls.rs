@@ -12,6 +12,7 @@ use super::progress::ProgressToken;
 use super::result_frame::Asked;
 use super::{Id, Revision};
 use crate::engine::{Control, FilePath, FolderPaths, NamePolicy, Result, Workspace};
+use crate::tools::sets::Codes;
 use crate::tools::{Call, Guide, LineBase, OutputKinds, Reply, ToolNames};
 
 /// Hangs until its channel is closed, whatever its control says, like a call on a dead disk.
@@ -96,7 +97,7 @@ fn pending(form: Form, call: Box<dyn Call>) -> PendingCall {
     let guide = Guide { base: LineBase::Zero, offered: ToolNames::default(), paths: false };
     PendingCall::new(
         call,
-        CallContext { form, operation, file, writes, guide, timeout: 1, failure_code: -32001, clock },
+        CallContext { form, operation, file, writes, guide, timeout: 1, codes: Codes::Files, clock },
     )
 }
 

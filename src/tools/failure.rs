@@ -154,6 +154,7 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::FolderGone => "Cannot access working directory".into(),
         Error::ListingFailed { source } => format!("Filesystem error during directory listing: {source}"),
         Error::CannotRun { why } => format!("Cannot run the command: {}", command_failure::message(why)),
+        Error::OfTool(failure) => failure.message.clone(),
         Error::InvalidArguments { at, problem } => format!("Invalid arguments: {at}: {problem}"),
     }
 }
@@ -179,6 +180,7 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
                 near_names(name, similar, None, guide).map(|near| format!(" {near}")).unwrap_or_default();
             Some(format!("There is no file '{name}'.{near}"))
         }
+        Error::OfTool(failure) => failure.hint.clone(),
         Error::StartPastEnd { total, .. } | Error::LineOutOfRange { total, .. } => {
             Some(lines_there_are(*total, base))
         }

@@ -25,6 +25,8 @@ pub mod sets;
 mod text;
 mod text_page;
 mod timestamp;
+#[cfg(feature = "toolkit")]
+mod toolkit;
 mod walking;
 
 use std::fmt::Debug;

@@ -17,12 +17,23 @@ pub struct Set {
     pub one_folder: bool,
     /// Whether its answers are limited unless `--answer-limit` says otherwise (contract 11).
     pub limited: bool,
-    /// Whether a failure that is not one of the arguments has the code of S4 (contract 15).
-    pub s4_codes: bool,
+    /// The codes of its failures.
+    pub codes: Codes,
     /// What a client should know of the set. `{first}` stands for the number of the first line.
     pub instructions: &'static str,
     /// Its tools, in the order in which they are listed.
     pub tools: &'static [&'static Tool],
+}
+
+/// Which codes the failures of a set have, other than those of the arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Codes {
+    /// Those of contract 7.
+    Files,
+    /// That of S4 (contract 15), which a posted call tells beside the content.
+    Text,
+    /// Those of S2 (contract 16), told in the same way. Failures of files have those of contract 7.
+    Toolkit,
 }
 
 /// The longest text of an answer in bytes, where `--answer-limit` does not say (contract 11): clients refuse longer ones.
@@ -43,14 +54,14 @@ impl Set {
 const FLAT: &str = "One folder of text files. Names are plain file names, lines count from {first}.";
 
 /// All sets, in the order in which their tools are listed.
-pub static SETS: [Set; 5] = [
+pub static SETS: &[Set] = &[
     Set {
         name: "lines",
         base: Some(LineBase::Zero),
         paths: false,
         one_folder: true,
         limited: false,
-        s4_codes: false,
+        codes: Codes::Files,
         instructions: FLAT,
         tools: &[&lines::list_files::TOOL, &lines::read_file::TOOL, &lines::edit_file::TOOL],
     },
@@ -60,7 +71,7 @@ pub static SETS: [Set; 5] = [
         paths: false,
         one_folder: true,
         limited: false,
-        s4_codes: false,
+        codes: Codes::Files,
         instructions: FLAT,
         tools: &[&exact::TOOL],
     },
@@ -70,7 +81,7 @@ pub static SETS: [Set; 5] = [
         paths: true,
         one_folder: false,
         limited: true,
-        s4_codes: false,
+        codes: Codes::Files,
         instructions: "Trees of text files. Paths are relative to a served folder, or absolute and in one.",
         tools: &[
             &filesystem::read_text_file::DEPRECATED,
@@ -97,7 +108,7 @@ pub static SETS: [Set; 5] = [
         paths: true,
         one_folder: false,
         limited: true,
-        s4_codes: false,
+        codes: Codes::Files,
         instructions: "Search tells what it left out: git's ignored files and hidden ones, unless asked for.",
         tools: &[&search::grep::TOOL, &search::glob::TOOL],
     },
@@ -107,9 +118,20 @@ pub static SETS: [Set; 5] = [
         paths: true,
         one_folder: false,
         limited: true,
-        s4_codes: true,
+        codes: Codes::Text,
         instructions: "Text files in many encodings. Paths are relative to a served folder, or absolute and in one.",
         tools: text::TOOLS,
+    },
+    #[cfg(feature = "toolkit")]
+    Set {
+        name: "toolkit",
+        base: Some(LineBase::One),
+        paths: true,
+        one_folder: false,
+        limited: true,
+        codes: Codes::Toolkit,
+        instructions: "Templates for new projects, and which functions and files of a project need work.",
+        tools: super::toolkit::TOOLS,
     },
 ];
 
@@ -164,19 +186,19 @@ pub struct ToolNames(u64);
 impl ToolNames {
     /// The names of these tools.
     pub fn of<'t>(tools: impl Iterator<Item = &'t Tool>) -> ToolNames {
-        let bit = |tool: &Tool| members(&SETS).position(|member| member.tool.name == tool.name);
+        let bit = |tool: &Tool| members(SETS).position(|member| member.tool.name == tool.name);
         ToolNames(tools.filter_map(bit).fold(0, |names, at| names | 1 << at))
     }
 
     /// Whether a tool of this name is one of them.
     pub fn has(self, name: &str) -> bool {
-        members(&SETS).position(|member| member.tool.name == name).is_some_and(|at| self.0 >> at & 1 == 1)
+        members(SETS).position(|member| member.tool.name == name).is_some_and(|at| self.0 >> at & 1 == 1)
     }
 }
 
 /// The tools that `--tools` names, in the order of the table. An error is one line.
 pub fn choose(names: &str) -> Result<Vec<Member>, String> {
-    choose_from(&SETS, names)
+    choose_from(SETS, names)
 }
 
 /// The same for any table.
@@ -241,7 +263,7 @@ pub fn offer(chosen: &[Member], flag: Option<LineBase>) -> Vec<Offered> {
 
 /// The tool of any set with the name `name`.
 pub fn known(name: &str) -> Option<&'static Tool> {
-    members(&SETS).map(|member| member.tool).find(|tool| tool.name == name)
+    members(SETS).map(|member| member.tool).find(|tool| tool.name == name)
 }
 
 #[cfg(test)]
@@ -255,7 +277,7 @@ mod tests {
             paths: false,
             one_folder: false,
             limited: false,
-            s4_codes: false,
+            codes: Codes::Files,
             instructions: FLAT,
             tools,
         }
@@ -291,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_names_of_tools_are_those_that_were_given() {
-        let all: Vec<&Tool> = members(&SETS).map(|member| member.tool).collect();
+        let all: Vec<&Tool> = members(SETS).map(|member| member.tool).collect();
         assert!(all.len() <= 64, "more than there are bits");
         for tool in &all {
             let names = ToolNames::of([*tool].into_iter());

@@ -1,5 +1,6 @@
 //! What the tools that walk share: names as text, cursors into a walk, globs, and the note on what was left out.
 
+use crate::engine::stable_sort_by;
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -85,7 +86,7 @@ pub(super) fn starts(workspace: &Workspace, path: Option<&FilePath>, below: &Fil
     };
     let mut starts =
         folders.into_iter().map(|folder| Start::new(workspace, folder)).collect::<Result<Vec<Start>>>()?;
-    starts.sort_by(|one, other| one.before.cmp(&other.before));
+    stable_sort_by(&mut starts, |one, other| one.before.cmp(&other.before));
     Ok(starts)
 }
 

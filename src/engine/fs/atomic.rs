@@ -95,6 +95,11 @@ impl AtomicFile {
         self.written
     }
 
+    /// Device and inode of the file.
+    pub(crate) fn id(&self) -> io::Result<(u64, u64)> {
+        Ok(rustix::fs::fstat(&self.file).map(|stat| (stat.st_dev, stat.st_ino))?)
+    }
+
     /// Renames the file to `place`. Calls `allow` last, right before the rename; if it fails, nothing has
     /// changed. Returns the stamp of the new file if it can belong only to the bytes written here. Returns
     /// `None` if a program that takes no lock may have written to the file since the rename, or if the file

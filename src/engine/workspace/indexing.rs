@@ -49,7 +49,7 @@ impl Workspace {
     }
 
     /// The threads that help to index long texts, for all requests together: as many as there are other processors.
-    fn helpers(&self) -> &Budget {
+    pub(super) fn helpers(&self) -> &Budget {
         self.helpers.get_or_init(|| {
             Budget::new(thread::available_parallelism().map_or(0, |processors| processors.get() - 1))
         })

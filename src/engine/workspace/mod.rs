@@ -27,10 +27,12 @@ use crate::engine::{Budget, Control, Error, Result, list};
 
 mod change;
 mod commands;
+mod create;
 mod decoded;
 mod each_line;
 mod edit;
 mod excerpt;
+mod folder_handle;
 mod folders;
 mod indexing;
 mod listing;
@@ -44,13 +46,16 @@ mod versions;
 mod write;
 
 pub use change::{ChangeOptions, Changed};
+pub use create::NewFile;
 pub use each_line::{LineEnd, LineSink, LineSpan, LinesRead};
 pub use edit::Edited;
 pub use excerpt::Excerpt;
+pub use folder_handle::FolderHandle;
 pub use parts::{PartRead, TextPart};
 pub use read::LineRange;
 pub use search::{
-    FoundFile, LastFile, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched,
+    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, FileAnalyser, FileOutcome, FoundFile, LastFile,
+    NewAnalyser, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched,
 };
 pub use tree::EntryInfo;
 
@@ -135,6 +140,8 @@ pub struct Workspace {
     /// Filters on disk.
     filter_store: Option<FilterStore>,
     warming: search::WarmUp,
+    /// What programs have made of files.
+    analyses: search::Analyses,
     commands: Commands,
 }
 
@@ -169,6 +176,7 @@ impl Workspace {
             filters: FilterCache::new(options.filter_bytes),
             filter_store,
             warming: search::WarmUp::default(),
+            analyses: search::Analyses::default(),
             commands: Commands::default(),
             options,
             umask,
@@ -207,6 +215,7 @@ impl Workspace {
     pub fn compact(&self) {
         self.cache.compact();
         self.filters.compact();
+        self.analyses.compact();
     }
 
     /// Parses a path under the workspace's policy.

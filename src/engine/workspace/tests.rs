@@ -12,6 +12,7 @@ use crate::engine::{FileVersion, LineEdit, LineEdits, LineIndex, Operation};
 
 mod caching;
 mod crash;
+mod create;
 mod decoded;
 mod each_line;
 mod power_loss;

@@ -30,6 +30,12 @@ pub mod code {
     pub const FAILED_OPERATION: i32 = -32000;
     /// Unknown resource, in revisions with a handshake.
     pub const RESOURCE_NOT_FOUND: i32 = -32002;
+    /// A tool of the set `toolkit` does not have what the call names (contract 16).
+    pub const NOT_FOUND: i32 = -32000;
+    /// A name in a call of such a tool has a wrong form.
+    pub const MALFORMED: i32 = -32001;
+    /// Values in a call of such a tool are not allowed.
+    pub const REJECTED: i32 = -32002;
     /// Over `--rate-limit`.
     pub const RATE_LIMIT: i32 = -32003;
 }

@@ -1,5 +1,6 @@
 //! `list_directory_with_sizes`: the entries of a folder with their sizes, and their sum.
 
+use crate::engine::stable_sort_by;
 use std::cmp::Reverse;
 
 use serde_json::json;
@@ -94,7 +95,7 @@ impl Call for ListWithSizes {
             entries.push(Sized { name, is_folder: entry.kind == EntryKind::Folder, size });
             control.progress(entries.len() as u64, None);
         }
-        entries.sort_by(|one, other| sort_by.rank(one).cmp(&sort_by.rank(other)));
+        stable_sort_by(&mut entries, |one, other| sort_by.rank(one).cmp(&sort_by.rank(other)));
         let summary = summary(&entries);
         // What the cursor names may be gone: the list goes on behind its place.
         let skipped = match cursor {

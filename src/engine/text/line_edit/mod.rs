@@ -6,6 +6,7 @@
 mod compose;
 mod expected;
 
+use crate::engine::stable_sort_by_key;
 use std::borrow::Cow;
 
 use self::compose::{Composer, Order, split};
@@ -199,7 +200,7 @@ fn inserts_past_end(total: usize, edits: &[LineEdit]) -> Vec<(usize, u64, &str)>
             _ => None,
         })
         .collect();
-    inserts.sort_by_key(|(_, line, _)| *line);
+    stable_sort_by_key(&mut inserts, |(_, line, _)| *line);
     inserts
 }
 

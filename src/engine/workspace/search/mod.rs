@@ -9,6 +9,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub(super) use self::analysis::Analyses;
+pub use self::analysis::{
+    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, FileAnalyser, FileOutcome, NewAnalyser,
+};
 pub(super) use self::slots::SearchSlots;
 use self::source::Source;
 pub(super) use self::warm::WarmUp;
@@ -24,6 +28,7 @@ use crate::engine::text::lines::LineIndex;
 use crate::engine::walk::LeftOut;
 use crate::engine::{Control, Pattern, Result};
 
+mod analysis;
 mod delivery;
 mod large;
 mod one_file;

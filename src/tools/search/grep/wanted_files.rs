@@ -1,5 +1,6 @@
 //! Which files `grep` searches: by globs of gitignore's syntax, and by the types of files that ripgrep knows.
 
+use crate::engine::stable_sort_by_key;
 use std::fmt;
 use std::path::Path;
 
@@ -144,7 +145,9 @@ fn unknown_type(names: &[String]) -> Error {
     let known: Vec<&str> = definitions.iter().map(ignore::types::FileTypeDef::name).collect();
     let unknown = names.iter().find(|name| !known.contains(&name.as_str())).map_or("", String::as_str);
     let mut near: Vec<&str> = known.clone();
-    near.sort_by_key(|name| (strsim::damerau_levenshtein(&unknown.to_lowercase(), name), name.len()));
+    stable_sort_by_key(&mut near, |name| {
+        (strsim::damerau_levenshtein(&unknown.to_lowercase(), name), name.len())
+    });
     near.truncate(NEAR);
     let problem = format!(
         "there is no type {:?}; expected a type of ripgrep such as {}, or use glob",

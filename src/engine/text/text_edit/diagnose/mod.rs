@@ -10,6 +10,7 @@ mod normalize;
 mod similar;
 pub(crate) mod word_diff;
 
+use crate::engine::stable_sort_by;
 use std::ops::Range;
 
 use crate::engine::text::text_edit::TextEdit;
@@ -106,7 +107,7 @@ pub(crate) fn miss(
             places.push(place);
         }
     }
-    places.sort_by(|one, other| {
+    stable_sort_by(&mut places, |one, other| {
         let rank = |place: &SimilarPlace| (place.similar.mistake.is_some(), place.similar.score);
         rank(other).partial_cmp(&rank(one)).unwrap_or(std::cmp::Ordering::Equal)
     });

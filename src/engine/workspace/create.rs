@@ -1,0 +1,152 @@
+//! Creates several new files, all of them or none (contract 16).
+//!
+//! All contents are written to temporary files first, so that what usually fails does so before any file is in place. Then
+//! each is renamed to its path, which never replaces a file. If one cannot be, those before it are removed again. A crash
+//! between the renames can leave some of them.
+
+use std::io::Write;
+use std::mem;
+
+use rustix::fs::{AtFlags, Mode};
+
+use super::Workspace;
+use super::folders::{Found, Want};
+use super::write::Stopped;
+use crate::engine::fs::atomic::{AtomicFile, ReplaceError, Replaces};
+use crate::engine::fs::parents::Parents;
+use crate::engine::fs::resolve::ResolvedPath;
+use crate::engine::path::FilePath;
+use crate::engine::{Control, Error, Result};
+
+/// A file to create.
+#[derive(Debug)]
+pub struct NewFile<'c> {
+    /// Its path.
+    pub path: FilePath,
+    /// Its whole content.
+    pub content: &'c [u8],
+}
+
+/// A file whose content is in a temporary file.
+struct Staged<'f> {
+    path: &'f FilePath,
+    found: Found,
+    new: AtomicFile,
+}
+
+/// Device and inode of a file.
+type FileId = (u64, u64);
+
+/// What was made so far. Dropping it removes that again.
+#[derive(Default)]
+struct Made {
+    parents: Vec<Parents>,
+    /// Files in place.
+    files: Vec<(ResolvedPath, FileId)>,
+}
+
+impl Workspace {
+    /// Creates these files, all of them or none, and their missing folders. A file that exists is an error.
+    pub fn create_files(&self, files: &[NewFile], control: &Control) -> Result<()> {
+        for file in files {
+            self.check_not_read_only(&file.path)?;
+            let (size, max) = (file.content.len() as u64, self.options.max_bytes);
+            if size > max {
+                return Err(Error::TooLarge { size, max });
+            }
+            self.find_new(&file.path)?;
+        }
+        let mut made = Made::default();
+        let mut staged = Vec::new();
+        for file in files {
+            control.check()?;
+            staged.push(self.stage(file, &mut made)?);
+        }
+        control.begin_commit()?;
+        let mut rest = staged.into_iter();
+        while let Some(staged) = rest.next() {
+            let path = staged.path;
+            if let Err(stopped) = self.put_in_place(staged, &mut made) {
+                // Temporary files of the rest lie in the folders that are removed.
+                drop(rest);
+                drop(made);
+                control.undo_commit();
+                return Err(match stopped {
+                    Stopped::Failed(ReplaceError::Exists) => Error::Exists { name: path.sent().into() },
+                    stopped => stopped.into_error(path.sent()),
+                });
+            }
+        }
+        made.keep();
+        Ok(())
+    }
+
+    /// Finds the place for a file that must not exist. Its folders may be missing.
+    fn find_new(&self, path: &FilePath) -> Result<Found> {
+        let found = self.find_place(path, Want::Link)?;
+        found.check_writable(path)?;
+        if found.exists() {
+            return Err(Error::Exists { name: path.sent().into() });
+        }
+        Ok(found)
+    }
+
+    /// Creates the missing folders of a file, and writes its content to a temporary file there.
+    fn stage<'f>(&self, file: &'f NewFile, made: &mut Made) -> Result<Staged<'f>> {
+        let name = file.path.sent();
+        let mut found = self.find_new(&file.path)?;
+        if !found.place.missing.is_empty() {
+            let parents = Parents::create(&found.place, self.new_folder_mode(), self.options.durability)
+                .map_err(|error| Error::write_in_folder(name, error))?;
+            made.parents.push(parents);
+            found = self.find_new(&file.path)?;
+            if !found.place.missing.is_empty() {
+                return Err(Error::Changed { name: name.into() });
+            }
+        }
+        self.cleared.clear_once(&found.place.dir);
+        let write = || {
+            let mut new = AtomicFile::create(&found.place.dir)?;
+            new.write_all(file.content)?;
+            Ok(new)
+        };
+        let new = write().map_err(|error: std::io::Error| Error::write_in_folder(name, error))?;
+        Ok(Staged { path: &file.path, found, new })
+    }
+
+    fn put_in_place(&self, staged: Staged, made: &mut Made) -> Result<(), Stopped> {
+        let Staged { path, found, new } = staged;
+        let id = new.id().map_err(ReplaceError::from)?;
+        let mode = Mode::from_raw_mode(0o666).difference(self.umask);
+        let still_there = || match self.folders.still_leads_to(path, &found) {
+            true => Ok(()),
+            false => Err(Stopped::Refused(Error::Changed { name: path.sent().into() })),
+        };
+        let done = new.commit(&found.place, &Replaces::Nothing(mode), self.options.durability, still_there);
+        if matches!(done, Ok(_) | Err(Stopped::Failed(ReplaceError::InPlace(_)))) {
+            made.files.push((found.place, id));
+        }
+        done.map(|_| ())
+    }
+}
+
+impl Made {
+    /// Leaves everything in place.
+    fn keep(mut self) {
+        mem::take(&mut self.files);
+        mem::take(&mut self.parents);
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for (place, id) in self.files.drain(..).rev() {
+            // Another program may have put its own file there.
+            let is_ours = place.restat().ok().flatten().is_some_and(|now| (now.st_dev, now.st_ino) == id);
+            if is_ours {
+                let _ = rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::empty());
+            }
+        }
+        self.parents.drain(..).rev().for_each(Parents::remove);
+    }
+}

@@ -1,0 +1,347 @@
+//! Analyses of files: what a program makes of each text of a project, kept by the state of the file.
+//!
+//! One walk gives the files, several threads read them, as in a search. Knows nothing of what is made of a text.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use super::source::{Candidate, Source};
+use super::text::Opened;
+use super::{SearchCounts, SearchOptions, slots};
+use crate::engine::encoding::EncodingChoice;
+use crate::engine::fs::version::FileStamp;
+use crate::engine::path::FilePath;
+use crate::engine::stamp_cache::{Kept, StampCache};
+use crate::engine::walk::LeftOut;
+use crate::engine::workspace::read::Cacheable;
+use crate::engine::workspace::{ATTEMPTS, Workspace};
+use crate::engine::{Control, Error, Result};
+
+/// Memory limit of what is kept of files, in bytes.
+const CACHE_BYTES: usize = 16 << 20;
+
+/// Of files from this size on, only one is analysed at a time, because it may need much memory. In bytes.
+const LARGE: i64 = 256 << 10;
+
+/// What was made of a text.
+pub trait Analysis: Any + Send + Sync + Debug {
+    /// Bytes on the heap.
+    fn heap_bytes(&self) -> usize;
+
+    /// A copy.
+    fn copied(&self) -> Arc<dyn Analysis>;
+
+    /// Whether the same text gives the same analysis again, so that it can be kept.
+    fn is_certain(&self) -> bool;
+}
+
+/// Makes analyses, on one thread.
+pub trait FileAnalyser {
+    /// Whether what is known of the file at `path` is what this analyser would make of it.
+    fn makes(&self, path: &Path, known: &dyn Analysis) -> bool;
+
+    /// Analyses a text. An error ends the analysis of all files.
+    fn analyse(&mut self, path: &Path, text: &[u8], control: &Control) -> Result<Arc<dyn Analysis>>;
+}
+
+/// Makes an analyser for each thread.
+pub type NewAnalyser<'a> = dyn Fn() -> Box<dyn FileAnalyser + 'a> + Sync + 'a;
+
+/// Which files are analysed.
+#[derive(Clone, Copy)]
+pub struct AnalysisOptions<'s> {
+    /// A folder, or one file. `None`: all served folders.
+    pub path: Option<&'s FilePath>,
+    /// Whether a file is analysed, or a folder entered, as in [`SearchOptions::wants`].
+    pub wants: &'s (dyn Fn(&Path, &Path, bool) -> bool + Sync),
+    /// The largest file, in bytes.
+    pub max_bytes: u64,
+    /// The stack of the threads that analyse, in bytes. Only what is used of it takes memory.
+    pub stack_bytes: usize,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone)]
+pub enum FileOutcome {
+    /// It was analysed, now or before.
+    Analysed(Arc<dyn Analysis>),
+    /// It is larger than [`AnalysisOptions::max_bytes`] or `--max-file`.
+    TooLarge,
+    /// It cannot be read.
+    Unreadable,
+    /// Other programs wrote to it all the while.
+    Changing,
+}
+
+/// A file that was met.
+#[derive(Debug, Clone)]
+pub struct AnalysedFile {
+    /// The number of its served folder, 0-based.
+    pub folder: usize,
+    /// Its path below the served folder.
+    pub path: Vec<u8>,
+    /// Bytes of the path of the folder in which the walk began, with its slash.
+    pub base: usize,
+    /// What became of it.
+    pub outcome: FileOutcome,
+}
+
+/// The files in the order of the walk, and what was left out.
+#[derive(Debug, Default)]
+pub struct AnalysedFiles {
+    /// See [`AnalysedFile`].
+    pub files: Vec<AnalysedFile>,
+    /// Entries that are no files, or not wanted.
+    pub counts: SearchCounts,
+    /// What the walk left out.
+    pub left_out: LeftOut,
+}
+
+/// What is known of files.
+#[derive(Debug)]
+pub(in crate::engine::workspace) struct Analyses(StampCache<Arc<dyn Analysis>>);
+
+impl Default for Analyses {
+    fn default() -> Analyses {
+        Analyses(StampCache::new(CACHE_BYTES))
+    }
+}
+
+impl Analyses {
+    /// Moves what is kept to the calling thread's heap, so that pages of ended threads can be freed.
+    pub(in crate::engine::workspace) fn compact(&self) {
+        self.0.compact();
+    }
+}
+
+impl Kept for Arc<dyn Analysis> {
+    fn heap_bytes(&self) -> usize {
+        // The `Arc` adds two counters.
+        size_of_val(&**self) + Analysis::heap_bytes(&**self) + 2 * size_of::<usize>()
+    }
+
+    fn move_here(&mut self) {
+        *self = self.copied();
+    }
+}
+
+impl Workspace {
+    /// Analyses files on several threads. What is known of a file in its present state is not made again.
+    ///
+    /// # Errors
+    ///
+    /// Those of a search; [`Error::TimedOut`] and [`Error::Cancelled`] if the operation must stop before it is done.
+    pub fn analyse_files(
+        &self,
+        options: AnalysisOptions,
+        new_analyser: &NewAnalyser,
+        control: &Control,
+    ) -> Result<AnalysedFiles> {
+        let search = SearchOptions {
+            path: options.path,
+            only: None,
+            wants: options.wants,
+            skip_ignored: true,
+            skip_hidden: true,
+            encoding: EncodingChoice::Auto,
+            after: None,
+            keep: 0,
+        };
+        let source = Source::new(self, search, control)?;
+        let work = Work { workspace: self, options, control, files: Mutex::new(Files::new(source)) };
+        if !work.take_known(new_analyser().as_ref()) {
+            let _slot = self.search_slots().take_search(control)?;
+            work.run_on_threads(new_analyser)?;
+        }
+        work.finish()
+    }
+}
+
+/// The work of one call.
+struct Work<'s> {
+    workspace: &'s Workspace,
+    options: AnalysisOptions<'s>,
+    control: &'s Control,
+    files: Mutex<Files<'s>>,
+}
+
+/// The files ahead, and those that are done.
+struct Files<'s> {
+    source: Source<'s>,
+    /// The number of the next file.
+    next: u64,
+    /// A file that was taken and left to the threads.
+    given_back: Option<(u64, Candidate)>,
+    done: Vec<(u64, AnalysedFile)>,
+    counts: SearchCounts,
+    error: Option<Error>,
+}
+
+impl<'s> Files<'s> {
+    fn new(source: Source<'s>) -> Files<'s> {
+        Files {
+            source,
+            next: 0,
+            given_back: None,
+            done: Vec::new(),
+            counts: SearchCounts::default(),
+            error: None,
+        }
+    }
+
+    /// The next file and its number. `None` at the end, and after an error.
+    fn take(&mut self) -> Option<(u64, Candidate)> {
+        if self.error.is_some() {
+            return None;
+        }
+        if let Some(given_back) = self.given_back.take() {
+            return Some(given_back);
+        }
+        match self.source.next() {
+            Ok(file) => {
+                let file = file?;
+                self.counts.add(&file.passed.0);
+                self.next += 1;
+                Some((self.next - 1, file))
+            }
+            Err(error) => {
+                self.error = Some(error);
+                None
+            }
+        }
+    }
+}
+
+impl<'s> Work<'s> {
+    /// Takes files until one is not known. Returns whether none is left.
+    fn take_known(&self, analyser: &dyn FileAnalyser) -> bool {
+        loop {
+            let Some((number, file)) = self.files().take() else { return true };
+            match self.control.check().map(|()| self.known(&file, analyser)) {
+                Ok(Some(known)) => self.put(number, file, FileOutcome::Analysed(known)),
+                Ok(None) => {
+                    self.files().given_back = Some((number, file));
+                    return false;
+                }
+                Err(error) => {
+                    self.files().error = Some(error);
+                    return true;
+                }
+            }
+        }
+    }
+
+    /// Analyses files until none is left.
+    fn run(&self, analyser: &mut dyn FileAnalyser) {
+        let mut buffer = Vec::new();
+        loop {
+            let Some((number, file)) = self.files().take() else { return };
+            let outcome = self.control.check().and_then(|()| match self.known(&file, analyser) {
+                Some(known) => Ok(Some(FileOutcome::Analysed(known))),
+                None => self.outcome(&file, analyser, &mut buffer),
+            });
+            match outcome {
+                Ok(None) => {}
+                Ok(Some(outcome)) => self.put(number, file, outcome),
+                Err(error) => drop(self.files().error.get_or_insert(error)),
+            }
+        }
+    }
+
+    fn put(&self, number: u64, file: Candidate, outcome: FileOutcome) {
+        let Candidate { number: folder, path, base, .. } = file;
+        let mut files = self.files();
+        files.done.push((number, AnalysedFile { folder, path, base, outcome }));
+        self.control.progress(files.done.len() as u64, None);
+    }
+
+    fn run_on_threads(&self, new_analyser: &NewAnalyser) -> Result<()> {
+        thread::scope(|scope| {
+            let work = || {
+                slots::lower_priority();
+                self.run(new_analyser().as_mut());
+            };
+            let start = || {
+                let thread = thread::Builder::new().name("analysis".into());
+                thread.stack_size(self.options.stack_bytes).spawn_scoped(scope, work).map(drop)
+            };
+            start().map_err(|source| Error::ListingFailed { source })?;
+            // With one thread the work is done, too.
+            (1..self.workspace.search_slots().count()).for_each(|_| drop(start()));
+            Ok(())
+        })
+    }
+
+    /// What is known of a file in its present state.
+    fn known(&self, file: &Candidate, analyser: &dyn FileAnalyser) -> Option<Arc<dyn Analysis>> {
+        let stamp = FileStamp::of(&file.stat()?);
+        let known = self.workspace.analyses.0.get(&stamp, Arc::clone)?;
+        analyser.makes(Path::new(file.name()), known.as_ref()).then_some(known)
+    }
+
+    /// Reads and analyses a file. `None` if there is no such file any more.
+    fn outcome(
+        &self,
+        file: &Candidate,
+        analyser: &mut dyn FileAnalyser,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Option<FileOutcome>> {
+        let most = self.options.max_bytes.min(self.workspace.options.max_bytes);
+        let is_large = file.stat().is_some_and(|stat| stat.st_size >= LARGE);
+        let slots = self.workspace.search_slots();
+        let _slot = if is_large { slots.take_long(self.control)? } else { slots.take(self.control)? };
+        for _ in 0..ATTEMPTS {
+            self.control.check()?;
+            let Some(stat) = file.stat() else { return Ok(None) };
+            if stat.st_size as u64 > most {
+                return Ok(Some(FileOutcome::TooLarge));
+            }
+            let opened = match self.workspace.open_for_search(file, stat, buffer, self.control)? {
+                Opened::Gone => return Ok(None),
+                Opened::Unreadable => return Ok(Some(FileOutcome::Unreadable)),
+                Opened::Copied(opened) => opened,
+                Opened::Mapped(opened, view) => {
+                    buffer.clear();
+                    buffer.extend_from_slice(view.bytes());
+                    if !view.unchanged() {
+                        continue;
+                    }
+                    opened
+                }
+            };
+            // It may have grown since its size was looked at.
+            if opened.is_changing || opened.len() as u64 > most {
+                continue;
+            }
+            let text = &buffer[..opened.len()];
+            let made = analyser.analyse(Path::new(file.name()), text, self.control)?;
+            if opened.keep == Cacheable::Yes && made.is_certain() {
+                self.workspace.analyses.0.put(&opened.stamp, made.clone());
+            }
+            return Ok(Some(FileOutcome::Analysed(made)));
+        }
+        Ok(Some(FileOutcome::Changing))
+    }
+
+    fn finish(self) -> Result<AnalysedFiles> {
+        let Files { source, mut done, mut counts, error, .. } =
+            self.files.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = error {
+            return Err(error);
+        }
+        counts.add(&source.counts);
+        done.sort_unstable_by_key(|(number, _)| *number);
+        let files = done.into_iter().map(|(_, file)| file).collect();
+        Ok(AnalysedFiles { files, counts, left_out: source.left_out() })
+    }
+
+    fn files(&self) -> MutexGuard<'_, Files<'s>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

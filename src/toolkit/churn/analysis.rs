@@ -1,0 +1,166 @@
+//! The analysis of one project: from its repository to the churn of each file.
+
+use crate::engine::stable_sort_by;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::fault::Result;
+use super::file_counts::{CommitCounts, FileCounts};
+use super::git::commit::Author;
+use super::git::objects::Objects;
+use super::git::repository::Repository;
+use super::ledger::{Ledger, Row};
+use super::present::present;
+use super::report::{AuthorCommits, Churn, FileChurn};
+use super::threads::count_all;
+use super::walk::{PeriodCommit, Walked, walk};
+use crate::engine::{Control, FilePath, Workspace};
+
+/// Commits whose changes are held at a time.
+const AT_A_TIME: usize = 1_024;
+
+/// Threads beside the calling one.
+const MOST_HELPERS: usize = 3;
+
+/// The churn of the folder `project` since a time in seconds since 1970.
+///
+/// [`Fault`](super::fault::Fault) if there is no repository that can be read, if an object of it is damaged, or if the operation must stop.
+pub fn analyze(workspace: &Workspace, project: &FilePath, since: i64, control: &Control) -> Result<Churn> {
+    let repository = Repository::open(workspace, project, control)?;
+    let mut objects = Objects::new(repository.store.clone(), control);
+    let walked = walk(&mut objects, &repository.head, since)?;
+    let mut sum = Sum::new(workspace, &repository, &walked);
+    let mut objects = each_commit(workspace, objects, &walked, |commit, counts| sum.add(commit, counts))?;
+    sum.churn(&mut objects, since)
+}
+
+/// Calls `commit` with each commit and its counts, in the order of the walk.
+pub fn each_commit<'c>(
+    workspace: &Workspace,
+    objects: Objects<'c>,
+    walked: &Walked,
+    mut commit: impl FnMut(&PeriodCommit, Option<CommitCounts>),
+) -> Result<Objects<'c>> {
+    let (store, control) = (objects.shared_store(), objects.control());
+    let helpers = workspace.helper_threads(MOST_HELPERS.min(walked.commits.len() / 64));
+    let others = (0..helpers.size()).map(|_| Objects::new(store.clone(), control));
+    let mut readers: Vec<Objects> = [objects].into_iter().chain(others).collect();
+    let mut done = 0;
+    for commits in walked.commits.chunks(AT_A_TIME) {
+        let counts = count_all(&mut readers, commits)?;
+        commits.iter().zip(counts).for_each(|(of, counts)| commit(of, counts));
+        done += commits.len();
+        control.progress(done as u64, Some(walked.commits.len() as u64));
+    }
+    Ok(readers.swap_remove(0))
+}
+
+/// What has been added up.
+struct Sum<'a> {
+    workspace: &'a Workspace,
+    repository: &'a Repository,
+    walked: &'a Walked,
+    ledger: Ledger,
+    commits: u64,
+    merges: u64,
+    /// Commits per author.
+    authors: Vec<u64>,
+    oversized: Vec<String>,
+}
+
+impl<'a> Sum<'a> {
+    fn new(workspace: &'a Workspace, repository: &'a Repository, walked: &'a Walked) -> Sum<'a> {
+        Sum {
+            workspace,
+            repository,
+            walked,
+            ledger: Ledger::default(),
+            commits: 0,
+            merges: 0,
+            authors: vec![0; walked.authors.len()],
+            oversized: Vec::new(),
+        }
+    }
+
+    /// Adds a commit. One that changes no visible file of the project counts only if the project is the whole repository and
+    /// it changes no file at all, as merges do.
+    fn add(&mut self, commit: &PeriodCommit, counts: Option<CommitCounts>) {
+        let is_merge = counts.is_none();
+        let files = match counts {
+            Some(CommitCounts::Files(files)) => files,
+            Some(CommitCounts::TooMany) => {
+                self.oversized.push(commit.id.to_string());
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        let is_empty = files.is_empty();
+        let visible: Vec<FileCounts> = files.into_iter().filter(|file| !self.is_hidden(&file.path)).collect();
+        let below = self.repository.below.as_bytes();
+        // All files are added, not only those up to the first one in the project.
+        let in_project = self.ledger.add(&visible, commit.author, commit.date);
+        let is_in_project = in_project.filter(|path| path.starts_with(below)).count() > 0;
+        if is_in_project || is_empty && below.is_empty() {
+            self.commits += 1;
+            self.merges += u64::from(is_merge);
+            self.authors[commit.author] += 1;
+        }
+    }
+
+    fn is_hidden(&self, path: &[u8]) -> bool {
+        self.workspace.hides(&self.repository.top, as_path(path))
+    }
+
+    fn churn(self, objects: &mut Objects, since: i64) -> Result<Churn> {
+        let tree = objects.tree_of(&self.repository.head)?;
+        let paths: Vec<&[u8]> = self.ledger.paths().collect();
+        let exists = present(objects, &tree, &paths)?;
+        let below = self.repository.below.as_bytes();
+        let rows = self.ledger.into_rows(&exists).into_iter();
+        let mut files: Vec<FileChurn> = rows
+            .filter_map(|(row, exists)| {
+                let path = row.path.strip_prefix(below)?.into();
+                Some(file_churn(row, path, exists, &self.walked.authors))
+            })
+            .collect();
+        stable_sort_by(&mut files, |one, other| {
+            let key = |file: &FileChurn| std::cmp::Reverse((file.lines(), file.commits));
+            key(one).cmp(&key(other)).then_with(|| one.path.cmp(&other.path))
+        });
+        Ok(Churn {
+            head: self.repository.head.to_string(),
+            since,
+            commits: self.commits,
+            merges: self.merges,
+            authors: ranked(self.authors.into_iter().enumerate(), &self.walked.authors),
+            added: files.iter().map(|file| file.added).sum(),
+            deleted: files.iter().map(|file| file.deleted).sum(),
+            files,
+            oversized: self.oversized,
+            is_cut: self.walked.is_cut,
+        })
+    }
+}
+
+fn file_churn(row: Row, path: Box<[u8]>, exists: bool, authors: &[Author]) -> FileChurn {
+    let Row { commits, added, deleted, binary, too_large, last, authors: of_row, .. } = row;
+    let authors = ranked(of_row.into_iter(), authors);
+    FileChurn { path, exists, commits, authors, added, deleted, binary, too_large, last }
+}
+
+/// Authors by their numbers of commits, the first of the alphabet first where these are equal.
+fn ranked(commits: impl Iterator<Item = (usize, u64)>, authors: &[Author]) -> Vec<AuthorCommits> {
+    let named = commits.filter(|(_, commits)| *commits > 0);
+    let mut list: Vec<AuthorCommits> =
+        named.map(|(author, commits)| AuthorCommits { author: authors[author].clone(), commits }).collect();
+    stable_sort_by(&mut list, |one, other| {
+        other.commits.cmp(&one.commits).then_with(|| one.author.cmp(&other.author))
+    });
+    list
+}
+
+/// A path in a repository, which may have any bytes.
+fn as_path(path: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(path))
+}

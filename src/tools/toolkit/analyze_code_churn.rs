@@ -1,0 +1,145 @@
+//! `analyze_code_churn`: which files of a project change most, and which of them are complex, too.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+
+use self::shown::Shown;
+use crate::engine::{Control, Error, FilePath, Result, Workspace};
+use crate::toolkit::churn::{Fault, analyze, hot_spots};
+use crate::toolkit::complexity;
+use crate::tools::arguments::{Keyword, Natural, Request, Takes, UpTo, arguments};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+
+mod data;
+mod shown;
+mod tables;
+mod text;
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "analyze_code_churn",
+    title: "Analyze Code Churn",
+    description: "Read the git history of a project: per file the commits, authors, lines added and deleted in the last \
+        period_days (30), most changed lines first, as git log --numstat counts them; renames are followed to the present name. \
+        Hot spots are files that change often and are complex, the best places to clean up. format: summary (default), json, \
+        markdown, csv. Needs no git program and runs nothing of the repository. \
+        Example: {\"project_path\":\".\",\"period_days\":90}",
+    instructions: "Use analyze_code_churn to find the files that change most.",
+    takes: Takes::of::<ChurnArguments>(),
+    output_schema: Some(
+        r#"{"type":"object","properties":{"content":{"type":"string"},"summary":{"type":"object"},"authors":{"type":"array","items":{"type":"object"}},"hot_spots":{"type":"array","items":{"type":"object"}},"files":{"type":"array","items":{"type":"object"}}}}"#,
+    ),
+    writes: false,
+    destructive: false,
+    idempotent: true,
+    direct: true,
+};
+
+/// The longest period, in days: a hundred years.
+const MOST_DAYS: u64 = 36_525;
+
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Summary,
+    Json,
+    Markdown,
+    Csv,
+}
+
+impl Keyword for Format {
+    const WORDS: &'static [(&'static str, Format)] = &[
+        ("summary", Format::Summary),
+        ("json", Format::Json),
+        ("markdown", Format::Markdown),
+        ("csv", Format::Csv),
+    ];
+}
+
+arguments! {
+    struct ChurnArguments {
+        /// Folder to analyze: a git repository, or a folder in one
+        project_path as "project_path" or "path" or "directory" or "folder": FilePath,
+        /// Days before now that are analyzed
+        period_days as "period_days" or "days": UpTo<MOST_DAYS, 1> = 30,
+        /// What to answer
+        format as "format" or "output_format": Format = "summary",
+        /// How many files to leave out first
+        offset: Option<Natural>,
+    }
+}
+
+#[derive(Debug)]
+struct AnalyzeCodeChurn {
+    arguments: ChurnArguments,
+    /// The longest text of an answer in bytes, if there is a limit.
+    limit: Option<usize>,
+}
+
+impl Request for ChurnArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        Ok(Box::new(AnalyzeCodeChurn { arguments: self, limit: options.limit }))
+    }
+}
+
+impl Call for AnalyzeCodeChurn {
+    fn file(&self) -> Option<&FilePath> {
+        None
+    }
+
+    fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let ChurnArguments { project_path, period_days, format, offset } = &self.arguments;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let since = now.saturating_sub(period_days.0 * 86_400) as i64;
+        let churn = analyze(workspace, project_path, since, control).map_err(error_of)?;
+        let scores = complexity::scores(workspace, project_path, control)?;
+        let spots = hot_spots(&churn, |path| scores.get(std::str::from_utf8(path).ok()?).copied());
+        let shown = Shown {
+            spot_scores: spots.iter().map(|spot| (&*spot.file.path, spot.score)).collect(),
+            spots,
+            scores: &scores,
+            churn: &churn,
+            days: period_days.0,
+            offset: offset.as_ref().map_or(0, |offset| usize::try_from(offset.0).unwrap_or(usize::MAX)),
+            limit: self.limit,
+        };
+        let next = |offset: usize| (TOOL.name, self.arguments_from(offset));
+        match format {
+            Format::Summary => text::reply(&shown, wanted, next),
+            Format::Json => Ok(data::reply(&shown, wanted, next)),
+            Format::Markdown => tables::markdown(&shown, wanted, next),
+            Format::Csv => tables::csv(&shown, wanted, next),
+        }
+    }
+}
+
+/// The error for a client.
+fn error_of(fault: Fault) -> Error {
+    let problem = match fault {
+        Fault::Engine(error) => return error,
+        Fault::Unsuitable(problem) => problem,
+        Fault::Damaged { what, why } => {
+            format!("the repository is damaged, {what}: {why}; 'git fsck' says more")
+        }
+        Fault::TooLarge { what } => {
+            format!(
+                "the object {what} of the repository is larger than 16 MiB; such a commit or folder is not analyzed"
+            )
+        }
+    };
+    Error::InvalidArguments { at: "project_path".into(), problem }
+}
+
+impl AnalyzeCodeChurn {
+    /// The arguments of the call that goes on at a file.
+    fn arguments_from(&self, offset: usize) -> serde_json::Value {
+        let ChurnArguments { project_path, period_days, format, .. } = &self.arguments;
+        let word = Format::WORDS.iter().find(|(_, other)| other == format).map_or("", |(word, _)| word);
+        json!({
+            "project_path": project_path.sent(),
+            "period_days": period_days.0,
+            "format": word,
+            "offset": offset,
+        })
+    }
+}

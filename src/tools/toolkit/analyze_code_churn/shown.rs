@@ -1,0 +1,93 @@
+//! What an answer of `analyze_code_churn` shows, and the words that several formats have in common.
+
+use std::collections::HashMap;
+
+use crate::toolkit::churn::{AuthorCommits, Churn, FileChurn, HotSpot, MOST_OLDER};
+use crate::tools::walking::shown_line;
+
+/// Hot spots and authors that are shown.
+const MOST: usize = 10;
+
+/// Bytes of the limit of an answer for each author, and for each hot spot.
+const ROOM_OF_ONE: usize = 800;
+
+/// See the module.
+pub(super) struct Shown<'c> {
+    pub(super) churn: &'c Churn,
+    pub(super) spots: Vec<HotSpot<'c>>,
+    /// Their scores, by their paths.
+    pub(super) spot_scores: HashMap<&'c [u8], f64>,
+    /// The complexity of files, by their paths.
+    pub(super) scores: &'c HashMap<String, f64>,
+    /// Days of the period.
+    pub(super) days: u64,
+    /// Files that are left out first.
+    pub(super) offset: usize,
+    /// The longest text in bytes, if there is a limit.
+    pub(super) limit: Option<usize>,
+}
+
+impl<'c> Shown<'c> {
+    /// The files from the offset on.
+    pub(super) fn files(&self) -> &'c [FileChurn] {
+        let files = &self.churn.files;
+        &files[self.offset.min(files.len())..]
+    }
+
+    /// The hot spots that are shown: on the first page.
+    pub(super) fn spots(&self) -> &[HotSpot<'c>] {
+        &self.spots[..self.spots.len().min(self.most())]
+    }
+
+    /// The authors that are shown: on the first page.
+    pub(super) fn authors(&self) -> &'c [AuthorCommits] {
+        let authors = &self.churn.authors;
+        &authors[..authors.len().min(self.most())]
+    }
+
+    /// Authors and hot spots that are shown: fewer in a short answer, so that there is room for files.
+    fn most(&self) -> usize {
+        let most = self.limit.map_or(MOST, |limit| MOST.min(limit / ROOM_OF_ONE));
+        if self.offset > 0 { 0 } else { most }
+    }
+
+    /// The complexity of a file that exists.
+    pub(super) fn complexity(&self, file: &FileChurn) -> Option<f64> {
+        self.scores.get(std::str::from_utf8(&file.path).ok()?).copied().filter(|_| file.exists)
+    }
+
+    /// The score of a file as a hot spot.
+    pub(super) fn score(&self, file: &FileChurn) -> Option<f64> {
+        self.spot_scores.get(&*file.path).copied()
+    }
+
+    /// What the figures leave out, one sentence each.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let Churn { files, oversized, is_cut, .. } = self.churn;
+        let mut notes = Vec::new();
+        let too_large: u64 = files.iter().map(|file| file.too_large).sum();
+        if too_large > 0 {
+            notes.push(format!(
+                "{too_large} changes of files over 16 MiB or 1,048,576 changed lines have no line counts"
+            ));
+        }
+        if let Some(first) = oversized.first() {
+            let count = oversized.len();
+            notes.push(format!("{count} commits changed too many files to count them, such as {first}"));
+        }
+        if *is_cut {
+            notes.push(format!("The history was read up to {MOST_OLDER} commits before the period"));
+        }
+        notes
+    }
+}
+
+/// A number with one digit behind the point.
+pub(super) fn tenth(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
+}
+
+/// Name and address of an author, on one line.
+pub(super) fn author_text(of: &AuthorCommits) -> String {
+    shown_line(format!("{} <{}>", of.author.name, of.author.email).as_bytes()).into_owned()
+}

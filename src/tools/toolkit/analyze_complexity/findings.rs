@@ -1,0 +1,199 @@
+//! What the formats of `analyze_complexity` tell: violations, ranked files, what was left out.
+
+use crate::engine::stable_sort_by;
+use serde::Serialize;
+
+use crate::engine::FolderPaths;
+use crate::toolkit::complexity::{
+    FilePlace, FileReport, FunctionReport, LeftOutFile, ProjectFile, ProjectReport, Refusal,
+};
+use crate::tools::balance::{Balance, Reason};
+use crate::tools::walking::shown_line;
+
+/// How many files with errors, or that were not analysed, are named at most.
+const NAMED: usize = 50;
+
+/// The highest figures that are no violation.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Thresholds {
+    pub(super) cyclomatic: u64,
+    pub(super) cognitive: u64,
+}
+
+/// A figure that has a threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Metric {
+    Cyclomatic,
+    Cognitive,
+}
+
+impl Metric {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Metric::Cyclomatic => "cyclomatic",
+            Metric::Cognitive => "cognitive",
+        }
+    }
+}
+
+/// A function over a threshold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Violation<'p> {
+    pub(super) file: &'p ProjectFile,
+    pub(super) function: &'p FunctionReport,
+    pub(super) metric: Metric,
+    pub(super) value: u64,
+    pub(super) threshold: u64,
+}
+
+impl Thresholds {
+    /// The functions over a threshold, worst first: by how many times the threshold they have.
+    pub(super) fn violations(self, project: &ProjectReport) -> Vec<Violation<'_>> {
+        let mut violations = Vec::new();
+        for (file, function) in functions(project) {
+            let figures = [
+                (Metric::Cyclomatic, u64::from(function.cyclomatic), self.cyclomatic),
+                (Metric::Cognitive, function.cognitive, self.cognitive),
+            ];
+            for (metric, value, threshold) in figures {
+                if value > threshold {
+                    violations.push(Violation { file, function, metric, value, threshold });
+                }
+            }
+        }
+        let excess = |violation: &Violation| (violation.value as f64) / (violation.threshold.max(1) as f64);
+        // A stable sort: equal ones stay in the order of files and lines.
+        stable_sort_by(&mut violations, |one, other| excess(other).total_cmp(&excess(one)));
+        violations
+    }
+}
+
+/// The functions of all files, in order.
+pub(super) fn functions(project: &ProjectReport) -> impl Iterator<Item = (&ProjectFile, &FunctionReport)> {
+    project.files.iter().flat_map(|file| file.report.functions.iter().map(move |function| (file, function)))
+}
+
+/// The `most` files with the highest total scores; 0: all with functions.
+pub(super) fn ranked(project: &ProjectReport, most: u64) -> Vec<&ProjectFile> {
+    let mut files: Vec<&ProjectFile> =
+        project.files.iter().filter(|file| !file.report.functions.is_empty()).collect();
+    stable_sort_by(&mut files, |one, other| other.report.total_score().total_cmp(&one.report.total_score()));
+    if most > 0 {
+        files.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    }
+    files
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Findings<'p> {
+    pub(super) toolchain: &'static str,
+    pub(super) thresholds: Thresholds,
+    pub(super) violations: Vec<Violation<'p>>,
+    pub(super) ranked: Option<Vec<&'p ProjectFile>>,
+    /// How many files were to be ranked.
+    pub(super) requested: Option<u64>,
+    pub(super) folders: &'p FolderPaths,
+    pub(super) project: &'p ProjectReport,
+    /// Entries that are left out first.
+    pub(super) offset: usize,
+    /// The longest text in bytes, if there is a limit.
+    pub(super) limit: Option<usize>,
+}
+
+/// The figures of all files together.
+#[derive(Debug, Serialize)]
+pub(super) struct Totals {
+    pub(super) files: usize,
+    pub(super) functions: usize,
+    pub(super) lines: u64,
+    pub(super) max_cyclomatic: u32,
+    pub(super) avg_cyclomatic: f64,
+    pub(super) max_cognitive: u64,
+    pub(super) avg_cognitive: f64,
+    pub(super) halstead_effort: f64,
+}
+
+impl Findings<'_> {
+    /// The path of a file as other tools take it: absolute if there are several served folders.
+    pub(super) fn path(&self, place: &FilePlace) -> String {
+        let path = shown_line(place.path.as_bytes());
+        let folders = self.folders.folders();
+        match folders.get(place.folder) {
+            Some(folder) if folders.len() > 1 => format!("{}/{path}", folder.display()),
+            _ => path.into_owned(),
+        }
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        let reports = || self.project.files.iter().map(|file| file.report.as_ref());
+        let functions = self.project.functions();
+        let mean = |figure: fn(&FileReport) -> f64| {
+            tenth(reports().map(figure).fold(0.0, |sum, one| sum + one) / functions.max(1) as f64)
+        };
+        Totals {
+            files: self.project.files.len(),
+            functions,
+            lines: reports().map(|report| u64::from(report.lines)).sum(),
+            max_cyclomatic: reports().map(FileReport::max_cyclomatic).max().unwrap_or(0),
+            avg_cyclomatic: mean(FileReport::sum_cyclomatic),
+            max_cognitive: reports().map(FileReport::max_cognitive).max().unwrap_or(0),
+            avg_cognitive: mean(FileReport::sum_cognitive),
+            halstead_effort: tenth(reports().map(FileReport::effort).fold(0.0, |sum, one| sum + one)),
+        }
+    }
+
+    /// The files with syntax errors.
+    pub(super) fn with_errors(&self) -> impl Iterator<Item = &ProjectFile> {
+        self.project.files.iter().filter(|file| file.report.error.is_some())
+    }
+
+    /// The first of these texts: at most 50, and an eighth of the answer.
+    pub(super) fn named<T>(&self, texts: impl Iterator<Item = T>, len: impl Fn(&T) -> usize) -> Vec<T> {
+        let mut room = self.limit.map_or(usize::MAX, |limit| limit / 8);
+        let fits = |text: &T| match room.checked_sub(len(text)) {
+            Some(rest) => {
+                room = rest;
+                true
+            }
+            None => false,
+        };
+        texts.take(NAMED).take_while(fits).collect()
+    }
+
+    /// What was left out, as one line.
+    pub(super) fn balance(&self) -> String {
+        let counts = &self.project.counts;
+        let mut balance = Balance::default();
+        balance.add_walk(&self.project.left_out);
+        for (reason, number) in [(Reason::Links, counts.links), (Reason::Special, counts.special)] {
+            balance.add(reason, number);
+        }
+        let files = self.project.files.len();
+        let (s, others) = (if files == 1 { "" } else { "s" }, counts.not_wanted);
+        balance.line(&format!("{files} file{s} analyzed, {others} of other languages"))
+    }
+}
+
+/// Why a file was not analysed, in words.
+pub(super) fn reason(left_out: LeftOutFile) -> &'static str {
+    match left_out {
+        LeftOutFile::Refused(Refusal::TooLarge) => "it is larger than 1 MiB, or than --max-file",
+        LeftOutFile::Refused(Refusal::NotText) => "it is not UTF-8 text",
+        LeftOutFile::Refused(Refusal::TooHard) => "its parsing takes too many steps",
+        LeftOutFile::Refused(Refusal::TooSlow) => "its parsing takes too much time or memory",
+        LeftOutFile::Refused(Refusal::Stopped) => "its analysis was stopped",
+        LeftOutFile::Unreadable => "it cannot be read",
+        LeftOutFile::Changing => "other programs keep writing to it",
+    }
+}
+
+/// A figure with one digit behind the point.
+pub(super) fn tenth(figure: f64) -> f64 {
+    (figure * 10.0).round() / 10.0
+}
+
+/// A figure with two digits behind the point.
+pub(super) fn hundredth(figure: f64) -> f64 {
+    (figure * 100.0).round() / 100.0
+}

@@ -1,0 +1,99 @@
+//! `generate_template`: the text of one file (contract 16).
+
+use serde_json::{Value, json};
+
+use super::template_parameters::{TemplateParameters, short_call};
+use super::{scaffold_project, template_failure};
+use crate::engine::{Control, FilePath, Result, Workspace};
+use crate::toolkit::templates::served;
+use crate::tools::arguments::{Request, Takes, arguments};
+use crate::tools::filesystem::CONTENT;
+use crate::tools::limited::content;
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "generate_template",
+    title: "Generate Template",
+    description: "Generate the text of one file from a template, such as a Makefile, a manifest or a CI workflow. Nothing is \
+        written; scaffold_project writes. The name of the project is enough for the built-in templates; list_templates tells \
+        the others. All wrong parameters are told at once. Example: \
+        {\"resource_uri\":\"template://makefile/rust/cli\",\"parameters\":{\"project_name\":\"my-app\"}}",
+    instructions: "",
+    takes: Takes::of::<GenerateArguments>(),
+    output_schema: Some(CONTENT),
+    writes: false,
+    destructive: false,
+    idempotent: true,
+    direct: true,
+};
+
+arguments! {
+    struct GenerateArguments {
+        /// URI of the template: template://{category}/{toolchain}/{variant}
+        resource_uri as "resource_uri" or "uri" or "template_uri": String,
+        /// Parameters of the template
+        parameters as "parameters" or "params": TemplateParameters,
+    }
+}
+
+#[derive(Debug)]
+struct Generate {
+    arguments: GenerateArguments,
+    /// Whether the client is offered the tool that writes.
+    can_write: bool,
+    limit: Option<usize>,
+}
+
+impl Request for GenerateArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        let can_write = options.offered.has(scaffold_project::TOOL.name);
+        Ok(Box::new(Generate { arguments: self, can_write, limit: options.limit }))
+    }
+}
+
+impl Call for Generate {
+    fn file(&self) -> Option<&FilePath> {
+        None
+    }
+
+    fn run(&self, _: &Workspace, wanted: OutputKinds, _: &Control) -> Result<Reply> {
+        let GenerateArguments { resource_uri, parameters } = &self.arguments;
+        let template =
+            served().find(resource_uri).map_err(|error| template_failure::lookup(resource_uri, error))?;
+        let made = template.generate(&parameters.values, &[]).map_err(template_failure::generate)?;
+        let mut reply = content(made.content, wanted);
+        if wanted.text {
+            let next = json!({
+                "toolchain": template.uri.toolchain, "templates": [resource_uri], "parameters": parameters.json, "write": true,
+            });
+            limit_text(&mut reply, self.limit, next, self.can_write);
+        }
+        Ok(reply)
+    }
+}
+
+/// The bytes of the line that says that a text was cut.
+const LAST_LINE: usize = 1_024;
+
+/// Cuts the text at the end of a line, and says how to get the whole. `next` are the arguments of the call that writes it.
+fn limit_text(reply: &mut Reply, limit: Option<usize>, next: Value, can_write: bool) {
+    let (len, Some(limit)) = (reply.text.len(), limit) else { return };
+    if len <= limit {
+        return;
+    }
+    let mut end = limit.saturating_sub(LAST_LINE.min(limit / 2));
+    while !reply.text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let end = reply.text[..end].rfind('\n').map_or(end, |at| at + 1);
+    reply.text.truncate(end);
+    let line_break = if reply.text.ends_with('\n') { "" } else { "\n" };
+    let go_on = match can_write {
+        true => format!("Write it with scaffold_project {}", short_call(&next)),
+        false => "The direct method generate_template gives all".into(),
+    };
+    reply.text.push_str(&format!("{line_break}[Shown: {end} of {len} bytes. {go_on}]"));
+    let next = if can_write { next } else { Value::Null };
+    let truncated = json!({ "shown": end, "of": len, "next": next });
+    reply.meta = std::mem::take(&mut reply.meta).with("file-editor/truncated", &truncated);
+}

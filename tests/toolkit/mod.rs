@@ -1,0 +1,5 @@
+//! The set `toolkit` (contract 16).
+
+mod churn; // analyze_code_churn, on repositories that the git program makes
+mod complexity; // analyze_complexity: figures by hand, formats, projects, hostile texts
+mod templates; // templates: the tools, codes, resources, projects, own templates
