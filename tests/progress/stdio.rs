@@ -48,7 +48,7 @@ fn a_search_in_one_large_file_says_how_many_of_its_bytes_are_done() {
     let letters = ab_letters(16 << 20);
     let lines: Vec<&[u8]> = letters.as_bytes().chunks(1 << 10).collect();
     folder.write("large", lines.join(&b'\n'));
-    let server = Stdio::start(&folder, &["--tools=search", "--max-file=100"]).ready();
+    let server = Stdio::start(&folder, &["--tools=search", "--max-file=100", "--timeout=60"]).ready();
     let arguments = json!({ "pattern": SLOW, "path": "large" });
     server.send(&super::watched("", "search", "grep", &arguments, &json!("t")));
     let first = server.recv();

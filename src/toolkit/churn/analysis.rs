@@ -4,8 +4,9 @@ use crate::engine::stable_sort_by;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
-use super::fault::Result;
+use super::fault::{Fault, Result};
 use super::file_counts::{CommitCounts, FileCounts};
 use super::git::commit::Author;
 use super::git::objects::Objects;
@@ -19,6 +20,9 @@ use crate::engine::{Control, FilePath, Workspace};
 
 /// Commits whose changes are held at a time.
 const AT_A_TIME: usize = 1_024;
+
+/// Memory for what is known of all files, in bytes: half a million files and more.
+const MOST_BYTES: usize = 256 << 20;
 
 /// Threads beside the calling one.
 const MOST_HELPERS: usize = 3;
@@ -40,7 +44,7 @@ pub fn each_commit<'c>(
     workspace: &Workspace,
     objects: Objects<'c>,
     walked: &Walked,
-    mut commit: impl FnMut(&PeriodCommit, Option<CommitCounts>),
+    mut commit: impl FnMut(&PeriodCommit, Option<CommitCounts>) -> Result<()>,
 ) -> Result<Objects<'c>> {
     let (store, control) = (objects.shared_store(), objects.control());
     let helpers = workspace.helper_threads(MOST_HELPERS.min(walked.commits.len() / 64));
@@ -49,7 +53,7 @@ pub fn each_commit<'c>(
     let mut done = 0;
     for commits in walked.commits.chunks(AT_A_TIME) {
         let counts = count_all(&mut readers, commits)?;
-        commits.iter().zip(counts).for_each(|(of, counts)| commit(of, counts));
+        commits.iter().zip(counts).try_for_each(|(of, counts)| commit(of, counts))?;
         done += commits.len();
         control.progress(done as u64, Some(walked.commits.len() as u64));
     }
@@ -84,8 +88,8 @@ impl<'a> Sum<'a> {
     }
 
     /// Adds a commit. One that changes no visible file of the project counts only if the project is the whole repository and
-    /// it changes no file at all, as merges do.
-    fn add(&mut self, commit: &PeriodCommit, counts: Option<CommitCounts>) {
+    /// it changes no file at all, as merges do. Fails if the files of all commits take too much memory.
+    fn add(&mut self, commit: &PeriodCommit, counts: Option<CommitCounts>) -> Result<()> {
         let is_merge = counts.is_none();
         let files = match counts {
             Some(CommitCounts::Files(files)) => files,
@@ -106,6 +110,11 @@ impl<'a> Sum<'a> {
             self.merges += u64::from(is_merge);
             self.authors[commit.author] += 1;
         }
+        if self.ledger.bytes() > MOST_BYTES {
+            let problem = "the commits of the period changed too many files; expected a smaller period_days";
+            return Err(Fault::Unsuitable(problem.into()));
+        }
+        Ok(())
     }
 
     fn is_hidden(&self, path: &[u8]) -> bool {
@@ -143,14 +152,14 @@ impl<'a> Sum<'a> {
     }
 }
 
-fn file_churn(row: Row, path: Box<[u8]>, exists: bool, authors: &[Author]) -> FileChurn {
+fn file_churn(row: Row, path: Box<[u8]>, exists: bool, authors: &[Arc<Author>]) -> FileChurn {
     let Row { commits, added, deleted, binary, too_large, last, authors: of_row, .. } = row;
     let authors = ranked(of_row.into_iter(), authors);
     FileChurn { path, exists, commits, authors, added, deleted, binary, too_large, last }
 }
 
 /// Authors by their numbers of commits, the first of the alphabet first where these are equal.
-fn ranked(commits: impl Iterator<Item = (usize, u64)>, authors: &[Author]) -> Vec<AuthorCommits> {
+fn ranked(commits: impl Iterator<Item = (usize, u64)>, authors: &[Arc<Author>]) -> Vec<AuthorCommits> {
     let named = commits.filter(|(_, commits)| *commits > 0);
     let mut list: Vec<AuthorCommits> =
         named.map(|(author, commits)| AuthorCommits { author: authors[author].clone(), commits }).collect();

@@ -7,6 +7,12 @@ use std::collections::HashMap;
 
 use super::file_counts::{FileCounts, Lines};
 
+/// Memory of a row and of its places in the tables, in bytes, without its path.
+const ROW: usize = 400;
+
+/// Memory of an author of a row.
+const AUTHOR: usize = 32;
+
 /// What is known of one file.
 #[derive(Debug, Default)]
 pub struct Row {
@@ -43,6 +49,8 @@ pub struct Ledger {
     /// What a name was renamed to most recently.
     renamed: HashMap<Box<[u8]>, usize>,
     commits: u64,
+    /// About how many bytes all of this takes.
+    bytes: usize,
 }
 
 impl Ledger {
@@ -51,7 +59,7 @@ impl Ledger {
         self.commits += 1;
         let rows: Vec<usize> = files.iter().map(|file| self.row(&file.path)).collect();
         for (file, &row) in files.iter().zip(&rows) {
-            self.rows[row].add(file.lines, author, date, self.commits);
+            self.bytes += AUTHOR * self.rows[row].add(file.lines, author, date, self.commits);
             // An older commit means another file by this name.
             if file.is_new || file.renamed_from.is_some() {
                 self.rows[row].was_made |= file.is_new && self.rows[row].path == file.path;
@@ -61,6 +69,7 @@ impl Ledger {
         // Behind all removals: names may have been exchanged.
         for (file, &row) in files.iter().zip(&rows) {
             if let Some(old) = &file.renamed_from {
+                self.bytes += ROW + 2 * old.len();
                 self.older_names.insert(old.clone(), row);
                 self.renamed.entry(old.clone()).or_insert(row);
             }
@@ -74,9 +83,15 @@ impl Ledger {
             return row;
         }
         let row = self.rows.len();
+        self.bytes += ROW + 2 * name.len();
         self.rows.push(Row { path: name.into(), ..Row::default() });
         self.by_path.insert(name.into(), row);
         row
+    }
+
+    /// About how much memory it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The paths of all rows.
@@ -104,7 +119,9 @@ impl Ledger {
 }
 
 impl Row {
-    fn add(&mut self, lines: Lines, author: usize, date: i64, commit: u64) {
+    /// Returns how many authors are new to it.
+    fn add(&mut self, lines: Lines, author: usize, date: i64, commit: u64) -> usize {
+        let authors = self.authors.len();
         match lines {
             Lines::Counted(counts) => {
                 self.added += counts.added;
@@ -120,6 +137,7 @@ impl Row {
             *self.authors.entry(author).or_default() += 1;
         }
         self.last = self.last.max(date);
+        self.authors.len() - authors
     }
 
     fn join(&mut self, other: Row) {

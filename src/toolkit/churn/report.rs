@@ -1,5 +1,7 @@
 //! The result of an analysis of churn.
 
+use std::sync::Arc;
+
 use super::git::commit::Author;
 
 /// See the module.
@@ -31,7 +33,7 @@ pub struct Churn {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthorCommits {
     /// Name and address.
-    pub author: Author,
+    pub author: Arc<Author>,
     /// Commits.
     pub commits: u64,
 }

@@ -1,6 +1,7 @@
 //! The commits that lead to `HEAD`, and those of them that are of the period, children before their parents.
 
 use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
 
 use super::fault::{Fault, Result};
 use super::git::commit::{Author, Commit};
@@ -17,6 +18,9 @@ const MOST_IN_PERIOD: usize = 250_000;
 
 /// Parents of all commits together. A made-up commit may name thousands.
 const MOST_PARENTS: usize = 4_000_000;
+
+/// Bytes of the names and addresses of all authors.
+const MOST_AUTHOR_BYTES: usize = 32 << 20;
 
 /// A commit of the period.
 #[derive(Debug, Clone)]
@@ -41,7 +45,7 @@ pub struct Walked {
     /// Children before parents, and else the newest first.
     pub commits: Vec<PeriodCommit>,
     /// Who wrote them.
-    pub authors: Vec<Author>,
+    pub authors: Vec<Arc<Author>>,
     /// The walk ended before the first commit: there may be more of the period.
     pub is_cut: bool,
 }
@@ -109,16 +113,27 @@ struct Walk {
 
 #[derive(Debug, Default)]
 struct Authors {
-    list: Vec<Author>,
-    numbers: HashMap<Author, usize>,
+    list: Vec<Arc<Author>>,
+    numbers: HashMap<Arc<Author>, usize>,
+    /// Bytes of their texts.
+    bytes: usize,
 }
 
 impl Authors {
-    fn number(&mut self, author: Author) -> usize {
-        *self.numbers.entry(author).or_insert_with_key(|author| {
-            self.list.push(author.clone());
-            self.list.len() - 1
-        })
+    fn number(&mut self, author: Author) -> Result<usize> {
+        if let Some(number) = self.numbers.get(&author) {
+            return Ok(*number);
+        }
+        self.bytes += author.name.len() + author.email.len();
+        if self.bytes > MOST_AUTHOR_BYTES {
+            let problem =
+                "the names of the period's authors are too long together; expected a smaller period_days";
+            return Err(Fault::Unsuitable(problem.into()));
+        }
+        let author = Arc::new(author);
+        self.list.push(author.clone());
+        self.numbers.insert(author, self.list.len() - 1);
+        Ok(self.list.len() - 1)
     }
 }
 
@@ -129,14 +144,17 @@ impl Walk {
         let commit = Commit::read(&bytes, objects.store().kind);
         let commit = commit.ok_or_else(|| Fault::damaged(id, "it is no commit that can be read"))?;
         let is_in_period = commit.date >= self.since;
-        let period = is_in_period.then(|| PeriodCommit {
-            id: *id,
-            tree: commit.tree,
-            parent: commit.parents.first().copied(),
-            is_merge: commit.parents.len() > 1,
-            date: commit.date,
-            author: self.authors.number(commit.author()),
-        });
+        let period = match is_in_period {
+            true => Some(PeriodCommit {
+                id: *id,
+                tree: commit.tree,
+                parent: commit.parents.first().copied(),
+                is_merge: commit.parents.len() > 1,
+                date: commit.date,
+                author: self.authors.number(commit.author())?,
+            }),
+            false => None,
+        };
         *if is_in_period { &mut self.newer } else { &mut self.older } += 1;
         if self.newer > MOST_IN_PERIOD {
             return Err(Fault::Unsuitable(format!(

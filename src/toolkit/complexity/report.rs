@@ -29,7 +29,7 @@ impl FunctionReport {
 pub struct SyntaxError {
     /// Line, 1-based.
     pub line: u32,
-    /// Column, 1-based, in bytes.
+    /// Column, 1-based, in characters.
     pub column: u32,
 }
 

@@ -118,8 +118,7 @@ impl Walker {
         let role = source.kinds.role(kind);
         let parent = self.levels.last().copied().unwrap_or_default();
         if source.has_error && self.error.is_none() && is_error(&node) {
-            let at = node.start_position();
-            self.error = Some(SyntaxError { line: at.row as u32 + 1, column: at.column as u32 + 1 });
+            self.error = Some(error_place(source.text, &node));
         }
         let deeper = u32::from(is_deeper(&parent, role, source.kinds, cursor));
         let nesting = parent.nesting + deeper;
@@ -349,6 +348,14 @@ impl Walker {
 
 fn is_error(node: &Node) -> bool {
     node.is_error() || node.is_missing()
+}
+
+/// Where a node begins. Its column is counted by the first bytes of characters.
+fn error_place(text: &[u8], node: &Node) -> SyntaxError {
+    let (at, place) = (node.start_byte(), node.start_position());
+    let line = text.get(at.saturating_sub(place.column)..at).unwrap_or_default();
+    let characters = line.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
+    SyntaxError { line: place.row as u32 + 1, column: characters as u32 + 1 }
 }
 
 fn gives_name(parent: &Level) -> bool {

@@ -181,6 +181,7 @@ fn parameter(name: String, mut table: Table) -> Result<Parameter, String> {
         Some(_) => return Err("values is not an array".into()),
     };
     let default = table.remove("default").map(|value| value_of(kind, &value, "default")).transpose()?;
+    let given = default.is_some();
     let required = match table.remove("required") {
         None => default.is_none(),
         Some(Value::Boolean(true)) if default.is_some() => {
@@ -194,7 +195,12 @@ fn parameter(name: String, mut table: Table) -> Result<Parameter, String> {
         return Err(format!("unknown key {key}; there are {known}"));
     }
     let default = default.or_else(|| (!required).then(|| kind.empty()));
-    Ok(Parameter { name: name.into(), description: description.into(), kind, default, rule, values })
+    let parameter =
+        Parameter { name: name.into(), description: description.into(), kind, default, rule, values };
+    match given.then(|| parameter.wrong_default()).flatten() {
+        Some(problem) => Err(format!("its default {}; expected {}", problem.problem, problem.expected)),
+        None => Ok(parameter),
+    }
 }
 
 fn value_of(kind: ParameterType, value: &Value, key: &str) -> Result<ParameterValue, String> {
@@ -275,6 +281,16 @@ mod tests {
             (&toml, "{% include 'x' %}", "the statement include"),
             (&format!("{toml}type = \"text\""), "", "parameters.title: unknown type; expected one of string"),
             (&format!("{toml}default = 1"), "", "parameters.title: default does not have the type string"),
+            (
+                &format!("{toml}default = \"\"\npattern = \"[a-z]+\""),
+                "",
+                "parameters.title: its default is \"\"; expected a string that matches [a-z]+",
+            ),
+            (
+                &format!("{toml}default = \"b\"\nvalues = [\"a\"]"),
+                "",
+                "parameters.title: its default is \"b\"; expected one of \"a\"",
+            ),
             (&format!("{toml}pattern = \"(\""), "", "parameters.title: pattern: "),
             (&format!("{toml}values = 1"), "", "values is not an array"),
             (&format!("{toml}values = [1]"), "", "values does not have the type string"),

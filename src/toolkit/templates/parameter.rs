@@ -80,6 +80,11 @@ impl Parameter {
         })
     }
 
+    /// Why the default is none that a call could send, if there is a default.
+    pub(super) fn wrong_default(&self) -> Option<Problem> {
+        self.default.as_ref().and_then(|default| self.check(default).err())
+    }
+
     fn check(&self, value: &ParameterValue) -> Result<(), Problem> {
         let texts = match value {
             ParameterValue::Text(text) => std::slice::from_ref(text),

@@ -6,7 +6,7 @@ use super::catalogue::{Catalogue, LookupError};
 use super::parameter::{self, Problem};
 use super::template::{GenerateError, Generated, Template};
 use super::uri::{SCHEME, TemplateUri};
-use super::value::SentValue;
+use super::value::{SentValue, quoted};
 use crate::engine::{Control, Error};
 
 /// The parameter that chooses the variant of templates that are named without one.
@@ -37,20 +37,17 @@ pub fn generate_project(
     sent: &[(String, SentValue)],
     control: &Control,
 ) -> Result<Vec<Generated>, ProjectError> {
-    let variant = sent.iter().rfind(|(name, _)| name == VARIANT).map(|(_, value)| value);
-    let variant = match variant {
-        None | Some(SentValue::Null) => DEFAULT_VARIANT,
-        Some(SentValue::Text(variant)) => variant,
-        Some(_) => return Err(rejected(vec![wrong_variant()])),
+    let (variant, wrong) = match variant_of(catalogue, toolchain, names, sent) {
+        Ok(variant) => (variant, None),
+        Err(problem) => (DEFAULT_VARIANT, Some(problem)),
     };
-    let mut templates: Vec<&Template> = Vec::new();
-    for name in names {
-        let template = look_up(catalogue, toolchain, name, variant)?;
-        if !templates.iter().any(|other| other.uri == template.uri) {
-            templates.push(template);
-        }
-    }
-    let problems = problems(&templates, sent);
+    let templates = match look_up_all(catalogue, toolchain, names, variant) {
+        Err(_) if wrong.is_some() => Vec::new(),
+        found => found?,
+    };
+    // Without templates, no parameter is known.
+    let mut problems = if templates.is_empty() { Vec::new() } else { problems(&templates, sent) };
+    problems.extend(wrong);
     if !problems.is_empty() {
         return Err(rejected(problems));
     }
@@ -75,15 +72,51 @@ fn rejected(problems: Vec<Problem>) -> ProjectError {
     ProjectError::Generate(GenerateError::Parameters(problems))
 }
 
-fn wrong_variant() -> Problem {
-    let (problem, expected) = ("is not a string".into(), "cli or library".into());
-    Problem { parameter: VARIANT.into(), problem, expected }
+/// The variant of templates that are named by their category alone.
+fn variant_of<'s>(
+    catalogue: &Catalogue,
+    toolchain: &str,
+    names: &[String],
+    sent: &'s [(String, SentValue)],
+) -> Result<&'s str, Problem> {
+    let wrong = |problem, expected| Problem { parameter: VARIANT.into(), problem, expected };
+    let variant = match sent.iter().rfind(|(name, _)| name == VARIANT).map(|(_, value)| value) {
+        None | Some(SentValue::Null) => return Ok(DEFAULT_VARIANT),
+        Some(SentValue::Text(variant)) => variant,
+        Some(other) => return Err(wrong(format!("is {}", other.shown()), "cli or library".into())),
+    };
+    for category in names.iter().filter(|name| !name.contains('/')) {
+        let known = catalogue.list(Some(toolchain), Some(category));
+        let known: Vec<&str> = known.map(|template| &*template.uri.variant).collect();
+        if !known.is_empty() && !known.contains(&&**variant) {
+            let expected = format!("one of {} for {category}", known.join(", "));
+            return Err(wrong(format!("is {}", quoted(variant)), expected));
+        }
+    }
+    Ok(variant)
 }
 
 fn same_path(path: &str, one: &Template, other: &Template) -> Problem {
     let problem = format!("have {} and {}, which both make {path}", one.uri, other.uri);
     let expected = "templates that make different files".into();
     Problem { parameter: "templates".into(), problem, expected }
+}
+
+/// The templates with these names, each once.
+fn look_up_all<'c>(
+    catalogue: &'c Catalogue,
+    toolchain: &str,
+    names: &[String],
+    variant: &str,
+) -> Result<Vec<&'c Template>, ProjectError> {
+    let mut templates: Vec<&Template> = Vec::new();
+    for name in names {
+        let template = look_up(catalogue, toolchain, name, variant)?;
+        if !templates.iter().any(|other| other.uri == template.uri) {
+            templates.push(template);
+        }
+    }
+    Ok(templates)
 }
 
 fn look_up<'c>(
@@ -197,5 +230,21 @@ mod tests {
         ] {
             assert!(matches!(made(names, &sent), Err(ProjectError::Generate(_))), "{names:?}");
         }
+    }
+
+    #[test]
+    fn a_wrong_variant_is_told_with_the_other_problems() {
+        let sent = [("project_name", text("../x")), ("variant", text("clii"))];
+        let Err(ProjectError::Generate(GenerateError::Parameters(problems))) = made(&["source"], &sent)
+        else {
+            panic!("not refused")
+        };
+        let told: Vec<_> = problems.iter().map(|one| (&*one.parameter, &*one.problem)).collect();
+        assert_eq!((told[0].0, told[1]), ("project_name", ("variant", "is \"clii\"")));
+        assert_eq!(problems[1].expected, "one of cli, library for source");
+        let explicit = made(&["source/cli"], &[("project_name", text("x")), ("variant", text("clii"))]);
+        assert_eq!(explicit.unwrap(), ["src/main.rs"], "a variant counts for categories alone");
+        let missing = made(&["source", "nothing/x"], &[("variant", text("clii"))]);
+        assert!(matches!(missing, Err(ProjectError::Generate(_))), "{missing:?}");
     }
 }

@@ -9,6 +9,7 @@ use crate::engine::{Control, Error, FilePath, Result, Workspace};
 use crate::toolkit::churn::{Fault, analyze, hot_spots};
 use crate::toolkit::complexity;
 use crate::tools::arguments::{Keyword, Natural, Request, Takes, UpTo, arguments};
+use crate::tools::walking::starts;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
 mod data;
@@ -99,6 +100,9 @@ impl Call for AnalyzeCodeChurn {
             spots,
             scores: &scores,
             churn: &churn,
+            before: starts(workspace, Some(project_path), project_path)?
+                .pop()
+                .map_or(String::new(), |start| start.before),
             days: period_days.0,
             offset: offset.as_ref().map_or(0, |offset| usize::try_from(offset.0).unwrap_or(usize::MAX)),
             limit: self.limit,

@@ -6,7 +6,7 @@ use self::findings::{Findings, Thresholds};
 use crate::engine::{Control, FilePath, Result, Workspace};
 use crate::toolkit::complexity::{Language, analyse_project};
 use crate::tools::arguments::{Keyword, Natural, Request, Takes, arguments};
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, Tool};
 
 mod data;
 mod findings;
@@ -20,7 +20,7 @@ pub(crate) static TOOL: Tool = Tool {
         effort, lines. toolchain: rust, deno (JavaScript and TypeScript), python-uv or python. A function over max_cyclomatic \
         (20) or max_cognitive (15) is a violation, worst first. top_files: 5 ranks the 5 most complex files, 0 all. format: \
         summary (default), full (every function), json, sarif. Files that git ignores and hidden ones are left out. Lines count \
-        from 1. Example: {\"project_path\":\".\",\"toolchain\":\"rust\",\"top_files\":5}",
+        from {first}. Example: {\"project_path\":\".\",\"toolchain\":\"rust\",\"top_files\":5}",
     instructions: "Use analyze_complexity to find the functions that need work.",
     takes: Takes::of::<ComplexityArguments>(),
     output_schema: Some(
@@ -97,7 +97,7 @@ arguments! {
         max_cognitive: Natural = 15,
         /// How many of the most complex files to rank; 0 ranks all. Without it there are no rankings
         top_files: Option<Natural>,
-        /// How many entries (violations; for full, functions) to leave out first
+        /// How many entries (ranked files, then violations; for full, functions) to leave out first
         offset: Option<Natural>,
     }
 }
@@ -105,13 +105,15 @@ arguments! {
 #[derive(Debug)]
 struct AnalyzeComplexity {
     arguments: ComplexityArguments,
+    /// The number of the first line.
+    base: LineBase,
     /// The longest text of an answer in bytes, if there is a limit.
     limit: Option<usize>,
 }
 
 impl Request for ComplexityArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(AnalyzeComplexity { arguments: self, limit: options.limit }))
+        Ok(Box::new(AnalyzeComplexity { arguments: self, base: options.base, limit: options.limit }))
     }
 }
 
@@ -129,8 +131,11 @@ impl Call for AnalyzeComplexity {
             toolchain: word(*toolchain),
             thresholds,
             violations: thresholds.violations(&project),
-            ranked: top_files.map(|most| findings::ranked(&project, most.0)),
+            ranked: top_files
+                .filter(|_| *format != Format::Sarif)
+                .map(|most| findings::ranked(&project, most.0)),
             requested: top_files.map(|most| most.0),
+            base: self.base,
             folders: workspace.folder_paths(),
             project: &project,
             offset: usize::try_from(self.arguments.offset.map_or(0, |offset| offset.0)).unwrap_or(usize::MAX),

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::cut_text::{cut_meta, cut_text};
 use super::template_parameters::{TemplateParameters, short_call};
 use super::{scaffold_project, template_failure};
 use crate::engine::{Control, FilePath, Result, Workspace};
@@ -72,28 +73,13 @@ impl Call for Generate {
     }
 }
 
-/// The bytes of the line that says that a text was cut.
-const LAST_LINE: usize = 1_024;
-
-/// Cuts the text at the end of a line, and says how to get the whole. `next` are the arguments of the call that writes it.
+/// Cuts the text if it must be, and says how to get the whole. `next` are the arguments of the call that writes it.
 fn limit_text(reply: &mut Reply, limit: Option<usize>, next: Value, can_write: bool) {
-    let (len, Some(limit)) = (reply.text.len(), limit) else { return };
-    if len <= limit {
-        return;
-    }
-    let mut end = limit.saturating_sub(LAST_LINE.min(limit / 2));
-    while !reply.text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let end = reply.text[..end].rfind('\n').map_or(end, |at| at + 1);
-    reply.text.truncate(end);
-    let line_break = if reply.text.ends_with('\n') { "" } else { "\n" };
+    let Some((shown, of)) = cut_text(&mut reply.text, limit) else { return };
     let go_on = match can_write {
         true => format!("Write it with scaffold_project {}", short_call(&next)),
         false => "The direct method generate_template gives all".into(),
     };
-    reply.text.push_str(&format!("{line_break}[Shown: {end} of {len} bytes. {go_on}]"));
-    let next = if can_write { next } else { Value::Null };
-    let truncated = json!({ "shown": end, "of": len, "next": next });
-    reply.meta = std::mem::take(&mut reply.meta).with("file-editor/truncated", &truncated);
+    reply.text.push_str(&format!("[Shown: {shown} of {of} bytes. {go_on}]"));
+    reply.meta = cut_meta((shown, of), &if can_write { next } else { Value::Null });
 }

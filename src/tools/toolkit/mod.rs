@@ -4,6 +4,7 @@
 
 mod analyze_code_churn;
 mod analyze_complexity;
+mod cut_text;
 mod generate_template;
 mod list_templates;
 mod scaffold_project;

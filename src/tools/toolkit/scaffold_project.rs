@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::cut_text::{cut_meta, cut_text};
 use super::template_failure;
 use super::template_parameters::{TemplateParameters, short_call};
 use crate::engine::{Control, FilePath, FolderPaths, NamePolicy, NewFile, Result, Workspace};
 use crate::toolkit::templates::{Generated, generate_project, served};
-use crate::tools::arguments::{List, Request, Takes, arguments};
+use crate::tools::arguments::{List, Natural, Request, Takes, arguments};
 use crate::tools::limited::LimitedText;
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
 
@@ -44,6 +45,8 @@ arguments! {
         write: bool = false,
         /// Path of the project's folder, which is created if it is missing; without it, the served folder
         directory as "directory" or "path" or "folder" or "project_path": Option<FilePath>,
+        /// Without write: how many files to leave out first
+        offset: Option<Natural>,
     }
 }
 
@@ -91,28 +94,38 @@ impl Scaffold {
         FilePath::parse(&path, NamePolicy::Paths, folders)
     }
 
-    /// The files as far as the limit allows. Others are named with the call that shows them.
+    /// The files behind the offset as far as the limit allows, and the call that shows the others.
     fn shown(&self, paths: &[FilePath], files: &[Generated], wanted: OutputKinds) -> Result<Reply> {
         let mut list = LimitedText::new(self.limit);
-        let mut left = Vec::new();
-        for (number, (path, file)) in paths.iter().zip(files).enumerate() {
-            let entry = entry(path, file);
+        let offset = self.arguments.offset.as_ref().map_or(0, |offset| offset.0);
+        let mut cut = None;
+        for (path, file) in paths.iter().zip(files).skip(usize::try_from(offset).unwrap_or(usize::MAX)) {
+            let mut entry = entry(path, file);
             // The first one is shown in any case, cut if it must be, so that each call goes on.
-            let is_shown = left.is_empty() && (number == 0 || list.has_room(entry.len()));
+            let is_shown = list.total() == 0 || !list.is_full() && list.has_room(entry.len());
             if is_shown {
-                list.text_mut().push_str(&cut(entry, self.limit));
-            } else {
-                left.push(file.uri.to_string());
+                if list.total() == 0 {
+                    cut = cut_text(&mut entry, self.limit);
+                }
+                list.text_mut().push_str(&entry);
+                if let Some((shown, of)) = cut.filter(|_| list.total() == 0) {
+                    list.text_mut().push_str(&format!(
+                        "[Shown: {shown} of {of} bytes. With write: true the file gets all]\n\n"
+                    ));
+                }
             }
             list.count(is_shown);
         }
-        let next = self.arguments_again(&left);
+        let next = self.arguments_again(json!({ "offset": offset + list.shown() }));
         let (whole, short) = (next.to_string(), short_call(&next));
         let mut reply = list.reply(wanted, "files", || Ok((TOOL.name, next)), None)?;
         if whole != short {
             reply.text = reply.text.replacen(&whole, &short, 1);
         }
         reply.text.truncate(reply.text.trim_end_matches('\n').len());
+        if let Some(cut) = cut.filter(|_| reply.meta.as_str().is_empty()) {
+            reply.meta = cut_meta(cut, &self.arguments_again(json!({ "write": true })));
+        }
         reply.data = Members::default();
         if wanted.data {
             let files = paths.iter().zip(files).map(|(path, file)| {
@@ -123,11 +136,17 @@ impl Scaffold {
         Ok(reply)
     }
 
-    /// The arguments of a call for these templates.
-    fn arguments_again(&self, templates: &[String]) -> Value {
-        let mut again = json!({ "toolchain": self.arguments.toolchain, "templates": templates, "parameters": self.arguments.parameters.json });
-        if let Some(directory) = &self.arguments.directory {
+    /// The arguments of a call for the same files, with these members. All templates are named, because a file may depend on
+    /// which others there are.
+    fn arguments_again(&self, members: Value) -> Value {
+        let ScaffoldArguments { toolchain, templates, parameters, directory, .. } = &self.arguments;
+        let mut again =
+            json!({ "toolchain": toolchain, "templates": &**templates, "parameters": parameters.json });
+        if let Some(directory) = directory {
             again["directory"] = json!(directory.sent());
+        }
+        for (name, value) in members.as_object().into_iter().flatten() {
+            again[name] = value.clone();
         }
         again
     }
@@ -136,20 +155,6 @@ impl Scaffold {
 fn entry(path: &FilePath, file: &Generated) -> String {
     let line_break = if file.content.ends_with('\n') { "" } else { "\n" };
     format!("=== {} ({} bytes)\n{}{line_break}\n", path.sent(), file.content.len(), file.content)
-}
-
-/// An entry that is too long for an answer is cut at the end of a line.
-fn cut(mut entry: String, limit: Option<usize>) -> String {
-    let Some(most) = limit.map(|limit| limit / 2).filter(|most| *most < entry.len()) else { return entry };
-    let mut end = most;
-    while !entry.is_char_boundary(end) {
-        end -= 1;
-    }
-    let end = entry[..end].rfind('\n').map_or(end, |at| at + 1);
-    let left = entry.len() - end;
-    entry.truncate(end);
-    entry.push_str(&format!("[{left} bytes more; with write: true the file gets all]\n\n"));
-    entry
 }
 
 fn written(paths: &[FilePath], files: &[Generated], wanted: OutputKinds) -> Reply {

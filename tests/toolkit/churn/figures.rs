@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{Repository, analyze, files, lines, row};
+use crate::support::Folder;
 
 #[test]
 fn commits_authors_and_lines_are_counted_per_file_and_in_all() {
@@ -126,10 +127,15 @@ fn a_folder_of_a_repository_is_analyzed_by_itself() {
     repository.commit(1);
     let server = repository.serve(&[]);
     let churn = analyze(&server, json!({ "project_path": "src" }));
-    assert_eq!(files(&churn), [row("deep/a", 2, 10, 0), row("deep/b", 1, 1, 0)]);
+    assert_eq!(files(&churn), [row("src/deep/a", 2, 10, 0), row("src/deep/b", 1, 1, 0)]);
     assert_eq!(churn["summary"]["commits"], 2);
     let churn = analyze(&server, json!({ "project_path": "src/deep" }));
-    assert_eq!(files(&churn), [row("a", 2, 10, 0), row("b", 1, 1, 0)]);
+    assert_eq!(files(&churn), [row("src/deep/a", 2, 10, 0), row("src/deep/b", 1, 1, 0)]);
+    let other = Folder::new();
+    let flag = format!("--dir={}", other.path().display());
+    let of_two = analyze(&repository.serve(&[&flag]), json!({ "project_path": "src" }));
+    let place = |name: &str| repository.folder.path().join("src/deep").join(name).display().to_string();
+    assert_eq!(files(&of_two), [row(&place("a"), 2, 10, 0), row(&place("b"), 1, 1, 0)]);
 }
 
 #[test]

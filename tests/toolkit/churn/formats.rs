@@ -22,10 +22,10 @@ fn a_summary_tells_the_figures_of_all_and_then_each_file() {
     let text = repository.serve(&[]).ok("analyze_code_churn", json!({ "project_path": "." }));
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("Churn of 30 days, since 20"), "{text}");
-    assert_eq!(lines[1..3], ["Commits: 2 (0 merges) by 1 authors", "Files: 2, lines: +11 -1"]);
+    assert_eq!(lines[1..3], ["Commits: 2 (merges: 0), authors: 1", "Files: 2, lines: +11 -1"]);
     assert!(text.contains("\n2 Ann <Ann@example.org>\n"), "{text}");
     let tail =
-        "\n+10 -0 src/a.rs (1 commits by 1 authors)\n+1 -1 b|,\"c\\x0ad (2 commits by 1 authors; removed)";
+        "\n+10 -0 src/a.rs (commits: 1, authors: 1)\n+1 -1 b|,\"c\\x0ad (commits: 2, authors: 1; removed)";
     assert!(text.ends_with(tail), "{text}");
 }
 

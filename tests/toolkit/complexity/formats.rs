@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{SET, TOOL, json_of, on_all, rows, serve};
 use crate::support::{Folder, Mcp, direct_on_both_with};
-use crate::trees::put;
+use crate::trees::{follow, put};
 
 /// A function with so many branches.
 fn branches(name: &str, count: usize) -> String {
@@ -64,7 +64,7 @@ fn the_summary_has_the_figures_of_all_files() {
         }
         assert!(answer.get("top_files").is_none(), "no rankings unless asked for");
         let text = server.ok(TOOL, json!({ "project_path": ".", "toolchain": "rust" }));
-        let expected = "Complexity (rust): 3 files, 4 functions, 55 lines\nCyclomatic: highest 22, mean 12 (threshold 20)\n\
+        let expected = "Complexity (rust). Files: 3, functions: 4, lines: 55\nCyclomatic: highest 22, mean 12 (threshold 20)\n\
             Cognitive: highest 21, mean 11 (threshold 15)\n";
         assert!(text.starts_with(expected), "{text}");
         assert!(
@@ -92,8 +92,58 @@ fn files_are_ranked_by_the_documented_score() {
             all["top_files"]["rankings"].as_array().expect("a list").iter().map(|one| &one["file"]).collect();
         assert_eq!(files, ["src/a.rs", "src/b c.rs"], "0 ranks all that have functions");
         let text = server.ok(TOOL, json!({ "project_path": ".", "toolchain": "rust", "top_files": 5 }));
-        assert!(text.contains("\nTop files (2 of 3):\n1. src/a.rs: score 26, 2 functions,"), "{text}");
+        assert!(text.contains("\nTop files (2 of 3):\n1. src/a.rs: score 26, functions 2,"), "{text}");
     });
+}
+
+#[test]
+fn all_ranked_files_and_violations_are_told_page_by_page() {
+    let folder = Folder::new();
+    for number in 0..60 {
+        put(&folder, &format!("src/a-file-with-a-long-name-{number:02}.rs"), branches("many", 20 + number));
+    }
+    let limited = serve(&folder, &["--answer-limit=2"]);
+    let whole = serve(&folder, &["--answer-limit=0"]);
+    let arguments = json!({ "project_path": ".", "toolchain": "rust", "top_files": 0 });
+    let entries = |text: &str| {
+        let is_entry = |line: &&str| line.contains("a-file-with");
+        text.lines().filter(is_entry).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = entries(&whole.ok(TOOL, arguments.clone()));
+    let pages = follow(&limited, TOOL, arguments.clone());
+    let joined: Vec<String> = pages.iter().flat_map(|page| entries(&page.text)).collect();
+    assert_eq!((joined.len(), joined), (60 + 2 * 60, all));
+    let mut json = arguments;
+    json["format"] = json!("json");
+    let (mut rankings, mut violations) = (Vec::new(), 0);
+    for page in follow(&limited, TOOL, json) {
+        let page: Value = serde_json::from_str(&page.text).expect("JSON, also where it is cut");
+        let of_page = page["top_files"]["rankings"].as_array().expect("rankings");
+        rankings.extend(of_page.iter().map(|one| one["rank"].as_u64().expect("a rank")));
+        violations += page["violations"].as_array().expect("violations").len();
+    }
+    assert_eq!((rankings, violations), ((1..=60).collect(), 2 * 60));
+}
+
+#[test]
+fn lines_count_as_the_server_says_but_in_sarif_from_1() {
+    let folder = Folder::new();
+    put(&folder, "a.rs", branches("most", 21));
+    put(&folder, "b.rs", "// ä\nconst A: &str = \"ää\"; )\n");
+    let server = serve(&folder, &["--line-base=0"]);
+    let arguments = json!({ "project_path": ".", "toolchain": "rust" });
+    let text = server.ok(TOOL, arguments.clone());
+    assert!(text.contains("\na.rs:0 most: ") && text.contains("\nb.rs:1:23: syntax error"), "{text}");
+    let json = json_of(&server, arguments);
+    assert_eq!((&json["violations"][0]["line"], &json["violations"][0]["end_line"]), (&json!(0), &json!(22)));
+    let sarif = json!({ "project_path": ".", "toolchain": "rust", "format": "sarif" });
+    let sarif: Value = serde_json::from_str(&server.ok(TOOL, sarif)).expect("JSON");
+    let run = &sarif["runs"][0];
+    let place = |of: &Value| of["locations"][0]["physicalLocation"]["region"].clone();
+    assert_eq!(place(&run["results"][0]), json!({ "startLine": 1, "endLine": 23 }));
+    let notification = &run["invocations"][0]["toolExecutionNotifications"][0];
+    assert_eq!(place(notification), json!({ "startLine": 2, "startColumn": 23 }));
+    assert_eq!(run["columnKind"], "unicodeCodePoints");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::SET;
 use crate::support::{Folder, Mcp, Stdio, as_nobody, command, on_both_with};
+use crate::trees::put;
 
 const ALL: [&str; 9] =
     ["makefile", "readme", "gitignore", "manifest", "source", "test", "ci", "dockerfile", "license"];
@@ -75,17 +76,39 @@ fn files_beyond_the_limit_are_shown_by_the_next_calls() {
     let server = Stdio::start(&folder, &[SET, "--answer-limit=3"]).ready();
     let mut arguments = project(&ALL, None);
     arguments["write"] = json!(false);
+    let whole = Stdio::start(&folder, &[SET, "--answer-limit=0"]).ready();
+    let whole = whole.ok("scaffold_project", arguments.clone());
     let mut seen = 0;
     loop {
         let page = server.tool("scaffold_project", arguments);
         assert!(page.text.len() <= 3 << 10, "{}", page.text.len());
         seen += page.text.matches("=== ").count();
+        let shown = page.text.split("\n[Shown: ").next().unwrap_or_default().trim_end();
+        assert!(whole.contains(shown), "a file depends on which others there are: {shown}");
         match &page.result["_meta"]["file-editor/truncated"]["next"] {
             Value::Null => break,
             next => arguments = next.clone(),
         }
     }
     assert_eq!(seen, 9);
+}
+
+#[test]
+fn a_file_longer_than_an_answer_is_cut_and_the_answer_says_so() {
+    let (folder, own) = (Folder::new(), Folder::new());
+    let toml = "uri = \"template://page/any/plain\"\nname = \"Page\"\npath = \"page.txt\"\n";
+    put(&own, "page/template.toml", toml);
+    put(&own, "page/template.txt", "x".repeat(5_000));
+    let flag = format!("--templates={}", own.path().display());
+    let server = Stdio::start(&folder, &[SET, "--answer-limit=2", &flag]).ready();
+    let arguments =
+        json!({ "toolchain": "any", "templates": ["page/plain"], "parameters": {}, "directory": "to" });
+    let page = server.tool("scaffold_project", arguments);
+    assert!(page.text.len() <= 2 << 10 && page.text.contains(&"x".repeat(900)), "{}", page.text);
+    assert!(page.text.ends_with(" bytes. With write: true the file gets all]"), "{}", page.text);
+    let truncated = &page.result["_meta"]["file-editor/truncated"];
+    server.ok("scaffold_project", truncated["next"].clone());
+    assert_eq!(folder.read("to/page.txt"), "x".repeat(5_000).as_bytes());
 }
 
 #[test]

@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 
 use super::shown::{Shown, tenth};
 use crate::toolkit::churn::{AuthorCommits, FileChurn};
-use crate::tools::walking::shown as shown_path;
 use crate::tools::{Members, OutputKinds, Reply, timestamp};
 
 /// Room for the call that goes on, in bytes.
@@ -74,7 +73,7 @@ fn author(of: &AuthorCommits) -> Value {
 fn hot_spots(shown: &Shown) -> Value {
     let spot = |spot: &crate::toolkit::churn::HotSpot| {
         json!({
-            "path": shown_path(&spot.file.path),
+            "path": shown.path(spot.file),
             "score": tenth(spot.score),
             "lines_changed": spot.file.lines(),
             "complexity": tenth(spot.complexity),
@@ -85,7 +84,7 @@ fn hot_spots(shown: &Shown) -> Value {
 
 fn file_json(shown: &Shown, file: &FileChurn) -> Value {
     json!({
-        "path": shown_path(&file.path),
+        "path": shown.path(file),
         "exists": file.exists,
         "commits": file.commits,
         "author_count": file.authors.len(),

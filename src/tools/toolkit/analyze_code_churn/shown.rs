@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::toolkit::churn::{AuthorCommits, Churn, FileChurn, HotSpot, MOST_OLDER};
-use crate::tools::walking::shown_line;
+use crate::tools::walking::{shown, shown_line};
 
 /// Hot spots and authors that are shown.
 const MOST: usize = 10;
@@ -19,6 +19,8 @@ pub(super) struct Shown<'c> {
     pub(super) spot_scores: HashMap<&'c [u8], f64>,
     /// The complexity of files, by their paths.
     pub(super) scores: &'c HashMap<String, f64>,
+    /// What stands before the path of a file below the project, so that other tools take the whole.
+    pub(super) before: String,
     /// Days of the period.
     pub(super) days: u64,
     /// Files that are left out first.
@@ -49,6 +51,16 @@ impl<'c> Shown<'c> {
     fn most(&self) -> usize {
         let most = self.limit.map_or(MOST, |limit| MOST.min(limit / ROOM_OF_ONE));
         if self.offset > 0 { 0 } else { most }
+    }
+
+    /// The path of a file as other tools take it. It may have line breaks; bytes that are no UTF-8 are `\xNN`.
+    pub(super) fn path(&self, file: &FileChurn) -> String {
+        self.before.clone() + &shown(&file.path)
+    }
+
+    /// The same on one line.
+    pub(super) fn path_line(&self, file: &FileChurn) -> String {
+        shown_line(self.path(file).as_bytes()).into_owned()
     }
 
     /// The complexity of a file that exists.

@@ -6,7 +6,6 @@ use super::shown::{Shown, author_text, tenth};
 use crate::engine::Result;
 use crate::toolkit::churn::FileChurn;
 use crate::tools::limited::LimitedText;
-use crate::tools::walking::{shown, shown_line};
 use crate::tools::{OutputKinds, Reply, timestamp};
 
 /// The columns of the format `csv`.
@@ -52,9 +51,9 @@ pub(super) fn csv(
 
 fn csv_row(of: &Shown, file: &FileChurn) -> String {
     let optional = |number: Option<f64>| number.map(|number| tenth(number).to_string()).unwrap_or_default();
-    let FileChurn { path, commits, added, deleted, binary, too_large, .. } = file;
+    let FileChurn { commits, added, deleted, binary, too_large, .. } = file;
     [
-        csv_field(&shown(path)),
+        csv_field(&of.path(file)),
         commits.to_string(),
         csv_field(&authors(file)),
         added.to_string(),
@@ -97,7 +96,7 @@ pub(super) fn markdown(
 ) -> Result<Reply> {
     let churn = of.churn;
     let mut head = format!(
-        "# Code churn\n\n{} days, since {}: {} commits ({} merges) by {} authors, {} files, +{} -{} lines.",
+        "# Code churn\n\n{} days, since {}: commits: {} (merges: {}), authors: {}, files: {}, lines: +{} -{}.",
         of.days,
         timestamp(churn.since),
         churn.commits,
@@ -113,7 +112,7 @@ pub(super) fn markdown(
         );
     }
     for spot in of.spots() {
-        let (path, lines) = (cell(&spot.file.path), spot.file.lines());
+        let (path, lines) = (cell(&of.path_line(spot.file)), spot.file.lines());
         head.push_str(&format!(
             "\n| {path} | {} | {lines} | {} |",
             tenth(spot.score),
@@ -125,17 +124,18 @@ pub(super) fn markdown(
     );
     let row = |file: &FileChurn| {
         let removed = if file.exists { "" } else { " (removed)" };
-        let FileChurn { path, commits, authors, added, deleted, .. } = file;
-        format!("| {}{removed} | {commits} | {} | {added} | {deleted} |", cell(path), authors.len())
+        let FileChurn { commits, authors, added, deleted, .. } = file;
+        let path = cell(&of.path_line(file));
+        format!("| {path}{removed} | {commits} | {} | {added} | {deleted} |", authors.len())
     };
     let notes = of.notes().iter().map(|note| format!("\n{note}.")).collect::<Vec<_>>().join("\n");
     rows(of, &head, row, Some(&*notes).filter(|notes| !notes.is_empty()), wanted, next)
 }
 
-/// A path for a cell of a table: on one line, with the characters of the markup escaped.
-fn cell(path: &[u8]) -> String {
+/// A path of one line for a cell of a table, with the characters of the markup escaped.
+fn cell(path: &str) -> String {
     let mut cell = String::new();
-    for character in shown_line(path).chars() {
+    for character in path.chars() {
         if matches!(character, '|' | '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']') {
             cell.push('\\');
         }
@@ -163,6 +163,6 @@ mod tests {
 
     #[test]
     fn cells_stay_in_their_column_and_line() {
-        assert_eq!(cell(b"a|b\n*c*"), r"a\|b\\x0a\*c\*");
+        assert_eq!(cell(r"a|b\x0a*c*"), r"a\|b\\x0a\*c\*");
     }
 }

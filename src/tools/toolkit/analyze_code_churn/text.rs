@@ -8,7 +8,6 @@ use super::shown::{Shown, author_text, tenth};
 use crate::engine::Result;
 use crate::toolkit::churn::FileChurn;
 use crate::tools::limited::LimitedText;
-use crate::tools::walking::shown_line;
 use crate::tools::{OutputKinds, Reply, timestamp};
 
 /// The reply.
@@ -26,7 +25,7 @@ pub(super) fn reply(
         if list.total() == 0 {
             list.text_mut().push_str("\n\nFiles, most changed lines first:\n");
         }
-        at += usize::from(list.push_line(&file_line(file)));
+        at += usize::from(list.push_line(&file_line(shown, file)));
     }
     list.reply(
         wanted,
@@ -39,7 +38,7 @@ pub(super) fn reply(
 fn head(shown: &Shown) -> String {
     let churn = shown.churn;
     let mut head = format!(
-        "Churn of {} days, since {}, up to commit {}\nCommits: {} ({} merges) by {} authors\nFiles: {}, lines: +{} -{}",
+        "Churn of {} days, since {}, up to commit {}\nCommits: {} (merges: {}), authors: {}\nFiles: {}, lines: +{} -{}",
         shown.days,
         timestamp(churn.since),
         churn.head.get(..12).unwrap_or(&churn.head),
@@ -62,18 +61,18 @@ fn head(shown: &Shown) -> String {
             "\n"
         };
         let (score, complexity, lines) = (tenth(spot.score), tenth(spot.complexity), spot.file.lines());
-        let path = shown_line(&spot.file.path);
+        let path = shown.path_line(spot.file);
         let _ = write!(head, "{title}{score} {path} ({lines} lines, complexity {complexity})");
     }
     head
 }
 
-fn file_line(file: &FileChurn) -> String {
+fn file_line(shown: &Shown, file: &FileChurn) -> String {
     let mut line = format!(
-        "+{} -{} {} ({} commits by {} authors",
+        "+{} -{} {} (commits: {}, authors: {}",
         file.added,
         file.deleted,
-        shown_line(&file.path),
+        shown.path_line(file),
         file.commits,
         file.authors.len()
     );

@@ -6,8 +6,8 @@ use super::findings::{Findings, Violation, hundredth, reason, tenth};
 use crate::toolkit::complexity::ProjectFile;
 use crate::tools::{Members, OutputKinds, Reply};
 
-/// Room for the call that goes on, in bytes.
-const NEXT: usize = 512;
+/// Room for the names of the members and the call that goes on, in bytes.
+const FRAME: usize = 640;
 
 /// The reply.
 pub(super) fn reply(
@@ -16,17 +16,18 @@ pub(super) fn reply(
     next: impl Fn(usize) -> (&'static str, Value),
 ) -> Reply {
     let summary = summary(findings);
-    let top_files = top_files(findings);
-    let fixed = summary.to_string().len() + top_files.as_ref().map_or(0, |top| top.to_string().len());
-    let room = findings.limit.map_or(usize::MAX, |limit| limit.saturating_sub(fixed + NEXT));
-    let entries = fitting(findings, room, |violation| violation_json(findings, violation));
+    let mut page = Page::new(findings, json_len(&summary) + FRAME);
+    let rankings = page.take(findings.rankings().map(|(rank, file)| ranking(findings, rank, file)));
+    let violations = page.take(findings.violations().map(|violation| violation_json(findings, violation)));
     let mut object = Map::new();
     object.insert("summary".into(), summary);
-    object.insert("violations".into(), entries.shown.into());
-    if let Some(top_files) = top_files {
+    object.insert("violations".into(), violations.into());
+    if findings.ranked.is_some() {
+        let top_files =
+            json!({ "requested": findings.requested, "returned": rankings.len(), "rankings": rankings });
         object.insert("top_files".into(), top_files);
     }
-    let truncated = entries.next.map(|at| truncated(findings, at, next(at)));
+    let truncated = page.truncated(findings, next);
     if let Some(truncated) = &truncated {
         object.insert("truncated".into(), truncated.clone());
     }
@@ -44,29 +45,47 @@ pub(super) fn of_object(object: Map<String, Value>, truncated: Option<Value>, wa
     Reply { text, data, meta, ..Reply::default() }
 }
 
-/// The entries that fit, and where the next call begins if not all do.
-pub(super) struct Entries {
-    pub(super) shown: Vec<Value>,
-    pub(super) next: Option<usize>,
+/// The entries of one answer: those behind the offset of the call that fit into it.
+pub(super) struct Page {
+    /// Bytes that are left for entries.
+    room: usize,
+    shown: usize,
+    is_full: bool,
 }
 
-/// The violations behind the offset of the call that fit into so many bytes; at least one.
-pub(super) fn fitting(findings: &Findings, room: usize, json_of: impl Fn(&Violation) -> Value) -> Entries {
-    let (mut shown, mut bytes) = (Vec::new(), 0);
-    for (number, violation) in findings.violations.iter().enumerate().skip(findings.offset) {
-        let entry = json_of(violation);
-        bytes += entry.to_string().len() + 1;
-        if bytes > room && !shown.is_empty() {
-            return Entries { shown, next: Some(number) };
-        }
-        shown.push(entry);
+impl Page {
+    /// A page of which `fixed` bytes are for other things.
+    pub(super) fn new(findings: &Findings, fixed: usize) -> Page {
+        let room = findings.limit.map_or(usize::MAX, |limit| limit.saturating_sub(fixed));
+        Page { room, shown: 0, is_full: false }
     }
-    Entries { shown, next: None }
-}
 
-/// What `_meta` says of an answer that was cut: how many of how many, and the call that goes on.
-pub(super) fn truncated(findings: &Findings, at: usize, next: (&'static str, Value)) -> Value {
-    json!({ "shown": at - findings.offset, "of": findings.violations.len() - findings.offset, "next": next.1 })
+    /// The first of these entries, as far as there is room. The first entry of a page always is taken, so that each goes on.
+    pub(super) fn take(&mut self, entries: impl Iterator<Item = Value>) -> Vec<Value> {
+        let mut taken = Vec::new();
+        for entry in entries {
+            let bytes = json_len(&entry) + 1;
+            self.is_full |= bytes > self.room && self.shown > 0;
+            if self.is_full {
+                break;
+            }
+            self.room = self.room.saturating_sub(bytes);
+            self.shown += 1;
+            taken.push(entry);
+        }
+        taken
+    }
+
+    /// What `_meta` says of a page that was cut: how many entries of how many, and the call that goes on.
+    pub(super) fn truncated(
+        &self,
+        findings: &Findings,
+        next: impl Fn(usize) -> (&'static str, Value),
+    ) -> Option<Value> {
+        let of = findings.rankings().count() + findings.violations().count();
+        let next = self.is_full.then(|| next(findings.offset + self.shown))?;
+        Some(json!({ "shown": self.shown, "of": of, "next": next.1 }))
+    }
 }
 
 /// Bytes of a value as text.
@@ -82,7 +101,7 @@ fn summary(findings: &Findings) -> Value {
     summary["violations"] = json!(findings.violations.len());
     let errors = findings.with_errors().filter_map(|file| {
         let error = file.report.error?;
-        Some(json!({ "file": findings.path(&file.place), "line": error.line, "column": error.column }))
+        Some(json!({ "file": findings.path(&file.place), "line": findings.line(error.line), "column": error.column }))
     });
     summary["syntax_errors"] = findings.named(errors, json_len).into();
     summary["files_with_syntax_errors"] = json!(findings.with_errors().count());
@@ -99,27 +118,13 @@ fn summary(findings: &Findings) -> Value {
 fn violation_json(findings: &Findings, violation: &Violation) -> Value {
     json!({
         "file": findings.path(&violation.file.place),
-        "line": violation.function.first_line,
-        "end_line": violation.function.last_line,
+        "line": findings.line(violation.function.first_line),
+        "end_line": findings.line(violation.function.last_line),
         "function": violation.function.name,
         "metric": violation.metric.name(),
         "value": violation.value,
         "threshold": violation.threshold,
     })
-}
-
-fn top_files(findings: &Findings) -> Option<Value> {
-    let ranked = findings.ranked.as_ref()?;
-    let (mut rankings, mut bytes) = (Vec::new(), 0);
-    for (number, file) in ranked.iter().enumerate() {
-        let ranking = ranking(findings, number + 1, file);
-        bytes += ranking.to_string().len();
-        if findings.limit.is_some_and(|limit| bytes > limit / 3) && number > 0 {
-            break;
-        }
-        rankings.push(ranking);
-    }
-    Some(json!({ "requested": findings.requested, "returned": rankings.len(), "rankings": rankings }))
 }
 
 fn ranking(findings: &Findings, rank: usize, file: &ProjectFile) -> Value {

@@ -7,6 +7,7 @@ use crate::engine::FolderPaths;
 use crate::toolkit::complexity::{
     FilePlace, FileReport, FunctionReport, LeftOutFile, ProjectFile, ProjectReport, Refusal,
 };
+use crate::tools::LineBase;
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::walking::shown_line;
 
@@ -95,8 +96,10 @@ pub(super) struct Findings<'p> {
     pub(super) requested: Option<u64>,
     pub(super) folders: &'p FolderPaths,
     pub(super) project: &'p ProjectReport,
-    /// Entries that are left out first.
+    /// Entries that are left out first: ranked files, then violations or functions.
     pub(super) offset: usize,
+    /// The number of the first line.
+    pub(super) base: LineBase,
     /// The longest text in bytes, if there is a limit.
     pub(super) limit: Option<usize>,
 }
@@ -114,7 +117,28 @@ pub(super) struct Totals {
     pub(super) halstead_effort: f64,
 }
 
-impl Findings<'_> {
+impl<'p> Findings<'p> {
+    /// The ranked files behind the offset, with their ranks.
+    pub(super) fn rankings(&self) -> impl Iterator<Item = (usize, &'p ProjectFile)> {
+        let ranks = self.ranked.iter().flatten().enumerate();
+        ranks.skip(self.offset).map(|(number, file)| (number + 1, *file))
+    }
+
+    /// How many violations, or functions, are left out first.
+    pub(super) fn offset_behind_rankings(&self) -> usize {
+        self.offset.saturating_sub(self.ranked.as_ref().map_or(0, Vec::len))
+    }
+
+    /// The violations behind the offset.
+    pub(super) fn violations(&self) -> impl Iterator<Item = &Violation<'p>> {
+        self.violations.iter().skip(self.offset_behind_rankings())
+    }
+
+    /// The number of a line, 1-based, as clients count.
+    pub(super) fn line(&self, line: u32) -> u64 {
+        u64::from(line) - 1 + self.base.first()
+    }
+
     /// The path of a file as other tools take it: absolute if there are several served folders.
     pub(super) fn path(&self, place: &FilePlace) -> String {
         let path = shown_line(place.path.as_bytes());

@@ -1,9 +1,9 @@
-//! The format `sarif`: SARIF 2.1.0, for tools that show findings beside the code.
+//! The format `sarif`: SARIF 2.1.0, for tools that show findings beside the code. Its lines count from 1 in any case.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
-use super::data::{fitting, json_len, of_object, truncated};
+use super::data::{Page, json_len, of_object};
 use super::findings::{Findings, Violation, reason};
 use crate::tools::{OutputKinds, Reply};
 
@@ -21,9 +21,9 @@ pub(super) fn reply(
 ) -> Reply {
     let mut notifications = notifications(findings);
     let fixed = Value::from(notifications.clone()).to_string().len() + FRAME;
-    let room = findings.limit.map_or(usize::MAX, |limit| limit.saturating_sub(fixed));
-    let entries = fitting(findings, room, |violation| result(findings, violation));
-    let truncated = entries.next.map(|at| truncated(findings, at, next(at)));
+    let mut page = Page::new(findings, fixed);
+    let results = page.take(findings.violations().map(|violation| result(findings, violation)));
+    let truncated = page.truncated(findings, next);
     if let Some(truncated) = &truncated {
         let text = format!(
             "Shown: {} of {} violations. Go on with {}",
@@ -41,7 +41,8 @@ pub(super) fn reply(
             ],
         } },
         "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notifications }],
-        "results": entries.shown,
+        "columnKind": "unicodeCodePoints",
+        "results": results,
     });
     let mut log = Map::new();
     log.insert("version".into(), json!("2.1.0"));

@@ -16,32 +16,41 @@ pub(super) fn reply(
     wanted: OutputKinds,
     next: impl Fn(usize) -> (&'static str, Value),
 ) -> Result<Reply> {
-    let head = head(findings);
     let note = note(findings);
     let limit = findings.limit.map(|limit| limit.saturating_sub(note.len().min(limit / 4)));
     let mut list = LimitedText::new(limit);
-    list.text_mut().push_str(&head);
+    list.text_mut().push_str(&head(findings));
+    let of_files = findings.ranked.as_ref().map_or(0, Vec::len);
+    if findings.offset < of_files {
+        let title = format!("\nTop files ({of_files} of {}):", findings.project.files.len());
+        list.text_mut().push_str(&title);
+    }
     let lines: Box<dyn Iterator<Item = String>> = match is_full {
         true => Box::new(function_lines(findings)),
         false => Box::new(violation_lines(findings)),
     };
-    let mut shown = findings.offset;
-    for line in lines.skip(findings.offset) {
+    for line in ranking_lines(findings).chain(lines) {
         if list.total() == 0 {
             list.text_mut().push('\n');
         }
-        shown += usize::from(list.push_line(&line));
+        list.push_line(&line);
     }
-    let unit = if is_full { "functions" } else { "violations" };
-    list.reply(wanted, unit, || Ok(next(shown)), Some(&note))
+    let at = findings.offset + usize::try_from(list.shown()).unwrap_or(usize::MAX);
+    let unit = match (of_files > 0, is_full) {
+        (true, true) => "ranked files and functions",
+        (true, false) => "ranked files and violations",
+        (false, true) => "functions",
+        (false, false) => "violations",
+    };
+    list.reply(wanted, unit, || Ok(next(at)), Some(&note))
 }
 
-/// The figures of all files, and the rankings.
+/// The figures of all files.
 fn head(findings: &Findings) -> String {
     let totals = findings.totals();
     let thresholds = findings.thresholds;
-    let mut head = format!(
-        "Complexity ({}): {} files, {} functions, {} lines\n\
+    format!(
+        "Complexity ({}). Files: {}, functions: {}, lines: {}\n\
          Cyclomatic: highest {}, mean {} (threshold {})\n\
          Cognitive: highest {}, mean {} (threshold {})\n\
          Halstead effort: {}\n\
@@ -58,38 +67,30 @@ fn head(findings: &Findings) -> String {
         thresholds.cognitive,
         totals.halstead_effort,
         findings.violations.len(),
-    );
-    if let Some(ranked) = findings.ranked.as_ref().filter(|_| findings.offset == 0) {
-        let most = findings.limit.map_or(usize::MAX, |limit| limit / 3);
-        let _ = write!(head, "\nTop files ({} of {}):", ranked.len(), totals.files);
-        for (number, file) in ranked.iter().enumerate() {
-            if head.len() > most {
-                let _ = write!(head, "\n… and {} more; ask for fewer with top_files", ranked.len() - number);
-                break;
-            }
-            let report = &file.report;
-            let _ = write!(
-                head,
-                "\n{}. {}: score {}, {} functions, highest cyclomatic {}, mean cognitive {}, effort {}",
-                number + 1,
-                findings.path(&file.place),
-                hundredth(report.total_score()),
-                report.functions.len(),
-                report.max_cyclomatic(),
-                tenth(report.avg_cognitive()),
-                tenth(report.effort()),
-            );
-        }
-    }
-    head
+    )
+}
+
+fn ranking_lines<'f>(findings: &'f Findings<'f>) -> impl Iterator<Item = String> + 'f {
+    findings.rankings().map(|(rank, file)| {
+        let report = &file.report;
+        format!(
+            "{rank}. {}: score {}, functions {}, highest cyclomatic {}, mean cognitive {}, effort {}",
+            findings.path(&file.place),
+            hundredth(report.total_score()),
+            report.functions.len(),
+            report.max_cyclomatic(),
+            tenth(report.avg_cognitive()),
+            tenth(report.effort()),
+        )
+    })
 }
 
 fn violation_lines<'f>(findings: &'f Findings<'f>) -> impl Iterator<Item = String> + 'f {
-    findings.violations.iter().map(|violation| {
+    findings.violations().map(|violation| {
         format!(
             "{}:{} {}: {} {} > {}",
             findings.path(&violation.file.place),
-            violation.function.first_line,
+            findings.line(violation.function.first_line),
             violation.function.name,
             violation.metric.name(),
             violation.value,
@@ -99,12 +100,12 @@ fn violation_lines<'f>(findings: &'f Findings<'f>) -> impl Iterator<Item = Strin
 }
 
 fn function_lines<'f>(findings: &'f Findings<'f>) -> impl Iterator<Item = String> + 'f {
-    functions(findings.project).map(|(file, function)| {
+    functions(findings.project).skip(findings.offset_behind_rankings()).map(|(file, function)| {
         format!(
             "{}:{}-{} {}: cyclomatic {}, cognitive {}, effort {}, lines {}",
             findings.path(&file.place),
-            function.first_line,
-            function.last_line,
+            findings.line(function.first_line),
+            findings.line(function.last_line),
             function.name,
             function.cyclomatic,
             function.cognitive,
@@ -121,7 +122,7 @@ fn note(findings: &Findings) -> String {
         Some(format!(
             "{}:{}:{}: syntax error; analyzed as far as it is understood",
             findings.path(&file.place),
-            error.line,
+            findings.line(error.line),
             error.column
         ))
     });
