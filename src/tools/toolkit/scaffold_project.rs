@@ -116,7 +116,7 @@ impl Scaffold {
             }
             list.count(is_shown);
         }
-        let next = self.arguments_again(json!({ "offset": offset + list.shown() }));
+        let next = self.arguments_from(offset + list.shown());
         let (whole, short) = (next.to_string(), short_call(&next));
         let mut reply = list.reply(wanted, "files", || Ok((TOOL.name, next)), None)?;
         if whole != short {
@@ -124,7 +124,8 @@ impl Scaffold {
         }
         reply.text.truncate(reply.text.trim_end_matches('\n').len());
         if let Some(cut) = cut.filter(|_| reply.meta.as_str().is_empty()) {
-            reply.meta = cut_meta(cut, &self.arguments_again(json!({ "write": true })));
+            // No call is named: one that follows it must not write.
+            reply.meta = cut_meta(cut, &Value::Null);
         }
         reply.data = Members::default();
         if wanted.data {
@@ -136,18 +137,16 @@ impl Scaffold {
         Ok(reply)
     }
 
-    /// The arguments of a call for the same files, with these members. All templates are named, because a file may depend on
+    /// The arguments of the call that goes on behind so many files. All templates are named, because a file may depend on
     /// which others there are.
-    fn arguments_again(&self, members: Value) -> Value {
+    fn arguments_from(&self, offset: u64) -> Value {
         let ScaffoldArguments { toolchain, templates, parameters, directory, .. } = &self.arguments;
         let mut again =
             json!({ "toolchain": toolchain, "templates": &**templates, "parameters": parameters.json });
         if let Some(directory) = directory {
             again["directory"] = json!(directory.sent());
         }
-        for (name, value) in members.as_object().into_iter().flatten() {
-            again[name] = value.clone();
-        }
+        again["offset"] = json!(offset);
         again
     }
 }

@@ -102,7 +102,7 @@ fn all_ranked_files_and_violations_are_told_page_by_page() {
     for number in 0..60 {
         put(&folder, &format!("src/a-file-with-a-long-name-{number:02}.rs"), branches("many", 20 + number));
     }
-    let limited = serve(&folder, &["--answer-limit=2"]);
+    let limited = serve(&folder, &["--answer-limit=1"]);
     let whole = serve(&folder, &["--answer-limit=0"]);
     let arguments = json!({ "project_path": ".", "toolchain": "rust", "top_files": 0 });
     let entries = |text: &str| {
@@ -193,6 +193,7 @@ fn sarif_schema() -> Value {
         "invocations": { "type": "array", "items": { "type": "object", "additionalProperties": false,
             "required": ["executionSuccessful"], "properties": { "executionSuccessful": { "type": "boolean" },
             "toolExecutionNotifications": { "type": "array", "items": notification } } } },
+        "columnKind": { "enum": ["utf16CodeUnits", "unicodeCodePoints"] },
         "results": { "type": "array", "items": result } } });
     json!({ "type": "object", "additionalProperties": false, "required": ["version", "runs"], "properties": {
         "$schema": { "type": "string", "format": "uri" }, "version": { "enum": ["2.1.0"] },

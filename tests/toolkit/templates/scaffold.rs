@@ -103,11 +103,17 @@ fn a_file_longer_than_an_answer_is_cut_and_the_answer_says_so() {
     let server = Stdio::start(&folder, &[SET, "--answer-limit=2", &flag]).ready();
     let arguments =
         json!({ "toolchain": "any", "templates": ["page/plain"], "parameters": {}, "directory": "to" });
-    let page = server.tool("scaffold_project", arguments);
+    let page = server.tool("scaffold_project", arguments.clone());
     assert!(page.text.len() <= 2 << 10 && page.text.contains(&"x".repeat(900)), "{}", page.text);
     assert!(page.text.ends_with(" bytes. With write: true the file gets all]"), "{}", page.text);
     let truncated = &page.result["_meta"]["file-editor/truncated"];
-    server.ok("scaffold_project", truncated["next"].clone());
+    assert!(
+        truncated["shown"].as_u64() < truncated["of"].as_u64() && truncated["next"].is_null(),
+        "{truncated}"
+    );
+    let mut arguments = arguments;
+    arguments["write"] = json!(true);
+    server.ok("scaffold_project", arguments);
     assert_eq!(folder.read("to/page.txt"), "x".repeat(5_000).as_bytes());
 }
 
@@ -216,5 +222,5 @@ fn the_variant_and_uris_choose_templates() {
     assert!(folder.path().join("src/lib.rs").exists() && folder.path().join("tests/api.rs").exists());
     arguments["parameters"]["variant"] = json!("other");
     let text = server.refused("scaffold_project", arguments);
-    assert_eq!(text, "Error: Template not found: template://source/rust/other");
+    assert_eq!(text, "Error: Parameter validation failed: variant");
 }
