@@ -101,7 +101,7 @@ impl Server {
 
 /// Serves until a signal. Calls `ready` with the address.
 pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
-    allocator::limit_arenas();
+    allocator::prepare();
     check_descriptors()?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
     let mut runtime = runtime::Builder::new_multi_thread();

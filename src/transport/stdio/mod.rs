@@ -41,7 +41,7 @@ const SETTLE: Duration = Duration::from_secs(1);
 
 /// Serves until the end of input or a signal. Calls `ready` when nothing can fail any more.
 pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    allocator::limit_arenas();
+    allocator::prepare();
     check_descriptors()?;
     // An error is ignored: standard output may be no pipe, or a pipe that cannot grow.
     let _ = rustix::pipe::fcntl_setpipe_size(rustix::stdio::stdout(), PIPE);
