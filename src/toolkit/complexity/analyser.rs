@@ -1,11 +1,13 @@
 //! The analysis of one text.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
+use super::casts;
 use super::language::Language;
 use super::report::{FileReport, Refusal};
 use super::walker::Walker;
@@ -84,8 +86,16 @@ impl Analyser {
             return Err(Refusal::NotText);
         }
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-        let tree = self.parse(language, text, stop)?;
-        match self.walker.walk(language, text, &tree, stop) {
+        let mut tree = self.parse(language, text, stop)?;
+        let mut text = Cow::Borrowed(text);
+        if language == Language::TypeScript
+            && tree.root_node().has_error()
+            && let Some(blanked) = casts::blanked(&text)
+        {
+            tree = self.parse(language, &blanked, stop)?;
+            text = Cow::Owned(blanked);
+        }
+        match self.walker.walk(language, &text, &tree, stop) {
             ControlFlow::Continue(report) => Ok(report),
             ControlFlow::Break(()) => Err(Refusal::Stopped),
         }

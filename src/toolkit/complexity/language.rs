@@ -14,14 +14,16 @@ pub enum Language {
     Python,
     /// JavaScript, also with JSX.
     JavaScript,
-    /// TypeScript, also with JSX.
+    /// TypeScript.
     TypeScript,
+    /// TypeScript with JSX, which has no old-style casts.
+    Tsx,
 }
 
 impl Language {
     /// All languages.
-    pub const ALL: [Language; 4] =
-        [Language::Rust, Language::Python, Language::JavaScript, Language::TypeScript];
+    pub const ALL: [Language; 5] =
+        [Language::Rust, Language::Python, Language::JavaScript, Language::TypeScript, Language::Tsx];
 
     /// The language of a file by the extension of its name. `None` if no language has the extension.
     pub fn of_path(path: &Path) -> Option<Language> {
@@ -37,7 +39,8 @@ impl Language {
             Language::Rust => &["rs"],
             Language::Python => &["py", "pyi", "pyw"],
             Language::JavaScript => &["js", "jsx", "mjs", "cjs"],
-            Language::TypeScript => &["ts", "tsx", "mts", "cts"],
+            Language::TypeScript => &["ts", "mts", "cts"],
+            Language::Tsx => &["tsx"],
         }
     }
 
@@ -47,7 +50,7 @@ impl Language {
             Language::Rust => "rust",
             Language::Python => "python",
             Language::JavaScript => "javascript",
-            Language::TypeScript => "typescript",
+            Language::TypeScript | Language::Tsx => "typescript",
         }
     }
 
@@ -61,7 +64,7 @@ impl Language {
         match self {
             Language::Rust => 0,
             Language::Python => 1,
-            Language::JavaScript | Language::TypeScript => 2,
+            Language::JavaScript | Language::TypeScript | Language::Tsx => 2,
         }
     }
 
@@ -73,7 +76,7 @@ impl Language {
         match self {
             Language::Rust => rust::kinds(),
             Language::Python => python::kinds(),
-            Language::JavaScript | Language::TypeScript => javascript::kinds(),
+            Language::JavaScript | Language::TypeScript | Language::Tsx => javascript::kinds(),
         }
     }
 
@@ -83,7 +86,9 @@ impl Language {
             Language::Rust => tree_sitter_rust::LANGUAGE.into(),
             Language::Python => tree_sitter_python::LANGUAGE.into(),
             // The grammar of TypeScript with JSX is that of JavaScript and more, and a grammar takes 1.4 MB of the binary.
-            Language::JavaScript | Language::TypeScript => tree_sitter_typescript::LANGUAGE_TSX.into(),
+            Language::JavaScript | Language::TypeScript | Language::Tsx => {
+                tree_sitter_typescript::LANGUAGE_TSX.into()
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 //! each construct of a language counts is in [`rust`], [`python`] and [`javascript`]; `docs/complexity.md` explains it.
 
 mod analyser;
+mod casts;
 mod functions;
 mod halstead;
 mod javascript;

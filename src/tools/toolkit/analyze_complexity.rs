@@ -54,7 +54,7 @@ impl Toolchain {
     fn languages(self) -> &'static [Language] {
         match self {
             Toolchain::Rust => &[Language::Rust],
-            Toolchain::Deno => &[Language::JavaScript, Language::TypeScript],
+            Toolchain::Deno => &[Language::JavaScript, Language::TypeScript, Language::Tsx],
             Toolchain::PythonUv | Toolchain::Python => &[Language::Python],
         }
     }
