@@ -269,7 +269,7 @@ mod tests {
             ("a = `${<T>b}` + <T>c", "a = `${   b}` +    c"),
             ("a = b!; <T>c.d()", "a = b!;    c.d()"),
             ("(<any>window).a = /</.test(<string>b)", "(     window).a = /</.test(        b)"),
-            ("x = <'>' | \"a\">y", "x =             y"),
+            ("x = <'>' | \"a\">y", "x =            y"),
             ("x = <A><B>y", "x =       y"),
         ] {
             assert_eq!(after(text), expected, "{text}");
