@@ -29,7 +29,7 @@ const MOST_HELPERS: usize = 3;
 
 /// The churn of the folder `project` since a time in seconds since 1970.
 ///
-/// [`Fault`](super::fault::Fault) if there is no repository that can be read, if an object of it is damaged, or if the operation must stop.
+/// [`Fault`] if there is no repository that can be read, if an object of it is damaged, or if the operation must stop.
 pub fn analyze(workspace: &Workspace, project: &FilePath, since: i64, control: &Control) -> Result<Churn> {
     let repository = Repository::open(workspace, project, control)?;
     let mut objects = Objects::new(repository.store.clone(), control);

@@ -1,7 +1,7 @@
 //! How complex the functions of a source file are (contract 16).
 //!
-//! [`Analyser`] works on the bytes of one file and knows no files; [`project`] walks a project and keeps the results. What
-//! each construct of a language counts is in [`rust`], [`python`] and [`javascript`]; `docs/complexity.md` explains it.
+//! [`Analyser`] works on the bytes of one file and knows no files; `project` walks a project and keeps the results. What
+//! each construct of a language counts is in `rust`, `python` and `javascript`; `docs/complexity.md` explains it.
 
 mod analyser;
 mod casts;
