@@ -1,0 +1,93 @@
+"""What all packages have in common: the facts of the product, the platforms, and the trial of an installed server.
+
+The version and the texts stand in Cargo.toml alone.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+
+with open(os.path.join(ROOT, "Cargo.toml"), "rb") as file:
+    CARGO = tomllib.load(file)["package"]
+NAME, VERSION, DESCRIPTION, LICENSE = (CARGO[key] for key in ("name", "version", "description", "license"))
+# The name in the MCP registry. npm and PyPI packages carry it, which shows that they belong to it.
+MCP_NAME = f"io.github.file-editor/{NAME}"
+
+# A platform that packages are made for: the names that cargo, npm, PyPI, Debian and OCI have for it.
+PLATFORMS = {
+    "linux-x64": {"target": "x86_64-unknown-linux-gnu", "os": "linux", "cpu": "x64", "wheel": "manylinux_2_17_x86_64.musllinux_1_1_x86_64",
+                  "debian": "amd64", "oci": "amd64"},
+}
+
+
+def target_folder():
+    return os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
+
+
+def binary_of(platform):
+    """The release binary of a platform. Builds it if it is missing."""
+    target = PLATFORMS[platform]["target"]
+    path = os.path.join(target_folder(), target, "release", NAME)
+    if not os.path.exists(path):
+        run("cargo", "build", "--locked", "--release", "--target", target, cwd=ROOT)
+    return path
+
+
+def run(*command, **more):
+    """Runs a command, which must succeed. Returns what it writes."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False, **more)
+    if done.returncode != 0:
+        sys.stdout.buffer.write(done.stdout)
+        sys.exit(f"failed ({done.returncode}): {' '.join(map(str, command))}")
+    return done.stdout.decode(errors="replace")
+
+
+def put(path, content, mode=0o644):
+    """Writes a file and the folders above it."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
+    os.chmod(path, mode)
+
+
+def put_json(path, value):
+    put(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def copy(source, path, mode=0o644):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    shutil.copyfile(source, path)
+    os.chmod(path, mode)
+
+
+def out_folder(name):
+    """The empty folder for the files of one kind of package."""
+    folder = os.path.join(target_folder(), "packages", name)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    return folder
+
+
+def try_server(*command, **more):
+    """Checks the version that an installed server tells, and calls a tool over MCP with the Inspector."""
+    version = run(*command, "--version", **more).strip()
+    if version != f"{NAME} {VERSION}":
+        sys.exit(f"{command} tells {version!r}")
+    with tempfile.TemporaryDirectory() as folder:
+        put(os.path.join(folder, "a.txt"), "one\ntwo\n")
+        inspector = ["npx", "--yes", "@modelcontextprotocol/inspector", "--cli", "--tool-arg", "path=a.txt", "--method", "tools/call",
+                     "--tool-name", "read_text_file", "--", *command, folder]
+        answer = json.loads(run(*inspector, **more))
+        if answer["content"][0]["text"] != "one\ntwo\n" or answer.get("isError"):
+            sys.exit(f"{command} answers {answer}")
+
+
+def tell(path):
+    print(f"{os.path.relpath(path, ROOT)}: {os.path.getsize(path):,} bytes")

@@ -1,0 +1,26 @@
+//! Writes the man page and the completions of shells into the folder that the first argument names.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap_complete::{Shell, generate_to};
+use file_editor::cli::Config;
+
+fn main() -> ExitCode {
+    let Some(folder) = std::env::args_os().nth(1).map(PathBuf::from) else {
+        eprintln!("usage: file-editor-texts <folder>");
+        return ExitCode::from(2);
+    };
+    let shells = [Shell::Bash, Shell::Zsh, Shell::Fish];
+    let completions = shells
+        .into_iter()
+        .try_for_each(|shell| generate_to(shell, &mut Config::command(), "file-editor", &folder).map(drop));
+    match completions.and_then(|()| clap_mangen::generate_to(Config::command(), &folder)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("file-editor-texts: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
