@@ -88,11 +88,7 @@ pub fn started() {
 /// Limits the C library to one arena; by default, it makes one for each thread. Call it once, before threads
 /// start.
 pub(in crate::transport) fn limit_arenas() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: no other thread runs yet, and the call only sets an option of the C library's allocator.
-    unsafe {
-        libc::mallopt(libc::M_ARENA_MAX, 1);
-    }
+    crate::sys::memory::limit_arenas();
 }
 
 /// Returns free pages to the system; on the main thread, also those of threads that have ended.
