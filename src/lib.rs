@@ -2,9 +2,10 @@
 //!
 //! # Layers
 //!
-//! `engine` ← `toolkit` ← `tools` ← `protocol` ← `exec` ← `transport` ← `cli` ← `main`: a file uses only names from
+//! `sys` ← `engine` ← `toolkit` ← `tools` ← `protocol` ← `exec` ← `transport` ← `cli` ← `main`: a file uses only names from
 //! layers to its left. `tests/layers.rs` checks this.
 //!
+//! - `sys`: the operating system, and all that differs by system.
 //! - [`engine`]: bytes, files, locks. Knows no JSON, HTTP, MCP, tokio or serde.
 //! - `toolkit`: templates, complexity and churn. Knows no tools, JSON or protocol. The feature `toolkit` leaves it out.
 //! - [`tools`]: the tools for agents. Knows no ids, JSON-RPC, status codes or sockets.
@@ -52,6 +53,7 @@ pub mod cli;
 pub mod engine;
 pub mod exec;
 pub mod protocol;
+mod sys;
 #[cfg(test)]
 mod testing;
 #[cfg(feature = "toolkit")]

@@ -1,4 +1,4 @@
-//! The layers `engine` <- `toolkit` <- `tools` <- `protocol` <- `exec` <- `transport` <- `cli` and `main`: a file names things only to
+//! The layers `sys` <- `engine` <- `toolkit` <- `tools` <- `protocol` <- `exec` <- `transport` <- `cli` and `main`: a file names things only to
 //! its left.
 
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 mod paths;
 
-const LAYERS: [&str; 7] = ["engine", "toolkit", "tools", "protocol", "exec", "transport", "cli"];
+const LAYERS: [&str; 8] = ["sys", "engine", "toolkit", "tools", "protocol", "exec", "transport", "cli"];
 
 /// The words and the paths that must not be in a layer.
 const UNKNOWN: [(&str, &[&str]); 5] = [
@@ -135,7 +135,7 @@ fn a_layer_names_only_layers_to_its_left() {
         assert_eq!(source.wrong_arrows(), [""; 0], "{}", source.file);
     }
     // The uses that should be there are found.
-    for pair in LAYERS[..6].windows(2) {
+    for pair in LAYERS[..7].windows(2) {
         let left = format!("crate::{}::", pair[0]);
         let names_it = |source: &Source| source.paths().iter().any(|path| path.starts_with(&left));
         assert!(layer(pair[1]).iter().any(names_it), "{} does not name {left}", pair[1]);
@@ -240,6 +240,13 @@ fn a_layer_does_not_name_what_it_must_not_know() {
 fn the_transport_never_matches_on_engine_errors() {
     for source in layer("transport") {
         assert_eq!(source.errors(), [""; 0], "{}", source.file);
+    }
+}
+
+#[test]
+fn only_sys_names_a_system() {
+    for source in all().into_iter().filter(|source| !source.file.starts_with("sys/")) {
+        assert_eq!(source.knows(&["rustix", "std::os", "target_os"]), [""; 0], "{}", source.file);
     }
 }
 

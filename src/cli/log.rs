@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::layer;
@@ -14,6 +13,7 @@ use tracing_subscriber::prelude::*;
 
 use super::line::LineFormat;
 use super::{LogFormat, LogLevel};
+use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
 use crate::transport::process::allocator;
 use crate::transport::process::stats::ASKED;
 
@@ -66,7 +66,7 @@ pub fn cannot_start(why: impl Display) -> String {
 
 /// Whether an error means that the system lacks a resource.
 pub fn is_shortage(error: &io::Error) -> bool {
-    use rustix::io::Errno;
+    use crate::sys::io::Errno;
     let short = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::AGAIN, Errno::NOBUFS];
     short.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
@@ -120,12 +120,12 @@ struct Stderr;
 
 impl Write for Stderr {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let stderr = rustix::stdio::stderr();
+        let stderr = crate::sys::stdio::stderr();
         let mut ready = [PollFd::new(&stderr, PollFlags::OUT)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         if matches!(poll(&mut ready, Some(&now)), Ok(1)) {
             // No longer than a ready pipe accepts (`line::LONGEST`).
-            let _ = rustix::io::write(stderr, line);
+            let _ = crate::sys::io::write(stderr, line);
         }
         Ok(line.len())
     }

@@ -14,13 +14,14 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+
+use crate::sys::fd::{AsFd, OwnedFd};
+use crate::sys::fs::{AtFlags, FileType, Mode, OFlags};
 
 /// Bytes of rules that are in force at once, of all folders that a walk is in. More are left out, because a rule may take 300
 /// times its length when it is compiled.
@@ -50,7 +51,7 @@ impl RuleFiles {
 
     /// Of a folder whose names are not known.
     fn of(folder: impl AsFd) -> RuleFiles {
-        let has = |name| rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        let has = |name| crate::sys::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
         RuleFiles { git: has(".git"), gitignore: has(".gitignore"), ignore: has(".ignore") }
     }
 }
@@ -96,7 +97,8 @@ impl IgnoreRules {
             let read = |here: &Arc<OwnedFd>| Level::read(here, &entered, RuleFiles::of(here), room);
             self.0.push(here.as_ref().map(read).unwrap_or_default());
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let next = |here: Arc<OwnedFd>| rustix::fs::openat(&here, component, flags, Mode::empty()).ok();
+            let next =
+                |here: Arc<OwnedFd>| crate::sys::fs::openat(&here, component, flags, Mode::empty()).ok();
             here = here.and_then(next).map(Arc::new);
             entered.push(component);
         }
@@ -210,16 +212,16 @@ fn read(folder: impl AsFd, name: &str, room: usize) -> Option<Vec<u8>> {
     let mut here = None;
     for component in parent.split('/') {
         let from = here.as_ref().map_or(folder.as_fd(), OwnedFd::as_fd);
-        here = Some(rustix::fs::openat(from, component, flags, Mode::empty()).ok()?);
+        here = Some(crate::sys::fs::openat(from, component, flags, Mode::empty()).ok()?);
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let here = here?;
     // Nothing else is opened, because to open a FIFO or a device can have effects.
-    let stat = rustix::fs::statat(&here, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+    let stat = crate::sys::fs::statat(&here, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    if crate::sys::fs::file_type(stat.st_mode) != FileType::RegularFile {
         return None;
     }
-    let file = File::from(rustix::fs::openat(here, name, flags, Mode::empty()).ok()?);
+    let file = File::from(crate::sys::fs::openat(here, name, flags, Mode::empty()).ok()?);
     let mut text = Vec::new();
     file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     file.take(room as u64 + 1).read_to_end(&mut text).ok()?;

@@ -5,13 +5,8 @@
 use crate::engine::stable_sort_by;
 use std::ffi::OsStr;
 use std::ops::Range;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use rustix::fs::{Access, Dir, FileType, Mode, OFlags, Stat};
-use rustix::io::Errno;
 
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::resolve::{self, ResolveError, ResolvedPath};
@@ -20,6 +15,10 @@ use crate::engine::name_table::NameTable;
 use crate::engine::path::{NamePolicy, admits};
 use crate::engine::walk::LeftOut;
 use crate::engine::{Control, Error, Glob, Result};
+use crate::sys::fd::OwnedFd;
+use crate::sys::ffi::OsStrExt;
+use crate::sys::fs::{Access, Dir, FileType, Mode, OFlags, Stat};
+use crate::sys::io::Errno;
 
 /// Entries searched for names similar to a missing one.
 const SIMILAR_SEARCHED: usize = 2_000;
@@ -331,7 +330,7 @@ pub(crate) fn similar_names(
 ) -> Vec<String> {
     // The handle may be one for paths only.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = rustix::fs::openat(root, ".", flags, Mode::empty());
+    let opened = crate::sys::fs::openat(root, ".", flags, Mode::empty());
     let Ok(entries) = opened.and_then(Dir::new) else { return Vec::new() };
     let mut scored: Vec<(f64, String)> = entries
         .take(SIMILAR_SEARCHED)

@@ -5,13 +5,8 @@
 //! for each level, not the whole tree. Knows no patterns but those of `--exclude`, and no texts.
 
 use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
-
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
-use rustix::io::Errno;
 
 use self::names::{Names, read_names};
 pub use self::options::{LeftOut, WalkOptions, WalkOrder};
@@ -22,6 +17,10 @@ use crate::engine::fs::temporary;
 use crate::engine::ignored::IgnoreRules;
 use crate::engine::path::MAX_COMPONENTS;
 use crate::engine::{Control, Error, Result};
+use crate::sys::fd::OwnedFd;
+use crate::sys::ffi::OsStrExt;
+use crate::sys::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use crate::sys::io::Errno;
 
 /// After how many steps a walk looks whether its time is up: to ask for the time takes as long as a step.
 const STEPS_BETWEEN_CHECKS: u32 = 32;
@@ -101,7 +100,7 @@ impl<'w> Walk<'w> {
         excludes: &'w Excludes,
         control: &'w Control,
     ) -> Result<Walk<'w>> {
-        let device = rustix::fs::fstat(&folder).map_err(failed)?.st_dev;
+        let device = crate::sys::fs::fstat(&folder).map_err(failed)?.st_dev;
         let names = read_names(&folder, options.order)?;
         let mut ignored = IgnoreRules::default();
         if options.skip_ignored {
@@ -161,7 +160,7 @@ impl<'w> Walk<'w> {
                 Some(kind) => kind,
                 // The file system does not say, or the entry is gone.
                 None => match stat(&here.folder, &self.path) {
-                    Some(stat) => kind_of(FileType::from_raw_mode(stat.st_mode)),
+                    Some(stat) => kind_of(crate::sys::fs::file_type(stat.st_mode)),
                     None => continue,
                 },
             };
@@ -253,7 +252,7 @@ impl<'w> Walk<'w> {
         let Some(here) = self.levels.last() else { return Ok(()) };
         let flags =
             OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let folder = match rustix::fs::openat(&*here.folder, name_in(&self.path), flags, Mode::empty()) {
+        let folder = match crate::sys::fs::openat(&*here.folder, name_in(&self.path), flags, Mode::empty()) {
             Ok(folder) => folder,
             // It was removed or replaced after it was met.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
@@ -263,7 +262,7 @@ impl<'w> Walk<'w> {
                 return Ok(());
             }
         };
-        let device = rustix::fs::fstat(&folder).map_err(failed)?.st_dev;
+        let device = crate::sys::fs::fstat(&folder).map_err(failed)?.st_dev;
         if device != self.device && !self.options.cross_mounts {
             self.left_out.mounts += 1;
             return Ok(());
@@ -314,13 +313,13 @@ fn name_in(path: &[u8]) -> &OsStr {
 }
 
 fn stat(folder: &OwnedFd, path: &[u8]) -> Option<Stat> {
-    rustix::fs::statat(folder, name_in(path), AtFlags::SYMLINK_NOFOLLOW).ok()
+    crate::sys::fs::statat(folder, name_in(path), AtFlags::SYMLINK_NOFOLLOW).ok()
 }
 
 impl EntryKind {
     /// The kind in a mode of stat(2).
     pub(crate) fn of_mode(mode: u32) -> EntryKind {
-        kind_of(FileType::from_raw_mode(mode))
+        kind_of(crate::sys::fs::file_type(mode))
     }
 }
 

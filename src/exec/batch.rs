@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Instant;
 
-use rustix::process::{Resource, getrlimit};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -20,6 +19,7 @@ use super::task::Task;
 use super::{Admitted, Ended, Executor};
 use crate::engine::{Budget, Share};
 use crate::protocol::{Answer, BLOCK, Step};
+use crate::sys::process::{Resource, getrlimit};
 
 /// Limit of kept answers, in requests of the largest size.
 const KEPT: usize = 8;

@@ -2,7 +2,6 @@
 //! unchanged.
 
 use std::borrow::Cow;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use base64::Engine;
@@ -17,6 +16,7 @@ use super::pending_call::PendingCall;
 use super::result_frame::{Asked, CacheScope};
 use super::{Service, Session, Step, template_resources};
 use crate::engine::{Control, Error, FileEntry, FilePath, Result, Workspace};
+use crate::sys::ffi::OsStrExt;
 use crate::tools::{Call, Members, OutputKinds, Reply, timestamp};
 
 /// Files in one page of `resources/list`.

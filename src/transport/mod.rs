@@ -42,6 +42,6 @@ const DESCRIPTORS: usize = 7;
 
 /// An error if there are too few descriptors. Called before the runtime is built, which panics without them.
 fn check_descriptors() -> io::Result<()> {
-    let stderr = rustix::stdio::stderr();
+    let stderr = crate::sys::stdio::stderr();
     (0..DESCRIPTORS).map(|_| stderr.try_clone_to_owned()).collect::<io::Result<Vec<_>>>().map(drop)
 }

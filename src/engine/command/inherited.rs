@@ -6,10 +6,10 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rustix::process::{Pid, getpid};
+use crate::sys::process::CommandExt;
+use crate::sys::process::{Pid, getpid};
 
 /// The number of the last signal.
 const LAST_SIGNAL: i32 = 64;

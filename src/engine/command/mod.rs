@@ -15,14 +15,14 @@ mod tail;
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 pub use self::supervisor::{is_supervisor, supervise};
 pub use self::tail::Output;
 use crate::engine::{Control, Error, Result};
+use crate::sys::fd::OwnedFd;
+use crate::sys::ffi::OsStrExt;
 
 /// Commands that run at once. Others wait for their turn.
 pub const COMMANDS_AT_ONCE: usize = 8;

@@ -2,15 +2,8 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process};
 
 use super::link::{Report, write_request};
 use super::session::Session;
@@ -18,6 +11,12 @@ use super::supervisor::ARGUMENT;
 use super::tail::Tail;
 use super::{CannotRun, CommandEnd, CommandRequest, CommandStatus, Commands};
 use crate::engine::{Control, Result};
+use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
+use crate::sys::fd::{AsFd, AsRawFd, OwnedFd};
+use crate::sys::io::Errno;
+use crate::sys::net::UnixStream;
+use crate::sys::process::CommandExt;
+use crate::sys::process::{Pid, Signal, kill_process};
 
 /// How often a run looks at the clock and whether it was called off.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
@@ -277,7 +276,7 @@ impl Stream {
     /// Takes what there is.
     fn read(&mut self, buffer: &mut [u8]) {
         let Some(source) = &self.source else { return };
-        match rustix::io::read(source, &mut *buffer) {
+        match crate::sys::io::read(source, &mut *buffer) {
             Ok(0) => self.source = None,
             Ok(len) => self.tail.push(&buffer[..len]),
             Err(Errno::INTR | Errno::AGAIN) => {}

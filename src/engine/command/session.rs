@@ -4,7 +4,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use rustix::process::{
+use crate::sys::process::{
     Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
 };
 
@@ -125,7 +125,7 @@ mod tests {
         assert!(!session.has(leader));
         assert!(session.has(sleeping));
         assert_eq!(session.any(), Some(sleeping));
-        assert!(!session.has(rustix::process::getpid()));
+        assert!(!session.has(crate::sys::process::getpid()));
 
         // Its group is also the leader's, which ends with it.
         session.signal(leader, Signal::KILL);

@@ -7,22 +7,21 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::MemfdFlags;
-use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, wait, waitpgid};
-
 use super::inherited;
 use super::link::{Report, read_request};
 use super::session::Session;
+use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
+use crate::sys::fd::{AsFd, OwnedFd};
+use crate::sys::ffi::OsStrExt;
+use crate::sys::fs::MemfdFlags;
+use crate::sys::io::Errno;
+use crate::sys::net::UnixStream;
+use crate::sys::process::CommandExt;
+use crate::sys::process::{Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, wait, waitpgid};
 
 /// The first argument of a supervisor. People have no use for it.
 pub(super) const ARGUMENT: &str = "--supervise-one-command";
@@ -65,8 +64,8 @@ pub fn supervise() -> ExitCode {
 
 /// Moves the socket away from standard input.
 fn take_link() -> io::Result<UnixStream> {
-    let link = UnixStream::from(rustix::stdio::stdin().try_clone_to_owned()?);
-    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    let link = UnixStream::from(crate::sys::stdio::stdin().try_clone_to_owned()?);
+    crate::sys::stdio::dup2_stdin(File::open("/dev/null")?)?;
     Ok(link)
 }
 
@@ -74,10 +73,10 @@ fn take_link() -> io::Result<UnixStream> {
 fn prepare() -> io::Result<()> {
     inherited::close_on_exec()?;
     inherited::restore_signals();
-    rustix::process::setsid()?;
+    crate::sys::process::setsid()?;
     // A command may have stopped this process. At the end of the server it must go on, to kill the command.
-    rustix::process::set_parent_process_death_signal(Some(Signal::CONT))?;
-    Ok(rustix::process::set_child_subreaper(Some(getpid()))?)
+    crate::sys::process::set_parent_process_death_signal(Some(Signal::CONT))?;
+    Ok(crate::sys::process::set_child_subreaper(Some(getpid()))?)
 }
 
 /// Starts the shell, then keeps none of its outputs open.
@@ -86,8 +85,8 @@ fn start(link: &mut UnixStream) -> io::Result<Child> {
     let stdin = input(&mut link.take(stdin_len), stdin_len)?;
     let nothing = File::options().write(true).open("/dev/null")?;
     let shell = spawn(OsStr::from_bytes(&command), &stdin, link)?;
-    rustix::stdio::dup2_stdout(&nothing)?;
-    rustix::stdio::dup2_stderr(&nothing)?;
+    crate::sys::stdio::dup2_stdout(&nothing)?;
+    crate::sys::stdio::dup2_stderr(&nothing)?;
     Ok(shell)
 }
 
@@ -96,7 +95,7 @@ fn input(from: &mut impl Read, len: u64) -> io::Result<File> {
     if len == 0 {
         return File::open("/dev/null");
     }
-    let mut file = File::from(rustix::fs::memfd_create("stdin", MemfdFlags::CLOEXEC)?);
+    let mut file = File::from(crate::sys::fs::memfd_create("stdin", MemfdFlags::CLOEXEC)?);
     if io::copy(from, &mut file)? != len {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

@@ -44,7 +44,7 @@ impl Folders {
         let path = self.texts().join(name);
         let text: String = (0..words).map(|n| format!("{name} word{} ", n * 7 % 991)).collect();
         fs::write(&path, &text).unwrap();
-        let stamp = FileStamp::of(&rustix::fs::stat(&path).unwrap());
+        let stamp = FileStamp::of(&crate::sys::fs::stat(&path).unwrap());
         (path, stamp, FileFilter::build(text.as_bytes()))
     }
 }

@@ -6,7 +6,6 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -16,6 +15,7 @@ use crate::engine::Control;
 use crate::engine::fs::lock::{Locked, Locks, PathLock};
 use crate::engine::fs::version::FileStamp;
 use crate::engine::search::{FileFilter, FilterRecords, RecordsTail};
+use crate::sys::fs::FileExt;
 
 /// Records of this many bytes are appended together.
 const BATCH: usize = 64 << 10;
@@ -151,12 +151,12 @@ impl FilterStore {
 
 /// Whether the file at this path is in this state.
 fn is_there(path: &Path, stamp: &FileStamp) -> bool {
-    rustix::fs::lstat(path).is_ok_and(|stat| FileStamp::of(&stat) == *stamp)
+    crate::sys::fs::lstat(path).is_ok_and(|stat| FileStamp::of(&stat) == *stamp)
 }
 
 /// Takes the lock of `file`. `None`: open it again.
 fn lock(file: &File, locks: &Locks, control: &Control) -> io::Result<Option<PathLock>> {
-    let stat = rustix::fs::fstat(file)?;
+    let stat = crate::sys::fs::fstat(file)?;
     let until = Instant::now() + PATIENCE;
     match locks.lock(file, (stat.st_dev, stat.st_ino), until, control) {
         Ok(Ok(Locked::Held(lock))) => Ok(Some(lock)),

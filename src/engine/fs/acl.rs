@@ -2,7 +2,7 @@
 //!
 //! A mode is an ACL of three entries, so both are handled alike. Pure: opens and changes no files.
 
-use rustix::fs::Mode;
+use crate::sys::fs::Mode;
 
 /// The extended attribute that holds a file's ACL.
 pub(crate) const ACCESS: &str = "system.posix_acl_access";

@@ -7,17 +7,16 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
-use rustix::io::Errno;
 
 use super::resolve::ResolvedPath;
 use super::version::FileStamp;
 use super::view::OpenFile;
 use super::{attributes, failpoint, lock, temporary};
+use crate::sys::fd::OwnedFd;
+use crate::sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
+use crate::sys::io::Errno;
 
 /// When an edit counts as done (`--sync`, contract 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +73,7 @@ impl AtomicFile {
         loop {
             let name = temporary::new_name();
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let fd = match rustix::fs::openat(dir, &name, flags, Mode::RUSR | Mode::WUSR) {
+            let fd = match crate::sys::fs::openat(dir, &name, flags, Mode::RUSR | Mode::WUSR) {
                 Ok(fd) => fd,
                 Err(Errno::EXIST) => continue,
                 Err(errno) => return Err(errno.into()),
@@ -83,7 +82,7 @@ impl AtomicFile {
             let new = AtomicFile { dir: dir.clone(), name, file, written: 0, committed: false };
             failpoint::taken()?;
             // Another process that starts may have removed the file as a leftover before it was locked.
-            if lock::try_lock(&new.file)? && rustix::fs::fstat(&new.file)?.st_nlink > 0 {
+            if lock::try_lock(&new.file)? && crate::sys::fs::fstat(&new.file)?.st_nlink > 0 {
                 failpoint::taken()?;
                 return Ok(new);
             }
@@ -97,7 +96,7 @@ impl AtomicFile {
 
     /// Device and inode of the file.
     pub(crate) fn id(&self) -> io::Result<(u64, u64)> {
-        Ok(rustix::fs::fstat(&self.file).map(|stat| (stat.st_dev, stat.st_ino))?)
+        Ok(crate::sys::fs::fstat(&self.file).map(|stat| (stat.st_dev, stat.st_ino))?)
     }
 
     /// Renames the file to `place`. Calls `allow` last, right before the rename; if it fails, nothing has
@@ -129,7 +128,7 @@ impl AtomicFile {
             flush_directory(&folder).map_err(ReplaceError::InPlace)?;
             failpoint::taken().map_err(ReplaceError::InPlace)?;
         }
-        let stat = rustix::fs::fstat(&self.file).map_err(|errno| ReplaceError::InPlace(errno.into()))?;
+        let stat = crate::sys::fs::fstat(&self.file).map_err(|errno| ReplaceError::InPlace(errno.into()))?;
         Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
     }
 
@@ -151,7 +150,7 @@ impl AtomicFile {
             failpoint::fdatasync(&self.file)?;
             failpoint::taken()?;
         }
-        let stamp = FileStamp::of(&rustix::fs::fstat(&self.file)?);
+        let stamp = FileStamp::of(&crate::sys::fs::fstat(&self.file)?);
         if stamp.len != self.written {
             let problem = format!("the new file has {} bytes instead of {}", stamp.len, self.written);
             return Err(ReplaceError::Io(io::Error::other(problem)));
@@ -162,10 +161,10 @@ impl AtomicFile {
 
     fn rename_to(&self, place: &ResolvedPath, replaces: &Replaces) -> Result<(), ReplaceError> {
         if let Replaces::File(_) = replaces {
-            return Ok(rustix::fs::renameat(&self.dir, &self.name, &place.dir, &place.name)?);
+            return Ok(crate::sys::fs::renameat(&self.dir, &self.name, &place.dir, &place.name)?);
         }
         let flags = RenameFlags::NOREPLACE;
-        match rustix::fs::renameat_with(&self.dir, &self.name, &place.dir, &place.name, flags) {
+        match crate::sys::fs::renameat_with(&self.dir, &self.name, &place.dir, &place.name, flags) {
             Ok(()) => Ok(()),
             Err(Errno::EXIST) => Err(ReplaceError::Exists),
             // This file system does not know the flag. A hard link fails too if the name exists.
@@ -175,10 +174,10 @@ impl AtomicFile {
     }
 
     fn link_to(&self, place: &ResolvedPath) -> Result<(), ReplaceError> {
-        match rustix::fs::linkat(&self.dir, &self.name, &place.dir, &place.name, AtFlags::empty()) {
+        match crate::sys::fs::linkat(&self.dir, &self.name, &place.dir, &place.name, AtFlags::empty()) {
             Ok(()) => {
                 failpoint::taken()?;
-                let _ = rustix::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+                let _ = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
                 Ok(())
             }
             Err(Errno::EXIST) => Err(ReplaceError::Exists),
@@ -203,7 +202,7 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if !self.committed && !failpoint::crashed() {
-            let _ = rustix::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+            let _ = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
         }
     }
 }
@@ -211,7 +210,7 @@ impl Drop for AtomicFile {
 /// Opens the directory for the flush, because the handle in `place` may be opened with O_PATH.
 pub(crate) fn open_to_flush(place: &ResolvedPath) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(rustix::fs::openat(&place.dir, ".", flags, Mode::empty())?)
+    Ok(crate::sys::fs::openat(&place.dir, ".", flags, Mode::empty())?)
 }
 
 /// Flushes the directory, so that the change in it survives a power loss.
@@ -229,8 +228,8 @@ pub(crate) fn flush_directory(folder: &OwnedFd) -> io::Result<()> {
 fn set_unique_time(file: &File) -> Result<i128, ReplaceError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let time = Timespec { tv_sec: now.as_secs() as i64, tv_nsec: now.subsec_nanos().into() };
-    let keep = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
-    rustix::fs::futimens(file, &Timestamps { last_access: keep, last_modification: time })?;
+    let keep = Timespec { tv_sec: 0, tv_nsec: crate::sys::fs::UTIME_OMIT };
+    crate::sys::fs::futimens(file, &Timestamps { last_access: keep, last_modification: time })?;
     Ok(now.as_nanos() as i128)
 }
 
@@ -273,13 +272,15 @@ mod tests {
         let path = dir.0.path().join("a");
         std::fs::write(&path, "old").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-        let tagged = rustix::fs::setxattr(&path, "user.tag", b"kept", rustix::fs::XattrFlags::empty());
+        let tagged =
+            crate::sys::fs::setxattr(&path, "user.tag", b"kept", crate::sys::fs::XattrFlags::empty());
         dir.replace("a", "new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
         assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o7777, 0o640);
         if tagged.is_ok() {
             let mut value = Vec::with_capacity(64);
-            rustix::fs::getxattr(&path, "user.tag", rustix::buffer::spare_capacity(&mut value)).unwrap();
+            crate::sys::fs::getxattr(&path, "user.tag", crate::sys::buffer::spare_capacity(&mut value))
+                .unwrap();
             assert_eq!(value, b"kept");
         }
         assert_eq!(dir.names(), ["a"]);

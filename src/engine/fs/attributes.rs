@@ -7,16 +7,15 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
-
-use rustix::buffer::spare_capacity;
-use rustix::fs::{Gid, Mode, OFlags, Stat, Uid, XattrFlags};
-use rustix::io::Errno;
 
 use super::acl::{ACCESS, Acl, DEFAULT};
 use super::failpoint;
 use super::view::OpenFile;
+use crate::sys::buffer::spare_capacity;
+use crate::sys::fd::AsFd;
+use crate::sys::ffi::OsStrExt;
+use crate::sys::fs::{Gid, Mode, OFlags, Stat, Uid, XattrFlags};
+use crate::sys::io::Errno;
 
 /// The mode that a program usually passes to open(2).
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
@@ -58,20 +57,20 @@ pub(crate) fn copy(old: &OpenFile, new: &File) -> io::Result<()> {
 /// Gives a new file in `dir` the rights that open(2) would give it there. `mode` is 0666 without the bits of
 /// the umask; it applies only in a folder without a default ACL.
 pub(crate) fn give_to_new_file(dir: impl AsFd, new: &File, mode: Mode) -> io::Result<()> {
-    let Some(default) = default_acl(dir) else { return Ok(rustix::fs::fchmod(new, mode)?) };
+    let Some(default) = default_acl(dir) else { return Ok(crate::sys::fs::fchmod(new, mode)?) };
     let acl = default.for_new_file(NEW_FILE);
     if !acl.is_mode() {
-        rustix::fs::fsetxattr(new, ACCESS, &acl.to_bytes(), XattrFlags::empty())?;
+        crate::sys::fs::fsetxattr(new, ACCESS, &acl.to_bytes(), XattrFlags::empty())?;
         failpoint::taken()?;
     }
-    Ok(rustix::fs::fchmod(new, acl.mode())?)
+    Ok(crate::sys::fs::fchmod(new, acl.mode())?)
 }
 
 /// The access ACL of a file, made from its mode if it has none. `None` if the system does not say.
 fn access_acl(old: &OpenFile) -> Option<Acl> {
     // Reads the ACL by name: the list of all names may be too long to read, and a mode says less than an ACL.
     let mut nothing = [0; 0];
-    match rustix::fs::fgetxattr(old.file(), ACCESS, &mut nothing) {
+    match crate::sys::fs::fgetxattr(old.file(), ACCESS, &mut nothing) {
         Ok(_) => acl_of(old.file(), ACCESS),
         Err(Errno::NODATA | Errno::NOTSUP) => Some(Acl::of_mode(mode_of(old.stat()))),
         Err(_) => None,
@@ -84,9 +83,9 @@ fn drop_inherited(new: &File, old: &XattrNames, keeps_acl: bool) -> bool {
     for name in XattrNames::of(new).iter() {
         if name == ACCESS {
             // The old file's ACL replaces it later.
-            cleared = keeps_acl || rustix::fs::fremovexattr(new, name).is_ok();
+            cleared = keeps_acl || crate::sys::fs::fremovexattr(new, name).is_ok();
         } else if !old.have(name) {
-            let _ = rustix::fs::fremovexattr(new, name);
+            let _ = crate::sys::fs::fremovexattr(new, name);
         }
     }
     cleared
@@ -94,24 +93,24 @@ fn drop_inherited(new: &File, old: &XattrNames, keeps_acl: bool) -> bool {
 
 fn copy_owner(from: &Stat, new: &File) -> io::Result<KeptIds> {
     let kept = |now: &Stat| KeptIds { owner: now.st_uid == from.st_uid, group: now.st_gid == from.st_gid };
-    let now = kept(&rustix::fs::fstat(new)?);
+    let now = kept(&crate::sys::fs::fstat(new)?);
     if now.both() {
         return Ok(now);
     }
     let owner = (!now.owner).then(|| Uid::from_raw(from.st_uid));
     let group = (!now.group).then(|| Gid::from_raw(from.st_gid));
-    if rustix::fs::fchown(new, owner, group).is_err() {
+    if crate::sys::fs::fchown(new, owner, group).is_err() {
         // Only the superuser can change the owner, but the group may be kept if this process is in it.
-        let _ = rustix::fs::fchown(new, None, group);
+        let _ = crate::sys::fs::fchown(new, None, group);
     }
     // Some file systems report success without a change.
-    Ok(kept(&rustix::fs::fstat(new)?))
+    Ok(kept(&crate::sys::fs::fstat(new)?))
 }
 
 fn copy_xattrs(from: &File, to: &File, names: &XattrNames) {
     for name in names.iter().filter(|name| *name != ACCESS) {
         if let Some(value) = xattr(from, name) {
-            let _ = rustix::fs::fsetxattr(to, name, &value, XattrFlags::empty());
+            let _ = crate::sys::fs::fsetxattr(to, name, &value, XattrFlags::empty());
         }
     }
 }
@@ -125,7 +124,7 @@ fn copy_rights(from: &Stat, acl: Option<Acl>, new: &File, kept: KeptIds, cleared
     let (mode, set) = match acl.map(narrow) {
         Some(acl) if acl.is_mode() => (acl.mode(), cleared),
         Some(acl) => {
-            let set = rustix::fs::fsetxattr(new, ACCESS, &acl.to_bytes(), XattrFlags::empty()).is_ok();
+            let set = crate::sys::fs::fsetxattr(new, ACCESS, &acl.to_bytes(), XattrFlags::empty()).is_ok();
             failpoint::taken()?;
             (acl.mode(), set)
         }
@@ -136,21 +135,21 @@ fn copy_rights(from: &Stat, acl: Option<Acl>, new: &File, kept: KeptIds, cleared
     let mode = if set { mode } else { mode.difference(Mode::RWXG) };
     let special = mode_of(from).difference(Mode::RWXU | Mode::RWXG | Mode::RWXO);
     let special = if kept.both() { special } else { special.difference(SET_ID) };
-    Ok(rustix::fs::fchmod(new, mode.union(special))?)
+    Ok(crate::sys::fs::fchmod(new, mode.union(special))?)
 }
 
 fn mode_of(stat: &Stat) -> Mode {
-    Mode::from_raw_mode(stat.st_mode)
+    crate::sys::fs::mode(stat.st_mode)
 }
 
 fn default_acl(dir: impl AsFd) -> Option<Acl> {
     let mut value = Vec::with_capacity(LARGEST);
-    match rustix::fs::fgetxattr(&dir, DEFAULT, spare_capacity(&mut value)) {
+    match crate::sys::fs::fgetxattr(&dir, DEFAULT, spare_capacity(&mut value)) {
         Ok(_) => Acl::parse(&value),
         // A handle opened with O_PATH.
         Err(Errno::BADF) => {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let dir = rustix::fs::openat(&dir, ".", flags, Mode::empty()).ok()?;
+            let dir = crate::sys::fs::openat(&dir, ".", flags, Mode::empty()).ok()?;
             acl_of(&File::from(dir), DEFAULT)
         }
         Err(_) => None,
@@ -163,7 +162,7 @@ fn acl_of(file: &File, name: &str) -> Option<Acl> {
 
 fn xattr(file: &File, name: &OsStr) -> Option<Vec<u8>> {
     let mut value = Vec::with_capacity(LARGEST);
-    rustix::fs::fgetxattr(file, name, spare_capacity(&mut value)).ok().map(|_| value)
+    crate::sys::fs::fgetxattr(file, name, spare_capacity(&mut value)).ok().map(|_| value)
 }
 
 /// The names of a file's extended attributes; empty if the system does not list them.
@@ -172,7 +171,7 @@ struct XattrNames(Vec<u8>);
 impl XattrNames {
     fn of(file: &File) -> XattrNames {
         let mut names = Vec::with_capacity(LARGEST);
-        let _ = rustix::fs::flistxattr(file, spare_capacity(&mut names));
+        let _ = crate::sys::fs::flistxattr(file, spare_capacity(&mut names));
         XattrNames(names)
     }
 
@@ -210,7 +209,7 @@ mod tests {
     /// A folder whose default ACL gives rights to another user. Prints and returns `None` without ACLs.
     fn folder() -> Option<tempfile::TempDir> {
         let dir = tempfile::tempdir().unwrap();
-        let set = rustix::fs::setxattr(dir.path(), DEFAULT, &open_to_a_friend(), XattrFlags::empty());
+        let set = crate::sys::fs::setxattr(dir.path(), DEFAULT, &open_to_a_friend(), XattrFlags::empty());
         if set == Err(Errno::NOTSUP) {
             println!("SKIPPED: no ACLs at {}", dir.path().display());
             return None;
@@ -248,7 +247,7 @@ mod tests {
             let Some(dir) = folder() else { return };
             let path = dir.path().join("a");
             std::fs::write(&path, "old\n").unwrap();
-            rustix::fs::removexattr(&path, ACCESS).unwrap();
+            crate::sys::fs::removexattr(&path, ACCESS).unwrap();
             std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
             let old = rights(&path);
             assert_eq!(old, (0o640, None));
@@ -289,10 +288,10 @@ mod tests {
     fn a_new_file_by_a_handle_that_only_names_its_folder_has_the_rights_of_the_folder() {
         let Some(dir) = folder() else { return };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = rustix::fs::open(dir.path(), flags, Mode::empty()).unwrap();
+        let handle = crate::sys::fs::open(dir.path(), flags, Mode::empty()).unwrap();
         std::fs::write(dir.path().join("by-open"), "").unwrap();
         let new = File::create(dir.path().join("new")).unwrap();
-        rustix::fs::fchmod(&new, Mode::RUSR | Mode::WUSR).unwrap();
+        crate::sys::fs::fchmod(&new, Mode::RUSR | Mode::WUSR).unwrap();
         give_to_new_file(&handle, &new, Mode::RUSR).unwrap();
         assert_eq!(rights(&dir.path().join("new")), rights(&dir.path().join("by-open")));
     }
@@ -303,8 +302,8 @@ mod tests {
         let path = dir.path().join("new");
         let new = File::create(&path).unwrap();
         let mode = |mode| Mode::from_raw_mode(mode);
-        rustix::fs::fchmod(&new, mode(0o664)).unwrap();
-        let from = rustix::fs::fstat(&new).unwrap();
+        crate::sys::fs::fchmod(&new, mode(0o664)).unwrap();
+        let from = crate::sys::fs::fstat(&new).unwrap();
         let kept = KeptIds { owner: true, group: true };
         for (acl, cleared, expected) in [
             (Some(Acl::of_mode(mode(0o664))), true, 0o664),
@@ -324,7 +323,7 @@ mod tests {
         let file = |name: &str, xattrs: &[(&str, &str)]| {
             let file = File::create(dir.path().join(name)).unwrap();
             let set = |(name, value): &(&str, &str)| {
-                rustix::fs::fsetxattr(&file, *name, value.as_bytes(), XattrFlags::empty()).is_ok()
+                crate::sys::fs::fsetxattr(&file, *name, value.as_bytes(), XattrFlags::empty()).is_ok()
             };
             xattrs.iter().all(set).then_some(file)
         };
@@ -333,7 +332,7 @@ mod tests {
         let (Some(old), Some(new)) = (old, new) else {
             return println!("SKIPPED: no extended attributes at {}", dir.path().display());
         };
-        let stat = rustix::fs::fstat(&old).unwrap();
+        let stat = crate::sys::fs::fstat(&old).unwrap();
         copy(&OpenFile::new(old, stat), &new).unwrap();
         let value = |name: &str| xattr(&new, name.as_ref());
         assert_eq!((value("user.both"), value("user.old")), (Some(b"old".into()), Some(b"old".into())));

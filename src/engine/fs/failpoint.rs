@@ -19,7 +19,7 @@ pub(crate) fn crashed() -> bool {
 }
 
 #[cfg(not(test))]
-pub(crate) use rustix::fs::{fdatasync, fsync};
+pub(crate) use crate::sys::fs::{fdatasync, fsync};
 
 #[cfg(test)]
 pub(crate) use hook::{Event, crash_at, crashed, fdatasync, fsync, meddle_at, taken, watch};
@@ -28,7 +28,8 @@ pub(crate) use hook::{Event, crash_at, crashed, fdatasync, fsync, meddle_at, tak
 mod hook {
     use std::cell::{Cell, RefCell};
     use std::io;
-    use std::os::fd::AsFd;
+
+    use crate::sys::fd::AsFd;
 
     type Act = Box<dyn FnOnce()>;
     type Watcher = Box<dyn FnMut(Event)>;
@@ -69,15 +70,15 @@ mod hook {
         }
     }
 
-    pub(crate) fn fdatasync(file: impl AsFd) -> rustix::io::Result<()> {
-        rustix::fs::fdatasync(&file)?;
-        tell(Event::FileFlushed(rustix::fs::fstat(&file)?.st_ino));
+    pub(crate) fn fdatasync(file: impl AsFd) -> crate::sys::io::Result<()> {
+        crate::sys::fs::fdatasync(&file)?;
+        tell(Event::FileFlushed(crate::sys::fs::fstat(&file)?.st_ino));
         Ok(())
     }
 
-    pub(crate) fn fsync(folder: impl AsFd) -> rustix::io::Result<()> {
-        rustix::fs::fsync(&folder)?;
-        tell(Event::FolderFlushed(rustix::fs::fstat(&folder)?.st_ino));
+    pub(crate) fn fsync(folder: impl AsFd) -> crate::sys::io::Result<()> {
+        crate::sys::fs::fsync(&folder)?;
+        tell(Event::FolderFlushed(crate::sys::fs::fstat(&folder)?.st_ino));
         Ok(())
     }
 

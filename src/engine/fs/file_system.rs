@@ -6,7 +6,7 @@
 //! times on a write through a map; overlayfs does not count a program that has a file mapped. Uses a file
 //! only to ask for its file system.
 
-use std::os::fd::AsFd;
+use crate::sys::fd::AsFd;
 
 /// How to wait for the end of a running write(2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ const fn with(write_barrier: WriteBarrier, shows_writers: bool) -> FileSystem {
 
 /// The file system of an open file or folder. May wait for another machine.
 pub(crate) fn of(file: impl AsFd) -> FileSystem {
-    let number = rustix::fs::fstatfs(file).map_or(0, |statfs| statfs.f_type as u32);
+    let number = crate::sys::fs::fstatfs(file).map_or(0, |statfs| statfs.f_type as u32);
     let known = TABLE.iter().find(|(known, _)| *known == number);
     known.map_or(with(WriteBarrier::None, false), |(_, system)| *system)
 }

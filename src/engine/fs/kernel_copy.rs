@@ -22,7 +22,7 @@ impl AtomicFile {
     ) -> io::Result<()> {
         let mut left = source.len_bytes() as u64;
         let mut from = source.file();
-        rustix::fs::seek(from, rustix::fs::SeekFrom::Start(0))?;
+        crate::sys::fs::seek(from, crate::sys::fs::SeekFrom::Start(0))?;
         while left > 0 {
             check(self.written)?;
             let copied = io::copy(&mut io::Read::take(&mut from, left.min(COPIED_AT_ONCE)), &mut self.file)?;
@@ -49,11 +49,11 @@ impl AtomicFile {
 /// system cannot copy between these files, or if `source` is shorter now.
 #[cfg(target_os = "linux")]
 fn copy(source: &File, range: Range<usize>, target: &File) -> io::Result<usize> {
-    use rustix::io::Errno;
+    use crate::sys::io::Errno;
     let (mut at, end) = (range.start as u64, range.end as u64);
     while at < end {
         let left = (end - at) as usize;
-        match rustix::fs::copy_file_range(source, Some(&mut at), target, None, left) {
+        match crate::sys::fs::copy_file_range(source, Some(&mut at), target, None, left) {
             Ok(0) => break,
             Ok(_) | Err(Errno::INTR) => {}
             Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => break,

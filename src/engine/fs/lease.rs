@@ -7,10 +7,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
-
 use super::resolve::ResolveError;
 use crate::engine::{Control, Result};
+use crate::sys::io::Errno;
 
 /// The pause between the first two attempts. It doubles each time, up to the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);

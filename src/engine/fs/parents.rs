@@ -4,15 +4,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-
-use rustix::fs::{AtFlags, Mode, OFlags};
-use rustix::io::Errno;
 
 use super::atomic::Durability;
 use super::failpoint;
 use super::resolve::ResolvedPath;
+use crate::sys::fd::{AsFd, OwnedFd};
+use crate::sys::fs::{AtFlags, Mode, OFlags};
+use crate::sys::io::Errno;
 
 /// Directories that were created, outermost first, each with the directory that it is in.
 #[derive(Debug, Default)]
@@ -43,7 +42,7 @@ impl Parents {
         mode: Mode,
         durability: Durability,
     ) -> Result<Arc<OwnedFd>, Errno> {
-        match rustix::fs::mkdirat(here, name, mode) {
+        match crate::sys::fs::mkdirat(here, name, mode) {
             Ok(()) => self.0.push((here.clone(), name.to_owned())),
             Err(Errno::EXIST) => {}
             Err(errno) => return Err(errno),
@@ -62,7 +61,7 @@ impl Parents {
             return;
         }
         for (dir, name) in self.0.iter().rev() {
-            if rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).is_err() {
+            if crate::sys::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).is_err() {
                 return;
             }
         }
@@ -71,5 +70,5 @@ impl Parents {
 
 fn open(dir: impl AsFd, name: &OsStr, access: OFlags) -> Result<OwnedFd, Errno> {
     let flags = access | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(dir, name, flags, Mode::empty())
+    crate::sys::fs::openat(dir, name, flags, Mode::empty())
 }

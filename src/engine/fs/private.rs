@@ -6,16 +6,15 @@
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-
-use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat};
-use rustix::io::Errno;
-use rustix::process::geteuid;
 
 use super::temporary::{self, remove_leftovers};
 use super::{failpoint, lock};
+use crate::sys::fd::{AsFd, OwnedFd};
+use crate::sys::fs::DirBuilderExt;
+use crate::sys::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use crate::sys::io::Errno;
+use crate::sys::process::geteuid;
 
 /// The mode of files.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -43,12 +42,12 @@ impl PrivateFolder {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         check_outside()?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = rustix::fs::open(path, flags, Mode::empty())?;
-        if let Some(problem) = accessible_to_others(&rustix::fs::fstat(&folder)?) {
+        let folder = crate::sys::fs::open(path, flags, Mode::empty())?;
+        if let Some(problem) = accessible_to_others(&crate::sys::fs::fstat(&folder)?) {
             return Err(io::Error::other(problem));
         }
         let access = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
-        rustix::fs::accessat(&folder, ".", access, AtFlags::EACCESS)?;
+        crate::sys::fs::accessat(&folder, ".", access, AtFlags::EACCESS)?;
         let _ = remove_leftovers(&folder);
         Ok(PrivateFolder(folder))
     }
@@ -66,14 +65,14 @@ impl PrivateFolder {
     fn open_with(&self, name: &OsStr, more: OFlags) -> io::Result<Option<File>> {
         // What is there may be a FIFO, whose open would wait.
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
-        let file = match rustix::fs::openat(&self.0, name, flags, FILE_MODE) {
+        let file = match crate::sys::fs::openat(&self.0, name, flags, FILE_MODE) {
             Ok(file) => File::from(file),
             Err(Errno::NOENT) => return Ok(None),
             Err(Errno::LOOP) => return Err(io::Error::other("it is a link")),
             Err(errno) => return Err(errno.into()),
         };
-        let stat = rustix::fs::fstat(&file)?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        let stat = crate::sys::fs::fstat(&file)?;
+        if crate::sys::fs::file_type(stat.st_mode) != FileType::RegularFile {
             return Err(io::Error::other("it is no regular file"));
         }
         match accessible_to_others(&stat) {
@@ -84,8 +83,8 @@ impl PrivateFolder {
 
     /// Whether `name` is a name of `file`.
     pub(crate) fn names(&self, name: &OsStr, file: &File) -> bool {
-        let named = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
-        let open = rustix::fs::fstat(file);
+        let named = crate::sys::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
+        let open = crate::sys::fs::fstat(file);
         named.is_ok_and(|named| {
             open.is_ok_and(|open| (open.st_dev, open.st_ino) == (named.st_dev, named.st_ino))
         })
@@ -99,14 +98,14 @@ impl PrivateFolder {
     ) -> io::Result<()> {
         let new = temporary::new_name();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(rustix::fs::openat(&self.0, &new, flags, FILE_MODE)?);
+        let mut file = File::from(crate::sys::fs::openat(&self.0, &new, flags, FILE_MODE)?);
         // Tells other processes that its writer is alive.
         let replaced = lock::try_lock(&file).and_then(|_| write(&mut file)).and_then(|()| {
             failpoint::taken()?;
-            Ok(rustix::fs::renameat(&self.0, &new, &self.0, name)?)
+            Ok(crate::sys::fs::renameat(&self.0, &new, &self.0, name)?)
         });
         if replaced.is_err() && !failpoint::crashed() {
-            let _ = rustix::fs::unlinkat(&self.0, &new, AtFlags::empty());
+            let _ = crate::sys::fs::unlinkat(&self.0, &new, AtFlags::empty());
         }
         replaced
     }
@@ -117,12 +116,12 @@ impl PrivateFolder {
             let entry = entry?;
             let name = entry.file_name();
             let is_ours = |stat: &Stat| {
-                FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+                crate::sys::fs::file_type(stat.st_mode) == FileType::RegularFile
                     && stat.st_uid == geteuid().as_raw()
             };
-            let found = || rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
+            let found = || crate::sys::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
             if unwanted(name.to_bytes()) && found().is_ok_and(|stat| is_ours(&stat)) {
-                rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?;
+                crate::sys::fs::unlinkat(&self.0, name, AtFlags::empty())?;
             }
         }
         Ok(())
@@ -132,7 +131,7 @@ impl PrivateFolder {
 /// Who else may write to a file or folder, in words.
 fn accessible_to_others(stat: &Stat) -> Option<&'static str> {
     let by_others = Mode::WGRP | Mode::WOTH;
-    match Mode::from_raw_mode(stat.st_mode).intersects(by_others) {
+    match crate::sys::fs::mode(stat.st_mode).intersects(by_others) {
         _ if stat.st_uid != geteuid().as_raw() => Some("it does not belong to the user of this process"),
         true => Some("other users may write to it"),
         false => None,
@@ -203,8 +202,8 @@ mod tests {
         symlink(path("file"), path("link")).unwrap();
         symlink("missing", path("broken")).unwrap();
         std::fs::create_dir(path("folder")).unwrap();
-        let fifo = rustix::fs::FileType::Fifo;
-        rustix::fs::mknodat(rustix::fs::CWD, path("fifo"), fifo, FILE_MODE, 0).unwrap();
+        let fifo = crate::sys::fs::FileType::Fifo;
+        crate::sys::fs::mknodat(crate::sys::fs::CWD, path("fifo"), fifo, FILE_MODE, 0).unwrap();
         folder.open_or_make("shared".as_ref()).unwrap();
         set_mode(&path("shared"), 0o620);
         for name in ["link", "broken", "folder", "fifo", "shared"] {

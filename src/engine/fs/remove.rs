@@ -4,17 +4,16 @@
 //! [`Guard::remove_tree`] checks again what it finds, because other programs may have put something in meanwhile.
 
 use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
-use rustix::io::Errno;
 
 use super::temporary;
 use crate::engine::exclude::Excludes;
 use crate::engine::path::is_git;
 use crate::engine::{Control, Error};
+use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
+use crate::sys::ffi::OsStrExt;
+use crate::sys::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use crate::sys::io::Errno;
 
 /// Why a folder must not be removed.
 #[derive(Debug)]
@@ -162,7 +161,7 @@ impl Level {
     /// Opens the folder `name` in `here`. `None` if it is gone.
     fn enter(here: BorrowedFd, name: &OsStr) -> Result<Option<Level>, Refused> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let folder = match rustix::fs::openat(here, name, flags, Mode::empty()) {
+        let folder = match crate::sys::fs::openat(here, name, flags, Mode::empty()) {
             Ok(folder) => folder,
             Err(Errno::NOENT) => return Ok(None),
             Err(errno) => return Err(protected(errno)),
@@ -174,7 +173,7 @@ impl Level {
 
 /// Removes an entry and counts it, unless it is gone already.
 fn unlink(here: &OwnedFd, name: &OsStr, flags: AtFlags, removed: &mut u64) -> Result<(), Refused> {
-    match rustix::fs::unlinkat(here, name, flags) {
+    match crate::sys::fs::unlinkat(here, name, flags) {
         Ok(()) => *removed += 1,
         Err(Errno::NOENT) => {}
         Err(errno) => return Err(Refused::Failed(errno)),
@@ -183,7 +182,7 @@ fn unlink(here: &OwnedFd, name: &OsStr, flags: AtFlags, removed: &mut u64) -> Re
 }
 
 fn device_of(folder: BorrowedFd) -> Result<u64, Refused> {
-    Ok(rustix::fs::fstat(folder).map_err(protected)?.st_dev)
+    Ok(crate::sys::fs::fstat(folder).map_err(protected)?.st_dev)
 }
 
 /// The error for what cannot be read, unless the system is short of descriptors or memory.
@@ -199,7 +198,7 @@ fn protected(errno: Errno) -> Refused {
 /// Removes what dead processes left in `here`. Returns whether `name` is gone then.
 fn is_removed_leftover(here: BorrowedFd, name: &OsStr) -> bool {
     let _ = temporary::remove_leftovers(here);
-    rustix::fs::statat(here, name, AtFlags::SYMLINK_NOFOLLOW).is_err_and(|errno| errno == Errno::NOENT)
+    crate::sys::fs::statat(here, name, AtFlags::SYMLINK_NOFOLLOW).is_err_and(|errno| errno == Errno::NOENT)
 }
 
 /// The names in a folder, and which of them are folders.
@@ -215,10 +214,10 @@ fn names(folder: BorrowedFd) -> Result<Vec<(OsString, bool)>, Errno> {
     Ok(names)
 }
 
-fn is_folder(folder: BorrowedFd, entry: &rustix::fs::DirEntry) -> bool {
+fn is_folder(folder: BorrowedFd, entry: &crate::sys::fs::DirEntry) -> bool {
     match entry.file_type() {
-        FileType::Unknown => rustix::fs::statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory),
+        FileType::Unknown => crate::sys::fs::statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| crate::sys::fs::file_type(stat.st_mode) == FileType::Directory),
         kind => kind == FileType::Directory,
     }
 }

@@ -1,10 +1,9 @@
 //! Renames that replace nothing. Knows nothing of locks, and of what may be moved.
 
-use rustix::fs::{AtFlags, FileType, RenameFlags, Stat};
-use rustix::io::Errno;
-
 use super::failpoint;
 use super::resolve::{ResolvedPath, file_type};
+use crate::sys::fs::{AtFlags, FileType, RenameFlags, Stat};
+use crate::sys::io::Errno;
 
 /// What became of a rename that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +16,7 @@ pub(crate) enum Renamed {
 
 /// Renames without replacing anything.
 pub(crate) fn rename_to_free(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Errno> {
-    match rustix::fs::renameat_with(&from.dir, &from.name, &to.dir, &to.name, RenameFlags::NOREPLACE) {
+    match crate::sys::fs::renameat_with(&from.dir, &from.name, &to.dir, &to.name, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => rename_without_flag(from, to),
         renamed => renamed.map(|()| Renamed::Moved),
     }
@@ -29,11 +28,13 @@ fn rename_without_flag(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed
         // A folder has no second name. The kernel refuses to replace a file or a folder that is not empty.
         return match to.restat()? {
             Some(_) => Err(Errno::EXIST),
-            None => rustix::fs::renameat(&from.dir, &from.name, &to.dir, &to.name).map(|()| Renamed::Moved),
+            None => {
+                crate::sys::fs::renameat(&from.dir, &from.name, &to.dir, &to.name).map(|()| Renamed::Moved)
+            }
         };
     }
     // A hard link fails too if the name exists.
-    rustix::fs::linkat(&from.dir, &from.name, &to.dir, &to.name, AtFlags::empty())?;
+    crate::sys::fs::linkat(&from.dir, &from.name, &to.dir, &to.name, AtFlags::empty())?;
     remove_old_name(from, to).inspect_err(|_| {
         // It has two names now; the new one must not stay.
         let _ = remove(to);
@@ -52,18 +53,18 @@ fn remove_old_name(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Er
 }
 
 fn remove(place: &ResolvedPath) -> Result<(), Errno> {
-    rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::empty())
+    crate::sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty())
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
-    use std::os::fd::OwnedFd;
     use std::path::Path;
     use std::sync::Arc;
 
     use super::super::resolve::LastLink;
     use super::*;
+    use crate::sys::fd::OwnedFd;
 
     /// Renames the file `old` to `new`. Another program acts while the file has both names. Returns what became of it, and
     /// the contents of both.

@@ -8,17 +8,16 @@
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
-use rustix::io::Errno;
-
 use super::temporary;
 use super::view::OpenFile;
+use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
+use crate::sys::ffi::{OsStrExt, OsStringExt};
+use crate::sys::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
+use crate::sys::io::Errno;
 
 /// Maximum number of links followed, as in the kernel.
 const MAX_LINKS: usize = 40;
@@ -123,7 +122,7 @@ impl ResolvedPath {
     /// Opens the entry, which must be a directory, for reading.
     pub(crate) fn open_folder(&self) -> Result<OwnedFd, ResolveError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match rustix::fs::openat(&self.dir, &self.name, flags, Mode::empty()) {
+        match crate::sys::fs::openat(&self.dir, &self.name, flags, Mode::empty()) {
             Ok(fd) => Ok(fd),
             Err(Errno::LOOP) => Err(ResolveError::Forbidden),
             Err(errno) => Err(errno.into()),
@@ -138,12 +137,12 @@ impl ResolvedPath {
 
     /// Opens the file for reading. `None` if the entry has changed since it was found: resolve it again.
     pub(crate) fn open(&self) -> Result<Option<OpenFile>, ResolveError> {
-        let file = match rustix::fs::openat(&self.dir, &self.name, OPEN, Mode::empty()) {
+        let file = match crate::sys::fs::openat(&self.dir, &self.name, OPEN, Mode::empty()) {
             Ok(fd) => File::from(fd),
             Err(Errno::LOOP | Errno::NOENT | Errno::NXIO) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         };
-        let stat = rustix::fs::fstat(&file)?;
+        let stat = crate::sys::fs::fstat(&file)?;
         Ok((file_type(&stat) == FileType::RegularFile).then(|| OpenFile::new(file, stat)))
     }
 
@@ -157,8 +156,8 @@ impl ResolvedPath {
     }
 
     /// Whether the process has this access to the file. `None` if the entry does not exist any more.
-    pub(crate) fn allows(&self, access: rustix::fs::Access) -> Option<bool> {
-        match rustix::fs::accessat(&self.dir, &self.name, access, AtFlags::EACCESS) {
+    pub(crate) fn allows(&self, access: crate::sys::fs::Access) -> Option<bool> {
+        match crate::sys::fs::accessat(&self.dir, &self.name, access, AtFlags::EACCESS) {
             Err(Errno::NOENT) => None,
             allowed => Some(allowed.is_ok()),
         }
@@ -172,11 +171,11 @@ pub(crate) fn regular_file(root: &OwnedFd, name: &OsStr) -> Option<Stat> {
 
 /// What kind of entry this is.
 pub(crate) fn file_type(stat: &Stat) -> FileType {
-    FileType::from_raw_mode(stat.st_mode)
+    crate::sys::fs::file_type(stat.st_mode)
 }
 
 fn stat_entry(dir: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
-    rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+    crate::sys::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
 /// Opens the directory `parent` below `root` if no component is a link. `None` for any problem, and if the kernel has no
@@ -190,7 +189,7 @@ fn open_parent(root: &Arc<OwnedFd>, parent: &Path) -> Option<Arc<OwnedFd>> {
         return None;
     }
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    match rustix::fs::openat2(root, parent, PASS, Mode::empty(), beneath) {
+    match crate::sys::fs::openat2(root, parent, PASS, Mode::empty(), beneath) {
         Ok(fd) => Some(Arc::new(fd)),
         Err(errno) => {
             // Before Linux 5.6 there is none; some sandboxes refuse it.
@@ -264,7 +263,7 @@ fn by_steps(root: &Arc<OwnedFd>, path: &Path, last: LastLink) -> Result<Resolved
     }
     // The path ends in a directory.
     let Some(Level { name, stat, .. }) = way.pop() else {
-        let (stat, real) = (Some(rustix::fs::fstat(root)?), (links > 0).then(PathBuf::new));
+        let (stat, real) = (Some(crate::sys::fs::fstat(root)?), (links > 0).then(PathBuf::new));
         return Ok(ResolvedPath { dir: root.clone(), name: ".".into(), stat, missing: Vec::new(), real });
     };
     Ok(found(way.last().map_or(root, |level| &level.handle), &way, name, stat, links))
@@ -296,7 +295,7 @@ fn real_path<'n>(way: &'n [Level], then: impl IntoIterator<Item = &'n OsString>)
 }
 
 fn open_directory(here: BorrowedFd, name: &OsStr) -> Result<Arc<OwnedFd>, ResolveError> {
-    match rustix::fs::openat(here, name, PASS, Mode::empty()) {
+    match crate::sys::fs::openat(here, name, PASS, Mode::empty()) {
         Ok(fd) => Ok(Arc::new(fd)),
         // The entry was replaced after it was looked up.
         Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => Err(ResolveError::Moved),
@@ -306,7 +305,7 @@ fn open_directory(here: BorrowedFd, name: &OsStr) -> Result<Arc<OwnedFd>, Resolv
 
 /// The components of a relative link's target.
 fn read_link(here: BorrowedFd, name: &OsStr) -> Result<Vec<OsString>, ResolveError> {
-    let target = match rustix::fs::readlinkat(here, name, Vec::new()) {
+    let target = match crate::sys::fs::readlinkat(here, name, Vec::new()) {
         Ok(target) => target.into_bytes(),
         // The entry was replaced after it was looked up.
         Err(Errno::INVAL | Errno::NOENT) => return Err(ResolveError::Moved),
@@ -320,7 +319,7 @@ fn read_link(here: BorrowedFd, name: &OsStr) -> Result<Vec<OsString>, ResolveErr
 
 /// Like [`ResolvedPath::open_as_found`], for an entry of `dir` that was found as `stat`.
 pub(crate) fn open_as_found(dir: impl AsFd, name: &OsStr, stat: Stat) -> Option<OpenFile> {
-    let file = rustix::fs::openat(dir, name, OPEN, Mode::empty()).ok()?;
+    let file = crate::sys::fs::openat(dir, name, OPEN, Mode::empty()).ok()?;
     Some(OpenFile::new(File::from(file), stat))
 }
 

@@ -6,15 +6,14 @@
 //! and for other reads at most once a second. Knows no files.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{Mode, OFlags, Stat};
-
 use super::file_system::{self, FileSystem};
 use crate::engine::{Error, Result};
+use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
+use crate::sys::fs::{Mode, OFlags, Stat};
 
 /// How long reads use a handle before the path is checked again.
 const TRUSTED: Duration = Duration::from_secs(1);
@@ -44,8 +43,8 @@ pub(crate) struct Folder {
 impl Folder {
     fn open(path: &Path) -> io::Result<Folder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = rustix::fs::open(path, flags, Mode::empty())?;
-        let stat = rustix::fs::fstat(&handle)?;
+        let handle = crate::sys::fs::open(path, flags, Mode::empty())?;
+        let stat = crate::sys::fs::fstat(&handle)?;
         let file_system = file_system::of(&handle);
         Ok(Folder { handle: Arc::new(handle), dev: stat.st_dev, ino: stat.st_ino, file_system })
     }
@@ -123,7 +122,7 @@ impl Root {
 
     /// Whether the path names `folder` now.
     pub(crate) fn names(&self, folder: &Folder) -> bool {
-        rustix::fs::stat(&self.path).is_ok_and(|stat| folder.is(&stat))
+        crate::sys::fs::stat(&self.path).is_ok_and(|stat| folder.is(&stat))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

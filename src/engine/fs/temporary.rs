@@ -9,13 +9,12 @@ use std::ffi::{CStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, PoisonError};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
-use rustix::process::geteuid;
-
 use super::lock;
+use crate::sys::fd::{AsFd, BorrowedFd};
+use crate::sys::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use crate::sys::process::geteuid;
 
 /// The prefix of the names of temporary files; sixteen hexadecimal digits follow.
 const PREFIX: &str = ".file-editor-tmp-";
@@ -45,7 +44,7 @@ impl Cleared {
     /// Removes the leftovers in `dir`, unless that was done before. Errors are ignored: a leftover is hidden,
     /// and clients cannot name it.
     pub(crate) fn clear_once(&self, dir: impl AsFd) {
-        let Ok(stat) = rustix::fs::fstat(&dir) else { return };
+        let Ok(stat) = crate::sys::fs::fstat(&dir) else { return };
         let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if folders.len() >= MOST {
             folders.clear();
@@ -62,7 +61,7 @@ impl Cleared {
 pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
     // The handle may be opened with O_PATH.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let dir = rustix::fs::openat(dir, ".", flags, Mode::empty())?;
+    let dir = crate::sys::fs::openat(dir, ".", flags, Mode::empty())?;
     let dir = dir.as_fd();
     let mut removed = 0;
     for entry in Dir::read_from(dir)? {
@@ -74,31 +73,31 @@ pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
 }
 
 fn remove_if_left(dir: BorrowedFd, name: &CStr) -> bool {
-    let find = || rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+    let find = || crate::sys::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok();
     // Nothing else is opened, because to open a FIFO or a device can have effects.
     if !find().is_some_and(|stat| is_ours(dir, &stat)) {
         return false;
     }
     let open = |access| {
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        rustix::fs::openat(dir, name, flags, Mode::empty())
+        crate::sys::fs::openat(dir, name, flags, Mode::empty())
     };
     // Some network file systems lock only files open for writing, which the file's mode may forbid.
     let Ok(file) = open(OFlags::RDWR).or_else(|_| open(OFlags::RDONLY)).map(File::from) else { return false };
     let is_same = |stat: Stat| {
         is_ours(dir, &stat)
-            && rustix::fs::fstat(&file)
+            && crate::sys::fs::fstat(&file)
                 .is_ok_and(|open| (open.st_dev, open.st_ino) == (stat.st_dev, stat.st_ino))
     };
     // Locked until the file is removed: a writer checks, after locking, that its file still has a name.
     lock::try_lock(&file).unwrap_or(false)
         && find().is_some_and(is_same)
-        && rustix::fs::unlinkat(dir, name, AtFlags::empty()).is_ok()
+        && crate::sys::fs::unlinkat(dir, name, AtFlags::empty()).is_ok()
 }
 
 /// Whether a file in `dir` with such a name can be ours. Ignores its mode, which may be that of the old file.
 fn is_ours(dir: BorrowedFd, stat: &Stat) -> bool {
-    let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    let regular = crate::sys::fs::file_type(stat.st_mode) == FileType::RegularFile;
     // Only the superuser can give files to other users, which happens before the rename.
     let own = stat.st_uid == geteuid().as_raw() || geteuid().is_root();
     // Where a new file cannot be renamed, it is linked under its name; a crash may leave both names.
@@ -114,11 +113,11 @@ fn has_both_names(dir: BorrowedFd, stat: &Stat) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::OwnedFd;
     use std::os::unix::fs::{PermissionsExt, chown};
     use std::path::PathBuf;
 
     use super::*;
+    use crate::sys::fd::OwnedFd;
 
     struct Folder(tempfile::TempDir, OwnedFd);
 
@@ -174,7 +173,8 @@ mod tests {
         folder.file(&kept[4]);
         folder.file(&kept[5]);
         let fifo = folder.0.path().join(&kept[6]);
-        rustix::fs::mknodat(rustix::fs::CWD, fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        crate::sys::fs::mknodat(crate::sys::fs::CWD, fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
+            .unwrap();
         folder.file(&nth('5'));
         assert_eq!(remove_leftovers(&folder.1).unwrap(), 1);
         let mut expected = kept.to_vec();

@@ -8,7 +8,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::Stat;
+use crate::sys::fs::Stat;
 
 /// Longer than a tick of any kernel's coarse clock.
 const TICK_NS: i128 = 20_000_000;

@@ -8,14 +8,14 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use memmap2::{Mmap, MmapOptions};
-use rustix::fs::Stat;
 
 use super::sigbus::Guard;
 use super::version::FileStamp;
+use crate::sys::fs::FileExt;
+use crate::sys::fs::Stat;
 
 /// Up to this many bytes are read into the heap: there a copy is cheaper than a map, and cannot fault.
 pub const MAP_CUTOFF: usize = 64 * 1024;
@@ -59,7 +59,7 @@ impl OpenFile {
     /// because a program can set the time of the last write back. Exception: when an edit replaces the file,
     /// it only loses its name; its bytes stay the same.
     pub fn unchanged(&self) -> bool {
-        rustix::fs::fstat(&self.file).is_ok_and(|now| {
+        crate::sys::fs::fstat(&self.file).is_ok_and(|now| {
             let stamp = FileStamp::of(&now);
             stamp == self.stamp || (stamp.same_content(&self.stamp) && now.st_nlink < self.stat.st_nlink)
         })
@@ -67,7 +67,7 @@ impl OpenFile {
 
     /// Whether the whole stamp is unchanged.
     pub(crate) fn is_as_found(&self) -> bool {
-        rustix::fs::fstat(&self.file).is_ok_and(|stat| FileStamp::of(&stat) == self.stamp)
+        crate::sys::fs::fstat(&self.file).is_ok_and(|stat| FileStamp::of(&stat) == self.stamp)
     }
 
     /// The bytes of `window` (clamped to the file): a small part is copied, a large one is mapped.
@@ -155,7 +155,7 @@ impl Bytes {
 /// The bytes of `window` if all are in the page cache. `None` if not, or if the file system does not say.
 #[cfg(target_os = "linux")]
 fn read_cached(file: &File, window: &Range<usize>) -> Option<Vec<u8>> {
-    use rustix::io::{ReadWriteFlags, preadv2};
+    use crate::sys::io::{ReadWriteFlags, preadv2};
     let mut bytes = vec![0; window.len()];
     if window.is_empty() {
         return Some(bytes);
@@ -184,7 +184,7 @@ mod tests {
     fn open(bytes: &[u8]) -> (File, Arc<OpenFile>) {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        let stat = rustix::fs::fstat(&file).unwrap();
+        let stat = crate::sys::fs::fstat(&file).unwrap();
         (file.try_clone().unwrap(), Arc::new(OpenFile::new(file, stat)))
     }
 
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(view.bytes().iter().filter(|&&byte| byte == 0).count(), bytes.len());
         writer.write_all_at(&bytes, 0).unwrap();
         // As if the file had had this state when it was opened.
-        let now = OpenFile::new(writer.try_clone().unwrap(), rustix::fs::fstat(&writer).unwrap());
+        let now = OpenFile::new(writer.try_clone().unwrap(), crate::sys::fs::fstat(&writer).unwrap());
         let view = FileView { file: Arc::new(now), ..view };
         assert!(view.file().unchanged() && !view.unchanged());
     }
@@ -260,7 +260,7 @@ mod tests {
         std::fs::write(named.path(), "old").unwrap();
         let open = || {
             let file = File::open(named.path()).unwrap();
-            let stat = rustix::fs::fstat(&file).unwrap();
+            let stat = crate::sys::fs::fstat(&file).unwrap();
             OpenFile::new(file, stat)
         };
         let (before, changed_at) = (open(), named.as_file().metadata().unwrap().modified().unwrap());

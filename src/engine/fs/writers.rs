@@ -15,12 +15,12 @@
 //! Every later write then changes the stamp, unless the clock is too coarse ([`FileStamp::is_racy`]).
 //!
 //! [`FileStamp::is_racy`]: super::version::FileStamp::is_racy
-#![allow(unsafe_code)] // Three system calls that rustix does not offer.
+#![allow(unsafe_code)] // Three system calls without a safe wrapper.
 
 use std::fs::File;
-use std::os::fd::AsRawFd;
 
 use super::file_system::{FileSystem, WriteBarrier};
+use crate::sys::fd::AsRawFd;
 
 /// Whether programs have a file open or mapped for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +68,8 @@ fn ignore_lease_breaks() {
 pub(crate) fn wait_for_running_write(file: &File, system: FileSystem) {
     // Only the return of the calls matters, not their results.
     match system.write_barrier {
-        WriteBarrier::Seek => drop(rustix::fs::seek(file, rustix::fs::SeekFrom::Data(0))),
-        WriteBarrier::Read => drop(rustix::io::pread(file, &mut [0; 1], 0)),
+        WriteBarrier::Seek => drop(crate::sys::fs::seek(file, crate::sys::fs::SeekFrom::Data(0))),
+        WriteBarrier::Read => drop(crate::sys::io::pread(file, &mut [0; 1], 0)),
         WriteBarrier::None => {}
     }
 }
@@ -109,10 +109,10 @@ fn has_no_dirty_page(file: &File) -> bool {
 #[allow(clippy::print_stdout)] // Tests print what they skip.
 mod tests {
     use std::io::Write;
-    use std::os::fd::AsFd;
 
     use super::*;
     use crate::engine::fs::file_system;
+    use crate::sys::fd::AsFd;
 
     fn file() -> (tempfile::NamedTempFile, File, FileSystem) {
         let mut named = tempfile::NamedTempFile::new().unwrap();
@@ -163,7 +163,7 @@ mod tests {
         if !system.shows_writers {
             return println!("skipped: this file system does not show writers");
         }
-        rustix::fs::fsync(named.as_file().as_fd()).unwrap();
+        crate::sys::fs::fsync(named.as_file().as_fd()).unwrap();
         wait_for_running_write(&file, system);
         if !every_write_would_show(&file, system) {
             return println!("skipped: the kernel has no cachestat(2), or refuses it");

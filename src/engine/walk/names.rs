@@ -2,15 +2,13 @@
 //!
 //! Reads a folder, and asks for the kinds of entries where the order needs them; knows no paths and nothing that is excluded, except `.git` and the files of this program.
 
-use std::os::fd::OwnedFd;
-
-use rustix::fs::{Dir, FileType};
-
 use super::{EntryKind, WalkOrder, failed, kind_of, stat};
 use crate::engine::Result;
 use crate::engine::fs::temporary;
 use crate::engine::ignored::RuleFiles;
 use crate::engine::path::is_git;
+use crate::sys::fd::OwnedFd;
+use crate::sys::fs::{Dir, FileType};
 
 /// The names in one folder, sorted. They share one buffer, so that many entries cost few allocations.
 #[derive(Debug)]

@@ -6,8 +6,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rustix::fs::Mode;
-
 use super::folders::{Found, Freshness, Want};
 use super::write::{NewContent, Stopped};
 use super::{ATTEMPTS, Workspace};
@@ -18,6 +16,7 @@ use crate::engine::path::FilePath;
 use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use crate::engine::text::splice::EditPlan;
 use crate::engine::{Control, Error, FileVersion, MissingFile, Result};
+use crate::sys::fs::Mode;
 
 /// What a change may do, and on which state of the file.
 #[derive(Debug, Clone)]

@@ -7,8 +7,6 @@
 use std::io::Write;
 use std::mem;
 
-use rustix::fs::{AtFlags, Mode};
-
 use super::Workspace;
 use super::folders::{Found, Want};
 use super::write::Stopped;
@@ -17,6 +15,7 @@ use crate::engine::fs::parents::Parents;
 use crate::engine::fs::resolve::ResolvedPath;
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
+use crate::sys::fs::{AtFlags, Mode};
 
 /// A file to create.
 #[derive(Debug)]
@@ -144,7 +143,7 @@ impl Drop for Made {
             // Another program may have put its own file there.
             let is_ours = place.restat().ok().flatten().is_some_and(|now| (now.st_dev, now.st_ino) == id);
             if is_ours {
-                let _ = rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::empty());
+                let _ = crate::sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty());
             }
         }
         self.parents.drain(..).rev().for_each(Parents::remove);

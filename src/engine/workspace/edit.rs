@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use rustix::fs::Access;
-
 use super::change::{ChangeOptions, Changed};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::encoding::{Encoding, EncodingChoice, Likely, TextEncoding};
@@ -12,6 +10,7 @@ use crate::engine::text::line_edit::{self, LineEdits};
 use crate::engine::text::lines::{BLOCK_SHIFT, BOM, IndexBuilder, LineIndex};
 use crate::engine::text::splice::{EditPlan, Splice};
 use crate::engine::{Control, Error, Result};
+use crate::sys::fs::Access;
 
 /// The result of an edit by lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,12 +3,8 @@
 //! Nothing outside the folder is reached through its handle, by no link either. Knows no text and no encodings.
 
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::sync::Arc;
-
-use rustix::fs::{Dir, FileType};
 
 use super::folders::{Want, refused};
 use super::{ATTEMPTS, Workspace};
@@ -18,6 +14,9 @@ use crate::engine::fs::view::OpenFile;
 use crate::engine::path::FilePath;
 use crate::engine::walk::EntryKind;
 use crate::engine::{Control, Error, Result, Share};
+use crate::sys::fd::OwnedFd;
+use crate::sys::ffi::OsStringExt;
+use crate::sys::fs::{Dir, FileType};
 
 /// See the module.
 #[derive(Debug, Clone)]

@@ -6,15 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::FileType;
-use rustix::io::Errno;
-
 use super::OpenError;
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::resolve::{LastLink, ResolveError, ResolvedPath, file_type};
 use crate::engine::fs::root::{Folder, Root};
 use crate::engine::path::{FilePath, FolderPaths, is_in_git};
 use crate::engine::{Error, Result};
+use crate::sys::fs::FileType;
+use crate::sys::io::Errno;
 
 #[derive(Debug)]
 pub(super) struct Folders {
@@ -254,7 +253,8 @@ impl Folders {
         if Arc::ptr_eq(&found.place.dir, found.folder.handle()) {
             return true;
         }
-        let id = |place: &ResolvedPath| rustix::fs::fstat(&place.dir).map(|stat| (stat.st_dev, stat.st_ino));
+        let id =
+            |place: &ResolvedPath| crate::sys::fs::fstat(&place.dir).map(|stat| (stat.st_dev, stat.st_ino));
         let now = self.resolve(&found.folder, path, found.want);
         now.is_ok_and(|now| {
             now.missing.is_empty()

@@ -1,7 +1,5 @@
 //! Lists the files of the folder, or of its whole tree where names are paths (contract 4, 12).
 
-use rustix::fs::{Mode, OFlags};
-
 use super::Workspace;
 use super::folders::refused;
 use crate::engine::fs::lease;
@@ -10,6 +8,7 @@ use crate::engine::list::{self, DirEntry, ListOptions, ListedFolder, Listing, Na
 use crate::engine::path::{MAX_PATH, NamePolicy, admits};
 use crate::engine::walk::{EntryKind, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
 use crate::engine::{Control, Error, Result};
+use crate::sys::fs::{Mode, OFlags};
 
 impl Workspace {
     /// All files (contract 4, `list_files`). `with_access` also asks for read and write permission.
@@ -64,7 +63,7 @@ impl Workspace {
     ) -> Result<Names> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let gone = |errno| list::out_of_means(errno).unwrap_or(Error::FolderGone);
-        let opened = rustix::fs::openat(folder.root, ".", flags, Mode::empty()).map_err(gone)?;
+        let opened = crate::sys::fs::openat(folder.root, ".", flags, Mode::empty()).map_err(gone)?;
         let walk_options = WalkOptions {
             order: WalkOrder::Path,
             cross_mounts: self.options.cross_mounts,
@@ -129,7 +128,7 @@ fn admitted(path: &[u8]) -> Option<&str> {
 
 /// Whether the current entry is a regular file, or a link to one.
 fn leads_to_file(walk: &Walk, entry: WalkEntry) -> bool {
-    let is_file = |stat: rustix::fs::Stat| EntryKind::of_mode(stat.st_mode) == EntryKind::File;
+    let is_file = |stat: crate::sys::fs::Stat| EntryKind::of_mode(stat.st_mode) == EntryKind::File;
     entry.kind == EntryKind::File || walk.stat_of_target().is_some_and(is_file)
 }
 

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use rustix::fs::Access;
-
 use super::Workspace;
 use super::folders::Found;
 use crate::engine::fs::lock::{LockTurn, Locked, PathKey, PathLock};
@@ -12,6 +10,7 @@ use crate::engine::fs::resolve::ResolvedPath;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
+use crate::sys::fs::Access;
 
 impl Workspace {
     /// Opens and locks the existing file of `found`, which may have at most `max` bytes. `None` if the entry was replaced
@@ -53,7 +52,7 @@ impl Workspace {
         until: Instant,
         control: &Control,
     ) -> Result<LockTurn<'w>> {
-        let dir = rustix::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
+        let dir = crate::sys::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
         let key: PathKey = (dir.st_dev, dir.st_ino, place.name.clone());
         if let Some(turn) = held.filter(|turn| *turn.key() == key) {
             return Ok(turn);

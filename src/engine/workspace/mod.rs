@@ -4,9 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use rustix::fs::{Access, Mode};
-use rustix::io::Errno;
-
 use self::folders::{Folders, Found, Freshness, Want, refused};
 use crate::engine::cache::IndexCache;
 use crate::engine::command::Commands;
@@ -24,6 +21,8 @@ use crate::engine::fs::write_wait::WriteWaits;
 use crate::engine::path::{FilePath, FolderPaths, NamePolicy};
 use crate::engine::search::FilterCache;
 use crate::engine::{Budget, Control, Error, Result, list};
+use crate::sys::fs::{Access, Mode};
+use crate::sys::io::Errno;
 
 mod change;
 mod commands;
@@ -155,7 +154,7 @@ impl Workspace {
             let folder = root.folder().map_err(gone)?;
             if !options.read_only {
                 let access = Access::WRITE_OK | Access::EXEC_OK;
-                rustix::fs::accessat(&folder, ".", access, rustix::fs::AtFlags::EACCESS)
+                crate::sys::fs::accessat(&folder, ".", access, crate::sys::fs::AtFlags::EACCESS)
                     .map_err(|_| OpenError::NotWritable(root.path().into()))?;
                 cleared.clear_once(folder.handle());
             }
@@ -165,8 +164,8 @@ impl Workspace {
             FilterStore::open(dir, served).map_err(|error| OpenError::FilterDir(dir.clone(), error))
         };
         let filter_store = options.filter_dir.as_ref().map(open_store).transpose()?;
-        let umask = rustix::process::umask(Mode::empty());
-        rustix::process::umask(umask);
+        let umask = crate::sys::process::umask(Mode::empty());
+        crate::sys::process::umask(umask);
         Ok(Workspace {
             folders,
             plans: Budget::new(PLANS_HELD * options.max_request as usize),

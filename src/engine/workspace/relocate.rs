@@ -3,11 +3,7 @@
 //! Calls that concern two paths queue for them in the order of the paths, so that two of them never wait for each other.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-
-use rustix::fs::{Access, AtFlags, FileType};
-use rustix::io::Errno;
 
 use super::change::ChangeOptions;
 use super::folders::{Found, Freshness, Want};
@@ -24,6 +20,9 @@ use crate::engine::fs::view::OpenFile;
 use crate::engine::fs::{failpoint, remove};
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
+use crate::sys::fd::{AsFd, OwnedFd};
+use crate::sys::fs::{Access, AtFlags, FileType};
+use crate::sys::io::Errno;
 
 impl Workspace {
     /// Moves the entry at `source`, links followed, to `target`, which must not exist.
@@ -109,7 +108,7 @@ impl Workspace {
         (to, target): (&Found, &FilePath),
         control: &Control,
     ) -> Result<(), Stopped> {
-        let mode = rustix::fs::Mode::from_raw_mode(file.stat().st_mode & 0o777).difference(self.umask);
+        let mode = crate::sys::fs::mode(file.stat().st_mode & 0o777).difference(self.umask);
         let mut new = AtomicFile::create(&to.place.dir).map_err(ReplaceError::from)?;
         // The caller tells why the operation was stopped.
         let check = |copied| {
@@ -158,7 +157,7 @@ impl Workspace {
         } else {
             control.begin_commit()?;
         }
-        if let Err(errno) = rustix::fs::unlinkat(&place.dir, &place.name, kind) {
+        if let Err(errno) = crate::sys::fs::unlinkat(&place.dir, &place.name, kind) {
             if removed == 0 {
                 control.undo_commit();
             }
@@ -248,7 +247,7 @@ impl Workspace {
         control: &Control,
     ) -> Result<[Option<LockTurn<'_>>; 2]> {
         let key = |place: &ResolvedPath| {
-            rustix::fs::fstat(&place.dir).map(|dir| (dir.st_dev, dir.st_ino, place.name.clone()))
+            crate::sys::fs::fstat(&place.dir).map(|dir| (dir.st_dev, dir.st_ino, place.name.clone()))
         };
         let (first, second) = if key(one.0).ok() <= key(other.0).ok() { (one, other) } else { (other, one) };
         let turn = |(place, path): (&ResolvedPath, &FilePath)| {
@@ -328,7 +327,7 @@ fn flush(folders: &[OwnedFd]) -> Result<()> {
 /// Refuses to empty a folder that then could not be removed. Some reasons only the removal shows.
 fn check_may_remove(path: &FilePath, place: &ResolvedPath) -> Result<()> {
     let access = Access::WRITE_OK | Access::EXEC_OK;
-    match rustix::fs::accessat(&place.dir, ".", access, AtFlags::EACCESS) {
+    match crate::sys::fs::accessat(&place.dir, ".", access, AtFlags::EACCESS) {
         Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(Error::write(path.sent(), errno)),
         _ => Ok(()),
     }

@@ -139,7 +139,7 @@ fn a_read_at_once_shows_the_file_that_has_the_name_now() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");
     std::fs::write(&path, "old\n").unwrap();
-    let stamp = || FileStamp::of(&rustix::fs::stat(&path).unwrap());
+    let stamp = || FileStamp::of(&crate::sys::fs::stat(&path).unwrap());
     let until_rested = || while stamp().is_racy(std::time::SystemTime::now()) {};
     let workspace = open(dir.path());
     let name = workspace.parse_path("a").unwrap();

@@ -4,8 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, Mode, Statx, StatxFlags};
-
 use super::folders::{Found, Freshness, Want, refused};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::parents::Parents;
@@ -13,6 +11,7 @@ use crate::engine::fs::resolve::ResolvedPath;
 use crate::engine::path::FilePath;
 use crate::engine::walk::{EntryKind, Walk, WalkOptions, WalkStep};
 use crate::engine::{Control, Error, Result};
+use crate::sys::fs::{AtFlags, Mode, Statx, StatxFlags};
 
 /// Bounds of the search for a missing file in other folders.
 const ENTRIES_SEARCHED: usize = 2_000;
@@ -73,7 +72,7 @@ impl Workspace {
         }
         let fields = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
         let flags = AtFlags::SYMLINK_NOFOLLOW;
-        let stat = rustix::fs::statx(&found.place.dir, &found.place.name, flags, fields)
+        let stat = crate::sys::fs::statx(&found.place.dir, &found.place.name, flags, fields)
             .map_err(|errno| Error::read(path.sent(), errno))?;
         Ok(entry_info(&stat))
     }
@@ -161,7 +160,7 @@ impl Workspace {
 }
 
 fn entry_info(stat: &Statx) -> EntryInfo {
-    let milliseconds = |time: rustix::fs::StatxTimestamp| {
+    let milliseconds = |time: crate::sys::fs::StatxTimestamp| {
         time.tv_sec.saturating_mul(1_000).saturating_add(i64::from((time.tv_nsec + 500_000) / 1_000_000))
     };
     let mode = u32::from(stat.stx_mode);

@@ -2,7 +2,6 @@
 
 use crate::engine::stable_sort_by;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use super::report::{AuthorCommits, Churn, FileChurn};
 use super::threads::count_all;
 use super::walk::{PeriodCommit, Walked, walk};
 use crate::engine::{Control, FilePath, Workspace};
+use crate::sys::ffi::OsStrExt;
 
 /// Commits whose changes are held at a time.
 const AT_A_TIME: usize = 1_024;

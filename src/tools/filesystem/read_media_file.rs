@@ -6,11 +6,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::version_meta;
 use crate::engine::{Control, Error, FilePath, Result, Workspace};
+use crate::sys::ffi::OsStrExt;
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{Call, MediaItem, Members, OutputKinds, ParseOptions, Reply, Tool};
 

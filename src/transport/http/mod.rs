@@ -21,7 +21,6 @@ use std::time::Duration;
 
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rustix::io::Errno;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
 use tokio::sync::{Semaphore, watch};
@@ -39,6 +38,7 @@ use super::{Shared, check_descriptors};
 use crate::engine::Budget;
 use crate::exec::{self, Executor};
 use crate::protocol::BLOCK;
+use crate::sys::io::Errno;
 
 /// Longest time between two requests of a connection, and for the head of one.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);

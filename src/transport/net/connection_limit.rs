@@ -1,6 +1,6 @@
 //! Limits open connections, so that descriptors remain for files (contract 8, a stuck server).
 
-use rustix::process::{Resource, getrlimit, setrlimit};
+use crate::sys::process::{Resource, getrlimit, setrlimit};
 
 /// Most connections if there are enough descriptors.
 const MAX_CONNECTIONS: usize = 2_000;

@@ -61,7 +61,7 @@ fn checked(at: *mut u8) -> *mut u8 {
 fn no_memory() {
     if is_starting() {
         wait_unless_first();
-        let _ = rustix::io::write(rustix::stdio::stderr(), NO_MEMORY);
+        let _ = crate::sys::io::write(crate::sys::stdio::stderr(), NO_MEMORY);
         // SAFETY: the call ends the process without running any more of its code.
         unsafe { libc::_exit(1) }
     }

@@ -16,7 +16,7 @@ pub(super) struct MemoryUse {
 
 /// The memory in use now.
 pub(super) fn used() -> Option<MemoryUse> {
-    statm(&fs::read_to_string("/proc/self/statm").ok()?, rustix::param::page_size() as u64)
+    statm(&fs::read_to_string("/proc/self/statm").ok()?, crate::sys::param::page_size() as u64)
 }
 
 /// The limit: the smallest limit of the process's control groups, or the machine's memory.

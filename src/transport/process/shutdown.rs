@@ -24,7 +24,7 @@ impl Signals {
         Ok(Signals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
-            _file_size: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
+            _file_size: signal(SignalKind::from_raw(crate::sys::process::Signal::XFSZ.as_raw()))?,
         })
     }
 

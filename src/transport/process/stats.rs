@@ -9,7 +9,6 @@ use std::convert::Infallible;
 use std::io;
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::unconstrained;
 use tokio::time::{MissedTickBehavior, interval_at};
@@ -18,6 +17,7 @@ use super::allocator;
 use super::memory::{self, MemoryUse};
 use crate::exec::METRICS;
 use crate::protocol::Category;
+use crate::sys::time::{ClockId, clock_gettime};
 
 /// The target of lines that the operator requests; shown at every level.
 pub const ASKED: &str = "asked";

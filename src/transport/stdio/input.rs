@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::OwnedFd;
-use rustix::io::Errno;
-
 use crate::engine::BOM;
+use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
+use crate::sys::fd::OwnedFd;
+use crate::sys::io::Errno;
 use crate::transport::net::body_buffer::BodyBuffer;
 
 /// The result of a wait for input.
@@ -25,7 +24,7 @@ pub(super) fn read(
     idle_after: Duration,
     mut idle: impl FnMut() -> bool,
 ) -> ReadResult {
-    let stdin = rustix::stdio::stdin();
+    let stdin = crate::sys::stdio::stdin();
     let timeout = Timespec { tv_sec: idle_after.as_secs() as i64, tv_nsec: 0 };
     let mut done = false;
     loop {
@@ -41,7 +40,7 @@ pub(super) fn read(
             // Input that cannot be polled is read directly.
             Err(_) => {}
         }
-        match rustix::io::read(stdin, &mut *buffer) {
+        match crate::sys::io::read(stdin, &mut *buffer) {
             Ok(len) => return ReadResult::Bytes(len),
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(_) => return ReadResult::Bytes(0),

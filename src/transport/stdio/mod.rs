@@ -11,8 +11,6 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::event::{EventfdFlags, eventfd};
-use rustix::fd::OwnedFd;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
@@ -25,6 +23,8 @@ use crate::exec::{self, BatchError, Ended, Executor, Notify, Pipeline, Task};
 use crate::protocol::{
     Answer, ConnectionState, Id, NO_ROOM, PendingCall, Service, Session, Step, code, refusal,
 };
+use crate::sys::event::{EventfdFlags, eventfd};
+use crate::sys::fd::OwnedFd;
 
 /// Bytes read at once.
 const READ_BUFFER: usize = 64 * 1024;
@@ -44,7 +44,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
     allocator::prepare();
     check_descriptors()?;
     // An error is ignored: standard output may be no pipe, or a pipe that cannot grow.
-    let _ = rustix::pipe::fcntl_setpipe_size(rustix::stdio::stdout(), PIPE);
+    let _ = crate::sys::pipe::fcntl_setpipe_size(crate::sys::stdio::stdout(), PIPE);
     // One thread for signals and timers.
     let mut runtime = runtime::Builder::new_current_thread();
     let runtime = exec::configure(&mut runtime, shared.max_in_flight).build()?;
@@ -67,7 +67,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
             biased;
             signal = signals.next() => {
                 tracing::info!(signal, "stopping");
-                rustix::io::write(&*wake, &1u64.to_ne_bytes())?;
+                crate::sys::io::write(&*wake, &1u64.to_ne_bytes())?;
                 if tokio::time::timeout(shutdown::GRACE, end).await.is_err() {
                     tracing::warn!("stopped with requests still in work");
                 }

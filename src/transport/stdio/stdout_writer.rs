@@ -5,11 +5,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-
 use crate::exec::{Notification, caught};
 use crate::protocol::{Answer, BLOCK, Pulled};
+use crate::sys::event::{PollFd, PollFlags, poll};
+use crate::sys::io::Errno;
 
 /// Bytes of a long answer that are written at once. Each write wakes the client; more bytes would not fit
 /// into the CPU cache.
@@ -134,9 +133,9 @@ impl Buffer {
 
     fn flush(&mut self) {
         let mut rest = &self.bytes[..self.len];
-        let stdout = rustix::stdio::stdout();
+        let stdout = crate::sys::stdio::stdout();
         while !rest.is_empty() && !self.closed {
-            match rustix::io::write(stdout, rest) {
+            match crate::sys::io::write(stdout, rest) {
                 Ok(written) => rest = &rest[written..],
                 Err(Errno::INTR) => {}
                 // The client made the pipe non-blocking.

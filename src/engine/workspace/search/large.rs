@@ -244,7 +244,7 @@ mod tests {
     fn view(text: &[u8]) -> Arc<FileView> {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(text).unwrap();
-        let stat = rustix::fs::fstat(&file).unwrap();
+        let stat = crate::sys::fs::fstat(&file).unwrap();
         Arc::new(Arc::new(OpenFile::new(file, stat)).view(0..text.len()).unwrap())
     }
 

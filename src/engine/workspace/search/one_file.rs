@@ -3,8 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rustix::fs::Stat;
-
 use super::delivery::Batch;
 use super::large::{self, LargeHits, LargeText};
 use super::source::Candidate;
@@ -15,6 +13,7 @@ use crate::engine::encoding::{Encoding, EncodingChoice};
 use crate::engine::fs::view::FileView;
 use crate::engine::search::{Hit, line_at, whole_lines};
 use crate::engine::{Error, FileStamp, Result};
+use crate::sys::fs::Stat;
 
 /// The largest file that is copied, in bytes.
 const MAX_PIECE: usize = 64 << 20;

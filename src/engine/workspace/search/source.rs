@@ -1,12 +1,8 @@
 //! The files of a search, in order: those of one walk after the other, or a single file.
 
 use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use rustix::fs::Stat;
 
 use super::{SearchCounts, SearchOptions, SearchPlace};
 use crate::engine::fs::file_system::{self, FileSystem};
@@ -15,6 +11,9 @@ use crate::engine::walk::{EntryKind, LeftOut, Passed, Walk, WalkOptions, WalkSte
 use crate::engine::workspace::Workspace;
 use crate::engine::workspace::folders::{Found, Want, refused};
 use crate::engine::{Control, Error, Result};
+use crate::sys::fd::OwnedFd;
+use crate::sys::ffi::OsStrExt;
+use crate::sys::fs::Stat;
 
 /// See the module.
 pub(super) struct Source<'s> {
@@ -219,7 +218,7 @@ impl<'s> Source<'s> {
         let base = path.as_os_str().len();
         let base = base + usize::from(base > 0);
         let (device, system) =
-            (rustix::fs::fstat(&folder).map_or(0, |stat| stat.st_dev), file_system::of(&folder));
+            (crate::sys::fs::fstat(&folder).map_or(0, |stat| stat.st_dev), file_system::of(&folder));
         let excludes = self.workspace.folders.excludes();
         let walk = Walk::new(&root, folder, &path, options, excludes, self.control)?;
         let counted = LeftOut::default();

@@ -3,10 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
-
-use rustix::fs::Stat;
 
 use super::source::Candidate;
 use crate::engine::fs::file_system;
@@ -16,6 +13,8 @@ use crate::engine::text::lines::BOM;
 use crate::engine::workspace::read::{Cacheable, Effort};
 use crate::engine::workspace::{ATTEMPTS, Workspace};
 use crate::engine::{Control, FileStamp, Result};
+use crate::sys::fs::FileExt;
+use crate::sys::fs::Stat;
 
 /// Up to this many bytes are read into the buffer of the thread, which is faster than a map.
 const MAX_COPY: usize = 1 << 20;

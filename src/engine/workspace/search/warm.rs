@@ -4,13 +4,10 @@
 
 use std::ffi::OsStr;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-
-use rustix::fs::Stat;
 
 use super::SearchOptions;
 use super::slots::lowest_priority;
@@ -26,6 +23,8 @@ use crate::engine::text::lines::LineIndex;
 use crate::engine::workspace::Workspace;
 use crate::engine::workspace::read::Cacheable;
 use crate::engine::{Control, FileStamp, Pattern, Result};
+use crate::sys::ffi::OsStrExt;
+use crate::sys::fs::Stat;
 
 /// The longest time of one warm-up.
 const LONGEST: Duration = Duration::from_secs(600);

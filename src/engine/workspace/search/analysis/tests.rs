@@ -64,7 +64,7 @@ fn a_file_is_analysed_again_only_after_it_has_changed() {
     }
     let workspace = Workspace::open(&[dir.path().into()], WorkspaceOptions::default()).unwrap();
     let settle = |name: &str| {
-        let stamp = || FileStamp::of(&rustix::fs::stat(dir.path().join(name)).unwrap());
+        let stamp = || FileStamp::of(&crate::sys::fs::stat(dir.path().join(name)).unwrap());
         while stamp().is_racy(SystemTime::now()) {}
     };
     settle("c");
