@@ -96,7 +96,7 @@ impl IgnoreRules {
             let room = self.room();
             let read = |here: &Arc<OwnedFd>| Level::read(here, &entered, RuleFiles::of(here), room);
             self.0.push(here.as_ref().map(read).unwrap_or_default());
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let flags = crate::sys::fs::ONLY_PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let next =
                 |here: Arc<OwnedFd>| crate::sys::fs::openat(&here, component, flags, Mode::empty()).ok();
             here = here.and_then(next).map(Arc::new);
@@ -208,7 +208,7 @@ fn with_blank_at_end(line: &str) -> Cow<'_, str> {
 /// The first `room` bytes of a file of rules, whole lines of them.
 fn read(folder: impl AsFd, name: &str, room: usize) -> Option<Vec<u8>> {
     let (parent, name) = name.rsplit_once('/').unwrap_or((".", name));
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = crate::sys::fs::ONLY_PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut here = None;
     for component in parent.split('/') {
         let from = here.as_ref().map_or(folder.as_fd(), OwnedFd::as_fd);

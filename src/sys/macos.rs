@@ -1,10 +1,56 @@
 //! macOS, where types differ from those of Linux: here they get the same form. Nothing of this file has run on a Mac yet.
 
-use std::os::fd::AsFd;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode};
-use rustix::io::Result;
+pub(crate) use libc::__error as errno_location;
+use memmap2::MmapMut;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::{Errno, Result};
 use rustix::path::Arg;
+
+/// For a folder that is only passed through: here it must be readable.
+pub(crate) const ONLY_PASS: OFlags = OFlags::empty();
+
+/// There is no such call: the way step by step finds the folder.
+pub(crate) fn open_beneath(_: impl AsFd, _: &Path, _: OFlags) -> Result<OwnedFd> {
+    Err(Errno::NOSYS)
+}
+
+/// The system does not say what is cached.
+pub(crate) fn read_if_cached(_: &File, _: &mut [u8], _: u64) -> Option<usize> {
+    None
+}
+
+/// The system copies no ranges: the caller copies them.
+pub(crate) fn copy_range(_: &File, _: Range<usize>, _: &File) -> io::Result<usize> {
+    Ok(0)
+}
+
+/// An empty file without a name; on the disk, because there are none in memory.
+pub(crate) fn memory_file(name: &str) -> io::Result<File> {
+    let path = std::env::temp_dir().join(format!("file-editor-{name}-{}", std::process::id()));
+    let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
+
+/// The size of a pipe cannot be set.
+pub(crate) fn set_pipe_size(_: impl AsFd, _: usize) -> Result<()> {
+    Err(Errno::NOSYS)
+}
+
+/// nice(2) would concern the whole process.
+pub(crate) fn lower_thread_priority(_: i32) {}
+
+/// Anonymous maps have small pages.
+pub(crate) fn no_huge_pages(_: &MmapMut) {}
+
+/// The C library has no such option.
+pub(crate) fn limit_arenas() {}
 
 /// What stat(2) tells, with the types of Linux.
 #[derive(Debug, Clone, Copy)]

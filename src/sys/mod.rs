@@ -15,7 +15,10 @@ use macos as system;
 
 /// Files and folders, by handles.
 pub(crate) mod fs {
-    pub(crate) use super::system::{Stat, fdatasync, file_type, fstat, fsync, lstat, mode, stat, statat};
+    pub(crate) use super::system::{
+        ONLY_PASS, Stat, copy_range, fdatasync, file_type, fstat, fsync, lstat, memory_file, mode,
+        open_beneath, stat, statat,
+    };
     pub(crate) use rustix::fs::*;
     pub(crate) use std::os::unix::fs::{DirBuilderExt, FileExt};
 }
@@ -32,6 +35,7 @@ pub(crate) mod ffi {
 
 /// Reading, writing, and errors of system calls.
 pub(crate) mod io {
+    pub(crate) use super::system::read_if_cached;
     pub(crate) use rustix::io::*;
 }
 
@@ -52,6 +56,11 @@ pub(crate) mod net {
     pub(crate) use std::os::unix::net::UnixStream;
 }
 
+/// Memory of the process.
+pub(crate) mod memory {
+    pub(crate) use super::system::{errno_location, limit_arenas, no_huge_pages};
+}
+
 /// What a machine is like.
 pub(crate) mod param {
     pub(crate) use rustix::param::page_size;
@@ -59,11 +68,12 @@ pub(crate) mod param {
 
 /// Pipes.
 pub(crate) mod pipe {
-    pub(crate) use rustix::pipe::*;
+    pub(crate) use super::system::set_pipe_size as set_size;
 }
 
 /// Processes and their limits.
 pub(crate) mod process {
+    pub(crate) use super::system::lower_thread_priority;
     pub(crate) use rustix::process::*;
     pub(crate) use std::os::unix::process::CommandExt;
 }

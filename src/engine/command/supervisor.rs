@@ -17,7 +17,6 @@ use super::session::Session;
 use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
 use crate::sys::fd::{AsFd, OwnedFd};
 use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::MemfdFlags;
 use crate::sys::io::Errno;
 use crate::sys::net::UnixStream;
 use crate::sys::process::CommandExt;
@@ -95,7 +94,7 @@ fn input(from: &mut impl Read, len: u64) -> io::Result<File> {
     if len == 0 {
         return File::open("/dev/null");
     }
-    let mut file = File::from(crate::sys::fs::memfd_create("stdin", MemfdFlags::CLOEXEC)?);
+    let mut file = crate::sys::fs::memory_file("stdin")?;
     if io::copy(from, &mut file)? != len {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

@@ -1,7 +1,6 @@
 //! Copies bytes from file to file inside the kernel: without a copy through the memory of this process, and on some
 //! file systems without a copy of the data at all.
 
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 
@@ -38,34 +37,11 @@ impl AtomicFile {
 
     /// Appends the bytes `range` of `source`, inside the kernel, as far as it can. Returns their number.
     pub(crate) fn copy_range_from(&mut self, source: &OpenFile, range: Range<usize>) -> io::Result<usize> {
-        let copied = copy(source.file(), range, &self.file)?;
+        let copied = crate::sys::fs::copy_range(source.file(), range, &self.file)?;
         self.written += copied as u64;
         failpoint::taken()?;
         Ok(copied)
     }
-}
-
-/// Copies the bytes `range` of `source` to the current position of `target`. Returns how many were copied: fewer if the
-/// system cannot copy between these files, or if `source` is shorter now.
-#[cfg(target_os = "linux")]
-fn copy(source: &File, range: Range<usize>, target: &File) -> io::Result<usize> {
-    use crate::sys::io::Errno;
-    let (mut at, end) = (range.start as u64, range.end as u64);
-    while at < end {
-        let left = (end - at) as usize;
-        match crate::sys::fs::copy_file_range(source, Some(&mut at), target, None, left) {
-            Ok(0) => break,
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => break,
-            Err(errno) => return Err(errno.into()),
-        }
-    }
-    Ok((at - range.start as u64) as usize)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn copy(_: &File, _: Range<usize>, _: &File) -> io::Result<usize> {
-    Ok(0)
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ impl Parents {
             failpoint::fsync(&open(here, OsStr::new("."), OFlags::RDONLY)?)?;
         }
         // A link that came meanwhile is not followed.
-        Ok(Arc::new(open(here, name, OFlags::PATH)?))
+        Ok(Arc::new(open(here, name, crate::sys::fs::ONLY_PASS)?))
     }
 
     /// Removes the directories, as far as they are empty.

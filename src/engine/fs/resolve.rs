@@ -16,7 +16,7 @@ use super::temporary;
 use super::view::OpenFile;
 use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
 use crate::sys::ffi::{OsStrExt, OsStringExt};
-use crate::sys::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
+use crate::sys::fs::{AtFlags, FileType, Mode, OFlags, ONLY_PASS, Stat};
 use crate::sys::io::Errno;
 
 /// Maximum number of links followed, as in the kernel.
@@ -34,7 +34,7 @@ const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 /// Flags for a directory that is only passed through.
-const PASS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const PASS: OFlags = ONLY_PASS.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// The directory entry of a path, after all links are resolved.
 #[derive(Debug, Clone)]
@@ -188,8 +188,7 @@ fn open_parent(root: &Arc<OwnedFd>, parent: &Path) -> Option<Arc<OwnedFd>> {
     if NO_OPENAT2.load(Ordering::Relaxed) {
         return None;
     }
-    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    match crate::sys::fs::openat2(root, parent, PASS, Mode::empty(), beneath) {
+    match crate::sys::fs::open_beneath(root, parent, PASS) {
         Ok(fd) => Some(Arc::new(fd)),
         Err(errno) => {
             // Before Linux 5.6 there is none; some sandboxes refuse it.

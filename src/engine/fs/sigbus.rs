@@ -108,10 +108,10 @@ fn cover_hole(address: usize) -> bool {
     // guard and the map are alive. Private zero pages keep every address in it readable. errno is restored
     // for the interrupted code.
     unsafe {
-        let errno = *libc::__errno_location();
+        let errno = *crate::sys::memory::errno_location();
         let flags = libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let covered = libc::mmap(from as *mut libc::c_void, end - from, libc::PROT_READ, flags, -1, 0);
-        *libc::__errno_location() = errno;
+        *crate::sys::memory::errno_location() = errno;
         covered != libc::MAP_FAILED
     }
 }

@@ -153,21 +153,13 @@ impl Bytes {
 }
 
 /// The bytes of `window` if all are in the page cache. `None` if not, or if the file system does not say.
-#[cfg(target_os = "linux")]
 fn read_cached(file: &File, window: &Range<usize>) -> Option<Vec<u8>> {
-    use crate::sys::io::{ReadWriteFlags, preadv2};
     let mut bytes = vec![0; window.len()];
     if window.is_empty() {
         return Some(bytes);
     }
-    let buffers = &mut [io::IoSliceMut::new(&mut bytes)];
-    let read = preadv2(file, buffers, window.start as u64, ReadWriteFlags::NOWAIT).ok()?;
+    let read = crate::sys::io::read_if_cached(file, &mut bytes, window.start as u64)?;
     (read == window.len()).then_some(bytes)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn read_cached(_: &File, _: &Range<usize>) -> Option<Vec<u8>> {
-    None
 }
 
 #[cfg(test)]

@@ -87,18 +87,9 @@ pub fn started() {
 
 /// Settles which memory C code gets. Call it once, before threads start.
 pub(in crate::transport) fn prepare() {
-    limit_arenas();
+    crate::sys::memory::limit_arenas();
     #[cfg(feature = "toolkit")]
     give_to_parsers();
-}
-
-/// Limits the C library to one arena; by default, it makes one for each thread.
-fn limit_arenas() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: no other thread runs yet, and the call only sets an option of the C library's allocator.
-    unsafe {
-        libc::mallopt(libc::M_ARENA_MAX, 1);
-    }
 }
 
 /// Gives the parsers of the toolkit this allocator, too: their threads would wait for the one arena of the C library.

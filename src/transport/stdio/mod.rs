@@ -44,7 +44,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
     allocator::prepare();
     check_descriptors()?;
     // An error is ignored: standard output may be no pipe, or a pipe that cannot grow.
-    let _ = crate::sys::pipe::fcntl_setpipe_size(crate::sys::stdio::stdout(), PIPE);
+    let _ = crate::sys::pipe::set_size(crate::sys::stdio::stdout(), PIPE);
     // One thread for signals and timers.
     let mut runtime = runtime::Builder::new_current_thread();
     let runtime = exec::configure(&mut runtime, shared.max_in_flight).build()?;

@@ -118,7 +118,5 @@ pub(super) fn lowest_priority() {
 }
 
 fn lower_by(niceness: i32) {
-    // On Linux, the call concerns the thread only. Without it, the work is done as well.
-    #[cfg(target_os = "linux")]
-    let _ = crate::sys::process::nice(niceness);
+    crate::sys::process::lower_thread_priority(niceness);
 }
