@@ -48,7 +48,7 @@ impl AtomicFile {
 mod tests {
     use std::io::{Read, Seek, Write};
 
-    use super::*;
+    use crate::sys::fs::copy_range as copy;
 
     #[test]
     fn a_range_is_appended_and_what_is_not_there_is_not_counted() {
