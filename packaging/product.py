@@ -3,8 +3,10 @@
 The version and the texts stand in Cargo.toml alone.
 """
 
+import argparse
 import json
 import os
+import platform as machine
 import shutil
 import subprocess
 import sys
@@ -20,10 +22,15 @@ NAME, VERSION, DESCRIPTION, LICENSE = (CARGO[key] for key in ("name", "version",
 # The name in the MCP registry. npm and PyPI packages carry it, which shows that they belong to it.
 MCP_NAME = f"io.github.file-editor/{NAME}"
 
-# A platform that packages are made for: the names that cargo, npm, PyPI, Debian and OCI have for it.
+REPOSITORY = f"https://github.com/file-editor/{NAME}"
+# Where the files of a release are.
+RELEASE = f"{REPOSITORY}/releases/download/v{VERSION}"
+
+# A platform that packages are made for: the names that cargo, npm, PyPI, Debian and OCI have for it, and GitHub's runner.
+# A platform without a name for PyPI, Debian or OCI has no such package.
 PLATFORMS = {
     "linux-x64": {"target": "x86_64-unknown-linux-gnu", "os": "linux", "cpu": "x64", "wheel": "manylinux_2_17_x86_64.musllinux_1_1_x86_64",
-                  "debian": "amd64", "oci": "amd64"},
+                  "debian": "amd64", "oci": "amd64", "runner": "ubuntu-24.04"},
 }
 
 
@@ -31,13 +38,40 @@ def target_folder():
     return os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
 
 
+def program(platform):
+    """The name of the binary of a platform."""
+    return NAME + (".exe" if PLATFORMS[platform]["os"] == "win32" else "")
+
+
+def path_of(platform):
+    return os.path.join(target_folder(), PLATFORMS[platform]["target"], "release", program(platform))
+
+
 def binary_of(platform):
     """The release binary of a platform. Builds it if it is missing."""
-    target = PLATFORMS[platform]["target"]
-    path = os.path.join(target_folder(), target, "release", NAME)
+    path = path_of(platform)
     if not os.path.exists(path):
+        target = PLATFORMS[platform]["target"]
         run("cargo", "build", "--locked", "--release", "--target", target, cwd=ROOT)
     return path
+
+
+def host():
+    """The platform of this machine, or None if there are no packages for it."""
+    system = {"linux": "linux", "darwin": "darwin", "win32": "win32"}.get(sys.platform)
+    cpu = {"x86_64": "x64", "AMD64": "x64", "aarch64": "arm64", "arm64": "arm64"}.get(machine.machine())
+    name = f"{system}-{cpu}"
+    return name if name in PLATFORMS else None
+
+
+def platforms(kind=None):
+    """The platforms to make packages for: those of --platform, or this machine's and all whose binary exists. With `kind`, those that have
+    packages of this kind.
+    """
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--platform", action="append", choices=PLATFORMS, help="a platform to make packages for; may be given several times")
+    chosen = parser.parse_known_args()[0].platform or [name for name in PLATFORMS if name == host() or os.path.exists(path_of(name))]
+    return [name for name in chosen if kind is None or kind in PLATFORMS[name]]
 
 
 def run(*command, **more):
@@ -91,3 +125,14 @@ def try_server(*command, **more):
 
 def tell(path):
     print(f"{os.path.relpath(path, ROOT)}: {os.path.getsize(path):,} bytes")
+
+
+def matrix():
+    """The matrix of the release workflow."""
+    return {"include": [{"platform": name, "target": row["target"], "runner": row["runner"]} for name, row in PLATFORMS.items()]}
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--matrix"]:
+        sys.exit("usage: packaging/product.py --matrix")
+    print(json.dumps(matrix()))
