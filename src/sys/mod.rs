@@ -15,12 +15,30 @@ use macos as system;
 
 /// Files and folders, by handles.
 pub(crate) mod fs {
-    pub(crate) use super::system::{
-        ONLY_PASS, Stat, copy_range, fdatasync, file_type, fstat, fsync, lstat, memory_file, mode,
-        open_beneath, stat, statat,
+    pub(crate) use super::system::fs::{
+        ONLY_PASS, Stat, copy_range, entry_facts, fdatasync, file_type, fstat, fsync, has_no_dirty_page,
+        lstat, memory_file, mode, open_beneath, release_lease, stat, statat, take_lease,
     };
     pub(crate) use rustix::fs::*;
     pub(crate) use std::os::unix::fs::{DirBuilderExt, FileExt};
+
+    /// What an entry of a folder is. Times are in milliseconds since 1970.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct EntryFacts {
+        /// As in stat(2).
+        pub(crate) mode: u32,
+        /// In bytes.
+        pub(crate) size: u64,
+        /// `None` if the file system does not say.
+        pub(crate) created_ms: Option<i64>,
+        pub(crate) modified_ms: i64,
+        pub(crate) accessed_ms: i64,
+    }
+
+    /// A time in milliseconds, rounded.
+    pub(super) fn milliseconds(seconds: i64, nanoseconds: u32) -> i64 {
+        seconds.saturating_mul(1_000).saturating_add(i64::from((nanoseconds + 500_000) / 1_000_000))
+    }
 }
 
 /// Handles of open files.
@@ -35,7 +53,7 @@ pub(crate) mod ffi {
 
 /// Reading, writing, and errors of system calls.
 pub(crate) mod io {
-    pub(crate) use super::system::read_if_cached;
+    pub(crate) use super::system::fs::read_if_cached;
     pub(crate) use rustix::io::*;
 }
 
@@ -58,24 +76,47 @@ pub(crate) mod net {
 
 /// Memory of the process.
 pub(crate) mod memory {
-    pub(crate) use super::system::{errno_location, limit_arenas, no_huge_pages};
+    pub(crate) use super::system::memory::{
+        FAULTS, errno_location, limit, limit_arenas, no_huge_pages, used,
+    };
+
+    /// Memory of the process, in bytes.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub(crate) struct MemoryUse {
+        pub(crate) resident: u64,
+        /// The resident memory that belongs to no file.
+        pub(crate) anonymous: u64,
+    }
 }
 
 /// What a machine is like.
 pub(crate) mod param {
+    pub(crate) use super::system::process::boot_id;
     pub(crate) use rustix::param::page_size;
 }
 
 /// Pipes.
 pub(crate) mod pipe {
-    pub(crate) use super::system::set_pipe_size as set_size;
+    pub(crate) use super::system::fs::set_pipe_size as set_size;
 }
 
 /// Processes and their limits.
 pub(crate) mod process {
-    pub(crate) use super::system::lower_thread_priority;
+    pub(crate) use super::system::process::{
+        DESCRIPTORS, adopt_orphans, all_processes, go_on_without_parent, lower_thread_priority, open_process,
+        own_program, process_info, restore_signals, signal_open_process, start_in,
+    };
     pub(crate) use rustix::process::*;
     pub(crate) use std::os::unix::process::CommandExt;
+
+    /// To what a process belongs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct ProcessInfo {
+        pub(crate) session: i32,
+        pub(crate) group: i32,
+        /// It was not waited for yet.
+        pub(crate) has_ended: bool,
+    }
 }
 
 /// Standard input, output and error.

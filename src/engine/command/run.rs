@@ -12,11 +12,10 @@ use super::tail::Tail;
 use super::{CannotRun, CommandEnd, CommandRequest, CommandStatus, Commands};
 use crate::engine::{Control, Result};
 use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
-use crate::sys::fd::{AsFd, AsRawFd, OwnedFd};
+use crate::sys::fd::{AsFd, OwnedFd};
 use crate::sys::io::Errno;
 use crate::sys::net::UnixStream;
-use crate::sys::process::CommandExt;
-use crate::sys::process::{Pid, Signal, kill_process};
+use crate::sys::process::{CommandExt, Pid, Signal, kill_process, own_program, start_in};
 
 /// How often a run looks at the clock and whether it was called off.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
@@ -106,11 +105,9 @@ pub(super) fn start(
 /// Starts the supervisor, and returns its outputs.
 fn supervisor(dir: &OwnedFd, hidden: &[OsString]) -> io::Result<(Supervised, [OwnedFd; 2])> {
     let (link, other_end) = UnixStream::pair()?;
-    // The running program, also after its file was replaced.
-    let mut program = Command::new("/proc/self/exe");
+    let mut program = Command::new(own_program()?);
     program.arg0("file-editor").arg(ARGUMENT);
-    // The directory itself, wherever its path leads by now: the child has this descriptor, too, until it is the program.
-    program.current_dir(format!("/proc/self/fd/{}", dir.as_raw_fd()));
+    start_in(&mut program, dir)?;
     for name in hidden {
         program.env_remove(name);
     }

@@ -1,11 +1,11 @@
 //! The processes of a session: all that a command has started, whatever groups it made of them. A program such as `timeout`
 //! and a shell with job control make groups of their own; only a program that makes a session of its own is not found here.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::sys::process::{
-    Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
+    Pid, ProcessInfo, Signal, all_processes, kill_process, kill_process_group, open_process, process_info,
+    signal_open_process,
 };
 
 /// The longest time for killing processes that start others all the time.
@@ -60,23 +60,21 @@ impl Session {
     }
 
     fn members(self) -> Vec<Member> {
-        let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
-        let processes = names.filter_map(|name| name.to_str()?.parse().ok().and_then(Pid::from_raw));
-        processes.filter_map(|process| self.member(process)).collect()
+        all_processes().into_iter().filter_map(|process| self.member(process)).collect()
     }
 
     /// This process, if it is a member.
     fn member(self, process: Pid) -> Option<Member> {
-        let stat = fs::read(format!("/proc/{}/stat", process.as_raw_pid())).ok()?;
-        let (session, member) = parse(process, &stat)?;
-        (session == self.0.as_raw_pid() && process != self.0).then_some(member)
+        let ProcessInfo { session, group, has_ended } = process_info(process)?;
+        let is_member = session == self.0.as_raw_pid() && process != self.0;
+        is_member.then_some(Member { process, group, has_ended })
     }
 
     /// Sends a signal to a member.
     fn send(self, process: Pid, signal: Signal) {
         // Its number may be that of another process by now. That cannot happen to an open process.
-        let _ = match pidfd_open(process, PidfdFlags::empty()) {
-            Ok(open) if self.member(process).is_some() => pidfd_send_signal(open, signal),
+        let _ = match open_process(process) {
+            Ok(open) if self.member(process).is_some() => signal_open_process(&open, signal),
             Ok(_) => Ok(()),
             // An old system.
             Err(_) => kill_process(process, signal),
@@ -84,28 +82,9 @@ impl Session {
     }
 }
 
-/// The session of a process, and what else its file `stat` says. The program's name in it can have any bytes.
-fn parse(process: Pid, stat: &[u8]) -> Option<(i32, Member)> {
-    let name_end = stat.iter().rposition(|byte| *byte == b')')?;
-    let mut fields = std::str::from_utf8(&stat[name_end + 1..]).ok()?.split_ascii_whitespace();
-    let (state, _parent, group, session) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
-    let member = Member { process, group: group.parse().ok()?, has_ended: matches!(state, "Z" | "X") };
-    Some((session.parse().ok()?, member))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_process_is_known_by_its_stat_whatever_its_name_is() {
-        let process = Pid::INIT;
-        let member = |group, has_ended| Member { process, group, has_ended };
-        assert_eq!(parse(process, b"1 (sleep) S 2 3 4 0 -1"), Some((4, member(3, false))));
-        assert_eq!(parse(process, b"1 (a) S 7 8 9\xff) Z 2 3 4 0 -1"), Some((4, member(3, true))));
-        assert_eq!(parse(process, b"1 (sleep) S 2 3"), None);
-        assert_eq!(parse(process, b""), None);
-    }
 
     #[test]
     fn all_but_the_leader_are_members_until_they_are_killed() {

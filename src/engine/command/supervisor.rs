@@ -19,8 +19,10 @@ use crate::sys::fd::{AsFd, OwnedFd};
 use crate::sys::ffi::OsStrExt;
 use crate::sys::io::Errno;
 use crate::sys::net::UnixStream;
-use crate::sys::process::CommandExt;
-use crate::sys::process::{Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, wait, waitpgid};
+use crate::sys::process::{
+    CommandExt, Pid, Signal, WaitOptions, adopt_orphans, getpid, go_on_without_parent, open_process,
+    restore_signals, wait, waitpgid,
+};
 
 /// The first argument of a supervisor. People have no use for it.
 pub(super) const ARGUMENT: &str = "--supervise-one-command";
@@ -71,11 +73,11 @@ fn take_link() -> io::Result<UnixStream> {
 /// Leaves behind what this process inherited, and its terminal.
 fn prepare() -> io::Result<()> {
     inherited::close_on_exec()?;
-    inherited::restore_signals();
+    restore_signals();
     crate::sys::process::setsid()?;
     // A command may have stopped this process. At the end of the server it must go on, to kill the command.
-    crate::sys::process::set_parent_process_death_signal(Some(Signal::CONT))?;
-    Ok(crate::sys::process::set_child_subreaper(Some(getpid()))?)
+    go_on_without_parent()?;
+    Ok(adopt_orphans()?)
 }
 
 /// Starts the shell, then keeps none of its outputs open.
@@ -138,7 +140,7 @@ struct Supervisor {
 impl Supervisor {
     fn new(link: UnixStream, shell: &Child) -> Supervisor {
         let group = Pid::from_child(shell);
-        let shell = pidfd_open(group, PidfdFlags::empty()).ok();
+        let shell = open_process(group).ok();
         Supervisor { link, group, shell, has_ended: false, seen: None, told_remains: false, is_gone: false }
     }
 

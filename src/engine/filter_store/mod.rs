@@ -40,12 +40,6 @@ use crate::engine::search::{FileFilter, FilterRecords};
 mod mapped;
 mod writer;
 
-/// Where the kernel tells the identity of its run.
-const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
-
-/// The length of that identity.
-const BOOT_ID_LEN: usize = 36;
-
 /// How the names of files begin.
 const PREFIX: &str = "filters-";
 
@@ -78,11 +72,7 @@ impl FilterStore {
         path: &Path,
         served: impl Iterator<Item = &'p Path> + Clone,
     ) -> io::Result<FilterStore> {
-        let boot = std::fs::read_to_string(BOOT_ID)
-            .ok()
-            .filter(|boot| boot.trim_end().len() == BOOT_ID_LEN)
-            .ok_or_else(|| io::Error::other(format!("{BOOT_ID} cannot be read")))?;
-        let boot = boot.trim_end();
+        let boot = crate::sys::param::boot_id()?;
         let folder = PrivateFolder::open(path, served)?;
         folder.remove(|name| name.starts_with(PREFIX.as_bytes()) && !name.ends_with(boot.as_bytes()))?;
         let name = format!("{PREFIX}{}-{boot}", FilterRecords::FORMAT);

@@ -9,6 +9,8 @@
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
+use crate::sys::memory::FAULTS;
+
 /// Maximum number of guarded maps. Beyond it, files are read into the heap instead.
 const SLOTS: usize = 4096;
 
@@ -26,8 +28,9 @@ static TABLE: [Slot; SLOTS] = [const {
     Slot { start: AtomicUsize::new(FREE), len: AtomicUsize::new(0), faulted: AtomicBool::new(false) }
 }; SLOTS];
 
-/// The handler that was installed before ours; boxed once, never freed.
-static PREVIOUS: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
+/// The handlers that were installed before ours, one for each signal; boxed once, never freed.
+static PREVIOUS: [AtomicPtr<libc::sigaction>; FAULTS.len()] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; FAULTS.len()];
 static INSTALL: Once = Once::new();
 
 /// A registered range of mapped memory. Drop it before the map: that removes the range from the table.
@@ -63,15 +66,17 @@ impl Drop for Guard {
 
 fn install() {
     let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = on_fault;
-    let previous = Box::into_raw(Box::new(empty_action()));
     let mut action = empty_action();
     action.sa_sigaction = handler as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-    // SAFETY: `action` is complete, and `previous` points to a live sigaction that the call fills. The
-    // handler uses only atomics and async-signal-safe system calls. `previous` is published before any guard
-    // exists, because `Guard::new` continues only after `Once` has finished.
-    unsafe { libc::sigaction(libc::SIGBUS, &raw const action, previous) };
-    PREVIOUS.store(previous, Ordering::Release);
+    for (signal, kept) in FAULTS.into_iter().zip(&PREVIOUS) {
+        let previous = Box::into_raw(Box::new(empty_action()));
+        // SAFETY: `action` is complete, and `previous` points to a live sigaction that the call fills. The
+        // handler uses only atomics and async-signal-safe system calls. `previous` is published before any guard
+        // exists, because `Guard::new` continues only after `Once` has finished.
+        unsafe { libc::sigaction(signal, &raw const action, previous) };
+        kept.store(previous, Ordering::Release);
+    }
 }
 
 fn empty_action() -> libc::sigaction {
@@ -79,14 +84,15 @@ fn empty_action() -> libc::sigaction {
     unsafe { std::mem::zeroed() }
 }
 
-extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the kernel passes a valid siginfo to a handler with SA_SIGINFO, and SIGBUS fills `si_addr`.
+extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel passes a valid siginfo to a handler with SA_SIGINFO, and a fault fills `si_addr`.
     let address = unsafe { (*info).si_addr() } as usize;
     if !cover_hole(address) {
         // Not our range: restore the previous handler, which then gets the signal of the same access.
-        let previous = PREVIOUS.load(Ordering::Acquire);
+        let ours = FAULTS.into_iter().zip(&PREVIOUS).find(|(fault, _)| *fault == signal);
+        let Some((_, previous)) = ours else { return };
         // SAFETY: sigaction is async-signal-safe, and `previous` is never freed.
-        unsafe { libc::sigaction(libc::SIGBUS, previous, std::ptr::null_mut()) };
+        unsafe { libc::sigaction(signal, previous.load(Ordering::Acquire), std::ptr::null_mut()) };
     }
 }
 

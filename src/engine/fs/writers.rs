@@ -15,12 +15,11 @@
 //! Every later write then changes the stamp, unless the clock is too coarse ([`FileStamp::is_racy`]).
 //!
 //! [`FileStamp::is_racy`]: super::version::FileStamp::is_racy
-#![allow(unsafe_code)] // Three system calls without a safe wrapper.
 
 use std::fs::File;
+use std::io;
 
 use super::file_system::{FileSystem, WriteBarrier};
-use crate::sys::fd::AsRawFd;
 
 /// Whether programs have a file open or mapped for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,30 +37,15 @@ pub(crate) enum Writers {
 /// Holds a lease for a moment, or until the file is closed if `until_closed` is set. Meanwhile, another
 /// program that opens the file for writing waits (with O_NONBLOCK, its open fails).
 pub(crate) fn of(file: &File, until_closed: bool) -> Writers {
-    ignore_lease_breaks();
-    let fd = file.as_raw_fd();
-    // SAFETY: `fd` is open during the calls, and they take plain numbers. If a program opens the file
-    // meanwhile, the kernel sends a signal, which is ignored.
-    unsafe {
-        if libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK) != 0 {
-            let refused = std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock;
-            return if refused { Writers::Some } else { Writers::Unknown };
+    match crate::sys::fs::take_lease(file) {
+        Ok(()) if until_closed => Writers::None,
+        Ok(()) => {
+            crate::sys::fs::release_lease(file);
+            Writers::None
         }
-        if !until_closed {
-            libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK);
-        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Writers::Some,
+        Err(_) => Writers::Unknown,
     }
-    Writers::None
-}
-
-/// Ignores SIGIO. The kernel sends it when a program wants to open a file on which this process has a lease;
-/// its default action ends the process.
-fn ignore_lease_breaks() {
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    // SAFETY: an ignored signal runs no code in this process.
-    ONCE.call_once(|| unsafe {
-        libc::signal(libc::SIGIO, libc::SIG_IGN);
-    });
 }
 
 /// Waits for the end of a write(2) that is running on `file`, without a time limit.
@@ -76,37 +60,11 @@ pub(crate) fn wait_for_running_write(file: &File, system: FileSystem) {
 
 /// Whether every write to `file` from now on changes its times, if no write(2) was running just before.
 pub(crate) fn every_write_would_show(file: &File, system: FileSystem) -> bool {
-    system.shows_writers && has_no_dirty_page(file)
-}
-
-/// Calls cachestat(2), which exists since Linux 6.5.
-fn has_no_dirty_page(file: &File) -> bool {
-    /// The number of the system call, the same on every architecture.
-    const SYS_CACHESTAT: libc::c_long = 451;
-    /// Bytes from `offset` on; a length of 0 means up to the end.
-    #[repr(C)]
-    struct Range {
-        offset: u64,
-        len: u64,
-    }
-    #[repr(C)]
-    #[derive(Default)]
-    struct Pages {
-        cached: u64,
-        dirty: u64,
-        written_back: u64,
-        evicted: u64,
-        recently_evicted: u64,
-    }
-    let (range, mut pages) = (Range { offset: 0, len: 0 }, Pages::default());
-    // SAFETY: both structs have the kernel's layout (include/uapi/linux/mman.h) and live during the call,
-    // which writes only to `pages`.
-    let done = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut pages, 0) };
-    done == 0 && pages.dirty == 0 && pages.written_back == 0
+    system.shows_writers && crate::sys::fs::has_no_dirty_page(file)
 }
 
 #[cfg(test)]
-#[allow(clippy::print_stdout)] // Tests print what they skip.
+#[allow(unsafe_code, clippy::print_stdout)] // A map; and tests print what they skip.
 mod tests {
     use std::io::Write;
 

@@ -11,7 +11,7 @@ use crate::engine::fs::resolve::ResolvedPath;
 use crate::engine::path::FilePath;
 use crate::engine::walk::{EntryKind, Walk, WalkOptions, WalkStep};
 use crate::engine::{Control, Error, Result};
-use crate::sys::fs::{AtFlags, Mode, Statx, StatxFlags};
+use crate::sys::fs::{EntryFacts, Mode};
 
 /// Bounds of the search for a missing file in other folders.
 const ENTRIES_SEARCHED: usize = 2_000;
@@ -70,11 +70,9 @@ impl Workspace {
         if !found.exists() {
             return Err(Error::NotFound { name: path.sent().into(), similar: Vec::new(), above: None });
         }
-        let fields = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
-        let flags = AtFlags::SYMLINK_NOFOLLOW;
-        let stat = crate::sys::fs::statx(&found.place.dir, &found.place.name, flags, fields)
+        let facts = crate::sys::fs::entry_facts(&found.place.dir, &found.place.name)
             .map_err(|errno| Error::read(path.sent(), errno))?;
-        Ok(entry_info(&stat))
+        Ok(entry_info(facts))
     }
 
     /// The absolute path of what `path` leads to, links followed. Of a missing entry, the path that it would have.
@@ -159,18 +157,7 @@ impl Workspace {
     }
 }
 
-fn entry_info(stat: &Statx) -> EntryInfo {
-    let milliseconds = |time: crate::sys::fs::StatxTimestamp| {
-        time.tv_sec.saturating_mul(1_000).saturating_add(i64::from((time.tv_nsec + 500_000) / 1_000_000))
-    };
-    let mode = u32::from(stat.stx_mode);
-    let has_birth = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
-    EntryInfo {
-        kind: EntryKind::of_mode(mode),
-        size: stat.stx_size,
-        created_ms: has_birth.then(|| milliseconds(stat.stx_btime)),
-        modified_ms: milliseconds(stat.stx_mtime),
-        accessed_ms: milliseconds(stat.stx_atime),
-        mode,
-    }
+fn entry_info(facts: EntryFacts) -> EntryInfo {
+    let EntryFacts { mode, size, created_ms, modified_ms, accessed_ms } = facts;
+    EntryInfo { kind: EntryKind::of_mode(mode), size, created_ms, modified_ms, accessed_ms, mode }
 }

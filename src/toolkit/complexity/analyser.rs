@@ -152,10 +152,7 @@ impl Analyser {
 
 /// Memory that the process has, in bytes. 0 if the system does not say: then memory is not bounded.
 fn resident() -> u64 {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok();
-    let pages = pages.and_then(|fields| fields.split(' ').nth(1)?.parse::<u64>().ok());
-    // A page has at least so many bytes.
-    pages.map_or(0, |pages| pages * 4096)
+    crate::sys::memory::used().map_or(0, |used| used.resident)
 }
 
 impl std::fmt::Debug for Analyser {

@@ -14,9 +14,9 @@ use tokio::task::unconstrained;
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::allocator;
-use super::memory::{self, MemoryUse};
 use crate::exec::METRICS;
 use crate::protocol::Category;
+use crate::sys::memory::{self, MemoryUse};
 use crate::sys::time::{ClockId, clock_gettime};
 
 /// The target of lines that the operator requests; shown at every level.

@@ -1,10 +1,10 @@
 //! Standard input: waits for bytes, and splits them into lines wherever reads divide them. Knows no protocol.
 
+use std::io::PipeReader;
 use std::time::Duration;
 
 use crate::engine::BOM;
 use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
-use crate::sys::fd::OwnedFd;
 use crate::sys::io::Errno;
 use crate::transport::net::body_buffer::BodyBuffer;
 
@@ -20,7 +20,7 @@ pub(super) enum ReadResult {
 /// true.
 pub(super) fn read(
     buffer: &mut [u8],
-    wake: &OwnedFd,
+    wake: &PipeReader,
     idle_after: Duration,
     mut idle: impl FnMut() -> bool,
 ) -> ReadResult {

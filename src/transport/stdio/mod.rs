@@ -6,7 +6,7 @@
 mod input;
 mod stdout_writer;
 
-use std::io;
+use std::io::{self, PipeReader, Write};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,8 +23,6 @@ use crate::exec::{self, BatchError, Ended, Executor, Notify, Pipeline, Task};
 use crate::protocol::{
     Answer, ConnectionState, Id, NO_ROOM, PendingCall, Service, Session, Step, code, refusal,
 };
-use crate::sys::event::{EventfdFlags, eventfd};
-use crate::sys::fd::OwnedFd;
 
 /// Bytes read at once.
 const READ_BUFFER: usize = 64 * 1024;
@@ -52,13 +50,12 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
         let _inside = runtime.enter();
         (shutdown::Signals::catch()?, ProcessStats::start()?)
     };
-    let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
+    let (woken, mut wake) = io::pipe()?;
     let (finished, end) = oneshot::channel();
     let workspace = shared.workspace.clone();
     let connection = Connection::new(shared, runtime.handle().clone())?;
-    let reader_wake = wake.clone();
     thread::Builder::new().name("stdio".into()).spawn(move || {
-        connection.run(&reader_wake, ready);
+        connection.run(&woken, ready);
         let _ = finished.send(());
     })?;
     let until_the_end = async {
@@ -67,7 +64,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
             biased;
             signal = signals.next() => {
                 tracing::info!(signal, "stopping");
-                crate::sys::io::write(&*wake, &1u64.to_ne_bytes())?;
+                wake.write_all(b"!")?;
                 if tokio::time::timeout(shutdown::GRACE, end).await.is_err() {
                     tracing::warn!("stopped with requests still in work");
                 }
@@ -119,7 +116,7 @@ impl Connection {
     }
 
     /// Reads until the end of input or a wake-up, then waits for the calls in progress.
-    fn run(mut self, wake: &OwnedFd, ready: impl FnOnce()) {
+    fn run(mut self, wake: &PipeReader, ready: impl FnOnce()) {
         let mut lines = LineSplitter::new(self.max_bytes);
         let mut buffer = vec![0; READ_BUFFER];
         ready();

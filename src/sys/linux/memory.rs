@@ -1,26 +1,41 @@
-//! The memory that the process uses, and its limit, as Linux reports them; unknown on other systems.
+//! The allocator's options, and the memory that the process uses and may use.
 //!
 //! Only anonymous memory counts for the limit. Pages of mapped files are resident too, but the system can
 //! free them at any time.
+#![allow(unsafe_code)] // An option of the C library.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Memory of the process, in bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct MemoryUse {
-    pub(super) resident: u64,
-    /// The resident memory that belongs to no file.
-    pub(super) anonymous: u64,
+pub(crate) use libc::__errno_location as errno_location;
+use memmap2::MmapMut;
+
+use crate::sys::memory::MemoryUse;
+
+/// The signals of an access to a mapped page behind the end of its file.
+pub(crate) const FAULTS: [i32; 1] = [libc::SIGBUS];
+
+/// Asks for small pages, so that the first byte does not take 2 MB.
+pub(crate) fn no_huge_pages(map: &MmapMut) {
+    let _ = map.advise(memmap2::Advice::NoHugePage);
+}
+
+/// Limits the allocator of the C library to one arena. Call it once, before threads start.
+pub(crate) fn limit_arenas() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: no other thread runs yet, and the call only sets an option of the C library's allocator.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
 }
 
 /// The memory in use now.
-pub(super) fn used() -> Option<MemoryUse> {
-    statm(&fs::read_to_string("/proc/self/statm").ok()?, crate::sys::param::page_size() as u64)
+pub(crate) fn used() -> Option<MemoryUse> {
+    statm(&fs::read_to_string("/proc/self/statm").ok()?, rustix::param::page_size() as u64)
 }
 
 /// The limit: the smallest limit of the process's control groups, or the machine's memory.
-pub(super) fn limit() -> Option<u64> {
+pub(crate) fn limit() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let groups = limit_files(&read("/proc/self/cgroup"));
     let of_groups = groups.iter().filter_map(|path| bytes(&fs::read_to_string(path).ok()?));

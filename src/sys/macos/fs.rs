@@ -1,19 +1,24 @@
-//! macOS, where types differ from those of Linux: here they get the same form. Nothing of this file has run on a Mac yet.
+//! Files, folders and pipes.
 
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-pub(crate) use libc::__error as errno_location;
-use memmap2::MmapMut;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::path::Arg;
 
-/// For a folder that is only passed through: here it must be readable.
-pub(crate) const ONLY_PASS: OFlags = OFlags::empty();
+use crate::sys::fs::{EntryFacts, milliseconds};
+
+/// Random names that are tried for a file.
+const NAMES_TRIED: usize = 16;
+
+/// For a folder that is only passed through: it need not be readable.
+pub(crate) const ONLY_PASS: OFlags = OFlags::from_bits_retain(libc::O_SEARCH as u32);
 
 /// There is no such call: the way step by step finds the folder.
 pub(crate) fn open_beneath(_: impl AsFd, _: &Path, _: OFlags) -> Result<OwnedFd> {
@@ -30,27 +35,23 @@ pub(crate) fn copy_range(_: &File, _: Range<usize>, _: &File) -> io::Result<usiz
     Ok(0)
 }
 
-/// An empty file without a name; on the disk, because there are none in memory.
+/// An empty file without a name; on the disk, because there are none in memory. Nobody else can open it meanwhile.
 pub(crate) fn memory_file(name: &str) -> io::Result<File> {
-    let path = std::env::temp_dir().join(format!("file-editor-{name}-{}", std::process::id()));
-    let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-    std::fs::remove_file(&path)?;
-    Ok(file)
+    for _ in 0..NAMES_TRIED {
+        let random = RandomState::new().build_hasher().finish();
+        let path = std::env::temp_dir().join(format!("file-editor-{name}-{random:016x}"));
+        match File::options().read(true).write(true).create_new(true).mode(0o600).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.and_then(|file| std::fs::remove_file(&path).map(|()| file)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// The size of a pipe cannot be set.
 pub(crate) fn set_pipe_size(_: impl AsFd, _: usize) -> Result<()> {
     Err(Errno::NOSYS)
 }
-
-/// nice(2) would concern the whole process.
-pub(crate) fn lower_thread_priority(_: i32) {}
-
-/// Anonymous maps have small pages.
-pub(crate) fn no_huge_pages(_: &MmapMut) {}
-
-/// The C library has no such option.
-pub(crate) fn limit_arenas() {}
 
 /// What stat(2) tells, with the types of Linux.
 #[derive(Debug, Clone, Copy)]
@@ -112,7 +113,10 @@ pub(crate) fn fdatasync(file: impl AsFd) -> Result<()> {
 /// Flushes a file or a folder, and the cache of the disk. A file system without F_FULLFSYNC gets fsync(2).
 pub(crate) fn fsync(file: impl AsFd) -> Result<()> {
     let file = file.as_fd();
-    rustix::fs::fcntl_fullfsync(file).or_else(|_| rustix::fs::fsync(file))
+    match rustix::fs::fcntl_fullfsync(file) {
+        Err(Errno::NOTSUP | Errno::INVAL | Errno::NOTTY) => rustix::fs::fsync(file),
+        done => done,
+    }
 }
 
 /// The kind of entry in a mode of stat(2).
@@ -123,4 +127,30 @@ pub(crate) fn file_type(mode: u32) -> FileType {
 /// The permissions in a mode of stat(2).
 pub(crate) fn mode(mode: u32) -> Mode {
     Mode::from_raw_mode(mode as u16)
+}
+
+/// What the entry `name` of a folder is; of a link, the link itself.
+pub(crate) fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts> {
+    let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let rounded = |seconds, nanoseconds| milliseconds(seconds, u32::try_from(nanoseconds).unwrap_or(0));
+    Ok(EntryFacts {
+        mode: stat.st_mode.into(),
+        size: stat.st_size as u64,
+        created_ms: Some(rounded(stat.st_birthtime, stat.st_birthtime_nsec)),
+        modified_ms: rounded(stat.st_mtime, stat.st_mtime_nsec),
+        accessed_ms: rounded(stat.st_atime, stat.st_atime_nsec),
+    })
+}
+
+/// There are no leases: who has a file open for writing is not known.
+pub(crate) fn take_lease(_: &File) -> io::Result<()> {
+    Err(Errno::NOTSUP.into())
+}
+
+/// There are no leases.
+pub(crate) fn release_lease(_: &File) {}
+
+/// The system does not say.
+pub(crate) fn has_no_dirty_page(_: &File) -> bool {
+    false
 }

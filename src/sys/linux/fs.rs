@@ -1,0 +1,136 @@
+//! Files, folders and pipes.
+#![allow(unsafe_code)] // Leases, and a system call without a safe wrapper.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, MemfdFlags, Mode, OFlags, ResolveFlags, StatxFlags, StatxTimestamp};
+pub(crate) use rustix::fs::{Stat, fdatasync, fstat, fsync, lstat, stat, statat};
+use rustix::io::{Errno, ReadWriteFlags};
+use rustix::path::Arg;
+
+use crate::sys::fs::{EntryFacts, milliseconds};
+
+/// For a folder that is only passed through: it need not be readable.
+pub(crate) const ONLY_PASS: OFlags = OFlags::PATH;
+
+/// Opens the folder `path` below `root` if no component is a link and none leaves it. Before Linux 5.6: ENOSYS.
+pub(crate) fn open_beneath(root: impl AsFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    rustix::fs::openat2(root, path, flags, Mode::empty(), beneath)
+}
+
+/// Reads bytes that are in the page cache; never waits for a disk. `None` if the first is not, or the file system does
+/// not say.
+pub(crate) fn read_if_cached(file: &File, buffer: &mut [u8], at: u64) -> Option<usize> {
+    let buffers = &mut [io::IoSliceMut::new(buffer)];
+    rustix::io::preadv2(file, buffers, at, ReadWriteFlags::NOWAIT).ok()
+}
+
+/// Copies the bytes `range` of `source` to the current position of `target`. Returns how many were copied: fewer if the
+/// system cannot copy between these files, or if `source` is shorter now.
+pub(crate) fn copy_range(source: &File, range: Range<usize>, target: &File) -> io::Result<usize> {
+    let (mut at, end) = (range.start as u64, range.end as u64);
+    while at < end {
+        let left = (end - at) as usize;
+        match rustix::fs::copy_file_range(source, Some(&mut at), target, None, left) {
+            Ok(0) => break,
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => break,
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok((at - range.start as u64) as usize)
+}
+
+/// An empty file in memory without a name below any folder.
+pub(crate) fn memory_file(name: &str) -> io::Result<File> {
+    Ok(File::from(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?))
+}
+
+/// Sets the size of a pipe, in bytes.
+pub(crate) fn set_pipe_size(pipe: impl AsFd, size: usize) -> Result<(), Errno> {
+    rustix::pipe::fcntl_setpipe_size(pipe, size).map(drop)
+}
+
+/// The kind of entry in a mode of stat(2).
+pub(crate) fn file_type(mode: u32) -> FileType {
+    FileType::from_raw_mode(mode)
+}
+
+/// The permissions in a mode of stat(2).
+pub(crate) fn mode(mode: u32) -> Mode {
+    Mode::from_raw_mode(mode)
+}
+
+/// What the entry `name` of a folder is; of a link, the link itself.
+pub(crate) fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts, Errno> {
+    let fields = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+    let stat = rustix::fs::statx(dir, name, AtFlags::SYMLINK_NOFOLLOW, fields)?;
+    let rounded = |time: StatxTimestamp| milliseconds(time.tv_sec, time.tv_nsec);
+    let has_birth = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
+    Ok(EntryFacts {
+        mode: stat.stx_mode.into(),
+        size: stat.stx_size,
+        created_ms: has_birth.then(|| rounded(stat.stx_btime)),
+        modified_ms: rounded(stat.stx_mtime),
+        accessed_ms: rounded(stat.stx_atime),
+    })
+}
+
+/// Takes a read lease on a file, which is granted only while no program has it open or mapped for writing. Never blocks. WouldBlock
+/// if a program has; another error if the kernel refuses leases on this file. While it is held, a program that opens the
+/// file for writing waits (with O_NONBLOCK, its open fails).
+pub(crate) fn take_lease(file: &File) -> io::Result<()> {
+    ignore_lease_breaks();
+    // SAFETY: the file is open during the call, which takes plain numbers. If a program opens the file meanwhile, the kernel
+    // sends a signal, which is ignored.
+    let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Gives a lease back.
+pub(crate) fn release_lease(file: &File) {
+    // SAFETY: as above.
+    unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK) };
+}
+
+/// Ignores SIGIO. The kernel sends it when a program wants to open a file on which this process has a lease; its default
+/// action ends the process.
+fn ignore_lease_breaks() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    // SAFETY: an ignored signal runs no code in this process.
+    ONCE.call_once(|| unsafe {
+        libc::signal(libc::SIGIO, libc::SIG_IGN);
+    });
+}
+
+/// Whether no page of the file waits to be written to the disk; false if the system does not say. Calls cachestat(2), which
+/// exists since Linux 6.5.
+pub(crate) fn has_no_dirty_page(file: &File) -> bool {
+    /// The number of the system call, the same on every architecture.
+    const SYS_CACHESTAT: libc::c_long = 451;
+    /// Bytes from `offset` on; a length of 0 means up to the end.
+    #[repr(C)]
+    struct Range {
+        offset: u64,
+        len: u64,
+    }
+    #[repr(C)]
+    #[derive(Default)]
+    struct Pages {
+        cached: u64,
+        dirty: u64,
+        written_back: u64,
+        evicted: u64,
+        recently_evicted: u64,
+    }
+    let (range, mut pages) = (Range { offset: 0, len: 0 }, Pages::default());
+    // SAFETY: both structs have the kernel's layout (include/uapi/linux/mman.h) and live during the call,
+    // which writes only to `pages`.
+    let done = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut pages, 0) };
+    done == 0 && pages.dirty == 0 && pages.written_back == 0
+}

@@ -1,0 +1,35 @@
+//! The memory that the process uses and may use.
+#![allow(unsafe_code)] // Calls of the C library without a safe wrapper.
+
+pub(crate) use libc::__error as errno_location;
+use memmap2::MmapMut;
+
+use super::process::read_parameter;
+use crate::sys::memory::MemoryUse;
+
+/// The signals of an access to a mapped page behind the end of its file. Which of them comes depends on the version.
+pub(crate) const FAULTS: [i32; 2] = [libc::SIGBUS, libc::SIGSEGV];
+
+/// Anonymous maps have small pages.
+pub(crate) fn no_huge_pages(_: &MmapMut) {}
+
+/// The C library has no such option.
+pub(crate) fn limit_arenas() {}
+
+/// The memory in use now.
+pub(crate) fn used() -> Option<MemoryUse> {
+    // SAFETY: all zeros is a valid value of these plain numbers.
+    let mut usage: libc::rusage_info_v0 = unsafe { std::mem::zeroed() };
+    let at = (&raw mut usage).cast();
+    // SAFETY: with RUSAGE_INFO_V0 the call fills one `rusage_info_v0`, which lives behind the pointer.
+    let done = unsafe { libc::proc_pid_rusage(libc::getpid(), libc::RUSAGE_INFO_V0, at) };
+    let now = MemoryUse { resident: usage.ri_resident_size, anonymous: usage.ri_phys_footprint };
+    (done == 0).then_some(now)
+}
+
+/// The limit: the machine's memory.
+pub(crate) fn limit() -> Option<u64> {
+    let mut bytes = [0; 8];
+    let len = read_parameter(c"hw.memsize", &mut bytes).ok()?;
+    (len == bytes.len()).then(|| u64::from_ne_bytes(bytes))
+}
