@@ -200,12 +200,12 @@ impl<'w> Walk<'w> {
     }
 
     /// The state of the current entry; of a link, its own. `None` if it is gone.
-    pub fn stat(&self) -> Option<Stat> {
+    pub(crate) fn stat(&self) -> Option<Stat> {
         stat(&self.levels.last()?.folder, &self.path)
     }
 
     /// The state of what the current entry, a link, leads to. `None` if it leads out of the served folder, or to nothing.
-    pub fn stat_of_target(&self) -> Option<Stat> {
+    pub(crate) fn stat_of_target(&self) -> Option<Stat> {
         let path = Path::new(OsStr::from_bytes(&self.path));
         let place = ResolvedPath::find_entry(&self.root, path, LastLink::Follow).ok()?;
         let is_folder = place.stat.as_ref().is_some_and(|stat| file_type(stat) == FileType::Directory);

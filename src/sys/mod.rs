@@ -43,7 +43,7 @@ pub(crate) mod fs {
 
 /// Handles of open files.
 pub(crate) mod fd {
-    pub(crate) use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+    pub(crate) use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 }
 
 /// Names of files as bytes.
@@ -92,7 +92,6 @@ pub(crate) mod memory {
 /// What a machine is like.
 pub(crate) mod param {
     pub(crate) use super::system::process::boot_id;
-    pub(crate) use rustix::param::page_size;
 }
 
 /// Pipes.

@@ -215,7 +215,7 @@ fn files_of_other_runs_of_the_kernel_are_removed_unread() {
     let folders = Folders::new();
     let (text, store) = (folders.text("a"), folders.store());
     add(&store, [&text]);
-    let boot = fs::read_to_string(BOOT_ID).unwrap();
+    let boot = crate::sys::param::boot_id().unwrap();
     let name = store.name.to_str().unwrap();
     assert!(name.ends_with(boot.trim_end()));
     let other = folders.filters().join(name.replace(boot.trim_end(), "00000000-0000-0000-0000-000000000000"));
