@@ -64,6 +64,7 @@ pub(crate) mod buffer {
 
 /// Waiting for several handles.
 pub(crate) mod event {
+    pub(crate) use super::system::fs::Wake;
     pub(crate) use rustix::event::*;
 }
 

@@ -63,8 +63,8 @@ pub(crate) fn every_write_would_show(file: &File, system: FileSystem) -> bool {
     system.shows_writers && crate::sys::fs::has_no_dirty_page(file)
 }
 
-#[cfg(test)]
 #[allow(unsafe_code, clippy::print_stdout)] // A map; and tests print what they skip.
+#[cfg(test)]
 mod tests {
     use std::io::Write;
 

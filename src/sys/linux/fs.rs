@@ -4,9 +4,10 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
+use rustix::event::EventfdFlags;
 use rustix::fs::{AtFlags, FileType, MemfdFlags, Mode, OFlags, ResolveFlags, StatxFlags, StatxTimestamp};
 pub(crate) use rustix::fs::{Stat, fdatasync, fstat, fsync, lstat, stat, statat};
 use rustix::io::{Errno, ReadWriteFlags};
@@ -49,6 +50,27 @@ pub(crate) fn copy_range(source: &File, range: Range<usize>, target: &File) -> i
 /// An empty file in memory without a name below any folder.
 pub(crate) fn memory_file(name: &str) -> io::Result<File> {
     Ok(File::from(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?))
+}
+
+/// Wakes a thread that waits for this handle among others. One descriptor.
+#[derive(Debug)]
+pub(crate) struct Wake(OwnedFd);
+
+impl Wake {
+    pub(crate) fn new() -> Result<Wake, Errno> {
+        rustix::event::eventfd(0, EventfdFlags::CLOEXEC).map(Wake)
+    }
+
+    /// The handle is ready to be read from now on.
+    pub(crate) fn wake(&self) -> Result<(), Errno> {
+        rustix::io::write(&self.0, &1_u64.to_ne_bytes()).map(drop)
+    }
+}
+
+impl AsFd for Wake {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 /// Sets the size of a pipe, in bytes.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -46,6 +46,31 @@ pub(crate) fn memory_file(name: &str) -> io::Result<File> {
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Wakes a thread that waits for this handle among others. A pipe: two descriptors.
+#[derive(Debug)]
+pub(crate) struct Wake {
+    reader: io::PipeReader,
+    writer: io::PipeWriter,
+}
+
+impl Wake {
+    pub(crate) fn new() -> io::Result<Wake> {
+        let (reader, writer) = io::pipe()?;
+        Ok(Wake { reader, writer })
+    }
+
+    /// The handle is ready to be read from now on.
+    pub(crate) fn wake(&self) -> Result<()> {
+        rustix::io::write(&self.writer, b"!").map(drop)
+    }
+}
+
+impl AsFd for Wake {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.reader.as_fd()
+    }
 }
 
 /// The size of a pipe cannot be set.

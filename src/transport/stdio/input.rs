@@ -1,10 +1,9 @@
 //! Standard input: waits for bytes, and splits them into lines wherever reads divide them. Knows no protocol.
 
-use std::io::PipeReader;
 use std::time::Duration;
 
 use crate::engine::BOM;
-use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
+use crate::sys::event::{PollFd, PollFlags, Timespec, Wake, poll};
 use crate::sys::io::Errno;
 use crate::transport::net::body_buffer::BodyBuffer;
 
@@ -20,7 +19,7 @@ pub(super) enum ReadResult {
 /// true.
 pub(super) fn read(
     buffer: &mut [u8],
-    wake: &PipeReader,
+    wake: &Wake,
     idle_after: Duration,
     mut idle: impl FnMut() -> bool,
 ) -> ReadResult {

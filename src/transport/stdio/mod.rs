@@ -6,7 +6,7 @@
 mod input;
 mod stdout_writer;
 
-use std::io::{self, PipeReader, Write};
+use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,6 +23,7 @@ use crate::exec::{self, BatchError, Ended, Executor, Notify, Pipeline, Task};
 use crate::protocol::{
     Answer, ConnectionState, Id, NO_ROOM, PendingCall, Service, Session, Step, code, refusal,
 };
+use crate::sys::event::Wake;
 
 /// Bytes read at once.
 const READ_BUFFER: usize = 64 * 1024;
@@ -50,12 +51,13 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
         let _inside = runtime.enter();
         (shutdown::Signals::catch()?, ProcessStats::start()?)
     };
-    let (woken, mut wake) = io::pipe()?;
+    let wake = Arc::new(Wake::new()?);
+    let reader_wake = wake.clone();
     let (finished, end) = oneshot::channel();
     let workspace = shared.workspace.clone();
     let connection = Connection::new(shared, runtime.handle().clone())?;
     thread::Builder::new().name("stdio".into()).spawn(move || {
-        connection.run(&woken, ready);
+        connection.run(&reader_wake, ready);
         let _ = finished.send(());
     })?;
     let until_the_end = async {
@@ -64,7 +66,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
             biased;
             signal = signals.next() => {
                 tracing::info!(signal, "stopping");
-                wake.write_all(b"!")?;
+                wake.wake()?;
                 if tokio::time::timeout(shutdown::GRACE, end).await.is_err() {
                     tracing::warn!("stopped with requests still in work");
                 }
@@ -116,7 +118,7 @@ impl Connection {
     }
 
     /// Reads until the end of input or a wake-up, then waits for the calls in progress.
-    fn run(mut self, wake: &PipeReader, ready: impl FnOnce()) {
+    fn run(mut self, wake: &Wake, ready: impl FnOnce()) {
         let mut lines = LineSplitter::new(self.max_bytes);
         let mut buffer = vec![0; READ_BUFFER];
         ready();
