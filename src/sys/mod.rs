@@ -4,6 +4,9 @@
 //! library, at no cost. What differs stands in one file for each system, and its doc comment says what each one keeps.
 //! Knows nothing of the server: no paths of clients, no texts, no locks of ours.
 
+#[cfg(unix)]
+mod unix;
+
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
@@ -68,8 +71,9 @@ pub(crate) mod event {
     pub(crate) use rustix::event::*;
 }
 
-/// Sockets between processes of one machine.
+/// Sockets.
 pub(crate) mod net {
+    pub(crate) use super::unix::net::wait_for_reset;
     #[cfg(test)]
     pub(crate) use std::os::unix::net::UnixListener;
     pub(crate) use std::os::unix::net::UnixStream;
@@ -95,16 +99,15 @@ pub(crate) mod param {
     pub(crate) use super::system::process::boot_id;
 }
 
-/// Pipes.
-pub(crate) mod pipe {
-    pub(crate) use super::system::fs::set_pipe_size as set_size;
-}
-
 /// Processes and their limits.
 pub(crate) mod process {
     pub(crate) use super::system::process::{
         DESCRIPTORS, adopt_orphans, all_processes, go_on_without_parent, lower_thread_priority, open_process,
         own_program, process_info, restore_signals, signal_open_process, start_in,
+    };
+    pub(crate) use super::unix::inherited::{close_on_exec, tell_before_exec};
+    pub(crate) use super::unix::limits::{
+        RUNS_COMMANDS, cpu_time, exit_at_once, open_file_limit, raise_open_file_limit,
     };
     pub(crate) use rustix::process::*;
     pub(crate) use std::os::unix::process::CommandExt;
@@ -119,12 +122,22 @@ pub(crate) mod process {
     }
 }
 
-/// Standard input, output and error.
-pub(crate) mod stdio {
-    pub(crate) use rustix::stdio::*;
+/// What ends or asks a server.
+pub(crate) mod signal {
+    pub(crate) use super::unix::signal::{StatusSignal, StopSignals};
 }
 
-/// Clocks.
-pub(crate) mod time {
-    pub(crate) use rustix::time::{ClockId, clock_gettime};
+/// Standard input, output and error.
+pub(crate) mod stdio {
+    pub(crate) use super::unix::stdio::*;
+
+    /// How a wait for standard input ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum InputWait {
+        /// There are bytes, or it has ended.
+        Ready,
+        /// Somebody called for the end of the wait.
+        Woken,
+        TimedOut,
+    }
 }
