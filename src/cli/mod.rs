@@ -19,6 +19,7 @@ pub use log::{
 };
 
 use crate::engine::Excludes;
+use crate::sys::process::RUNS_COMMANDS;
 use crate::tools::{LineBase, Offered, sets};
 use crate::transport::net::rate_limit::Rate;
 
@@ -179,6 +180,9 @@ impl Config {
 
     /// Refuses commands where they may not run (contract 15).
     fn check_exec(&self) -> Result<(), Stop> {
+        if self.allow_exec && !RUNS_COMMANDS {
+            return Err(Stop::Wrong("--allow-exec does not work on this system; leave it out".into()));
+        }
         if self.allow_exec && self.read_only {
             return Err(Stop::Wrong(
                 "--allow-exec and --read-only exclude each other: a command can write; give one of them"

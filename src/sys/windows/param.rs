@@ -4,12 +4,9 @@
 use std::io;
 use std::ptr::null_mut;
 
-use windows_sys::Wdk::System::SystemInformation::{NtQuerySystemInformation, SYSTEM_INFORMATION_CLASS};
+use windows_sys::Wdk::System::SystemInformation::{NtQuerySystemInformation, SystemTimeOfDayInformation};
 
-/// `SystemTimeOfDayInformation`, whose struct begins with the time of the start, the time now, and the time zone.
-const TIME_OF_DAY: SYSTEM_INFORMATION_CLASS = 3;
-
-/// The struct, with room for what newer systems add.
+/// What the system tells of its times, with room for what newer versions add.
 #[repr(C)]
 #[derive(Default)]
 struct TimeOfDay {
@@ -25,7 +22,7 @@ pub(crate) fn boot_id() -> io::Result<String> {
     let len = u32::try_from(size_of::<TimeOfDay>()).map_err(io::Error::other)?;
     let at = (&raw mut time).cast();
     // SAFETY: the call writes at most `len` bytes, which the struct has. All bytes are valid for its numbers.
-    let status = unsafe { NtQuerySystemInformation(TIME_OF_DAY, at, len, null_mut()) };
+    let status = unsafe { NtQuerySystemInformation(SystemTimeOfDayInformation, at, len, null_mut()) };
     match status < 0 || time.boot_time == 0 {
         true => Err(io::Error::other("the system does not tell when it was started")),
         false => Ok(format!("{:036x}", time.boot_time)),
