@@ -15,14 +15,21 @@ use linux as system;
 mod macos;
 #[cfg(target_os = "macos")]
 use macos as system;
+#[cfg(windows)]
+mod windows;
 
 /// Files and folders, by handles.
 pub(crate) mod fs {
+    #[cfg(unix)]
     pub(crate) use super::system::fs::{
         ONLY_PASS, Stat, copy_range, entry_facts, fdatasync, file_type, fstat, fsync, has_no_dirty_page,
         lstat, memory_file, mode, open_beneath, release_lease, stat, statat, take_lease,
     };
+    #[cfg(windows)]
+    pub(crate) use super::windows::fs::*;
+    #[cfg(unix)]
     pub(crate) use rustix::fs::*;
+    #[cfg(unix)]
     pub(crate) use std::os::unix::fs::{DirBuilderExt, FileExt};
 
     /// What an entry of a folder is. Times are in milliseconds since 1970.
@@ -46,44 +53,68 @@ pub(crate) mod fs {
 
 /// Handles of open files.
 pub(crate) mod fd {
+    #[cfg(windows)]
+    pub(crate) use super::windows::fd::{AsFd, BorrowedFd, OwnedFd};
+    #[cfg(unix)]
     pub(crate) use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 }
 
 /// Names of files as bytes.
 pub(crate) mod ffi {
+    #[cfg(windows)]
+    pub(crate) use super::windows::names::{OsStrExt, OsStringExt};
+    #[cfg(unix)]
     pub(crate) use std::os::unix::ffi::{OsStrExt, OsStringExt};
 }
 
 /// Reading, writing, and errors of system calls.
 pub(crate) mod io {
+    #[cfg(unix)]
     pub(crate) use super::system::fs::read_if_cached;
+    #[cfg(windows)]
+    pub(crate) use super::windows::io::*;
+    #[cfg(unix)]
     pub(crate) use rustix::io::*;
 }
 
 /// Space of a vector that a call fills.
+#[cfg(unix)]
 pub(crate) mod buffer {
     pub(crate) use rustix::buffer::spare_capacity;
 }
 
 /// Waiting for several handles.
 pub(crate) mod event {
+    #[cfg(unix)]
     pub(crate) use super::system::fs::Wake;
+    #[cfg(windows)]
+    pub(crate) use super::windows::command::{PollFd, PollFlags, Timespec, poll};
+    #[cfg(windows)]
+    pub(crate) use super::windows::event::Wake;
+    #[cfg(unix)]
     pub(crate) use rustix::event::*;
 }
 
 /// Sockets.
 pub(crate) mod net {
+    #[cfg(unix)]
     pub(crate) use super::unix::net::wait_for_reset;
-    #[cfg(test)]
+    #[cfg(windows)]
+    pub(crate) use super::windows::{command::UnixStream, net::wait_for_reset};
+    #[cfg(all(test, unix))]
     pub(crate) use std::os::unix::net::UnixListener;
+    #[cfg(unix)]
     pub(crate) use std::os::unix::net::UnixStream;
 }
 
 /// Memory of the process.
 pub(crate) mod memory {
+    #[cfg(unix)]
     pub(crate) use super::system::memory::{
         FAULTS, errno_location, limit, limit_arenas, no_huge_pages, used,
     };
+    #[cfg(windows)]
+    pub(crate) use super::windows::memory::{limit, limit_arenas, no_huge_pages, used};
 
     /// Memory of the process, in bytes.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -96,20 +127,38 @@ pub(crate) mod memory {
 
 /// What a machine is like.
 pub(crate) mod param {
+    #[cfg(unix)]
     pub(crate) use super::system::process::boot_id;
+    #[cfg(windows)]
+    pub(crate) use super::windows::param::boot_id;
 }
 
 /// Processes and their limits.
 pub(crate) mod process {
+    #[cfg(unix)]
     pub(crate) use super::system::process::{
         DESCRIPTORS, adopt_orphans, all_processes, go_on_without_parent, lower_thread_priority, open_process,
         own_program, process_info, restore_signals, signal_open_process, start_in,
     };
+    #[cfg(unix)]
     pub(crate) use super::unix::inherited::{close_on_exec, tell_before_exec};
+    #[cfg(unix)]
     pub(crate) use super::unix::limits::{
         RUNS_COMMANDS, cpu_time, exit_at_once, open_file_limit, raise_open_file_limit,
     };
+    #[cfg(windows)]
+    pub(crate) use super::windows::command::{
+        CommandExt, Pid, Signal, WaitOptions, adopt_orphans, all_processes, close_on_exec, getpid,
+        go_on_without_parent, kill_process, kill_process_group, open_process, own_program, process_info,
+        restore_signals, setsid, signal_open_process, start_in, tell_before_exec, wait, waitpgid,
+    };
+    #[cfg(windows)]
+    pub(crate) use super::windows::process::{
+        RUNS_COMMANDS, cpu_time, exit_at_once, lower_thread_priority, open_file_limit, raise_open_file_limit,
+    };
+    #[cfg(unix)]
     pub(crate) use rustix::process::*;
+    #[cfg(unix)]
     pub(crate) use std::os::unix::process::CommandExt;
 
     /// To what a process belongs.
@@ -124,12 +173,23 @@ pub(crate) mod process {
 
 /// What ends or asks a server.
 pub(crate) mod signal {
+    #[cfg(unix)]
     pub(crate) use super::unix::signal::{StatusSignal, StopSignals};
+    #[cfg(windows)]
+    pub(crate) use super::windows::signal::{StatusSignal, StopSignals};
 }
 
 /// Standard input, output and error.
 pub(crate) mod stdio {
+    #[cfg(unix)]
     pub(crate) use super::unix::stdio::*;
+    #[cfg(windows)]
+    pub(crate) use super::windows::command::{dup2_stderr, dup2_stdin, dup2_stdout};
+    #[cfg(windows)]
+    pub(crate) use super::windows::stdio::{
+        grow_output, read_input, start_input, stderr, stdin, wait_for_input, write_error,
+        write_error_if_ready, write_output,
+    };
 
     /// How a wait for standard input ended.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]

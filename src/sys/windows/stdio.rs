@@ -31,8 +31,8 @@ fn standard(which: STD_HANDLE) -> BorrowedHandle<'static> {
     unsafe { BorrowedHandle::borrow_raw(GetStdHandle(which)) }
 }
 
-/// Standard input. While [`wait_for_input`] waits, other calls with this handle wait, too.
-pub(super) fn stdin() -> BorrowedHandle<'static> {
+/// Standard input. While it is read, other calls with this handle wait, too.
+pub(crate) fn stdin() -> BorrowedHandle<'static> {
     standard(STD_INPUT_HANDLE)
 }
 
