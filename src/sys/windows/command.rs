@@ -215,11 +215,7 @@ pub(crate) fn close_on_exec() -> io::Result<()> {
     never()
 }
 
-pub(crate) fn tell_before_exec(
-    _: &mut Command,
-    _: impl Fn(Pid) -> io::Result<()> + Send + Sync + 'static,
-) {
-}
+pub(crate) fn tell_before_exec(_: &mut Command, _: impl Fn(Pid) -> io::Result<()> + Send + Sync + 'static) {}
 
 pub(crate) fn restore_signals() {}
 

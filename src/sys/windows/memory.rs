@@ -32,8 +32,7 @@ pub(crate) fn used() -> Option<MemoryUse> {
     let at = (&raw mut counters).cast::<PROCESS_MEMORY_COUNTERS>();
     // SAFETY: the call fills a struct of `LEN` bytes, which lives behind the pointer. The process is this one.
     let done = unsafe { K32GetProcessMemoryInfo(GetCurrentProcess(), at, LEN) };
-    let now =
-        MemoryUse { resident: counters.WorkingSetSize as u64, anonymous: counters.PrivateUsage as u64 };
+    let now = MemoryUse { resident: counters.WorkingSetSize as u64, anonymous: counters.PrivateUsage as u64 };
     (done != 0).then_some(now)
 }
 

@@ -128,9 +128,7 @@ fn read(buffer: &mut Vec<u8>) -> bool {
     loop {
         let mut len = 0;
         // SAFETY: the call writes at most `BUFFER` bytes, which the vector has, and one number.
-        let done = unsafe {
-            ReadFile(handle, buffer.as_mut_ptr(), BUFFER as u32, &raw mut len, null_mut())
-        };
+        let done = unsafe { ReadFile(handle, buffer.as_mut_ptr(), BUFFER as u32, &raw mut len, null_mut()) };
         if done != 0 && len == 0 && is_open_pipe() {
             // The client wrote nothing, with a call.
             continue;
