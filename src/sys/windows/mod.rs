@@ -2,11 +2,22 @@
 //! never by whole paths.
 
 pub(super) mod command;
+mod content;
+mod dir;
 pub(super) mod event;
+pub(super) mod fd;
+mod flags;
+pub(super) mod fs;
+pub(super) mod io;
+mod locks;
+mod lookup;
 pub(super) mod memory;
+pub(super) mod names;
 pub(super) mod net;
 pub(super) mod param;
 pub(super) mod process;
+mod replace;
 pub(super) mod signal;
+mod stat;
 mod stdin;
 pub(super) mod stdio;
