@@ -6,12 +6,12 @@ use std::ptr::null_mut;
 
 use windows_sys::Wdk::System::SystemInformation::{NtQuerySystemInformation, SystemTimeOfDayInformation};
 
-/// What the system tells of its times, with room for what newer versions add.
+/// What the system tells of its times. It takes no longer struct.
 #[repr(C)]
 #[derive(Default)]
 struct TimeOfDay {
     boot_time: i64,
-    others: [i64; 7],
+    others: [i64; 5],
 }
 
 /// The identity of this run of the system: 36 characters, which are others after a restart. It is the time of the start in
