@@ -63,9 +63,9 @@ pub(crate) enum SeekFrom {
 /// Moves the position of a handle.
 pub(crate) fn seek(mut file: &File, to: SeekFrom) -> Result<u64> {
     match to {
-        SeekFrom::Start(at) => {
-            file.seek(io::SeekFrom::Start(at)).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
-        }
+        SeekFrom::Start(at) => file
+            .seek(io::SeekFrom::Start(at))
+            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)),
         SeekFrom::Data(_) => Err(Errno::NOSYS),
     }
 }
@@ -90,7 +90,8 @@ pub(crate) fn fsync(file: impl AsFd) -> Result<()> {
     }
     let errno = Errno::last();
     let is_folder = || {
-        super::stat::attributes(file).is_ok_and(|now| super::stat::kind_of(now) == super::flags::FileType::Directory)
+        super::stat::attributes(file)
+            .is_ok_and(|now| super::stat::kind_of(now) == super::flags::FileType::Directory)
     };
     if is_folder() { Ok(()) } else { Err(errno) }
 }

@@ -7,7 +7,8 @@ use std::os::windows::io::AsRawHandle;
 use std::ptr::{null, null_mut};
 
 use windows_sys::Wdk::Storage::FileSystem::{
-    FILE_DIRECTORY_FILE, FILE_ID_BOTH_DIR_INFORMATION, FILE_OPEN, FileIdBothDirectoryInformation, NtQueryDirectoryFile,
+    FILE_DIRECTORY_FILE, FILE_ID_BOTH_DIR_INFORMATION, FILE_OPEN, FileIdBothDirectoryInformation,
+    NtQueryDirectoryFile,
 };
 use windows_sys::Win32::Foundation::{STATUS_NO_MORE_FILES, STATUS_NO_SUCH_FILE};
 use windows_sys::Win32::Storage::FileSystem::{FILE_LIST_DIRECTORY, SYNCHRONIZE};
@@ -103,8 +104,10 @@ impl Dir {
         const HEAD: usize = std::mem::offset_of!(FILE_ID_BOTH_DIR_INFORMATION, FileName);
         let at = match self.next {
             Some(at) => at,
-            None if self.fill()? => 0,
-            None => return Ok(None),
+            None => match self.fill()? {
+                true => 0,
+                false => return Ok(None),
+            },
         };
         let size = size_of_val(&*self.buffer);
         if at % 8 != 0 || at + size_of::<FILE_ID_BOTH_DIR_INFORMATION>() > size {

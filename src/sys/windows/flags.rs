@@ -2,14 +2,14 @@
 
 /// A set of bits with named members.
 macro_rules! flags {
-    ($(#[$doc:meta])* $name:ident { $($member:ident = $bits:expr,)+ }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$note:meta])* $member:ident = $bits:expr,)+ }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) struct $name(u32);
 
         #[allow(dead_code)] // Each has the same set of functions.
         impl $name {
-            $(pub(crate) const $member: $name = $name($bits);)+
+            $($(#[$note])* pub(crate) const $member: $name = $name($bits);)+
 
             pub(crate) const fn empty() -> $name {
                 $name(0)

@@ -23,9 +23,8 @@ fn place() -> OVERLAPPED {
 fn lock(file: &File, flags: LOCK_FILE_FLAGS) -> io::Result<()> {
     let mut place = place();
     // SAFETY: the struct lives during the call. The handle is a synchronous one, so nothing uses the struct afterwards.
-    let done = unsafe {
-        LockFileEx(file.as_raw_handle(), LOCKFILE_EXCLUSIVE_LOCK | flags, 0, 1, 0, &raw mut place)
-    };
+    let done =
+        unsafe { LockFileEx(file.as_raw_handle(), LOCKFILE_EXCLUSIVE_LOCK | flags, 0, 1, 0, &raw mut place) };
     if done == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

@@ -19,10 +19,10 @@ use windows_sys::Wdk::Storage::FileSystem::{
 };
 use windows_sys::Win32::Foundation::{OBJ_CASE_INSENSITIVE, STATUS_BUFFER_OVERFLOW, UNICODE_STRING};
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_ACCESS_RIGHTS, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_REPARSE_POINT,
-    FILE_FLAG_BACKUP_SEMANTICS, FILE_GENERIC_READ, FILE_GENERIC_WRITE, FILE_LIST_DIRECTORY,
-    FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TRAVERSE,
-    FILE_WRITE_DATA, READ_CONTROL, SYNCHRONIZE, WRITE_DAC,
+    FILE_ACCESS_RIGHTS, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_READONLY,
+    FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS, FILE_GENERIC_READ, FILE_GENERIC_WRITE,
+    FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
+    FILE_TRAVERSE, FILE_WRITE_DATA, READ_CONTROL, SYNCHRONIZE, WRITE_DAC,
 };
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
@@ -74,8 +74,10 @@ impl Open {
             Attributes: OBJ_CASE_INSENSITIVE,
             ..OBJECT_ATTRIBUTES::default()
         };
-        let options =
-            self.options | FILE_OPEN_REPARSE_POINT | FILE_OPEN_FOR_BACKUP_INTENT | FILE_SYNCHRONOUS_IO_NONALERT;
+        let options = self.options
+            | FILE_OPEN_REPARSE_POINT
+            | FILE_OPEN_FOR_BACKUP_INTENT
+            | FILE_SYNCHRONOUS_IO_NONALERT;
         let (mut handle, mut status) = (null_mut(), IO_STATUS_BLOCK::default());
         // SAFETY: all structs live during the call, which writes only to `handle` and `status`. It does not write to
         // the units of the name. There are no extended attributes.
@@ -212,4 +214,3 @@ pub(crate) fn accessat(dir: impl AsFd, name: impl Arg, access: Access, _: AtFlag
 pub(crate) fn readlinkat(_: impl AsFd, _: impl Arg, _: Vec<u8>) -> Result<std::ffi::CString> {
     std::ffi::CString::new("/").map_err(|_| Errno::INVAL)
 }
-

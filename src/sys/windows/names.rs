@@ -151,13 +151,42 @@ mod tests {
 
     #[test]
     fn names_that_the_system_would_change_or_take_for_something_else_are_not_usable() {
-        for name in ["a", "a.txt", ".env", "a b", "ä漢", "COM", "COM10", "CONSOLE", "nul_", "a.nul", "..."] {
+        for name in ["a", "a.txt", ".env", "a b", "ä漢", "COM", "COM10", "CONSOLE", "nul_", "a.nul", "..."]
+        {
             assert_eq!(is_usable_name(name.as_bytes()), name != "...", "{name}");
         }
         let refused = [
-            "", ".", "..", "a.", "a ", "a. .", "a:b", "a.txt::$DATA", "a/b", "a\\b", "a|b", "a?", "*", "<", ">", "\"",
-            "a\n", "a\0", "CON", "con.txt", "nul.tar.gz", "Aux", "prn ", "COM1", "com9.log", "LPT0", "COM¹", "lpt³.x",
-            "CONIN$", "conout$.txt", "NUL .txt",
+            "",
+            ".",
+            "..",
+            "a.",
+            "a ",
+            "a. .",
+            "a:b",
+            "a.txt::$DATA",
+            "a/b",
+            "a\\b",
+            "a|b",
+            "a?",
+            "*",
+            "<",
+            ">",
+            "\"",
+            "a\n",
+            "a\0",
+            "CON",
+            "con.txt",
+            "nul.tar.gz",
+            "Aux",
+            "prn ",
+            "COM1",
+            "com9.log",
+            "LPT0",
+            "COM¹",
+            "lpt³.x",
+            "CONIN$",
+            "conout$.txt",
+            "NUL .txt",
         ];
         for name in refused {
             assert!(!is_usable_name(name.as_bytes()), "{name:?}");

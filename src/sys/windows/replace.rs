@@ -23,9 +23,7 @@ use windows_sys::Win32::Foundation::{
     NTSTATUS, STATUS_INVALID_DEVICE_REQUEST, STATUS_INVALID_INFO_CLASS, STATUS_INVALID_PARAMETER,
     STATUS_NOT_IMPLEMENTED, STATUS_NOT_SUPPORTED,
 };
-use windows_sys::Win32::Storage::FileSystem::{
-    DELETE, FILE_ATTRIBUTE_READONLY, FILE_WRITE_ATTRIBUTES,
-};
+use windows_sys::Win32::Storage::FileSystem::{DELETE, FILE_ATTRIBUTE_READONLY, FILE_WRITE_ATTRIBUTES};
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
 use super::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -51,7 +49,9 @@ pub(crate) fn renameat(from: impl AsFd, old: impl Arg, to: impl AsFd, new: impl 
     let place = (to.as_fd(), new.as_slice());
     patiently(|| {
         let entry = to_change(from.as_fd(), &old)?;
-        let flags = FILE_RENAME_REPLACE_IF_EXISTS | FILE_RENAME_POSIX_SEMANTICS | FILE_RENAME_IGNORE_READONLY_ATTRIBUTE;
+        let flags = FILE_RENAME_REPLACE_IF_EXISTS
+            | FILE_RENAME_POSIX_SEMANTICS
+            | FILE_RENAME_IGNORE_READONLY_ATTRIBUTE;
         match rename(entry.as_fd(), place, FileRenameInformationEx, flags) {
             status if is_unknown(status) => {}
             status => return checked(status),
@@ -124,7 +124,12 @@ fn to_change(dir: BorrowedFd, units: &[u16]) -> Result<OwnedFd> {
 }
 
 /// Renames an open entry to the name with these units in a folder.
-fn rename(entry: BorrowedFd, to: (BorrowedFd, &[u16]), class: FILE_INFORMATION_CLASS, flags: u32) -> NTSTATUS {
+fn rename(
+    entry: BorrowedFd,
+    to: (BorrowedFd, &[u16]),
+    class: FILE_INFORMATION_CLASS,
+    flags: u32,
+) -> NTSTATUS {
     const NAME: usize = std::mem::offset_of!(FILE_RENAME_INFORMATION, FileName);
     let (folder, name) = to;
     let len = NAME + size_of_val(name);
@@ -145,9 +150,7 @@ fn rename(entry: BorrowedFd, to: (BorrowedFd, &[u16]), class: FILE_INFORMATION_C
 fn set(entry: BorrowedFd, class: FILE_INFORMATION_CLASS, info: *const u8, len: usize) -> NTSTATUS {
     let mut status = IO_STATUS_BLOCK::default();
     // SAFETY: all callers have `len` bytes at `info`, a struct that belongs to the class. The call only reads them.
-    unsafe {
-        NtSetInformationFile(entry.as_raw_handle(), &raw mut status, info.cast(), len as u32, class)
-    }
+    unsafe { NtSetInformationFile(entry.as_raw_handle(), &raw mut status, info.cast(), len as u32, class) }
 }
 
 /// Whether the file system does not know what it was asked for.
@@ -179,7 +182,9 @@ fn replace_open(entry: BorrowedFd, old: &[u16], place: (BorrowedFd, &[u16])) -> 
 
 /// Removes an open entry, whose name in `dir` has these units.
 fn remove(dir: BorrowedFd, units: &[u16], entry: BorrowedFd) -> Result<()> {
-    let flags = FILE_DISPOSITION_DELETE | FILE_DISPOSITION_POSIX_SEMANTICS | FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE;
+    let flags = FILE_DISPOSITION_DELETE
+        | FILE_DISPOSITION_POSIX_SEMANTICS
+        | FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE;
     let info = FILE_DISPOSITION_INFORMATION_EX { Flags: flags };
     let at = (&raw const info).cast();
     match set(entry, FileDispositionInformationEx, at, size_of_val(&info)) {

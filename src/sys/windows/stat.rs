@@ -6,8 +6,8 @@ use std::os::windows::io::AsRawHandle;
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_READONLY,
     FILE_ATTRIBUTE_REPARSE_POINT, FILE_ATTRIBUTE_TAG_INFO, FILE_BASIC_INFO, FILE_FLAG_OPEN_REPARSE_POINT,
-    FILE_INFO_BY_HANDLE_CLASS, FILE_READ_ATTRIBUTES, FILE_STANDARD_INFO, FileAttributeTagInfo, FileBasicInfo, FileStandardInfo,
-    GetFileInformationByHandle, GetFileInformationByHandleEx, SetFileInformationByHandle,
+    FILE_INFO_BY_HANDLE_CLASS, FILE_READ_ATTRIBUTES, FILE_STANDARD_INFO, FileAttributeTagInfo, FileBasicInfo,
+    FileStandardInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, SetFileInformationByHandle,
 };
 
 use super::fd::{AsFd, BorrowedFd};
@@ -95,7 +95,8 @@ fn joined(high: u32, low: u32) -> u64 {
 /// The state of an open entry.
 pub(crate) fn fstat(file: impl AsFd) -> Result<Stat> {
     let (info, basic) = facts(file.as_fd())?;
-    let ((st_mtime, st_mtime_nsec), (st_ctime, st_ctime_nsec)) = (time(basic.LastWriteTime), time(basic.ChangeTime));
+    let ((st_mtime, st_mtime_nsec), (st_ctime, st_ctime_nsec)) =
+        (time(basic.LastWriteTime), time(basic.ChangeTime));
     Ok(Stat {
         st_dev: info.dwVolumeSerialNumber.into(),
         st_ino: joined(info.nFileIndexHigh, info.nFileIndexLow),
@@ -199,4 +200,3 @@ fn set_basic(file: BorrowedFd, info: &FILE_BASIC_INFO) -> Result<()> {
     };
     if done == 0 { Err(Errno::last()) } else { Ok(()) }
 }
-
