@@ -31,6 +31,13 @@ RELEASE = f"{REPOSITORY}/releases/download/v{VERSION}"
 PLATFORMS = {
     "linux-x64": {"target": "x86_64-unknown-linux-gnu", "os": "linux", "cpu": "x64", "wheel": "manylinux_2_17_x86_64.musllinux_1_1_x86_64",
                   "debian": "amd64", "oci": "amd64", "runner": "ubuntu-24.04"},
+    "linux-arm64": {"target": "aarch64-unknown-linux-gnu", "os": "linux", "cpu": "arm64", "wheel": "manylinux_2_17_aarch64.musllinux_1_1_aarch64",
+                    "debian": "arm64", "oci": "arm64", "runner": "ubuntu-24.04-arm"},
+    # Built and linked; never run so far.
+    "darwin-arm64": {"target": "aarch64-apple-darwin", "os": "darwin", "cpu": "arm64", "wheel": "macosx_11_0_arm64", "runner": "macos-15"},
+    "darwin-x64": {"target": "x86_64-apple-darwin", "os": "darwin", "cpu": "x64", "wheel": "macosx_10_12_x86_64", "runner": "macos-15-intel"},
+    # Linux builds it, with mingw.
+    "win32-x64": {"target": "x86_64-pc-windows-gnu", "os": "win32", "cpu": "x64", "wheel": "win_amd64", "runner": "ubuntu-24.04"},
 }
 
 
@@ -51,8 +58,7 @@ def binary_of(platform):
     """The release binary of a platform. Builds it if it is missing."""
     path = path_of(platform)
     if not os.path.exists(path):
-        target = PLATFORMS[platform]["target"]
-        run("cargo", "build", "--locked", "--release", "--target", target, cwd=ROOT)
+        run(os.path.join(HERE, "cross"), PLATFORMS[platform]["target"], cwd=ROOT)
     return path
 
 
