@@ -7,6 +7,7 @@ mod budget;
 mod cache;
 mod command;
 mod control;
+mod doctor;
 mod early;
 mod encoding;
 mod error;
@@ -34,6 +35,7 @@ pub use command::{
     is_supervisor, supervise,
 };
 pub use control::{Control, Late};
+pub use doctor::{Finding, Level, check_folder, check_machine};
 pub use early::EarlyText;
 pub use encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Malformed,
@@ -43,6 +45,7 @@ pub use error::{Error, MissingFile, Result, ToolFailure, ToolFailureKind, ValueP
 pub use exclude::Excludes;
 pub use file_version::FileVersion;
 pub use fs::atomic::Durability;
+pub use fs::probe::try_one_lock;
 pub use fs::version::FileStamp;
 pub use fs::view::{FileView, MAP_CUTOFF, OpenFile};
 pub use glob::{Glob, GlobBudget, GlobError, TreeExclude};
