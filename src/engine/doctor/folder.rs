@@ -281,6 +281,7 @@ mod tests {
         assert_eq!(flush(broken(), Durability::Full).level, Level::Failed);
         assert_eq!(flush(broken(), Durability::None).level, Level::Warning);
         assert_eq!(yes_or_no("x", Ok(false), "yes", "no"), Finding::failed("x", "no"));
-        assert_eq!(yes_or_no("x", broken(), "yes", "no").level, Level::Failed);
+        let broken = Err(std::io::Error::other("no reads"));
+        assert_eq!(yes_or_no("x", broken, "yes", "no").level, Level::Failed);
     }
 }
