@@ -70,7 +70,7 @@ fn what_cannot_be_served_fails() {
         (vec![format!("{}/missing", folder.path().display())], "folder: cannot be opened"),
         (vec![format!("{}/file", folder.path().display())], "folder: cannot be opened"),
         (vec![folder.path().display().to_string(), "--tools=exec".into()], "tools: --tools"),
-        (vec![folder.path().display().to_string(), "--exclude=[".into()], "command line: --exclude"),
+        (vec![folder.path().display().to_string(), "--exclude=a{".into()], "command line: --exclude"),
         (
             vec![folder.path().display().to_string(), "--auth-token-file=missing".into()],
             "token: --auth-token-file=missing",
