@@ -22,7 +22,7 @@ NAME, VERSION, DESCRIPTION, LICENSE = (CARGO[key] for key in ("name", "version",
 # The name in the MCP registry. npm and PyPI packages carry it, which shows that they belong to it.
 MCP_NAME = f"io.github.file-editor/{NAME}"
 
-REPOSITORY = f"https://github.com/file-editor/{NAME}"
+REPOSITORY = CARGO["repository"]
 # Where the files of a release are.
 RELEASE = f"{REPOSITORY}/releases/download/v{VERSION}"
 
