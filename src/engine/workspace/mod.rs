@@ -26,6 +26,7 @@ use crate::sys::io::Errno;
 
 mod change;
 mod commands;
+mod counts;
 mod create;
 mod decoded;
 mod each_line;
@@ -45,6 +46,7 @@ mod versions;
 mod write;
 
 pub use change::{ChangeOptions, Changed};
+pub use counts::WorkspaceCounts;
 pub use create::NewFile;
 pub use each_line::{LineEnd, LineSink, LineSpan, LinesRead};
 pub use edit::Edited;
