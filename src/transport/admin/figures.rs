@@ -1,5 +1,5 @@
 //! The figures of the server, gathered from the layers that count them. A new figure is added here and in
-//! `docs/scale.md`.
+//! `docs/several-servers.md`.
 
 use std::time::{Duration, UNIX_EPOCH};
 
