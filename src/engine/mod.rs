@@ -76,6 +76,6 @@ pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrd
 pub use workspace::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
     Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, LastFile, LineEnd, LineRange, LineSink,
-    LineSpan, LinesRead, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts, SearchOptions,
-    SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceCounts, WorkspaceOptions,
+    LineSpan, LinesRead, MountWait, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts,
+    SearchOptions, SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceCounts, WorkspaceOptions,
 };

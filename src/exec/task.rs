@@ -59,7 +59,7 @@ impl Task {
             if let Some(kept) = self.kept.get() {
                 return control.answer().then(|| self.repeat(kept));
             }
-            match self.reply(workspace, control) {
+            match self.reply_when_reachable(workspace, control) {
                 Err(Error::Cancelled) => None,
                 _ if control.broke_off().is_some() => None,
                 result => {
@@ -117,6 +117,17 @@ impl Task {
 
     fn turns(&self) -> MutexGuard<'_, Vec<Turn>> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The reply. While the file system does not answer, tries again for a short time.
+    fn reply_when_reachable(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
+        let mut wait = workspace.mount_wait();
+        loop {
+            match self.reply(workspace, control) {
+                Err(error) if wait.again(&error, control) => {}
+                result => return result,
+            }
+        }
     }
 
     fn reply(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {

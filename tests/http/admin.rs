@@ -1,12 +1,13 @@
 //! The admin port: `GET /healthz` and `GET /metrics` (contract 6.3), and the end of a server behind a proxy (contract 8).
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rustix::process::Signal;
 use serde_json::json;
 
 use crate::support::{
-    Connection, Folder, Http, HttpResponse, PATIENCE, Stdio, admin_port_in, lock, ping, post_bytes,
+    Connection, Folder, Http, HttpResponse, Mcp, PATIENCE, Stdio, admin_port_in, lock, ping, post_bytes,
     run_to_end, until, until_a_lock_is_waited_for,
 };
 
@@ -228,7 +229,8 @@ fn drains() -> Option<()> {
         connection.try_read().ok()
     };
     // The system takes connections until the listener is closed.
-    let mut new = std::panic::catch_unwind(|| (server.connect(), Connection::to("127.0.0.1", port))).ok()?;
+    let mut new =
+        catch_unwind(AssertUnwindSafe(|| (server.connect(), Connection::to("127.0.0.1", port)))).ok()?;
     new.1.try_write(b"GET /healthz HTTP/1.0\r\n\r\n").ok()?;
     let health = new.1.try_read().ok()?;
     let answers = [ask(&mut known)?, ask(&mut new.0)?];

@@ -20,8 +20,10 @@ FILES = 4
 class Setting:
     """The file system, the same folder on each mount, and servers: one on the first mount, two on the second."""
 
-    def __init__(self, system, folders, servers):
+    def __init__(self, system, folders, servers, new_server):
         self.system, self.folders, self.servers = system, folders, servers
+        # Makes one more server, of a folder.
+        self.new_server = new_server
 
     def run(self, scenario):
         """Gives the bars that were missed, as texts."""
@@ -279,6 +281,56 @@ def remount(setting):
     setting.system.mount(mount)
 
 
+def nothing_is_made_below_a_lost_mount(setting):
+    """A server of the mount itself. While nothing is mounted, the path names an empty folder of the local disk."""
+    mount, missed = setting.system.mounts[1], []
+    server = setting.new_server(mount)
+    try:
+        client = Client(server.start().port, timeout=TIMEOUT + 20)
+        client.call("write_file", path="made-before", content="x\n")
+        setting.system.kill("mfsmount", "/b")
+        setting.system.unmount(mount)
+        for turn in range(3):
+            try:
+                client.call("write_file", path=f"made-{turn}", content="x\n")
+                missed.append("a file was made while nothing was mounted")
+            except Failed:
+                pass
+        if any(mount.iterdir()):
+            missed.append(f"below the mount there is {list(mount.iterdir())}")
+        setting.system.mount(mount)
+        if client.text("read_text_file", path="made-before") != "x\n":
+            missed.append("another file after the mount came back")
+        client.call("write_file", path="made-after", content="x\n")
+    finally:
+        server.kill()
+    return "a server of the mount itself, without its mount", missed
+
+
+def remounted_within_a_call(setting):
+    """A call that meets a dead mount succeeds if the mount is back within two seconds."""
+    mount, results = setting.system.mounts[1], []
+    setting.write("met", "met\n")
+    clients = setting.clients()
+
+    def read(place):
+        try:
+            results.append(clients[place].text("read_text_file", path="met"))
+        except Failed as failure:
+            results.append(str(failure))
+
+    setting.system.kill("mfsmount", "/b")
+    readers = [threading.Thread(target=read, args=(place,)) for place in range(3)]
+    for reader in readers:
+        reader.start()
+    time.sleep(0.3)
+    setting.system.unmount(mount)
+    setting.system.mount(mount)
+    for reader in readers:
+        reader.join()
+    return "3 reads", [f"a read gave {result!r}" for result in results if result != "met\n"]
+
+
 def kill_servers(setting):
     for server in setting.servers:
         for _ in range(3):
@@ -323,6 +375,8 @@ WITHOUT_FAULTS = [parallel_edits, read_after_write, create_races, rename_while_r
                   with_fault("servers_killed", kill_servers)]
 ALL = [*WITHOUT_FAULTS,
        healthy_while_frozen,
+       nothing_is_made_below_a_lost_mount,
+       remounted_within_a_call,
        with_fault("chunkserver_frozen", freeze("mfschunkserver")),
        with_fault("master_frozen", freeze("mfsmaster")),
        with_fault("client_frozen", freeze("mfsmount", "/b")),
