@@ -17,6 +17,7 @@ mod fs;
 mod glob;
 mod ignored;
 mod list;
+mod lookups;
 mod name_table;
 mod path;
 mod progress;
@@ -69,6 +70,7 @@ pub use text::text_edit::{
     TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
 pub use text::tolerant::{Tolerant, tolerant};
+pub(crate) use walk::LateStats;
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub use workspace::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,

@@ -127,4 +127,9 @@ pub(crate) mod stdio {
 /// Clocks.
 pub(crate) mod time {
     pub(crate) use rustix::time::{ClockId, clock_gettime};
+
+    /// CPU time of the calling thread.
+    pub(crate) fn thread_cpu_time() -> std::time::Duration {
+        clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
+    }
 }
