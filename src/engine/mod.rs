@@ -22,7 +22,6 @@ mod lookups;
 mod name_table;
 mod path;
 mod progress;
-mod retry;
 mod search;
 mod stable_sort;
 mod stamp_cache;
@@ -54,7 +53,6 @@ pub use glob::{Glob, GlobBudget, GlobError, TreeExclude};
 pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;
-pub(crate) use retry::until_settled;
 pub use search::{
     FileFilter, FilterBuilder, FilterCache, FilterRecords, Hit, LineMatcher, Pattern, PatternError,
     PatternOptions, Query, RecordsTail, Shape, behind_break, line_at, line_before, line_end,
