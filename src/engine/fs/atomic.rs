@@ -10,13 +10,18 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::lost::is_lost;
 use super::resolve::ResolvedPath;
 use super::version::FileStamp;
 use super::view::OpenFile;
-use super::{attributes, failpoint, lock, temporary};
+use super::{attributes, failpoint, file_system, lock, temporary};
 use crate::sys::fd::OwnedFd;
 use crate::sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
 use crate::sys::io::Errno;
+
+/// What is said of a change whose rename has no answer.
+const IN_DOUBT: &str =
+    "it is not known whether the change was made: read the file before you send the call again";
 
 /// When an edit counts as done (`--sync`, contract 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +42,8 @@ pub(crate) enum ReplaceError {
     Exists,
     /// A system call failed.
     Io(io::Error),
-    /// A system call failed after the rename: the change is in place.
+    /// A system call failed after the rename: the change is in place. Or it is not known whether it is; then the message
+    /// says so.
     InPlace(io::Error),
 }
 
@@ -121,14 +127,14 @@ impl AtomicFile {
         let folder = (durability == Durability::Full).then(|| open_to_flush(place));
         let folder = folder.transpose().map_err(ReplaceError::from)?;
         allow()?;
-        self.rename_to(place, replaces)?;
+        self.rename_to(place, replaces).or_else(|failure| self.settle(failure, place, &written))?;
         self.committed = true;
         failpoint::taken().map_err(ReplaceError::InPlace)?;
         if let Some(folder) = folder {
             flush_directory(&folder).map_err(ReplaceError::InPlace)?;
             failpoint::taken().map_err(ReplaceError::InPlace)?;
         }
-        let stat = crate::sys::fs::fstat(&self.file).map_err(|errno| ReplaceError::InPlace(errno.into()))?;
+        let Ok(stat) = crate::sys::fs::fstat(&self.file) else { return Ok(None) };
         Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
     }
 
@@ -170,6 +176,29 @@ impl AtomicFile {
             // This file system does not know the flag. A hard link fails too if the name exists.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.link_to(place),
             Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// What a failed rename has done. A shared file system may carry it out and lose the answer.
+    fn settle(
+        &self,
+        failure: ReplaceError,
+        place: &ResolvedPath,
+        new: &FileStamp,
+    ) -> Result<(), ReplaceError> {
+        match (place.restat(), failure) {
+            (Ok(Some(now)), _) if (now.st_dev, now.st_ino) == (new.dev, new.ino) => {
+                if !failpoint::crashed() {
+                    // It has two names if it was linked.
+                    let _ = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+                }
+                Ok(())
+            }
+            (Err(_), ReplaceError::Io(reason)) if is_lost(&reason, file_system::of(&place.dir)) => {
+                let problem = format!("{reason} ({IN_DOUBT})");
+                Err(ReplaceError::InPlace(io::Error::other(problem)))
+            }
+            (_, failure) => Err(failure),
         }
     }
 
@@ -316,6 +345,29 @@ mod tests {
         assert_eq!(std::fs::read(dir.0.path().join("a")).unwrap(), b"first");
         assert_eq!(std::fs::metadata(dir.0.path().join("a")).unwrap().mode() & 0o7777, 0o644);
         assert_eq!(dir.names(), ["a"]);
+    }
+
+    #[test]
+    fn a_rename_that_is_carried_out_and_fails_is_no_failure() {
+        let dir = dir();
+        let place = dir.place("a");
+        let lost = || ReplaceError::Io(Errno::NOTCONN.into());
+        for by_link in [false, true] {
+            let new = AtomicFile::create(&dir.1).unwrap();
+            let stamp = FileStamp::of(&crate::sys::fs::fstat(&new.file).unwrap());
+            let undone = new.settle(lost(), &place, &stamp);
+            assert!(matches!(undone, Err(ReplaceError::Io(_))), "{undone:?}");
+            let (old, path) = (dir.0.path().join(&new.name), dir.0.path().join("a"));
+            match by_link {
+                true => {
+                    std::fs::remove_file(&path).unwrap();
+                    std::fs::hard_link(old, path).unwrap();
+                }
+                false => std::fs::rename(old, path).unwrap(),
+            }
+            assert!(new.settle(lost(), &place, &stamp).is_ok());
+            assert_eq!(dir.names(), ["a"]);
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::engine::BOM;
 use crate::sys::event::{PollFd, PollFlags, Timespec, Wake, poll};
 use crate::sys::io::Errno;
 use crate::transport::net::body_buffer::BodyBuffer;
+use crate::transport::net::traffic::TRAFFIC;
 
 /// The result of a wait for input.
 pub(super) enum ReadResult {
@@ -40,7 +41,10 @@ pub(super) fn read(
             Err(_) => {}
         }
         match crate::sys::io::read(stdin, &mut *buffer) {
-            Ok(len) => return ReadResult::Bytes(len),
+            Ok(len) => {
+                TRAFFIC.read(len);
+                return ReadResult::Bytes(len);
+            }
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(_) => return ReadResult::Bytes(0),
         }

@@ -9,6 +9,7 @@ use crate::exec::{Notification, caught};
 use crate::protocol::{Answer, BLOCK, Pulled};
 use crate::sys::event::{PollFd, PollFlags, poll};
 use crate::sys::io::Errno;
+use crate::transport::net::traffic::TRAFFIC;
 
 /// Bytes of a long answer that are written at once. Each write wakes the client; more bytes would not fit
 /// into the CPU cache.
@@ -136,7 +137,10 @@ impl Buffer {
         let stdout = crate::sys::stdio::stdout();
         while !rest.is_empty() && !self.closed {
             match crate::sys::io::write(stdout, rest) {
-                Ok(written) => rest = &rest[written..],
+                Ok(written) => {
+                    TRAFFIC.sent(written);
+                    rest = &rest[written..];
+                }
                 Err(Errno::INTR) => {}
                 // The client made the pipe non-blocking.
                 Err(Errno::AGAIN) => {
