@@ -121,7 +121,7 @@ fn bind_admin(config: &Config, token: Option<&[u8]>) -> Result<Option<AdminPort>
     let Some(port) = config.admin_port else { return Ok(None) };
     AdminPort::bind(config.host, port, token.map(<[u8]>::to_vec)).map(Some).map_err(|error| {
         let listen = format!("--admin-port: cannot listen on {} port {port}: {error}", config.host);
-        wrong(&error, format!("{listen}; choose another --admin-port or --host"))
+        cli::system_error(&error, format!("{listen}; choose another --admin-port or --host"))
     })
 }
 

@@ -5,8 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::put;
-use crate::support::trace::{Call, calls, under_strace};
-use crate::support::{Folder, Mcp, Stdio, command};
+use crate::support::{Call, Folder, Mcp, Stdio, calls, command, under_strace};
 
 /// Folders in the tree, and files in each of them.
 const FOLDERS: usize = 24;
