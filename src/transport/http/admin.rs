@@ -7,18 +7,12 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use http_body::Body;
-use hyper::body::Incoming;
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
-
-use super::body::AnswerBody;
-use super::checks::{Checks, HttpRefusal};
+use super::admin_site::AdminSite;
+use super::checks::Checks;
 use super::listener::{Connections, Listener, Site};
-use super::response::Unheard;
 use crate::engine::Workspace;
 use crate::exec::Executor;
-use crate::transport::admin::{Draining, Page, Pages};
+use crate::transport::admin::{Draining, Pages};
 
 /// Most connections at once. More wait.
 const CONNECTIONS: usize = 16;
@@ -33,13 +27,6 @@ pub struct AdminPort {
     address: SocketAddr,
     /// The clients' token. The figures need it, too, if other machines can reach the port.
     token: Option<Vec<u8>>,
-}
-
-/// What the port serves.
-#[derive(Debug)]
-pub(super) struct AdminSite {
-    pages: Pages,
-    checks: Checks,
 }
 
 impl AdminPort {
@@ -70,30 +57,5 @@ impl AdminPort {
         let listener = Listener::new(listener, site, CONNECTIONS, HEAD_TIMEOUT);
         tokio::spawn(async move { listener.accept(&mut Connections::default()).await });
         Ok(())
-    }
-}
-
-impl AdminSite {
-    pub(super) fn respond(&self, request: Request<Incoming>) -> Response<AnswerBody> {
-        let (head, body) = request.into_parts();
-        let path = head.uri.path();
-        let page = match self.checks.check_operator(&head, Pages::is_private(path)) {
-            Ok(()) => (self.pages.page(head.method == Method::GET, path), None),
-            Err(HttpRefusal { status, message, header, .. }) => (Page::line(status, &message), header),
-        };
-        let (Page { status, content_type, text }, header) = page;
-        let mut response = Response::new(AnswerBody::Whole(Some(text.into())));
-        *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-        if status == 405 {
-            response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET"));
-        }
-        if let Some((name, value)) = header {
-            response.headers_mut().insert(name, value);
-        }
-        if !body.is_end_stream() {
-            response.extensions_mut().insert(Unheard);
-        }
-        response
     }
 }

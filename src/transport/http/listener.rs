@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::Server;
-use super::admin::AdminSite;
+use super::admin_site::AdminSite;
 use super::body::AnswerBody;
 use super::response::Unheard;
 use crate::protocol::BLOCK;

@@ -4,6 +4,7 @@
 //! a connection at a time, so `--max-in-flight` limits all connections together.
 
 pub mod admin;
+mod admin_site;
 mod body;
 mod carry_out;
 mod checks;
