@@ -17,6 +17,27 @@ mod macos;
 use macos as system;
 #[cfg(windows)]
 mod windows;
+#[cfg(windows)]
+use windows as system;
+
+pub(crate) use system::features::features;
+
+/// A part of the kernel that is used where there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Feature {
+    /// A path is looked up beneath a folder in one call.
+    OpenBeneath,
+    /// Entries tell when they were created.
+    Statx,
+    /// What of a file waits to be written to the disk.
+    CacheState,
+    /// Who has a file open for writing.
+    Leases,
+    /// Files without a name, in memory.
+    MemoryFiles,
+    /// Processes, by handles.
+    ProcessHandles,
+}
 
 /// Files and folders, by handles.
 pub(crate) mod fs {
@@ -27,10 +48,22 @@ pub(crate) mod fs {
     };
     #[cfg(windows)]
     pub(crate) use super::windows::fs::*;
+    pub(crate) use super::system::mounts::{file_system_number, mount_of};
     #[cfg(unix)]
     pub(crate) use rustix::fs::*;
     #[cfg(unix)]
     pub(crate) use std::os::unix::fs::{DirBuilderExt, FileExt};
+
+    /// A mounted file system.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub(crate) struct Mount {
+        /// Its type, as mount(8) has it: `ext4`, `nfs4`, `fuse.sshfs`.
+        pub(crate) kind: String,
+        /// What is mounted.
+        pub(crate) source: String,
+        /// The options of the mount and of the file system, comma-separated.
+        pub(crate) options: String,
+    }
 
     /// What an entry of a folder is. Times are in milliseconds since 1970.
     #[derive(Debug, Clone, Copy)]
@@ -107,14 +140,21 @@ pub(crate) mod net {
     pub(crate) use std::os::unix::net::UnixStream;
 }
 
+/// The content of files as memory.
+pub(crate) mod map {
+    #[cfg(unix)]
+    pub(crate) use super::unix::map::{FileMap, MAPS_FILES};
+    #[cfg(windows)]
+    pub(crate) use super::windows::map::{FileMap, MAPS_FILES};
+    #[cfg(all(test, unix))]
+    pub(crate) use super::unix::faults::Guard;
+}
+
 /// Memory of the process.
 pub(crate) mod memory {
     #[cfg(unix)]
-    pub(crate) use super::system::memory::{
-        FAULTS, errno_location, limit, limit_arenas, no_huge_pages, used,
-    };
-    #[cfg(windows)]
-    pub(crate) use super::windows::memory::{limit, limit_arenas, no_huge_pages, used};
+    pub(crate) use super::system::memory::{FAULTS, errno_location};
+    pub(crate) use super::system::memory::{limit, limit_arenas, no_huge_pages, used};
 
     /// Memory of the process, in bytes.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -200,4 +240,12 @@ pub(crate) mod stdio {
         Woken,
         TimedOut,
     }
+}
+
+/// Clocks.
+pub(crate) mod time {
+    #[cfg(unix)]
+    pub(crate) use super::unix::limits::thread_cpu_time;
+    #[cfg(windows)]
+    pub(crate) use super::windows::process::thread_cpu_time;
 }

@@ -3,19 +3,16 @@
 //! Small parts are copied into the heap, large ones are mapped; callers need not know which. Another program
 //! may write to the file at any time, so the bytes of a view may change while they are read (never make a
 //! `&str` of them). Afterwards [`FileView::unchanged`] says whether the bytes were a real state of the file.
-#![allow(unsafe_code)] // Maps a file.
 
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use memmap2::{Mmap, MmapOptions};
-
-use super::sigbus::Guard;
 use super::version::FileStamp;
 use crate::sys::fs::FileExt;
 use crate::sys::fs::Stat;
+use crate::sys::map::FileMap;
 
 /// Up to this many bytes are read into the heap: there a copy is cheaper than a map, and cannot fault.
 pub const MAP_CUTOFF: usize = 64 * 1024;
@@ -96,8 +93,7 @@ pub struct FileView {
 #[derive(Debug)]
 enum Bytes {
     Heap(Vec<u8>),
-    // Fields drop in order: the guard must go before its map.
-    Map { guard: Guard, map: Mmap },
+    Map(FileMap),
 }
 
 impl FileView {
@@ -110,7 +106,7 @@ impl FileView {
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Heap(bytes) => bytes,
-            Bytes::Map { map, .. } => map,
+            Bytes::Map(map) => map.bytes(),
         }
     }
 
@@ -131,20 +127,16 @@ impl FileView {
 
     /// Whether bytes were read that the file had lost. They are zeros, and stay so.
     pub(crate) fn has_hole(&self) -> bool {
-        matches!(&self.bytes, Bytes::Map { guard, .. } if guard.faulted())
+        matches!(&self.bytes, Bytes::Map(map) if map.faulted())
     }
 }
 
 impl Bytes {
     fn load(file: &File, window: &Range<usize>) -> io::Result<Bytes> {
-        if window.len() > MAP_CUTOFF {
-            // SAFETY: other processes may change the file while it is mapped. The map is lent only as
-            // `&[u8]`, no code relies on equal results of two reads of a byte, and no `&str` is made of it.
-            // The guard handles a truncated file. The drop order removes the guard before the map.
-            let map = unsafe { MmapOptions::new().offset(window.start as u64).len(window.len()).map(file)? };
-            if let Some(guard) = Guard::new(map.as_ptr(), map.len()) {
-                return Ok(Bytes::Map { guard, map });
-            }
+        if window.len() > MAP_CUTOFF
+            && let Some(map) = FileMap::new(file, window)?
+        {
+            return Ok(Bytes::Map(map));
         }
         let mut bytes = vec![0; window.len()];
         file.read_exact_at(&mut bytes, window.start as u64)?;
@@ -181,7 +173,7 @@ mod tests {
     }
 
     fn is_map(view: &FileView) -> bool {
-        matches!(view.bytes, Bytes::Map { .. })
+        matches!(view.bytes, Bytes::Map(_))
     }
 
     #[test]

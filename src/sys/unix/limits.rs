@@ -31,6 +31,11 @@ pub(crate) fn cpu_time() -> Duration {
     clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap_or_default()
 }
 
+/// CPU time of the calling thread.
+pub(crate) fn thread_cpu_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
+}
+
 /// Ends the process with this exit code, and runs no more of its code.
 pub(crate) fn exit_at_once(code: i32) -> ! {
     // SAFETY: the call ends the process without running any more of its code.

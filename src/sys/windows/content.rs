@@ -108,8 +108,3 @@ pub(crate) fn release_lease(_: &File) {}
 pub(crate) fn has_no_dirty_page(_: &File) -> bool {
     false
 }
-
-/// How the file system shows writes of other programs is not known, so nothing that was read is kept.
-pub(crate) fn file_system_type(_: impl AsFd) -> u32 {
-    0
-}

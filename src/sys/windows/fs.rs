@@ -2,7 +2,7 @@
 
 pub(crate) use super::command::memory_file;
 pub(crate) use super::content::{
-    FileExt, SeekFrom, copy_range, fdatasync, file_system_type, fsync, has_no_dirty_page, release_lease,
+    FileExt, SeekFrom, copy_range, fdatasync, fsync, has_no_dirty_page, release_lease,
     seek, take_lease,
 };
 pub(crate) use super::dir::{Dir, DirEntry};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::Threading::{
-    GetCurrentProcess, GetCurrentThread, GetProcessTimes, SetThreadPriority, THREAD_PRIORITY_BELOW_NORMAL,
+    GetCurrentProcess, GetCurrentThread, GetProcessTimes, GetThreadTimes, SetThreadPriority, THREAD_PRIORITY_BELOW_NORMAL,
     TerminateProcess,
 };
 
@@ -35,11 +35,22 @@ pub(crate) fn cpu_time() -> Duration {
     let [start, end, kernel, user] = times.each_mut().map(|time| &raw mut *time);
     // SAFETY: the call fills the four structs, which live behind the pointers. The process is this one.
     let done = unsafe { GetProcessTimes(GetCurrentProcess(), start, end, kernel, user) };
-    let time = |time: FILETIME| {
-        let ticks = u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
-        Duration::from_nanos(ticks.saturating_mul(100))
-    };
-    if done == 0 { Duration::ZERO } else { time(times[2]) + time(times[3]) }
+    if done == 0 { Duration::ZERO } else { duration(times[2]) + duration(times[3]) }
+}
+
+/// CPU time of the calling thread.
+pub(crate) fn thread_cpu_time() -> Duration {
+    let mut times = [FILETIME::default(); 4];
+    let [start, end, kernel, user] = times.each_mut().map(|time| &raw mut *time);
+    // SAFETY: the call fills the four structs, which live behind the pointers. The thread is this one.
+    let done = unsafe { GetThreadTimes(GetCurrentThread(), start, end, kernel, user) };
+    if done == 0 { Duration::ZERO } else { duration(times[2]) + duration(times[3]) }
+}
+
+/// A length of time, which the system counts in units of 100 ns.
+fn duration(time: FILETIME) -> Duration {
+    let ticks = u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
+    Duration::from_nanos(ticks.saturating_mul(100))
 }
 
 /// Ends the process with this exit code, and runs no more of its code.
