@@ -43,7 +43,7 @@ pub(crate) enum Feature {
 pub(crate) mod fs {
     #[cfg(unix)]
     pub(crate) use super::system::fs::{
-        ONLY_PASS, Stat, copy_range, entry_facts, fdatasync, file_type, fstat, fsync, has_no_dirty_page,
+        ONLY_PASS, Stat, copy_range, copy_system_attributes, entry_facts, fdatasync, file_type, fstat, fsync, has_no_dirty_page,
         lstat, memory_file, mode, open_beneath, release_lease, stat, statat, take_lease,
     };
     #[cfg(windows)]
@@ -51,6 +51,8 @@ pub(crate) mod fs {
     pub(crate) use super::system::mounts::{file_system_number, mount_of};
     #[cfg(unix)]
     pub(crate) use rustix::fs::*;
+    #[cfg(unix)]
+    pub(crate) use super::unix::locks::{lock_exclusive, try_lock_exclusive, unlock};
     #[cfg(unix)]
     pub(crate) use std::os::unix::fs::{DirBuilderExt, FileExt};
 
@@ -92,6 +94,16 @@ pub(crate) mod fd {
     pub(crate) use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 }
 
+/// Names and paths of clients.
+pub(crate) mod path {
+    #[cfg(unix)]
+    pub(crate) use super::unix::names::{below, is_absolute, is_usable_name, usual, with_slashes};
+    #[cfg(windows)]
+    pub(crate) use super::windows::names::is_usable_name;
+    #[cfg(windows)]
+    pub(crate) use super::windows::paths::{below, is_absolute, usual, with_slashes};
+}
+
 /// Names of files as bytes.
 pub(crate) mod ffi {
     #[cfg(windows)]
@@ -111,8 +123,10 @@ pub(crate) mod io {
 }
 
 /// Space of a vector that a call fills.
-#[cfg(unix)]
 pub(crate) mod buffer {
+    #[cfg(windows)]
+    pub(crate) use super::windows::rights::spare_capacity;
+    #[cfg(unix)]
     pub(crate) use rustix::buffer::spare_capacity;
 }
 
@@ -143,9 +157,13 @@ pub(crate) mod net {
 /// The content of files as memory.
 pub(crate) mod map {
     #[cfg(unix)]
-    pub(crate) use super::unix::map::{FileMap, MAPS_FILES};
+    pub(crate) use super::unix::map::FileMap;
+    #[cfg(all(test, unix))]
+    pub(crate) use super::unix::map::MAPS_FILES;
     #[cfg(windows)]
-    pub(crate) use super::windows::map::{FileMap, MAPS_FILES};
+    pub(crate) use super::windows::map::FileMap;
+    #[cfg(all(test, windows))]
+    pub(crate) use super::windows::map::MAPS_FILES;
     #[cfg(all(test, unix))]
     pub(crate) use super::unix::faults::Guard;
 }
@@ -192,6 +210,8 @@ pub(crate) mod process {
         go_on_without_parent, kill_process, kill_process_group, open_process, own_program, process_info,
         restore_signals, setsid, signal_open_process, start_in, tell_before_exec, wait, waitpgid,
     };
+    #[cfg(windows)]
+    pub(crate) use super::windows::rights::{geteuid, umask};
     #[cfg(windows)]
     pub(crate) use super::windows::process::{
         RUNS_COMMANDS, cpu_time, exit_at_once, lower_thread_priority, open_file_limit, raise_open_file_limit,

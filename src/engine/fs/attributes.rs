@@ -50,6 +50,7 @@ pub(crate) fn copy(old: &OpenFile, new: &File) -> io::Result<()> {
     let kept = copy_owner(from, new)?;
     failpoint::taken()?;
     copy_xattrs(old.file(), new, &names);
+    crate::sys::fs::copy_system_attributes(old.file(), new)?;
     failpoint::taken()?;
     copy_rights(from, acl, new, kept, cleared)
 }

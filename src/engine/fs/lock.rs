@@ -123,7 +123,7 @@ impl Locks {
         held(&helper.state).waiters = 1;
         let (all, this) = (self.helpers.clone(), helper.clone());
         thread::Builder::new().name("lock-wait".into()).stack_size(64 * 1024).spawn(move || {
-            let outcome = fs4::FileExt::lock(&file);
+            let outcome = crate::sys::fs::lock_exclusive(&file);
             held(&all).remove(&id);
             let mut state = held(&this.state);
             state.done = true;
@@ -139,11 +139,7 @@ impl Locks {
 
 /// Takes the OS lock of `file` if it is free. Also marks temporary files whose writer is alive.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
-    match fs4::FileExt::try_lock(file) {
-        Ok(()) => Ok(true),
-        Err(fs4::TryLockError::WouldBlock) => Ok(false),
-        Err(fs4::TryLockError::Error(error)) => Err(error),
-    }
+    crate::sys::fs::try_lock_exclusive(file)
 }
 
 impl LockTurn<'_> {
@@ -172,7 +168,7 @@ impl Drop for LockTurn<'_> {
 impl Drop for PathLock {
     fn drop(&mut self) {
         // A close would unlock, but a clone of the descriptor may live a moment longer.
-        let _ = fs4::FileExt::unlock(&self.0);
+        let _ = crate::sys::fs::unlock(&self.0);
     }
 }
 

@@ -10,6 +10,7 @@ use memmap2::{Mmap, MmapOptions};
 use super::faults::Guard;
 
 /// Large parts of files are mapped.
+#[cfg(test)]
 pub(crate) const MAPS_FILES: bool = true;
 
 /// A mapped part of a file. Another program may change it at any time. Bytes that the file has lost since are zeros.

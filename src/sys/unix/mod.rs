@@ -4,7 +4,9 @@
 pub(super) mod faults;
 pub(super) mod inherited;
 pub(super) mod limits;
+pub(super) mod locks;
 pub(super) mod map;
+pub(super) mod names;
 pub(super) mod net;
 pub(super) mod signal;
 pub(super) mod stdio;

@@ -5,6 +5,8 @@ use std::os::windows::io::AsHandle;
 pub(crate) use std::os::windows::io::{BorrowedHandle as BorrowedFd, OwnedHandle as OwnedFd};
 use std::sync::Arc;
 
+use super::command::UnixStream;
+
 /// What has a handle.
 pub(crate) trait AsFd {
     fn as_fd(&self) -> BorrowedFd<'_>;
@@ -19,7 +21,7 @@ macro_rules! has_handle {
         })+
     };
 }
-has_handle!(File, OwnedFd, BorrowedFd<'_>);
+has_handle!(File, OwnedFd, BorrowedFd<'_>, UnixStream);
 
 impl<T: AsFd + ?Sized> AsFd for &T {
     fn as_fd(&self) -> BorrowedFd<'_> {

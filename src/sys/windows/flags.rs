@@ -73,12 +73,25 @@ flags! {
     Mode {
         RUSR = 0o400,
         WUSR = 0o200,
+        RWXU = 0o700,
+        RWXG = 0o070,
+        RWXO = 0o007,
+        /// What others may do is not in the mode.
+        WGRP = 0,
+        WOTH = 0,
+        /// No file runs with the rights of another user.
+        SUID = 0,
+        SGID = 0,
     }
 }
 
 impl Mode {
     pub(crate) const fn from_raw_mode(bits: u32) -> Mode {
         Mode(bits)
+    }
+
+    pub(crate) const fn as_raw_mode(self) -> u32 {
+        self.0
     }
 }
 

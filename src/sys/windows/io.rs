@@ -1,6 +1,7 @@
 //! Errors of system calls, and reads at a position.
 #![allow(unsafe_code)] // A system call.
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::windows::fs::FileExt;
@@ -10,9 +11,9 @@ use windows_sys::Win32::Foundation::{
     ERROR_DELETE_PENDING, ERROR_DEVICE_NOT_CONNECTED, ERROR_DIR_NOT_EMPTY, ERROR_DIRECTORY, ERROR_DISK_FULL,
     ERROR_FILE_EXISTS, ERROR_FILE_NOT_FOUND, ERROR_FILENAME_EXCED_RANGE, ERROR_HANDLE_DISK_FULL,
     ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER, ERROR_IO_DEVICE, ERROR_LOCK_VIOLATION,
-    ERROR_NETNAME_DELETED, ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY, ERROR_NOT_SAME_DEVICE,
+    ERROR_NETNAME_DELETED, ERROR_NO_DATA, ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY, ERROR_NOT_SAME_DEVICE,
     ERROR_NOT_SUPPORTED, ERROR_OPERATION_ABORTED, ERROR_OUTOFMEMORY, ERROR_PATH_NOT_FOUND,
-    ERROR_PRIVILEGE_NOT_HELD, ERROR_SHARING_VIOLATION, ERROR_STOPPED_ON_SYMLINK, ERROR_TOO_MANY_OPEN_FILES,
+    ERROR_PRIVILEGE_NOT_HELD, ERROR_SEM_TIMEOUT, ERROR_SHARING_VIOLATION, ERROR_STOPPED_ON_SYMLINK, ERROR_TIMEOUT, ERROR_TOO_MANY_OPEN_FILES,
     ERROR_WAIT_NO_CHILDREN, ERROR_WRITE_PROTECT, NTSTATUS, RtlNtStatusToDosError, STATUS_DELETE_PENDING,
     STATUS_FILE_IS_A_DIRECTORY, STATUS_OBJECT_NAME_INVALID, STATUS_SUCCESS, WIN32_ERROR,
 };
@@ -45,6 +46,7 @@ impl Errno {
     pub(crate) const MFILE: Errno = Errno(ERROR_TOO_MANY_OPEN_FILES);
     pub(crate) const NAMETOOLONG: Errno = Errno(ERROR_FILENAME_EXCED_RANGE);
     pub(crate) const NFILE: Errno = Errno(ERROR_NO_SYSTEM_RESOURCES);
+    pub(crate) const NODATA: Errno = Errno(ERROR_NO_DATA);
     pub(crate) const NOBUFS: Errno = Errno(WSAENOBUFS as WIN32_ERROR);
     pub(crate) const NOENT: Errno = Errno(ERROR_FILE_NOT_FOUND);
     pub(crate) const NOMEM: Errno = Errno(ERROR_NOT_ENOUGH_MEMORY);
@@ -58,6 +60,7 @@ impl Errno {
     pub(crate) const PERM: Errno = Errno(ERROR_PRIVILEGE_NOT_HELD);
     pub(crate) const ROFS: Errno = Errno(ERROR_WRITE_PROTECT);
     pub(crate) const STALE: Errno = Errno(ERROR_NETNAME_DELETED);
+    pub(crate) const TIMEDOUT: Errno = Errno(ERROR_SEM_TIMEOUT);
     pub(crate) const XDEV: Errno = Errno(ERROR_NOT_SAME_DEVICE);
 
     pub(super) fn of_win32(code: WIN32_ERROR) -> Errno {
@@ -67,6 +70,7 @@ impl Errno {
             ERROR_FILE_EXISTS => Errno::EXIST,
             ERROR_LOCK_VIOLATION => Errno::AGAIN,
             ERROR_HANDLE_DISK_FULL => Errno::NOSPC,
+            ERROR_TIMEOUT => Errno::TIMEDOUT,
             ERROR_OUTOFMEMORY => Errno::NOMEM,
             code => Errno(code),
         }
@@ -83,6 +87,12 @@ impl Errno {
 
     pub(crate) fn raw_os_error(self) -> i32 {
         self.0.cast_signed()
+    }
+}
+
+impl fmt::Display for Errno {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        io::Error::from(*self).fmt(f)
     }
 }
 

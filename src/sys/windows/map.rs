@@ -6,6 +6,7 @@ use std::io;
 use std::ops::Range;
 
 /// Large parts of files are read, not mapped.
+#[cfg(test)]
 pub(crate) const MAPS_FILES: bool = false;
 
 /// A mapped part of a file: there is none.

@@ -29,6 +29,8 @@ pub(crate) struct Stat {
     /// The kind, and 0666 or, if it has the read-only attribute, 0444; of a folder 0777.
     pub(crate) st_mode: u32,
     pub(crate) st_nlink: u64,
+    pub(crate) st_uid: u32,
+    pub(crate) st_gid: u32,
     pub(crate) st_size: i64,
     pub(crate) st_mtime: i64,
     pub(crate) st_mtime_nsec: i64,
@@ -55,7 +57,7 @@ fn mode_of(attributes: u32) -> u32 {
 }
 
 /// Asks for a struct of information about an open file.
-fn query<T: Default>(file: BorrowedFd, class: FILE_INFO_BY_HANDLE_CLASS) -> Result<T> {
+pub(super) fn query<T: Default>(file: BorrowedFd, class: FILE_INFO_BY_HANDLE_CLASS) -> Result<T> {
     let mut info = T::default();
     // SAFETY: the call writes at most the struct's size, and the struct belongs to the class, whose values are valid for its fields.
     let done = unsafe {
@@ -102,6 +104,8 @@ pub(crate) fn fstat(file: impl AsFd) -> Result<Stat> {
         st_ino: joined(info.nFileIndexHigh, info.nFileIndexLow),
         st_mode: mode_of(info.dwFileAttributes),
         st_nlink: info.nNumberOfLinks.into(),
+        st_uid: 0,
+        st_gid: 0,
         st_size: joined(info.nFileSizeHigh, info.nFileSizeLow).cast_signed(),
         st_mtime,
         st_mtime_nsec,
@@ -192,7 +196,7 @@ pub(super) fn set_attributes(file: BorrowedFd, attributes: u32) -> Result<()> {
 }
 
 /// What is 0 stays as it is.
-fn set_basic(file: BorrowedFd, info: &FILE_BASIC_INFO) -> Result<()> {
+pub(super) fn set_basic(file: BorrowedFd, info: &FILE_BASIC_INFO) -> Result<()> {
     // SAFETY: the call reads the struct, which belongs to the class.
     let done = unsafe {
         let at = (&raw const *info).cast();
