@@ -24,6 +24,7 @@ pub(crate) use system::features::features;
 
 /// A part of the kernel that is used where there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // Other systems have none of them.
 pub(crate) enum Feature {
     /// A path is looked up beneath a folder in one call.
     OpenBeneath,

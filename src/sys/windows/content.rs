@@ -57,6 +57,7 @@ impl FileExt for File {
 pub(crate) enum SeekFrom {
     Start(u64),
     /// The first data from here on. The system knows no such search.
+    #[allow(dead_code)]
     Data(u64),
 }
 

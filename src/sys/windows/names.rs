@@ -41,6 +41,7 @@ impl OsStrExt for OsStr {
 pub(crate) trait OsStringExt {
     /// As [`OsStrExt::from_bytes`].
     fn from_vec(bytes: Vec<u8>) -> Self;
+    #[allow(dead_code)] // Other systems need it.
     fn into_vec(self) -> Vec<u8>;
 }
 
