@@ -25,7 +25,7 @@ use crate::engine::search::FilterCache;
 use crate::engine::{Budget, Control, Error, Result, list};
 use crate::sys::fs::{Access, Mode};
 use crate::sys::io::Errno;
-use crate::sys::path::{is_absolute, with_slashes};
+use crate::sys::path::{is_absolute, usual, with_slashes};
 
 mod change;
 mod commands;
@@ -278,10 +278,11 @@ impl Workspace {
     /// The error for a new entry whose folder does not exist. With several folders, the folder is told by its absolute
     /// path, because another one may have a folder of the same relative path.
     fn no_parent(&self, found: &Found, path: &FilePath) -> Error {
-        let sent = path.sent().trim_end_matches('/');
+        let sent = with_slashes(path.sent());
+        let sent = sent.trim_end_matches('/');
         let parent = sent.rsplit_once('/').map_or(".", |(parent, _)| parent);
-        let parent = match self.folders.roots().len() > 1 && !parent.starts_with('/') {
-            true => self.folders.root_of(found).path().join(parent).to_string_lossy().into_owned(),
+        let parent = match self.folders.roots().len() > 1 && !is_absolute(parent) {
+            true => usual(self.folders.root_of(found).path()).join(parent).to_string_lossy().into_owned(),
             false => parent.to_owned(),
         };
         Error::NoParent { name: path.sent().into(), parent }
