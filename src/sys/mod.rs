@@ -98,9 +98,9 @@ pub(crate) mod fd {
 /// Names and paths of clients.
 pub(crate) mod path {
     #[cfg(unix)]
-    pub(crate) use super::unix::names::{below, is_absolute, is_usable_name, usual, with_slashes};
+    pub(crate) use super::unix::names::{IGNORES_CASE, below, is_absolute, is_usable_name, usual, with_slashes};
     #[cfg(windows)]
-    pub(crate) use super::windows::names::is_usable_name;
+    pub(crate) use super::windows::names::{IGNORES_CASE, is_usable_name};
     #[cfg(windows)]
     pub(crate) use super::windows::paths::{below, is_absolute, usual, with_slashes};
 }
@@ -160,13 +160,11 @@ pub(crate) mod map {
     #[cfg(unix)]
     pub(crate) use super::unix::map::FileMap;
     #[cfg(all(test, unix))]
-    pub(crate) use super::unix::map::MAPS_FILES;
+    pub(crate) use super::unix::map::{MAPS_FILES, guards_until_full};
     #[cfg(windows)]
     pub(crate) use super::windows::map::FileMap;
     #[cfg(all(test, windows))]
-    pub(crate) use super::windows::map::MAPS_FILES;
-    #[cfg(all(test, unix))]
-    pub(crate) use super::unix::faults::Guard;
+    pub(crate) use super::windows::map::{MAPS_FILES, guards_until_full};
 }
 
 /// Memory of the process.

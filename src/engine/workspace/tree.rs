@@ -12,7 +12,7 @@ use crate::engine::path::FilePath;
 use crate::engine::walk::{EntryKind, Walk, WalkOptions, WalkStep};
 use crate::engine::{Control, Error, Result};
 use crate::sys::fs::{EntryFacts, Mode};
-use crate::sys::path::usual;
+use crate::sys::path::{IGNORES_CASE, usual};
 
 /// Bounds of the search for a missing file in other folders.
 const ENTRIES_SEARCHED: usize = 2_000;
@@ -111,7 +111,9 @@ impl Workspace {
                 Err(error) => return Err(Error::write(path.sent(), error)),
             }
         }
-        Err(Error::Changed { name: path.sent().into() })
+        let name = path.sent().into();
+        // A folder of that name in another case can be neither found nor made.
+        Err(if IGNORES_CASE { Error::Exists { name } } else { Error::Changed { name } })
     }
 
     /// Paths in other folders that end in the name of the missing `found`. Looks at a bounded number of entries, in a

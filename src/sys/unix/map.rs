@@ -44,3 +44,9 @@ impl FileMap {
         self.guard.faulted()
     }
 }
+
+/// Guards of nothing, until there is no more room for any.
+#[cfg(test)]
+pub(crate) fn guards_until_full() -> Vec<Guard> {
+    std::iter::from_fn(|| Guard::new(std::ptr::without_provenance(8), 0)).collect()
+}

@@ -3,6 +3,10 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+/// Whether no two names differ in case alone, while a look-up tells case apart. Some file systems ignore case here, too, but then
+/// look-ups do as well.
+pub(crate) const IGNORES_CASE: bool = false;
+
 /// Whether the system keeps a file by this name, and by no other. Here it does for every name that is one.
 #[inline]
 pub(crate) fn is_usable_name(_: &[u8]) -> bool {

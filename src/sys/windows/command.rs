@@ -203,8 +203,9 @@ pub(crate) fn memory_file(_: &str) -> io::Result<File> {
     never()
 }
 
+/// The file of the running program.
 pub(crate) fn own_program() -> io::Result<PathBuf> {
-    never()
+    std::env::current_exe()
 }
 
 pub(crate) fn start_in(_: &mut Command, _: &OwnedHandle) -> io::Result<()> {

@@ -170,7 +170,11 @@ pub(crate) fn open_beneath(_: impl AsFd, _: &Path, _: OFlags) -> Result<OwnedFd>
 
 /// Opens the folder at `path`, links followed. Paths may have any length.
 pub(crate) fn open(path: impl Arg, _: OFlags, _: Mode) -> Result<OwnedFd> {
-    open_path(path, PASS | FILE_LIST_DIRECTORY | READ_CONTROL, 0)
+    let folder = open_path(path, PASS | FILE_LIST_DIRECTORY | READ_CONTROL, 0)?;
+    match attributes(folder.as_fd())? & FILE_ATTRIBUTE_DIRECTORY {
+        0 => Err(Errno::NOTDIR),
+        _ => Ok(folder),
+    }
 }
 
 /// Opens what is at `path`, of any kind.

@@ -12,6 +12,9 @@ use super::io::{Errno, Result};
 /// The longest name, in units.
 const LONGEST: usize = 255;
 
+/// Whether no two names differ in case alone, while a look-up tells case apart.
+pub(crate) const IGNORES_CASE: bool = true;
+
 /// What bytes that are no name become: a name that no file has.
 const NO_NAME: &str = "?";
 

@@ -175,8 +175,10 @@ fn replace_open(entry: BorrowedFd, old: &[u16], place: (BorrowedFd, &[u16])) -> 
     plainly(entry, place).inspect_err(|_| {
         let _ = plainly(replaced.as_fd(), place);
     })?;
-    // The change is in place. What was set aside has a hidden name, if it cannot be removed.
-    let _ = remove(folder, &aside, replaced.as_fd());
+    // The change is in place. What cannot be removed, as a program has it mapped, gets the name that has become free: it is one
+    // that is removed later.
+    let _ = remove(folder, &aside, replaced.as_fd())
+        .or_else(|_| plainly(replaced.as_fd(), (folder, old)));
     Ok(())
 }
 

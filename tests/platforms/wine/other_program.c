@@ -2,11 +2,10 @@
  *
  *   other_program hold PATH r|w|d|none...  opens the file to read; the letters say what others may do meanwhile
  *   other_program map PATH                 maps the file
- *   other_program lock PATH                locks all bytes of the file
  *   other_program short PATH               prints the short name (8.3)
  *   other_program attributes PATH [BITS]   prints the attributes, after setting them
  *
- * The first three print `ready`, and hold the file until the end of standard input. */
+ * The first two print `ready`, and hold the file until the end of standard input. */
 #define WIN32_LEAN_AND_MEAN
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,10 +46,6 @@ int wmain(int count, wchar_t **words) {
         HANDLE file = open_shared(path, GENERIC_READ, all);
         HANDLE map = CreateFileMappingW(file, NULL, PAGE_READONLY, 0, 0, NULL);
         return map == NULL || MapViewOfFile(map, FILE_MAP_READ, 0, 0, 0) == NULL ? fail("map") : hold();
-    }
-    if (wcscmp(words[1], L"lock") == 0) {
-        HANDLE file = open_shared(path, GENERIC_READ | GENERIC_WRITE, all);
-        return !LockFile(file, 0, 0, 0x7fffffff, 0) ? fail("lock") : hold();
     }
     if (wcscmp(words[1], L"short") == 0) {
         WIN32_FIND_DATAW found;
