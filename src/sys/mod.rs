@@ -44,16 +44,16 @@ pub(crate) enum Feature {
 pub(crate) mod fs {
     #[cfg(unix)]
     pub(crate) use super::system::fs::{
-        ONLY_PASS, Stat, copy_range, copy_system_attributes, entry_facts, fdatasync, file_type, fstat, fsync, has_no_dirty_page,
-        lstat, memory_file, mode, open_beneath, release_lease, stat, statat, take_lease,
+        ONLY_PASS, Stat, copy_range, copy_system_attributes, entry_facts, fdatasync, file_type, fstat, fsync,
+        has_no_dirty_page, lstat, memory_file, mode, open_beneath, release_lease, stat, statat, take_lease,
     };
-    #[cfg(windows)]
-    pub(crate) use super::windows::fs::*;
     pub(crate) use super::system::mounts::{file_system_number, mount_of};
     #[cfg(unix)]
-    pub(crate) use rustix::fs::*;
-    #[cfg(unix)]
     pub(crate) use super::unix::locks::{lock_exclusive, try_lock_exclusive, unlock};
+    #[cfg(windows)]
+    pub(crate) use super::windows::fs::*;
+    #[cfg(unix)]
+    pub(crate) use rustix::fs::*;
     #[cfg(unix)]
     pub(crate) use std::os::unix::fs::{DirBuilderExt, FileExt};
 
@@ -98,7 +98,9 @@ pub(crate) mod fd {
 /// Names and paths of clients.
 pub(crate) mod path {
     #[cfg(unix)]
-    pub(crate) use super::unix::names::{IGNORES_CASE, below, is_absolute, is_usable_name, usual, with_slashes};
+    pub(crate) use super::unix::names::{
+        IGNORES_CASE, below, is_absolute, is_usable_name, usual, with_slashes,
+    };
     #[cfg(windows)]
     pub(crate) use super::windows::names::{IGNORES_CASE, is_usable_name};
     #[cfg(windows)]
@@ -210,11 +212,11 @@ pub(crate) mod process {
         restore_signals, setsid, signal_open_process, start_in, tell_before_exec, wait, waitpgid,
     };
     #[cfg(windows)]
-    pub(crate) use super::windows::rights::{geteuid, umask};
-    #[cfg(windows)]
     pub(crate) use super::windows::process::{
         RUNS_COMMANDS, cpu_time, exit_at_once, lower_thread_priority, open_file_limit, raise_open_file_limit,
     };
+    #[cfg(windows)]
+    pub(crate) use super::windows::rights::{geteuid, umask};
     #[cfg(unix)]
     pub(crate) use rustix::process::*;
     #[cfg(unix)]

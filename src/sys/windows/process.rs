@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::Threading::{
-    GetCurrentProcess, GetCurrentThread, GetProcessTimes, GetThreadTimes, SetThreadPriority, THREAD_PRIORITY_BELOW_NORMAL,
-    TerminateProcess,
+    GetCurrentProcess, GetCurrentThread, GetProcessTimes, GetThreadTimes, SetThreadPriority,
+    THREAD_PRIORITY_BELOW_NORMAL, TerminateProcess,
 };
 
 /// Commands of clients do not run here (the tool `exec`): there is neither a shell of that language nor a session whose

@@ -177,8 +177,7 @@ fn replace_open(entry: BorrowedFd, old: &[u16], place: (BorrowedFd, &[u16])) -> 
     })?;
     // The change is in place. What cannot be removed, as a program has it mapped, gets the name that has become free: it is one
     // that is removed later.
-    let _ = remove(folder, &aside, replaced.as_fd())
-        .or_else(|_| plainly(replaced.as_fd(), (folder, old)));
+    let _ = remove(folder, &aside, replaced.as_fd()).or_else(|_| plainly(replaced.as_fd(), (folder, old)));
     Ok(())
 }
 
