@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use file_editor::cli::{self, Config, Stop, Transport};
 use file_editor::engine::{self, Workspace};
 use file_editor::protocol::{Service, ServiceOptions};
+use file_editor::transport::http::admin::AdminPort;
 use file_editor::transport::process::allocator::{self, Allocator};
 use file_editor::transport::{Shared, http, stdio};
 
@@ -94,21 +95,34 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
         max_in_flight: config.max_in_flight.into(),
         rate_limit: config.rate_limit,
     };
+    let admin = bind_admin(&config, token.as_deref())?;
+    let admin_address = admin.as_ref().map(AdminPort::address);
     match config.transport() {
-        Transport::Stdio => stdio::serve(shared, move || cli::ready(&folder, "stdio", start))
-            .map_err(|error| cli::system_error(&error, format!("--transport=stdio: {error}"))),
+        Transport::Stdio => {
+            stdio::serve(shared, admin, move || cli::ready(&folder, "stdio", admin_address, start))
+                .map_err(|error| cli::system_error(&error, format!("--transport=stdio: {error}")))
+        }
         Transport::Http => {
             if config.allow_remote && !config.host.is_loopback() && token.is_none() {
                 cli::warn_open(config.host);
             }
             let (host, port) = (config.host, config.port);
-            let ready = |address| cli::ready(&folder, &format!("http://{address}"), start);
-            http::serve(shared, http::HttpOptions { host, port, token }, ready).map_err(|error| {
+            let ready = |address| cli::ready(&folder, &format!("http://{address}"), admin_address, start);
+            http::serve(shared, http::HttpOptions { host, port, token }, admin, ready).map_err(|error| {
                 let listen = format!("cannot listen on {host} port {port}: {error}");
                 cli::system_error(&error, format!("{listen}; choose another --port or --host"))
             })
         }
     }
+}
+
+/// Binds the port for the operator, if there is to be one.
+fn bind_admin(config: &Config, token: Option<&[u8]>) -> Result<Option<AdminPort>, Stop> {
+    let Some(port) = config.admin_port else { return Ok(None) };
+    AdminPort::bind(config.host, port, token.map(<[u8]>::to_vec)).map(Some).map_err(|error| {
+        let listen = format!("--admin-port: cannot listen on {} port {port}: {error}", config.host);
+        cli::system_error(&error, format!("{listen}; choose another --admin-port or --host"))
+    })
 }
 
 /// Reads the operator's own templates. Broken ones are logged and left out.

@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use tracing::Level;
@@ -90,13 +90,14 @@ pub(super) fn on_one_line(text: &str) -> String {
     text.chars().map(escaped).collect()
 }
 
-/// Logs the start: version, process, folder, address, and duration (contract 2).
-pub fn ready(folder: &str, place: &str, start: Instant) {
+/// Logs the start: version, process, folder, address, the admin port's address, and duration (contract 2).
+pub fn ready(folder: &str, place: &str, admin: Option<SocketAddr>, start: Instant) {
     let took = start.elapsed();
     let start_ms = (took.as_secs_f64() * 10_000.0).round() / 10.0;
     allocator::started();
     tracing::info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), "start");
-    tracing::info!(target: READY, folder, at = place, start_ms, "ready");
+    let admin = admin.map(|address| format!("http://{address}"));
+    tracing::info!(target: READY, folder, at = place, admin, start_ms, "ready");
     if took > SLOW_START {
         tracing::warn!("the start took longer than {} ms", SLOW_START.as_millis());
     }

@@ -63,6 +63,11 @@ pub struct Config {
     #[arg(long, value_name = "N", default_value = "8080", value_parser = port)]
     pub port: u16,
 
+    /// A port of --host for the operator: GET /healthz and GET /metrics, over HTTP and stdio; 1024-65535, or 0: the system
+    /// chooses a free port
+    #[arg(long, value_name = "N", value_parser = port)]
+    pub admin_port: Option<u16>,
+
     /// Largest request, and largest file unless --max-file says otherwise, in MB of 1,048,576 bytes, 1-100
     #[arg(long, value_name = "MB", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub max_size: u64,
@@ -394,6 +399,7 @@ mod tests {
             (None, Some(LineBase::One))
         );
         assert!(!config.read_only && !config.structured && config.rate_limit.is_none());
+        assert_eq!((config.admin_port, parse(&["--admin-port=0"]).unwrap().admin_port), (None, Some(0)));
     }
 
     #[test]
@@ -401,6 +407,7 @@ mod tests {
         for (argument, flag) in [
             ("--port=80", "--port"),
             ("--port=65536", "--port"),
+            ("--admin-port=80", "--admin-port"),
             ("--max-size=0", "--max-size"),
             ("--max-size=101", "--max-size"),
             ("--timeout=301", "--timeout"),

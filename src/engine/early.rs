@@ -49,8 +49,8 @@ impl EarlyText {
         state.hand_on(&held);
     }
 
-    /// Whether a part was handed on.
-    pub(crate) fn is_begun(&self) -> bool {
+    /// Whether something was handed on.
+    pub fn has_begun(&self) -> bool {
         self.state().sent > 0
     }
 

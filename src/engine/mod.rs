@@ -22,11 +22,11 @@ mod lookups;
 mod name_table;
 mod path;
 mod progress;
-mod retry;
 mod search;
 mod stable_sort;
 mod stamp_cache;
 mod text;
+mod wait_counter;
 mod walk;
 mod workspace;
 
@@ -54,12 +54,12 @@ pub use glob::{Glob, GlobBudget, GlobError, TreeExclude};
 pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;
-pub(crate) use retry::until_settled;
 pub use search::{
     FileFilter, FilterBuilder, FilterCache, FilterRecords, Hit, LineMatcher, Pattern, PatternError,
     PatternOptions, Query, RecordsTail, Shape, behind_break, line_at, line_before, line_end,
 };
 pub use stable_sort::{stable_sort_by, stable_sort_by_key};
+pub use stamp_cache::CacheCounts;
 pub use text::diff::{Diff, unified, unified_in};
 pub use text::encoded_edit::{
     ChangePlanned, ChangeScope, IfMissing, TextChange, TextDone, plan as plan_text_change,
@@ -75,11 +75,12 @@ pub use text::text_edit::{
     TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
 pub use text::tolerant::{Tolerant, tolerant};
+pub use wait_counter::{CountedWait, WaitCounter, WaitCounts};
 pub(crate) use walk::LateStats;
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub use workspace::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
     Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, LastFile, LineEnd, LineRange, LineSink,
-    LineSpan, LinesRead, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts, SearchOptions,
-    SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceOptions,
+    LineSpan, LinesRead, MountWait, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts,
+    SearchOptions, SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceCounts, WorkspaceOptions,
 };

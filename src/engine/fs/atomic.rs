@@ -10,14 +10,18 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::lost::is_lost;
 use super::resolve::ResolvedPath;
 use super::version::FileStamp;
 use super::view::OpenFile;
-use super::{attributes, failpoint, lock, temporary};
-use crate::engine::retry;
+use super::{attributes, failpoint, file_system, lock, temporary};
 use crate::sys::fd::OwnedFd;
-use crate::sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
+use crate::sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
 use crate::sys::io::Errno;
+
+/// What is said of a change whose rename has no answer.
+const IN_DOUBT: &str =
+    "it is not known whether the change was made: read the file before you send the call again";
 
 /// When an edit counts as done (`--sync`, contract 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +42,8 @@ pub(crate) enum ReplaceError {
     Exists,
     /// A system call failed.
     Io(io::Error),
-    /// A system call failed after the rename: the change is in place.
+    /// A system call failed after the rename: the change is in place. Or it is not known whether it is; then the message
+    /// says so.
     InPlace(io::Error),
 }
 
@@ -122,17 +127,14 @@ impl AtomicFile {
         let folder = (durability == Durability::Full).then(|| open_to_flush(place));
         let folder = folder.transpose().map_err(ReplaceError::from)?;
         allow()?;
-        match self.rename_to(place, replaces) {
-            Err(ReplaceError::Io(error)) => self.check_not_renamed(place, error)?,
-            done => done?,
-        }
+        self.rename_to(place, replaces).or_else(|failure| self.settle(failure, place, &written))?;
         self.committed = true;
         failpoint::taken().map_err(ReplaceError::InPlace)?;
         if let Some(folder) = folder {
             flush_directory(&folder).map_err(ReplaceError::InPlace)?;
             failpoint::taken().map_err(ReplaceError::InPlace)?;
         }
-        let stat = crate::sys::fs::fstat(&self.file).map_err(|errno| ReplaceError::InPlace(errno.into()))?;
+        let Ok(stat) = crate::sys::fs::fstat(&self.file) else { return Ok(None) };
         Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
     }
 
@@ -165,7 +167,7 @@ impl AtomicFile {
 
     fn rename_to(&self, place: &ResolvedPath, replaces: &Replaces) -> Result<(), ReplaceError> {
         if let Replaces::File(_) = replaces {
-            return Ok(failpoint::renameat(&self.dir, &self.name, &place.dir, &place.name)?);
+            return Ok(crate::sys::fs::renameat(&self.dir, &self.name, &place.dir, &place.name)?);
         }
         let flags = RenameFlags::NOREPLACE;
         match crate::sys::fs::renameat_with(&self.dir, &self.name, &place.dir, &place.name, flags) {
@@ -177,26 +179,26 @@ impl AtomicFile {
         }
     }
 
-    /// Finds out whether a rename that failed was carried out: another machine may have done it, and its answer was lost.
-    /// Returns the error if it was not, and another one if that is not known.
-    fn check_not_renamed(&self, place: &ResolvedPath, error: io::Error) -> Result<(), ReplaceError> {
-        if !Errno::from_io_error(&error).is_some_and(retry::may_be_done) {
-            return Err(ReplaceError::Io(error));
-        }
-        let id = |stat: Stat| (stat.st_dev, stat.st_ino);
-        let is_new = |found: Option<Stat>| found.is_some() && found.map(id) == self.id().ok();
-        let temporary = crate::sys::fs::statat(&self.dir, &self.name, AtFlags::SYMLINK_NOFOLLOW);
-        match (place.restat(), temporary) {
-            (Ok(found), _) if is_new(found) => {
-                // A hard link leaves the first name.
-                let _ = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+    /// What a failed rename has done. A shared file system may carry it out and lose the answer.
+    fn settle(
+        &self,
+        failure: ReplaceError,
+        place: &ResolvedPath,
+        new: &FileStamp,
+    ) -> Result<(), ReplaceError> {
+        match (place.restat(), failure) {
+            (Ok(Some(now)), _) if (now.st_dev, now.st_ino) == (new.dev, new.ino) => {
+                if !failpoint::crashed() {
+                    // It has two names if it was linked.
+                    let _ = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+                }
                 Ok(())
             }
-            (_, Ok(found)) if is_new(Some(found)) => Err(ReplaceError::Io(error)),
-            _ => {
-                let doubt = "the change may have been made all the same; read the file before you repeat it";
-                Err(ReplaceError::InPlace(io::Error::other(format!("{error} ({doubt})"))))
+            (Err(_), ReplaceError::Io(reason)) if is_lost(&reason, file_system::of(&place.dir)) => {
+                let problem = format!("{reason} ({IN_DOUBT})");
+                Err(ReplaceError::InPlace(io::Error::other(problem)))
             }
+            (_, failure) => Err(failure),
         }
     }
 
@@ -346,6 +348,29 @@ mod tests {
     }
 
     #[test]
+    fn a_rename_that_is_carried_out_and_fails_is_no_failure() {
+        let dir = dir();
+        let place = dir.place("a");
+        let lost = || ReplaceError::Io(Errno::NOTCONN.into());
+        for by_link in [false, true] {
+            let new = AtomicFile::create(&dir.1).unwrap();
+            let stamp = FileStamp::of(&crate::sys::fs::fstat(&new.file).unwrap());
+            let undone = new.settle(lost(), &place, &stamp);
+            assert!(matches!(undone, Err(ReplaceError::Io(_))), "{undone:?}");
+            let (old, path) = (dir.0.path().join(&new.name), dir.0.path().join("a"));
+            match by_link {
+                true => {
+                    std::fs::remove_file(&path).unwrap();
+                    std::fs::hard_link(old, path).unwrap();
+                }
+                false => std::fs::rename(old, path).unwrap(),
+            }
+            assert!(new.settle(lost(), &place, &stamp).is_ok());
+            assert_eq!(dir.names(), ["a"]);
+        }
+    }
+
+    #[test]
     fn a_temporary_that_another_program_cuts_or_extends_does_not_take_the_files_place() {
         for len in [1, 1_000] {
             let dir = dir();
@@ -379,20 +404,6 @@ mod tests {
         dir.replace("a", "new").unwrap();
         let meta = std::fs::metadata(&path).unwrap();
         assert_eq!((meta.uid(), meta.gid(), std::fs::read(&path).unwrap()), (12, 34, b"new".to_vec()));
-    }
-
-    #[test]
-    fn a_rename_whose_answer_is_lost_is_looked_for_and_never_done_twice() {
-        let dir = dir();
-        let path = dir.0.path().join("a");
-        std::fs::write(&path, "old").unwrap();
-        // It was carried out: the change is a success.
-        failpoint::lose_rename(true, || dir.replace("a", "new").map(drop)).unwrap();
-        assert_eq!((std::fs::read(&path).unwrap(), dir.names()), (b"new".into(), vec!["a".into()]));
-        // It was not: the error says so, and nothing is left behind.
-        let refused = failpoint::lose_rename(false, || dir.replace("a", "newer").map(drop));
-        assert!(matches!(refused, Err(ReplaceError::Io(_))), "{refused:?}");
-        assert_eq!((std::fs::read(&path).unwrap(), dir.names()), (b"new".into(), vec!["a".into()]));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use crate::engine::wait_counter::{WaitCounter, WaitCounts};
 use crate::engine::{Control, Result};
 
 /// A directory's device and inode, and a name in it.
@@ -29,6 +30,10 @@ const LOOK: Duration = Duration::from_millis(25);
 pub(crate) struct Locks {
     turns: Mutex<HashMap<PathKey, VecDeque<Waiter>>>,
     helpers: Arc<Mutex<Helpers>>,
+    /// Waits in `turns`.
+    turn_waits: WaitCounter,
+    /// Waits for the OS lock of another process.
+    lock_waits: WaitCounter,
 }
 
 #[derive(Debug)]
@@ -80,6 +85,10 @@ impl Locks {
         };
         // From here on, dropping `turn` removes the queue entry on every return.
         let turn = LockTurn { locks: self, key, number };
+        if turn.is_first() {
+            return Ok(Some(turn));
+        }
+        let _waits = self.turn_waits.begin();
         loop {
             if turn.is_first() {
                 return Ok(Some(turn));
@@ -107,9 +116,17 @@ impl Locks {
         });
         match helper {
             Ok(Err(lock)) => Ok(Ok(Locked::Held(lock))),
-            Ok(Ok(helper)) => helper.wait(until, control),
+            Ok(Ok(helper)) => {
+                let _waits = self.lock_waits.begin();
+                helper.wait(until, control)
+            }
             Err(error) => Ok(Err(error)),
         }
+    }
+
+    /// The waits behind other calls of this process, and those for other processes.
+    pub(crate) fn waits(&self) -> (WaitCounts, WaitCounts) {
+        (self.turn_waits.counts(), self.lock_waits.counts())
     }
 
     /// Joins the helper thread that waits in the kernel for the file `id`. Starts one if there is none.
@@ -272,6 +289,7 @@ mod tests {
             assert_eq!(heard.iter().take(10).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
         });
         assert!(held(&locks.turns).is_empty());
+        assert_eq!((locks.waits().0.waits, locks.waits().1.waits), (10, 0));
     }
 
     #[test]
@@ -309,6 +327,7 @@ mod tests {
             fs4::FileExt::unlock(&stranger).unwrap();
             assert!(waiting.join().unwrap(), "the waiter takes over the thread that waits already");
         });
+        assert_eq!((locks.waits().0.waits, locks.waits().1.waits), (0, 6));
         assert!(try_lock(&stranger).unwrap(), "the lock was released by drop");
     }
 

@@ -11,6 +11,7 @@ pub(super) mod file_system;
 mod kernel_copy;
 pub(super) mod lease;
 pub(super) mod lock;
+pub(super) mod lost;
 pub(super) mod mount_safety;
 pub(super) mod parents;
 pub(super) mod private;

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::file_system::{self, FileSystem};
+use super::lost::is_lost;
 use crate::engine::{Error, Result};
 use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
 use crate::sys::fs::{Mode, OFlags, Stat};
@@ -22,6 +23,11 @@ const TRUSTED: Duration = Duration::from_secs(1);
 pub(crate) struct Root {
     path: PathBuf,
     state: Mutex<State>,
+    /// A file system was mounted at the path at the start. Without it, the path names the folder below the mount, which
+    /// is another one.
+    is_mount: bool,
+    /// The file system at the start.
+    file_system: FileSystem,
 }
 
 #[derive(Debug)]
@@ -78,8 +84,10 @@ impl AsFd for Folder {
 impl Root {
     /// Opens the folder at `path`, which must be canonical.
     pub(crate) fn open(path: PathBuf) -> io::Result<Root> {
-        let folder = Some(Folder::open(&path)?);
-        Ok(Root { path, state: Mutex::new(State { folder, looked: Instant::now() }) })
+        let folder = Folder::open(&path)?;
+        let (is_mount, file_system) = (is_mounted_at(&path, &folder), folder.file_system);
+        let state = Mutex::new(State { folder: Some(folder), looked: Instant::now() });
+        Ok(Root { path, state, is_mount, file_system })
     }
 
     /// The path.
@@ -120,7 +128,7 @@ impl Root {
     /// Opens the path again, without a check of the known folder: for a handle that no longer works.
     pub(crate) fn reopen(&self) -> Result<Folder> {
         // Without the mutex, because this may wait for another machine.
-        let folder = Folder::open(&self.path).ok();
+        let folder = Folder::open(&self.path).ok().filter(|folder| self.is_mounted_as_before(folder));
         *self.lock() = State { folder: folder.clone(), looked: Instant::now() };
         folder.ok_or(Error::FolderGone)
     }
@@ -130,10 +138,33 @@ impl Root {
         crate::sys::fs::stat(&self.path).is_ok_and(|stat| folder.is(&stat))
     }
 
+    /// What its file system can be relied on for.
+    pub(crate) fn file_system(&self) -> FileSystem {
+        self.file_system
+    }
+
+    /// Whether the folder may be there again soon: its file system does not answer, or is not mounted.
+    pub(crate) fn is_lost(&self) -> bool {
+        match Folder::open(&self.path) {
+            Ok(folder) => !self.is_mounted_as_before(&folder),
+            Err(error) => is_lost(&error, self.file_system),
+        }
+    }
+
+    fn is_mounted_as_before(&self, folder: &Folder) -> bool {
+        !self.is_mount || is_mounted_at(&self.path, folder)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // Every critical section leaves the state consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether another file system than that of the folder above is mounted at `path`, which names `folder`.
+fn is_mounted_at(path: &Path, folder: &Folder) -> bool {
+    let above = path.parent().and_then(|above| crate::sys::fs::stat(above).ok());
+    above.is_some_and(|above| above.st_dev != folder.dev)
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ use crate::sys::path::{is_absolute, usual, with_slashes};
 
 mod change;
 mod commands;
+mod counts;
 mod create;
 mod decoded;
 mod each_line;
@@ -39,6 +40,7 @@ mod folders;
 mod indexing;
 mod listing;
 mod locking;
+mod mount_wait;
 mod parts;
 mod read;
 mod relocate;
@@ -48,11 +50,13 @@ mod versions;
 mod write;
 
 pub use change::{ChangeOptions, Changed};
+pub use counts::WorkspaceCounts;
 pub use create::NewFile;
 pub use each_line::{LineEnd, LineSink, LineSpan, LinesRead};
 pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use folder_handle::FolderHandle;
+pub use mount_wait::MountWait;
 pub use parts::{PartRead, TextPart};
 pub use read::LineRange;
 pub use search::{
@@ -142,6 +146,7 @@ pub struct Workspace {
     cleared: Cleared,
     plans: Budget,
     write_waits: WriteWaits,
+    mount_waits: mount_wait::MountWaits,
     /// See [`Workspace::helpers`]. Counted when they are needed for the first time.
     helpers: OnceLock<Budget>,
     /// See [`Workspace::search_slots`]. The processors are counted when they are needed for the first time.
@@ -179,6 +184,7 @@ impl Workspace {
             folders,
             plans: Budget::new(PLANS_HELD * options.max_request as usize),
             write_waits: WriteWaits::default(),
+            mount_waits: mount_wait::MountWaits::default(),
             helpers: OnceLock::new(),
             search_slots: OnceLock::new(),
             filters: FilterCache::new(options.filter_bytes),

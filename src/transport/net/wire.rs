@@ -5,7 +5,7 @@
 //! The system reports the same event when a client has closed the whole connection. To tell the two apart,
 //! the watch sends the first byte of the answer early, which is the same for all answers. A closed client
 //! resets the connection; a half-closed one accepts the byte. While an answer is sent, the sender asks for the
-//! client's end of input and tells the two apart with bytes of its own. Knows no requests.
+//! client's end of input and tells the two apart with bytes of its own. Counts the bytes of clients. Knows no requests.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -17,6 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
+use super::traffic::TRAFFIC;
 use crate::sys::net::wait_for_reset;
 
 /// The first byte of every answer: `HTTP/1.1 200 OK`.
@@ -58,7 +59,7 @@ impl Wire {
             rest => ready!(Pin::new(&mut self.out).poll_write(context, rest))?,
         };
         self.client.first_byte_sent.store(false, Ordering::Relaxed);
-        Poll::Ready(Ok(FIRST_BYTE.len() + written))
+        sent(Poll::Ready(Ok(FIRST_BYTE.len() + written)))
     }
 }
 
@@ -99,6 +100,14 @@ impl Client {
     }
 }
 
+/// Counts the bytes that were written.
+fn sent(written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    if let Poll::Ready(Ok(len)) = written {
+        TRAFFIC.sent(len);
+    }
+    written
+}
+
 impl AsyncRead for Wire {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -110,7 +119,7 @@ impl AsyncRead for Wire {
             ready!(stream.poll_read_ready(context))?;
             match stream.try_read_buf(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return Poll::Ready(read.map(drop)),
+                read => return Poll::Ready(read.map(|len| TRAFFIC.read(len))),
             }
         }
     }
@@ -126,7 +135,7 @@ impl AsyncWrite for Wire {
         if self.client.first_byte_sent.load(Ordering::Relaxed) {
             return self.poll_write_rest(context, bytes);
         }
-        Pin::new(&mut self.out).poll_write(context, bytes)
+        sent(Pin::new(&mut self.out).poll_write(context, bytes))
     }
 
     fn poll_write_vectored(
@@ -139,7 +148,7 @@ impl AsyncWrite for Wire {
             let first = bytes.iter().find(|bytes| !bytes.is_empty());
             return self.poll_write_rest(context, first.map_or(&[], |first| &first[..]));
         }
-        Pin::new(&mut self.out).poll_write_vectored(context, bytes)
+        sent(Pin::new(&mut self.out).poll_write_vectored(context, bytes))
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -13,7 +13,7 @@ use tokio::task::unconstrained;
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::allocator;
-use crate::exec::METRICS;
+use crate::exec::{FailureKey, METRICS};
 use crate::protocol::Category;
 use crate::sys::memory::{self, MemoryUse};
 use crate::sys::process::cpu_time;
@@ -123,7 +123,15 @@ impl Totals {
     fn now(started: Instant) -> Totals {
         let seconds = |time: Duration| time.as_millis() as f64 / 1_000.0;
         let (uptime_s, cpu_s) = (seconds(started.elapsed()), seconds(cpu_time()));
-        Totals { uptime_s, cpu_s, by_operation: METRICS.failures() }
+        let mut by_operation: Vec<(&'static str, Category, u64)> = Vec::new();
+        for (FailureKey { operation, category, .. }, count) in METRICS.failures() {
+            // Failures of different kinds follow each other.
+            match by_operation.last_mut() {
+                Some((last, of, total)) if (*last, *of) == (operation, category) => *total += count,
+                _ => by_operation.push((operation, category, count)),
+            }
+        }
+        Totals { uptime_s, cpu_s, by_operation }
     }
 
     fn failures(&self) -> u64 {

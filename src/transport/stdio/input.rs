@@ -6,6 +6,7 @@ use crate::engine::BOM;
 use crate::sys::event::Wake;
 use crate::sys::stdio::{InputWait, read_input, wait_for_input};
 use crate::transport::net::body_buffer::BodyBuffer;
+use crate::transport::net::traffic::TRAFFIC;
 
 /// The result of a wait for input.
 pub(super) enum ReadResult {
@@ -30,6 +31,7 @@ pub(super) fn read(
             InputWait::Woken => return ReadResult::Woken,
             InputWait::Ready => {
                 if let Some(len) = read_input(buffer) {
+                    TRAFFIC.read(len);
                     return ReadResult::Bytes(len);
                 }
             }

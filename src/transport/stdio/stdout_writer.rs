@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::exec::{Notification, caught};
 use crate::protocol::{Answer, BLOCK, Pulled};
 use crate::sys::stdio::write_output;
+use crate::transport::net::traffic::TRAFFIC;
 
 /// Bytes of a long answer that are written at once. Each write wakes the client; more bytes would not fit
 /// into the CPU cache.
@@ -134,7 +135,10 @@ impl Buffer {
         let mut rest = &self.bytes[..self.len];
         while !rest.is_empty() && !self.closed {
             match write_output(rest) {
-                Ok(written) => rest = &rest[written..],
+                Ok(written) => {
+                    TRAFFIC.sent(written);
+                    rest = &rest[written..];
+                }
                 Err(_) => self.closed = true,
             }
         }

@@ -16,7 +16,7 @@ use crate::engine::encoding::EncodingChoice;
 use crate::engine::fs::version::FileStamp;
 use crate::engine::lookups::{AT_ONCE, Lookups};
 use crate::engine::path::FilePath;
-use crate::engine::stamp_cache::{Kept, StampCache};
+use crate::engine::stamp_cache::{CacheCounts, Kept, StampCache};
 use crate::engine::walk::LeftOut;
 use crate::engine::workspace::read::Cacheable;
 use crate::engine::workspace::{ATTEMPTS, Workspace};
@@ -113,6 +113,11 @@ impl Default for Analyses {
 }
 
 impl Analyses {
+    /// How often an analysis was asked for.
+    pub(in crate::engine::workspace) fn counts(&self) -> CacheCounts {
+        self.0.counts()
+    }
+
     /// Moves what is kept to the calling thread's heap, so that pages of ended threads can be freed.
     pub(in crate::engine::workspace) fn compact(&self) {
         self.0.compact();
