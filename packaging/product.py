@@ -1,4 +1,4 @@
-"""What all packages have in common: the facts of the product, the platforms, and the trial of an installed server.
+"""What all packages have in common: the facts of the product, the platforms, and how files are written. It knows no kind of package.
 
 The version and the texts stand in Cargo.toml alone.
 """
@@ -10,7 +10,6 @@ import platform as machine
 import shutil
 import subprocess
 import sys
-import tempfile
 import tomllib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -22,7 +21,7 @@ NAME, VERSION, DESCRIPTION, LICENSE = (CARGO[key] for key in ("name", "version",
 # The name in the MCP registry. npm and PyPI packages carry it, which shows that they belong to it.
 MCP_NAME = f"io.github.file-editor/{NAME}"
 
-REPOSITORY = f"https://github.com/file-editor/{NAME}"
+REPOSITORY = CARGO["repository"]
 # Where the files of a release are.
 RELEASE = f"{REPOSITORY}/releases/download/v{VERSION}"
 
@@ -48,6 +47,12 @@ def target_folder():
 def program(platform):
     """The name of the binary of a platform."""
     return NAME + (".exe" if PLATFORMS[platform]["os"] == "win32" else "")
+
+
+def archive_of(platform):
+    """The name of the release archive of a platform. [package.metadata.binstall] in Cargo.toml has the same."""
+    end = "zip" if PLATFORMS[platform]["os"] == "win32" else "tar.gz"
+    return f"{NAME}-{VERSION}-{PLATFORMS[platform]['target']}.{end}"
 
 
 def path_of(platform):
@@ -113,20 +118,6 @@ def out_folder(name):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     return folder
-
-
-def try_server(*command, **more):
-    """Checks the version that an installed server tells, and calls a tool over MCP with the Inspector."""
-    version = run(*command, "--version", **more).strip()
-    if version != f"{NAME} {VERSION}":
-        sys.exit(f"{command} tells {version!r}")
-    with tempfile.TemporaryDirectory() as folder:
-        put(os.path.join(folder, "a.txt"), "one\ntwo\n")
-        inspector = ["npx", "--yes", "@modelcontextprotocol/inspector", "--cli", "--tool-arg", "path=a.txt", "--method", "tools/call",
-                     "--tool-name", "read_text_file", "--", *command, folder]
-        answer = json.loads(run(*inspector, **more))
-        if answer["content"][0]["text"] != "one\ntwo\n" or answer.get("isError"):
-            sys.exit(f"{command} answers {answer}")
 
 
 def tell(path):
