@@ -1,4 +1,4 @@
-//! The log on stderr, as text or JSON. Never blocks: drops lines while stderr accepts none. A panic is logged
+//! The log on stderr, as text or JSON, and what the process says instead of a server. Never blocks: drops lines while stderr accepts none. A panic is logged
 //! with its location, but without its message, which could contain a file's text.
 
 use std::fmt::Display;
@@ -71,14 +71,23 @@ pub fn is_shortage(error: &io::Error) -> bool {
     short.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// Writes one line to stderr: why the server does not start.
+/// Writes to stdout what was asked for instead of a server. Ignores a closed stdout.
+pub fn print(text: &str) {
+    let _ = io::stdout().write_all(text.as_bytes());
+}
+
+/// Writes one line to stderr: why the server does not start, or a remark on what was printed instead.
 pub fn say_wrong(line: &str) {
+    let _ = io::stderr().write_all(format!("file-editor: {}\n", on_one_line(line)).as_bytes());
+}
+
+/// Escapes characters that end a line or control a terminal.
+pub(super) fn on_one_line(text: &str) -> String {
     let escaped = |char: char| match char.is_control() {
         true => char.escape_default().to_string(),
         false => char.to_string(),
     };
-    let line: String = line.chars().map(escaped).collect();
-    let _ = io::stderr().write_all(format!("file-editor: {line}\n").as_bytes());
+    text.chars().map(escaped).collect()
 }
 
 /// Logs the start: version, process, folder, address, and duration (contract 2).
@@ -91,6 +100,11 @@ pub fn ready(folder: &str, place: &str, start: Instant) {
     if took > SLOW_START {
         tracing::warn!("the start took longer than {} ms", SLOW_START.as_millis());
     }
+}
+
+/// Warns that a promise may not hold on the file system of a folder.
+pub fn warn_file_system(doubt: &str) {
+    tracing::warn!("{doubt}; see --doctor");
 }
 
 /// Warns that other machines can access the folder without authentication.

@@ -7,6 +7,7 @@ mod budget;
 mod cache;
 mod command;
 mod control;
+mod doctor;
 mod early;
 mod encoding;
 mod error;
@@ -17,9 +18,11 @@ mod fs;
 mod glob;
 mod ignored;
 mod list;
+mod lookups;
 mod name_table;
 mod path;
 mod progress;
+mod retry;
 mod search;
 mod stable_sort;
 mod stamp_cache;
@@ -34,6 +37,7 @@ pub use command::{
     is_supervisor, supervise,
 };
 pub use control::{Control, Late};
+pub use doctor::{Finding, Level, check_folder, check_machine};
 pub use early::EarlyText;
 pub use encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Malformed,
@@ -43,12 +47,14 @@ pub use error::{Error, MissingFile, Result, ToolFailure, ToolFailureKind, ValueP
 pub use exclude::Excludes;
 pub use file_version::FileVersion;
 pub use fs::atomic::Durability;
+pub use fs::probe::try_one_lock;
 pub use fs::version::FileStamp;
 pub use fs::view::{FileView, MAP_CUTOFF, OpenFile};
 pub use glob::{Glob, GlobBudget, GlobError, TreeExclude};
 pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;
+pub(crate) use retry::until_settled;
 pub use search::{
     FileFilter, FilterBuilder, FilterCache, FilterRecords, Hit, LineMatcher, Pattern, PatternError,
     PatternOptions, Query, RecordsTail, Shape, behind_break, line_at, line_before, line_end,
@@ -69,6 +75,7 @@ pub use text::text_edit::{
     TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
 pub use text::tolerant::{Tolerant, tolerant};
+pub(crate) use walk::LateStats;
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub use workspace::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::file_queues::Turn;
 use super::kept_reply::KeptReply;
 use super::{caught, log};
-use crate::engine::{COMMAND_ENDING, Control, Error, FileStamp, Late, Result, Workspace};
+use crate::engine::{COMMAND_ENDING, Control, Error, FileStamp, Late, Result, Workspace, until_settled};
 use crate::protocol::{Answer, PendingCall, StreamObserver};
 use crate::tools::{OutputKinds, Reply};
 
@@ -124,7 +124,9 @@ impl Task {
             // It may be repeated in another form.
             Some(_) => OutputKinds { text: true, data: true },
         };
-        let reply = self.call.call().run(workspace, wanted, control)?;
+        let run = || self.call.call().run(workspace, wanted, control);
+        // A call that writes may have changed something before it fails: the engine knows, and tries again itself.
+        let reply = if self.call.writes() { run() } else { until_settled(control, run) }?;
         if let Some(excerpt) = &reply.excerpt {
             // Keeps the first value.
             let _ = self.stamp.set(*excerpt.stamp());

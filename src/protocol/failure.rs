@@ -63,7 +63,9 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         Error::NotEmpty { .. } => (code::FILE_SYSTEM, 409, Client),
         Error::NotAFolder { .. } => (code::FILE_SYSTEM, 400, Client),
         Error::Exists { .. } | Error::OtherVersion { .. } => (code::FILE_SYSTEM, 409, Client),
-        Error::PermissionDenied { .. } | Error::GitFolder { .. } => (code::FILE_SYSTEM, 403, System),
+        Error::PermissionDenied { .. } | Error::GitFolder { .. } | Error::UnsafeLocks { .. } => {
+            (code::FILE_SYSTEM, 403, System)
+        }
         Error::TooLarge { .. } | Error::LongLine { .. } => (code::FILE_SYSTEM, 413, Client),
         Error::InvalidUtf8
         | Error::NotText { .. }

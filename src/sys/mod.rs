@@ -13,14 +13,45 @@ mod macos;
 #[cfg(target_os = "macos")]
 use macos as system;
 
+pub(crate) use system::features::features;
+
+/// A part of the kernel that is used where there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Feature {
+    /// A path is looked up beneath a folder in one call.
+    OpenBeneath,
+    /// Entries tell when they were created.
+    Statx,
+    /// What of a file waits to be written to the disk.
+    CacheState,
+    /// Who has a file open for writing.
+    Leases,
+    /// Files without a name, in memory.
+    MemoryFiles,
+    /// Processes, by handles.
+    ProcessHandles,
+}
+
 /// Files and folders, by handles.
 pub(crate) mod fs {
     pub(crate) use super::system::fs::{
         ONLY_PASS, Stat, copy_range, entry_facts, fdatasync, file_type, fstat, fsync, has_no_dirty_page,
         lstat, memory_file, mode, open_beneath, release_lease, stat, statat, take_lease,
     };
+    pub(crate) use super::system::mounts::mount_of;
     pub(crate) use rustix::fs::*;
     pub(crate) use std::os::unix::fs::{DirBuilderExt, FileExt};
+
+    /// A mounted file system.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub(crate) struct Mount {
+        /// Its type, as mount(8) has it: `ext4`, `nfs4`, `fuse.sshfs`.
+        pub(crate) kind: String,
+        /// What is mounted.
+        pub(crate) source: String,
+        /// The options of the mount and of the file system, comma-separated.
+        pub(crate) options: String,
+    }
 
     /// What an entry of a folder is. Times are in milliseconds since 1970.
     #[derive(Debug, Clone, Copy)]
@@ -134,4 +165,9 @@ pub(crate) mod stdio {
 /// Clocks.
 pub(crate) mod time {
     pub(crate) use rustix::time::{ClockId, clock_gettime};
+
+    /// CPU time of the calling thread.
+    pub(crate) fn thread_cpu_time() -> std::time::Duration {
+        clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
+    }
 }

@@ -14,8 +14,9 @@ use super::resolve::ResolvedPath;
 use super::version::FileStamp;
 use super::view::OpenFile;
 use super::{attributes, failpoint, lock, temporary};
+use crate::engine::retry;
 use crate::sys::fd::OwnedFd;
-use crate::sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
+use crate::sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
 use crate::sys::io::Errno;
 
 /// When an edit counts as done (`--sync`, contract 2).
@@ -121,7 +122,10 @@ impl AtomicFile {
         let folder = (durability == Durability::Full).then(|| open_to_flush(place));
         let folder = folder.transpose().map_err(ReplaceError::from)?;
         allow()?;
-        self.rename_to(place, replaces)?;
+        match self.rename_to(place, replaces) {
+            Err(ReplaceError::Io(error)) => self.check_not_renamed(place, error)?,
+            done => done?,
+        }
         self.committed = true;
         failpoint::taken().map_err(ReplaceError::InPlace)?;
         if let Some(folder) = folder {
@@ -161,7 +165,7 @@ impl AtomicFile {
 
     fn rename_to(&self, place: &ResolvedPath, replaces: &Replaces) -> Result<(), ReplaceError> {
         if let Replaces::File(_) = replaces {
-            return Ok(crate::sys::fs::renameat(&self.dir, &self.name, &place.dir, &place.name)?);
+            return Ok(failpoint::renameat(&self.dir, &self.name, &place.dir, &place.name)?);
         }
         let flags = RenameFlags::NOREPLACE;
         match crate::sys::fs::renameat_with(&self.dir, &self.name, &place.dir, &place.name, flags) {
@@ -170,6 +174,29 @@ impl AtomicFile {
             // This file system does not know the flag. A hard link fails too if the name exists.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.link_to(place),
             Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Finds out whether a rename that failed was carried out: another machine may have done it, and its answer was lost.
+    /// Returns the error if it was not, and another one if that is not known.
+    fn check_not_renamed(&self, place: &ResolvedPath, error: io::Error) -> Result<(), ReplaceError> {
+        if !Errno::from_io_error(&error).is_some_and(retry::may_be_done) {
+            return Err(ReplaceError::Io(error));
+        }
+        let id = |stat: Stat| (stat.st_dev, stat.st_ino);
+        let is_new = |found: Option<Stat>| found.is_some() && found.map(id) == self.id().ok();
+        let temporary = crate::sys::fs::statat(&self.dir, &self.name, AtFlags::SYMLINK_NOFOLLOW);
+        match (place.restat(), temporary) {
+            (Ok(found), _) if is_new(found) => {
+                // A hard link leaves the first name.
+                let _ = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+                Ok(())
+            }
+            (_, Ok(found)) if is_new(Some(found)) => Err(ReplaceError::Io(error)),
+            _ => {
+                let doubt = "the change may have been made all the same; read the file before you repeat it";
+                Err(ReplaceError::InPlace(io::Error::other(format!("{error} ({doubt})"))))
+            }
         }
     }
 
@@ -352,6 +379,20 @@ mod tests {
         dir.replace("a", "new").unwrap();
         let meta = std::fs::metadata(&path).unwrap();
         assert_eq!((meta.uid(), meta.gid(), std::fs::read(&path).unwrap()), (12, 34, b"new".to_vec()));
+    }
+
+    #[test]
+    fn a_rename_whose_answer_is_lost_is_looked_for_and_never_done_twice() {
+        let dir = dir();
+        let path = dir.0.path().join("a");
+        std::fs::write(&path, "old").unwrap();
+        // It was carried out: the change is a success.
+        failpoint::lose_rename(true, || dir.replace("a", "new").map(drop)).unwrap();
+        assert_eq!((std::fs::read(&path).unwrap(), dir.names()), (b"new".into(), vec!["a".into()]));
+        // It was not: the error says so, and nothing is left behind.
+        let refused = failpoint::lose_rename(false, || dir.replace("a", "newer").map(drop));
+        assert!(matches!(refused, Err(ReplaceError::Io(_))), "{refused:?}");
+        assert_eq!((std::fs::read(&path).unwrap(), dir.names()), (b"new".into(), vec!["a".into()]));
     }
 
     #[test]

@@ -19,14 +19,17 @@ pub(crate) fn crashed() -> bool {
 }
 
 #[cfg(not(test))]
-pub(crate) use crate::sys::fs::{fdatasync, fsync};
+pub(crate) use crate::sys::fs::{fdatasync, fsync, renameat};
 
 #[cfg(test)]
-pub(crate) use hook::{Event, crash_at, crashed, fdatasync, fsync, meddle_at, taken, watch};
+pub(crate) use hook::{
+    Event, crash_at, crashed, fdatasync, fsync, lose_rename, meddle_at, renameat, taken, watch,
+};
 
 #[cfg(test)]
 mod hook {
     use std::cell::{Cell, RefCell};
+    use std::ffi::OsStr;
     use std::io;
 
     use crate::sys::fd::AsFd;
@@ -50,6 +53,30 @@ mod hook {
         static MEDDLER: RefCell<Option<(usize, Act)>> = const { RefCell::new(None) };
 
         static WATCHER: RefCell<Option<Watcher>> = const { RefCell::new(None) };
+
+        /// Whether the next rename is carried out, although it fails.
+        static LOST: Cell<Option<bool>> = const { Cell::new(None) };
+    }
+
+    /// Runs `work`, whose next rename fails with a stale handle; `carried_out` says whether it happens all the same.
+    pub(crate) fn lose_rename<T>(carried_out: bool, work: impl FnOnce() -> T) -> T {
+        LOST.set(Some(carried_out));
+        let done = work();
+        assert!(LOST.take().is_none(), "there was no rename");
+        done
+    }
+
+    pub(crate) fn renameat(
+        from: impl AsFd,
+        name: impl AsRef<OsStr>,
+        to: impl AsFd,
+        new: impl AsRef<OsStr>,
+    ) -> crate::sys::io::Result<()> {
+        let lost = LOST.take();
+        if lost != Some(false) {
+            crate::sys::fs::renameat(from, name.as_ref(), to, new.as_ref())?;
+        }
+        if lost.is_some() { Err(crate::sys::io::Errno::STALE) } else { Ok(()) }
     }
 
     pub(crate) fn taken() -> io::Result<()> {

@@ -58,6 +58,11 @@ impl Folder {
         &self.handle
     }
 
+    /// Its device.
+    pub(crate) fn device(&self) -> u64 {
+        self.dev
+    }
+
     /// The file system of the device `dev`, if it is the folder's own device.
     pub(crate) fn file_system(&self, dev: u64) -> Option<FileSystem> {
         (dev == self.dev).then_some(self.file_system)

@@ -12,6 +12,7 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use super::lock;
+use super::mount_safety::MountSafety;
 use crate::sys::fd::{AsFd, BorrowedFd};
 use crate::sys::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use crate::sys::process::geteuid;
@@ -43,7 +44,7 @@ pub(crate) struct Cleared(Mutex<HashSet<(u64, u64)>>);
 impl Cleared {
     /// Removes the leftovers in `dir`, unless that was done before. Errors are ignored: a leftover is hidden,
     /// and clients cannot name it.
-    pub(crate) fn clear_once(&self, dir: impl AsFd) {
+    pub(crate) fn clear_once(&self, dir: impl AsFd, mounts: &MountSafety) {
         let Ok(stat) = crate::sys::fs::fstat(&dir) else { return };
         let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if folders.len() >= MOST {
@@ -51,7 +52,8 @@ impl Cleared {
         }
         let is_first = folders.insert((stat.st_dev, stat.st_ino));
         drop(folders);
-        if is_first {
+        // Where locks do not keep out other machines, a file may belong to a writer on one of them.
+        if is_first && mounts.locks_hold(&dir, stat.st_dev) {
             let _ = remove_leftovers(dir);
         }
     }
@@ -210,13 +212,13 @@ mod tests {
 
     #[test]
     fn a_folder_is_cleared_once_and_each_by_itself() {
-        let (folders, cleared) = ([folder(), folder()], Cleared::default());
+        let (folders, cleared, mounts) = ([folder(), folder()], Cleared::default(), MountSafety::default());
         for folder in &folders {
             folder.file(&nth('0'));
-            cleared.clear_once(&folder.1);
+            cleared.clear_once(&folder.1, &mounts);
             assert!(folder.names().is_empty());
             folder.file(&nth('1'));
-            cleared.clear_once(&folder.1);
+            cleared.clear_once(&folder.1, &mounts);
             assert_eq!(folder.names(), [nth('1')], "one look is enough");
         }
     }

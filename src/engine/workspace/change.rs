@@ -15,7 +15,7 @@ use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::path::FilePath;
 use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use crate::engine::text::splice::EditPlan;
-use crate::engine::{Control, Error, FileVersion, MissingFile, Result};
+use crate::engine::{Control, Error, FileVersion, MissingFile, Result, until_settled};
 use crate::sys::fs::Mode;
 
 /// What a change may do, and on which state of the file.
@@ -88,8 +88,19 @@ impl Workspace {
         control: &Control,
         mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Changed<T>> {
-        let name = path.sent();
         self.check_not_read_only(path)?;
+        // What fails for a moment has changed nothing.
+        until_settled(control, || self.try_to_change(path, options, control, &mut plan))
+    }
+
+    fn try_to_change<'p, T>(
+        &self,
+        path: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+        plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<Changed<T>> {
+        let name = path.sent();
         let until = control.lock_deadline();
         let mut turn = None;
         let mut changed = 0;
@@ -102,10 +113,10 @@ impl Workspace {
             let outcome = match found.place.restat() {
                 // It was there when it was looked up.
                 Ok(None) if options.expected.is_some() => return Err(other_version(path, options)),
-                Ok(None) if options.create => self.change_missing(&found, path, options, control, &mut plan),
+                Ok(None) if options.create => self.change_missing(&found, path, options, control, plan),
                 Ok(None) => return Err(self.not_found(&found, path, control)),
                 Ok(Some(_)) if options.create_only => return Err(Error::Exists { name: name.into() }),
-                Ok(Some(_)) => self.change_existing(&found, path, options, until, control, &mut plan),
+                Ok(Some(_)) => self.change_existing(&found, path, options, until, control, plan),
                 Err(errno) => return Err(Error::read(name, errno)),
             };
             match outcome? {
@@ -149,7 +160,7 @@ impl Workspace {
         path: &FilePath,
         options: &ChangeOptions,
         control: &Control,
-        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+        plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Changed<T>> {
         // A refused plan must not leave directories behind.
         let empty = IndexBuilder::new(BLOCK_SHIFT).finish();
@@ -159,7 +170,7 @@ impl Workspace {
         control.check()?;
         let parents = Parents::create(&found.place, self.new_folder_mode(), self.options.durability)
             .map_err(|error| Error::write_in_folder(path.sent(), error))?;
-        let done = self.change(path, options, control, plan);
+        let done = self.try_to_change(path, options, control, plan);
         if done.is_err() {
             parents.remove();
         }

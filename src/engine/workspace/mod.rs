@@ -10,8 +10,10 @@ use crate::engine::command::Commands;
 use crate::engine::exclude::Excludes;
 use crate::engine::filter_store::FilterStore;
 use crate::engine::fs::atomic::Durability;
+use crate::engine::fs::file_system::Safety;
 use crate::engine::fs::lease;
 use crate::engine::fs::lock::Locks;
+use crate::engine::fs::mount_safety::MountSafety;
 use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
 use crate::engine::fs::root::Folder;
 use crate::engine::fs::temporary::Cleared;
@@ -91,6 +93,8 @@ pub struct WorkspaceOptions {
     pub read_only: bool,
     /// When an edit counts as done.
     pub durability: Durability,
+    /// Whether files are changed also where locks do not keep out other machines.
+    pub unsafe_locks: bool,
 }
 
 impl Default for WorkspaceOptions {
@@ -105,6 +109,7 @@ impl Default for WorkspaceOptions {
             excludes: Excludes::default(),
             read_only: false,
             durability: Durability::Full,
+            unsafe_locks: false,
         }
     }
 }
@@ -116,6 +121,8 @@ pub enum OpenError {
     Unusable(PathBuf, io::Error),
     /// This one is not writable.
     NotWritable(PathBuf),
+    /// Locks in this one do not keep out other machines: why.
+    UnsafeLocks(PathBuf, String),
     /// This one cannot be used for filters.
     FilterDir(PathBuf, io::Error),
 }
@@ -128,6 +135,9 @@ pub struct Workspace {
     umask: Mode,
     cache: IndexCache,
     locks: Locks,
+    mounts: MountSafety,
+    /// What is doubtful about the folders' file systems.
+    doubts: Vec<String>,
     cleared: Cleared,
     plans: Budget,
     write_waits: WriteWaits,
@@ -149,14 +159,12 @@ impl Workspace {
     pub fn open(paths: &[PathBuf], options: WorkspaceOptions) -> Result<Workspace, OpenError> {
         let folders = Folders::open(paths, options.excludes.clone())?;
         let cleared = Cleared::default();
+        let (mounts, mut doubts) = (MountSafety::new(options.unsafe_locks), Vec::new());
         for root in folders.roots() {
             let gone = |_| OpenError::Unusable(root.path().into(), io::ErrorKind::NotFound.into());
             let folder = root.folder().map_err(gone)?;
             if !options.read_only {
-                let access = Access::WRITE_OK | Access::EXEC_OK;
-                crate::sys::fs::accessat(&folder, ".", access, crate::sys::fs::AtFlags::EACCESS)
-                    .map_err(|_| OpenError::NotWritable(root.path().into()))?;
-                cleared.clear_once(folder.handle());
+                doubts.extend(ready_to_write(root.path(), &folder, &mounts, &cleared)?);
             }
         }
         let served = folders.roots().iter().map(|root| root.path());
@@ -181,6 +189,8 @@ impl Workspace {
             umask,
             cache: IndexCache::new(CACHE_BYTES),
             locks: Locks::default(),
+            mounts,
+            doubts,
             cleared,
         })
     }
@@ -193,6 +203,11 @@ impl Workspace {
     /// The served folders, for parsing absolute paths.
     pub fn folder_paths(&self) -> &FolderPaths {
         self.folders.paths()
+    }
+
+    /// What is doubtful about the file systems of the folders, and what to do; each in one line. Nothing under `read_only`.
+    pub fn doubts(&self) -> &[String] {
+        &self.doubts
     }
 
     /// Whether the path `folder` leads to the first folder.
@@ -368,6 +383,26 @@ impl Workspace {
             Ok(None) | Err(_) => Err(changed()),
         }
     }
+}
+
+/// Checks that the folder at `path` can be written, and removes what dead processes left in it. Returns what is doubtful
+/// about its file system.
+fn ready_to_write(
+    path: &Path,
+    folder: &Folder,
+    mounts: &MountSafety,
+    cleared: &Cleared,
+) -> Result<Option<String>, OpenError> {
+    let safety = mounts.of(folder, folder.device());
+    mounts.check(folder, folder.device()).map_err(|why| OpenError::UnsafeLocks(path.into(), why))?;
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    crate::sys::fs::accessat(folder, ".", access, crate::sys::fs::AtFlags::EACCESS)
+        .map_err(|_| OpenError::NotWritable(path.into()))?;
+    cleared.clear_once(folder.handle(), mounts);
+    Ok(match safety {
+        Safety::Safe => None,
+        Safety::Doubtful(why) | Safety::Unsafe(why) => Some(why),
+    })
 }
 
 #[cfg(test)]
