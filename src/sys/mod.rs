@@ -81,6 +81,13 @@ pub(crate) mod fs {
         pub(crate) accessed_ms: i64,
     }
 
+    /// Makes a FIFO that its owner may read and write. By the program, because macOS has no such call relative to a folder.
+    #[cfg(test)]
+    pub(crate) fn make_fifo(path: impl AsRef<std::ffi::OsStr>) {
+        let made = std::process::Command::new("mkfifo").args(["-m", "600"]).arg(path).status();
+        assert!(made.is_ok_and(|status| status.success()), "mkfifo");
+    }
+
     /// A time in milliseconds, rounded.
     pub(super) fn milliseconds(seconds: i64, nanoseconds: u32) -> i64 {
         seconds.saturating_mul(1_000).saturating_add(i64::from((nanoseconds + 500_000) / 1_000_000))

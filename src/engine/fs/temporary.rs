@@ -175,8 +175,7 @@ mod tests {
         folder.file(&kept[4]);
         folder.file(&kept[5]);
         let fifo = folder.0.path().join(&kept[6]);
-        crate::sys::fs::mknodat(crate::sys::fs::CWD, fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
-            .unwrap();
+        crate::sys::fs::make_fifo(fifo);
         folder.file(&nth('5'));
         assert_eq!(remove_leftovers(&folder.1).unwrap(), 1);
         let mut expected = kept.to_vec();
