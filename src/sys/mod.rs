@@ -158,8 +158,6 @@ pub(crate) mod net {
     pub(crate) use super::unix::net::wait_for_reset;
     #[cfg(windows)]
     pub(crate) use super::windows::{command::UnixStream, net::wait_for_reset};
-    #[cfg(all(test, unix))]
-    pub(crate) use std::os::unix::net::UnixListener;
     #[cfg(unix)]
     pub(crate) use std::os::unix::net::UnixStream;
 }
@@ -237,6 +235,21 @@ pub(crate) mod process {
         /// It was not waited for yet.
         pub(crate) has_ended: bool,
     }
+}
+
+/// What tests do to files, beside the layer.
+#[cfg(test)]
+pub(crate) mod testing {
+    #[cfg(windows)]
+    pub(crate) use super::windows::testing::{
+        MetadataExt, PermissionsExt, UnixListener, chown, getxattr, removexattr, setxattr, symlink,
+    };
+    #[cfg(unix)]
+    pub(crate) use rustix::fs::{getxattr, removexattr, setxattr};
+    #[cfg(unix)]
+    pub(crate) use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+    #[cfg(unix)]
+    pub(crate) use std::os::unix::net::UnixListener;
 }
 
 /// What ends or asks a server.

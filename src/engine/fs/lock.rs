@@ -230,7 +230,7 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt;
+    use crate::sys::testing::MetadataExt;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
 
@@ -324,7 +324,7 @@ mod tests {
             while held(&locks.helpers).get(&id).is_some_and(|helper| held(&helper.state).waiters == 0) {
                 thread::yield_now();
             }
-            fs4::FileExt::unlock(&stranger).unwrap();
+            crate::sys::fs::unlock(&stranger).unwrap();
             assert!(waiting.join().unwrap(), "the waiter takes over the thread that waits already");
         });
         assert_eq!((locks.waits().0.waits, locks.waits().1.waits), (0, 6));
@@ -340,7 +340,7 @@ mod tests {
         assert!(
             locks.lock(&file.reopen().unwrap(), id, soon(10), &control()).unwrap().unwrap().is_too_late()
         );
-        fs4::FileExt::unlock(&stranger).unwrap();
+        crate::sys::fs::unlock(&stranger).unwrap();
         let again = locks.lock(&file.reopen().unwrap(), id, soon(10_000), &control()).unwrap().unwrap();
         assert!(again.is_held());
     }
@@ -354,7 +354,7 @@ mod tests {
             assert!(try_lock(&stranger).unwrap());
             let own = file.reopen().unwrap();
             assert!(locks.lock(&own, id, soon(10), &control()).unwrap().unwrap().is_too_late());
-            fs4::FileExt::unlock(&stranger).unwrap();
+            crate::sys::fs::unlock(&stranger).unwrap();
             // The abandoned helper has got the lock and released it.
             while !held(&locks.helpers).is_empty() {
                 thread::yield_now();
@@ -405,7 +405,7 @@ mod tests {
             while held(&locks.helpers).get(&id).is_none_or(|helper| held(&helper.state).waiters < 4) {
                 thread::yield_now();
             }
-            fs4::FileExt::unlock(&stranger).unwrap();
+            crate::sys::fs::unlock(&stranger).unwrap();
         });
     }
 }

@@ -148,7 +148,7 @@ fn future_path(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use crate::sys::testing::{MetadataExt, PermissionsExt, symlink};
 
     use super::*;
 

@@ -115,7 +115,7 @@ fn has_both_names(dir: BorrowedFd, stat: &Stat) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, chown};
+    use crate::sys::testing::{PermissionsExt, chown};
     use std::path::PathBuf;
 
     use super::*;
@@ -167,7 +167,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let kept = [nth('1'), nth('2'), nth('3'), nth('4'), format!("{PREFIX}notes"), nth('F'), nth('6')];
         std::fs::create_dir(folder.0.path().join(&kept[0])).unwrap();
-        std::os::unix::fs::symlink("elsewhere", folder.0.path().join(&kept[1])).unwrap();
+        crate::sys::testing::symlink("elsewhere", folder.0.path().join(&kept[1])).unwrap();
         // It belongs to a user, because it is in another folder too.
         std::fs::hard_link(folder.file(&kept[2]), outside.path().join("mine")).unwrap();
         let locked = File::open(folder.file(&kept[3])).unwrap();

@@ -115,7 +115,7 @@ fn marks_breaks_of_any_kind_and_lines_that_are_not_valid_do_no_harm() {
     }
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("outside"), "x\n").unwrap();
-    std::os::unix::fs::symlink("outside", dir.path().join(".gitignore")).unwrap();
+    crate::sys::testing::symlink("outside", dir.path().join(".gitignore")).unwrap();
     let folder = OwnedFd::from(File::open(dir.path()).unwrap());
     let mut rules = IgnoreRules::default();
     rules.enter(&folder, Path::new(""), RuleFiles::of(&folder));

@@ -1,7 +1,7 @@
 //! The walk beside a plain recursion of the standard library, and its rules one by one.
 
 use std::fs::{self, File};
-use std::os::unix::fs::symlink;
+use crate::sys::testing::symlink;
 use std::time::Duration;
 
 use super::*;

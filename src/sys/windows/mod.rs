@@ -26,3 +26,5 @@ pub(super) mod signal;
 mod stat;
 mod stdin;
 pub(super) mod stdio;
+#[cfg(test)]
+pub(super) mod testing;

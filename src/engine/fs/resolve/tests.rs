@@ -1,6 +1,6 @@
 //! Links, swapped entries, and what is no regular file.
 
-use std::os::unix::fs::symlink;
+use crate::sys::testing::symlink;
 
 use super::*;
 
@@ -89,7 +89,7 @@ fn what_is_no_regular_file_is_refused_unopened() {
     let dir = tree(&[("fifo_link", "fifo")]);
     let fifo = dir.path().join("root/fifo");
     crate::sys::fs::make_fifo(&fifo);
-    let _socket = crate::sys::net::UnixListener::bind(dir.path().join("root/socket")).unwrap();
+    let _socket = crate::sys::testing::UnixListener::bind(dir.path().join("root/socket")).unwrap();
     for name in ["fifo", "fifo_link", "socket", "sub"] {
         assert_eq!(read(&dir, name), Err(ResolveError::Forbidden), "{name}");
     }

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
+use crate::sys::testing::MetadataExt;
 use std::rc::Rc;
 
 use std::path::PathBuf;
