@@ -106,12 +106,12 @@ pub(crate) mod fd {
 pub(crate) mod path {
     #[cfg(unix)]
     pub(crate) use super::unix::names::{
-        IGNORES_CASE, below, is_absolute, is_usable_name, usual, with_slashes,
+        IGNORES_CASE, below, in_uri, is_absolute, is_usable_name, usual, with_slashes,
     };
     #[cfg(windows)]
     pub(crate) use super::windows::names::{IGNORES_CASE, is_usable_name};
     #[cfg(windows)]
-    pub(crate) use super::windows::paths::{below, is_absolute, usual, with_slashes};
+    pub(crate) use super::windows::paths::{below, in_uri, is_absolute, usual, with_slashes};
 }
 
 /// Names of files as bytes.
@@ -250,6 +250,14 @@ pub(crate) mod testing {
     pub(crate) use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
     #[cfg(unix)]
     pub(crate) use std::os::unix::net::UnixListener;
+
+    /// Opens a folder.
+    pub(crate) fn open_folder(path: impl AsRef<std::path::Path>) -> super::fd::OwnedFd {
+        use super::fs::{Mode, OFlags};
+
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        super::fs::open(path.as_ref(), flags, Mode::empty()).expect("a folder")
+    }
 }
 
 /// What ends or asks a server.

@@ -272,7 +272,7 @@ mod tests {
 
     fn dir() -> Dir {
         let dir = tempfile::tempdir().unwrap();
-        let handle = Arc::new(OwnedFd::from(File::open(dir.path()).unwrap()));
+        let handle = Arc::new(crate::sys::testing::open_folder(dir.path()));
         Dir(dir, handle)
     }
 

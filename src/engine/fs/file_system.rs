@@ -308,6 +308,6 @@ mod tests {
     #[test]
     fn a_disk_of_this_machine_is_safe_without_a_look_at_the_mounts() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(safety_of(std::fs::File::open(dir.path()).unwrap()), Safety::Safe);
+        assert_eq!(safety_of(crate::sys::testing::open_folder(dir.path())), Safety::Safe);
     }
 }

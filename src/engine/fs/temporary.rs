@@ -125,7 +125,7 @@ mod tests {
 
     fn folder() -> Folder {
         let dir = tempfile::tempdir().unwrap();
-        let handle = File::open(dir.path()).unwrap().into();
+        let handle = crate::sys::testing::open_folder(dir.path());
         Folder(dir, handle)
     }
 

@@ -1,6 +1,7 @@
 //! Names and paths of clients: what they mean to the system.
 
 use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Whether no two names differ in case alone, while a look-up tells case apart. Some file systems ignore case here, too, but then
@@ -34,4 +35,9 @@ pub(crate) fn below<'t>(path: &'t str, folder: &str) -> Option<&'t str> {
 /// A canonical path as users write it.
 pub(crate) fn usual(path: &Path) -> PathBuf {
     path.into()
+}
+
+/// What stands behind `file://` for an absolute path, not yet encoded.
+pub(crate) fn in_uri(path: &Path) -> Cow<'_, [u8]> {
+    Cow::Borrowed(path.as_os_str().as_bytes())
 }

@@ -55,6 +55,18 @@ pub(crate) fn usual(path: &Path) -> PathBuf {
     if means_the_same { usual.into() } else { path.into() }
 }
 
+/// What stands behind `file://` for an absolute path, not yet encoded: a drive is a component, and a server the host.
+pub(crate) fn in_uri(path: &Path) -> Cow<'_, [u8]> {
+    let path = path.to_string_lossy();
+    let path = with_slashes(&path);
+    let text = match path.strip_prefix("//") {
+        Some(from_server) => from_server.to_owned(),
+        None if has_drive(&path) => format!("/{path}"),
+        None => path.into_owned(),
+    };
+    Cow::Owned(text.into_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +89,13 @@ mod tests {
         assert!(!["C:a", "a/b", "C:", "1:/a"].iter().any(|path| is_absolute(path)));
         assert_eq!(below("c:/Work/a", "C:/work"), Some("/a"));
         assert_eq!((below("C:/wor", "C:/work"), below("D:/work/a", "C:/work")), (None, None));
+    }
+
+    #[test]
+    fn a_path_in_a_uri_begins_with_its_drive_or_server() {
+        let in_uri = |path: &str| String::from_utf8(super::in_uri(Path::new(path)).into_owned()).unwrap();
+        assert_eq!(in_uri(r"\\?\C:\a b\c"), "/C:/a b/c");
+        assert_eq!(in_uri(r"\\server\share\a"), "server/share/a");
     }
 
     #[test]

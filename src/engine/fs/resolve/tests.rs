@@ -5,7 +5,7 @@ use crate::sys::testing::symlink;
 use super::*;
 
 fn root(dir: &tempfile::TempDir) -> Arc<OwnedFd> {
-    Arc::new(OwnedFd::from(File::open(dir.path().join("root")).unwrap()))
+    Arc::new(crate::sys::testing::open_folder(dir.path().join("root")))
 }
 
 /// Creates `outside.txt`, `root/a.txt`, `root/sub/b.txt`, and links given as (name in root, target).
