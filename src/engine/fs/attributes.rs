@@ -210,7 +210,8 @@ mod tests {
     /// A folder whose default ACL gives rights to another user. Prints and returns `None` without ACLs.
     fn folder() -> Option<tempfile::TempDir> {
         let dir = tempfile::tempdir().unwrap();
-        let set = crate::sys::testing::setxattr(dir.path(), DEFAULT, &open_to_a_friend(), XattrFlags::empty());
+        let set =
+            crate::sys::testing::setxattr(dir.path(), DEFAULT, &open_to_a_friend(), XattrFlags::empty());
         if set == Err(Errno::NOTSUP) {
             println!("SKIPPED: no ACLs at {}", dir.path().display());
             return None;

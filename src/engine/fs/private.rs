@@ -147,8 +147,8 @@ fn future_path(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
     use crate::sys::testing::{MetadataExt, PermissionsExt, symlink};
+    use std::io::Write;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! The walk beside a plain recursion of the standard library, and its rules one by one.
 
-use std::fs;
 use crate::sys::testing::symlink;
+use std::fs;
 use std::time::Duration;
 
 use super::*;

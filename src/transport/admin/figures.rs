@@ -8,8 +8,8 @@ use super::exposition::Exposition;
 use crate::engine::WaitCounts;
 use crate::exec::{BOUNDS, METRICS, OperationCounts};
 use crate::sys::memory;
-use crate::transport::net::traffic::TRAFFIC;
 use crate::sys::process::cpu_time;
+use crate::transport::net::traffic::TRAFFIC;
 
 /// All figures as text.
 pub(super) fn text(pages: &Pages) -> String {
