@@ -13,7 +13,7 @@ use tracing_subscriber::prelude::*;
 
 use super::line::LineFormat;
 use super::{LogFormat, LogLevel};
-use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
+use crate::sys::stdio::write_error_if_ready;
 use crate::transport::process::allocator;
 use crate::transport::process::stats::ASKED;
 
@@ -135,13 +135,8 @@ struct Stderr;
 
 impl Write for Stderr {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let stderr = crate::sys::stdio::stderr();
-        let mut ready = [PollFd::new(&stderr, PollFlags::OUT)];
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        if matches!(poll(&mut ready, Some(&now)), Ok(1)) {
-            // No longer than a ready pipe accepts (`line::LONGEST`).
-            let _ = crate::sys::io::write(stderr, line);
-        }
+        // No longer than a ready pipe accepts (`line::LONGEST`).
+        write_error_if_ready(line);
         Ok(line.len())
     }
 

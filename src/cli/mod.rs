@@ -26,6 +26,7 @@ pub use log::{
 pub use start_error::{cannot_open, system_error};
 
 use crate::engine::{Excludes, WorkspaceOptions};
+use crate::sys::process::RUNS_COMMANDS;
 use crate::tools::{LineBase, Offered, sets};
 use crate::transport::net::rate_limit::Rate;
 
@@ -229,6 +230,9 @@ impl Config {
 
     /// Refuses commands where they may not run (contract 15).
     fn check_exec(&self) -> Result<(), Stop> {
+        if self.allow_exec && !RUNS_COMMANDS {
+            return Err(Stop::Wrong("--allow-exec does not work on this system; leave it out".into()));
+        }
         if self.allow_exec && self.read_only {
             return Err(Stop::Wrong(
                 "--allow-exec and --read-only exclude each other: a command can write; give one of them"

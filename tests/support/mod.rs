@@ -17,7 +17,7 @@
 //! - [`Random`], [`Moment`]: random numbers, and the random moment of a kill.
 //! - [`traced`], [`with_injected`]: a command under strace, to see its system calls or to have some of them fail.
 //! - [`Lease`]: another program's lease on a file.
-//! - [`command`], [`as_nobody`], [`with_umask`]: a server process in unusual circumstances, for `Stdio::run` and
+//! - [`command`], [`bare_command`], [`as_nobody`], [`with_umask`]: a server process in unusual circumstances, for `Stdio::run` and
 //!   `Http::run`. [`run_to_end`]: a process that is to end by itself.
 //!
 //! Every message that a client here receives is checked with the official schemas of its revision (schema.rs).
@@ -65,7 +65,7 @@ pub(crate) use proc::{
     waits_in_the_system,
 };
 pub(crate) use process::{
-    Ended, as_nobody, command, run_command_to_end, run_to_end, start_and_end, with_descriptors,
+    Ended, as_nobody, bare_command, command, run_command_to_end, run_to_end, start_and_end, with_descriptors,
     with_file_size_limit, with_limit, with_umask,
 };
 pub(crate) use random::Random;

@@ -2,7 +2,7 @@
 
 use super::Finding;
 use crate::sys::Feature;
-use crate::sys::process::{Resource, getrlimit};
+use crate::sys::process::open_file_limit;
 
 /// With fewer descriptors than this, few clients can be served at once.
 const ENOUGH_DESCRIPTORS: u64 = 1024;
@@ -36,13 +36,13 @@ fn feature((feature, there): (Feature, bool)) -> Finding {
 }
 
 fn descriptors() -> Finding {
-    match getrlimit(Resource::Nofile).current {
-        Some(most) if most < ENOUGH_DESCRIPTORS => Finding::warning(
+    match open_file_limit() {
+        u64::MAX => Finding::ok("descriptors", "no limit"),
+        most if most < ENOUGH_DESCRIPTORS => Finding::warning(
             "descriptors",
             format!("at most {most} open files and connections; raise the limit with ulimit -n"),
         ),
-        Some(most) => Finding::ok("descriptors", format!("at most {most} open files and connections")),
-        None => Finding::ok("descriptors", "no limit"),
+        most => Finding::ok("descriptors", format!("at most {most} open files and connections")),
     }
 }
 

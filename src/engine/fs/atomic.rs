@@ -264,7 +264,7 @@ fn set_unique_time(file: &File) -> Result<i128, ReplaceError> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use crate::sys::testing::{MetadataExt, PermissionsExt};
 
     use super::*;
 
@@ -272,7 +272,7 @@ mod tests {
 
     fn dir() -> Dir {
         let dir = tempfile::tempdir().unwrap();
-        let handle = Arc::new(OwnedFd::from(File::open(dir.path()).unwrap()));
+        let handle = Arc::new(crate::sys::testing::open_folder(dir.path()));
         Dir(dir, handle)
     }
 
@@ -302,13 +302,13 @@ mod tests {
         std::fs::write(&path, "old").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
         let tagged =
-            crate::sys::fs::setxattr(&path, "user.tag", b"kept", crate::sys::fs::XattrFlags::empty());
+            crate::sys::testing::setxattr(&path, "user.tag", b"kept", crate::sys::fs::XattrFlags::empty());
         dir.replace("a", "new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
         assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o7777, 0o640);
         if tagged.is_ok() {
             let mut value = Vec::with_capacity(64);
-            crate::sys::fs::getxattr(&path, "user.tag", crate::sys::buffer::spare_capacity(&mut value))
+            crate::sys::testing::getxattr(&path, "user.tag", crate::sys::buffer::spare_capacity(&mut value))
                 .unwrap();
             assert_eq!(value, b"kept");
         }
@@ -397,7 +397,7 @@ mod tests {
         let dir = dir();
         let path = dir.0.path().join("a");
         std::fs::write(&path, "old").unwrap();
-        if std::os::unix::fs::chown(&path, Some(12), Some(34)).is_err() {
+        if crate::sys::testing::chown(&path, Some(12), Some(34)).is_err() {
             // Only the superuser can change the owner.
             return;
         }

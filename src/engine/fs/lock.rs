@@ -140,7 +140,7 @@ impl Locks {
         held(&helper.state).waiters = 1;
         let (all, this) = (self.helpers.clone(), helper.clone());
         thread::Builder::new().name("lock-wait".into()).stack_size(64 * 1024).spawn(move || {
-            let outcome = fs4::FileExt::lock(&file);
+            let outcome = crate::sys::fs::lock_exclusive(&file);
             held(&all).remove(&id);
             let mut state = held(&this.state);
             state.done = true;
@@ -156,11 +156,7 @@ impl Locks {
 
 /// Takes the OS lock of `file` if it is free. Also marks temporary files whose writer is alive.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
-    match fs4::FileExt::try_lock(file) {
-        Ok(()) => Ok(true),
-        Err(fs4::TryLockError::WouldBlock) => Ok(false),
-        Err(fs4::TryLockError::Error(error)) => Err(error),
-    }
+    crate::sys::fs::try_lock_exclusive(file)
 }
 
 impl LockTurn<'_> {
@@ -189,7 +185,7 @@ impl Drop for LockTurn<'_> {
 impl Drop for PathLock {
     fn drop(&mut self) {
         // A close would unlock, but a clone of the descriptor may live a moment longer.
-        let _ = fs4::FileExt::unlock(&self.0);
+        let _ = crate::sys::fs::unlock(&self.0);
     }
 }
 
@@ -234,7 +230,7 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt;
+    use crate::sys::testing::MetadataExt;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
 
@@ -328,7 +324,7 @@ mod tests {
             while held(&locks.helpers).get(&id).is_some_and(|helper| held(&helper.state).waiters == 0) {
                 thread::yield_now();
             }
-            fs4::FileExt::unlock(&stranger).unwrap();
+            crate::sys::fs::unlock(&stranger).unwrap();
             assert!(waiting.join().unwrap(), "the waiter takes over the thread that waits already");
         });
         assert_eq!((locks.waits().0.waits, locks.waits().1.waits), (0, 6));
@@ -344,7 +340,7 @@ mod tests {
         assert!(
             locks.lock(&file.reopen().unwrap(), id, soon(10), &control()).unwrap().unwrap().is_too_late()
         );
-        fs4::FileExt::unlock(&stranger).unwrap();
+        crate::sys::fs::unlock(&stranger).unwrap();
         let again = locks.lock(&file.reopen().unwrap(), id, soon(10_000), &control()).unwrap().unwrap();
         assert!(again.is_held());
     }
@@ -358,7 +354,7 @@ mod tests {
             assert!(try_lock(&stranger).unwrap());
             let own = file.reopen().unwrap();
             assert!(locks.lock(&own, id, soon(10), &control()).unwrap().unwrap().is_too_late());
-            fs4::FileExt::unlock(&stranger).unwrap();
+            crate::sys::fs::unlock(&stranger).unwrap();
             // The abandoned helper has got the lock and released it.
             while !held(&locks.helpers).is_empty() {
                 thread::yield_now();
@@ -409,7 +405,7 @@ mod tests {
             while held(&locks.helpers).get(&id).is_none_or(|helper| held(&helper.state).waiters < 4) {
                 thread::yield_now();
             }
-            fs4::FileExt::unlock(&stranger).unwrap();
+            crate::sys::fs::unlock(&stranger).unwrap();
         });
     }
 }

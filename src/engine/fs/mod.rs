@@ -20,7 +20,6 @@ pub(super) mod remove;
 pub(super) mod rename;
 pub(super) mod resolve;
 pub(super) mod root;
-pub(super) mod sigbus;
 pub(super) mod temporary;
 pub(super) mod version;
 pub(super) mod view;

@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_is_unsafe_is_refused_unless_it_is_allowed() {
-        let dir = std::fs::File::open(std::env::temp_dir()).unwrap();
+        let dir = crate::sys::testing::open_folder(std::env::temp_dir());
         for allows_all in [false, true] {
             let mounts = MountSafety::new(allows_all);
             mounts.known.lock().unwrap().insert(7, Safety::Unsafe("it is".into()));

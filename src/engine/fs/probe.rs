@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn everything_can_be_tried_and_nothing_remains() {
         let dir = tempfile::tempdir().unwrap();
-        let handle = OwnedFd::from(File::open(dir.path()).unwrap());
+        let handle = crate::sys::testing::open_folder(dir.path());
         let probe = Probe::new(&handle);
         assert!(probe.creates_once().unwrap());
         assert!(probe.reads_what_was_written().unwrap());

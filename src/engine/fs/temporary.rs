@@ -115,7 +115,7 @@ fn has_both_names(dir: BorrowedFd, stat: &Stat) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, chown};
+    use crate::sys::testing::{PermissionsExt, chown};
     use std::path::PathBuf;
 
     use super::*;
@@ -125,7 +125,7 @@ mod tests {
 
     fn folder() -> Folder {
         let dir = tempfile::tempdir().unwrap();
-        let handle = File::open(dir.path()).unwrap().into();
+        let handle = crate::sys::testing::open_folder(dir.path());
         Folder(dir, handle)
     }
 
@@ -167,7 +167,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let kept = [nth('1'), nth('2'), nth('3'), nth('4'), format!("{PREFIX}notes"), nth('F'), nth('6')];
         std::fs::create_dir(folder.0.path().join(&kept[0])).unwrap();
-        std::os::unix::fs::symlink("elsewhere", folder.0.path().join(&kept[1])).unwrap();
+        crate::sys::testing::symlink("elsewhere", folder.0.path().join(&kept[1])).unwrap();
         // It belongs to a user, because it is in another folder too.
         std::fs::hard_link(folder.file(&kept[2]), outside.path().join("mine")).unwrap();
         let locked = File::open(folder.file(&kept[3])).unwrap();
@@ -175,8 +175,7 @@ mod tests {
         folder.file(&kept[4]);
         folder.file(&kept[5]);
         let fifo = folder.0.path().join(&kept[6]);
-        crate::sys::fs::mknodat(crate::sys::fs::CWD, fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
-            .unwrap();
+        crate::sys::fs::make_fifo(fifo);
         folder.file(&nth('5'));
         assert_eq!(remove_leftovers(&folder.1).unwrap(), 1);
         let mut expected = kept.to_vec();

@@ -124,7 +124,7 @@ pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder) -> Result<Names> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
+    use std::fs;
 
     use super::*;
 
@@ -135,7 +135,7 @@ mod tests {
         for file in ["a-b", "a.txt", "a0", "gone"] {
             fs::write(dir.path().join(file), "").unwrap();
         }
-        let folder = OwnedFd::from(File::open(dir.path()).unwrap());
+        let folder = crate::sys::testing::open_folder(dir.path());
         let mut names = read_names(&folder, WalkOrder::Name).unwrap();
         names.entries.iter_mut().for_each(|entry| entry.kind = None);
         fs::remove_file(dir.path().join("gone")).unwrap();

@@ -25,6 +25,7 @@ use crate::engine::search::FilterCache;
 use crate::engine::{Budget, Control, Error, Result, list};
 use crate::sys::fs::{Access, Mode};
 use crate::sys::io::Errno;
+use crate::sys::path::{is_absolute, usual, with_slashes};
 
 mod change;
 mod commands;
@@ -258,15 +259,17 @@ impl Workspace {
 
     /// The part of a path that leads to a file, although more of the path follows.
     fn file_above(&self, path: &FilePath) -> Option<String> {
-        let sent = path.sent().trim_end_matches('/');
+        let sent = with_slashes(path.sent());
+        let sent = sent.trim_end_matches('/');
         let mut above = sent.match_indices('/').map(|(at, _)| &sent[..at]);
         above.find(|above| self.is_directory(above) == Some(false)).map(str::to_owned)
     }
 
     /// The nearest folder above a path that there is.
     fn folder_above(&self, path: &FilePath) -> Option<String> {
-        let sent = path.sent().trim_end_matches('/');
-        let top = (!sent.starts_with('/')).then_some(".");
+        let sent = with_slashes(path.sent());
+        let sent = sent.trim_end_matches('/');
+        let top = (!is_absolute(sent)).then_some(".");
         let mut above = sent.rmatch_indices('/').map(|(at, _)| &sent[..at]).chain(top);
         above.find(|above| self.is_directory(above) == Some(true)).map(str::to_owned)
     }
@@ -281,10 +284,11 @@ impl Workspace {
     /// The error for a new entry whose folder does not exist. With several folders, the folder is told by its absolute
     /// path, because another one may have a folder of the same relative path.
     fn no_parent(&self, found: &Found, path: &FilePath) -> Error {
-        let sent = path.sent().trim_end_matches('/');
+        let sent = with_slashes(path.sent());
+        let sent = sent.trim_end_matches('/');
         let parent = sent.rsplit_once('/').map_or(".", |(parent, _)| parent);
-        let parent = match self.folders.roots().len() > 1 && !parent.starts_with('/') {
-            true => self.folders.root_of(found).path().join(parent).to_string_lossy().into_owned(),
+        let parent = match self.folders.roots().len() > 1 && !is_absolute(parent) {
+            true => usual(self.folders.root_of(found).path()).join(parent).to_string_lossy().into_owned(),
             false => parent.to_owned(),
         };
         Error::NoParent { name: path.sent().into(), parent }

@@ -1,7 +1,7 @@
 //! The guarantees of the workspace, checked at every step of an operation.
 
+use crate::sys::testing::{PermissionsExt, symlink};
 use std::fs::File;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::Duration;
 
 use super::*;

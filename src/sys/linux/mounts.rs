@@ -7,6 +7,11 @@ use rustix::fs::{AtFlags, StatxFlags};
 
 use crate::sys::fs::Mount;
 
+/// The number of a file system's type in statfs(2); 0 if it is not known.
+pub(crate) fn file_system_number(file: impl AsFd) -> u32 {
+    rustix::fs::fstatfs(file).map_or(0, |statfs| statfs.f_type as u32)
+}
+
 /// The mount that an open file or folder is on. `None` if the system does not say. Reads one file of /proc.
 pub(crate) fn mount_of(file: impl AsFd) -> Option<Mount> {
     let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;

@@ -5,6 +5,11 @@ use std::os::fd::AsFd;
 
 use crate::sys::fs::Mount;
 
+/// Types have no fixed numbers here.
+pub(crate) fn file_system_number(_: impl AsFd) -> u32 {
+    0
+}
+
 /// The mount that an open file or folder is on. `None` if the system does not say.
 pub(crate) fn mount_of(file: impl AsFd) -> Option<Mount> {
     let found = rustix::fs::fstatfs(file).ok()?;

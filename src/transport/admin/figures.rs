@@ -8,8 +8,8 @@ use super::exposition::Exposition;
 use crate::engine::WaitCounts;
 use crate::exec::{BOUNDS, METRICS, OperationCounts};
 use crate::sys::memory;
+use crate::sys::process::cpu_time;
 use crate::transport::net::traffic::TRAFFIC;
-use crate::transport::process::stats::cpu_used;
 
 /// All figures as text.
 pub(super) fn text(pages: &Pages) -> String {
@@ -97,7 +97,7 @@ fn engine(out: &mut Exposition, pages: &Pages) {
 fn process(out: &mut Exposition, pages: &Pages) {
     out.family("file_editor_build_info", "gauge", "The version that runs.");
     out.sample("file_editor_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
-    let cpu = cpu_used().as_secs_f64();
+    let cpu = cpu_time().as_secs_f64();
     out.single("process_cpu_seconds_total", "counter", "User and system CPU time.", cpu);
     if let Some(used) = memory::used() {
         out.single("process_resident_memory_bytes", "gauge", "Resident memory.", used.resident);

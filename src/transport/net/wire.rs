@@ -13,11 +13,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::traffic::TRAFFIC;
+use crate::sys::net::wait_for_reset;
 
 /// The first byte of every answer: `HTTP/1.1 200 OK`.
 const FIRST_BYTE: &[u8] = b"H";
@@ -87,11 +88,7 @@ impl Client {
 
     /// Waits until the client has reset the connection.
     pub(in crate::transport) async fn reset(&self) {
-        let stream: &TcpStream = self.stream.as_ref();
-        // If the wait fails, nothing is known: waits for ever.
-        if stream.ready(Interest::ERROR).await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        wait_for_reset(self.stream.as_ref()).await;
     }
 
     fn send_first_byte(&self) {

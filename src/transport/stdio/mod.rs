@@ -26,6 +26,7 @@ use crate::protocol::{
     Answer, ConnectionState, Id, NO_ROOM, PendingCall, Service, Session, Step, code, refusal,
 };
 use crate::sys::event::Wake;
+use crate::sys::stdio::{grow_output, start_input};
 
 /// Bytes read at once.
 const READ_BUFFER: usize = 64 * 1024;
@@ -48,8 +49,8 @@ pub fn serve(
 ) -> io::Result<()> {
     allocator::prepare();
     check_descriptors()?;
-    // An error is ignored: standard output may be no pipe, or a pipe that cannot grow.
-    let _ = crate::sys::pipe::set_size(crate::sys::stdio::stdout(), PIPE);
+    grow_output(PIPE);
+    start_input()?;
     // One thread for signals and timers.
     let mut runtime = runtime::Builder::new_current_thread();
     let runtime = exec::configure(&mut runtime, shared.max_in_flight).build()?;
