@@ -23,6 +23,7 @@ pub(super) mod process;
 mod replace;
 pub(super) mod rights;
 pub(super) mod signal;
+mod standard_handles;
 mod stat;
 mod stdin;
 pub(super) mod stdio;
