@@ -298,6 +298,17 @@ def nothing_is_made_below_a_lost_mount(setting):
                 pass
         if any(mount.iterdir()):
             missed.append(f"below the mount there is {list(mount.iterdir())}")
+        # A folder with the name of the one that the second server serves.
+        below = setting.folders[1]
+        below.mkdir()
+        try:
+            Client(setting.servers[1].port, timeout=TIMEOUT + 20).call("write_file", path="made-below", content="x\n")
+            missed.append("a file was made in a folder below the mount")
+        except Failed:
+            pass
+        if any(below.iterdir()):
+            missed.append(f"in the folder below the mount there is {list(below.iterdir())}")
+        below.rmdir()
         setting.system.mount(mount)
         if client.text("read_text_file", path="made-before") != "x\n":
             missed.append("another file after the mount came back")

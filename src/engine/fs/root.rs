@@ -23,9 +23,9 @@ const TRUSTED: Duration = Duration::from_secs(1);
 pub(crate) struct Root {
     path: PathBuf,
     state: Mutex<State>,
-    /// A file system was mounted at the path at the start. Without it, the path names the folder below the mount, which
-    /// is another one.
-    is_mount: bool,
+    /// Where the folder's file system was mounted at the start: the path, or a folder above it. While nothing is mounted
+    /// there, the path names nothing, or what lies below the mount.
+    mount: Option<PathBuf>,
     /// The file system at the start.
     file_system: FileSystem,
 }
@@ -85,9 +85,9 @@ impl Root {
     /// Opens the folder at `path`, which must be canonical.
     pub(crate) fn open(path: PathBuf) -> io::Result<Root> {
         let folder = Folder::open(&path)?;
-        let (is_mount, file_system) = (is_mounted_at(&path, &folder), folder.file_system);
+        let (mount, file_system) = (mount_of(&path, &folder), folder.file_system);
         let state = Mutex::new(State { folder: Some(folder), looked: Instant::now() });
-        Ok(Root { path, state, is_mount, file_system })
+        Ok(Root { path, state, mount, file_system })
     }
 
     /// The path.
@@ -128,7 +128,7 @@ impl Root {
     /// Opens the path again, without a check of the known folder: for a handle that no longer works.
     pub(crate) fn reopen(&self) -> Result<Folder> {
         // Without the mutex, because this may wait for another machine.
-        let folder = Folder::open(&self.path).ok().filter(|folder| self.is_mounted_as_before(folder));
+        let folder = Folder::open(&self.path).ok().filter(|_| self.is_mounted());
         *self.lock() = State { folder: folder.clone(), looked: Instant::now() };
         folder.ok_or(Error::FolderGone)
     }
@@ -146,13 +146,17 @@ impl Root {
     /// Whether the folder may be there again soon: its file system does not answer, or is not mounted.
     pub(crate) fn is_lost(&self) -> bool {
         match Folder::open(&self.path) {
-            Ok(folder) => !self.is_mounted_as_before(&folder),
-            Err(error) => is_lost(&error, self.file_system),
+            Ok(_) => !self.is_mounted(),
+            Err(error) => is_lost(&error, self.file_system) || !self.is_mounted(),
         }
     }
 
-    fn is_mounted_as_before(&self, folder: &Folder) -> bool {
-        !self.is_mount || is_mounted_at(&self.path, folder)
+    /// Whether a file system is mounted where one was at the start.
+    fn is_mounted(&self) -> bool {
+        let Some(mount) = &self.mount else { return true };
+        let device = |path: &Path| crate::sys::fs::stat(path).ok().map(|stat| stat.st_dev);
+        let above = mount.parent().and_then(device);
+        device(mount).is_some_and(|at| above.is_some_and(|above| at != above))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -161,10 +165,10 @@ impl Root {
     }
 }
 
-/// Whether another file system than that of the folder above is mounted at `path`, which names `folder`.
-fn is_mounted_at(path: &Path, folder: &Folder) -> bool {
-    let above = path.parent().and_then(|above| crate::sys::fs::stat(above).ok());
-    above.is_some_and(|above| above.st_dev != folder.dev)
+/// The folder at which the file system of `folder` is mounted, if that is at `path`, which names it, or above.
+fn mount_of(path: &Path, folder: &Folder) -> Option<PathBuf> {
+    let is_other = |above: &Path| crate::sys::fs::stat(above).is_ok_and(|stat| stat.st_dev != folder.dev);
+    path.ancestors().find(|at| at.parent().is_some_and(is_other)).map(Path::to_owned)
 }
 
 #[cfg(test)]
