@@ -1,4 +1,4 @@
-"""What all packages have in common: the facts of the product, the platforms, and the trial of an installed server.
+"""What all packages have in common: the facts of the product, the platforms, and how files are written. It knows no kind of package.
 
 The version and the texts stand in Cargo.toml alone.
 """
@@ -10,7 +10,6 @@ import platform as machine
 import shutil
 import subprocess
 import sys
-import tempfile
 import tomllib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -22,7 +21,7 @@ NAME, VERSION, DESCRIPTION, LICENSE = (CARGO[key] for key in ("name", "version",
 # The name in the MCP registry. npm and PyPI packages carry it, which shows that they belong to it.
 MCP_NAME = f"io.github.file-editor/{NAME}"
 
-REPOSITORY = f"https://github.com/file-editor/{NAME}"
+REPOSITORY = CARGO["repository"]
 # Where the files of a release are.
 RELEASE = f"{REPOSITORY}/releases/download/v{VERSION}"
 
@@ -31,6 +30,13 @@ RELEASE = f"{REPOSITORY}/releases/download/v{VERSION}"
 PLATFORMS = {
     "linux-x64": {"target": "x86_64-unknown-linux-gnu", "os": "linux", "cpu": "x64", "wheel": "manylinux_2_17_x86_64.musllinux_1_1_x86_64",
                   "debian": "amd64", "oci": "amd64", "runner": "ubuntu-24.04"},
+    "linux-arm64": {"target": "aarch64-unknown-linux-gnu", "os": "linux", "cpu": "arm64", "wheel": "manylinux_2_17_aarch64.musllinux_1_1_aarch64",
+                    "debian": "arm64", "oci": "arm64", "runner": "ubuntu-24.04-arm"},
+    # Built and linked; never run so far.
+    "darwin-arm64": {"target": "aarch64-apple-darwin", "os": "darwin", "cpu": "arm64", "wheel": "macosx_11_0_arm64", "runner": "macos-15"},
+    "darwin-x64": {"target": "x86_64-apple-darwin", "os": "darwin", "cpu": "x64", "wheel": "macosx_10_12_x86_64", "runner": "macos-15-intel"},
+    # Linux builds it, with mingw.
+    "win32-x64": {"target": "x86_64-pc-windows-gnu", "os": "win32", "cpu": "x64", "wheel": "win_amd64", "runner": "ubuntu-24.04"},
 }
 
 
@@ -43,6 +49,12 @@ def program(platform):
     return NAME + (".exe" if PLATFORMS[platform]["os"] == "win32" else "")
 
 
+def archive_of(platform):
+    """The name of the release archive of a platform. [package.metadata.binstall] in Cargo.toml has the same."""
+    end = "zip" if PLATFORMS[platform]["os"] == "win32" else "tar.gz"
+    return f"{NAME}-{VERSION}-{PLATFORMS[platform]['target']}.{end}"
+
+
 def path_of(platform):
     return os.path.join(target_folder(), PLATFORMS[platform]["target"], "release", program(platform))
 
@@ -51,8 +63,7 @@ def binary_of(platform):
     """The release binary of a platform. Builds it if it is missing."""
     path = path_of(platform)
     if not os.path.exists(path):
-        target = PLATFORMS[platform]["target"]
-        run("cargo", "build", "--locked", "--release", "--target", target, cwd=ROOT)
+        run(os.path.join(HERE, "cross"), PLATFORMS[platform]["target"], cwd=ROOT)
     return path
 
 
@@ -107,20 +118,6 @@ def out_folder(name):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     return folder
-
-
-def try_server(*command, **more):
-    """Checks the version that an installed server tells, and calls a tool over MCP with the Inspector."""
-    version = run(*command, "--version", **more).strip()
-    if version != f"{NAME} {VERSION}":
-        sys.exit(f"{command} tells {version!r}")
-    with tempfile.TemporaryDirectory() as folder:
-        put(os.path.join(folder, "a.txt"), "one\ntwo\n")
-        inspector = ["npx", "--yes", "@modelcontextprotocol/inspector", "--cli", "--tool-arg", "path=a.txt", "--method", "tools/call",
-                     "--tool-name", "read_text_file", "--", *command, folder]
-        answer = json.loads(run(*inspector, **more))
-        if answer["content"][0]["text"] != "one\ntwo\n" or answer.get("isError"):
-            sys.exit(f"{command} answers {answer}")
 
 
 def tell(path):

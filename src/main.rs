@@ -1,13 +1,13 @@
 //! The binary: parses the command line, starts the log, opens the folder, runs a transport.
 
-use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use file_editor::cli::{self, Config, Stop, Transport};
-use file_editor::engine::{self, OpenError, Workspace, WorkspaceOptions};
+use file_editor::engine::{self, Workspace};
 use file_editor::protocol::{Service, ServiceOptions};
+use file_editor::transport::http::admin::AdminPort;
 use file_editor::transport::process::allocator::{self, Allocator};
 use file_editor::transport::{Shared, http, stdio};
 
@@ -18,13 +18,21 @@ fn main() -> ExitCode {
     if engine::is_supervisor(std::env::args_os()) {
         return engine::supervise();
     }
-    let start = Instant::now();
+    if let Some(code) = engine::try_one_lock(std::env::args_os()) {
+        return code;
+    }
+    let began = Instant::now();
     cli::catch_panics();
-    match Config::parse_from_args(std::env::args_os()).and_then(|config| run(config, start)) {
-        Ok(()) => ExitCode::SUCCESS,
+    match Config::parse_from_args(std::env::args_os()).and_then(|config| start(config, began)) {
+        Ok(code) => code,
         Err(Stop::Asked(answer)) => {
             // Prints the help or the version. Ignores a closed stdout.
             let _ = answer.print();
+            ExitCode::SUCCESS
+        }
+        Err(Stop::Entry(entry)) => {
+            cli::print(&entry.text);
+            cli::say_wrong(entry.place);
             ExitCode::SUCCESS
         }
         Err(Stop::Wrong(line)) => {
@@ -46,21 +54,20 @@ fn warmed(workspace: Workspace, warm: bool) -> Arc<Workspace> {
     workspace
 }
 
+/// Does what the command line asks for.
+fn start(config: Config, began: Instant) -> Result<ExitCode, Stop> {
+    if config.doctor {
+        return Ok(if cli::examine(&config) { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    run(config, began).map(|()| ExitCode::SUCCESS)
+}
+
 fn run(config: Config, start: Instant) -> Result<(), Stop> {
     let token = config.token()?;
-    let options = WorkspaceOptions {
-        names: config.names.into(),
-        max_bytes: config.max_file_bytes(),
-        max_request: config.max_bytes(),
-        cross_mounts: config.cross_mounts,
-        filter_bytes: (config.filter_cache as usize) << 20,
-        filter_dir: config.filter_dir.clone(),
-        read_only: config.read_only,
-        durability: config.sync.into(),
-        excludes: config.excludes()?,
-    };
-    let workspace = Workspace::open(&config.folders(), options).map_err(|error| cannot_open(&error))?;
+    let options = config.workspace_options()?;
+    let workspace = Workspace::open(&config.folders(), options).map_err(|error| cli::cannot_open(&error))?;
     cli::init_log(config.log_level, config.log_format);
+    workspace.doubts().iter().for_each(|doubt| cli::warn_file_system(doubt));
     #[cfg(feature = "toolkit")]
     serve_templates(config.templates.as_deref())?;
     let folders: Vec<_> =
@@ -88,21 +95,34 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
         max_in_flight: config.max_in_flight.into(),
         rate_limit: config.rate_limit,
     };
+    let admin = bind_admin(&config, token.as_deref())?;
+    let admin_address = admin.as_ref().map(AdminPort::address);
     match config.transport() {
-        Transport::Stdio => stdio::serve(shared, move || cli::ready(&folder, "stdio", start))
-            .map_err(|error| wrong(&error, format!("--transport=stdio: {error}"))),
+        Transport::Stdio => {
+            stdio::serve(shared, admin, move || cli::ready(&folder, "stdio", admin_address, start))
+                .map_err(|error| cli::system_error(&error, format!("--transport=stdio: {error}")))
+        }
         Transport::Http => {
             if config.allow_remote && !config.host.is_loopback() && token.is_none() {
                 cli::warn_open(config.host);
             }
             let (host, port) = (config.host, config.port);
-            let ready = |address| cli::ready(&folder, &format!("http://{address}"), start);
-            http::serve(shared, http::HttpOptions { host, port, token }, ready).map_err(|error| {
+            let ready = |address| cli::ready(&folder, &format!("http://{address}"), admin_address, start);
+            http::serve(shared, http::HttpOptions { host, port, token }, admin, ready).map_err(|error| {
                 let listen = format!("cannot listen on {host} port {port}: {error}");
-                wrong(&error, format!("{listen}; choose another --port or --host"))
+                cli::system_error(&error, format!("{listen}; choose another --port or --host"))
             })
         }
     }
+}
+
+/// Binds the port for the operator, if there is to be one.
+fn bind_admin(config: &Config, token: Option<&[u8]>) -> Result<Option<AdminPort>, Stop> {
+    let Some(port) = config.admin_port else { return Ok(None) };
+    AdminPort::bind(config.host, port, token.map(<[u8]>::to_vec)).map(Some).map_err(|error| {
+        let listen = format!("--admin-port: cannot listen on {} port {port}: {error}", config.host);
+        cli::system_error(&error, format!("{listen}; choose another --admin-port or --host"))
+    })
 }
 
 /// Reads the operator's own templates. Broken ones are logged and left out.
@@ -112,29 +132,8 @@ fn serve_templates(folder: Option<&std::path::Path>) -> Result<(), Stop> {
     let left_out = file_editor::toolkit::templates::serve(folder).map_err(|error| {
         let line =
             format!("--templates={} cannot be used: {error}; give a folder that exists", folder.display());
-        wrong(&error, line)
+        cli::system_error(&error, line)
     })?;
     left_out.iter().for_each(|broken| cli::warn_template(&broken.folder, &broken.problem));
     Ok(())
-}
-
-fn cannot_open(error: &OpenError) -> Stop {
-    match error {
-        OpenError::Unusable(dir, error) => wrong(
-            error,
-            format!("--dir={} cannot be used: {error}; give a folder that exists", dir.display()),
-        ),
-        OpenError::NotWritable(dir) => Stop::Wrong(format!(
-            "--dir={} is not writable; give one that is, or serve it with --read-only",
-            dir.display()
-        )),
-        OpenError::FilterDir(dir, error) => {
-            wrong(error, format!("--filter-dir={} cannot be used: {error}", dir.display()))
-        }
-    }
-}
-
-/// The message for a start error: `line`, or the message for a lack of resources, which no flag can correct.
-fn wrong(error: &io::Error, line: String) -> Stop {
-    Stop::Wrong(if cli::is_shortage(error) { cli::cannot_start(error) } else { line })
 }

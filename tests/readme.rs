@@ -1,7 +1,8 @@
 //! The documents name tests, flags, files and headings: all of them exist, and no flag is missing.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use crate::support::run_to_end;
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -92,8 +93,7 @@ fn every_test_that_a_guarantee_names_is_there() {
 
 #[test]
 fn every_flag_is_explained_and_no_other() {
-    let help = Command::new(env!("CARGO_BIN_EXE_file-editor")).arg("--help").output().expect("help");
-    let help = String::from_utf8(help.stdout).expect("UTF-8");
+    let help = run_to_end(&["--help"]).stdout;
     let names = |text: &str| {
         let mut names: Vec<String> = text
             .split(|c: char| !c.is_ascii_lowercase() && c != '-')

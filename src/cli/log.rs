@@ -1,9 +1,9 @@
-//! The log on stderr, as text or JSON. Never blocks: drops lines while stderr accepts none. A panic is logged
+//! The log on stderr, as text or JSON, and what the process says instead of a server. Never blocks: drops lines while stderr accepts none. A panic is logged
 //! with its location, but without its message, which could contain a file's text.
 
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use tracing::Level;
@@ -13,7 +13,7 @@ use tracing_subscriber::prelude::*;
 
 use super::line::LineFormat;
 use super::{LogFormat, LogLevel};
-use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
+use crate::sys::stdio::write_error_if_ready;
 use crate::transport::process::allocator;
 use crate::transport::process::stats::ASKED;
 
@@ -71,26 +71,41 @@ pub fn is_shortage(error: &io::Error) -> bool {
     short.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// Writes one line to stderr: why the server does not start.
+/// Writes to stdout what was asked for instead of a server. Ignores a closed stdout.
+pub fn print(text: &str) {
+    let _ = io::stdout().write_all(text.as_bytes());
+}
+
+/// Writes one line to stderr: why the server does not start, or a remark on what was printed instead.
 pub fn say_wrong(line: &str) {
+    let _ = io::stderr().write_all(format!("file-editor: {}\n", on_one_line(line)).as_bytes());
+}
+
+/// Escapes characters that end a line or control a terminal.
+pub(super) fn on_one_line(text: &str) -> String {
     let escaped = |char: char| match char.is_control() {
         true => char.escape_default().to_string(),
         false => char.to_string(),
     };
-    let line: String = line.chars().map(escaped).collect();
-    let _ = io::stderr().write_all(format!("file-editor: {line}\n").as_bytes());
+    text.chars().map(escaped).collect()
 }
 
-/// Logs the start: version, process, folder, address, and duration (contract 2).
-pub fn ready(folder: &str, place: &str, start: Instant) {
+/// Logs the start: version, process, folder, address, the admin port's address, and duration (contract 2).
+pub fn ready(folder: &str, place: &str, admin: Option<SocketAddr>, start: Instant) {
     let took = start.elapsed();
     let start_ms = (took.as_secs_f64() * 10_000.0).round() / 10.0;
     allocator::started();
     tracing::info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), "start");
-    tracing::info!(target: READY, folder, at = place, start_ms, "ready");
+    let admin = admin.map(|address| format!("http://{address}"));
+    tracing::info!(target: READY, folder, at = place, admin, start_ms, "ready");
     if took > SLOW_START {
         tracing::warn!("the start took longer than {} ms", SLOW_START.as_millis());
     }
+}
+
+/// Warns that a promise may not hold on the file system of a folder.
+pub fn warn_file_system(doubt: &str) {
+    tracing::warn!("{doubt}; see --doctor");
 }
 
 /// Warns that other machines can access the folder without authentication.
@@ -120,13 +135,8 @@ struct Stderr;
 
 impl Write for Stderr {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let stderr = crate::sys::stdio::stderr();
-        let mut ready = [PollFd::new(&stderr, PollFlags::OUT)];
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        if matches!(poll(&mut ready, Some(&now)), Ok(1)) {
-            // No longer than a ready pipe accepts (`line::LONGEST`).
-            let _ = crate::sys::io::write(stderr, line);
-        }
+        // No longer than a ready pipe accepts (`line::LONGEST`).
+        write_error_if_ready(line);
         Ok(line.len())
     }
 

@@ -1,24 +1,32 @@
 //! The command line (contract 2): all options and limits in one struct, which is checked before anything starts.
 
 mod choices;
+mod client_entry;
+mod doctor;
 mod line;
 mod log;
+mod start_error;
 
 use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 pub use choices::{LogFormat, LogLevel, Names, Sync, Transport};
+pub use client_entry::{Client, ClientEntry};
+pub use doctor::examine;
 #[cfg(feature = "toolkit")]
 pub use log::warn_template;
 pub use log::{
-    cannot_start, catch_panics, init as init_log, is_shortage, ready, say_wrong, warn_exec, warn_open,
+    cannot_start, catch_panics, init as init_log, is_shortage, print, ready, say_wrong, warn_exec,
+    warn_file_system, warn_open,
 };
+pub use start_error::{cannot_open, system_error};
 
-use crate::engine::Excludes;
+use crate::engine::{Excludes, WorkspaceOptions};
+use crate::sys::process::RUNS_COMMANDS;
 use crate::tools::{LineBase, Offered, sets};
 use crate::transport::net::rate_limit::Rate;
 
@@ -54,6 +62,11 @@ pub struct Config {
     /// HTTP port, 1024-65535; 0: the system chooses a free port, and the ready line shows it
     #[arg(long, value_name = "N", default_value = "8080", value_parser = port)]
     pub port: u16,
+
+    /// A port of --host for the operator: GET /healthz and GET /metrics, over HTTP and stdio; 1024-65535, or 0: the system
+    /// chooses a free port
+    #[arg(long, value_name = "N", value_parser = port)]
+    pub admin_port: Option<u16>,
 
     /// Largest request, and largest file unless --max-file says otherwise, in MB of 1,048,576 bytes, 1-100
     #[arg(long, value_name = "MB", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=100))]
@@ -119,6 +132,10 @@ pub struct Config {
     #[arg(long, value_enum, value_name = "WHEN", default_value = "full")]
     pub sync: Sync,
 
+    /// Change files also where locks do not keep out other machines, such as on sshfs: edits at the same time can be lost
+    #[arg(long)]
+    unsafe_locks: bool,
+
     /// A folder with templates of your own for the set toolkit, one folder each
     #[cfg(feature = "toolkit")]
     #[arg(long, value_name = "PATH")]
@@ -144,6 +161,15 @@ pub struct Config {
     /// Format of the log
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
+
+    /// Print the entry of this server for the settings of an MCP client, with the other flags given here, and exit
+    #[arg(long, value_enum, value_name = "CLIENT")]
+    print_config: Option<Client>,
+
+    /// Check the folders and the system, print one line for each check and what would be served, and exit; with code 1
+    /// if a check failed
+    #[arg(long)]
+    pub doctor: bool,
 }
 
 /// `--tools`
@@ -155,6 +181,8 @@ pub struct Tools(pub Vec<sets::Member>);
 pub enum Stop {
     /// Help or version, for stdout; exit with success.
     Asked(clap::Error),
+    /// `--print-config`: for stdout, and where it goes, for stderr; exit with success.
+    Entry(ClientEntry),
     /// One line that names the option and how to correct it; exit with failure.
     Wrong(String),
 }
@@ -162,10 +190,14 @@ pub enum Stop {
 impl Config {
     /// Parses and checks a command line; the first argument is the program's name.
     pub fn parse_from_args(arguments: impl IntoIterator<Item = OsString>) -> Result<Config, Stop> {
-        let config = Config::try_parse_from(arguments).map_err(|error| match error.kind() {
+        let stop = |error: clap::Error| match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Asked(error),
             _ => Stop::Wrong(one_line(&error.to_string())),
-        })?;
+        };
+        let mut command = Config::command();
+        let matches = command.try_get_matches_from_mut(arguments).map_err(stop)?;
+        let mut config = Config::from_arg_matches(&matches).map_err(stop)?;
+        let adds_stdio = config.use_stdio_for_entry()?;
         if !config.host.is_loopback() && !config.allow_remote {
             let host = config.host;
             return Err(Stop::Wrong(format!(
@@ -174,11 +206,33 @@ impl Config {
             )));
         }
         config.check_exec()?;
+        if let Some(client) = config.print_config {
+            // What no start would accept is not printed either.
+            config.excludes()?;
+            config.offered(1)?;
+            return Err(Stop::Entry(client_entry::entry(client, &command, &matches, adds_stdio)?));
+        }
         Ok(config)
+    }
+
+    /// Clients start the server of an entry over stdio. Returns whether the command line does not say so.
+    fn use_stdio_for_entry(&mut self) -> Result<bool, Stop> {
+        if self.print_config.is_none() || self.transport() == Transport::Stdio {
+            return Ok(false);
+        }
+        if self.transport.is_some() {
+            let line = "--print-config: clients start the server over stdio; leave out --transport=http";
+            return Err(Stop::Wrong(line.into()));
+        }
+        self.transport = Some(Transport::Stdio);
+        Ok(true)
     }
 
     /// Refuses commands where they may not run (contract 15).
     fn check_exec(&self) -> Result<(), Stop> {
+        if self.allow_exec && !RUNS_COMMANDS {
+            return Err(Stop::Wrong("--allow-exec does not work on this system; leave it out".into()));
+        }
         if self.allow_exec && self.read_only {
             return Err(Stop::Wrong(
                 "--allow-exec and --read-only exclude each other: a command can write; give one of them"
@@ -227,6 +281,22 @@ impl Config {
             return Err(Stop::Wrong(line));
         }
         Ok(sets::offer(&chosen, self.line_base))
+    }
+
+    /// The options of the workspace.
+    pub fn workspace_options(&self) -> Result<WorkspaceOptions, Stop> {
+        Ok(WorkspaceOptions {
+            names: self.names.into(),
+            max_bytes: self.max_file_bytes(),
+            max_request: self.max_bytes(),
+            cross_mounts: self.cross_mounts,
+            filter_bytes: (self.filter_cache as usize) << 20,
+            filter_dir: self.filter_dir.clone(),
+            read_only: self.read_only,
+            durability: self.sync.into(),
+            excludes: self.excludes()?,
+            unsafe_locks: self.unsafe_locks,
+        })
     }
 
     /// Paths that do not exist for clients.
@@ -307,6 +377,7 @@ mod tests {
         Config::parse_from_args(all).map_err(|stop| match stop {
             Stop::Wrong(line) => line,
             Stop::Asked(error) => error.to_string(),
+            Stop::Entry(entry) => entry.text,
         })
     }
 
@@ -328,6 +399,7 @@ mod tests {
             (None, Some(LineBase::One))
         );
         assert!(!config.read_only && !config.structured && config.rate_limit.is_none());
+        assert_eq!((config.admin_port, parse(&["--admin-port=0"]).unwrap().admin_port), (None, Some(0)));
     }
 
     #[test]
@@ -335,6 +407,7 @@ mod tests {
         for (argument, flag) in [
             ("--port=80", "--port"),
             ("--port=65536", "--port"),
+            ("--admin-port=80", "--admin-port"),
             ("--max-size=0", "--max-size"),
             ("--max-size=101", "--max-size"),
             ("--timeout=301", "--timeout"),

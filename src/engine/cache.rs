@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::engine::fs::version::FileStamp;
-use crate::engine::stamp_cache::{Kept, StampCache};
+use crate::engine::stamp_cache::{CacheCounts, Kept, StampCache};
 use crate::engine::text::lines::{InlineIndex, LineIndex, NotText};
 
 /// The result of indexing one state of a file.
@@ -51,6 +51,11 @@ impl IndexCache {
             CachedValue::Index(index) => Some(index.len_lines()),
             CachedValue::NotText(_) => None,
         })
+    }
+
+    /// How often an index was asked for. Listings do not count.
+    pub(crate) fn counts(&self) -> CacheCounts {
+        self.0.counts()
     }
 
     /// Removes the entry of a file, whatever its state.
@@ -121,6 +126,8 @@ mod tests {
         );
         assert!(cache.get(&stamp(7, 12_346)).is_none());
         assert!(cache.get(&stamp(8, 12_345)).is_none());
+        assert!(cache.lines(&stamp(7, 12_345)).is_some(), "which does not count");
+        assert_eq!(cache.counts(), CacheCounts { hits: 1, misses: 2 });
         let known_as = stamp(7, 12_345);
         for other in [
             FileStamp { mtime_ns: 12_346, ..known_as },

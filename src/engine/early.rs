@@ -49,6 +49,11 @@ impl EarlyText {
         state.hand_on(&held);
     }
 
+    /// Whether something was handed on.
+    pub fn has_begun(&self) -> bool {
+        self.state().sent > 0
+    }
+
     /// Hands on nothing from now on. Returns the number of bytes that were handed on.
     pub fn close(&self) -> usize {
         let mut state = self.state();

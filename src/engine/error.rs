@@ -58,6 +58,13 @@ pub enum Error {
         /// The path requested.
         name: String,
     },
+    /// Locks do not keep out other machines where the path is (`--unsafe-locks`).
+    UnsafeLocks {
+        /// The path requested.
+        name: String,
+        /// Why.
+        why: String,
+    },
     /// The path of a new file or folder exists already.
     Exists {
         /// The path requested.

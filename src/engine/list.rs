@@ -3,6 +3,7 @@
 //! Describes each file. Knows no way to count lines and no walk: the caller passes the count, and the paths of a tree.
 
 use crate::engine::stable_sort_by;
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::resolve::{self, ResolveError, ResolvedPath};
 use crate::engine::fs::view::OpenFile;
+use crate::engine::lookups::Lookups;
 use crate::engine::name_table::NameTable;
 use crate::engine::path::{NamePolicy, admits};
 use crate::engine::walk::LeftOut;
@@ -28,6 +30,9 @@ const SIMILAR_ENOUGH: f64 = 0.85;
 
 /// Attempts to count the lines of a file that changes meanwhile.
 const ATTEMPTS: usize = 8;
+
+/// Files that are looked at together where each look waits.
+const TOGETHER: usize = 256;
 
 /// One listed file.
 #[derive(Debug, Clone)]
@@ -206,7 +211,7 @@ pub(crate) fn list(
     folder: ListedFolder,
     names: Names,
     options: ListOptions,
-    count: impl Fn(&DirEntry) -> Result<Option<usize>>,
+    count: impl Fn(&DirEntry) -> Result<Option<usize>> + Sync,
     wait: impl Fn(&DirEntry) -> Result<()>,
     control: &Control,
 ) -> Result<Listing> {
@@ -216,6 +221,8 @@ pub(crate) fn list(
     // What was walked counts as done.
     let total = (candidates.len() <= options.limit).then_some(walked + candidates.len() as u64);
     let mut files = Vec::with_capacity(candidates.len().min(options.limit));
+    let mut ahead =
+        Ahead { folder, table: &table, count: &count, lookups: Lookups::default(), looked: VecDeque::new() };
     for (nth, name) in candidates.enumerate() {
         control.progress(walked + (nth - leased.len()) as u64, total);
         let text = &table.text()[name.clone()];
@@ -227,7 +234,7 @@ pub(crate) fn list(
             }
             continue;
         }
-        let Some((seen, counted)) = look_and_count(folder, text, &count)? else { continue };
+        let Some((seen, counted)) = ahead.next(nth, options.limit - files.len())? else { continue };
         let counted = match counted {
             Err(Error::Locked { .. }) => {
                 leased.push(files.len());
@@ -256,13 +263,45 @@ pub(crate) fn list(
     Ok(Listing { names, files, unlisted, uncounted, more, folders, left_out, directory })
 }
 
+/// What was found at a name, and its number of lines. See [`look_and_count`].
+type Looked<'s> = Result<Option<(DirEntry<'s>, Result<Option<usize>>)>>;
+
+/// Looks at the files of a listing in order; at several of them at a time where each look waits.
+struct Ahead<'s, C> {
+    folder: ListedFolder<'s>,
+    table: &'s NameTable,
+    count: &'s C,
+    lookups: Lookups,
+    /// What was found at the next names.
+    looked: VecDeque<Looked<'s>>,
+}
+
+impl<'s, C: Fn(&DirEntry) -> Result<Option<usize>> + Sync> Ahead<'s, C> {
+    /// Looks at the name `nth`, of which at least `wanted` more are wanted. Call it for each in turn.
+    fn next(&mut self, nth: usize, wanted: usize) -> Looked<'s> {
+        let Ahead { folder, table, count, .. } = *self;
+        let look = |nth: usize| match table.nth(nth) {
+            Some(name) => look_and_count(folder, name, count),
+            None => Ok(None),
+        };
+        if self.looked.is_empty() {
+            if !self.lookups.are_slow() {
+                return self.lookups.one(|| look(nth));
+            }
+            let together = (table.len() - nth).min(wanted).min(TOGETHER);
+            self.looked = self.lookups.many(together, |more| look(nth + more)).into();
+        }
+        self.looked.pop_front().unwrap_or(Ok(None))
+    }
+}
+
 /// Looks up `name` and counts its lines. Repeats both if the file changes meanwhile, so that an entry
 /// describes one state of the file. Returns `None` as [`DirEntry::look`] does.
 fn look_and_count<'s>(
     folder: ListedFolder<'s>,
     name: &'s str,
     count: &impl Fn(&DirEntry) -> Result<Option<usize>>,
-) -> Result<Option<(DirEntry<'s>, Result<Option<usize>>)>> {
+) -> Looked<'s> {
     for attempt in 1..=ATTEMPTS {
         let Some(seen) = DirEntry::look(folder, name)? else { break };
         let counted = count(&seen);

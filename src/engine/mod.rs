@@ -7,6 +7,7 @@ mod budget;
 mod cache;
 mod command;
 mod control;
+mod doctor;
 mod early;
 mod encoding;
 mod error;
@@ -17,6 +18,7 @@ mod fs;
 mod glob;
 mod ignored;
 mod list;
+mod lookups;
 mod name_table;
 mod path;
 mod progress;
@@ -24,6 +26,7 @@ mod search;
 mod stable_sort;
 mod stamp_cache;
 mod text;
+mod wait_counter;
 mod walk;
 mod workspace;
 
@@ -34,6 +37,7 @@ pub use command::{
     is_supervisor, supervise,
 };
 pub use control::{Control, Late};
+pub use doctor::{Finding, Level, check_folder, check_machine};
 pub use early::EarlyText;
 pub use encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Malformed,
@@ -43,6 +47,7 @@ pub use error::{Error, MissingFile, Result, ToolFailure, ToolFailureKind, ValueP
 pub use exclude::Excludes;
 pub use file_version::FileVersion;
 pub use fs::atomic::Durability;
+pub use fs::probe::try_one_lock;
 pub use fs::version::FileStamp;
 pub use fs::view::{FileView, MAP_CUTOFF, OpenFile};
 pub use glob::{Glob, GlobBudget, GlobError, TreeExclude};
@@ -54,6 +59,7 @@ pub use search::{
     PatternOptions, Query, RecordsTail, Shape, behind_break, line_at, line_before, line_end,
 };
 pub use stable_sort::{stable_sort_by, stable_sort_by_key};
+pub use stamp_cache::CacheCounts;
 pub use text::diff::{Diff, unified, unified_in};
 pub use text::encoded_edit::{
     ChangePlanned, ChangeScope, IfMissing, TextChange, TextDone, plan as plan_text_change,
@@ -69,10 +75,12 @@ pub use text::text_edit::{
     TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
 pub use text::tolerant::{Tolerant, tolerant};
+pub use wait_counter::{CountedWait, WaitCounter, WaitCounts};
+pub(crate) use walk::LateStats;
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub use workspace::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
     Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, LastFile, LineEnd, LineRange, LineSink,
-    LineSpan, LinesRead, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts, SearchOptions,
-    SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceOptions,
+    LineSpan, LinesRead, MountWait, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts,
+    SearchOptions, SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceCounts, WorkspaceOptions,
 };

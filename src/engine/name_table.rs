@@ -50,6 +50,16 @@ impl NameTable {
         self.names.iter().map(Name::range)
     }
 
+    /// Number of names.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The name `nth` in the order.
+    pub(crate) fn nth(&self, nth: usize) -> Option<&str> {
+        self.names.get(nth).map(|name| &self.text[name.range()])
+    }
+
     /// The buffer.
     pub(crate) fn text(&self) -> &str {
         &self.text

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::engine::fs::temporary;
 use crate::engine::{Error, Result};
+use crate::sys::path::{below, is_absolute, is_usable_name, usual, with_slashes};
 
 /// Which names are allowed (`--names`, contract 2 and 12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,11 +66,11 @@ impl FolderPaths {
             }
         }
         stable_sort_by_key(&mut by_length, |(path, _)| std::cmp::Reverse(path.as_os_str().len()));
-        let folders = folders.into_iter().map(|(canonical, _)| canonical).collect();
+        let folders = folders.into_iter().map(|(canonical, _)| usual(&canonical)).collect();
         FolderPaths(Arc::new(Prefixes { folders, by_length }))
     }
 
-    /// The canonical paths of the folders.
+    /// The canonical paths of the folders, as users write them.
     pub fn folders(&self) -> &[PathBuf] {
         &self.0.folders
     }
@@ -77,8 +78,8 @@ impl FolderPaths {
     /// The number of the folder that holds the absolute path `text`, and the rest of the path.
     fn split<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         self.0.by_length.iter().find_map(|(folder, number)| {
-            let folder = folder.to_str()?.trim_end_matches('/');
-            let rest = text.strip_prefix(folder)?;
+            let folder = with_slashes(folder.to_str()?);
+            let rest = below(text, folder.trim_end_matches('/'))?;
             (rest.is_empty() || rest.starts_with('/')).then_some((*number, rest))
         })
     }
@@ -111,14 +112,15 @@ impl FilePath {
         }
     }
 
-    fn parse_path(text: &str, folders: &FolderPaths) -> Result<FilePath, NameProblem> {
-        if text.len() > MAX_PATH {
+    fn parse_path(sent: &str, folders: &FolderPaths) -> Result<FilePath, NameProblem> {
+        if sent.len() > MAX_PATH {
             return Err(NameProblem::TooLong);
         }
+        let text = &*with_slashes(sent);
         if text.split('/').any(|component| component == "..") {
             return Err(NameProblem::Parent);
         }
-        let (folder, rest) = match text.starts_with('/') {
+        let (folder, rest) = match is_absolute(text) {
             true => {
                 let (folder, rest) =
                     folders.split(text).ok_or_else(|| NameProblem::Outside(folders.folders().to_vec()))?;
@@ -134,7 +136,7 @@ impl FilePath {
             return Err(NameProblem::Policy);
         }
         let relative = components.join("/");
-        let sent = (relative != text).then(|| text.into());
+        let sent = (relative != sent).then(|| sent.into());
         Ok(FilePath { relative: relative.into(), folder, sent, in_tree: true })
     }
 
@@ -186,6 +188,7 @@ pub(crate) fn admits(name: &str, policy: NamePolicy) -> bool {
         && name.len() <= MAX_NAME
         && !matches!(name, "." | "..")
         && !temporary::is_temporary(name.as_bytes())
+        && is_usable_name(name.as_bytes())
         && match policy {
             NamePolicy::Portable => name.bytes().all(is_portable),
             NamePolicy::Any | NamePolicy::Paths => !name.contains(|c: char| c == '/' || c.is_control()),

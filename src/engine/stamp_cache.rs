@@ -39,6 +39,16 @@ struct Entries<V> {
     added: bool,
     /// State of the random number generator; never 0.
     random: u64,
+    counts: CacheCounts,
+}
+
+/// How often a cache was asked since the start of the process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CacheCounts {
+    /// The file was known in its present state.
+    pub hits: u64,
+    /// It was not.
+    pub misses: u64,
 }
 
 /// A file's stamp without its [`Key`], and what is kept. Small, because a folder may hold many files.
@@ -66,7 +76,13 @@ impl<V: Kept> StampCache<V> {
     pub(in crate::engine) fn new(max_bytes: usize) -> StampCache<V> {
         let random = RandomState::new().hash_one(max_bytes) | 1;
         StampCache {
-            entries: Mutex::new(Entries { by_file: IndexMap::new(), bytes: 0, added: false, random }),
+            entries: Mutex::new(Entries {
+                by_file: IndexMap::new(),
+                bytes: 0,
+                added: false,
+                random,
+                counts: CacheCounts::default(),
+            }),
             max_bytes,
         }
     }
@@ -74,14 +90,24 @@ impl<V: Kept> StampCache<V> {
     /// What `read` makes of the value for the file in this state.
     pub(in crate::engine) fn get<R>(&self, stamp: &FileStamp, read: impl FnOnce(&V) -> R) -> Option<R> {
         let mut entries = self.lock();
-        let entry = entries.find(stamp)?;
+        let Some(entry) = entries.find(stamp) else {
+            entries.counts.misses += 1;
+            return None;
+        };
         entry.used = true;
-        Some(read(&entry.kept))
+        let read = read(&entry.kept);
+        entries.counts.hits += 1;
+        Some(read)
     }
 
-    /// The same, but does not count as a read for eviction.
+    /// The same, but does not count as a read for eviction, nor in [`StampCache::counts`].
     pub(in crate::engine) fn peek<R>(&self, stamp: &FileStamp, read: impl FnOnce(&V) -> R) -> Option<R> {
         Some(read(&self.lock().find(stamp)?.kept))
+    }
+
+    /// How often it was asked for a value.
+    pub(in crate::engine) fn counts(&self) -> CacheCounts {
+        self.lock().counts
     }
 
     /// Removes the entry of a file, whatever its state.

@@ -8,18 +8,21 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
+use self::enter::{Entered, EnteredAhead};
 use self::names::{Names, read_names};
 pub use self::options::{LeftOut, WalkOptions, WalkOrder};
 pub use self::passed::{Passed, passed};
+pub(crate) use self::stats::LateStats;
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::resolve::{LastLink, ResolvedPath, file_type};
 use crate::engine::fs::temporary;
 use crate::engine::ignored::IgnoreRules;
+use crate::engine::lookups::Lookups;
 use crate::engine::path::MAX_COMPONENTS;
 use crate::engine::{Control, Error, Result};
 use crate::sys::fd::OwnedFd;
 use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use crate::sys::fs::{AtFlags, FileType, Stat};
 use crate::sys::io::Errno;
 
 /// After how many steps a walk looks whether its time is up: to ask for the time takes as long as a step.
@@ -79,6 +82,9 @@ pub struct Walk<'w> {
     left_out: LeftOut,
     /// Steps so far.
     steps: u32,
+    lookups: Lookups,
+    /// Folders that are open ahead of the walk, on all levels.
+    held_ahead: usize,
 }
 
 #[derive(Debug)]
@@ -88,6 +94,8 @@ struct Level {
     next: usize,
     /// Bytes of the folder's path.
     path_len: usize,
+    /// Folders in it that are open already.
+    ahead: EnteredAhead,
 }
 
 impl<'w> Walk<'w> {
@@ -108,7 +116,7 @@ impl<'w> Walk<'w> {
             ignored.enter(&folder, path, names.rules);
         }
         let path = path.as_os_str().as_bytes().to_vec();
-        let first = Level { folder: folder.into(), names, next: 0, path_len: path.len() };
+        let first = Level::new(folder.into(), names, path.len());
         let (left_out, root) = (LeftOut::default(), root.clone());
         Ok(Walk {
             options,
@@ -124,6 +132,8 @@ impl<'w> Walk<'w> {
             clears: false,
             left_out,
             steps: 0,
+            lookups: Lookups::default(),
+            held_ahead: 0,
         })
     }
 
@@ -150,6 +160,7 @@ impl<'w> Walk<'w> {
             let Some(here) = self.levels.last_mut() else { return Ok(None) };
             self.path.truncate(here.path_len);
             let Some((name, kind)) = here.names.get(here.next) else {
+                self.held_ahead = self.held_ahead.saturating_sub(here.ahead.len());
                 self.levels.pop();
                 self.ignored.leave();
                 return Ok((level > 1).then_some(WalkStep::Leave(level - 1)));
@@ -249,44 +260,74 @@ impl<'w> Walk<'w> {
             self.left_out.too_deep += 1;
             return Ok(());
         }
-        let Some(here) = self.levels.last() else { return Ok(()) };
-        let flags =
-            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let folder = match crate::sys::fs::openat(&*here.folder, name_in(&self.path), flags, Mode::empty()) {
-            Ok(folder) => folder,
-            // It was removed or replaced after it was met.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
-            Err(errno @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => return Err(failed(errno)),
-            Err(_) => {
-                self.left_out.unreadable += 1;
-                return Ok(());
-            }
-        };
-        let device = crate::sys::fs::fstat(&folder).map_err(failed)?.st_dev;
-        if device != self.device && !self.options.cross_mounts {
-            self.left_out.mounts += 1;
-            return Ok(());
-        }
-        match read_names(&folder, self.options.order) {
-            Ok(names) => {
+        match self.open_folder()? {
+            Entered::Gone => {}
+            Entered::OtherDevice => self.left_out.mounts += 1,
+            Entered::Unreadable => self.left_out.unreadable += 1,
+            Entered::Open(folder, names) => {
                 if self.options.skip_ignored {
                     self.ignored.enter(&folder, Path::new(OsStr::from_bytes(&self.path)), names.rules);
                 }
-                let level = Level { folder: folder.into(), names, next: 0, path_len: self.path.len() };
+                let level = Level::new(folder, names, self.path.len());
                 if self.clears {
                     level.clear();
                 }
                 self.levels.push(level);
             }
-            // The list would be short without a reason in the tree.
-            Err(error) if is_shortage(&error) => return Err(error),
-            Err(_) => self.left_out.unreadable += 1,
         }
         Ok(())
+    }
+
+    /// Opens the current entry, a folder. Where looks wait, it opens the next folders beside it at the same time.
+    fn open_folder(&mut self) -> Result<Entered> {
+        let rules = enter::Rules {
+            order: self.options.order,
+            device: (!self.options.cross_mounts).then_some(self.device),
+        };
+        let Some(here) = self.levels.last_mut() else { return Ok(Entered::Gone) };
+        // The next entry is the one behind the current.
+        let at = here.next.saturating_sub(1);
+        if let Some(entered) = here.ahead.take(at, &mut self.held_ahead) {
+            return entered;
+        }
+        if !self.lookups.are_slow() {
+            return self.lookups.one(|| enter::enter(&here.folder, name_in(&self.path), rules));
+        }
+        let (names, folder) = (std::mem::take(&mut here.names), here.folder.clone());
+        let mut ahead = std::mem::take(&mut here.ahead);
+        let entries = self.folders_from(&names, at, EnteredAhead::room(self.held_ahead));
+        let entered = ahead.enter(&folder, &entries, rules, &self.lookups, &mut self.held_ahead);
+        if let Some(here) = self.levels.last_mut() {
+            (here.names, here.ahead) = (names, ahead);
+        }
+        entered
+    }
+
+    /// The entries from `at` on that are folders which the walk may enter, with their names; the first is that at `at`.
+    fn folders_from<'n>(&self, names: &'n Names, at: usize, most: usize) -> Vec<(usize, &'n OsStr)> {
+        let mut path = self.path[..self.path.len() - self.name().len()].to_vec();
+        let parent = path.len();
+        let mut is_entered = |name: &[u8]| {
+            path.truncate(parent);
+            path.extend_from_slice(name);
+            let path = Path::new(OsStr::from_bytes(&path));
+            let ignored = if self.options.skip_ignored { self.ignored.ignores(path, true) } else { None };
+            let is_hidden = self.options.skip_hidden && ignored.is_none() && name.starts_with(b".");
+            ignored != Some(true) && !is_hidden && !self.excludes.hides_entry(path, true)
+        };
+        let rest = (at..).map_while(|number| names.get(number).map(|(name, kind)| (number, name, kind)));
+        let folders = rest.filter(|(number, name, kind)| {
+            *number == at || *kind == Some(EntryKind::Folder) && is_entered(name)
+        });
+        folders.take(most).map(|(number, name, _)| (number, OsStr::from_bytes(name))).collect()
     }
 }
 
 impl Level {
+    fn new(folder: Arc<OwnedFd>, names: Names, path_len: usize) -> Level {
+        Level { folder, names, next: 0, path_len, ahead: EnteredAhead::default() }
+    }
+
     fn clear(&self) {
         if self.names.has_temporary {
             let _ = temporary::remove_leftovers(&self.folder);
@@ -336,10 +377,12 @@ fn failed(errno: Errno) -> Error {
     Error::ListingFailed { source: errno.into() }
 }
 
+mod enter;
 #[cfg(test)]
 mod ignored_trees;
 mod names;
 mod options;
 mod passed;
+mod stats;
 #[cfg(test)]
 mod tests;

@@ -19,7 +19,7 @@ use super::task::Task;
 use super::{Admitted, Ended, Executor};
 use crate::engine::{Budget, Share};
 use crate::protocol::{Answer, BLOCK, Step};
-use crate::sys::process::{Resource, getrlimit};
+use crate::sys::process::open_file_limit;
 
 /// Limit of kept answers, in requests of the largest size.
 const KEPT: usize = 8;
@@ -42,8 +42,7 @@ pub(super) struct Room {
 impl Room {
     /// The limits of a server whose largest request has `max_bytes`.
     pub(super) fn new(max_bytes: usize) -> Room {
-        let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        Room::with(KEPT * max_bytes, (descriptors / SHARE).min(FILES) as usize)
+        Room::with(KEPT * max_bytes, (open_file_limit() / SHARE).min(FILES) as usize)
     }
 
     fn with(bytes: usize, files: usize) -> Room {

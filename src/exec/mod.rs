@@ -10,6 +10,7 @@ mod first_poll;
 mod groups;
 mod kept_reply;
 mod log;
+mod metrics;
 mod pipeline;
 mod progress;
 mod repeated_calls;
@@ -30,7 +31,7 @@ use self::batch::Room;
 pub use self::counter::{Counted, Counter};
 use self::file_queues::FileQueues;
 pub use self::first_poll::start;
-pub use self::log::{METRICS, Metrics};
+pub use self::metrics::{BOUNDS, FailureKey, METRICS, Metrics, Operation, OperationCounts};
 pub use self::pipeline::Pipeline;
 pub use self::progress::{Notification, Notify, ProgressWatch};
 use self::repeated_calls::RepeatedCalls;
@@ -38,10 +39,6 @@ pub use self::task::Task;
 pub use self::threads::{Threads, configure};
 use crate::engine::{COMMAND_ENDING, COMMANDS_AT_ONCE, Late, Workspace};
 use crate::protocol::{Answer, PendingCall, Step};
-
-/// How long commands in progress may run when the server stops. Less than the time that other calls have, so that their
-/// clients get answers.
-const COMMANDS_LEFT: Duration = Duration::from_secs(1);
 
 /// The limits of an executor (contract 2).
 #[derive(Debug, Clone, Copy)]
@@ -161,9 +158,9 @@ impl Executor {
         task.run_now(&self.workspace)
     }
 
-    /// Ends the commands that still run some time from now: the server stops.
-    pub fn end_commands(&self) {
-        self.workspace.commands().end(COMMANDS_LEFT);
+    /// Ends the commands that still run `after` this time from now: the server stops.
+    pub fn end_commands(&self, after: Duration) {
+        self.workspace.commands().end(after);
     }
 
     /// Frees what is kept for calls that are sent again, as far as it is too old.
@@ -215,10 +212,13 @@ impl Executor {
         let control = &task.control;
         let _turn = match task.call.file().filter(|_| task.call.writes()) {
             None => None,
-            Some(file) => match timeout_at(control.lock_deadline().into(), self.changes.turn(file)).await {
-                Ok(turn) => Some(task.hold(vec![turn])),
-                Err(_) => return time_is_up(task, Late::LockedOut),
-            },
+            Some(file) => {
+                let _waits = self.changes.is_busy(file).then(|| METRICS.queue.begin());
+                match timeout_at(control.lock_deadline().into(), self.changes.turn(file)).await {
+                    Ok(turn) => Some(task.hold(vec![turn])),
+                    Err(_) => return time_is_up(task, Late::LockedOut),
+                }
+            }
         };
         let ended = self.attempt(task, control.deadline(), &then).await;
         let (Ended::Cancelled, Some(waits_for)) = (&ended, control.broke_off()) else { return ended };

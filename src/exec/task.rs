@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::file_queues::Turn;
 use super::kept_reply::KeptReply;
+use super::metrics::METRICS;
 use super::{caught, log};
 use crate::engine::{COMMAND_ENDING, Control, Error, FileStamp, Late, Result, Workspace};
 use crate::protocol::{Answer, PendingCall, StreamObserver};
@@ -33,7 +34,7 @@ pub(super) struct HeldTurns<'t>(&'t Task);
 impl Task {
     /// A call that may take `timeout` from its start; one that runs a command, the command's time and that of its end. `received` is when its request was received.
     pub fn new(call: PendingCall, timeout: Duration, received: Instant) -> Arc<Task> {
-        log::METRICS.call();
+        METRICS.call();
         let of_command = call.command_timeout().map(|timeout| timeout + COMMAND_ENDING);
         let control = Control::unstarted(of_command.unwrap_or(timeout));
         let control = if call.writes() { control } else { control.without_waiting() };
@@ -58,7 +59,7 @@ impl Task {
             if let Some(kept) = self.kept.get() {
                 return control.answer().then(|| self.repeat(kept));
             }
-            match self.reply(workspace, control) {
+            match self.reply_when_reachable(workspace, control) {
                 Err(Error::Cancelled) => None,
                 _ if control.broke_off().is_some() => None,
                 result => {
@@ -116,6 +117,17 @@ impl Task {
 
     fn turns(&self) -> MutexGuard<'_, Vec<Turn>> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The reply. While the file system does not answer, tries again for a short time.
+    fn reply_when_reachable(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
+        let mut wait = workspace.mount_wait();
+        loop {
+            match self.reply(workspace, control) {
+                Err(error) if wait.again(&error, control) => {}
+                result => return result,
+            }
+        }
     }
 
     fn reply(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
@@ -184,10 +196,7 @@ impl Task {
     }
 
     fn logged(&self, answer: Answer) -> Answer {
-        match &answer.report {
-            Some(report) => log::report(report, self.received.elapsed()),
-            None => log::succeeded(&self.call, self.received.elapsed()),
-        }
+        log::answered(&self.call, answer.report.as_deref(), self.received.elapsed());
         answer
     }
 }

@@ -7,8 +7,8 @@ use super::answer::{Answer, OnMismatch, StreamObserver};
 use super::encoder::Encoding;
 use super::escape::{Breaks, escape_str};
 use super::failure::{
-    Category, ErrorKind, error_data, failure_code, for_the_log, kind, problems_data, resource_refusal,
-    rest_error, with_problems,
+    Category, ErrorKind, INTERNAL, error_data, failure_code, for_the_log, kind, problems_data,
+    resource_refusal, rest_error, with_problems,
 };
 use super::report::{LoggedFailure, Report};
 use super::result_frame::{self, Asked, CacheScope};
@@ -276,14 +276,14 @@ impl CallContext {
 
     /// The log entry for `error`.
     pub(super) fn report(&self, error: &Error) -> Report {
-        let ErrorKind { code, category, .. } = self.kind(error);
+        let ErrorKind { code, category, name, .. } = self.kind(error);
         let words = self.words(error);
-        self.failed(code, category, &for_the_log(error, &words.message))
+        self.failed(code, category, name, &for_the_log(error, &words.message))
     }
 
-    fn failed(&self, code: i32, category: Category, message: &str) -> Report {
+    fn failed(&self, code: i32, category: Category, kind: &'static str, message: &str) -> Report {
         let id = self.asked().map_or("", |asked| asked.id.as_json()).to_owned();
-        let failure = LoggedFailure { id, code, category, message: message.into() };
+        let failure = LoggedFailure { id, code, category, kind, message: message.into() };
         Report::Failed { operation: self.operation, target: self.target().map(str::to_owned), failure }
     }
 
@@ -319,7 +319,7 @@ impl CallContext {
             Form::Posted { .. } => self.failed_result(500, &format!("Error: {why}"), None),
             _ => Answer::ready(200, refusal.to_json()),
         };
-        answer.reported(self.failed(code::INTERNAL_ERROR, Category::Server, why))
+        answer.reported(self.failed(code::INTERNAL_ERROR, Category::Server, INTERNAL, why))
     }
 }
 

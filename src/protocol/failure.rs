@@ -43,12 +43,18 @@ pub(super) struct ErrorKind {
     /// HTTP status.
     pub(super) status: u16,
     pub(super) category: Category,
+    /// What failed, in a word for figures.
+    pub(super) name: &'static str,
 }
+
+/// Words for what failed that stand in several places.
+const INVALID_ARGUMENTS: &str = "invalid_arguments";
+pub(super) const INTERNAL: &str = "internal";
 
 /// The only table of errors.
 pub(super) fn kind(error: &Error) -> ErrorKind {
     use Category::{Client, System};
-    let (code, status, category) = match error {
+    let (code, status, category, name) = match error {
         Error::InvalidName { .. }
         | Error::NegativeLine
         | Error::InvalidRange { .. }
@@ -57,40 +63,59 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         | Error::DeleteWithContent
         | Error::LineOutOfRange { .. }
         | Error::Conflict { .. }
-        | Error::InvalidArguments { .. } => (code::INVALID_PARAMS, 400, Client),
-        Error::NotFound { .. } => (code::FILE_SYSTEM, 404, Client),
-        Error::NoParent { .. } => (code::FILE_SYSTEM, 404, Client),
-        Error::NotEmpty { .. } => (code::FILE_SYSTEM, 409, Client),
-        Error::NotAFolder { .. } => (code::FILE_SYSTEM, 400, Client),
-        Error::Exists { .. } | Error::OtherVersion { .. } => (code::FILE_SYSTEM, 409, Client),
-        Error::PermissionDenied { .. } | Error::GitFolder { .. } => (code::FILE_SYSTEM, 403, System),
-        Error::TooLarge { .. } | Error::LongLine { .. } => (code::FILE_SYSTEM, 413, Client),
+        | Error::InvalidArguments { .. } => (code::INVALID_PARAMS, 400, Client, INVALID_ARGUMENTS),
+        Error::NotFound { .. } => (code::FILE_SYSTEM, 404, Client, "not_found"),
+        Error::NoParent { .. } => (code::FILE_SYSTEM, 404, Client, "not_found"),
+        Error::NotEmpty { .. } => (code::FILE_SYSTEM, 409, Client, "not_empty"),
+        Error::NotAFolder { .. } => (code::FILE_SYSTEM, 400, Client, "not_a_folder"),
+        Error::Exists { .. } => (code::FILE_SYSTEM, 409, Client, "exists"),
+        Error::OtherVersion { .. } => (code::FILE_SYSTEM, 409, Client, "other_version"),
+        Error::PermissionDenied { .. } | Error::GitFolder { .. } => {
+            (code::FILE_SYSTEM, 403, System, "permission_denied")
+        }
+        Error::UnsafeLocks { .. } => (code::FILE_SYSTEM, 403, System, "unsafe_locks"),
+        Error::TooLarge { .. } | Error::LongLine { .. } => (code::FILE_SYSTEM, 413, Client, "too_large"),
         Error::InvalidUtf8
         | Error::NotText { .. }
         | Error::Undecodable { .. }
         | Error::Unencodable { .. }
-        | Error::OtherEncoding { .. } => (code::FILE_SYSTEM, 400, Client),
-        Error::NotAsExpected { .. } | Error::Unmatched(_) => (code::FILE_SYSTEM, 409, Client),
-        Error::Changed { .. } | Error::Locked { .. } => (code::FILE_SYSTEM, 409, System),
-        Error::Busy => (code::FILE_SYSTEM, 503, System),
-        Error::CannotRun { why: CannotRun::NoTurn { .. } | CannotRun::Stopping } => {
-            (code::FILE_SYSTEM, 503, System)
+        | Error::OtherEncoding { .. } => (code::FILE_SYSTEM, 400, Client, "not_text"),
+        Error::NotAsExpected { .. } | Error::Unmatched(_) => {
+            (code::FILE_SYSTEM, 409, Client, "not_as_expected")
         }
-        Error::CannotRun { .. } => (code::FILE_SYSTEM, 500, System),
+        Error::Changed { .. } => (code::FILE_SYSTEM, 409, System, "changed"),
+        Error::Locked { .. } => (code::FILE_SYSTEM, 409, System, "locked"),
+        Error::Busy => (code::FILE_SYSTEM, 503, System, "busy"),
+        Error::CannotRun { why: CannotRun::NoTurn { .. } | CannotRun::Stopping } => {
+            (code::FILE_SYSTEM, 503, System, "busy")
+        }
+        Error::CannotRun { .. } => (code::FILE_SYSTEM, 500, System, "command"),
         Error::OfTool(failure) => match failure.kind {
-            ToolFailureKind::Missing => (code::NOT_FOUND, 404, Client),
-            ToolFailureKind::Malformed => (code::MALFORMED, 400, Client),
-            ToolFailureKind::Rejected => (code::REJECTED, 400, Client),
-            ToolFailureKind::Unusable => (code::INTERNAL_ERROR, 500, System),
+            ToolFailureKind::Missing => (code::NOT_FOUND, 404, Client, "not_found"),
+            ToolFailureKind::Malformed => (code::MALFORMED, 400, Client, INVALID_ARGUMENTS),
+            ToolFailureKind::Rejected => (code::REJECTED, 400, Client, INVALID_ARGUMENTS),
+            ToolFailureKind::Unusable => (code::INTERNAL_ERROR, 500, System, "unusable"),
         },
-        Error::Cancelled => (code::FILE_SYSTEM, 500, Client),
-        Error::TimedOut
-        | Error::ReadFailed { .. }
-        | Error::WriteFailed { .. }
-        | Error::FolderGone
-        | Error::ListingFailed { .. } => (code::FILE_SYSTEM, 500, System),
+        Error::Cancelled => (code::FILE_SYSTEM, 500, Client, "cancelled"),
+        Error::TimedOut => (code::FILE_SYSTEM, 500, System, "timed_out"),
+        Error::ReadFailed { .. } | Error::WriteFailed { .. } | Error::ListingFailed { .. } => {
+            (code::FILE_SYSTEM, 500, System, "io")
+        }
+        Error::FolderGone => (code::FILE_SYSTEM, 500, System, "folder_gone"),
     };
-    ErrorKind { code, status, category }
+    ErrorKind { code, status, category, name }
+}
+
+/// What failed if a request was refused with this code.
+pub(super) fn name_of_code(code: i32) -> &'static str {
+    match code {
+        code::PARSE_ERROR => "not_json",
+        code::INVALID_PARAMS => INVALID_ARGUMENTS,
+        code::METHOD_NOT_FOUND => "unknown_method",
+        code::RATE_LIMIT => "rate_limit",
+        code::INTERNAL_ERROR => INTERNAL,
+        _ => "invalid_request",
+    }
 }
 
 /// The code of failed file operations of the tools of a set.
@@ -198,5 +223,7 @@ mod tests {
         assert_eq!(category(Error::TimedOut), Category::System);
         assert_eq!(Category::of_code(code::INTERNAL_ERROR), Category::Server);
         assert_eq!(Category::of_code(code::PARSE_ERROR), Category::Client);
+        assert_eq!(kind(&Error::Locked { name: name() }).name, "locked");
+        assert_eq!((name_of_code(code::RATE_LIMIT), name_of_code(7)), ("rate_limit", "invalid_request"));
     }
 }

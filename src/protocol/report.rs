@@ -2,7 +2,7 @@
 //!
 //! A report holds names, codes and ids, never a file's text.
 
-use super::failure::Category;
+use super::failure::{Category, name_of_code};
 use super::rpc::Id;
 use crate::tools;
 
@@ -48,6 +48,8 @@ pub struct LoggedFailure {
     pub code: i32,
     /// Whether the client, the server or the system caused it.
     pub category: Category,
+    /// What failed, in a word for figures.
+    pub kind: &'static str,
     /// One line.
     pub message: String,
 }
@@ -57,7 +59,8 @@ impl Report {
     pub(super) fn refused(operation: &str, id: Option<&Id>, code: i32, message: &str) -> Report {
         let operation = tools::sets::known(operation).map_or(NO_OPERATION, |tool| tool.name);
         let id = id.map_or("", Id::as_json).to_owned();
-        let category = Category::of_code(code);
-        Report::Refused { operation, failure: LoggedFailure { id, code, category, message: message.into() } }
+        let (category, kind) = (Category::of_code(code), name_of_code(code));
+        let failure = LoggedFailure { id, code, category, kind, message: message.into() };
+        Report::Refused { operation, failure }
     }
 }

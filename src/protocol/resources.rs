@@ -16,7 +16,7 @@ use super::pending_call::PendingCall;
 use super::result_frame::{Asked, CacheScope};
 use super::{Service, Session, Step, template_resources};
 use crate::engine::{Control, Error, FileEntry, FilePath, Result, Workspace};
-use crate::sys::ffi::OsStrExt;
+use crate::sys::path::in_uri;
 use crate::tools::{Call, Members, OutputKinds, Reply, timestamp};
 
 /// Files in one page of `resources/list`.
@@ -220,7 +220,7 @@ fn media_type(name: &str) -> &'static str {
 
 fn uri_of(folder: &Path, name: &str) -> String {
     let path = folder.join(name);
-    format!("file://{}", percent_encode(path.as_os_str().as_bytes(), ENCODED))
+    format!("file://{}", percent_encode(&in_uri(&path), ENCODED))
 }
 
 /// The name of the file in `folder` for a URI, decoded once. `None` if the URI is outside the folder.
@@ -231,8 +231,8 @@ fn name_of(folder: &Path, uri: &str) -> Option<String> {
         return None;
     }
     let decoded: Vec<u8> = percent_decode_str(path).collect();
-    let folder = folder.as_os_str().as_bytes();
-    let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+    let folder = in_uri(folder);
+    let folder = folder.strip_suffix(b"/").unwrap_or(&folder);
     let name = decoded.strip_prefix(folder)?.strip_prefix(b"/")?;
     String::from_utf8(name.to_vec()).ok()
 }

@@ -4,6 +4,9 @@
 //! library, at no cost. What differs stands in one file for each system, and its doc comment says what each one keeps.
 //! Knows nothing of the server: no paths of clients, no texts, no locks of ours.
 
+#[cfg(unix)]
+mod unix;
+
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
@@ -12,15 +15,58 @@ use linux as system;
 mod macos;
 #[cfg(target_os = "macos")]
 use macos as system;
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+use windows as system;
+
+pub(crate) use system::features::features;
+
+/// A part of the kernel that is used where there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // Other systems have none of them.
+pub(crate) enum Feature {
+    /// A path is looked up beneath a folder in one call.
+    OpenBeneath,
+    /// Entries tell when they were created.
+    Statx,
+    /// What of a file waits to be written to the disk.
+    CacheState,
+    /// Who has a file open for writing.
+    Leases,
+    /// Files without a name, in memory.
+    MemoryFiles,
+    /// Processes, by handles.
+    ProcessHandles,
+}
 
 /// Files and folders, by handles.
 pub(crate) mod fs {
+    #[cfg(unix)]
     pub(crate) use super::system::fs::{
-        ONLY_PASS, Stat, copy_range, entry_facts, fdatasync, file_type, fstat, fsync, has_no_dirty_page,
-        lstat, memory_file, mode, open_beneath, release_lease, stat, statat, take_lease,
+        ONLY_PASS, Stat, copy_range, copy_system_attributes, entry_facts, fdatasync, file_type, fstat, fsync,
+        has_no_dirty_page, lstat, memory_file, mode, open_beneath, release_lease, stat, statat, take_lease,
     };
+    pub(crate) use super::system::mounts::{file_system_number, mount_of};
+    #[cfg(unix)]
+    pub(crate) use super::unix::locks::{lock_exclusive, try_lock_exclusive, unlock};
+    #[cfg(windows)]
+    pub(crate) use super::windows::fs::*;
+    #[cfg(unix)]
     pub(crate) use rustix::fs::*;
+    #[cfg(unix)]
     pub(crate) use std::os::unix::fs::{DirBuilderExt, FileExt};
+
+    /// A mounted file system.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub(crate) struct Mount {
+        /// Its type, as mount(8) has it: `ext4`, `nfs4`, `fuse.sshfs`.
+        pub(crate) kind: String,
+        /// What is mounted.
+        pub(crate) source: String,
+        /// The options of the mount and of the file system, comma-separated.
+        pub(crate) options: String,
+    }
 
     /// What an entry of a folder is. Times are in milliseconds since 1970.
     #[derive(Debug, Clone, Copy)]
@@ -35,6 +81,13 @@ pub(crate) mod fs {
         pub(crate) accessed_ms: i64,
     }
 
+    /// Makes a FIFO that its owner may read and write. By the program, because macOS has no such call relative to a folder.
+    #[cfg(test)]
+    pub(crate) fn make_fifo(path: impl AsRef<std::ffi::OsStr>) {
+        let made = std::process::Command::new("mkfifo").args(["-m", "600"]).arg(path).status();
+        assert!(made.is_ok_and(|status| status.success()), "mkfifo");
+    }
+
     /// A time in milliseconds, rounded.
     pub(super) fn milliseconds(seconds: i64, nanoseconds: u32) -> i64 {
         seconds.saturating_mul(1_000).saturating_add(i64::from((nanoseconds + 500_000) / 1_000_000))
@@ -43,43 +96,89 @@ pub(crate) mod fs {
 
 /// Handles of open files.
 pub(crate) mod fd {
+    #[cfg(windows)]
+    pub(crate) use super::windows::fd::{AsFd, BorrowedFd, OwnedFd};
+    #[cfg(unix)]
     pub(crate) use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+}
+
+/// Names and paths of clients.
+pub(crate) mod path {
+    #[cfg(unix)]
+    pub(crate) use super::unix::names::{
+        IGNORES_CASE, below, in_uri, is_absolute, is_usable_name, usual, with_slashes,
+    };
+    #[cfg(windows)]
+    pub(crate) use super::windows::names::{IGNORES_CASE, is_usable_name};
+    #[cfg(windows)]
+    pub(crate) use super::windows::paths::{below, in_uri, is_absolute, usual, with_slashes};
 }
 
 /// Names of files as bytes.
 pub(crate) mod ffi {
+    #[cfg(windows)]
+    pub(crate) use super::windows::names::{OsStrExt, OsStringExt};
+    #[cfg(unix)]
     pub(crate) use std::os::unix::ffi::{OsStrExt, OsStringExt};
 }
 
 /// Reading, writing, and errors of system calls.
 pub(crate) mod io {
+    #[cfg(unix)]
     pub(crate) use super::system::fs::read_if_cached;
+    #[cfg(windows)]
+    pub(crate) use super::windows::io::*;
+    #[cfg(unix)]
     pub(crate) use rustix::io::*;
 }
 
 /// Space of a vector that a call fills.
 pub(crate) mod buffer {
+    #[cfg(windows)]
+    pub(crate) use super::windows::rights::spare_capacity;
+    #[cfg(unix)]
     pub(crate) use rustix::buffer::spare_capacity;
 }
 
 /// Waiting for several handles.
 pub(crate) mod event {
+    #[cfg(unix)]
     pub(crate) use super::system::fs::Wake;
+    #[cfg(windows)]
+    pub(crate) use super::windows::command::{PollFd, PollFlags, Timespec, poll};
+    #[cfg(windows)]
+    pub(crate) use super::windows::event::Wake;
+    #[cfg(unix)]
     pub(crate) use rustix::event::*;
 }
 
-/// Sockets between processes of one machine.
+/// Sockets.
 pub(crate) mod net {
-    #[cfg(test)]
-    pub(crate) use std::os::unix::net::UnixListener;
+    #[cfg(unix)]
+    pub(crate) use super::unix::net::wait_for_reset;
+    #[cfg(windows)]
+    pub(crate) use super::windows::{command::UnixStream, net::wait_for_reset};
+    #[cfg(unix)]
     pub(crate) use std::os::unix::net::UnixStream;
+}
+
+/// The content of files as memory.
+pub(crate) mod map {
+    #[cfg(unix)]
+    pub(crate) use super::unix::map::FileMap;
+    #[cfg(all(test, unix))]
+    pub(crate) use super::unix::map::{MAPS_FILES, guards_until_full};
+    #[cfg(windows)]
+    pub(crate) use super::windows::map::FileMap;
+    #[cfg(all(test, windows))]
+    pub(crate) use super::windows::map::{MAPS_FILES, guards_until_full};
 }
 
 /// Memory of the process.
 pub(crate) mod memory {
-    pub(crate) use super::system::memory::{
-        FAULTS, errno_location, limit, limit_arenas, no_huge_pages, used,
-    };
+    #[cfg(unix)]
+    pub(crate) use super::system::memory::{FAULTS, errno_location};
+    pub(crate) use super::system::memory::{limit, limit_arenas, no_huge_pages, used};
 
     /// Memory of the process, in bytes.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -92,21 +191,40 @@ pub(crate) mod memory {
 
 /// What a machine is like.
 pub(crate) mod param {
+    #[cfg(unix)]
     pub(crate) use super::system::process::boot_id;
-}
-
-/// Pipes.
-pub(crate) mod pipe {
-    pub(crate) use super::system::fs::set_pipe_size as set_size;
+    #[cfg(windows)]
+    pub(crate) use super::windows::param::boot_id;
 }
 
 /// Processes and their limits.
 pub(crate) mod process {
+    #[cfg(unix)]
     pub(crate) use super::system::process::{
         DESCRIPTORS, adopt_orphans, all_processes, go_on_without_parent, lower_thread_priority, open_process,
         own_program, process_info, restore_signals, signal_open_process, start_in,
     };
+    #[cfg(unix)]
+    pub(crate) use super::unix::inherited::{close_on_exec, tell_before_exec};
+    #[cfg(unix)]
+    pub(crate) use super::unix::limits::{
+        RUNS_COMMANDS, cpu_time, exit_at_once, open_file_limit, raise_open_file_limit,
+    };
+    #[cfg(windows)]
+    pub(crate) use super::windows::command::{
+        CommandExt, Pid, Signal, WaitOptions, adopt_orphans, all_processes, close_on_exec, getpid,
+        go_on_without_parent, kill_process, kill_process_group, open_process, own_program, process_info,
+        restore_signals, setsid, signal_open_process, start_in, tell_before_exec, wait, waitpgid,
+    };
+    #[cfg(windows)]
+    pub(crate) use super::windows::process::{
+        RUNS_COMMANDS, cpu_time, exit_at_once, lower_thread_priority, open_file_limit, raise_open_file_limit,
+    };
+    #[cfg(windows)]
+    pub(crate) use super::windows::rights::{geteuid, umask};
+    #[cfg(unix)]
     pub(crate) use rustix::process::*;
+    #[cfg(unix)]
     pub(crate) use std::os::unix::process::CommandExt;
 
     /// To what a process belongs.
@@ -119,12 +237,64 @@ pub(crate) mod process {
     }
 }
 
+/// What tests do to files, beside the layer.
+#[cfg(test)]
+pub(crate) mod testing {
+    #[cfg(windows)]
+    pub(crate) use super::windows::testing::{
+        MetadataExt, PermissionsExt, UnixListener, chown, getxattr, removexattr, setxattr, symlink,
+    };
+    #[cfg(unix)]
+    pub(crate) use rustix::fs::{getxattr, removexattr, setxattr};
+    #[cfg(unix)]
+    pub(crate) use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+    #[cfg(unix)]
+    pub(crate) use std::os::unix::net::UnixListener;
+
+    /// Opens a folder.
+    pub(crate) fn open_folder(path: impl AsRef<std::path::Path>) -> super::fd::OwnedFd {
+        use super::fs::{Mode, OFlags};
+
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        super::fs::open(path.as_ref(), flags, Mode::empty()).expect("a folder")
+    }
+}
+
+/// What ends or asks a server.
+pub(crate) mod signal {
+    #[cfg(unix)]
+    pub(crate) use super::unix::signal::{StatusSignal, StopSignals};
+    #[cfg(windows)]
+    pub(crate) use super::windows::signal::{StatusSignal, StopSignals};
+}
+
 /// Standard input, output and error.
 pub(crate) mod stdio {
-    pub(crate) use rustix::stdio::*;
+    #[cfg(unix)]
+    pub(crate) use super::unix::stdio::*;
+    #[cfg(windows)]
+    pub(crate) use super::windows::command::{dup2_stderr, dup2_stdin, dup2_stdout};
+    #[cfg(windows)]
+    pub(crate) use super::windows::stdio::{
+        grow_output, read_input, start_input, stderr, stdin, wait_for_input, write_error,
+        write_error_if_ready, write_output,
+    };
+
+    /// How a wait for standard input ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum InputWait {
+        /// There are bytes, or it has ended.
+        Ready,
+        /// Somebody called for the end of the wait.
+        Woken,
+        TimedOut,
+    }
 }
 
 /// Clocks.
 pub(crate) mod time {
-    pub(crate) use rustix::time::{ClockId, clock_gettime};
+    #[cfg(unix)]
+    pub(crate) use super::unix::limits::thread_cpu_time;
+    #[cfg(windows)]
+    pub(crate) use super::windows::process::thread_cpu_time;
 }

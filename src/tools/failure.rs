@@ -98,7 +98,7 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
             format!("Start line {} exceeds file length {total}", start.saturating_add(first))
         }
         Error::NotFound { name, .. } => format!("File '{name}' not found"),
-        Error::PermissionDenied { name } | Error::GitFolder { name } => {
+        Error::PermissionDenied { name } | Error::GitFolder { name } | Error::UnsafeLocks { name, .. } => {
             format!("Permission denied accessing '{name}'")
         }
         Error::Exists { name } => format!("'{name}' exists already"),
@@ -187,6 +187,9 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::InvalidName { problem } => name_hint(problem),
         Error::GitFolder { .. } => {
             Some("Nothing in a folder .git is written, because git runs programs that it names.".into())
+        }
+        Error::UnsafeLocks { why, .. } => {
+            Some(format!("Nothing is written there: {why}. The operator can allow it with --unsafe-locks."))
         }
         Error::NoParent { parent, .. } => {
             Some(format!("Create it first with {}.", guide.call("create_directory", parent)?))

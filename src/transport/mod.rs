@@ -1,5 +1,6 @@
 //! Moves bytes over stdio and HTTP. Never matches on engine errors; the protocol writes the answers.
 
+mod admin;
 pub mod http;
 pub mod net;
 pub mod process;

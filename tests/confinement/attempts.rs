@@ -6,7 +6,7 @@ use rustix::fs::{CWD, FileType, Mode};
 use serde_json::json;
 
 use super::interfaces::{Doors, SECRET, check_all_refused, folder, refusal};
-use crate::support::{Direct, Mcp, Stdio, command};
+use crate::support::{Direct, Mcp, Stdio, bare_command};
 
 #[test]
 fn links_out_of_the_folder_are_refused_by_every_tool_on_every_interface() {
@@ -251,8 +251,7 @@ fn a_folder_given_as_a_link_is_served_as_what_the_link_meant_at_the_start() {
     folder.link("round", "../folder/f");
     let link = folder.outside("link-to-folder");
     std::os::unix::fs::symlink("folder", &link).expect("a link");
-    let binary = command(&folder, "stdio", &[]);
-    let mut command = std::process::Command::new(binary.get_program());
+    let mut command = bare_command();
     command.arg(format!("--dir={}", link.display())).arg("--transport=stdio");
     let server = Stdio::run(command);
     assert_eq!(server.ok("read_file", json!({ "name": "f" })), "File: f (1 lines)\n\ninside");

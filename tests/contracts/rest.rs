@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Direct, Folder, Http, Stdio, direct_on_both, direct_on_both_with, on_both_as_nobody};
+use crate::support::{
+    Direct, Folder, Http, Stdio, bare_command, direct_on_both, direct_on_both_with, on_both_as_nobody,
+};
 
 fn keys(object: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = object.as_object().expect("an object").keys().map(String::as_str).collect();
@@ -48,7 +50,7 @@ fn a_folder_given_by_a_link_is_named_by_its_canonical_path() {
     let folder = Folder::new();
     let link = folder.outside("link");
     std::os::unix::fs::symlink(folder.path(), &link).expect("a link");
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_file-editor"));
+    let mut command = bare_command();
     command.arg(format!("--dir={}/.", link.display())).arg("--transport=stdio");
     let server = Stdio::run(command);
     assert_eq!(server.direct("list_files", json!({}))["directory"], folder.path().display().to_string());

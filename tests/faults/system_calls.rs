@@ -188,7 +188,7 @@ fn at_the_end_of_input_what_was_answered_as_late_has_a_moment_to_clear_away_afte
 /// A listing of files that take long to count. Returns its text if it is complete and names files that were not
 /// counted.
 fn late_listing() -> Option<String> {
-    const FILES: usize = 12;
+    const FILES: usize = 400;
     let folder = Folder::new();
     (0..FILES).for_each(|n| folder.write(&format!("f{n:02}"), "a\n"));
     let command = command(&folder, "stdio", &["--timeout=1"]);
@@ -205,7 +205,7 @@ fn a_listing_that_is_late_shows_what_was_counted_and_says_so() {
     let text = (0..5).map(|_| late_listing()).find(|text| text.as_deref() != Some(""));
     let Some(text) = text.expect("no listing was late and complete") else { return };
     assert!(
-        text.contains("Total files: 12\n") && text.lines().last().is_some_and(|last| last.contains("time")),
+        text.contains("Total files: 400\n") && text.lines().last().is_some_and(|last| last.contains("time")),
         "{text}"
     );
 }

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::support::{
-    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, call, command, run_command_to_end, run_to_end,
+    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, bare_command, call, command, run_command_to_end,
+    run_to_end,
 };
 
 /// Exit code 1, nothing on stdout, and one line on stderr that names `part`.
@@ -178,7 +179,7 @@ fn both_ends_of_every_range_are_taken() {
 fn a_flag_and_its_value_may_be_two_arguments() {
     let folder = Folder::new();
     let path = folder.path().display().to_string();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_file-editor"));
+    let mut command = bare_command();
     command.args(["--transport", "stdio", "--dir", &path, "--max-size", "5"]);
     assert_eq!(Stdio::run(command).request("ping", json!({}))["result"], json!({}));
 }

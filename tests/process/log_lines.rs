@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Http, PATIENCE, Stdio, command, request};
+use crate::support::{Folder, Http, PATIENCE, Stdio, bare_command, request};
 
 /// The most bytes of a line with its break: a pipe takes so many in one write.
 const LONGEST: usize = 4_096;
@@ -132,7 +132,7 @@ fn a_folder_of_any_name_is_named_in_one_line() {
     {
         let folder = Folder::new();
         std::fs::create_dir(folder.path().join(name)).expect("a folder");
-        let mut command = std::process::Command::new(command(&folder, "stdio", &[]).get_program());
+        let mut command = bare_command();
         command.arg("--transport=stdio").arg(format!("--log-format={format}"));
         command.arg("--dir").arg(folder.path().join(name));
         let server = Stdio::run(command).ready();

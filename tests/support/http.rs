@@ -57,6 +57,14 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
+    pub(crate) fn to(host: &str, port: u16) -> Connection {
+        let stream = TcpStream::connect((host, port)).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.set_nodelay(true).expect("no delay");
+        Connection { stream: BufReader::new(stream), wire: Wire::http() }
+    }
+
     /// Ends the sending of this side. The server may still answer.
     pub(crate) fn end_sending(&self) {
         let _ = self.stream.get_ref().shutdown(std::net::Shutdown::Write);
@@ -212,6 +220,11 @@ impl Http {
         self.port
     }
 
+    /// The port of `--admin-port=0`.
+    pub(crate) fn admin_port(&self) -> u16 {
+        admin_port_in(&self.stderr())
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.process.child.id()
     }
@@ -237,11 +250,7 @@ impl Http {
 
     /// A connection to a server that listens elsewhere.
     pub(crate) fn connect_to(&self, host: &str) -> Connection {
-        let stream = TcpStream::connect((host, self.port)).expect("a connection");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");
-        stream.set_nodelay(true).expect("no delay");
-        Connection { stream: BufReader::new(stream), wire: Wire::http() }
+        Connection::to(host, self.port)
     }
 
     /// Writes these bytes on a connection of their own and reads one response.
@@ -320,4 +329,11 @@ fn port_in(line: &str) -> Option<u16> {
     let digits = url[..end].rsplit_once(':')?.1;
     let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
+}
+
+/// The port of the admin address in the line that says that a server is ready.
+pub(crate) fn admin_port_in(log: &str) -> u16 {
+    let address = log.split_once("admin=\"http://").and_then(|(_, rest)| rest.split_once('"'));
+    let port = address.and_then(|(address, _)| address.rsplit_once(':')?.1.parse().ok());
+    port.unwrap_or_else(|| panic!("no admin address: {log}"))
 }

@@ -17,7 +17,7 @@
 //! - [`Random`], [`Moment`]: random numbers, and the random moment of a kill.
 //! - [`traced`], [`with_injected`]: a command under strace, to see its system calls or to have some of them fail.
 //! - [`Lease`]: another program's lease on a file.
-//! - [`command`], [`as_nobody`], [`with_umask`]: a server process in unusual circumstances, for `Stdio::run` and
+//! - [`command`], [`bare_command`], [`as_nobody`], [`with_umask`]: a server process in unusual circumstances, for `Stdio::run` and
 //!   `Http::run`. [`run_to_end`]: a process that is to end by itself.
 //!
 //! Every message that a client here receives is checked with the official schemas of its revision (schema.rs).
@@ -51,7 +51,7 @@ pub(crate) use client::{
 pub(crate) use events::{Event, EventStream};
 pub(crate) use folder::Folder;
 pub(crate) use held_write::{HeldWrite, map_mut};
-pub(crate) use http::{Connection, Http, HttpResponse, post_bytes, post_head};
+pub(crate) use http::{Connection, Http, HttpResponse, admin_port_in, post_bytes, post_head};
 pub(crate) use lease::Lease;
 pub(crate) use lock::{
     lock, locked, locks_waited_for, until_a_lock_is_waited_for, until_locks_are_waited_for,
@@ -65,13 +65,13 @@ pub(crate) use proc::{
     waits_in_the_system,
 };
 pub(crate) use process::{
-    Ended, as_nobody, command, run_command_to_end, run_to_end, start_and_end, with_descriptors,
+    Ended, as_nobody, bare_command, command, run_command_to_end, run_to_end, start_and_end, with_descriptors,
     with_file_size_limit, with_limit, with_umask,
 };
 pub(crate) use random::Random;
 pub(crate) use revisions::{HANDSHAKE, STATELESS, Stateless, headers, in_every_revision, meta, with_meta};
 pub(crate) use stdio::Stdio;
-pub(crate) use trace::{Call, calls, traced, with_injected};
+pub(crate) use trace::{Call, calls, traced, under_strace, with_injected};
 pub(crate) use waiting::{PATIENCE, mostly_within, until, until_or};
 
 pub(crate) const MB: usize = 1_048_576;

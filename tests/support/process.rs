@@ -6,18 +6,28 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio as Pipe};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use super::{Folder, PATIENCE};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_file-editor");
+/// The program under test: the one of this build, or the one that FILE_EDITOR_BINARY names. That may be a script that starts
+/// the program of another system in an emulator.
+static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
+    std::env::var_os("FILE_EDITOR_BINARY")
+        .map_or_else(|| env!("CARGO_BIN_EXE_file-editor").into(), PathBuf::from)
+});
 /// The user `nobody`, for whom file modes count also where the tests run as root.
 const NOBODY: u32 = 65534;
 
+/// A command line without arguments.
+pub(crate) fn bare_command() -> Command {
+    Command::new(&*BINARY)
+}
+
 /// The server's command line for a folder; nothing is started yet.
 pub(crate) fn command(folder: &Folder, transport: &str, flags: &[&str]) -> Command {
-    let mut command = Command::new(BINARY);
+    let mut command = bare_command();
     command.arg(format!("--dir={}", folder.path().display())).arg(format!("--transport={transport}"));
     command.args(flags);
     command
@@ -33,14 +43,14 @@ pub(crate) fn as_nobody(command: Command, folder: &Folder) -> Command {
     for name in folder.names() {
         lchown(folder.path().join(name), Some(NOBODY), Some(NOBODY)).expect("a file given away");
     }
-    let mut binary = PathBuf::from(BINARY);
+    let mut binary = BINARY.clone();
     let open = |path: &Path| path.metadata().is_ok_and(|meta| meta.mode() & 1 == 1);
     if !binary.ancestors().all(open) {
         // The user `nobody` cannot reach the build folder. Another process copies the binary: if
         // this process had the copy open for writing, the fork of another test at that moment would make it "busy".
         binary = folder.outside("file-editor");
         if !binary.exists() {
-            let copied = Command::new("cp").arg(BINARY).arg(&binary).status().expect("cp");
+            let copied = Command::new("cp").arg(&*BINARY).arg(&binary).status().expect("cp");
             assert!(copied.success(), "the binary could not be copied");
         }
     }
@@ -93,7 +103,7 @@ pub(crate) struct Ended {
 
 /// Runs the binary with these arguments and no input, and waits for its end.
 pub(crate) fn run_to_end(arguments: &[&str]) -> Ended {
-    let mut command = Command::new(BINARY);
+    let mut command = bare_command();
     command.args(arguments);
     run_command_to_end(command)
 }

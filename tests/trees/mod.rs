@@ -14,6 +14,7 @@ mod links; // links in trees
 mod offers; // which tools are offered, --read-only, --structured
 mod paths; // spellings of paths, several folders, the command line
 mod shortage; // full disks, folders without permissions, deep and wide trees
+mod slow_looks; // trees on file systems whose look-ups wait for another machine
 mod streams; // long answers that are written while they are sent
 mod swaps; // folders swapped for links out of the tree while tools work in them
 mod text_pages; // the pages of a text

@@ -1,19 +1,17 @@
 //! Spellings of paths, several folders, and the command line with positional folders (contract 12).
 
-use std::process::Command;
-
 use serde_json::json;
 
 use super::{SET, make, outcome, put, serve, tree};
-use crate::support::{Folder, Mcp, Stdio, as_nobody, command, run_to_end};
+use crate::support::{Folder, Mcp, Stdio, as_nobody, bare_command, command, run_to_end};
 
 fn read(server: &dyn Mcp, path: &str) -> (bool, String) {
     outcome(server, "read_text_file", &json!({ "path": path }))
 }
 
 /// A server process with these arguments and no other.
-fn bare(folder: &Folder, arguments: &[&str]) -> Stdio {
-    let mut bare = Command::new(command(folder, "stdio", &[]).get_program());
+fn bare(arguments: &[&str]) -> Stdio {
+    let mut bare = bare_command();
     bare.args(arguments);
     Stdio::run(bare).ready()
 }
@@ -25,7 +23,7 @@ fn every_spelling_of_a_path_leads_to_its_file() {
     let link = folder.outside("given");
     std::os::unix::fs::symlink(folder.path(), &link).expect("a link");
     let (given, canonical) = (link.display().to_string(), folder.path().display().to_string());
-    let server = bare(&folder, &[&format!("--dir={given}"), "--transport=stdio", "--tools=filesystem"]);
+    let server = bare(&[&format!("--dir={given}"), "--transport=stdio", "--tools=filesystem"]);
     for path in ["sub/b.txt", "./sub/b.txt", "sub//b.txt", "sub/./b.txt", "sub/b.txt/"] {
         assert_eq!(read(&server, path), (false, "b\n".into()), "{path}");
     }
@@ -202,7 +200,7 @@ fn folders_without_a_flag_are_served_over_stdio_with_the_sets_filesystem_and_sea
     put(&one, "a", "one\n");
     put(&two, "b", "two\n");
     let paths = [&one, &two].map(|folder| folder.path().display().to_string());
-    let server = bare(&one, &[&paths[0], &paths[1]]);
+    let server = bare(&[&paths[0], &paths[1]]);
     assert_eq!((read(&server, "a"), read(&server, "b")), ((false, "one\n".into()), (false, "two\n".into())));
     let allowed = outcome(&server, "list_allowed_directories", &json!({})).1;
     assert_eq!(allowed, format!("Allowed directories:\n{}\n{}", paths[0], paths[1]));

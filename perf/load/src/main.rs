@@ -4,9 +4,11 @@
 //!   answer to a file. The next line of input names the runs whose answer is right; these are timed in turn.
 //! - `load memory`: the memory of processes while idle, at their peak and later.
 //! - `load floor <what> …`: a process that only moves the bytes (`floor.rs`) and gets requests like a server.
+//! - `load delayed <folder> <mount> <microseconds>`: a file system whose every answer waits (`delayed.rs`).
 //!
 //! Knows nothing of MCP, tools or the servers: requests are lines, and answers are lengths.
 
+mod delayed;
 mod floor;
 mod http;
 mod job;
@@ -29,7 +31,8 @@ fn main() -> ExitCode {
         ["time"] => rounds::run(),
         ["memory"] => memory::run(),
         ["floor", ref what @ ..] => floor::run(what),
-        _ => Err("load time | load memory | load floor <what> …".into()),
+        ["delayed", folder, mount, microseconds] => delayed::run(folder, mount, microseconds),
+        _ => Err("load time | load memory | load floor <what> … | load delayed <folder> <mount> <µs>".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,7 +6,6 @@
 //!
 //! [`run`] is the server's side, [`supervisor`] the other one, and [`link`] what they send each other.
 
-mod inherited;
 mod link;
 mod run;
 mod session;

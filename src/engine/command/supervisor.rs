@@ -11,7 +11,6 @@ use std::process::{Child, Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::inherited;
 use super::link::{Report, read_request};
 use super::session::Session;
 use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,8 +19,8 @@ use crate::sys::ffi::OsStrExt;
 use crate::sys::io::Errno;
 use crate::sys::net::UnixStream;
 use crate::sys::process::{
-    CommandExt, Pid, Signal, WaitOptions, adopt_orphans, getpid, go_on_without_parent, open_process,
-    restore_signals, wait, waitpgid,
+    CommandExt, Pid, RUNS_COMMANDS, Signal, WaitOptions, adopt_orphans, close_on_exec, getpid,
+    go_on_without_parent, open_process, restore_signals, tell_before_exec, wait, waitpgid,
 };
 
 /// The first argument of a supervisor. People have no use for it.
@@ -42,7 +41,7 @@ const MOMENT: Duration = Duration::from_millis(1);
 
 /// Whether these arguments of a program, its name first, make it a supervisor.
 pub fn is_supervisor(arguments: impl IntoIterator<Item = OsString>) -> bool {
-    arguments.into_iter().nth(1).is_some_and(|argument| argument == ARGUMENT)
+    RUNS_COMMANDS && arguments.into_iter().nth(1).is_some_and(|argument| argument == ARGUMENT)
 }
 
 /// Runs the command that standard input tells, until it has ended or the server has closed the socket.
@@ -72,7 +71,7 @@ fn take_link() -> io::Result<UnixStream> {
 
 /// Leaves behind what this process inherited, and its terminal.
 fn prepare() -> io::Result<()> {
-    inherited::close_on_exec()?;
+    close_on_exec()?;
     restore_signals();
     crate::sys::process::setsid()?;
     // A command may have stopped this process. At the end of the server it must go on, to kill the command.
@@ -112,7 +111,7 @@ fn spawn(command: &OsStr, stdin: &File, link: &UnixStream) -> io::Result<Child> 
         // `--`, because a command may begin with a hyphen.
         program.args(["-c", "--"]).arg(command).stdin(stdin.try_clone()?).process_group(0);
         let link = link.try_clone()?;
-        inherited::tell_before_exec(&mut program, move |process| {
+        tell_before_exec(&mut program, move |process| {
             Report::Started(process.as_raw_pid()).write(&mut &link)
         });
         match program.spawn() {

@@ -10,13 +10,18 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::lost::is_lost;
 use super::resolve::ResolvedPath;
 use super::version::FileStamp;
 use super::view::OpenFile;
-use super::{attributes, failpoint, lock, temporary};
+use super::{attributes, failpoint, file_system, lock, temporary};
 use crate::sys::fd::OwnedFd;
 use crate::sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
 use crate::sys::io::Errno;
+
+/// What is said of a change whose rename has no answer.
+const IN_DOUBT: &str =
+    "it is not known whether the change was made: read the file before you send the call again";
 
 /// When an edit counts as done (`--sync`, contract 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +42,8 @@ pub(crate) enum ReplaceError {
     Exists,
     /// A system call failed.
     Io(io::Error),
-    /// A system call failed after the rename: the change is in place.
+    /// A system call failed after the rename: the change is in place. Or it is not known whether it is; then the message
+    /// says so.
     InPlace(io::Error),
 }
 
@@ -121,14 +127,14 @@ impl AtomicFile {
         let folder = (durability == Durability::Full).then(|| open_to_flush(place));
         let folder = folder.transpose().map_err(ReplaceError::from)?;
         allow()?;
-        self.rename_to(place, replaces)?;
+        self.rename_to(place, replaces).or_else(|failure| self.settle(failure, place, &written))?;
         self.committed = true;
         failpoint::taken().map_err(ReplaceError::InPlace)?;
         if let Some(folder) = folder {
             flush_directory(&folder).map_err(ReplaceError::InPlace)?;
             failpoint::taken().map_err(ReplaceError::InPlace)?;
         }
-        let stat = crate::sys::fs::fstat(&self.file).map_err(|errno| ReplaceError::InPlace(errno.into()))?;
+        let Ok(stat) = crate::sys::fs::fstat(&self.file) else { return Ok(None) };
         Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
     }
 
@@ -170,6 +176,29 @@ impl AtomicFile {
             // This file system does not know the flag. A hard link fails too if the name exists.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.link_to(place),
             Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// What a failed rename has done. A shared file system may carry it out and lose the answer.
+    fn settle(
+        &self,
+        failure: ReplaceError,
+        place: &ResolvedPath,
+        new: &FileStamp,
+    ) -> Result<(), ReplaceError> {
+        match (place.restat(), failure) {
+            (Ok(Some(now)), _) if (now.st_dev, now.st_ino) == (new.dev, new.ino) => {
+                if !failpoint::crashed() {
+                    // It has two names if it was linked.
+                    let _ = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+                }
+                Ok(())
+            }
+            (Err(_), ReplaceError::Io(reason)) if is_lost(&reason, file_system::of(&place.dir)) => {
+                let problem = format!("{reason} ({IN_DOUBT})");
+                Err(ReplaceError::InPlace(io::Error::other(problem)))
+            }
+            (_, failure) => Err(failure),
         }
     }
 
@@ -235,7 +264,7 @@ fn set_unique_time(file: &File) -> Result<i128, ReplaceError> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use crate::sys::testing::{MetadataExt, PermissionsExt};
 
     use super::*;
 
@@ -243,7 +272,7 @@ mod tests {
 
     fn dir() -> Dir {
         let dir = tempfile::tempdir().unwrap();
-        let handle = Arc::new(OwnedFd::from(File::open(dir.path()).unwrap()));
+        let handle = Arc::new(crate::sys::testing::open_folder(dir.path()));
         Dir(dir, handle)
     }
 
@@ -273,13 +302,13 @@ mod tests {
         std::fs::write(&path, "old").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
         let tagged =
-            crate::sys::fs::setxattr(&path, "user.tag", b"kept", crate::sys::fs::XattrFlags::empty());
+            crate::sys::testing::setxattr(&path, "user.tag", b"kept", crate::sys::fs::XattrFlags::empty());
         dir.replace("a", "new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
         assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o7777, 0o640);
         if tagged.is_ok() {
             let mut value = Vec::with_capacity(64);
-            crate::sys::fs::getxattr(&path, "user.tag", crate::sys::buffer::spare_capacity(&mut value))
+            crate::sys::testing::getxattr(&path, "user.tag", crate::sys::buffer::spare_capacity(&mut value))
                 .unwrap();
             assert_eq!(value, b"kept");
         }
@@ -319,6 +348,29 @@ mod tests {
     }
 
     #[test]
+    fn a_rename_that_is_carried_out_and_fails_is_no_failure() {
+        let dir = dir();
+        let place = dir.place("a");
+        let lost = || ReplaceError::Io(Errno::NOTCONN.into());
+        for by_link in [false, true] {
+            let new = AtomicFile::create(&dir.1).unwrap();
+            let stamp = FileStamp::of(&crate::sys::fs::fstat(&new.file).unwrap());
+            let undone = new.settle(lost(), &place, &stamp);
+            assert!(matches!(undone, Err(ReplaceError::Io(_))), "{undone:?}");
+            let (old, path) = (dir.0.path().join(&new.name), dir.0.path().join("a"));
+            match by_link {
+                true => {
+                    std::fs::remove_file(&path).unwrap();
+                    std::fs::hard_link(old, path).unwrap();
+                }
+                false => std::fs::rename(old, path).unwrap(),
+            }
+            assert!(new.settle(lost(), &place, &stamp).is_ok());
+            assert_eq!(dir.names(), ["a"]);
+        }
+    }
+
+    #[test]
     fn a_temporary_that_another_program_cuts_or_extends_does_not_take_the_files_place() {
         for len in [1, 1_000] {
             let dir = dir();
@@ -345,7 +397,7 @@ mod tests {
         let dir = dir();
         let path = dir.0.path().join("a");
         std::fs::write(&path, "old").unwrap();
-        if std::os::unix::fs::chown(&path, Some(12), Some(34)).is_err() {
+        if crate::sys::testing::chown(&path, Some(12), Some(34)).is_err() {
             // Only the superuser can change the owner.
             return;
         }

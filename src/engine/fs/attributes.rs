@@ -50,6 +50,7 @@ pub(crate) fn copy(old: &OpenFile, new: &File) -> io::Result<()> {
     let kept = copy_owner(from, new)?;
     failpoint::taken()?;
     copy_xattrs(old.file(), new, &names);
+    crate::sys::fs::copy_system_attributes(old.file(), new)?;
     failpoint::taken()?;
     copy_rights(from, acl, new, kept, cleared)
 }
@@ -188,7 +189,7 @@ impl XattrNames {
 mod tests {
     #![allow(clippy::print_stdout)] // Tests print what they skip.
 
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use crate::sys::testing::{MetadataExt, PermissionsExt};
     use std::path::Path;
     use std::time::Duration;
 
@@ -209,7 +210,8 @@ mod tests {
     /// A folder whose default ACL gives rights to another user. Prints and returns `None` without ACLs.
     fn folder() -> Option<tempfile::TempDir> {
         let dir = tempfile::tempdir().unwrap();
-        let set = crate::sys::fs::setxattr(dir.path(), DEFAULT, &open_to_a_friend(), XattrFlags::empty());
+        let set =
+            crate::sys::testing::setxattr(dir.path(), DEFAULT, &open_to_a_friend(), XattrFlags::empty());
         if set == Err(Errno::NOTSUP) {
             println!("SKIPPED: no ACLs at {}", dir.path().display());
             return None;
@@ -247,7 +249,7 @@ mod tests {
             let Some(dir) = folder() else { return };
             let path = dir.path().join("a");
             std::fs::write(&path, "old\n").unwrap();
-            crate::sys::fs::removexattr(&path, ACCESS).unwrap();
+            crate::sys::testing::removexattr(&path, ACCESS).unwrap();
             std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
             let old = rights(&path);
             assert_eq!(old, (0o640, None));
@@ -287,7 +289,7 @@ mod tests {
     #[test]
     fn a_new_file_by_a_handle_that_only_names_its_folder_has_the_rights_of_the_folder() {
         let Some(dir) = folder() else { return };
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let flags = crate::sys::fs::ONLY_PASS | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = crate::sys::fs::open(dir.path(), flags, Mode::empty()).unwrap();
         std::fs::write(dir.path().join("by-open"), "").unwrap();
         let new = File::create(dir.path().join("new")).unwrap();

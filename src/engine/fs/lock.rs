@@ -13,6 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use crate::engine::wait_counter::{WaitCounter, WaitCounts};
 use crate::engine::{Control, Result};
 
 /// A directory's device and inode, and a name in it.
@@ -29,6 +30,10 @@ const LOOK: Duration = Duration::from_millis(25);
 pub(crate) struct Locks {
     turns: Mutex<HashMap<PathKey, VecDeque<Waiter>>>,
     helpers: Arc<Mutex<Helpers>>,
+    /// Waits in `turns`.
+    turn_waits: WaitCounter,
+    /// Waits for the OS lock of another process.
+    lock_waits: WaitCounter,
 }
 
 #[derive(Debug)]
@@ -80,6 +85,10 @@ impl Locks {
         };
         // From here on, dropping `turn` removes the queue entry on every return.
         let turn = LockTurn { locks: self, key, number };
+        if turn.is_first() {
+            return Ok(Some(turn));
+        }
+        let _waits = self.turn_waits.begin();
         loop {
             if turn.is_first() {
                 return Ok(Some(turn));
@@ -107,9 +116,17 @@ impl Locks {
         });
         match helper {
             Ok(Err(lock)) => Ok(Ok(Locked::Held(lock))),
-            Ok(Ok(helper)) => helper.wait(until, control),
+            Ok(Ok(helper)) => {
+                let _waits = self.lock_waits.begin();
+                helper.wait(until, control)
+            }
             Err(error) => Ok(Err(error)),
         }
+    }
+
+    /// The waits behind other calls of this process, and those for other processes.
+    pub(crate) fn waits(&self) -> (WaitCounts, WaitCounts) {
+        (self.turn_waits.counts(), self.lock_waits.counts())
     }
 
     /// Joins the helper thread that waits in the kernel for the file `id`. Starts one if there is none.
@@ -123,7 +140,7 @@ impl Locks {
         held(&helper.state).waiters = 1;
         let (all, this) = (self.helpers.clone(), helper.clone());
         thread::Builder::new().name("lock-wait".into()).stack_size(64 * 1024).spawn(move || {
-            let outcome = fs4::FileExt::lock(&file);
+            let outcome = crate::sys::fs::lock_exclusive(&file);
             held(&all).remove(&id);
             let mut state = held(&this.state);
             state.done = true;
@@ -139,11 +156,7 @@ impl Locks {
 
 /// Takes the OS lock of `file` if it is free. Also marks temporary files whose writer is alive.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
-    match fs4::FileExt::try_lock(file) {
-        Ok(()) => Ok(true),
-        Err(fs4::TryLockError::WouldBlock) => Ok(false),
-        Err(fs4::TryLockError::Error(error)) => Err(error),
-    }
+    crate::sys::fs::try_lock_exclusive(file)
 }
 
 impl LockTurn<'_> {
@@ -172,7 +185,7 @@ impl Drop for LockTurn<'_> {
 impl Drop for PathLock {
     fn drop(&mut self) {
         // A close would unlock, but a clone of the descriptor may live a moment longer.
-        let _ = fs4::FileExt::unlock(&self.0);
+        let _ = crate::sys::fs::unlock(&self.0);
     }
 }
 
@@ -217,7 +230,7 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt;
+    use crate::sys::testing::MetadataExt;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
 
@@ -276,6 +289,7 @@ mod tests {
             assert_eq!(heard.iter().take(10).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
         });
         assert!(held(&locks.turns).is_empty());
+        assert_eq!((locks.waits().0.waits, locks.waits().1.waits), (10, 0));
     }
 
     #[test]
@@ -310,9 +324,10 @@ mod tests {
             while held(&locks.helpers).get(&id).is_some_and(|helper| held(&helper.state).waiters == 0) {
                 thread::yield_now();
             }
-            fs4::FileExt::unlock(&stranger).unwrap();
+            crate::sys::fs::unlock(&stranger).unwrap();
             assert!(waiting.join().unwrap(), "the waiter takes over the thread that waits already");
         });
+        assert_eq!((locks.waits().0.waits, locks.waits().1.waits), (0, 6));
         assert!(try_lock(&stranger).unwrap(), "the lock was released by drop");
     }
 
@@ -325,7 +340,7 @@ mod tests {
         assert!(
             locks.lock(&file.reopen().unwrap(), id, soon(10), &control()).unwrap().unwrap().is_too_late()
         );
-        fs4::FileExt::unlock(&stranger).unwrap();
+        crate::sys::fs::unlock(&stranger).unwrap();
         let again = locks.lock(&file.reopen().unwrap(), id, soon(10_000), &control()).unwrap().unwrap();
         assert!(again.is_held());
     }
@@ -339,7 +354,7 @@ mod tests {
             assert!(try_lock(&stranger).unwrap());
             let own = file.reopen().unwrap();
             assert!(locks.lock(&own, id, soon(10), &control()).unwrap().unwrap().is_too_late());
-            fs4::FileExt::unlock(&stranger).unwrap();
+            crate::sys::fs::unlock(&stranger).unwrap();
             // The abandoned helper has got the lock and released it.
             while !held(&locks.helpers).is_empty() {
                 thread::yield_now();
@@ -390,7 +405,7 @@ mod tests {
             while held(&locks.helpers).get(&id).is_none_or(|helper| held(&helper.state).waiters < 4) {
                 thread::yield_now();
             }
-            fs4::FileExt::unlock(&stranger).unwrap();
+            crate::sys::fs::unlock(&stranger).unwrap();
         });
     }
 }

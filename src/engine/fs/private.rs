@@ -147,8 +147,8 @@ fn future_path(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use crate::sys::testing::{MetadataExt, PermissionsExt, symlink};
     use std::io::Write;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     use super::*;
 
@@ -202,8 +202,7 @@ mod tests {
         symlink(path("file"), path("link")).unwrap();
         symlink("missing", path("broken")).unwrap();
         std::fs::create_dir(path("folder")).unwrap();
-        let fifo = crate::sys::fs::FileType::Fifo;
-        crate::sys::fs::mknodat(crate::sys::fs::CWD, path("fifo"), fifo, FILE_MODE, 0).unwrap();
+        crate::sys::fs::make_fifo(path("fifo"));
         folder.open_or_make("shared".as_ref()).unwrap();
         set_mode(&path("shared"), 0o620);
         for name in ["link", "broken", "folder", "fifo", "shared"] {

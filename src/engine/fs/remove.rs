@@ -224,7 +224,7 @@ fn is_folder(folder: BorrowedFd, entry: &crate::sys::fs::DirEntry) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
+    use std::fs;
     use std::time::Duration;
 
     use super::*;
@@ -239,7 +239,7 @@ mod tests {
         }
         let control = Control::new(Duration::from_secs(60));
         let excludes = Excludes::new(excludes.iter().copied()).unwrap();
-        let folder = File::open(dir.path()).unwrap();
+        let folder = crate::sys::testing::open_folder(dir.path());
         let guard = Guard::new(folder.as_fd(), Path::new("t"), &excludes).unwrap();
         guard.check_tree(&control).unwrap();
         meddle(dir.path());

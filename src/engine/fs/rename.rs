@@ -58,20 +58,19 @@ fn remove(place: &ResolvedPath) -> Result<(), Errno> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
+    use std::fs;
     use std::path::Path;
     use std::sync::Arc;
 
     use super::super::resolve::LastLink;
     use super::*;
-    use crate::sys::fd::OwnedFd;
 
     /// Renames the file `old` to `new`. Another program acts while the file has both names. Returns what became of it, and
     /// the contents of both.
     fn renamed(act: impl FnOnce(&Path) + 'static) -> (Result<Renamed, Errno>, [Option<String>; 2]) {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("old"), "moved").unwrap();
-        let root = Arc::new(OwnedFd::from(File::open(dir.path()).unwrap()));
+        let root = Arc::new(crate::sys::testing::open_folder(dir.path()));
         let [from, to] = ["old", "new"]
             .map(|name| ResolvedPath::find_entry(&root, Path::new(name), LastLink::Keep).unwrap());
         let (path, mut renamed) = (dir.path().to_owned(), None);

@@ -146,6 +146,19 @@ impl ResolvedPath {
         Ok((file_type(&stat) == FileType::RegularFile).then(|| OpenFile::new(file, stat)))
     }
 
+    /// Opens the file for writing, only to lock it. `None` if the entry is no longer the file `known`.
+    pub(crate) fn open_to_lock(&self, known: &OpenFile) -> Result<Option<File>, Errno> {
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match crate::sys::fs::openat(&self.dir, &self.name, flags, Mode::empty()) {
+            Ok(fd) => File::from(fd),
+            Err(Errno::LOOP | Errno::NOENT | Errno::NXIO) => return Ok(None),
+            Err(errno) => return Err(errno),
+        };
+        let stat = crate::sys::fs::fstat(&file)?;
+        let is_known = (stat.st_dev, stat.st_ino) == (known.stamp().dev, known.stamp().ino);
+        Ok(is_known.then_some(file))
+    }
+
     /// The state of the entry now; `None` if it does not exist any more.
     pub(crate) fn restat(&self) -> Result<Option<Stat>, Errno> {
         match stat_entry(&self.dir, &self.name) {

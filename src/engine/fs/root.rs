@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::file_system::{self, FileSystem};
+use super::lost::is_lost;
 use crate::engine::{Error, Result};
 use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
 use crate::sys::fs::{Mode, OFlags, Stat};
@@ -22,6 +23,11 @@ const TRUSTED: Duration = Duration::from_secs(1);
 pub(crate) struct Root {
     path: PathBuf,
     state: Mutex<State>,
+    /// Where the folder's file system was mounted at the start: the path, or a folder above it. While nothing is mounted
+    /// there, the path names nothing, or what lies below the mount.
+    mount: Option<PathBuf>,
+    /// The file system at the start.
+    file_system: FileSystem,
 }
 
 #[derive(Debug)]
@@ -58,6 +64,11 @@ impl Folder {
         &self.handle
     }
 
+    /// Its device.
+    pub(crate) fn device(&self) -> u64 {
+        self.dev
+    }
+
     /// The file system of the device `dev`, if it is the folder's own device.
     pub(crate) fn file_system(&self, dev: u64) -> Option<FileSystem> {
         (dev == self.dev).then_some(self.file_system)
@@ -73,8 +84,10 @@ impl AsFd for Folder {
 impl Root {
     /// Opens the folder at `path`, which must be canonical.
     pub(crate) fn open(path: PathBuf) -> io::Result<Root> {
-        let folder = Some(Folder::open(&path)?);
-        Ok(Root { path, state: Mutex::new(State { folder, looked: Instant::now() }) })
+        let folder = Folder::open(&path)?;
+        let (mount, file_system) = (mount_of(&path, &folder), folder.file_system);
+        let state = Mutex::new(State { folder: Some(folder), looked: Instant::now() });
+        Ok(Root { path, state, mount, file_system })
     }
 
     /// The path.
@@ -115,7 +128,7 @@ impl Root {
     /// Opens the path again, without a check of the known folder: for a handle that no longer works.
     pub(crate) fn reopen(&self) -> Result<Folder> {
         // Without the mutex, because this may wait for another machine.
-        let folder = Folder::open(&self.path).ok();
+        let folder = Folder::open(&self.path).ok().filter(|_| self.is_mounted());
         *self.lock() = State { folder: folder.clone(), looked: Instant::now() };
         folder.ok_or(Error::FolderGone)
     }
@@ -125,10 +138,37 @@ impl Root {
         crate::sys::fs::stat(&self.path).is_ok_and(|stat| folder.is(&stat))
     }
 
+    /// What its file system can be relied on for.
+    pub(crate) fn file_system(&self) -> FileSystem {
+        self.file_system
+    }
+
+    /// Whether the folder may be there again soon: its file system does not answer, or is not mounted.
+    pub(crate) fn is_lost(&self) -> bool {
+        match Folder::open(&self.path) {
+            Ok(_) => !self.is_mounted(),
+            Err(error) => is_lost(&error, self.file_system) || !self.is_mounted(),
+        }
+    }
+
+    /// Whether a file system is mounted where one was at the start.
+    fn is_mounted(&self) -> bool {
+        let Some(mount) = &self.mount else { return true };
+        let device = |path: &Path| crate::sys::fs::stat(path).ok().map(|stat| stat.st_dev);
+        let above = mount.parent().and_then(device);
+        device(mount).is_some_and(|at| above.is_some_and(|above| at != above))
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // Every critical section leaves the state consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The folder at which the file system of `folder` is mounted, if that is at `path`, which names it, or above.
+fn mount_of(path: &Path, folder: &Folder) -> Option<PathBuf> {
+    let is_other = |above: &Path| crate::sys::fs::stat(above).is_ok_and(|stat| stat.st_dev != folder.dev);
+    path.ancestors().find(|at| at.parent().is_some_and(is_other)).map(Path::to_owned)
 }
 
 #[cfg(test)]

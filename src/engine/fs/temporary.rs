@@ -12,6 +12,7 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use super::lock;
+use super::mount_safety::MountSafety;
 use crate::sys::fd::{AsFd, BorrowedFd};
 use crate::sys::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use crate::sys::process::geteuid;
@@ -43,7 +44,7 @@ pub(crate) struct Cleared(Mutex<HashSet<(u64, u64)>>);
 impl Cleared {
     /// Removes the leftovers in `dir`, unless that was done before. Errors are ignored: a leftover is hidden,
     /// and clients cannot name it.
-    pub(crate) fn clear_once(&self, dir: impl AsFd) {
+    pub(crate) fn clear_once(&self, dir: impl AsFd, mounts: &MountSafety) {
         let Ok(stat) = crate::sys::fs::fstat(&dir) else { return };
         let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if folders.len() >= MOST {
@@ -51,7 +52,8 @@ impl Cleared {
         }
         let is_first = folders.insert((stat.st_dev, stat.st_ino));
         drop(folders);
-        if is_first {
+        // Where locks do not keep out other machines, a file may belong to a writer on one of them.
+        if is_first && mounts.locks_hold(&dir, stat.st_dev) {
             let _ = remove_leftovers(dir);
         }
     }
@@ -113,7 +115,7 @@ fn has_both_names(dir: BorrowedFd, stat: &Stat) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, chown};
+    use crate::sys::testing::{PermissionsExt, chown};
     use std::path::PathBuf;
 
     use super::*;
@@ -123,7 +125,7 @@ mod tests {
 
     fn folder() -> Folder {
         let dir = tempfile::tempdir().unwrap();
-        let handle = File::open(dir.path()).unwrap().into();
+        let handle = crate::sys::testing::open_folder(dir.path());
         Folder(dir, handle)
     }
 
@@ -165,7 +167,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let kept = [nth('1'), nth('2'), nth('3'), nth('4'), format!("{PREFIX}notes"), nth('F'), nth('6')];
         std::fs::create_dir(folder.0.path().join(&kept[0])).unwrap();
-        std::os::unix::fs::symlink("elsewhere", folder.0.path().join(&kept[1])).unwrap();
+        crate::sys::testing::symlink("elsewhere", folder.0.path().join(&kept[1])).unwrap();
         // It belongs to a user, because it is in another folder too.
         std::fs::hard_link(folder.file(&kept[2]), outside.path().join("mine")).unwrap();
         let locked = File::open(folder.file(&kept[3])).unwrap();
@@ -173,8 +175,7 @@ mod tests {
         folder.file(&kept[4]);
         folder.file(&kept[5]);
         let fifo = folder.0.path().join(&kept[6]);
-        crate::sys::fs::mknodat(crate::sys::fs::CWD, fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
-            .unwrap();
+        crate::sys::fs::make_fifo(fifo);
         folder.file(&nth('5'));
         assert_eq!(remove_leftovers(&folder.1).unwrap(), 1);
         let mut expected = kept.to_vec();
@@ -211,13 +212,13 @@ mod tests {
 
     #[test]
     fn a_folder_is_cleared_once_and_each_by_itself() {
-        let (folders, cleared) = ([folder(), folder()], Cleared::default());
+        let (folders, cleared, mounts) = ([folder(), folder()], Cleared::default(), MountSafety::default());
         for folder in &folders {
             folder.file(&nth('0'));
-            cleared.clear_once(&folder.1);
+            cleared.clear_once(&folder.1, &mounts);
             assert!(folder.names().is_empty());
             folder.file(&nth('1'));
-            cleared.clear_once(&folder.1);
+            cleared.clear_once(&folder.1, &mounts);
             assert_eq!(folder.names(), [nth('1')], "one look is enough");
         }
     }

@@ -80,9 +80,9 @@ mod tests {
         let changed = 5_000_000_001;
         let fine = changed_at(changed.into());
         assert!(fine.is_racy(at(changed)) && fine.is_racy(at(changed + 20_000_000)));
-        assert!(!fine.is_racy(at(changed + 20_000_001)));
+        assert!(!fine.is_racy(at(changed + 20_000_100)));
         let whole = changed_at(5_000_000_000);
-        assert!(whole.is_racy(at(6_900_000_000)) && !whole.is_racy(at(7_000_000_001)));
+        assert!(whole.is_racy(at(6_900_000_000)) && !whole.is_racy(at(7_000_000_100)));
     }
 
     #[test]

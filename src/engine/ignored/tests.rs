@@ -21,7 +21,7 @@ impl Tree {
     }
 
     fn open(&self, path: &str) -> OwnedFd {
-        File::open(self.0.path().join(path)).unwrap().into()
+        crate::sys::testing::open_folder(self.0.path().join(path))
     }
 
     fn enter(&mut self, path: &str) {
@@ -115,8 +115,8 @@ fn marks_breaks_of_any_kind_and_lines_that_are_not_valid_do_no_harm() {
     }
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("outside"), "x\n").unwrap();
-    std::os::unix::fs::symlink("outside", dir.path().join(".gitignore")).unwrap();
-    let folder = OwnedFd::from(File::open(dir.path()).unwrap());
+    crate::sys::testing::symlink("outside", dir.path().join(".gitignore")).unwrap();
+    let folder = crate::sys::testing::open_folder(dir.path());
     let mut rules = IgnoreRules::default();
     rules.enter(&folder, Path::new(""), RuleFiles::of(&folder));
     assert_eq!(rules.ignores(Path::new("x"), false), None, "a link is not followed, as git does");

@@ -11,7 +11,7 @@ use crate::sys::fd::OwnedFd;
 use crate::sys::fs::{Dir, FileType};
 
 /// The names in one folder, sorted. They share one buffer, so that many entries cost few allocations.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Names {
     bytes: Vec<u8>,
     entries: Vec<NameEntry>,
@@ -101,8 +101,7 @@ impl Names {
 
 /// Reads the names in `folder`, without `.git` and our temporary files.
 pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder) -> Result<Names> {
-    let mut names =
-        Names { bytes: Vec::new(), entries: Vec::new(), has_temporary: false, rules: RuleFiles::default() };
+    let mut names = Names::default();
     for entry in Dir::read_from(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_bytes();
@@ -125,7 +124,7 @@ pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder) -> Result<Names> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
+    use std::fs;
 
     use super::*;
 
@@ -136,7 +135,7 @@ mod tests {
         for file in ["a-b", "a.txt", "a0", "gone"] {
             fs::write(dir.path().join(file), "").unwrap();
         }
-        let folder = OwnedFd::from(File::open(dir.path()).unwrap());
+        let folder = crate::sys::testing::open_folder(dir.path());
         let mut names = read_names(&folder, WalkOrder::Name).unwrap();
         names.entries.iter_mut().for_each(|entry| entry.kind = None);
         fs::remove_file(dir.path().join("gone")).unwrap();

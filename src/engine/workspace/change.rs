@@ -187,6 +187,9 @@ impl Workspace {
         let replaces = Replaces::Nothing(Mode::from_raw_mode(0o666).difference(self.umask));
         match self.write(found, path, options.content(&edit, None), &replaces, control) {
             Ok(version) => Ok(Attempt::Done(Changed { report, created: true, version })),
+            Err(Stopped::Failed(ReplaceError::Exists)) if found.exists_in_another_case() => {
+                Err(Error::Exists { name: path.sent().into() })
+            }
             Err(Stopped::Failed(ReplaceError::Exists)) => Ok(Attempt::Replaced),
             Err(stopped) if stopped.lost_its_folder() => Ok(Attempt::Changed),
             Err(stopped) => Err(stopped.into_error(path.sent())),

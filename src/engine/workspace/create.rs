@@ -103,7 +103,8 @@ impl Workspace {
                 return Err(Error::Changed { name: name.into() });
             }
         }
-        self.cleared.clear_once(&found.place.dir);
+        self.check_locks(&found.place, name)?;
+        self.cleared.clear_once(&found.place.dir, &self.mounts);
         let write = || {
             let mut new = AtomicFile::create(&found.place.dir)?;
             new.write_all(file.content)?;

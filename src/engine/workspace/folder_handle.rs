@@ -108,7 +108,7 @@ impl FolderHandle {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use crate::sys::testing::symlink;
     use std::time::Duration;
 
     use super::*;

@@ -14,6 +14,7 @@ use crate::engine::path::{FilePath, FolderPaths, is_in_git};
 use crate::engine::{Error, Result};
 use crate::sys::fs::FileType;
 use crate::sys::io::Errno;
+use crate::sys::path::IGNORES_CASE;
 
 #[derive(Debug)]
 pub(super) struct Folders {
@@ -90,6 +91,12 @@ impl Found {
     /// Whether the entry exists.
     pub(super) fn exists(&self) -> bool {
         self.place.stat.is_some()
+    }
+
+    /// Of an entry that could not be made, because its name exists: whether it exists in another case only, which is another
+    /// name for a look-up.
+    pub(super) fn exists_in_another_case(&self) -> bool {
+        IGNORES_CASE && matches!(self.place.restat(), Ok(None))
     }
 
     /// Whether the entry is a directory.

@@ -1,5 +1,6 @@
 //! The queue and the lock of a file that is changed, moved or deleted (contract 8).
 
+use std::fs::File;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use crate::engine::fs::view::OpenFile;
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
 use crate::sys::fs::Access;
+use crate::sys::io::Errno;
 
 impl Workspace {
     /// Opens and locks the existing file of `found`, which may have at most `max` bytes. `None` if the entry was replaced
@@ -32,7 +34,19 @@ impl Workspace {
             Some(true) => {}
         }
         let id = (first.stamp().dev, first.stamp().ino);
-        let locked = control.wait_for_lock(|| self.locks.lock(first.file(), id, until, control))?;
+        let lock = |file: &File| control.wait_for_lock(|| self.locks.lock(file, id, until, control));
+        let locked = match lock(first.file())? {
+            // NFS locks only files that are open for writing.
+            Err(error) if error.raw_os_error() == Some(Errno::BADF.raw_os_error()) => {
+                let Some(file) =
+                    found.place.open_to_lock(&first).map_err(|error| Error::write(name, error))?
+                else {
+                    return Ok(None);
+                };
+                lock(&file)?
+            }
+            locked => locked,
+        };
         let lock = match locked.map_err(|error| Error::write(name, error))? {
             Locked::Held(lock) => lock,
             Locked::StartOver => return Ok(None),
@@ -41,6 +55,17 @@ impl Workspace {
         // Another process may have replaced the file before we got the lock; then we locked the old file.
         let Some(file) = open()? else { return Ok(None) };
         Ok(file.stamp().same_file(first.stamp()).then_some((lock, file)))
+    }
+
+    /// Refuses to change what is in the folder of `place` if locks there do not keep out other machines.
+    pub(super) fn check_locks(&self, place: &ResolvedPath, name: &str) -> Result<()> {
+        let dir = crate::sys::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
+        self.check_mount(place, dir.st_dev, name)
+    }
+
+    fn check_mount(&self, place: &ResolvedPath, device: u64, name: &str) -> Result<()> {
+        let refused = |why| Error::UnsafeLocks { name: name.into(), why };
+        self.mounts.check(&place.dir, device).map_err(refused)
     }
 
     /// Waits in the queue of the path of `place`. A turn that is held already for that path is kept.
@@ -53,6 +78,7 @@ impl Workspace {
         control: &Control,
     ) -> Result<LockTurn<'w>> {
         let dir = crate::sys::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
+        self.check_mount(place, dir.st_dev, name)?;
         let key: PathKey = (dir.st_dev, dir.st_ino, place.name.clone());
         if let Some(turn) = held.filter(|turn| *turn.key() == key) {
             return Ok(turn);

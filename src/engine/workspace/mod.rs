@@ -10,8 +10,10 @@ use crate::engine::command::Commands;
 use crate::engine::exclude::Excludes;
 use crate::engine::filter_store::FilterStore;
 use crate::engine::fs::atomic::Durability;
+use crate::engine::fs::file_system::Safety;
 use crate::engine::fs::lease;
 use crate::engine::fs::lock::Locks;
+use crate::engine::fs::mount_safety::MountSafety;
 use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
 use crate::engine::fs::root::Folder;
 use crate::engine::fs::temporary::Cleared;
@@ -23,9 +25,11 @@ use crate::engine::search::FilterCache;
 use crate::engine::{Budget, Control, Error, Result, list};
 use crate::sys::fs::{Access, Mode};
 use crate::sys::io::Errno;
+use crate::sys::path::{is_absolute, usual, with_slashes};
 
 mod change;
 mod commands;
+mod counts;
 mod create;
 mod decoded;
 mod each_line;
@@ -36,6 +40,7 @@ mod folders;
 mod indexing;
 mod listing;
 mod locking;
+mod mount_wait;
 mod parts;
 mod read;
 mod relocate;
@@ -45,11 +50,13 @@ mod versions;
 mod write;
 
 pub use change::{ChangeOptions, Changed};
+pub use counts::WorkspaceCounts;
 pub use create::NewFile;
 pub use each_line::{LineEnd, LineSink, LineSpan, LinesRead};
 pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use folder_handle::FolderHandle;
+pub use mount_wait::MountWait;
 pub use parts::{PartRead, TextPart};
 pub use read::LineRange;
 pub use search::{
@@ -91,6 +98,8 @@ pub struct WorkspaceOptions {
     pub read_only: bool,
     /// When an edit counts as done.
     pub durability: Durability,
+    /// Whether files are changed also where locks do not keep out other machines.
+    pub unsafe_locks: bool,
 }
 
 impl Default for WorkspaceOptions {
@@ -105,6 +114,7 @@ impl Default for WorkspaceOptions {
             excludes: Excludes::default(),
             read_only: false,
             durability: Durability::Full,
+            unsafe_locks: false,
         }
     }
 }
@@ -116,6 +126,8 @@ pub enum OpenError {
     Unusable(PathBuf, io::Error),
     /// This one is not writable.
     NotWritable(PathBuf),
+    /// Locks in this one do not keep out other machines: why.
+    UnsafeLocks(PathBuf, String),
     /// This one cannot be used for filters.
     FilterDir(PathBuf, io::Error),
 }
@@ -128,9 +140,13 @@ pub struct Workspace {
     umask: Mode,
     cache: IndexCache,
     locks: Locks,
+    mounts: MountSafety,
+    /// What is doubtful about the folders' file systems.
+    doubts: Vec<String>,
     cleared: Cleared,
     plans: Budget,
     write_waits: WriteWaits,
+    mount_waits: mount_wait::MountWaits,
     /// See [`Workspace::helpers`]. Counted when they are needed for the first time.
     helpers: OnceLock<Budget>,
     /// See [`Workspace::search_slots`]. The processors are counted when they are needed for the first time.
@@ -149,14 +165,12 @@ impl Workspace {
     pub fn open(paths: &[PathBuf], options: WorkspaceOptions) -> Result<Workspace, OpenError> {
         let folders = Folders::open(paths, options.excludes.clone())?;
         let cleared = Cleared::default();
+        let (mounts, mut doubts) = (MountSafety::new(options.unsafe_locks), Vec::new());
         for root in folders.roots() {
             let gone = |_| OpenError::Unusable(root.path().into(), io::ErrorKind::NotFound.into());
             let folder = root.folder().map_err(gone)?;
             if !options.read_only {
-                let access = Access::WRITE_OK | Access::EXEC_OK;
-                crate::sys::fs::accessat(&folder, ".", access, crate::sys::fs::AtFlags::EACCESS)
-                    .map_err(|_| OpenError::NotWritable(root.path().into()))?;
-                cleared.clear_once(folder.handle());
+                doubts.extend(ready_to_write(root.path(), &folder, &mounts, &cleared)?);
             }
         }
         let served = folders.roots().iter().map(|root| root.path());
@@ -170,6 +184,7 @@ impl Workspace {
             folders,
             plans: Budget::new(PLANS_HELD * options.max_request as usize),
             write_waits: WriteWaits::default(),
+            mount_waits: mount_wait::MountWaits::default(),
             helpers: OnceLock::new(),
             search_slots: OnceLock::new(),
             filters: FilterCache::new(options.filter_bytes),
@@ -181,6 +196,8 @@ impl Workspace {
             umask,
             cache: IndexCache::new(CACHE_BYTES),
             locks: Locks::default(),
+            mounts,
+            doubts,
             cleared,
         })
     }
@@ -193,6 +210,11 @@ impl Workspace {
     /// The served folders, for parsing absolute paths.
     pub fn folder_paths(&self) -> &FolderPaths {
         self.folders.paths()
+    }
+
+    /// What is doubtful about the file systems of the folders, and what to do; each in one line. Nothing under `read_only`.
+    pub fn doubts(&self) -> &[String] {
+        &self.doubts
     }
 
     /// Whether the path `folder` leads to the first folder.
@@ -237,15 +259,17 @@ impl Workspace {
 
     /// The part of a path that leads to a file, although more of the path follows.
     fn file_above(&self, path: &FilePath) -> Option<String> {
-        let sent = path.sent().trim_end_matches('/');
+        let sent = with_slashes(path.sent());
+        let sent = sent.trim_end_matches('/');
         let mut above = sent.match_indices('/').map(|(at, _)| &sent[..at]);
         above.find(|above| self.is_directory(above) == Some(false)).map(str::to_owned)
     }
 
     /// The nearest folder above a path that there is.
     fn folder_above(&self, path: &FilePath) -> Option<String> {
-        let sent = path.sent().trim_end_matches('/');
-        let top = (!sent.starts_with('/')).then_some(".");
+        let sent = with_slashes(path.sent());
+        let sent = sent.trim_end_matches('/');
+        let top = (!is_absolute(sent)).then_some(".");
         let mut above = sent.rmatch_indices('/').map(|(at, _)| &sent[..at]).chain(top);
         above.find(|above| self.is_directory(above) == Some(true)).map(str::to_owned)
     }
@@ -260,10 +284,11 @@ impl Workspace {
     /// The error for a new entry whose folder does not exist. With several folders, the folder is told by its absolute
     /// path, because another one may have a folder of the same relative path.
     fn no_parent(&self, found: &Found, path: &FilePath) -> Error {
-        let sent = path.sent().trim_end_matches('/');
+        let sent = with_slashes(path.sent());
+        let sent = sent.trim_end_matches('/');
         let parent = sent.rsplit_once('/').map_or(".", |(parent, _)| parent);
-        let parent = match self.folders.roots().len() > 1 && !parent.starts_with('/') {
-            true => self.folders.root_of(found).path().join(parent).to_string_lossy().into_owned(),
+        let parent = match self.folders.roots().len() > 1 && !is_absolute(parent) {
+            true => usual(self.folders.root_of(found).path()).join(parent).to_string_lossy().into_owned(),
             false => parent.to_owned(),
         };
         Error::NoParent { name: path.sent().into(), parent }
@@ -368,6 +393,26 @@ impl Workspace {
             Ok(None) | Err(_) => Err(changed()),
         }
     }
+}
+
+/// Checks that the folder at `path` can be written, and removes what dead processes left in it. Returns what is doubtful
+/// about its file system.
+fn ready_to_write(
+    path: &Path,
+    folder: &Folder,
+    mounts: &MountSafety,
+    cleared: &Cleared,
+) -> Result<Option<String>, OpenError> {
+    let safety = mounts.of(folder, folder.device());
+    mounts.check(folder, folder.device()).map_err(|why| OpenError::UnsafeLocks(path.into(), why))?;
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    crate::sys::fs::accessat(folder, ".", access, crate::sys::fs::AtFlags::EACCESS)
+        .map_err(|_| OpenError::NotWritable(path.into()))?;
+    cleared.clear_once(folder.handle(), mounts);
+    Ok(match safety {
+        Safety::Safe => None,
+        Safety::Doubtful(why) | Safety::Unsafe(why) => Some(why),
+    })
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ impl Workspace {
             self.check_version(&file, source, options, control)?;
             let until = control.lock_deadline();
             let _turn = self.take_turn(None, &to.place, target.sent(), until, control)?;
-            self.cleared.clear_once(&to.place.dir);
+            self.cleared.clear_once(&to.place.dir, &self.mounts);
             match self.write_copy((&file, source), (&to, target), control) {
                 Ok(()) => return Ok(()),
                 Err(stopped) if stopped.lost_its_folder() => {}

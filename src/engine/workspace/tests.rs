@@ -1,7 +1,7 @@
 //! The guarantees of the workspace, checked at every step of an operation.
 
+use crate::sys::testing::{PermissionsExt, symlink};
 use std::fs::File;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::Duration;
 
 use super::*;
@@ -167,13 +167,13 @@ fn a_read_at_once_shows_the_file_that_has_the_name_now() {
 }
 
 /// Lists the folder. Calls `meddle` each time after a file was looked up and before its lines are counted.
-fn list_while_meddled_with(workspace: &Workspace, mut meddle: impl FnMut(usize)) -> list::Listing {
+fn list_while_meddled_with(workspace: &Workspace, meddle: impl FnMut(usize) + Send) -> list::Listing {
     let folder = workspace.folders.first().folder().unwrap();
-    let times = std::cell::Cell::new(0);
-    let meddle = std::cell::RefCell::new(&mut meddle);
+    let meddle = std::sync::Mutex::new((0, meddle));
     let count = |seen: &list::DirEntry| {
-        times.set(times.get() + 1);
-        (meddle.borrow_mut())(times.get());
+        let (times, meddle) = &mut *meddle.lock().unwrap();
+        *times += 1;
+        meddle(*times);
         workspace.count_lines(&folder, seen, &control())
     };
     let (options, excludes) = (list::ListOptions::default(), Excludes::default());

@@ -12,6 +12,7 @@ use crate::engine::path::FilePath;
 use crate::engine::walk::{EntryKind, Walk, WalkOptions, WalkStep};
 use crate::engine::{Control, Error, Result};
 use crate::sys::fs::{EntryFacts, Mode};
+use crate::sys::path::{IGNORES_CASE, usual};
 
 /// Bounds of the search for a missing file in other folders.
 const ENTRIES_SEARCHED: usize = 2_000;
@@ -80,7 +81,7 @@ impl Workspace {
         let found = self.find_recent(path, Want::Entry)?;
         let (root, real) = (self.folders.root_of(&found).path(), found.real_path(path));
         // To join an empty path would add a slash.
-        Ok(if real.as_os_str().is_empty() { root.into() } else { root.join(real) })
+        Ok(usual(&if real.as_os_str().is_empty() { root.into() } else { root.join(real) }))
     }
 
     /// Creates the folder at `path` and its missing parents. Does nothing if it exists.
@@ -110,7 +111,9 @@ impl Workspace {
                 Err(error) => return Err(Error::write(path.sent(), error)),
             }
         }
-        Err(Error::Changed { name: path.sent().into() })
+        let name = path.sent().into();
+        // A folder of that name in another case can be neither found nor made.
+        Err(if IGNORES_CASE { Error::Exists { name } } else { Error::Changed { name } })
     }
 
     /// Paths in other folders that end in the name of the missing `found`. Looks at a bounded number of entries, in a

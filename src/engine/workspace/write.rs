@@ -101,7 +101,7 @@ impl Workspace {
         control.check().map_err(Stopped::Refused)?;
         let place = &found.place;
         // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
-        self.cleared.clear_once(&place.dir);
+        self.cleared.clear_once(&place.dir, &self.mounts);
         let shows_writers = file_system::of(&place.dir).shows_writers;
         let new = AtomicFile::create(&place.dir).map_err(ReplaceError::from)?;
         let out = Indexing {

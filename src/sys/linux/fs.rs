@@ -47,6 +47,11 @@ pub(crate) fn copy_range(source: &File, range: Range<usize>, target: &File) -> i
     Ok((at - range.start as u64) as usize)
 }
 
+/// Copies what the calls for owners, modes and extended attributes do not reach: there is nothing else here.
+pub(crate) fn copy_system_attributes(_: &File, _: &File) -> io::Result<()> {
+    Ok(())
+}
+
 /// An empty file in memory without a name below any folder.
 pub(crate) fn memory_file(name: &str) -> io::Result<File> {
     Ok(File::from(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?))
@@ -130,9 +135,24 @@ fn ignore_lease_breaks() {
     });
 }
 
-/// Whether no page of the file waits to be written to the disk; false if the system does not say. Calls cachestat(2), which
-/// exists since Linux 6.5.
+/// Whether no page of the file waits to be written to the disk; false if the system does not say.
 pub(crate) fn has_no_dirty_page(file: &File) -> bool {
+    cached_pages(file).is_some_and(|pages| pages.dirty == 0 && pages.written_back == 0)
+}
+
+/// Pages of a file in memory, as the kernel counts them.
+#[repr(C)]
+#[derive(Default)]
+pub(super) struct Pages {
+    cached: u64,
+    dirty: u64,
+    written_back: u64,
+    evicted: u64,
+    recently_evicted: u64,
+}
+
+/// Calls cachestat(2), which exists since Linux 6.5. `None` if the system does not say.
+pub(super) fn cached_pages(file: &File) -> Option<Pages> {
     /// The number of the system call, the same on every architecture.
     const SYS_CACHESTAT: libc::c_long = 451;
     /// Bytes from `offset` on; a length of 0 means up to the end.
@@ -141,18 +161,9 @@ pub(crate) fn has_no_dirty_page(file: &File) -> bool {
         offset: u64,
         len: u64,
     }
-    #[repr(C)]
-    #[derive(Default)]
-    struct Pages {
-        cached: u64,
-        dirty: u64,
-        written_back: u64,
-        evicted: u64,
-        recently_evicted: u64,
-    }
     let (range, mut pages) = (Range { offset: 0, len: 0 }, Pages::default());
     // SAFETY: both structs have the kernel's layout (include/uapi/linux/mman.h) and live during the call,
     // which writes only to `pages`.
     let done = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut pages, 0) };
-    done == 0 && pages.dirty == 0 && pages.written_back == 0
+    (done == 0).then_some(pages)
 }

@@ -1,5 +1,7 @@
 //! Linux. The other systems give their types the form that they have here.
 
+pub(super) mod features;
 pub(super) mod fs;
 pub(super) mod memory;
+pub(super) mod mounts;
 pub(super) mod process;

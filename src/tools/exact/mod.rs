@@ -15,6 +15,7 @@ use crate::engine::{
     ChangeOptions, Control, Diff, EncodingChoice, Error, FilePath, NamePolicy, NameProblem, Result, TextEdit,
     TextEdits, TextLimits, Workspace, plan_text_edits, unified,
 };
+use crate::sys::path::{is_absolute, with_slashes};
 use crate::tools::arguments::{Argument, Count, List, Request, Takes, Text, Value, arguments, name_as_sent};
 use crate::tools::diff_text::MAX_DIFF;
 use crate::tools::{Call, Guide, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool, ToolNames};
@@ -142,11 +143,13 @@ impl Argument for Place {
             let name = value.options().path(&path)?;
             return Ok(Place { sent: path, folder: None, name });
         }
-        let (folder, name) = match path.rsplit_once('/') {
-            None => (None, path.as_str()),
+        let slashed = with_slashes(&path).into_owned();
+        let (folder, name) = match slashed.rsplit_once('/') {
+            None => (None, slashed.as_str()),
             Some((".", name)) => (None, name),
             Some(("", name)) => (Some("/".to_owned()), name),
-            Some((folder, name)) if folder.starts_with('/') => (Some(folder.to_owned()), name),
+            // With the slash, because a drive without one is another folder.
+            Some((folder, name)) if is_absolute(&slashed) => (Some(format!("{folder}/")), name),
             Some(_) => return Err(Error::InvalidName { problem: NameProblem::Policy }),
         };
         let name = value.options().path(name)?;

@@ -7,7 +7,10 @@ use serde_json::json;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{CONTENT, format};
-use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, WalkStep, Workspace};
+use crate::engine::{
+    Control, EntryKind, FilePath, LateStats, Result, Walk, WalkOptions, WalkStep, Workspace,
+};
+use crate::sys::fs::Stat;
 use crate::tools::arguments::{Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::limited::LimitedText;
@@ -85,16 +88,7 @@ impl Call for ListWithSizes {
         }
         let options = WalkOptions { depth: 1, ..WalkOptions::default() };
         let mut walk = workspace.walk(path, options, control)?;
-        let mut entries = Vec::new();
-        while let Some(step) = walk.next_step()? {
-            let WalkStep::Entry(entry) = step else { continue };
-            // The size of a link is that of its target. One that leads nowhere has none.
-            let stat = if entry.kind == EntryKind::Link { walk.stat_of_target() } else { walk.stat() };
-            let size = stat.map_or(0, |stat| stat.st_size as u64);
-            let name = walk.name().to_vec();
-            entries.push(Sized { name, is_folder: entry.kind == EntryKind::Folder, size });
-            control.progress(entries.len() as u64, None);
-        }
+        let mut entries = sized_entries(&mut walk, control)?;
         stable_sort_by(&mut entries, |one, other| sort_by.rank(one).cmp(&sort_by.rank(other)));
         let summary = summary(&entries);
         // What the cursor names may be gone: the list goes on behind its place.
@@ -123,6 +117,30 @@ impl Call for ListWithSizes {
         let changed = cursor.as_ref().is_some_and(|cursor| cursor.state != state);
         list.reply(wanted, "entries", next, note(&walk.left_out(), changed).as_deref())
     }
+}
+
+/// The entries of a folder with their sizes.
+fn sized_entries(walk: &mut Walk, control: &Control) -> Result<Vec<Sized>> {
+    let (mut entries, mut late) = (Vec::new(), LateStats::default());
+    let size_of = |stat: Option<Stat>| stat.map_or(0, |stat| stat.st_size as u64);
+    let mut met = 0;
+    while let Some(step) = walk.next_step()? {
+        let WalkStep::Entry(entry) = step else { continue };
+        let entry_of =
+            |size| Sized { name: walk.name().to_vec(), is_folder: entry.kind == EntryKind::Folder, size };
+        // The size of a link is that of its target. One that leads nowhere has none.
+        let stat = if entry.kind == EntryKind::Link { Some(walk.stat_of_target()) } else { late.now(walk) };
+        match stat {
+            Some(stat) => entries.push(entry_of(size_of(stat))),
+            None => {
+                late.keep(walk, entry_of(0));
+            }
+        }
+        met += 1;
+        control.progress(met, None);
+    }
+    entries.extend(late.take().map(|(entry, stat)| Sized { size: size_of(stat), ..entry }));
+    Ok(entries)
 }
 
 impl SortBy {

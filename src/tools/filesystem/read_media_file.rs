@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::version_meta;
 use crate::engine::{Control, Error, FilePath, Result, Workspace};
-use crate::sys::ffi::OsStrExt;
+use crate::sys::path::in_uri;
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{Call, MediaItem, Members, OutputKinds, ParseOptions, Reply, Tool};
 
@@ -115,7 +115,7 @@ fn item_for(path: &Path) -> MediaItem {
             after: r#""}"#.into(),
         },
         _ => {
-            let uri = format!("file://{}", percent_encode(path.as_os_str().as_bytes(), ENCODED));
+            let uri = format!("file://{}", percent_encode(&in_uri(path), ENCODED));
             let (uri, media_type) = (json!(uri), json!(media_type));
             MediaItem {
                 before: format!(

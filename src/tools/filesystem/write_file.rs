@@ -31,7 +31,7 @@ arguments! {
         create_only: bool = false,
         /// The version that the file must have, as an earlier answer gave it
         expected_version: Option<FileVersion>,
-        /// A key of your choice: a call sent again with it within ten minutes is carried out once
+        /// A key of your choice: a call sent again with it within ten minutes to this server is carried out once
         idempotency_key: Option<String>,
     }
 }

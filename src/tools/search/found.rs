@@ -4,8 +4,9 @@
 
 use super::best::{Best, Place, state_of_file};
 use crate::engine::{
-    Control, EntryKind, Error, Glob, LeftOut, Result, Walk, WalkOptions, WalkStep, Workspace,
+    Control, EntryKind, Error, Glob, LateStats, LeftOut, Result, Walk, WalkOptions, WalkStep, Workspace,
 };
+use crate::sys::fs::Stat;
 use crate::tools::arguments::Keyword;
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::walking::{Start, shown};
@@ -41,6 +42,8 @@ pub(super) struct Search<'c> {
     seen: u64,
     /// Files that match, also those shown before.
     matching: u64,
+    /// Paths of files that match, and whose states are asked for together.
+    late: LateStats<Vec<u8>>,
     /// The time was up before the end.
     pub(super) stopped: bool,
     /// What a walk in the order of paths met last.
@@ -56,7 +59,8 @@ impl<'c> Search<'c> {
         best: Best<Place>,
     ) -> Search<'c> {
         let (balance, state, seen, matching) = (Balance::default(), 0, 0, 0);
-        Search { control, glob, sort, after, best, state, balance, seen, matching, stopped: false, met: None }
+        let (late, stopped, met) = (LateStats::default(), false, None);
+        Search { control, glob, sort, after, best, state, balance, seen, matching, late, stopped, met }
     }
 
     /// Searches in one folder. A folder that the pattern names need not exist.
@@ -103,6 +107,7 @@ impl<'c> Search<'c> {
                 kind => self.meet(&walk, &path, kind == EntryKind::Link),
             }
         }
+        self.take_late();
         if self.stopped && self.sort == Sort::Path {
             self.met = Some(Place { key: 0, path });
         }
@@ -125,7 +130,7 @@ impl<'c> Search<'c> {
         self.after.as_ref().is_some_and(|after| after.cmp_to(key, path).is_ge())
     }
 
-    /// Takes a file, or a link that may lead to one.
+    /// Meets a file, or a link that may lead to one.
     fn meet(&mut self, walk: &Walk, path: &[u8], is_link: bool) {
         let target = if is_link { walk.stat_of_target() } else { None };
         if is_link && !target.as_ref().is_some_and(|stat| EntryKind::of_mode(stat.st_mode) == EntryKind::File)
@@ -138,14 +143,37 @@ impl<'c> Search<'c> {
         if !self.glob.matches(&shown(walk.path_from_start())) {
             return;
         }
-        let key = match self.sort {
-            Sort::Path => 0,
-            sort => match target.or_else(|| walk.stat()) {
-                None => return,
-                Some(stat) if sort == Sort::Size => i128::from(stat.st_size),
-                Some(stat) => i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec),
-            },
-        };
+        if self.sort == Sort::Path {
+            return self.take(0, path);
+        }
+        match target.map(Some).or_else(|| self.late.now(walk)) {
+            Some(stat) => self.take_stat(path, stat),
+            None if self.late.keep(walk, path.to_vec()) => self.take_late(),
+            None => {}
+        }
+    }
+
+    /// Takes the files whose states were not asked for yet.
+    fn take_late(&mut self) {
+        for (path, stat) in self.late.take() {
+            self.take_stat(&path, stat);
+        }
+    }
+
+    /// Takes a file that matches, unless it is gone.
+    fn take_stat(&mut self, path: &[u8], stat: Option<Stat>) {
+        match stat {
+            None => {}
+            Some(stat) if self.sort == Sort::Size => self.take(i128::from(stat.st_size), path),
+            Some(stat) => {
+                let nanoseconds = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
+                self.take(nanoseconds, path);
+            }
+        }
+    }
+
+    /// Takes a file that matches and has this key in the order.
+    fn take(&mut self, key: i128, path: &[u8]) {
         self.matching += 1;
         self.state = self.state.wrapping_add(state_of_file(key, path));
         if !self.was_shown(key, path) {

@@ -2,7 +2,10 @@
 //!
 //! A pattern without `/` matches at any depth, so that `*.rs` finds all files of its kind. Knows no file system.
 
+use std::borrow::Cow;
+
 use crate::engine::{Error, FilePath, Glob, GlobError, Result};
+use crate::sys::path::{is_absolute, with_slashes};
 use crate::tools::{ParseOptions, wrong_pattern};
 
 /// See the module.
@@ -31,10 +34,10 @@ impl Pattern {
             let problem = "it is empty; expected a glob of paths, such as **/*.rs";
             return Err(Error::InvalidArguments { at: "pattern".into(), problem: problem.into() });
         }
-        let Parts { folder, glob } = divide(text);
+        let Parts { folder, glob } = divide(&absolute_with_slashes(text));
         let names_hidden = glob.split('/').any(|component| component.starts_with('.'))
             || ["{.", ",.", "(.", "|."].into_iter().any(|start| glob.contains(start));
-        let is_absolute = folder.starts_with('/');
+        let is_absolute = is_absolute(&folder);
         Ok(Pattern { folder: options.path(&folder)?, is_absolute, glob, names_hidden })
     }
 
@@ -63,6 +66,12 @@ impl Pattern {
 /// Whether a component stands for itself only.
 fn is_literal(component: &str) -> bool {
     !component.contains(['*', '?', '[', '{', '(', '\\'])
+}
+
+/// A pattern that is an absolute path, with `/` between its components. In others, a backslash takes the next character as it is.
+fn absolute_with_slashes(text: &str) -> Cow<'_, str> {
+    let path = with_slashes(text);
+    if is_absolute(&path) { path } else { text.into() }
 }
 
 fn divide(text: &str) -> Parts {

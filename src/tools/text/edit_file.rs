@@ -53,7 +53,7 @@ arguments! {
         if_missing as "if_missing" or "ifMissing": Missing = "append",
         /// The version that the file must have, as an earlier answer gave it
         expected_version as "expected_version" or "expectedVersion": Option<FileVersion>,
-        /// A key of your choice: a call sent again with it within ten minutes is carried out once
+        /// A key of your choice: a call sent again with it within ten minutes to this server is carried out once
         idempotency_key as "idempotency_key" or "idempotencyKey": Option<String>,
     }
 }

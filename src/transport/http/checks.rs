@@ -80,6 +80,17 @@ impl Checks {
         Ok(target)
     }
 
+    /// Checks a request of the admin port: Host and Origin 403, token 401. Only private pages need the token, and only
+    /// where other machines can reach the port.
+    pub(super) fn check_operator(&self, head: &Parts, is_private: bool) -> Result<(), HttpRefusal> {
+        // Browsers always name a host. Programs that check the health of servers may not.
+        let names_source = head.headers.contains_key(HOST) || head.headers.contains_key(ORIGIN);
+        if names_source || head.uri.authority().is_some() {
+            self.check_source(&head.headers, &head.uri)?;
+        }
+        if is_private && !self.loopback { self.check_token(&head.headers) } else { Ok(()) }
+    }
+
     pub(super) fn too_large(&self) -> HttpRefusal {
         let limit = self.max_bytes;
         refused(413, code::INVALID_REQUEST, format!("The body is over {limit} bytes (--max-size)"))

@@ -3,48 +3,41 @@
 //! Answers requests that need no waiting directly; the executor runs all others. Hyper handles one request of
 //! a connection at a time, so `--max-in-flight` limits all connections together.
 
+pub mod admin;
+mod admin_site;
 mod body;
 mod carry_out;
 mod checks;
 mod early;
 mod events;
+mod listener;
 mod request;
 mod response;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::runtime;
-use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+use self::admin::AdminPort;
 use self::checks::Checks;
-use self::response::Unheard;
+use self::listener::{Connections, Listener, Site};
+use super::admin::Draining;
 use super::net::block_pool;
 use super::net::connection_limit::max_connections;
-use super::net::rate_limit::RateLimit;
-use super::net::wire::Wire;
-use super::net::write_timeout::WriteTimeout;
 use super::process::{allocator, shutdown, stats::ProcessStats};
 use super::{Shared, check_descriptors};
 use crate::engine::Budget;
 use crate::exec::{self, Executor};
-use crate::protocol::BLOCK;
 use crate::sys::io::Errno;
 
 /// Longest time between two requests of a connection, and for the head of one.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// Longest time in which a client reads nothing of its answer.
-const TAKE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Limit of all request bodies together, in bodies of the largest size; beyond it, requests are refused. The
 /// first `body_buffer::SHORT` bytes of each body do not count, so large bodies block only each other.
@@ -53,10 +46,6 @@ const BODIES_HELD: usize = 8;
 /// Limit of the first `body_buffer::SHORT` bytes of all bodies together. Only reached by calls that wait although
 /// their clients have disconnected.
 const SHORT_BODIES_HELD: usize = 64 << 20;
-
-/// Bytes that hyper buffers per connection, for reading and for writing. A little less than a block, so that
-/// only one block of an answer waits to be written.
-const BUFFER: usize = BLOCK - 1024;
 
 /// How long a thread of the idle runtime waits for the other threads.
 const MOMENT: Duration = Duration::from_millis(5);
@@ -75,12 +64,14 @@ pub struct HttpOptions {
     pub token: Option<Vec<u8>>,
 }
 
+#[derive(Debug)]
 struct Server {
     shared: Shared,
     checks: Checks,
     executor: Arc<Executor>,
     bodies: Budget,
     short_bodies: Budget,
+    draining: Draining,
 }
 
 impl Server {
@@ -95,12 +86,17 @@ impl Server {
         let runtime = runtime::Handle::current();
         let executor = Executor::new(shared.limits(), shared.workspace.clone(), runtime)?;
         let short_bodies = Budget::new(SHORT_BODIES_HELD);
-        Ok(Server { checks, executor, bodies, short_bodies, shared })
+        Ok(Server { checks, executor, bodies, short_bodies, shared, draining: Draining::default() })
     }
 }
 
 /// Serves until a signal. Calls `ready` with the address.
-pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
+pub fn serve(
+    shared: Shared,
+    options: HttpOptions,
+    admin: Option<AdminPort>,
+    ready: impl FnOnce(SocketAddr),
+) -> io::Result<()> {
     allocator::prepare();
     check_descriptors()?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
@@ -116,6 +112,11 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
         if !give_back_on_all(threads, START).await {
             return Err(Errno::AGAIN.into());
         }
+        // Who runs servers behind a proxy sees there when to send requests elsewhere.
+        let drain = if admin.is_some() { shutdown::DRAIN } else { Duration::ZERO };
+        if let Some(admin) = admin {
+            admin.serve(server.executor.clone(), workspace.clone(), server.draining.clone())?;
+        }
         ready(address);
         let when_idle = async || {
             workspace.compact();
@@ -123,7 +124,9 @@ pub fn serve(shared: Shared, options: HttpOptions, ready: impl FnOnce(SocketAddr
             block_pool::give_back();
             give_back_on_all(threads, MOMENT).await;
         };
-        let serving = accept(&server, &listener, signals.next());
+        let site = Site::Clients(server.clone());
+        let listener = Listener::new(listener, site, max_connections(), HEAD_TIMEOUT);
+        let serving = serve_until(signals.next(), &server, listener, drain);
         stats.beside(serving, when_idle).await;
         stats.stopped();
         Ok(())
@@ -153,80 +156,35 @@ async fn give_back_on_all(threads: usize, patience: Duration) -> bool {
     tasks.join_all().await.into_iter().all(|in_time| in_time)
 }
 
-/// Accepts connections until the signal, then waits up to `GRACE` for requests in progress.
-async fn accept(server: &Arc<Server>, listener: &TcpListener, signal: impl Future<Output = &'static str>) {
-    let (stop, stopping) = watch::channel(false);
-    let mut connections = JoinSet::new();
-    let limit = Arc::new(Semaphore::new(max_connections()));
-    let mut signal = pin!(signal);
-    loop {
-        let next = async {
-            let permit = limit.clone().acquire_owned().await;
-            (listener.accept().await, permit)
-        };
-        tokio::select! {
-            biased;
-            signal = &mut signal => {
-                tracing::info!(signal, "stopping");
-                break;
-            }
-            next = next => match next {
-                (Ok((stream, _)), permit) => {
-                    let connection = connection(server.clone(), stream, stopping.clone());
-                    connections.spawn(async move {
-                        let _permit = permit;
-                        connection.await;
-                    });
-                }
-                // No descriptors are left, or the client has disconnected: the next connection may succeed.
-                (Err(error), _) => {
-                    tracing::warn!("cannot accept a connection: {error}");
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
-            },
-            Some(_) = connections.join_next(), if !connections.is_empty() => {}
-        }
+/// Accepts connections until the signal, and for the time `drain` after it. Then waits for requests in progress; the
+/// whole stop takes up to `GRACE`.
+async fn serve_until(
+    signal: impl Future<Output = &'static str>,
+    server: &Server,
+    listener: Listener,
+    drain: Duration,
+) {
+    let mut connections = Connections::default();
+    let signal = tokio::select! {
+        biased;
+        signal = signal => signal,
+        never = listener.accept(&mut connections) => match never {},
+    };
+    tracing::info!(signal, "stopping");
+    // From now on, each answer asks its client to open no more requests on the connection.
+    server.draining.begin();
+    if !drain.is_zero() {
+        let _ = tokio::time::timeout(drain, listener.accept(&mut connections)).await;
     }
-    let _ = stop.send(true);
-    server.executor.end_commands();
+    listener.close(&mut connections);
+    connections.stop();
+    server.executor.end_commands(shutdown::COMMANDS_LEFT.saturating_sub(drain));
     let finished = async {
-        while connections.join_next().await.is_some() {}
+        connections.all_closed().await;
         server.executor.in_progress().below(1).await;
         server.executor.on_threads().below(1).await;
     };
-    if tokio::time::timeout(shutdown::GRACE, finished).await.is_err() {
+    if tokio::time::timeout(shutdown::GRACE.saturating_sub(drain), finished).await.is_err() {
         tracing::warn!("stopped with requests still in work");
-    }
-}
-
-async fn connection(server: Arc<Server>, stream: TcpStream, mut stopping: watch::Receiver<bool>) {
-    let _ = stream.set_nodelay(true);
-    let unread = Arc::new(AtomicBool::new(false));
-    let limit = RateLimit::new(server.shared.rate_limit);
-    let (wire, client) = Wire::new(stream);
-    let service = service_fn(|request| {
-        let (server, client, unread) = (&server, &client, &unread);
-        let limit = limit.clone();
-        async move {
-            let response = server.respond(request, limit, client).await?;
-            unread.store(response.extensions().get::<Unheard>().is_some(), Ordering::Relaxed);
-            Ok::<_, io::Error>(response)
-        }
-    });
-    let mut http = hyper::server::conn::http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(BUFFER);
-    // A client that ends only its sending may still wait for its answer; `Client::gone` tells the difference.
-    http.half_close(true);
-    let stream = TokioIo::new(WriteTimeout::new(wire, TAKE_TIMEOUT, unread.clone()));
-    let mut served = pin!(http.serve_connection(stream, service));
-    let result = tokio::select! {
-        result = &mut served => result,
-        () = async { drop(stopping.wait_for(|stopping| *stopping).await) } => {
-            served.as_mut().graceful_shutdown();
-            served.await
-        }
-    };
-    if let Err(error) = result {
-        tracing::debug!("connection ended: {error}");
     }
 }

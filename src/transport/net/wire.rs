@@ -5,7 +5,7 @@
 //! The system reports the same event when a client has closed the whole connection. To tell the two apart,
 //! the watch sends the first byte of the answer early, which is the same for all answers. A closed client
 //! resets the connection; a half-closed one accepts the byte. While an answer is sent, the sender asks for the
-//! client's end of input and tells the two apart with bytes of its own. Knows no requests.
+//! client's end of input and tells the two apart with bytes of its own. Counts the bytes of clients. Knows no requests.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -13,9 +13,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+
+use super::traffic::TRAFFIC;
+use crate::sys::net::wait_for_reset;
 
 /// The first byte of every answer: `HTTP/1.1 200 OK`.
 const FIRST_BYTE: &[u8] = b"H";
@@ -56,7 +59,7 @@ impl Wire {
             rest => ready!(Pin::new(&mut self.out).poll_write(context, rest))?,
         };
         self.client.first_byte_sent.store(false, Ordering::Relaxed);
-        Poll::Ready(Ok(FIRST_BYTE.len() + written))
+        sent(Poll::Ready(Ok(FIRST_BYTE.len() + written)))
     }
 }
 
@@ -85,11 +88,7 @@ impl Client {
 
     /// Waits until the client has reset the connection.
     pub(in crate::transport) async fn reset(&self) {
-        let stream: &TcpStream = self.stream.as_ref();
-        // If the wait fails, nothing is known: waits for ever.
-        if stream.ready(Interest::ERROR).await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        wait_for_reset(self.stream.as_ref()).await;
     }
 
     fn send_first_byte(&self) {
@@ -99,6 +98,14 @@ impl Client {
             self.first_byte_sent.store(sent, Ordering::Relaxed);
         }
     }
+}
+
+/// Counts the bytes that were written.
+fn sent(written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    if let Poll::Ready(Ok(len)) = written {
+        TRAFFIC.sent(len);
+    }
+    written
 }
 
 impl AsyncRead for Wire {
@@ -112,7 +119,7 @@ impl AsyncRead for Wire {
             ready!(stream.poll_read_ready(context))?;
             match stream.try_read_buf(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return Poll::Ready(read.map(drop)),
+                read => return Poll::Ready(read.map(|len| TRAFFIC.read(len))),
             }
         }
     }
@@ -128,7 +135,7 @@ impl AsyncWrite for Wire {
         if self.client.first_byte_sent.load(Ordering::Relaxed) {
             return self.poll_write_rest(context, bytes);
         }
-        Pin::new(&mut self.out).poll_write(context, bytes)
+        sent(Pin::new(&mut self.out).poll_write(context, bytes))
     }
 
     fn poll_write_vectored(
@@ -141,7 +148,7 @@ impl AsyncWrite for Wire {
             let first = bytes.iter().find(|bytes| !bytes.is_empty());
             return self.poll_write_rest(context, first.map_or(&[], |first| &first[..]));
         }
-        Pin::new(&mut self.out).poll_write_vectored(context, bytes)
+        sent(Pin::new(&mut self.out).poll_write_vectored(context, bytes))
     }
 
     fn is_write_vectored(&self) -> bool {

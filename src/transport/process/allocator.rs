@@ -61,9 +61,8 @@ fn checked(at: *mut u8) -> *mut u8 {
 fn no_memory() {
     if is_starting() {
         wait_unless_first();
-        let _ = crate::sys::io::write(crate::sys::stdio::stderr(), NO_MEMORY);
-        // SAFETY: the call ends the process without running any more of its code.
-        unsafe { libc::_exit(1) }
+        crate::sys::stdio::write_error(NO_MEMORY);
+        crate::sys::process::exit_at_once(1)
     }
 }
 

@@ -9,15 +9,15 @@ use std::convert::Infallible;
 use std::io;
 use std::time::{Duration, Instant};
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::unconstrained;
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::allocator;
-use crate::exec::METRICS;
+use crate::exec::{FailureKey, METRICS};
 use crate::protocol::Category;
 use crate::sys::memory::{self, MemoryUse};
-use crate::sys::time::{ClockId, clock_gettime};
+use crate::sys::process::cpu_time;
+use crate::sys::signal::StatusSignal;
 
 /// The target of lines that the operator requests; shown at every level.
 pub const ASKED: &str = "asked";
@@ -43,13 +43,13 @@ const WELL_BELOW: u64 = 10;
 #[derive(Debug)]
 pub(in crate::transport) struct ProcessStats {
     started: Instant,
-    asked: Signal,
+    asked: StatusSignal,
 }
 
 impl ProcessStats {
     /// Call it within a runtime. SIGUSR1 then no longer kills the process.
     pub(in crate::transport) fn start() -> io::Result<ProcessStats> {
-        Ok(ProcessStats { started: Instant::now(), asked: signal(SignalKind::user_defined1())? })
+        Ok(ProcessStats { started: Instant::now(), asked: StatusSignal::catch()? })
     }
 
     /// Watches until `work` is done. Calls `when_idle` after every sample in which the server was idle. Call it
@@ -79,14 +79,14 @@ impl ProcessStats {
     }
 }
 
-async fn watch(asked: &mut Signal, started: Instant, mut when_idle: impl AsyncFnMut()) -> Infallible {
+async fn watch(asked: &mut StatusSignal, started: Instant, mut when_idle: impl AsyncFnMut()) -> Infallible {
     let mut ticks = interval_at((started + EVERY).into(), EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut limit = None;
-    let (mut watch, mut idle) = (Watch::default(), IdleDetector::new(cpu_used(), METRICS.calls()));
+    let (mut watch, mut idle) = (Watch::default(), IdleDetector::new(cpu_time(), METRICS.calls()));
     loop {
         tokio::select! {
-            _ = asked.recv() => status(started),
+            () = asked.next() => status(started),
             _ = ticks.tick() => {
                 let limit = *limit.get_or_insert_with(memory::limit);
                 let sample = Sample::now(started);
@@ -122,18 +122,21 @@ struct Totals {
 impl Totals {
     fn now(started: Instant) -> Totals {
         let seconds = |time: Duration| time.as_millis() as f64 / 1_000.0;
-        let (uptime_s, cpu_s) = (seconds(started.elapsed()), seconds(cpu_used()));
-        Totals { uptime_s, cpu_s, by_operation: METRICS.failures() }
+        let (uptime_s, cpu_s) = (seconds(started.elapsed()), seconds(cpu_time()));
+        let mut by_operation: Vec<(&'static str, Category, u64)> = Vec::new();
+        for (FailureKey { operation, category, .. }, count) in METRICS.failures() {
+            // Failures of different kinds follow each other.
+            match by_operation.last_mut() {
+                Some((last, of, total)) if (*last, *of) == (operation, category) => *total += count,
+                _ => by_operation.push((operation, category, count)),
+            }
+        }
+        Totals { uptime_s, cpu_s, by_operation }
     }
 
     fn failures(&self) -> u64 {
         self.by_operation.iter().map(|(.., count)| count).sum()
     }
-}
-
-/// CPU time of all threads since the start.
-fn cpu_used() -> Duration {
-    clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap_or_default()
 }
 
 /// The state of the process at one moment.
@@ -148,7 +151,7 @@ struct Sample {
 
 impl Sample {
     fn now(started: Instant) -> Sample {
-        Sample { at: started.elapsed(), cpu: cpu_used(), memory: memory::used() }
+        Sample { at: started.elapsed(), cpu: cpu_time(), memory: memory::used() }
     }
 }
 

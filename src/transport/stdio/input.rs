@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::engine::BOM;
-use crate::sys::event::{PollFd, PollFlags, Timespec, Wake, poll};
-use crate::sys::io::Errno;
+use crate::sys::event::Wake;
+use crate::sys::stdio::{InputWait, read_input, wait_for_input};
 use crate::transport::net::body_buffer::BodyBuffer;
+use crate::transport::net::traffic::TRAFFIC;
 
 /// The result of a wait for input.
 pub(super) enum ReadResult {
@@ -23,26 +24,17 @@ pub(super) fn read(
     idle_after: Duration,
     mut idle: impl FnMut() -> bool,
 ) -> ReadResult {
-    let stdin = crate::sys::stdio::stdin();
-    let timeout = Timespec { tv_sec: idle_after.as_secs() as i64, tv_nsec: 0 };
     let mut done = false;
     loop {
-        let mut ready = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(wake, PollFlags::IN)];
-        match poll(&mut ready, (!done).then_some(&timeout)) {
-            Ok(0) => {
-                done = idle();
-                continue;
+        match wait_for_input(wake, (!done).then_some(idle_after)) {
+            InputWait::TimedOut => done = idle(),
+            InputWait::Woken => return ReadResult::Woken,
+            InputWait::Ready => {
+                if let Some(len) = read_input(buffer) {
+                    TRAFFIC.read(len);
+                    return ReadResult::Bytes(len);
+                }
             }
-            Ok(_) if !ready[1].revents().is_empty() => return ReadResult::Woken,
-            Err(Errno::INTR) => continue,
-            Ok(_) => {}
-            // Input that cannot be polled is read directly.
-            Err(_) => {}
-        }
-        match crate::sys::io::read(stdin, &mut *buffer) {
-            Ok(len) => return ReadResult::Bytes(len),
-            Err(Errno::INTR | Errno::AGAIN) => {}
-            Err(_) => return ReadResult::Bytes(0),
         }
     }
 }

@@ -16,6 +16,8 @@ use tokio::sync::oneshot;
 
 use self::input::{InputLine, LineSplitter, ReadResult};
 use self::stdout_writer::StdoutWriter;
+use super::admin::Draining;
+use super::http::admin::AdminPort;
 use super::net::rate_limit::RateLimit;
 use super::process::{allocator, shutdown, stats::ProcessStats};
 use super::{Shared, check_descriptors};
@@ -24,6 +26,7 @@ use crate::protocol::{
     Answer, ConnectionState, Id, NO_ROOM, PendingCall, Service, Session, Step, code, refusal,
 };
 use crate::sys::event::Wake;
+use crate::sys::stdio::{grow_output, start_input};
 
 /// Bytes read at once.
 const READ_BUFFER: usize = 64 * 1024;
@@ -39,11 +42,15 @@ const FREE_EVERY: Duration = Duration::from_secs(3);
 const SETTLE: Duration = Duration::from_secs(1);
 
 /// Serves until the end of input or a signal. Calls `ready` when nothing can fail any more.
-pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Result<()> {
+pub fn serve(
+    shared: Shared,
+    admin: Option<AdminPort>,
+    ready: impl FnOnce() + Send + 'static,
+) -> io::Result<()> {
     allocator::prepare();
     check_descriptors()?;
-    // An error is ignored: standard output may be no pipe, or a pipe that cannot grow.
-    let _ = crate::sys::pipe::set_size(crate::sys::stdio::stdout(), PIPE);
+    grow_output(PIPE);
+    start_input()?;
     // One thread for signals and timers.
     let mut runtime = runtime::Builder::new_current_thread();
     let runtime = exec::configure(&mut runtime, shared.max_in_flight).build()?;
@@ -56,6 +63,11 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
     let (finished, end) = oneshot::channel();
     let workspace = shared.workspace.clone();
     let connection = Connection::new(shared, runtime.handle().clone())?;
+    let draining = Draining::default();
+    if let Some(admin) = admin {
+        let _inside = runtime.enter();
+        admin.serve(connection.executor.clone(), workspace.clone(), draining.clone())?;
+    }
     thread::Builder::new().name("stdio".into()).spawn(move || {
         connection.run(&reader_wake, ready);
         let _ = finished.send(());
@@ -66,6 +78,7 @@ pub fn serve(shared: Shared, ready: impl FnOnce() + Send + 'static) -> io::Resul
             biased;
             signal = signals.next() => {
                 tracing::info!(signal, "stopping");
+                draining.begin();
                 wake.wake()?;
                 if tokio::time::timeout(shutdown::GRACE, end).await.is_err() {
                     tracing::warn!("stopped with requests still in work");
@@ -137,7 +150,7 @@ impl Connection {
             }
         }
         self.enter(ConnectionState::Shutting);
-        self.executor.end_commands();
+        self.executor.end_commands(shutdown::COMMANDS_LEFT);
         self.runtime.block_on(self.executor.in_progress().below(1));
         self.output.flush();
         // Without the runtime's timer: the runtime may be shutting down.

@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::exec::{Notification, caught};
 use crate::protocol::{Answer, BLOCK, Pulled};
-use crate::sys::event::{PollFd, PollFlags, poll};
-use crate::sys::io::Errno;
+use crate::sys::stdio::write_output;
+use crate::transport::net::traffic::TRAFFIC;
 
 /// Bytes of a long answer that are written at once. Each write wakes the client; more bytes would not fit
 /// into the CPU cache.
@@ -133,14 +133,11 @@ impl Buffer {
 
     fn flush(&mut self) {
         let mut rest = &self.bytes[..self.len];
-        let stdout = crate::sys::stdio::stdout();
         while !rest.is_empty() && !self.closed {
-            match crate::sys::io::write(stdout, rest) {
-                Ok(written) => rest = &rest[written..],
-                Err(Errno::INTR) => {}
-                // The client made the pipe non-blocking.
-                Err(Errno::AGAIN) => {
-                    let _ = poll(&mut [PollFd::new(&stdout, PollFlags::OUT)], None);
+            match write_output(rest) {
+                Ok(written) => {
+                    TRAFFIC.sent(written);
+                    rest = &rest[written..];
                 }
                 Err(_) => self.closed = true,
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::engine::fs::version::FileStamp;
 use crate::engine::search::filter::FileFilter;
-use crate::engine::stamp_cache::{Kept, StampCache};
+use crate::engine::stamp_cache::{CacheCounts, Kept, StampCache};
 
 /// See the module.
 #[derive(Debug)]
@@ -36,6 +36,11 @@ impl FilterCache {
         if !filter.is_empty() && filter.len_bytes() == stamp.len {
             self.filters.put(stamp, filter);
         }
+    }
+
+    /// How often a filter was asked for.
+    pub(crate) fn counts(&self) -> CacheCounts {
+        self.filters.counts()
     }
 
     /// Removes the filter of a file, whatever its state.

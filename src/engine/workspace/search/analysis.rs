@@ -3,6 +3,7 @@
 //! One walk gives the files, several threads read them, as in a search. Knows nothing of what is made of a text.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,8 +14,9 @@ use super::text::Opened;
 use super::{SearchCounts, SearchOptions, slots};
 use crate::engine::encoding::EncodingChoice;
 use crate::engine::fs::version::FileStamp;
+use crate::engine::lookups::{AT_ONCE, Lookups};
 use crate::engine::path::FilePath;
-use crate::engine::stamp_cache::{Kept, StampCache};
+use crate::engine::stamp_cache::{CacheCounts, Kept, StampCache};
 use crate::engine::walk::LeftOut;
 use crate::engine::workspace::read::Cacheable;
 use crate::engine::workspace::{ATTEMPTS, Workspace};
@@ -111,6 +113,11 @@ impl Default for Analyses {
 }
 
 impl Analyses {
+    /// How often an analysis was asked for.
+    pub(in crate::engine::workspace) fn counts(&self) -> CacheCounts {
+        self.0.counts()
+    }
+
     /// Moves what is kept to the calling thread's heap, so that pages of ended threads can be freed.
     pub(in crate::engine::workspace) fn compact(&self) {
         self.0.compact();
@@ -152,9 +159,12 @@ impl Workspace {
         };
         let source = Source::new(self, search, control)?;
         let work = Work { workspace: self, options, control, files: Mutex::new(Files::new(source)) };
-        if !work.take_known(new_analyser().as_ref()) {
-            let _slot = self.search_slots().take_search(control)?;
-            work.run_on_threads(new_analyser)?;
+        let lookups = Lookups::default();
+        if !work.take_known(new_analyser().as_ref(), &lookups) {
+            let slots = self.search_slots();
+            let _slot = slots.take_search(control)?;
+            let threads = if lookups.are_slow() { AT_ONCE } else { slots.count() };
+            work.run_on_threads(new_analyser, threads)?;
         }
         work.finish()
     }
@@ -173,8 +183,8 @@ struct Files<'s> {
     source: Source<'s>,
     /// The number of the next file.
     next: u64,
-    /// A file that was taken and left to the threads.
-    given_back: Option<(u64, Candidate)>,
+    /// Files that were taken and left to the threads.
+    given_back: VecDeque<(u64, Candidate)>,
     done: Vec<(u64, AnalysedFile)>,
     counts: SearchCounts,
     error: Option<Error>,
@@ -185,7 +195,7 @@ impl<'s> Files<'s> {
         Files {
             source,
             next: 0,
-            given_back: None,
+            given_back: VecDeque::new(),
             done: Vec::new(),
             counts: SearchCounts::default(),
             error: None,
@@ -197,7 +207,7 @@ impl<'s> Files<'s> {
         if self.error.is_some() {
             return None;
         }
-        if let Some(given_back) = self.given_back.take() {
+        if let Some(given_back) = self.given_back.pop_front() {
             return Some(given_back);
         }
         match self.source.next() {
@@ -216,22 +226,27 @@ impl<'s> Files<'s> {
 }
 
 impl<'s> Work<'s> {
-    /// Takes files until one is not known. Returns whether none is left.
-    fn take_known(&self, analyser: &dyn FileAnalyser) -> bool {
+    /// Takes files until one is not known, or until looks at files wait; but so many that this is known. Returns whether none
+    /// is left.
+    fn take_known(&self, analyser: &dyn FileAnalyser, lookups: &Lookups) -> bool {
+        let mut unknown = VecDeque::new();
         loop {
-            let Some((number, file)) = self.files().take() else { return true };
-            match self.control.check().map(|()| self.known(&file, analyser)) {
+            let Some((number, file)) = self.files().take() else { break };
+            match self.control.check().map(|()| lookups.one(|| self.known(&file, analyser))) {
                 Ok(Some(known)) => self.put(number, file, FileOutcome::Analysed(known)),
-                Ok(None) => {
-                    self.files().given_back = Some((number, file));
-                    return false;
-                }
+                Ok(None) => unknown.push_back((number, file)),
                 Err(error) => {
                     self.files().error = Some(error);
                     return true;
                 }
             }
+            if lookups.are_known() && (!unknown.is_empty() || lookups.are_slow()) {
+                break;
+            }
         }
+        let is_done = unknown.is_empty() && !lookups.are_slow();
+        self.files().given_back = unknown;
+        is_done
     }
 
     /// Analyses files until none is left.
@@ -258,7 +273,7 @@ impl<'s> Work<'s> {
         self.control.progress(files.done.len() as u64, None);
     }
 
-    fn run_on_threads(&self, new_analyser: &NewAnalyser) -> Result<()> {
+    fn run_on_threads(&self, new_analyser: &NewAnalyser, threads: usize) -> Result<()> {
         thread::scope(|scope| {
             let work = || {
                 slots::lower_priority();
@@ -270,7 +285,7 @@ impl<'s> Work<'s> {
             };
             start().map_err(|source| Error::ListingFailed { source })?;
             // With one thread the work is done, too.
-            (1..self.workspace.search_slots().count()).for_each(|_| drop(start()));
+            (1..threads).for_each(|_| drop(start()));
             Ok(())
         })
     }
@@ -292,7 +307,8 @@ impl<'s> Work<'s> {
         let most = self.options.max_bytes.min(self.workspace.options.max_bytes);
         let is_large = file.stat().is_some_and(|stat| stat.st_size >= LARGE);
         let slots = self.workspace.search_slots();
-        let _slot = if is_large { slots.take_long(self.control)? } else { slots.take(self.control)? };
+        // One that reads a file may wait for another machine; one that analyses needs a processor.
+        let _large = if is_large { Some(slots.take_long(self.control)?) } else { None };
         for _ in 0..ATTEMPTS {
             self.control.check()?;
             let Some(stat) = file.stat() else { return Ok(None) };
@@ -317,6 +333,7 @@ impl<'s> Work<'s> {
                 continue;
             }
             let text = &buffer[..opened.len()];
+            let _slot = if is_large { None } else { Some(slots.take(self.control)?) };
             let made = analyser.analyse(Path::new(file.name()), text, self.control)?;
             if opened.keep == Cacheable::Yes && made.is_certain() {
                 self.workspace.analyses.0.put(&opened.stamp, made.clone());

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(super) use self::analysis::Analyses;
 pub use self::analysis::{
@@ -234,8 +234,8 @@ impl Workspace {
             store.refresh(control);
         }
         let source = Source::new(self, options, control)?;
-        let workers = Workers::new(self, pattern, options, source, receiver, control);
-        if !workers.run(Some(Instant::now() + ALONE)) {
+        let mut workers = Workers::new(self, pattern, options, source, receiver, control);
+        if !workers.run_alone(ALONE) {
             match self.search_slots().take_search(control) {
                 Ok(_slot) => self.search_on_threads(&workers),
                 Err(error) => workers.end_with(error),
@@ -254,19 +254,19 @@ impl Workspace {
         self.search_slots.get_or_init(SearchSlots::default)
     }
 
-    /// Goes on with a search on as many threads as there are processors, in favour of other calls.
+    /// Goes on with a search on several threads, in favour of other calls.
     fn search_on_threads(&self, workers: &Workers) {
         let started = thread::scope(|scope| {
             let work = || {
                 slots::lower_priority();
-                workers.run(None);
+                workers.run();
             };
             let start = |_| thread::Builder::new().name("search".into()).spawn_scoped(scope, work).is_ok();
-            (0..self.search_slots().count()).map(start).filter(|started| *started).count()
+            (0..workers.threads()).map(start).filter(|started| *started).count()
         });
         // Without a thread to be had, the calling one goes on.
         if started == 0 {
-            workers.run(None);
+            workers.run();
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crate::engine::lookups::AT_ONCE;
 use crate::engine::{Control, Result};
 
 /// By how much the priority of searching threads is lower (nice(2)): short calls go first on a busy processor.
@@ -18,11 +19,12 @@ const SEARCHES: usize = 8;
 /// How often a thread that waits looks whether its operation is to stop.
 const BETWEEN_CHECKS: Duration = Duration::from_millis(20);
 
-/// As many slots as there are processors, and one for a text that is searched in one piece, which takes long.
+/// As many slots as there are processors; more for files whose looks wait; and one for a text that is searched in one piece, which takes long.
 #[derive(Debug)]
 pub(in crate::engine::workspace) struct SearchSlots {
     count: usize,
     short: Slots,
+    waiting: Slots,
     long: Slots,
     searches: Slots,
 }
@@ -47,7 +49,13 @@ pub(super) struct Slot<'s>(&'s Slots);
 impl Default for SearchSlots {
     fn default() -> SearchSlots {
         let count = thread::available_parallelism().map_or(1, usize::from);
-        SearchSlots { count, short: Slots::new(count), long: Slots::new(1), searches: Slots::new(SEARCHES) }
+        SearchSlots {
+            count,
+            short: Slots::new(count),
+            waiting: Slots::new(AT_ONCE),
+            long: Slots::new(1),
+            searches: Slots::new(SEARCHES),
+        }
     }
 }
 
@@ -60,6 +68,11 @@ impl SearchSlots {
     /// Takes a slot, for a part of a file or a small file.
     pub(super) fn take(&self, control: &Control) -> Result<Slot<'_>> {
         self.short.take(control)
+    }
+
+    /// The same where a look at a file waits for another machine, and leaves the processor to others.
+    pub(super) fn take_waiting(&self, control: &Control) -> Result<Slot<'_>> {
+        self.waiting.take(control)
     }
 
     /// Takes a slot for a search on several threads, each of which needs memory.

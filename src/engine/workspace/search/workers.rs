@@ -10,12 +10,16 @@ use super::large::{LargeHits, LargeText};
 use super::slots::Slot;
 use super::source::{Candidate, Source};
 use super::{LastFile, Receiver, SearchOptions, SearchStop, Searched};
+use crate::engine::lookups::{AT_ONCE, Lookups};
 use crate::engine::search::LineMatcher;
 use crate::engine::workspace::Workspace;
 use crate::engine::{Control, Error, Pattern, Result};
 
 /// Files that a thread takes at a time.
 const BATCH: usize = 16;
+
+/// The same where looks at files wait: there are more threads, which end at the same time.
+const BATCH_THAT_WAITS: usize = 4;
 
 /// The same if the text of files with hits is kept: what was found leaves when its batch is done.
 const BATCH_WITH_TEXT: usize = 1;
@@ -40,6 +44,8 @@ pub(super) struct Workers<'s> {
     delivery: Mutex<Delivery<'s>>,
     /// What waited for an earlier result was handed on.
     delivered: Condvar,
+    /// Looks at files wait, for a disk or another machine.
+    waits: bool,
 }
 
 struct Work<'s> {
@@ -80,6 +86,21 @@ pub(super) struct Scratch<'s> {
     pub(super) buffer: Vec<u8>,
     /// The thread is the calling one, which takes no slot: it searches for a moment only.
     alone: bool,
+    /// What the calling thread knows of looks at files.
+    lookups: Lookups,
+}
+
+impl<'s> Scratch<'s> {
+    /// Looks at a file.
+    fn look<T>(&mut self, look: impl FnOnce(&mut Scratch<'s>) -> T) -> T {
+        if !self.alone {
+            return look(self);
+        }
+        let lookups = std::mem::take(&mut self.lookups);
+        let found = lookups.one(|| look(self));
+        self.lookups = lookups;
+        found
+    }
 }
 
 impl<'s> Workers<'s> {
@@ -113,26 +134,44 @@ impl<'s> Workers<'s> {
             changed: Condvar::new(),
             delivery: Mutex::new(Delivery::new(receiver)),
             delivered: Condvar::new(),
+            waits: false,
         }
     }
 
-    /// Searches on the calling thread until nothing is left, or until the given time. Returns whether nothing is left.
-    pub(super) fn run(&self, until: Option<Instant>) -> bool {
+    /// Searches on the calling thread until nothing is left, or for this time. Returns whether nothing is left.
+    pub(super) fn run_alone(&mut self, time: Duration) -> bool {
+        let (is_done, waits) = self.search(Some(Instant::now() + time));
+        self.waits = waits;
+        is_done
+    }
+
+    /// Searches until nothing is left.
+    pub(super) fn run(&self) {
+        self.search(None);
+    }
+
+    /// How many threads the search is worth: as many as there are processors, or as many looks as may wait at once.
+    pub(super) fn threads(&self) -> usize {
+        if self.waits { AT_ONCE } else { self.workspace.search_slots().count() }
+    }
+
+    /// Searches until nothing is left, or until the given time. Returns whether nothing is left, and whether looks at files
+    /// wait, if there is a time.
+    fn search(&self, until: Option<Instant>) -> (bool, bool) {
         let _at_work = AtWork(self);
-        let alone = until.is_some();
-        let mut scratch =
-            Scratch { scan: LineMatcher::new(self.pattern, self.control), buffer: Vec::new(), alone };
+        let (scan, lookups) = (LineMatcher::new(self.pattern, self.control), Lookups::default());
+        let mut scratch = Scratch { scan, buffer: Vec::new(), lookups, alone: until.is_some() };
         loop {
-            if until.is_some_and(|until| until <= Instant::now()) {
-                return false;
+            if until.is_some_and(|until| scratch.lookups.are_known() && until <= Instant::now()) {
+                return (false, scratch.lookups.are_slow());
             }
             match self.next_job() {
-                Job::End => return true,
+                Job::End => return (true, false),
                 Job::Help(large) => self.search_parts(&large, &mut scratch),
                 Job::Search(assigned) => {
                     if let Some(rest) = self.search_batch(*assigned, &mut scratch) {
                         self.work().give_back(rest);
-                        return false;
+                        return (false, scratch.lookups.are_slow());
                     }
                 }
             }
@@ -157,9 +196,11 @@ impl<'s> Workers<'s> {
     }
 
     pub(super) fn slot(&self, scratch: &Scratch) -> Result<Option<Slot<'_>>> {
+        let slots = self.workspace.search_slots();
         match scratch.alone {
             true => Ok(None),
-            false => self.workspace.search_slots().take(self.control).map(Some),
+            false if self.waits => slots.take_waiting(self.control).map(Some),
+            false => slots.take(self.control).map(Some),
         }
     }
 
@@ -173,6 +214,15 @@ impl<'s> Workers<'s> {
         }
     }
 
+    /// Files that a thread takes at a time.
+    fn batch(&self) -> usize {
+        match self.waits {
+            _ if self.options.keep > 0 => BATCH_WITH_TEXT,
+            true => BATCH_THAT_WAITS,
+            false => BATCH,
+        }
+    }
+
     fn next_job(&self) -> Job {
         let mut work = self.work();
         loop {
@@ -183,7 +233,7 @@ impl<'s> Workers<'s> {
                 return Job::Help(large.clone());
             }
             if !work.at_end {
-                match work.take_batch(if self.options.keep > 0 { BATCH_WITH_TEXT } else { BATCH }) {
+                match work.take_batch(self.batch()) {
                     Ok(Some(job)) => return job,
                     Ok(None) => work.at_end = true,
                     Err(error) => work.end_with(error),
@@ -204,7 +254,7 @@ impl<'s> Workers<'s> {
     /// thread is the calling one.
     fn search_batch(&self, mut assigned: Assigned, scratch: &mut Scratch) -> Option<Assigned> {
         while let Some(file) = assigned.files.pop_front() {
-            let stat = file.stat();
+            let stat = scratch.look(|_| file.stat());
             if scratch.alone && stat.is_some_and(|stat| stat.st_size >= LARGE) {
                 assigned.files.push_front(file);
                 return Some(assigned);
@@ -215,7 +265,7 @@ impl<'s> Workers<'s> {
             batch.counts.add(&file.passed.0);
             batch.left_out = file.passed.1;
             let searched = self.control.check().and_then(|()| match stat {
-                Some(stat) => self.search_file(file, stat, batch, scratch),
+                Some(stat) => scratch.look(|scratch| self.search_file(file, stat, batch, scratch)),
                 None => Ok(()),
             });
             match searched {

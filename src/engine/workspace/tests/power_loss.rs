@@ -4,9 +4,9 @@
 //! file is flushed, the names of a folder when the folder is flushed. After a power loss, a name that was not
 //! flushed may exist or not; bytes that were not flushed may be there, missing, or there in part.
 
+use crate::sys::testing::MetadataExt;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
 use std::rc::Rc;
 
 use std::path::PathBuf;

@@ -1,10 +1,13 @@
 //! The format `sarif`: SARIF 2.1.0, for tools that show findings beside the code. Its lines count from 1 in any case.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::path::Path;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
 use super::data::{Page, json_len, of_object};
 use super::findings::{Findings, Violation, reason};
+use crate::sys::path::{in_uri, is_absolute, with_slashes};
 use crate::tools::{OutputKinds, Reply};
 
 /// Bytes of an answer without violations and without files that are named.
@@ -113,6 +116,8 @@ fn notification(path: &str, text: &str) -> Value {
 
 /// A path as a URI: that of a file if it is absolute, else a relative reference.
 fn uri(path: &str) -> String {
-    let encoded = utf8_percent_encode(path, KEPT).to_string();
-    if path.starts_with('/') { format!("file://{encoded}") } else { encoded }
+    match is_absolute(&with_slashes(path)) {
+        true => format!("file://{}", percent_encode(&in_uri(Path::new(path)), KEPT)),
+        false => utf8_percent_encode(path, KEPT).to_string(),
+    }
 }

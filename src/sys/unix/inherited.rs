@@ -6,12 +6,15 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use crate::sys::process::{CommandExt, DESCRIPTORS, Pid, getpid};
+use rustix::process::{Pid, getpid};
+
+use crate::sys::process::DESCRIPTORS;
 
 /// Closes all descriptors but the first three at the start of another program. Needs /proc on Linux.
-pub(super) fn close_on_exec() -> io::Result<()> {
+pub(crate) fn close_on_exec() -> io::Result<()> {
     for entry in fs::read_dir(DESCRIPTORS)? {
         let name = entry?.file_name();
         let Some(descriptor) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
@@ -25,7 +28,7 @@ pub(super) fn close_on_exec() -> io::Result<()> {
 
 /// Makes the process that `command` starts call `tell` with its number before it becomes the program. `tell` must do nothing
 /// but system calls.
-pub(super) fn tell_before_exec(
+pub(crate) fn tell_before_exec(
     command: &mut Command,
     tell: impl Fn(Pid) -> io::Result<()> + Send + Sync + 'static,
 ) {

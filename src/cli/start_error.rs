@@ -1,0 +1,33 @@
+//! Why a server does not start, as one line that names the flag (contract 2).
+
+use std::io;
+
+use super::{Stop, cannot_start, is_shortage};
+use crate::engine::OpenError;
+
+/// The message for folders that cannot be served.
+pub fn cannot_open(error: &OpenError) -> Stop {
+    match error {
+        OpenError::Unusable(dir, error) => system_error(
+            error,
+            format!("--dir={} cannot be used: {error}; give a folder that exists", dir.display()),
+        ),
+        OpenError::NotWritable(dir) => Stop::Wrong(format!(
+            "--dir={} is not writable; give one that is, or serve it with --read-only",
+            dir.display()
+        )),
+        OpenError::UnsafeLocks(dir, why) => Stop::Wrong(format!(
+            "--dir={} is not safe to write: {why}; serve it with --read-only, or with --unsafe-locks if only this machine \
+             writes there",
+            dir.display()
+        )),
+        OpenError::FilterDir(dir, error) => {
+            system_error(error, format!("--filter-dir={} cannot be used: {error}", dir.display()))
+        }
+    }
+}
+
+/// The message for a start error: `line`, or the message for a lack of resources, which no flag can correct.
+pub fn system_error(error: &io::Error, line: String) -> Stop {
+    Stop::Wrong(if is_shortage(error) { cannot_start(error) } else { line })
+}

@@ -1,0 +1,30 @@
+//! Errors of a file system that does not answer at the moment: its client was killed, its mount died, its server is
+//! started again. The same call may succeed soon. Knows no files.
+
+use std::io;
+
+use super::file_system::{FileSystem, WriteBarrier};
+use crate::sys::io::Errno;
+
+/// Whether an error on a file system of this kind means that it does not answer. A local disk that reports an I/O error has
+/// a fault; elsewhere this may be a connection.
+pub(crate) fn is_lost(error: &io::Error, system: FileSystem) -> bool {
+    let is = |errno: Errno| error.raw_os_error() == Some(errno.raw_os_error());
+    let is_local = system.shows_writers || system.write_barrier != WriteBarrier::None;
+    is(Errno::NOTCONN) || is(Errno::STALE) || (!is_local && (is(Errno::IO) || is(Errno::INTR)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_a_disk_is_no_lost_connection() {
+        let local = FileSystem { write_barrier: WriteBarrier::Seek, shows_writers: true };
+        let other = FileSystem { write_barrier: WriteBarrier::None, shows_writers: false };
+        let lost = |errno: Errno, system| is_lost(&errno.into(), system);
+        assert!(lost(Errno::NOTCONN, local) && lost(Errno::STALE, other) && lost(Errno::IO, other));
+        assert!(!lost(Errno::IO, local) && !lost(Errno::NOENT, other) && !lost(Errno::NOSPC, other));
+        assert!(!is_lost(&io::Error::other("no system call"), other));
+    }
+}

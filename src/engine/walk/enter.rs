@@ -1,0 +1,109 @@
+//! Opens the folders that a walk enters, and reads their names; several at a time where each look waits.
+//!
+//! Knows no paths, and nothing that a walk leaves out.
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use super::names::{Names, read_names};
+use super::{WalkOrder, failed, is_shortage};
+use crate::engine::lookups::{AT_ONCE, Lookups};
+use crate::engine::{Error, Result};
+use crate::sys::fd::OwnedFd;
+use crate::sys::fs::{Mode, OFlags};
+use crate::sys::io::Errno;
+
+/// Handles of folders that one walk holds ahead of the folder that it is in.
+const MOST_AHEAD: usize = 4 * AT_ONCE;
+
+/// What became of a folder that was to be entered.
+#[derive(Debug)]
+pub(super) enum Entered {
+    /// It is open.
+    Open(Arc<OwnedFd>, Names),
+    /// It was removed or replaced after it was met.
+    Gone,
+    /// It lies on another device, where the walk does not go.
+    OtherDevice,
+    /// It cannot be read.
+    Unreadable,
+}
+
+/// Which folders are entered, and how their names are sorted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    pub(super) order: WalkOrder,
+    /// The only device to stay on, unless the walk may leave it.
+    pub(super) device: Option<u64>,
+}
+
+/// Folders in one folder that were opened before the walk came to them, by the numbers of their entries.
+#[derive(Debug, Default)]
+pub(super) struct EnteredAhead(VecDeque<(usize, Result<Entered>)>);
+
+impl EnteredAhead {
+    /// Takes the folder of the entry `at`, if it was opened. Drops those that the walk has passed.
+    pub(super) fn take(&mut self, at: usize, held: &mut usize) -> Option<Result<Entered>> {
+        while let Some((next, _)) = self.0.front()
+            && *next <= at
+        {
+            *held = held.saturating_sub(1);
+            let (number, entered) = self.0.pop_front()?;
+            if number == at {
+                return Some(entered);
+            }
+        }
+        None
+    }
+
+    /// Number of folders.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many folders may be opened at once, the wanted one included, by a walk that holds so many ahead.
+    pub(super) fn room(held: usize) -> usize {
+        AT_ONCE.min(MOST_AHEAD.saturating_sub(held)).max(1)
+    }
+
+    /// Opens the folders in `parent` of these entries and names. Returns the first, and keeps the others.
+    pub(super) fn enter(
+        &mut self,
+        parent: &OwnedFd,
+        entries: &[(usize, &OsStr)],
+        rules: Rules,
+        lookups: &Lookups,
+        held: &mut usize,
+    ) -> Result<Entered> {
+        let mut entered = lookups.many(entries.len(), |nth| enter(parent, entries[nth].1, rules)).into_iter();
+        let first = entered.next().unwrap_or(Ok(Entered::Gone));
+        *held = held.saturating_sub(self.len());
+        self.0 = entries.iter().skip(1).map(|(at, _)| *at).zip(entered).collect();
+        *held += self.len();
+        first
+    }
+}
+
+/// Opens the folder `name` in `parent` and reads its names. An error is one that concerns the whole walk: a part of the tree
+/// would be missing without a reason in the tree.
+pub(super) fn enter(parent: &OwnedFd, name: &OsStr, rules: Rules) -> Result<Entered> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let folder = match crate::sys::fs::openat(parent, name, flags, Mode::empty()) {
+        Ok(folder) => folder,
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Entered::Gone),
+        Err(errno @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => return Err(failed(errno)),
+        Err(_) => return Ok(Entered::Unreadable),
+    };
+    if let Some(device) = rules.device
+        && crate::sys::fs::fstat(&folder).map_err(failed)?.st_dev != device
+    {
+        return Ok(Entered::OtherDevice);
+    }
+    match read_names(&folder, rules.order) {
+        Ok(names) => Ok(Entered::Open(folder.into(), names)),
+        Err(error) if is_shortage(&error) => Err(error),
+        Err(Error::ListingFailed { .. }) => Ok(Entered::Unreadable),
+        Err(error) => Err(error),
+    }
+}

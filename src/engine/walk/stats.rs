@@ -1,0 +1,51 @@
+//! The states of entries that a walk has met: asked for one by one, or many at a time where each look waits.
+//!
+//! Knows nothing of what they are wanted for.
+
+use std::sync::Arc;
+
+use super::{Walk, stat};
+use crate::engine::lookups::Lookups;
+use crate::sys::fd::OwnedFd;
+use crate::sys::fs::Stat;
+
+/// Entries that are asked for together.
+const TOGETHER: usize = 256;
+
+/// Entries of one walk or several, each with a value of the caller's, whose states were not asked for yet.
+#[derive(Debug)]
+pub(crate) struct LateStats<T> {
+    lookups: Lookups,
+    waiting: Vec<(Arc<OwnedFd>, Vec<u8>, T)>,
+}
+
+impl<T> Default for LateStats<T> {
+    fn default() -> LateStats<T> {
+        LateStats { lookups: Lookups::default(), waiting: Vec::new() }
+    }
+}
+
+impl<T: Send + Sync> LateStats<T> {
+    /// The state of the current entry of `walk`, if a look does not wait. The inner `None`: it is gone.
+    pub(crate) fn now(&self, walk: &Walk) -> Option<Option<Stat>> {
+        (!self.lookups.are_slow()).then(|| self.lookups.one(|| walk.stat()))
+    }
+
+    /// Keeps the current entry of `walk` for [`LateStats::take`]. Returns whether it is time for that.
+    pub(crate) fn keep(&mut self, walk: &Walk, value: T) -> bool {
+        if let Some(folder) = walk.folder() {
+            self.waiting.push((folder, walk.name().to_vec(), value));
+        }
+        self.waiting.len() >= TOGETHER
+    }
+
+    /// The states of all kept entries, in the order in which they were kept. `None`: it is gone.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = (T, Option<Stat>)> + use<T> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let stats = match waiting.is_empty() {
+            true => Vec::new(),
+            false => self.lookups.many(waiting.len(), |at| stat(&waiting[at].0, &waiting[at].1)),
+        };
+        waiting.into_iter().map(|(.., value)| value).zip(stats)
+    }
+}

@@ -1,0 +1,86 @@
+//! Waits for a file system that does not answer at the moment: a client of a shared file system that is started again, a
+//! mount that is made again. Knows no operation: the caller repeats its own, which has changed nothing.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Workspace;
+use crate::engine::fs::lost::is_lost;
+use crate::engine::{Control, Error};
+
+/// Time between two attempts.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Longest time of all attempts of an operation.
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// Operations that wait at once. More fail at once, because each keeps a thread from others.
+const WAITING: usize = 16;
+
+/// The waits of one operation.
+#[derive(Debug)]
+pub struct MountWait<'w> {
+    workspace: &'w Workspace,
+    /// When it began to wait.
+    since: Option<Instant>,
+}
+
+/// How many operations wait.
+#[derive(Debug, Default)]
+pub(super) struct MountWaits(AtomicUsize);
+
+impl Workspace {
+    /// For one operation.
+    pub fn mount_wait(&self) -> MountWait<'_> {
+        MountWait { workspace: self, since: None }
+    }
+
+    /// Whether the error may be gone soon.
+    fn is_of_lost_mount(&self, error: &Error) -> bool {
+        let roots = self.folders.roots();
+        let lost = |source: &io::Error| roots.iter().any(|root| is_lost(source, root.file_system()));
+        match error {
+            Error::FolderGone => roots.iter().any(|root| root.is_lost()),
+            Error::ReadFailed { source }
+            | Error::WriteFailed { source }
+            | Error::ListingFailed { source, .. } => lost(source),
+            _ => false,
+        }
+    }
+}
+
+impl MountWait<'_> {
+    /// Whether an operation that failed with `error` is to be tried again. Waits a moment before.
+    pub fn again(&mut self, error: &Error, control: &Control) -> bool {
+        // What may have changed something, or was answered in part, is not repeated.
+        if control.is_committing() || control.early().has_begun() || !self.workspace.is_of_lost_mount(error) {
+            return false;
+        }
+        let now = Instant::now();
+        let since = match self.since {
+            Some(since) => since,
+            None if self.workspace.mount_waits.0.fetch_add(1, Ordering::Relaxed) < WAITING => {
+                *self.since.insert(now)
+            }
+            None => {
+                self.workspace.mount_waits.0.fetch_sub(1, Ordering::Relaxed);
+                return false;
+            }
+        };
+        if now + PAUSE >= control.deadline() || now.duration_since(since) > LONGEST {
+            return false;
+        }
+        thread::sleep(PAUSE);
+        control.check().is_ok()
+    }
+}
+
+impl Drop for MountWait<'_> {
+    fn drop(&mut self) {
+        if self.since.is_some() {
+            self.workspace.mount_waits.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The content of files: reads and writes at positions, copies, flushes.
+#![allow(unsafe_code)] // A system call.
+
+use std::fs::File;
+use std::io::{self, Seek};
+use std::ops::Range;
+use std::os::windows::fs::FileExt as _;
+use std::os::windows::io::AsRawHandle;
+
+use windows_sys::Win32::Storage::FileSystem::FlushFileBuffers;
+
+use super::fd::AsFd;
+use super::io::{Errno, Result};
+
+/// Reads and writes at a position. They move the position of the handle, too, which nothing here relies on.
+pub(crate) trait FileExt {
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize>;
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<usize>;
+
+    fn read_exact_at(&self, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
+        while !buffer.is_empty() {
+            match self.read_at(buffer, at) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(len) => (buffer, at) = (&mut buffer[len..], at + len as u64),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn write_all_at(&self, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match self.write_at(bytes, at) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(len) => (bytes, at) = (&bytes[len..], at + len as u64),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FileExt for File {
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        self.seek_read(buffer, at)
+    }
+
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<usize> {
+        self.seek_write(bytes, at)
+    }
+}
+
+/// A position in a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SeekFrom {
+    Start(u64),
+    /// The first data from here on. The system knows no such search.
+    #[allow(dead_code)]
+    Data(u64),
+}
+
+/// Moves the position of a handle.
+pub(crate) fn seek(mut file: &File, to: SeekFrom) -> Result<u64> {
+    match to {
+        SeekFrom::Start(at) => file
+            .seek(io::SeekFrom::Start(at))
+            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+        SeekFrom::Data(_) => Err(Errno::NOSYS),
+    }
+}
+
+/// The system copies no ranges: the caller copies them.
+pub(crate) fn copy_range(_: &File, _: Range<usize>, _: &File) -> io::Result<usize> {
+    Ok(0)
+}
+
+/// Flushes a file.
+pub(crate) fn fdatasync(file: impl AsFd) -> Result<()> {
+    fsync(file)
+}
+
+/// Flushes a file. Of a folder it does nothing where the system refuses to: NTFS writes changes of names to its log itself,
+/// in their order, so that after a loss of power either the old or the new name is there.
+pub(crate) fn fsync(file: impl AsFd) -> Result<()> {
+    let file = file.as_fd();
+    // SAFETY: the handle is open.
+    if unsafe { FlushFileBuffers(file.as_raw_handle()) } != 0 {
+        return Ok(());
+    }
+    let errno = Errno::last();
+    let is_folder = || {
+        super::stat::attributes(file)
+            .is_ok_and(|now| super::stat::kind_of(now) == super::flags::FileType::Directory)
+    };
+    if is_folder() { Ok(()) } else { Err(errno) }
+}
+
+/// There are no leases: who has a file open for writing is not known.
+pub(crate) fn take_lease(_: &File) -> io::Result<()> {
+    Err(Errno::NOTSUP.into())
+}
+
+/// There are no leases.
+pub(crate) fn release_lease(_: &File) {}
+
+/// The system does not say.
+pub(crate) fn has_no_dirty_page(_: &File) -> bool {
+    false
+}

@@ -1,0 +1,31 @@
+//! Windows. The file system has the POSIX names that the other systems have, as far as they are used: by handles of folders,
+//! never by whole paths.
+
+pub(super) mod command;
+mod content;
+mod dir;
+pub(super) mod event;
+pub(super) mod fd;
+pub(super) mod features;
+mod flags;
+pub(super) mod fs;
+pub(super) mod io;
+mod locks;
+mod lookup;
+pub(super) mod map;
+pub(super) mod memory;
+pub(super) mod mounts;
+pub(super) mod names;
+pub(super) mod net;
+pub(super) mod param;
+pub(super) mod paths;
+pub(super) mod process;
+mod replace;
+pub(super) mod rights;
+pub(super) mod signal;
+mod standard_handles;
+mod stat;
+mod stdin;
+pub(super) mod stdio;
+#[cfg(test)]
+pub(super) mod testing;

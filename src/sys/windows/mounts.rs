@@ -1,0 +1,87 @@
+//! Volumes, which are the mounted file systems here.
+#![allow(unsafe_code)] // System calls.
+
+use std::os::windows::io::AsRawHandle;
+use std::ptr::null_mut;
+
+use windows_sys::Wdk::Storage::FileSystem::{FileFsDeviceInformation, NtQueryVolumeInformationFile};
+use windows_sys::Wdk::System::SystemServices::{FILE_FS_DEVICE_INFORMATION, FILE_REMOTE_DEVICE};
+use windows_sys::Win32::Storage::FileSystem::GetVolumeInformationByHandleW;
+use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
+use windows_sys::Win32::System::SystemServices::FILE_READ_ONLY_VOLUME;
+
+use super::fd::{AsFd, BorrowedFd};
+use super::io::checked;
+use crate::sys::fs::Mount;
+
+/// The most units that a name of a file system or a volume has, with the zero behind it.
+const NAME: usize = 261;
+
+/// Types have no numbers here. How they show writes of other programs is not known, so nothing that was read is kept without a
+/// look at the file.
+pub(crate) fn file_system_number(_: impl AsFd) -> u32 {
+    0
+}
+
+/// The volume that an open file or folder is on. The names of its type are those of Linux; what is on another machine is
+/// `smb3`. `None` if the system does not say.
+pub(crate) fn mount_of(file: impl AsFd) -> Option<Mount> {
+    let file = file.as_fd();
+    let (mut label, mut kind, mut flags) = ([0_u16; NAME], [0_u16; NAME], 0);
+    // SAFETY: the call writes at most `NAME` units to each of the two buffers, and one number.
+    let done = unsafe {
+        GetVolumeInformationByHandleW(
+            file.as_raw_handle(),
+            label.as_mut_ptr(),
+            NAME as u32,
+            null_mut(),
+            null_mut(),
+            &raw mut flags,
+            kind.as_mut_ptr(),
+            NAME as u32,
+        )
+    };
+    if done == 0 {
+        return None;
+    }
+    let kind = if is_remote(file) { "smb3".into() } else { kind_of(&text(&kind)) };
+    let options = if flags & FILE_READ_ONLY_VOLUME != 0 { "ro" } else { "rw" };
+    Some(Mount { kind, source: text(&label), options: options.into() })
+}
+
+/// Whether the file is on another machine.
+fn is_remote(file: BorrowedFd) -> bool {
+    let (mut info, mut status) = (FILE_FS_DEVICE_INFORMATION::default(), IO_STATUS_BLOCK::default());
+    let len = size_of_val(&info) as u32;
+    // SAFETY: the call writes at most `len` bytes to the struct, which belongs to the class, and the status.
+    let done = unsafe {
+        let at = (&raw mut info).cast();
+        NtQueryVolumeInformationFile(file.as_raw_handle(), &raw mut status, at, len, FileFsDeviceInformation)
+    };
+    checked(done).is_ok() && info.Characteristics & FILE_REMOTE_DEVICE != 0
+}
+
+/// What Linux calls a type.
+fn kind_of(name: &str) -> String {
+    match name {
+        "FAT" | "FAT32" => "vfat".into(),
+        name => name.to_ascii_lowercase(),
+    }
+}
+
+/// The units up to the first zero.
+fn text(units: &[u16]) -> String {
+    let len = units.iter().position(|&unit| unit == 0).unwrap_or(units.len());
+    String::from_utf16_lossy(&units[..len])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_have_the_names_of_linux() {
+        assert_eq!(["FAT32", "NTFS", "exFAT"].map(kind_of), ["vfat", "ntfs", "exfat"]);
+        assert_eq!((text(&[97, 98, 0, 99]), text(&[97])), ("ab".into(), "a".into()));
+    }
+}

@@ -1,0 +1,202 @@
+//! Renames and removes entries by the handles of their folders.
+//!
+//! Where the file system can, as POSIX says: the name has the new file at once, and a name that is removed is gone at once,
+//! while programs that have the old file open keep it. Where it cannot (FAT, some network file systems, wine 8):
+//!
+//! - A file that programs have open is set aside before the new one gets its name. For a moment, the name is of no file.
+//!   If the process dies then, the old content is in a file with the name of the new file before, and [`ASIDE`] behind it.
+//! - A removed name stays until the last handle of the file is closed; nobody can open it any more.
+#![allow(unsafe_code)] // System calls.
+
+use std::os::windows::io::AsRawHandle;
+use std::thread;
+use std::time::Duration;
+
+use windows_sys::Wdk::Storage::FileSystem::{
+    FILE_DISPOSITION_DELETE, FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE, FILE_DISPOSITION_INFORMATION,
+    FILE_DISPOSITION_INFORMATION_EX, FILE_DISPOSITION_POSIX_SEMANTICS, FILE_INFORMATION_CLASS,
+    FILE_RENAME_IGNORE_READONLY_ATTRIBUTE, FILE_RENAME_INFORMATION, FILE_RENAME_POSIX_SEMANTICS,
+    FILE_RENAME_REPLACE_IF_EXISTS, FileDispositionInformation, FileDispositionInformationEx,
+    FileRenameInformation, FileRenameInformationEx, NtSetInformationFile,
+};
+use windows_sys::Win32::Foundation::{
+    NTSTATUS, STATUS_INVALID_DEVICE_REQUEST, STATUS_INVALID_INFO_CLASS, STATUS_INVALID_PARAMETER,
+    STATUS_NOT_IMPLEMENTED, STATUS_NOT_SUPPORTED,
+};
+use windows_sys::Win32::Storage::FileSystem::{DELETE, FILE_ATTRIBUTE_READONLY, FILE_WRITE_ATTRIBUTES};
+use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
+
+use super::fd::{AsFd, BorrowedFd, OwnedFd};
+use super::flags::{AtFlags, FileType, RenameFlags};
+use super::io::{Errno, Result, checked};
+use super::lookup::Open;
+use super::names::{Arg, units_of_name};
+use super::stat::{attributes, kind_of, set_attributes};
+
+/// What is behind the name of a file that was set aside.
+const ASIDE: &str = "-old";
+
+/// How often a rename is tried while another program has one of the files open without sharing it: programs that look for
+/// viruses or make an index do so for a moment.
+const TRIES: u32 = 8;
+
+/// The time until the second try; each further one takes twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(4);
+
+/// Renames an entry. What has the new name is replaced.
+pub(crate) fn renameat(from: impl AsFd, old: impl Arg, to: impl AsFd, new: impl Arg) -> Result<()> {
+    let (old, new) = (units_of_name(&old)?, units_of_name(&new)?);
+    let place = (to.as_fd(), new.as_slice());
+    patiently(|| {
+        let entry = to_change(from.as_fd(), &old)?;
+        let flags = FILE_RENAME_REPLACE_IF_EXISTS
+            | FILE_RENAME_POSIX_SEMANTICS
+            | FILE_RENAME_IGNORE_READONLY_ATTRIBUTE;
+        match rename(entry.as_fd(), place, FileRenameInformationEx, flags) {
+            status if is_unknown(status) => {}
+            status => return checked(status),
+        }
+        match checked(rename(entry.as_fd(), place, FileRenameInformation, 1)) {
+            // Somebody has it open.
+            Err(Errno::ACCESS) => replace_open(entry.as_fd(), &old, place),
+            renamed => renamed,
+        }
+    })
+}
+
+/// Renames an entry. With NOREPLACE, EEXIST if something has the new name in any case, unless it is the entry itself.
+pub(crate) fn renameat_with(
+    from: impl AsFd,
+    old: impl Arg,
+    to: impl AsFd,
+    new: impl Arg,
+    flags: RenameFlags,
+) -> Result<()> {
+    if !flags.contains(RenameFlags::NOREPLACE) {
+        return renameat(from, old, to, new);
+    }
+    let (old, new) = (units_of_name(&old)?, units_of_name(&new)?);
+    patiently(|| {
+        let entry = to_change(from.as_fd(), &old)?;
+        checked(rename(entry.as_fd(), (to.as_fd(), &new), FileRenameInformation, 0))
+    })
+}
+
+/// A second name is not given: every file system here knows renames that replace nothing.
+pub(crate) fn linkat(_: impl AsFd, _: impl Arg, _: impl AsFd, _: impl Arg, _: AtFlags) -> Result<()> {
+    Err(Errno::NOSYS)
+}
+
+/// Removes a file or a link; with REMOVEDIR, an empty folder.
+pub(crate) fn unlinkat(dir: impl AsFd, name: impl Arg, flags: AtFlags) -> Result<()> {
+    let units = units_of_name(&name)?;
+    patiently(|| {
+        let entry = to_change(dir.as_fd(), &units)?;
+        let is_folder = kind_of(attributes(entry.as_fd())?) == FileType::Directory;
+        match (is_folder, flags.contains(AtFlags::REMOVEDIR)) {
+            (true, false) => Err(Errno::ISDIR),
+            (false, true) => Err(Errno::NOTDIR),
+            _ => remove(dir.as_fd(), &units, entry.as_fd()),
+        }
+    })
+}
+
+/// Repeats `work` while another program has a file open without sharing it.
+fn patiently(work: impl Fn() -> Result<()>) -> Result<()> {
+    let mut pause = FIRST_PAUSE;
+    for _ in 1..TRIES {
+        match work() {
+            Err(Errno::AGAIN) => thread::sleep(pause),
+            done => return done,
+        }
+        pause *= 2;
+    }
+    work()
+}
+
+/// Opens an entry to rename or to remove it.
+fn to_change(dir: BorrowedFd, units: &[u16]) -> Result<OwnedFd> {
+    match units {
+        // The folder itself.
+        [] => Err(Errno::INVAL),
+        units => Open::existing(DELETE).at(dir, units),
+    }
+}
+
+/// Renames an open entry to the name with these units in a folder.
+fn rename(
+    entry: BorrowedFd,
+    to: (BorrowedFd, &[u16]),
+    class: FILE_INFORMATION_CLASS,
+    flags: u32,
+) -> NTSTATUS {
+    const NAME: usize = std::mem::offset_of!(FILE_RENAME_INFORMATION, FileName);
+    let (folder, name) = to;
+    let len = NAME + size_of_val(name);
+    // Of 8 bytes each, for the alignment of the struct, and with room for all of it.
+    let mut buffer = vec![0_u64; len.max(size_of::<FILE_RENAME_INFORMATION>()).div_ceil(8)];
+    let at = buffer.as_mut_ptr();
+    // SAFETY: the buffer has room for the struct and for the name behind its head, and is aligned.
+    unsafe {
+        let info = &mut *at.cast::<FILE_RENAME_INFORMATION>();
+        info.Anonymous.Flags = flags;
+        info.RootDirectory = folder.as_raw_handle();
+        info.FileNameLength = size_of_val(name) as u32;
+        at.cast::<u8>().add(NAME).cast::<u16>().copy_from_nonoverlapping(name.as_ptr(), name.len());
+    }
+    set(entry, class, at.cast(), size_of_val(&*buffer))
+}
+
+fn set(entry: BorrowedFd, class: FILE_INFORMATION_CLASS, info: *const u8, len: usize) -> NTSTATUS {
+    let mut status = IO_STATUS_BLOCK::default();
+    // SAFETY: all callers have `len` bytes at `info`, a struct that belongs to the class. The call only reads them.
+    unsafe { NtSetInformationFile(entry.as_raw_handle(), &raw mut status, info.cast(), len as u32, class) }
+}
+
+/// Whether the file system does not know what it was asked for.
+fn is_unknown(status: NTSTATUS) -> bool {
+    matches!(
+        status,
+        STATUS_INVALID_INFO_CLASS
+            | STATUS_INVALID_PARAMETER
+            | STATUS_INVALID_DEVICE_REQUEST
+            | STATUS_NOT_IMPLEMENTED
+            | STATUS_NOT_SUPPORTED
+    )
+}
+
+/// Replaces a file that programs have open, as the module says.
+fn replace_open(entry: BorrowedFd, old: &[u16], place: (BorrowedFd, &[u16])) -> Result<()> {
+    let (folder, name) = place;
+    let replaced = to_change(folder, name)?;
+    let aside: Vec<u16> = old.iter().copied().chain(ASIDE.encode_utf16()).collect();
+    let plainly = |file: BorrowedFd, to| checked(rename(file, to, FileRenameInformation, 0));
+    plainly(replaced.as_fd(), (folder, &aside))?;
+    plainly(entry, place).inspect_err(|_| {
+        let _ = plainly(replaced.as_fd(), place);
+    })?;
+    // The change is in place. What cannot be removed, as a program has it mapped, gets the name that has become free: it is one
+    // that is removed later.
+    let _ = remove(folder, &aside, replaced.as_fd()).or_else(|_| plainly(replaced.as_fd(), (folder, old)));
+    Ok(())
+}
+
+/// Removes an open entry, whose name in `dir` has these units.
+fn remove(dir: BorrowedFd, units: &[u16], entry: BorrowedFd) -> Result<()> {
+    let flags = FILE_DISPOSITION_DELETE
+        | FILE_DISPOSITION_POSIX_SEMANTICS
+        | FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE;
+    let info = FILE_DISPOSITION_INFORMATION_EX { Flags: flags };
+    let at = (&raw const info).cast();
+    match set(entry, FileDispositionInformationEx, at, size_of_val(&info)) {
+        status if is_unknown(status) => {}
+        status => return checked(status),
+    }
+    let now = attributes(entry)?;
+    if now & FILE_ATTRIBUTE_READONLY != 0 {
+        let writable = Open::existing(FILE_WRITE_ATTRIBUTES).at(dir, units)?;
+        set_attributes(writable.as_fd(), now & !FILE_ATTRIBUTE_READONLY)?;
+    }
+    let info = FILE_DISPOSITION_INFORMATION { DeleteFile: true };
+    checked(set(entry, FileDispositionInformation, (&raw const info).cast(), size_of_val(&info)))
+}

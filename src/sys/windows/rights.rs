@@ -1,0 +1,173 @@
+//! Who may do what with a file. The system has no owners, groups and modes as POSIX has them: here all files count as the
+//! user's, and the calls for owners and extended attributes fail. What stands in their place, the access list, is copied as
+//! a whole.
+#![allow(unsafe_code)] // System calls.
+
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::windows::io::AsRawHandle;
+
+use windows_sys::Win32::Foundation::ERROR_INSUFFICIENT_BUFFER;
+use windows_sys::Win32::Security::{
+    DACL_SECURITY_INFORMATION, GetKernelObjectSecurity, GetSecurityDescriptorControl,
+    PROTECTED_DACL_SECURITY_INFORMATION, SE_DACL_AUTO_INHERIT_REQ, SE_DACL_AUTO_INHERITED, SE_DACL_PROTECTED,
+    SetKernelObjectSecurity, SetSecurityDescriptorControl, UNPROTECTED_DACL_SECURITY_INFORMATION,
+};
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ATTRIBUTE_HIDDEN, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_NOT_CONTENT_INDEXED, FILE_ATTRIBUTE_SYSTEM,
+    FILE_BASIC_INFO, FileBasicInfo,
+};
+
+use super::fd::AsFd;
+use super::flags::Mode;
+use super::io::{Errno, Result};
+use super::names::Arg;
+use super::stat::{query, set_basic};
+
+/// The attributes that a file keeps when it is replaced. The read-only attribute is in its mode.
+const KEPT: u32 = FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED;
+
+/// Copies the access list of `old` to `new`, its time of creation, and its attributes: hidden, system, not indexed. Streams
+/// beside the content are not copied.
+pub(crate) fn copy_system_attributes(old: &File, new: &File) -> io::Result<()> {
+    let mut list = access_list(old)?;
+    if access_list(new)? != list {
+        set_access_list(new, &mut list)?;
+    }
+    let (of_old, of_new): (FILE_BASIC_INFO, FILE_BASIC_INFO) =
+        (query(old.as_fd(), FileBasicInfo)?, query(new.as_fd(), FileBasicInfo)?);
+    let attributes = of_new.FileAttributes & !KEPT | of_old.FileAttributes & KEPT;
+    let info = FILE_BASIC_INFO {
+        CreationTime: of_old.CreationTime,
+        FileAttributes: if attributes == 0 { FILE_ATTRIBUTE_NORMAL } else { attributes },
+        ..FILE_BASIC_INFO::default()
+    };
+    Ok(set_basic(new.as_fd(), &info)?)
+}
+
+/// The security descriptor of a file with its access list alone, in the form that has no pointers. It is made of units of 4
+/// bytes, for its alignment.
+fn access_list(file: &File) -> Result<Vec<u32>> {
+    let mut bytes = 512_u32;
+    loop {
+        let mut list = vec![0_u32; bytes.div_ceil(4) as usize];
+        let size = size_of_val(&*list) as u32;
+        // SAFETY: the call writes at most `size` bytes, which the vector has, and one number.
+        let done = unsafe {
+            let (at, needed) = (list.as_mut_ptr().cast(), &raw mut bytes);
+            GetKernelObjectSecurity(file.as_raw_handle(), DACL_SECURITY_INFORMATION, at, size, needed)
+        };
+        if done != 0 {
+            list.truncate(bytes.div_ceil(4) as usize);
+            return Ok(list);
+        }
+        match Errno::last() {
+            errno if errno.raw_os_error() == ERROR_INSUFFICIENT_BUFFER.cast_signed() && size < bytes => {}
+            errno => return Err(errno),
+        }
+    }
+}
+
+/// Sets an access list that [`access_list`] has returned. Entries that were inherited stay so, and a list that inherits nothing
+/// stays so, too.
+fn set_access_list(file: &File, list: &mut [u32]) -> Result<()> {
+    let at = list.as_mut_ptr().cast();
+    let (mut control, mut revision) = (0, 0);
+    // SAFETY: the descriptor is whole, and nothing else uses it. The first call writes two numbers, the second one changes bits of
+    // the descriptor, the third one reads it.
+    let done = unsafe {
+        GetSecurityDescriptorControl(at, &raw mut control, &raw mut revision);
+        if control & SE_DACL_AUTO_INHERITED != 0 {
+            SetSecurityDescriptorControl(at, SE_DACL_AUTO_INHERIT_REQ, SE_DACL_AUTO_INHERIT_REQ);
+        }
+        let inherits = match control & SE_DACL_PROTECTED {
+            0 => UNPROTECTED_DACL_SECURITY_INFORMATION,
+            _ => PROTECTED_DACL_SECURITY_INFORMATION,
+        };
+        SetKernelObjectSecurity(file.as_raw_handle(), DACL_SECURITY_INFORMATION | inherits, at)
+    };
+    if done == 0 { Err(Errno::last()) } else { Ok(()) }
+}
+
+/// The number of a user. There is one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Uid;
+
+impl Uid {
+    pub(crate) fn from_raw(_: u32) -> Uid {
+        Uid
+    }
+
+    pub(crate) fn as_raw(self) -> u32 {
+        0
+    }
+
+    /// Nobody has rights that the access lists do not give.
+    pub(crate) fn is_root(self) -> bool {
+        false
+    }
+}
+
+/// The number of a group. There is one.
+pub(crate) type Gid = Uid;
+
+/// The user of this process.
+pub(crate) fn geteuid() -> Uid {
+    Uid
+}
+
+/// There is no mask: new files get the rights that their folder gives.
+pub(crate) fn umask(_: Mode) -> Mode {
+    Mode::empty()
+}
+
+/// Folders get the rights that the folder above gives.
+pub(crate) trait DirBuilderExt {
+    fn mode(&mut self, _: u32) -> &mut Self;
+}
+
+impl DirBuilderExt for DirBuilder {
+    fn mode(&mut self, _: u32) -> &mut DirBuilder {
+        self
+    }
+}
+
+/// How an extended attribute is set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct XattrFlags;
+
+impl XattrFlags {
+    pub(crate) fn empty() -> XattrFlags {
+        XattrFlags
+    }
+}
+
+/// The space that a call may fill: none of them does here.
+pub(crate) fn spare_capacity(_: &mut Vec<u8>) -> [u8; 0] {
+    []
+}
+
+/// There are no owners.
+pub(crate) fn fchown(_: impl AsFd, _: Option<Uid>, _: Option<Gid>) -> Result<()> {
+    Err(Errno::NOTSUP)
+}
+
+/// There are no extended attributes of this kind.
+pub(crate) fn fgetxattr(_: impl AsFd, _: impl Arg, _: impl Sized) -> Result<usize> {
+    Err(Errno::NOTSUP)
+}
+
+/// There are no extended attributes of this kind.
+pub(crate) fn flistxattr(_: impl AsFd, _: impl Sized) -> Result<usize> {
+    Err(Errno::NOTSUP)
+}
+
+/// There are no extended attributes of this kind.
+pub(crate) fn fremovexattr(_: impl AsFd, _: impl Arg) -> Result<()> {
+    Err(Errno::NOTSUP)
+}
+
+/// There are no extended attributes of this kind.
+pub(crate) fn fsetxattr(_: impl AsFd, _: impl Arg, _: &[u8], _: XattrFlags) -> Result<()> {
+    Err(Errno::NOTSUP)
+}

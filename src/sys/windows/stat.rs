@@ -1,0 +1,206 @@
+//! What entries are: kind, size, times, identity.
+#![allow(unsafe_code)] // System calls.
+
+use std::os::windows::io::AsRawHandle;
+
+use windows_sys::Win32::Storage::FileSystem::{
+    BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_READONLY,
+    FILE_ATTRIBUTE_REPARSE_POINT, FILE_ATTRIBUTE_TAG_INFO, FILE_BASIC_INFO, FILE_FLAG_OPEN_REPARSE_POINT,
+    FILE_INFO_BY_HANDLE_CLASS, FILE_READ_ATTRIBUTES, FILE_STANDARD_INFO, FileAttributeTagInfo, FileBasicInfo,
+    FileStandardInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, SetFileInformationByHandle,
+};
+
+use super::fd::{AsFd, BorrowedFd};
+use super::flags::{AtFlags, FileType, Mode};
+use super::io::{Errno, Result};
+use super::lookup::{Open, open_path};
+use super::names::{Arg, units_of_name};
+use crate::sys::fs::{EntryFacts, milliseconds};
+
+/// 100 ns from 1601, the start of the system's times, to 1970.
+const TICKS_TO_1970: i64 = 116_444_736_000_000_000;
+const TICKS_A_SECOND: i64 = 10_000_000;
+
+/// What stat(2) tells. The device is the number of the volume, the inode that of the file in it. All files count as the user's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stat {
+    pub(crate) st_dev: u64,
+    pub(crate) st_ino: u64,
+    /// The kind, and 0666 or, if it has the read-only attribute, 0444; of a folder 0777.
+    pub(crate) st_mode: u32,
+    pub(crate) st_nlink: u64,
+    pub(crate) st_uid: u32,
+    pub(crate) st_gid: u32,
+    pub(crate) st_size: i64,
+    pub(crate) st_mtime: i64,
+    pub(crate) st_mtime_nsec: i64,
+    /// The time of the last change of content or attributes.
+    pub(crate) st_ctime: i64,
+    pub(crate) st_ctime_nsec: i64,
+}
+
+/// Seconds and nanoseconds since 1970.
+fn time(ticks: i64) -> (i64, i64) {
+    let since = ticks.saturating_sub(TICKS_TO_1970);
+    (since.div_euclid(TICKS_A_SECOND), since.rem_euclid(TICKS_A_SECOND) * 100)
+}
+
+/// The mode of an entry with these attributes.
+fn mode_of(attributes: u32) -> u32 {
+    let has = |attribute| attributes & attribute != 0;
+    match () {
+        () if has(FILE_ATTRIBUTE_REPARSE_POINT) => FileType::Symlink.bits() | 0o777,
+        () if has(FILE_ATTRIBUTE_DIRECTORY) => FileType::Directory.bits() | 0o777,
+        () if has(FILE_ATTRIBUTE_READONLY) => FileType::RegularFile.bits() | 0o444,
+        () => FileType::RegularFile.bits() | 0o666,
+    }
+}
+
+/// Asks for a struct of information about an open file.
+pub(super) fn query<T: Default>(file: BorrowedFd, class: FILE_INFO_BY_HANDLE_CLASS) -> Result<T> {
+    let mut info = T::default();
+    // SAFETY: the call writes at most the struct's size, and the struct belongs to the class, whose values are valid for its fields.
+    let done = unsafe {
+        let at = (&raw mut info).cast();
+        GetFileInformationByHandleEx(file.as_raw_handle(), class, at, size_of::<T>() as u32)
+    };
+    if done == 0 { Err(Errno::last()) } else { Ok(info) }
+}
+
+/// The attributes of an open entry.
+pub(super) fn attributes(file: BorrowedFd) -> Result<u32> {
+    query::<FILE_ATTRIBUTE_TAG_INFO>(file, FileAttributeTagInfo).map(|info| info.FileAttributes)
+}
+
+/// The kind of an entry of a folder by its attributes there.
+pub(super) fn kind_of(attributes: u32) -> FileType {
+    super::flags::file_type(mode_of(attributes))
+}
+
+/// Two answers of the system on one file. A file that goes when its last handle is closed has no links any more.
+fn facts(file: BorrowedFd) -> Result<(BY_HANDLE_FILE_INFORMATION, FILE_BASIC_INFO)> {
+    let mut info = BY_HANDLE_FILE_INFORMATION::default();
+    // SAFETY: the call fills the struct, whose fields are numbers.
+    if unsafe { GetFileInformationByHandle(file.as_raw_handle(), &raw mut info) } == 0 {
+        return Err(Errno::last());
+    }
+    if query::<FILE_STANDARD_INFO>(file, FileStandardInfo)?.DeletePending {
+        info.nNumberOfLinks = 0;
+    }
+    Ok((info, query(file, FileBasicInfo)?))
+}
+
+fn joined(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// The state of an open entry.
+pub(crate) fn fstat(file: impl AsFd) -> Result<Stat> {
+    let (info, basic) = facts(file.as_fd())?;
+    let ((st_mtime, st_mtime_nsec), (st_ctime, st_ctime_nsec)) =
+        (time(basic.LastWriteTime), time(basic.ChangeTime));
+    Ok(Stat {
+        st_dev: info.dwVolumeSerialNumber.into(),
+        st_ino: joined(info.nFileIndexHigh, info.nFileIndexLow),
+        st_mode: mode_of(info.dwFileAttributes),
+        st_nlink: info.nNumberOfLinks.into(),
+        st_uid: 0,
+        st_gid: 0,
+        st_size: joined(info.nFileSizeHigh, info.nFileSizeLow).cast_signed(),
+        st_mtime,
+        st_mtime_nsec,
+        st_ctime,
+        st_ctime_nsec,
+    })
+}
+
+/// The state of the entry `name` of a folder; of a link, its own.
+pub(crate) fn statat(dir: impl AsFd, name: impl Arg, _: AtFlags) -> Result<Stat> {
+    fstat(Open::existing(0).at(dir.as_fd(), &units_of_name(&name)?)?)
+}
+
+/// The state of what is at `path`, links followed.
+pub(crate) fn stat(path: impl Arg) -> Result<Stat> {
+    fstat(open_path(path, FILE_READ_ATTRIBUTES, 0)?)
+}
+
+/// The state of what is at `path`; of a link, its own.
+pub(crate) fn lstat(path: impl Arg) -> Result<Stat> {
+    fstat(open_path(path, FILE_READ_ATTRIBUTES, FILE_FLAG_OPEN_REPARSE_POINT)?)
+}
+
+/// What the entry `name` of a folder is; of a link, the link itself.
+pub(crate) fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts> {
+    let entry = Open::existing(0).at(dir.as_fd(), &units_of_name(&name)?)?;
+    let (info, basic) = facts(entry.as_fd())?;
+    let rounded = |ticks| {
+        let (seconds, nanoseconds) = time(ticks);
+        milliseconds(seconds, u32::try_from(nanoseconds).unwrap_or(0))
+    };
+    Ok(EntryFacts {
+        mode: mode_of(info.dwFileAttributes),
+        size: joined(info.nFileSizeHigh, info.nFileSizeLow),
+        created_ms: (basic.CreationTime != 0).then(|| rounded(basic.CreationTime)),
+        modified_ms: rounded(basic.LastWriteTime),
+        accessed_ms: rounded(basic.LastAccessTime),
+    })
+}
+
+/// A time that is set: seconds and nanoseconds since 1970.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timespec {
+    pub(crate) tv_sec: i64,
+    pub(crate) tv_nsec: i64,
+}
+
+/// Instead of nanoseconds: the time stays.
+pub(crate) const UTIME_OMIT: i64 = -1;
+
+/// The times that are set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timestamps {
+    pub(crate) last_access: Timespec,
+    pub(crate) last_modification: Timespec,
+}
+
+/// Sets times, in steps of 100 ns.
+pub(crate) fn futimens(file: impl AsFd, times: &Timestamps) -> Result<()> {
+    let ticks = |time: Timespec| match time.tv_nsec {
+        UTIME_OMIT => 0,
+        nanoseconds => time.tv_sec * TICKS_A_SECOND + nanoseconds / 100 + TICKS_TO_1970,
+    };
+    let info = FILE_BASIC_INFO {
+        LastAccessTime: ticks(times.last_access),
+        LastWriteTime: ticks(times.last_modification),
+        ..FILE_BASIC_INFO::default()
+    };
+    set_basic(file.as_fd(), &info)
+}
+
+/// Sets the read-only attribute of a file that its owner may not write, or takes it away.
+pub(crate) fn fchmod(file: impl AsFd, mode: Mode) -> Result<()> {
+    let file = file.as_fd();
+    let now = attributes(file)?;
+    let wanted = match mode.contains(Mode::WUSR) {
+        true => now & !FILE_ATTRIBUTE_READONLY,
+        false => now | FILE_ATTRIBUTE_READONLY,
+    };
+    if now == wanted { Ok(()) } else { set_attributes(file, wanted) }
+}
+
+/// Sets all attributes.
+pub(super) fn set_attributes(file: BorrowedFd, attributes: u32) -> Result<()> {
+    // None at all would mean that they stay.
+    let attributes = if attributes == 0 { FILE_ATTRIBUTE_NORMAL } else { attributes };
+    set_basic(file, &FILE_BASIC_INFO { FileAttributes: attributes, ..FILE_BASIC_INFO::default() })
+}
+
+/// What is 0 stays as it is.
+pub(super) fn set_basic(file: BorrowedFd, info: &FILE_BASIC_INFO) -> Result<()> {
+    // SAFETY: the call reads the struct, which belongs to the class.
+    let done = unsafe {
+        let at = (&raw const *info).cast();
+        SetFileInformationByHandle(file.as_raw_handle(), FileBasicInfo, at, size_of_val(info) as u32)
+    };
+    if done == 0 { Err(Errno::last()) } else { Ok(()) }
+}

@@ -1,0 +1,217 @@
+//! Accepts connections, and serves them with hyper: those of clients, and those of the admin port.
+
+use std::convert::Infallible;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::header::{CONNECTION, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+
+use super::Server;
+use super::admin_site::AdminSite;
+use super::body::AnswerBody;
+use super::response::Unheard;
+use crate::protocol::BLOCK;
+use crate::transport::net::rate_limit::RateLimit;
+use crate::transport::net::traffic::TRAFFIC;
+use crate::transport::net::wire::{Client, Wire};
+use crate::transport::net::write_timeout::WriteTimeout;
+
+/// Longest time in which a client reads nothing of its answer.
+const TAKE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Bytes that hyper buffers per connection, for reading and for writing. A little less than a block, so that
+/// only one block of an answer waits to be written.
+const BUFFER: usize = BLOCK - 1024;
+
+/// How long a connection without a request stays open when the server stops: a request that was sent before its client
+/// could see the end is answered.
+const LAST_REQUEST: Duration = Duration::from_millis(50);
+
+/// What a listener serves.
+#[derive(Debug, Clone)]
+pub(super) enum Site {
+    /// The protocols.
+    Clients(Arc<Server>),
+    /// The pages of the admin port.
+    Admin(Arc<AdminSite>),
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Listener {
+    listener: TcpListener,
+    site: Site,
+    limit: Arc<Semaphore>,
+    head_timeout: Duration,
+}
+
+/// The open connections of a listener.
+#[derive(Debug)]
+pub(super) struct Connections {
+    open: JoinSet<()>,
+    stop: watch::Sender<bool>,
+}
+
+impl Default for Connections {
+    fn default() -> Connections {
+        Connections { open: JoinSet::new(), stop: watch::Sender::new(false) }
+    }
+}
+
+impl Connections {
+    /// Closes those without a request soon, the others after their answer.
+    pub(super) fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    pub(super) async fn all_closed(&mut self) {
+        while self.open.join_next().await.is_some() {}
+    }
+}
+
+impl Listener {
+    /// For at most `connections` at once. `head_timeout`: the longest time between two requests of a connection, and for
+    /// the head of one.
+    pub(super) fn new(
+        listener: TcpListener,
+        site: Site,
+        connections: usize,
+        head_timeout: Duration,
+    ) -> Listener {
+        Listener { listener, site, limit: Arc::new(Semaphore::new(connections)), head_timeout }
+    }
+
+    /// Accepts connections until it is dropped.
+    pub(super) async fn accept(&self, connections: &mut Connections) -> Infallible {
+        loop {
+            let next = async {
+                let permit = self.limit.clone().acquire_owned().await.ok();
+                (self.listener.accept().await, permit)
+            };
+            tokio::select! {
+                biased;
+                next = next => match next {
+                    (Ok((stream, _)), permit) => self.serve(stream, permit, connections),
+                    // No descriptors are left, or the client has disconnected: the next connection may succeed.
+                    (Err(error), _) => {
+                        tracing::warn!("cannot accept a connection: {error}");
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                    }
+                },
+                Some(_) = connections.open.join_next(), if !connections.open.is_empty() => {}
+            }
+        }
+    }
+
+    /// Accepts the connections that the system has established already, and no more. If they were left, the system would
+    /// reset them, perhaps with a request on the way.
+    pub(super) fn close(self, connections: &mut Connections) {
+        let Listener { listener, site, limit, head_timeout } = self;
+        let Ok(listener) = listener.into_std() else { return };
+        while let Ok(permit) = limit.clone().try_acquire_owned() {
+            let Ok((stream, _)) = listener.accept() else { return };
+            let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
+            let Ok(stream) = stream else { continue };
+            spawn(&site, stream, head_timeout, Some(permit), connections);
+        }
+    }
+
+    fn serve(&self, stream: TcpStream, permit: Option<OwnedSemaphorePermit>, connections: &mut Connections) {
+        spawn(&self.site, stream, self.head_timeout, permit, connections);
+    }
+}
+
+fn spawn(
+    site: &Site,
+    stream: TcpStream,
+    head_timeout: Duration,
+    permit: Option<OwnedSemaphorePermit>,
+    connections: &mut Connections,
+) {
+    let connection = connection(site.clone(), stream, head_timeout, connections.stop.subscribe());
+    connections.open.spawn(async move {
+        let _permit = permit;
+        connection.await;
+    });
+}
+
+impl Site {
+    async fn respond(
+        &self,
+        request: Request<Incoming>,
+        limit: RateLimit,
+        client: &Arc<Client>,
+    ) -> io::Result<Response<AnswerBody>> {
+        match self {
+            Site::Clients(server) => {
+                let mut response = server.respond(request, limit, client).await?;
+                if server.draining.has_begun() {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                Ok(response)
+            }
+            Site::Admin(site) => Ok(site.respond(request)),
+        }
+    }
+
+    /// The requests that a connection may send.
+    fn rate_limit(&self) -> RateLimit {
+        match self {
+            Site::Clients(server) => RateLimit::new(server.shared.rate_limit),
+            Site::Admin(_) => RateLimit::new(None),
+        }
+    }
+}
+
+async fn connection(
+    site: Site,
+    stream: TcpStream,
+    head_timeout: Duration,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let _ = stream.set_nodelay(true);
+    let _open = matches!(site, Site::Clients(_)).then(|| TRAFFIC.connection());
+    let unread = Arc::new(AtomicBool::new(false));
+    let limit = site.rate_limit();
+    let (wire, client) = Wire::new(stream);
+    let service = service_fn(|request| {
+        let (site, client, unread) = (&site, &client, &unread);
+        let limit = limit.clone();
+        async move {
+            let response = site.respond(request, limit, client).await?;
+            unread.store(response.extensions().get::<Unheard>().is_some(), Ordering::Relaxed);
+            Ok::<_, io::Error>(response)
+        }
+    });
+    let mut http = hyper::server::conn::http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(head_timeout).max_buf_size(BUFFER);
+    // A client that ends only its sending may still wait for its answer; `Client::gone` tells the difference.
+    http.half_close(true);
+    let stream = TokioIo::new(WriteTimeout::new(wire, TAKE_TIMEOUT, unread.clone()));
+    let mut served = pin!(http.serve_connection(stream, service));
+    let stop = async {
+        drop(stopping.wait_for(|stopping| *stopping).await);
+        tokio::time::sleep(LAST_REQUEST).await;
+    };
+    let result = tokio::select! {
+        biased;
+        result = &mut served => result,
+        () = stop => {
+            served.as_mut().graceful_shutdown();
+            served.await
+        }
+    };
+    if let Err(error) = result {
+        tracing::debug!("connection ended: {error}");
+    }
+}
