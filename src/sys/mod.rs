@@ -275,9 +275,10 @@ pub(crate) mod stdio {
     #[cfg(windows)]
     pub(crate) use super::windows::command::{dup2_stderr, dup2_stdin, dup2_stdout};
     #[cfg(windows)]
+    pub(crate) use super::windows::stdin::{read_input, start_input, wait_for_input};
+    #[cfg(windows)]
     pub(crate) use super::windows::stdio::{
-        grow_output, read_input, start_input, stderr, stdin, wait_for_input, write_error,
-        write_error_if_ready, write_output,
+        grow_output, stderr, stdin, write_error, write_error_if_ready, write_output,
     };
 
     /// How a wait for standard input ended.

@@ -91,8 +91,8 @@ pub(crate) fn fsync(file: impl AsFd) -> Result<()> {
     }
     let errno = Errno::last();
     let is_folder = || {
-        super::stat::attributes(file)
-            .is_ok_and(|now| super::stat::kind_of(now) == super::flags::FileType::Directory)
+        super::file_info::attributes(file)
+            .is_ok_and(|now| super::file_info::kind_of(now) == super::flags::FileType::Directory)
     };
     if is_folder() { Ok(()) } else { Err(errno) }
 }

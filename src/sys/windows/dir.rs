@@ -15,10 +15,10 @@ use windows_sys::Win32::Storage::FileSystem::{FILE_LIST_DIRECTORY, SYNCHRONIZE};
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
 use super::fd::{AsFd, OwnedFd};
+use super::file_info::kind_of;
 use super::flags::FileType;
 use super::io::{Errno, Result, checked};
 use super::lookup::Open;
-use super::stat::kind_of;
 
 /// Bytes read at once.
 const BUFFER: usize = 32 * 1024;

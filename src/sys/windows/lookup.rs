@@ -27,10 +27,10 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
 use super::fd::{AsFd, BorrowedFd, OwnedFd};
+use super::file_info::attributes;
 use super::flags::{Access, AtFlags, Mode, OFlags};
 use super::io::{Errno, Result, checked};
 use super::names::{Arg, units_of_name};
-use super::stat::attributes;
 
 /// Every handle lets others do everything meanwhile.
 pub(super) const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;

@@ -7,6 +7,7 @@ mod dir;
 pub(super) mod event;
 pub(super) mod fd;
 pub(super) mod features;
+mod file_info;
 mod flags;
 pub(super) mod fs;
 pub(super) mod io;
@@ -23,9 +24,8 @@ pub(super) mod process;
 mod replace;
 pub(super) mod rights;
 pub(super) mod signal;
-mod standard_handles;
 mod stat;
-mod stdin;
+pub(super) mod stdin;
 pub(super) mod stdio;
 #[cfg(test)]
 pub(super) mod testing;

@@ -27,11 +27,11 @@ use windows_sys::Win32::Storage::FileSystem::{DELETE, FILE_ATTRIBUTE_READONLY, F
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
 use super::fd::{AsFd, BorrowedFd, OwnedFd};
+use super::file_info::{attributes, kind_of, set_attributes};
 use super::flags::{AtFlags, FileType, RenameFlags};
 use super::io::{Errno, Result, checked};
 use super::lookup::Open;
 use super::names::{Arg, units_of_name};
-use super::stat::{attributes, kind_of, set_attributes};
 
 /// What is behind the name of a file that was set aside.
 const ASIDE: &str = "-old";

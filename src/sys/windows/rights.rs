@@ -19,10 +19,10 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 
 use super::fd::AsFd;
+use super::file_info::{query, set_basic};
 use super::flags::Mode;
 use super::io::{Errno, Result};
 use super::names::Arg;
-use super::stat::{query, set_basic};
 
 /// The attributes that a file keeps when it is replaced. The read-only attribute is in its mode.
 const KEPT: u32 = FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED;

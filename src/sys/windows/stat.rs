@@ -4,14 +4,13 @@
 use std::os::windows::io::AsRawHandle;
 
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_READONLY,
-    FILE_ATTRIBUTE_REPARSE_POINT, FILE_ATTRIBUTE_TAG_INFO, FILE_BASIC_INFO, FILE_FLAG_OPEN_REPARSE_POINT,
-    FILE_INFO_BY_HANDLE_CLASS, FILE_READ_ATTRIBUTES, FILE_STANDARD_INFO, FileAttributeTagInfo, FileBasicInfo,
-    FileStandardInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, SetFileInformationByHandle,
+    BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_READONLY, FILE_BASIC_INFO, FILE_FLAG_OPEN_REPARSE_POINT,
+    FILE_READ_ATTRIBUTES, FILE_STANDARD_INFO, FileBasicInfo, FileStandardInfo, GetFileInformationByHandle,
 };
 
 use super::fd::{AsFd, BorrowedFd};
-use super::flags::{AtFlags, FileType, Mode};
+use super::file_info::{attributes, mode_of, query, set_attributes, set_basic};
+use super::flags::{AtFlags, Mode};
 use super::io::{Errno, Result};
 use super::lookup::{Open, open_path};
 use super::names::{Arg, units_of_name};
@@ -43,38 +42,6 @@ pub(crate) struct Stat {
 fn time(ticks: i64) -> (i64, i64) {
     let since = ticks.saturating_sub(TICKS_TO_1970);
     (since.div_euclid(TICKS_A_SECOND), since.rem_euclid(TICKS_A_SECOND) * 100)
-}
-
-/// The mode of an entry with these attributes.
-fn mode_of(attributes: u32) -> u32 {
-    let has = |attribute| attributes & attribute != 0;
-    match () {
-        () if has(FILE_ATTRIBUTE_REPARSE_POINT) => FileType::Symlink.bits() | 0o777,
-        () if has(FILE_ATTRIBUTE_DIRECTORY) => FileType::Directory.bits() | 0o777,
-        () if has(FILE_ATTRIBUTE_READONLY) => FileType::RegularFile.bits() | 0o444,
-        () => FileType::RegularFile.bits() | 0o666,
-    }
-}
-
-/// Asks for a struct of information about an open file.
-pub(super) fn query<T: Default>(file: BorrowedFd, class: FILE_INFO_BY_HANDLE_CLASS) -> Result<T> {
-    let mut info = T::default();
-    // SAFETY: the call writes at most the struct's size, and the struct belongs to the class, whose values are valid for its fields.
-    let done = unsafe {
-        let at = (&raw mut info).cast();
-        GetFileInformationByHandleEx(file.as_raw_handle(), class, at, size_of::<T>() as u32)
-    };
-    if done == 0 { Err(Errno::last()) } else { Ok(info) }
-}
-
-/// The attributes of an open entry.
-pub(super) fn attributes(file: BorrowedFd) -> Result<u32> {
-    query::<FILE_ATTRIBUTE_TAG_INFO>(file, FileAttributeTagInfo).map(|info| info.FileAttributes)
-}
-
-/// The kind of an entry of a folder by its attributes there.
-pub(super) fn kind_of(attributes: u32) -> FileType {
-    super::flags::file_type(mode_of(attributes))
 }
 
 /// Two answers of the system on one file. A file that goes when its last handle is closed has no links any more.
@@ -186,21 +153,4 @@ pub(crate) fn fchmod(file: impl AsFd, mode: Mode) -> Result<()> {
         false => now | FILE_ATTRIBUTE_READONLY,
     };
     if now == wanted { Ok(()) } else { set_attributes(file, wanted) }
-}
-
-/// Sets all attributes.
-pub(super) fn set_attributes(file: BorrowedFd, attributes: u32) -> Result<()> {
-    // None at all would mean that they stay.
-    let attributes = if attributes == 0 { FILE_ATTRIBUTE_NORMAL } else { attributes };
-    set_basic(file, &FILE_BASIC_INFO { FileAttributes: attributes, ..FILE_BASIC_INFO::default() })
-}
-
-/// What is 0 stays as it is.
-pub(super) fn set_basic(file: BorrowedFd, info: &FILE_BASIC_INFO) -> Result<()> {
-    // SAFETY: the call reads the struct, which belongs to the class.
-    let done = unsafe {
-        let at = (&raw const *info).cast();
-        SetFileInformationByHandle(file.as_raw_handle(), FileBasicInfo, at, size_of_val(info) as u32)
-    };
-    if done == 0 { Err(Errno::last()) } else { Ok(()) }
 }

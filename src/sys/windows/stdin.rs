@@ -17,7 +17,7 @@ use windows_sys::Win32::System::Pipes::PeekNamedPipe;
 use windows_sys::Win32::System::Threading::{INFINITE, WaitForMultipleObjects};
 
 use super::event::{Event, Wake};
-use super::standard_handles::stdin;
+use super::stdio::stdin;
 use crate::sys::stdio::InputWait;
 
 /// Bytes read at once.

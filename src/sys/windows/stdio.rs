@@ -1,18 +1,17 @@
-//! Standard output and error. Bytes go out as they are: nothing makes CR LF of LF.
+//! Standard output and error, and the handles of all three streams. Bytes go out as they are: nothing makes CR LF of LF.
 #![allow(unsafe_code)] // System calls.
 
 use std::io;
+use std::os::windows::io::BorrowedHandle;
 use std::ptr::null_mut;
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use windows_sys::Win32::Storage::FileSystem::WriteFile;
-use windows_sys::Win32::System::Console::{STD_ERROR_HANDLE, STD_HANDLE, STD_OUTPUT_HANDLE};
-
-use super::standard_handles::standard;
-pub(crate) use super::standard_handles::{stderr, stdin};
-pub(crate) use super::stdin::{read_input, start_input, wait_for_input};
+use windows_sys::Win32::System::Console::{
+    GetStdHandle, STD_ERROR_HANDLE, STD_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE,
+};
 
 /// How often a pipe that is full and does not block is tried again.
 const TICK: Duration = Duration::from_millis(5);
@@ -23,6 +22,22 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The most bytes that are written by one call.
 const MOST: usize = 1 << 20;
+
+fn standard(which: STD_HANDLE) -> BorrowedHandle<'static> {
+    // SAFETY: the call only tells a handle. Nothing in this program closes the standard handles. There may be none; then the
+    // calls that use it fail.
+    unsafe { BorrowedHandle::borrow_raw(GetStdHandle(which)) }
+}
+
+/// Standard input. While it is read, other calls with this handle wait, too.
+pub(crate) fn stdin() -> BorrowedHandle<'static> {
+    standard(STD_INPUT_HANDLE)
+}
+
+/// Standard error.
+pub(crate) fn stderr() -> BorrowedHandle<'static> {
+    standard(STD_ERROR_HANDLE)
+}
 
 /// Writes bytes, and waits until some are taken. Returns how many; 0 only for a pipe that does not block and is full.
 fn write(to: STD_HANDLE, bytes: &[u8]) -> io::Result<usize> {
