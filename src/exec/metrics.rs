@@ -13,7 +13,7 @@ use crate::protocol::{Category, LoggedFailure};
 /// The counts of this process.
 pub static METRICS: Metrics = Metrics::new();
 
-/// Upper bounds of the buckets of a [`Histogram`], in microseconds. One more bucket is for all that took longer.
+/// Upper bounds of the buckets of a histogram, in microseconds. One more bucket is for all that took longer.
 pub const BOUNDS: [u64; 14] = [
     25,
     100,

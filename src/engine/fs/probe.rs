@@ -198,7 +198,7 @@ fn locks_elsewhere(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// What [`locks_elsewhere`] runs, if these arguments of a program, its name first, are its own.
+/// What `locks_elsewhere` runs, if these arguments of a program, its name first, are its own.
 pub fn try_one_lock(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut arguments = arguments.into_iter().skip(1);
     if arguments.next()? != LOCK_ARGUMENT {

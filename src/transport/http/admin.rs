@@ -1,4 +1,4 @@
-//! The admin port: a listener of its own for the pages of [`admin`](crate::transport::admin), with either transport.
+//! The admin port: a listener of its own for the pages of `transport::admin`, with either transport.
 //!
 //! It has few connections, and each of them little time, so that it cannot harm the clients' port.
 
@@ -30,7 +30,7 @@ pub struct AdminPort {
 }
 
 impl AdminPort {
-    /// Binds the port; 0 lets the system choose. Requests wait until [`AdminPort::serve`].
+    /// Binds the port; 0 lets the system choose. Requests wait until it serves.
     pub fn bind(host: IpAddr, port: u16, token: Option<Vec<u8>>) -> io::Result<AdminPort> {
         let listener = TcpListener::bind((host, port))?;
         let address = listener.local_addr()?;
