@@ -20,6 +20,9 @@ mod windows;
 #[cfg(windows)]
 use windows as system;
 
+#[cfg(not(target_os = "linux"))]
+mod stat;
+
 pub(crate) use system::features::features;
 
 /// A part of the kernel that is used where there is one.

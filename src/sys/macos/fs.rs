@@ -13,6 +13,7 @@ use rustix::io::{Errno, Result};
 use rustix::path::Arg;
 
 use crate::sys::fs::{EntryFacts, milliseconds};
+pub(crate) use crate::sys::stat::Stat;
 
 /// Random names that are tried for a file.
 const NAMES_TRIED: usize = 16;
@@ -81,22 +82,6 @@ impl AsFd for Wake {
 /// The size of a pipe cannot be set.
 pub(crate) fn set_pipe_size(_: impl AsFd, _: usize) -> Result<()> {
     Err(Errno::NOSYS)
-}
-
-/// What stat(2) tells, with the types of Linux.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Stat {
-    pub(crate) st_dev: u64,
-    pub(crate) st_ino: u64,
-    pub(crate) st_mode: u32,
-    pub(crate) st_nlink: u64,
-    pub(crate) st_uid: u32,
-    pub(crate) st_gid: u32,
-    pub(crate) st_size: i64,
-    pub(crate) st_mtime: i64,
-    pub(crate) st_mtime_nsec: i64,
-    pub(crate) st_ctime: i64,
-    pub(crate) st_ctime_nsec: i64,
 }
 
 fn of(stat: rustix::fs::Stat) -> Stat {

@@ -15,28 +15,11 @@ use super::io::{Errno, Result};
 use super::lookup::{Open, open_path};
 use super::names::{Arg, units_of_name};
 use crate::sys::fs::{EntryFacts, milliseconds};
+pub(crate) use crate::sys::stat::Stat;
 
 /// 100 ns from 1601, the start of the system's times, to 1970.
 const TICKS_TO_1970: i64 = 116_444_736_000_000_000;
 const TICKS_A_SECOND: i64 = 10_000_000;
-
-/// What stat(2) tells. The device is the number of the volume, the inode that of the file in it. All files count as the user's.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Stat {
-    pub(crate) st_dev: u64,
-    pub(crate) st_ino: u64,
-    /// The kind, and 0666 or, if it has the read-only attribute, 0444; of a folder 0777.
-    pub(crate) st_mode: u32,
-    pub(crate) st_nlink: u64,
-    pub(crate) st_uid: u32,
-    pub(crate) st_gid: u32,
-    pub(crate) st_size: i64,
-    pub(crate) st_mtime: i64,
-    pub(crate) st_mtime_nsec: i64,
-    /// The time of the last change of content or attributes.
-    pub(crate) st_ctime: i64,
-    pub(crate) st_ctime_nsec: i64,
-}
 
 /// Seconds and nanoseconds since 1970.
 fn time(ticks: i64) -> (i64, i64) {
