@@ -17,7 +17,7 @@ pub(crate) struct StopSignals {
 
 impl StopSignals {
     /// Catches the signals from now on. Call it within a runtime.
-    pub(crate) fn catch() -> io::Result<StopSignals> {
+    pub(crate) fn listen() -> io::Result<StopSignals> {
         Ok(StopSignals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
@@ -40,7 +40,7 @@ pub(crate) struct StatusSignal(Signal);
 
 impl StatusSignal {
     /// Catches the signal from now on. Call it within a runtime.
-    pub(crate) fn catch() -> io::Result<StatusSignal> {
+    pub(crate) fn listen() -> io::Result<StatusSignal> {
         signal(SignalKind::user_defined1()).map(StatusSignal)
     }
 

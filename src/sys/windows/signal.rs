@@ -22,7 +22,7 @@ pub(crate) struct StopSignals {
 
 impl StopSignals {
     /// Catches the events from now on. Call it within a runtime.
-    pub(crate) fn catch() -> io::Result<StopSignals> {
+    pub(crate) fn listen() -> io::Result<StopSignals> {
         Ok(StopSignals {
             interrupt: ctrl_c()?,
             stop: ctrl_break()?,
@@ -49,7 +49,7 @@ impl StopSignals {
 pub(crate) struct StatusSignal;
 
 impl StatusSignal {
-    pub(crate) fn catch() -> io::Result<StatusSignal> {
+    pub(crate) fn listen() -> io::Result<StatusSignal> {
         Ok(StatusSignal)
     }
 

@@ -106,7 +106,7 @@ pub fn serve(
         let listener = TcpListener::bind((options.host, options.port)).await?;
         let workspace = shared.workspace.clone();
         let server = Arc::new(Server::new(shared, &options)?);
-        let (signals, mut stats) = (shutdown::Signals::catch()?, ProcessStats::start()?);
+        let (signals, mut stats) = (shutdown::Signals::listen()?, ProcessStats::start()?);
         let address = listener.local_addr()?;
         // Checks that each thread runs and has its own heap.
         if !give_back_on_all(threads, START).await {

@@ -22,8 +22,8 @@ pub struct Signals(StopSignals);
 
 impl Signals {
     /// Catches SIGTERM and SIGINT from now on, on Windows Ctrl-C and its like. Call it within a runtime.
-    pub fn catch() -> io::Result<Signals> {
-        StopSignals::catch().map(Signals)
+    pub fn listen() -> io::Result<Signals> {
+        StopSignals::listen().map(Signals)
     }
 
     /// Waits for one of them and returns its name.

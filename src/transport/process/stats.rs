@@ -49,7 +49,7 @@ pub(in crate::transport) struct ProcessStats {
 impl ProcessStats {
     /// Call it within a runtime. SIGUSR1 then no longer kills the process.
     pub(in crate::transport) fn start() -> io::Result<ProcessStats> {
-        Ok(ProcessStats { started: Instant::now(), asked: StatusSignal::catch()? })
+        Ok(ProcessStats { started: Instant::now(), asked: StatusSignal::listen()? })
     }
 
     /// Watches until `work` is done. Calls `when_idle` after every sample in which the server was idle. Call it

@@ -56,7 +56,7 @@ pub fn serve(
     let runtime = exec::configure(&mut runtime, shared.max_in_flight).build()?;
     let (signals, mut stats) = {
         let _inside = runtime.enter();
-        (shutdown::Signals::catch()?, ProcessStats::start()?)
+        (shutdown::Signals::listen()?, ProcessStats::start()?)
     };
     let wake = Arc::new(Wake::new()?);
     let reader_wake = wake.clone();
