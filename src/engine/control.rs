@@ -19,6 +19,7 @@ const COMMITTING: u8 = 2;
 const ANSWERED: u8 = 3;
 const EXPIRED: u8 = 4;
 const CANCELLED: u8 = 5;
+const GIVEN_UP: u8 = 6;
 
 const MAY_WAIT: u8 = 0;
 const MAY_NOT_WAIT: u8 = 1;
@@ -27,6 +28,9 @@ const BROKE_OFF_AT_WRITE: u8 = 3;
 
 /// The longest time that work needs to notice a deadline that it checks itself.
 const NOTICE: Duration = Duration::from_millis(250);
+
+/// How long after its deadline a commit is waited for: it mostly ends at once, and then the answer says how.
+const COMMIT_WAIT: Duration = Duration::from_millis(800);
 
 /// The longest wait for a lock (contract 2, `--timeout`).
 const LOCK_WAIT: Duration = Duration::from_secs(30);
@@ -164,6 +168,11 @@ impl Control {
         self.deadlines().whole + NOTICE
     }
 
+    /// The time when the thread that waits for the answer stops waiting for a commit.
+    pub fn commit_overdue(&self) -> Instant {
+        self.deadlines().whole + COMMIT_WAIT
+    }
+
     /// The deadline of the operation.
     pub fn deadline(&self) -> Instant {
         self.deadlines().whole
@@ -238,7 +247,7 @@ impl Control {
     pub(crate) fn check_called_off(&self) -> Result<()> {
         match self.state.load(Ordering::Acquire) {
             CANCELLED => Err(Error::Cancelled),
-            EXPIRED => Err(Error::TimedOut),
+            EXPIRED | GIVEN_UP => Err(Error::TimedOut),
             _ => Ok(()),
         }
     }
@@ -279,6 +288,21 @@ impl Control {
         Some(if from == LOCKED_OUT { Late::LockedOut } else { Late::AtWork })
     }
 
+    /// Takes the right to answer from an operation that commits: whether its change is made is not known. Returns false if
+    /// it does not commit, or has been answered.
+    pub fn give_up(&self) -> bool {
+        let given_up = self.step(COMMITTING, GIVEN_UP);
+        if given_up {
+            self.set_late();
+        }
+        given_up
+    }
+
+    /// Whether [`Control::give_up`] returned true.
+    pub fn is_given_up(&self) -> bool {
+        self.state.load(Ordering::Acquire) == GIVEN_UP
+    }
+
     /// Stops the operation at the client's request. Returns whether it could still be stopped.
     pub fn cancel(&self) -> bool {
         self.call_off(CANCELLED).is_some()
@@ -309,6 +333,18 @@ mod tests {
         assert!(done.begin_commit().is_ok());
         assert!(done.expire().is_none() && !done.cancel());
         assert!(done.answer() && !done.answer());
+    }
+
+    #[test]
+    fn a_commit_that_is_given_up_is_not_answered_and_begins_no_other() {
+        let control = Control::new(Duration::from_secs(60));
+        assert!(!control.give_up(), "it does not commit");
+        assert!(control.begin_commit().is_ok() && control.give_up() && control.is_given_up());
+        assert!(!control.give_up() && !control.answer() && control.was_late());
+        control.undo_commit();
+        assert!(matches!(control.begin_commit(), Err(Error::TimedOut)));
+        let answered = Control::new(Duration::from_secs(60));
+        assert!(answered.begin_commit().is_ok() && answered.answer() && !answered.give_up());
     }
 
     #[test]

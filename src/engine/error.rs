@@ -198,6 +198,8 @@ pub enum Error {
     Busy,
     /// The time for the operation was up; nothing was changed.
     TimedOut,
+    /// The time for the operation was up while its change was put in place, which may still succeed or fail.
+    OutcomeUnknown,
     /// The client cancelled the request; nothing was changed.
     Cancelled,
     /// The system failed to read.

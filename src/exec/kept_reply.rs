@@ -2,7 +2,7 @@
 //!
 //! A call that failed and changed nothing is not kept, so that it can be sent again. Knows no keys.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::engine::{Error, Result};
 use crate::protocol::{Answer, PendingCall, StreamObserver};
@@ -19,6 +19,8 @@ pub(super) enum KeptReply {
     Panicked,
     /// A reply that is not kept any more, and whether it was a success.
     Forgotten(bool),
+    /// The time of the call was up while it committed. Whether it succeeded, once it has ended.
+    Unknown(OnceLock<bool>),
 }
 
 impl KeptReply {
@@ -42,7 +44,7 @@ impl KeptReply {
     pub(super) fn without_text(&self) -> Option<KeptReply> {
         match self {
             KeptReply::Replied(reply) => Some(KeptReply::Forgotten(reply.failure.is_none())),
-            KeptReply::Failed(_) | KeptReply::Panicked | KeptReply::Forgotten(_) => None,
+            _ => None,
         }
     }
 
@@ -50,7 +52,7 @@ impl KeptReply {
     pub(super) fn bytes(&self) -> usize {
         match self {
             KeptReply::Replied(reply) => size_of::<Reply>() + reply.len_bytes(),
-            KeptReply::Failed(_) | KeptReply::Panicked | KeptReply::Forgotten(_) => 0,
+            _ => 0,
         }
     }
 
@@ -61,6 +63,18 @@ impl KeptReply {
             KeptReply::Failed(error) => call.failed(error),
             KeptReply::Panicked => call.panicked(0),
             KeptReply::Forgotten(succeeded) => call.failed(&forgotten(*succeeded)),
+            KeptReply::Unknown(outcome) => match outcome.get() {
+                Some(succeeded) => call.failed(&forgotten(*succeeded)),
+                None => call.failed(&Error::OutcomeUnknown),
+            },
+        }
+    }
+
+    /// Records how a call ended whose outcome was unknown.
+    pub(super) fn settle(&self, succeeded: bool) {
+        if let KeptReply::Unknown(outcome) = self {
+            // It ends once.
+            let _ = outcome.set(succeeded);
         }
     }
 }

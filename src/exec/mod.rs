@@ -270,8 +270,12 @@ impl Executor {
             Err(_) => match control.expire() {
                 Some(late) => return Ended::Late(task.late(late)),
                 None if control.is_cancelled() => return Ended::Cancelled,
-                // It is already writing or answering.
-                None => work.await,
+                None => match timeout_at(control.commit_overdue().into(), &mut work).await {
+                    Ok(done) => done,
+                    Err(_) if control.give_up() => return Ended::Late(task.outcome_unknown()),
+                    // It is already answering.
+                    Err(_) => work.await,
+                },
             },
         };
         match done {

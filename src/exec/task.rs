@@ -63,8 +63,14 @@ impl Task {
                 Err(Error::Cancelled) => None,
                 _ if control.broke_off().is_some() => None,
                 result => {
-                    let committed = control.is_committing();
-                    control.answer().then(|| self.keep_and_answer(result, committed))
+                    let (committed, succeeded) = (control.is_committing(), result.is_ok());
+                    if control.answer() {
+                        return Some(self.keep_and_answer(result, committed));
+                    }
+                    if control.is_given_up() {
+                        self.unknown_outcome().settle(succeeded);
+                    }
+                    None
                 }
             }
         });
@@ -72,6 +78,9 @@ impl Task {
         answer.unwrap_or_else(|| {
             if control.is_committing() {
                 let _ = self.kept.set(Arc::new(KeptReply::Panicked));
+            }
+            if control.is_given_up() {
+                self.unknown_outcome().settle(false);
             }
             (control.answer() || control.check_called_off().is_ok()).then(|| self.panicked())
         })
@@ -184,6 +193,17 @@ impl Task {
             Late::AtWork => self.call.timed_out(),
             Late::LockedOut => self.call.locked(),
         }))
+    }
+
+    /// The answer to a call whose time is up while it commits. A call with the same idempotency key gets the outcome as soon as
+    /// it is known.
+    pub(super) fn outcome_unknown(self: &Arc<Task>) -> Answer {
+        self.unknown_outcome();
+        self.answer(Err(Error::OutcomeUnknown))
+    }
+
+    fn unknown_outcome(&self) -> &KeptReply {
+        self.kept.get_or_init(|| Arc::new(KeptReply::Unknown(OnceLock::new())))
     }
 
     /// The answer to a call that does not run because there is no room for its answer.

@@ -98,6 +98,7 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         },
         Error::Cancelled => (code::FILE_SYSTEM, 500, Client, "cancelled"),
         Error::TimedOut => (code::FILE_SYSTEM, 500, System, "timed_out"),
+        Error::OutcomeUnknown => (code::FILE_SYSTEM, 500, System, "outcome_unknown"),
         Error::ReadFailed { .. } | Error::WriteFailed { .. } | Error::ListingFailed { .. } => {
             (code::FILE_SYSTEM, 500, System, "io")
         }

@@ -148,6 +148,9 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::Locked { name } => format!("File '{name}' is locked by another process"),
         Error::Busy => "The edits in work hold all memory that there is for them".into(),
         Error::TimedOut => format!("Operation timed out after {timeout}s"),
+        Error::OutcomeUnknown => {
+            format!("Operation timed out after {timeout}s while its change was put in place")
+        }
         Error::Cancelled => "Operation cancelled".into(),
         Error::ReadFailed { source } => format!("Failed to read file: {source}"),
         Error::WriteFailed { source } => format!("Failed to write file: {source}"),
@@ -251,6 +254,10 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::UnknownOperation { .. } => Some("Use replace, insert or delete.".into()),
         Error::Busy => Some("Nothing was changed. Send the same call again in a moment.".into()),
         Error::TimedOut => Some("Nothing was changed.".into()),
+        Error::OutcomeUnknown => Some(
+            "The change may have been made, or be made later. Read what it changes before you send it again."
+                .into(),
+        ),
         Error::CannotRun { why } => command_failure::hint(why),
         _ => None,
     }

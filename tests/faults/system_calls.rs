@@ -153,12 +153,28 @@ fn until_a_temporary_file_is_there(folder: &Folder) {
 #[test]
 fn an_edit_that_is_being_put_in_place_when_its_time_is_up_is_answered_as_done() {
     let late = |call: &str| {
-        with_faults(&format!("{call}:delay_enter=1800000"), &["--timeout=1"], |mcp, _, folder| {
+        with_faults(&format!("{call}:delay_enter=1400000"), &["--timeout=1"], |mcp, _, folder| {
             assert!(mcp.ok("edit_file", append("f", "b")).contains("Total lines: 2"));
             assert_eq!((folder.text("f"), folder.names()), ("a\nb\n".into(), vec!["f".into()]));
         });
     };
     at_once(|| late("renameat"), || late("fsync"));
+}
+
+#[test]
+fn an_edit_that_takes_longer_to_be_put_in_place_is_answered_as_unknown_and_its_outcome_is_told_later() {
+    with_faults("renameat:delay_enter=3500000", &["--timeout=1", "--tools=text"], |mcp, _, folder| {
+        let edit = || json!({ "filename": "f", "new_text": "b\n", "idempotency_key": "k" });
+        let words = "Error: Operation timed out after 1s while its change was put in place\nThe change may have been made";
+        for _ in 0..2 {
+            let text = mcp.tool("edit_file", edit()).text;
+            assert!(text.starts_with(words), "{text}");
+            assert_eq!(folder.text("f"), "a\n");
+        }
+        let told = || mcp.tool("edit_file", edit()).text;
+        until_or(told, || told().contains("was carried out before, with success"));
+        assert_eq!(folder.text("f"), "a\nb\n", "it is made once");
+    });
 }
 
 /// An edit that is answered as late shortly before its flush ends. Returns whether its temporary file is gone when the

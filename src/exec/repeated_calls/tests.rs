@@ -174,6 +174,35 @@ fn a_call_that_waits_too_long_for_the_first_is_late() {
 }
 
 #[test]
+fn of_a_call_that_was_given_up_while_it_committed_the_next_with_its_key_tells_the_outcome() {
+    for succeeds in [true, false] {
+        let mut server = Server::new();
+        server.setup.limits.timeout = Duration::from_millis(20);
+        server.executor = server.setup.executor();
+        let (release, released) = mpsc::channel::<()>();
+        let released = Mutex::new(released);
+        let first = server.run(server.call(Some("1"), KEY, move |run, control| {
+            control.begin_commit()?;
+            let _ = released.lock().unwrap().recv();
+            if succeeds { Ok(reply(run)) } else { panic!("in a test") }
+        }));
+        let unknown = "while its change was put in place";
+        assert!(text(&first.unwrap()).contains(unknown));
+        assert!(text(&server.run(server.ok("2", KEY)).unwrap()).contains(unknown), "it has not ended");
+        drop(release);
+        let told = if succeeds {
+            "was carried out before, with success"
+        } else {
+            "was carried out before, but failed"
+        };
+        while !text(&server.run(server.ok("3", KEY)).unwrap()).contains(told) {
+            std::thread::yield_now();
+        }
+        assert_eq!(server.runs(), 1);
+    }
+}
+
+#[test]
 fn a_call_that_failed_without_a_change_can_be_sent_again_and_one_that_may_have_changed_something_not() {
     let server = Server::new();
     let failed = || Err(Error::NotText { name: "f".into() });
