@@ -20,6 +20,7 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use crate::engine::lookups::Lookups;
 use crate::sys::fd::{AsFd, OwnedFd};
 use crate::sys::fs::{AtFlags, FileType, Mode, OFlags};
 
@@ -50,8 +51,9 @@ impl RuleFiles {
     }
 
     /// Of a folder whose names are not known.
-    fn of(folder: impl AsFd) -> RuleFiles {
-        let has = |name| crate::sys::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    fn of(folder: impl AsFd, lookups: &Lookups) -> RuleFiles {
+        let look = |name| crate::sys::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        let has = |name| lookups.one(|| look(name));
         RuleFiles { git: has(".git"), gitignore: has(".gitignore"), ignore: has(".ignore") }
     }
 }
@@ -89,12 +91,12 @@ pub(crate) struct IgnoreRules(Vec<Level>);
 
 impl IgnoreRules {
     /// Adds the rules of the served folder `root` and of the folders down to the parent of `path`.
-    pub(crate) fn enter_all_above(&mut self, root: &Arc<OwnedFd>, path: &Path) {
+    pub(crate) fn enter_all_above(&mut self, root: &Arc<OwnedFd>, path: &Path, lookups: &Lookups) {
         let mut here: Option<Arc<OwnedFd>> = Some(root.clone());
         let mut entered = PathBuf::new();
         for component in path.iter() {
             let room = self.room();
-            let read = |here: &Arc<OwnedFd>| Level::read(here, &entered, RuleFiles::of(here), room);
+            let read = |here: &Arc<OwnedFd>| Level::read(here, &entered, RuleFiles::of(here, lookups), room);
             self.0.push(here.as_ref().map(read).unwrap_or_default());
             let flags = crate::sys::fs::ONLY_PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let next =

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::sys::time::thread_cpu_time;
 
 /// How many looks of one call wait at the same time.
-pub(crate) const AT_ONCE: usize = 16;
+pub(crate) const AT_ONCE: usize = 32;
 
 /// Threads for the looks of all calls together, beside the threads of the calls themselves.
 const ALL_THREADS: usize = 64;

@@ -109,10 +109,11 @@ impl<'w> Walk<'w> {
         control: &'w Control,
     ) -> Result<Walk<'w>> {
         let device = crate::sys::fs::fstat(&folder).map_err(failed)?.st_dev;
-        let names = read_names(&folder, options.order)?;
+        let lookups = Lookups::default();
+        let names = lookups.one(|| read_names(&folder, options.order))?;
         let mut ignored = IgnoreRules::default();
         if options.skip_ignored {
-            ignored.enter_all_above(root, path);
+            ignored.enter_all_above(root, path, &lookups);
             ignored.enter(&folder, path, names.rules);
         }
         let path = path.as_os_str().as_bytes().to_vec();
@@ -132,7 +133,7 @@ impl<'w> Walk<'w> {
             clears: false,
             left_out,
             steps: 0,
-            lookups: Lookups::default(),
+            lookups,
             held_ahead: 0,
         })
     }
@@ -222,6 +223,11 @@ impl<'w> Walk<'w> {
         let is_folder = place.stat.as_ref().is_some_and(|stat| file_type(stat) == FileType::Directory);
         let is_hidden = place.real.as_deref().is_some_and(|real| self.excludes.hides(real, is_folder));
         place.stat.filter(|_| !is_hidden)
+    }
+
+    /// Whether looks at its folders wait, for a disk or another machine.
+    pub(crate) fn looks_are_slow(&self) -> bool {
+        self.lookups.are_slow()
     }
 
     /// What was not shown or entered so far.

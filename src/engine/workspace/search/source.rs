@@ -226,6 +226,11 @@ impl<'s> Source<'s> {
         Ok(())
     }
 
+    /// Whether looks at the folders wait, for a disk or another machine.
+    pub(super) fn looks_are_slow(&self) -> bool {
+        self.current.as_ref().is_some_and(|current| current.walk.looks_are_slow())
+    }
+
     /// What the walks have left out so far, behind the place where an earlier search ended.
     pub(super) fn left_out(&self) -> LeftOut {
         let Some(Current { walk, counted, .. }) = &self.current else { return self.left_out };

@@ -19,7 +19,7 @@ use crate::engine::{Control, Error, Pattern, Result};
 const BATCH: usize = 16;
 
 /// The same where looks at files wait: there are more threads, which end at the same time.
-const BATCH_THAT_WAITS: usize = 4;
+const BATCH_THAT_WAITS: usize = 1;
 
 /// The same if the text of files with hits is kept: what was found leaves when its batch is done.
 const BATCH_WITH_TEXT: usize = 1;
@@ -163,7 +163,7 @@ impl<'s> Workers<'s> {
         let mut scratch = Scratch { scan, buffer: Vec::new(), lookups, alone: until.is_some() };
         loop {
             if until.is_some_and(|until| scratch.lookups.are_known() && until <= Instant::now()) {
-                return (false, scratch.lookups.are_slow());
+                return (false, self.looks_are_slow(&scratch));
             }
             match self.next_job() {
                 Job::End => return (true, false),
@@ -171,11 +171,16 @@ impl<'s> Workers<'s> {
                 Job::Search(assigned) => {
                     if let Some(rest) = self.search_batch(*assigned, &mut scratch) {
                         self.work().give_back(rest);
-                        return (false, scratch.lookups.are_slow());
+                        return (false, self.looks_are_slow(&scratch));
                     }
                 }
             }
         }
+    }
+
+    /// Whether looks wait, as far as the calling thread or the walk knows.
+    fn looks_are_slow(&self, scratch: &Scratch) -> bool {
+        scratch.lookups.are_slow() || self.work().source.looks_are_slow()
     }
 
     /// Searches a large text together with other threads.
@@ -250,10 +255,14 @@ impl<'s> Workers<'s> {
         }
     }
 
-    /// Searches the files of a batch. An error ends the search. Returns the batch if a large file comes next and the
-    /// thread is the calling one.
+    /// Searches the files of a batch. An error ends the search. Returns the batch if the thread is the calling one and the rest is
+    /// for several: a large file comes next, or looks wait.
     fn search_batch(&self, mut assigned: Assigned, scratch: &mut Scratch) -> Option<Assigned> {
         while let Some(file) = assigned.files.pop_front() {
+            if scratch.alone && self.looks_are_slow(scratch) {
+                assigned.files.push_front(file);
+                return Some(assigned);
+            }
             let stat = scratch.look(|_| file.stat());
             if scratch.alone && stat.is_some_and(|stat| stat.st_size >= LARGE) {
                 assigned.files.push_front(file);
