@@ -143,6 +143,11 @@ impl Root {
         self.file_system
     }
 
+    /// The file system of the device `dev`, if the folder is on it. The handle keeps the number from being given to another.
+    pub(crate) fn file_system_of(&self, dev: u64) -> Option<FileSystem> {
+        self.lock().folder.as_ref()?.file_system(dev)
+    }
+
     /// Whether the folder may be there again soon: its file system does not answer, or is not mounted.
     pub(crate) fn is_lost(&self) -> bool {
         match Folder::open(&self.path) {

@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use super::OpenError;
 use crate::engine::exclude::Excludes;
+use crate::engine::fs::file_system::{self, FileSystem};
 use crate::engine::fs::resolve::{LastLink, ResolveError, ResolvedPath, file_type};
 use crate::engine::fs::root::{Folder, Root};
+use crate::engine::fs::view::OpenFile;
 use crate::engine::path::{FilePath, FolderPaths, is_in_git};
 use crate::engine::{Error, Result};
 use crate::sys::fs::FileType;
@@ -162,6 +164,19 @@ impl Folders {
     /// The handles of the folders.
     pub(super) fn roots(&self) -> &[Root] {
         &self.roots
+    }
+
+    /// The file system of an open file. Asks the system only about other devices than those of the folders: on a network that
+    /// takes as long as a read.
+    pub(super) fn file_system_of(&self, file: &OpenFile) -> FileSystem {
+        let known = self.roots.iter().find_map(|root| root.file_system_of(file.stamp().dev));
+        known.unwrap_or_else(|| file_system::of(file.file()))
+    }
+
+    /// Whether reads of all folders may be tried without a thread: on other file systems a look may wait for another machine,
+    /// and nothing that was read is known to be unchanged.
+    pub(super) fn are_read_at_once(&self) -> bool {
+        self.roots.iter().all(|root| root.file_system().shows_writers)
     }
 
     /// The first folder.

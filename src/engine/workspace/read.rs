@@ -181,6 +181,9 @@ impl Workspace {
     }
 
     fn try_at_once(&self, path: &FilePath, part: Selection) -> Option<Result<Excerpt>> {
+        if !self.folders.are_read_at_once() {
+            return None;
+        }
         let found = self.folders.find(path, Want::File, Freshness::Recent).ok()?;
         let stamp = FileStamp::of(found.place.stat.as_ref()?);
         if stamp.len > self.options.max_bytes {
@@ -278,7 +281,7 @@ impl Workspace {
     pub(super) fn before_reading(&self, file: &OpenFile, effort: Effort) -> Result<Option<Cacheable>> {
         let system = match effort {
             Effort::AtOnce(system) | Effort::Count(system, _) => system,
-            Effort::Full(_) => file_system::of(file.file()),
+            Effort::Full(_) => self.folders.file_system_of(file),
         };
         // A small file is copied and closed at once. The close ends the lease, which saves a system call.
         let until_closed = matches!(effort, Effort::Count(..)) && file.len_bytes() <= MAP_CUTOFF;
