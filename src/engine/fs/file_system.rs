@@ -33,6 +33,13 @@ pub(crate) struct FileSystem {
     pub(crate) shows_writers: bool,
 }
 
+impl FileSystem {
+    /// Whether it is known to be one of the kernel's own, on a disk or in the memory of this machine.
+    pub(crate) fn is_local(self) -> bool {
+        self.shows_writers || self.write_barrier != WriteBarrier::None
+    }
+}
+
 /// Whom a lock of a file keeps out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LockScope {

@@ -3,20 +3,20 @@
 
 use std::io;
 
-use super::file_system::{FileSystem, WriteBarrier};
+use super::file_system::FileSystem;
 use crate::sys::io::Errno;
 
 /// Whether an error on a file system of this kind means that it does not answer. A local disk that reports an I/O error has
 /// a fault; elsewhere this may be a connection.
 pub(crate) fn is_lost(error: &io::Error, system: FileSystem) -> bool {
     let is = |errno: Errno| error.raw_os_error() == Some(errno.raw_os_error());
-    let is_local = system.shows_writers || system.write_barrier != WriteBarrier::None;
-    is(Errno::NOTCONN) || is(Errno::STALE) || (!is_local && (is(Errno::IO) || is(Errno::INTR)))
+    is(Errno::NOTCONN) || is(Errno::STALE) || (!system.is_local() && (is(Errno::IO) || is(Errno::INTR)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::fs::file_system::WriteBarrier;
 
     #[test]
     fn an_error_of_a_disk_is_no_lost_connection() {

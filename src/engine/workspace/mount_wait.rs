@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Workspace;
+use super::folders::{Freshness, Want};
 use crate::engine::fs::lost::is_lost;
 use crate::engine::{Control, Error};
 
@@ -15,6 +16,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// Longest time of all attempts of an operation.
 const LONGEST: Duration = Duration::from_secs(2);
+
+/// How often an operation is repeated that did not find what is there.
+const MISSES: u32 = 3;
 
 /// Operations that wait at once. More fail at once, because each keeps a thread from others.
 const WAITING: usize = 16;
@@ -25,6 +29,8 @@ pub struct MountWait<'w> {
     workspace: &'w Workspace,
     /// When it began to wait.
     since: Option<Instant>,
+    /// How often it did not find what is there.
+    misses: u32,
 }
 
 /// How many operations wait.
@@ -34,7 +40,7 @@ pub(super) struct MountWaits(AtomicUsize);
 impl Workspace {
     /// For one operation.
     pub fn mount_wait(&self) -> MountWait<'_> {
-        MountWait { workspace: self, since: None }
+        MountWait { workspace: self, since: None, misses: 0 }
     }
 
     /// Whether the error may be gone soon.
@@ -49,13 +55,32 @@ impl Workspace {
             _ => false,
         }
     }
+
+    /// Whether the error says that there is no such file, although there is. Some file systems in user space do not find a name, or
+    /// an open file, in the moment in which another machine puts another file in its place.
+    fn is_there(&self, error: &Error) -> bool {
+        let Error::NotFound { name, .. } = error else { return false };
+        if self.folders.roots().iter().all(|root| root.file_system().is_local()) {
+            return false;
+        }
+        let found =
+            self.parse_path(name).and_then(|path| self.folders.find(&path, Want::File, Freshness::Now));
+        found.is_ok_and(|found| found.exists())
+    }
 }
 
 impl MountWait<'_> {
     /// Whether an operation that failed with `error` is to be tried again. Waits a moment before.
     pub fn again(&mut self, error: &Error, control: &Control) -> bool {
         // What may have changed something, or was answered in part, is not repeated.
-        if control.is_committing() || control.early().has_begun() || !self.workspace.is_of_lost_mount(error) {
+        if control.is_committing() || control.early().has_begun() {
+            return false;
+        }
+        if self.misses < MISSES && self.workspace.is_there(error) {
+            self.misses += 1;
+            return control.check().is_ok();
+        }
+        if !self.workspace.is_of_lost_mount(error) {
             return false;
         }
         let now = Instant::now();
