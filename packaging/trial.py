@@ -14,6 +14,8 @@ import tempfile
 from product import NAME, ROOT, VERSION, host, put, run, target_folder
 from tools import inspector
 
+TEXT = "one\ntwo\n"
+
 # What runs the binary of another platform here, if it is installed.
 EMULATORS = {"linux-arm64": "qemu-aarch64", "win32-x64": "wine"}
 
@@ -76,18 +78,23 @@ def try_server(*command, variables=(), on_windows=False, **more):
     with tempfile.TemporaryDirectory() as place:
         home, folder = os.path.join(place, "home"), os.path.join(place, "folder")
         os.mkdir(home)
-        put(os.path.join(folder, "a.txt"), "one\ntwo\n")
+        put(os.path.join(folder, "a.txt"), TEXT)
         env = {**os.environ, "HOME": home, **dict(variables)}
         version = run(*command, "--version", env=env, **more).strip()
         if version != f"{NAME} {VERSION}":
             sys.exit(f"{command} tells {version!r}")
-        # A client gives a server few variables of its own environment.
-        given = [word for name, value in dict(variables).items() for word in ("-e", f"{name}={value}")]
-        answer = json.loads(run(*inspector(), "--cli", *given, "--tool-arg", "path=a.txt", "--method", "tools/call", "--tool-name", "read_text_file",
-                                "--", *command, "--log-level=warn", windows(folder) if on_windows else folder, env=env, **more))
-        if answer["content"][0]["text"] != "one\ntwo\n" or answer.get("isError"):
-            sys.exit(f"{command} answers {answer}")
+        call(*command, "--log-level=warn", windows(folder) if on_windows else folder, env=env, variables=variables, **more)
         same_files("the trial of " + command[-1], {"folder", "folder/a.txt", "home"}, files_below(place))
+
+
+def call(*command, variables=(), **more):
+    """Calls a tool of the server that a command starts, which has one file, `a.txt`, and checks the answer."""
+    # A client gives a server few variables of its own environment.
+    given = [word for name, value in dict(variables).items() for word in ("-e", f"{name}={value}")]
+    answer = json.loads(run(*inspector(), "--cli", *given, "--tool-arg", "path=a.txt", "--method", "tools/call", "--tool-name", "read_text_file",
+                            "--", *command, **more))
+    if answer["content"][0]["text"] != TEXT or answer.get("isError"):
+        sys.exit(f"{command} answers {answer}")
 
 
 def files_below(folder, but=()):
