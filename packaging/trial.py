@@ -10,11 +10,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 
 from product import NAME, ROOT, VERSION, host, put, run, target_folder
 from tools import inspector
 
 TEXT = "one\ntwo\n"
+CLIENTS = ["claude-code", "claude-desktop", "cursor", "vscode", "codex", "zed"]
 
 # What runs the binary of another platform here, if it is installed.
 EMULATORS = {"linux-arm64": "qemu-aarch64", "win32-x64": "wine"}
@@ -67,7 +69,9 @@ def runs(platform, binary):
 def try_binary(platform, binary):
     """Tries the binary of a platform where it lies, with an emulator if it needs one, or says that nothing here runs it."""
     if runs(platform, binary):
-        try_server(*starter(platform), binary, on_windows=platform == "win32-x64" and platform != host())
+        on_windows = platform == "win32-x64" and platform != host()
+        try_server(*starter(platform), binary, on_windows=on_windows)
+        try_setup(starter(platform), binary, windows if on_windows else str)
         print(f"{platform}: tried{f' with {EMULATORS[platform]}' if starter(platform) else ''}")
 
 
@@ -85,6 +89,23 @@ def try_server(*command, variables=(), on_windows=False, **more):
             sys.exit(f"{command} tells {version!r}")
         call(*command, "--log-level=warn", windows(folder) if on_windows else folder, env=env, variables=variables, **more)
         same_files("the trial of " + command[-1], {"folder", "folder/a.txt", "home"}, files_below(place))
+
+
+def try_setup(words, binary, shown):
+    """Checks --print-config and --doctor of a binary that `words` start. `shown`: a path as the binary knows it."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = [*words, binary]
+        for client in CLIENTS:
+            entry = run(*start, f"--print-config={client}", shown(folder), stderr=subprocess.DEVNULL)
+            [servers] = (tomllib.loads(entry) if client == "codex" else json.loads(entry)).values()
+            told = servers[NAME]["command"], servers[NAME]["args"]
+            if told != (shown(os.path.realpath(binary)), [shown(folder)]):
+                sys.exit(f"{binary} --print-config={client} names {told}")
+        if words:
+            return  # the checks start the binary itself, without the emulator
+        checks = run(*start, "--doctor", shown(folder))
+        if not checks.splitlines()[-1].endswith(" 0 failed"):
+            sys.exit(f"{binary} --doctor: {checks}")
 
 
 def call(*command, variables=(), **more):
