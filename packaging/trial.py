@@ -98,9 +98,9 @@ def try_setup(words, binary, shown):
         for client in CLIENTS:
             entry = run(*start, f"--print-config={client}", shown(folder), stderr=subprocess.DEVNULL)
             [servers] = (tomllib.loads(entry) if client == "codex" else json.loads(entry)).values()
-            told = servers[NAME]["command"], servers[NAME]["args"]
-            if told != (shown(os.path.realpath(binary)), [shown(folder)]):
-                sys.exit(f"{binary} --print-config={client} names {told}")
+            command, arguments = servers[NAME]["command"], servers[NAME]["args"]
+            if command not in (shown(binary), shown(os.path.realpath(binary))) or arguments != [shown(folder)]:
+                sys.exit(f"{binary} --print-config={client} names {command} {arguments}")
         if words:
             return  # the checks start the binary itself, without the emulator
         checks = run(*start, "--doctor", shown(folder))
