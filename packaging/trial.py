@@ -42,7 +42,7 @@ def wine():
     folder = os.path.join(os.path.abspath(target_folder()), "packages-tools", "wine")
     os.makedirs(folder, exist_ok=True)
     run(os.path.join(ROOT, "tests", "platforms", "wine", "build"), folder)
-    words = ["env", f"WINEPREFIX={folder}/prefix", "WINEDEBUG=-all", "WINEDLLOVERRIDES=bcryptprimitives=n;mscoree,mshtml=",
+    words = ["env", f"WINEPREFIX={folder}/prefix", "WINEDEBUG=-all", "WINEDLLOVERRIDES=bcryptprimitives=n;mscoree,mshtml=;winemenubuilder.exe=d",
              f"WINEPATH={windows(folder)}"]
     if not os.path.exists(os.path.join(folder, "prefix")):
         run(*words, "wineboot", "--init", stderr=subprocess.DEVNULL)
