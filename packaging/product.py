@@ -34,7 +34,7 @@ PLATFORMS = {
                     "debian": "arm64", "oci": "arm64", "runner": "ubuntu-24.04-arm"},
     # Built and linked; never run so far.
     "darwin-arm64": {"target": "aarch64-apple-darwin", "os": "darwin", "cpu": "arm64", "wheel": "macosx_11_0_arm64", "runner": "macos-15"},
-    "darwin-x64": {"target": "x86_64-apple-darwin", "os": "darwin", "cpu": "x64", "wheel": "macosx_10_12_x86_64", "runner": "macos-15-intel"},
+    "darwin-x64": {"target": "x86_64-apple-darwin", "os": "darwin", "cpu": "x64", "wheel": "macosx_11_0_x86_64", "runner": "macos-15-intel"},
     # Linux builds it, with mingw.
     "win32-x64": {"target": "x86_64-pc-windows-gnu", "os": "win32", "cpu": "x64", "wheel": "win_amd64", "runner": "ubuntu-24.04"},
 }

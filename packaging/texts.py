@@ -2,15 +2,42 @@
 
 import functools
 import os
+import re
+import sys
 
-from product import HERE, run, target_folder
+from product import HERE, NAME, binary_of, host, run, target_folder
+
+# The files, and the expression of a flag in each.
+FLAG_IN = {
+    f"{NAME}.1": lambda flag: r"\\fB" + flag.replace("-", r"\\-"),
+    f"{NAME}.bash": lambda flag: f" {flag}",
+    f"_{NAME}": lambda flag: rf"'\*?{flag}",
+    f"{NAME}.fish": lambda flag: f"-l {flag.removeprefix('--')}",
+}
 
 
 @functools.cache
 def texts_folder():
-    """The folder with the man page and the completions, made anew once for each script."""
+    """The folder with the man page and the completions, made anew once for each script, and compared with what the binary tells."""
     folder = os.path.join(target_folder(), "packages", "texts")
     os.makedirs(folder, exist_ok=True)
     run("cargo", "run", "--quiet", "--locked", "--manifest-path", os.path.join(HERE, "texts", "Cargo.toml"),
         "--target-dir", os.path.join(target_folder(), "packages-texts"), "--", folder)
+    check(folder)
     return folder
+
+
+def check(folder):
+    """Checks that the files name every flag of --help."""
+    if host() is None:
+        print("man page and completions: not compared with --help, no binary is for this machine")
+        return
+    flags = re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", run(binary_of(host()), "--help"), re.M)
+    assert len(flags) > 20, flags
+    for name, written in FLAG_IN.items():
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            text = file.read()
+        lacking = [flag for flag in flags if not re.search(written(flag) + r"(?![a-z-]|\\-)", text)]
+        if lacking:
+            sys.exit(f"{name} lacks {', '.join(lacking)}")
+    print(f"man page and completions: have all {len(flags)} flags of --help")
