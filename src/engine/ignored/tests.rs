@@ -26,7 +26,7 @@ impl Tree {
 
     fn enter(&mut self, path: &str) {
         let folder = self.open(path);
-        self.1.enter(&folder, Path::new(path), RuleFiles::of(&folder));
+        self.1.enter(&folder, Path::new(path), RuleFiles::of(&folder, &Lookups::default()));
     }
 
     fn bytes(&self) -> usize {
@@ -47,7 +47,7 @@ fn the_nearest_rule_decides_and_rules_hold_below_their_folder() {
         ("a/b/.ignore", "keep.log\n"),
     ]);
     tree.1 = IgnoreRules::default();
-    tree.1.enter_all_above(&Arc::new(tree.open(".")), Path::new("a"));
+    tree.1.enter_all_above(&Arc::new(tree.open(".")), Path::new("a"), &Lookups::default());
     tree.enter("a");
     assert_eq!((tree.file("a/x.log"), tree.file("a/local")), (Some(true), Some(true)));
     assert_eq!((tree.file("a/top"), tree.file("a/build")), (None, None));
@@ -118,7 +118,7 @@ fn marks_breaks_of_any_kind_and_lines_that_are_not_valid_do_no_harm() {
     crate::sys::testing::symlink("outside", dir.path().join(".gitignore")).unwrap();
     let folder = crate::sys::testing::open_folder(dir.path());
     let mut rules = IgnoreRules::default();
-    rules.enter(&folder, Path::new(""), RuleFiles::of(&folder));
+    rules.enter(&folder, Path::new(""), RuleFiles::of(&folder, &Lookups::default()));
     assert_eq!(rules.ignores(Path::new("x"), false), None, "a link is not followed, as git does");
 }
 
