@@ -37,10 +37,10 @@ fn no_pattern_takes_long_or_ends_the_server() {
     assert_eq!(paths(&server.ok("glob", json!({ "pattern": "x" }))), ["x"]);
 }
 
-/// A tree of 40 folders, under a server whose system calls for reading a folder, two for each, take this many microseconds.
+/// A tree of 98 folders, under a server whose system calls for reading a folder, two for each, take this many microseconds.
 fn slow(delay: u32, flags: &[&str]) -> Option<(Folder, Stdio)> {
     let folder = Folder::new();
-    (0..40).for_each(|n| put(&folder, &format!("folder-{n:02}/f"), ""));
+    (0..98).for_each(|n| put(&folder, &format!("folder-{n:02}/f"), ""));
     let command = command(&folder, "stdio", &[&[SET], flags].concat());
     let server = Stdio::run(with_injected(&command, &format!("getdents64:delay_enter={delay}"))?);
     Some((folder, server.ready()))
@@ -63,7 +63,7 @@ fn when_the_time_is_up_what_was_found_is_answered_as_a_part_and_the_list_by_path
         next = page.result["_meta"]["file-editor/truncated"].get("next").cloned();
     }
     assert!(partial > 0);
-    assert_eq!(shown, (0..40).map(|n| format!("folder-{n:02}/f")).collect::<Vec<_>>());
+    assert_eq!(shown, (0..98).map(|n| format!("folder-{n:02}/f")).collect::<Vec<_>>());
     let newest = server.tool("glob", json!({ "pattern": "**" }));
     let next = &newest.result["_meta"]["file-editor/truncated"]["next"];
     assert_eq!(next, &json!({ "pattern": "**", "sort": "path" }), "{}", newest.text);
