@@ -163,7 +163,7 @@ impl Workspace {
         if !work.take_known(new_analyser().as_ref(), &lookups) {
             let slots = self.search_slots();
             let _slot = slots.take_search(control)?;
-            let threads = if work.looks_are_slow(&lookups) { AT_ONCE } else { slots.count() };
+            let threads = if work.files().source.looks_are_slow(&lookups) { AT_ONCE } else { slots.count() };
             work.run_on_threads(new_analyser, threads)?;
         }
         work.finish()
@@ -240,19 +240,13 @@ impl<'s> Work<'s> {
                     return true;
                 }
             }
-            let waits = self.looks_are_slow(lookups);
-            if waits || lookups.are_known() && !unknown.is_empty() {
+            if self.files().source.looks_are_slow(lookups) || lookups.are_known() && !unknown.is_empty() {
                 break;
             }
         }
-        let is_done = unknown.is_empty() && !self.looks_are_slow(lookups);
+        let is_done = unknown.is_empty() && !self.files().source.looks_are_slow(lookups);
         self.files().given_back = unknown;
         is_done
-    }
-
-    /// Whether looks wait, as far as the calling thread or the walk knows.
-    fn looks_are_slow(&self, lookups: &Lookups) -> bool {
-        lookups.are_slow() || self.files().source.looks_are_slow()
     }
 
     /// Analyses files until none is left.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{SearchCounts, SearchOptions, SearchPlace};
 use crate::engine::fs::file_system::{self, FileSystem};
 use crate::engine::fs::resolve::{self, LastLink, ResolvedPath};
+use crate::engine::lookups::Lookups;
 use crate::engine::walk::{EntryKind, LeftOut, Passed, Walk, WalkOptions, WalkStep, passed};
 use crate::engine::workspace::Workspace;
 use crate::engine::workspace::folders::{Found, Want, refused};
@@ -226,9 +227,9 @@ impl<'s> Source<'s> {
         Ok(())
     }
 
-    /// Whether looks at the folders wait, for a disk or another machine.
-    pub(super) fn looks_are_slow(&self) -> bool {
-        self.current.as_ref().is_some_and(|current| current.walk.looks_are_slow())
+    /// Whether looks wait, for a disk or another machine: those at files, of which the caller knows, or those of the walk at folders.
+    pub(super) fn looks_are_slow(&self, at_files: &Lookups) -> bool {
+        at_files.are_slow() || self.current.as_ref().is_some_and(|current| current.walk.looks_are_slow())
     }
 
     /// What the walks have left out so far, behind the place where an earlier search ended.

@@ -18,12 +18,6 @@ use crate::engine::{Control, Error, Pattern, Result};
 /// Files that a thread takes at a time.
 const BATCH: usize = 16;
 
-/// The same where looks at files wait: there are more threads, which end at the same time.
-const BATCH_THAT_WAITS: usize = 1;
-
-/// The same if the text of files with hits is kept: what was found leaves when its batch is done.
-const BATCH_WITH_TEXT: usize = 1;
-
 /// How often a thread that waits looks whether the search goes on.
 const BETWEEN_CHECKS: Duration = Duration::from_millis(20);
 
@@ -163,7 +157,7 @@ impl<'s> Workers<'s> {
         let mut scratch = Scratch { scan, buffer: Vec::new(), lookups, alone: until.is_some() };
         loop {
             if until.is_some_and(|until| scratch.lookups.are_known() && until <= Instant::now()) {
-                return (false, self.looks_are_slow(&scratch));
+                return (false, self.work().source.looks_are_slow(&scratch.lookups));
             }
             match self.next_job() {
                 Job::End => return (true, false),
@@ -171,16 +165,11 @@ impl<'s> Workers<'s> {
                 Job::Search(assigned) => {
                     if let Some(rest) = self.search_batch(*assigned, &mut scratch) {
                         self.work().give_back(rest);
-                        return (false, self.looks_are_slow(&scratch));
+                        return (false, self.work().source.looks_are_slow(&scratch.lookups));
                     }
                 }
             }
         }
-    }
-
-    /// Whether looks wait, as far as the calling thread or the walk knows.
-    fn looks_are_slow(&self, scratch: &Scratch) -> bool {
-        scratch.lookups.are_slow() || self.work().source.looks_are_slow()
     }
 
     /// Searches a large text together with other threads.
@@ -219,13 +208,10 @@ impl<'s> Workers<'s> {
         }
     }
 
-    /// Files that a thread takes at a time.
+    /// Files that a thread takes at a time. One where looks wait, because then more threads are to end at the same time; and one
+    /// if the text of files with hits is kept, because what was found leaves when its batch is done.
     fn batch(&self) -> usize {
-        match self.waits {
-            _ if self.options.keep > 0 => BATCH_WITH_TEXT,
-            true => BATCH_THAT_WAITS,
-            false => BATCH,
-        }
+        if self.waits || self.options.keep > 0 { 1 } else { BATCH }
     }
 
     fn next_job(&self) -> Job {
@@ -259,7 +245,7 @@ impl<'s> Workers<'s> {
     /// for several: a large file comes next, or looks wait.
     fn search_batch(&self, mut assigned: Assigned, scratch: &mut Scratch) -> Option<Assigned> {
         while let Some(file) = assigned.files.pop_front() {
-            if scratch.alone && self.looks_are_slow(scratch) {
+            if scratch.alone && self.work().source.looks_are_slow(&scratch.lookups) {
                 assigned.files.push_front(file);
                 return Some(assigned);
             }
