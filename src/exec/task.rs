@@ -55,6 +55,7 @@ impl Task {
     /// if it broke off because it may not wait for another program.
     pub fn run(self: &Arc<Task>, workspace: &Workspace) -> Option<Answer> {
         let control = &self.control;
+        let mut succeeded = false;
         let answer = caught(|| {
             if let Some(kept) = self.kept.get() {
                 return control.answer().then(|| self.repeat(kept));
@@ -63,24 +64,19 @@ impl Task {
                 Err(Error::Cancelled) => None,
                 _ if control.broke_off().is_some() => None,
                 result => {
-                    let (committed, succeeded) = (control.is_committing(), result.is_ok());
-                    if control.answer() {
-                        return Some(self.keep_and_answer(result, committed));
-                    }
-                    if control.is_given_up() {
-                        self.unknown_outcome().settle(succeeded);
-                    }
-                    None
+                    let committed = control.is_committing();
+                    succeeded = result.as_ref().is_ok_and(|reply| reply.failure.is_none());
+                    control.answer().then(|| self.keep_and_answer(result, committed))
                 }
             }
         });
+        if control.is_given_up() {
+            self.unknown_outcome().settle(succeeded);
+        }
         // After a panic: an answer, unless the call was answered as late or cancelled.
         answer.unwrap_or_else(|| {
             if control.is_committing() {
                 let _ = self.kept.set(Arc::new(KeptReply::Panicked));
-            }
-            if control.is_given_up() {
-                self.unknown_outcome().settle(false);
             }
             (control.answer() || control.check_called_off().is_ok()).then(|| self.panicked())
         })

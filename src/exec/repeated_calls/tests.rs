@@ -175,7 +175,9 @@ fn a_call_that_waits_too_long_for_the_first_is_late() {
 
 #[test]
 fn of_a_call_that_was_given_up_while_it_committed_the_next_with_its_key_tells_the_outcome() {
-    for succeeds in [true, false] {
+    let failed = |run| Reply { failure: Some(Arc::new(Error::Busy)), ..reply(run) };
+    let outcomes: [fn(usize) -> Reply; 3] = [reply, |_| panic!("in a test"), failed];
+    for (outcome, succeeds) in outcomes.into_iter().zip([true, false, false]) {
         let mut server = Server::new();
         server.setup.limits.timeout = Duration::from_millis(20);
         server.executor = server.setup.executor();
@@ -184,7 +186,7 @@ fn of_a_call_that_was_given_up_while_it_committed_the_next_with_its_key_tells_th
         let first = server.run(server.call(Some("1"), KEY, move |run, control| {
             control.begin_commit()?;
             let _ = released.lock().unwrap().recv();
-            if succeeds { Ok(reply(run)) } else { panic!("in a test") }
+            Ok(outcome(run))
         }));
         let unknown = "while its change was put in place";
         assert!(text(&first.unwrap()).contains(unknown));
