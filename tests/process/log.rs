@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Direct, Folder, Http, MB, Mcp, Stdio, anonymous_memory, at_once, call, has_open, lock, post_bytes,
+    Direct, Folder, Http, MB, Mcp, Stdio, anonymous_memory, at_once, call, has_open, lock, named, post_bytes,
     request, until, until_a_lock_is_waited_for, until_or, while_others,
 };
 
@@ -30,7 +30,7 @@ fn start_ready_and_stop_are_lines_with_fields() {
     let start = &lines(&log, "start")[0];
     assert_eq!((&start["version"], &start["level"]), (&json!(env!("CARGO_PKG_VERSION")), &json!("INFO")));
     let ready = &lines(&log, "ready")[0];
-    assert_eq!(ready["folder"], folder.path().display().to_string());
+    assert_eq!(ready["folder"], named(folder.path()));
     assert_eq!(ready["at"], "stdio");
     assert!(ready["start_ms"].is_number(), "{ready}");
     let stopped = &lines(&log, "stopped")[0];
