@@ -10,7 +10,7 @@ fn files_are_resources_that_can_be_listed_and_read() {
         folder.write("a b", "");
         folder.write("crlf.txt", "\u{FEFF}a\r\nb\r\n");
         folder.write("empty", "");
-        folder.write("nul", "\0");
+        folder.write("zero", "\0");
         server.begin("2025-11-25");
         let list = server.rpc("resources/list", json!({}))["result"]["resources"].clone();
         let list = list.as_array().expect("resources");
@@ -38,12 +38,12 @@ fn files_are_resources_that_can_be_listed_and_read() {
 fn a_resource_that_is_missing_outside_or_no_text_is_not_found() {
     on_both(|server, folder| {
         std::fs::write(folder.outside("secret"), "secret\n").expect("a file");
-        folder.write("nul", "\0");
+        folder.write("zero", "\0");
         server.begin("2025-11-25");
         let inside = file_uri(folder.path());
         for uri in [
             format!("{inside}/missing"),
-            format!("{inside}/nul"),
+            format!("{inside}/zero"),
             format!("{inside}/../secret"),
             format!("{inside}/%2e%2e/secret"),
             format!("{inside}/..%2Fsecret"),
