@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{Ended, Folder, Stdio, bare_command, run_command_to_end, run_to_end};
+use crate::support::{Ended, Folder, Stdio, bare_command, named, run_command_to_end, run_to_end};
 
 /// The clients, and the member of their settings that holds the servers.
 const CLIENTS: [(&str, &str); 6] = [
@@ -73,7 +73,10 @@ fn a_folder_given_by_its_flag_is_served_over_stdio_too() {
     let entry = &entry["servers"]["file-editor"];
     assert_eq!(
         (&entry["type"], &entry["args"]),
-        (&json!("stdio"), &json!([dir, "--tools=exact", "--transport=stdio"]))
+        (
+            &json!("stdio"),
+            &json!([format!("--dir={}", named(folder.path())), "--tools=exact", "--transport=stdio"])
+        )
     );
 }
 
