@@ -21,6 +21,7 @@ use crate::sys::fd::OwnedFd;
 use crate::sys::ffi::OsStrExt;
 use crate::sys::fs::{Access, Dir, FileType, Mode, OFlags, Stat};
 use crate::sys::io::Errno;
+use crate::sys::path::usual;
 
 /// Entries searched for names similar to a missing one.
 const SIMILAR_SEARCHED: usize = 2_000;
@@ -259,7 +260,7 @@ pub(crate) fn list(
         };
         *entry = seen.entry(entry.name.clone(), counted, options, &mut uncounted)?;
     }
-    let (names, directory) = (table.into_text(), folder.directory.into());
+    let (names, directory) = (table.into_text(), usual(folder.directory));
     Ok(Listing { names, files, unlisted, uncounted, more, folders, left_out, directory })
 }
 

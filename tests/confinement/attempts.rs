@@ -6,7 +6,7 @@ use rustix::fs::{CWD, FileType, Mode};
 use serde_json::json;
 
 use super::interfaces::{Doors, SECRET, check_all_refused, folder, refusal};
-use crate::support::{Direct, Mcp, Stdio, bare_command};
+use crate::support::{Direct, Mcp, Stdio, bare_command, named};
 
 #[test]
 fn links_out_of_the_folder_are_refused_by_every_tool_on_every_interface() {
@@ -80,9 +80,9 @@ fn names_that_are_paths_in_any_disguise_are_refused_by_every_tool_on_every_inter
     folder.write("real", "inside\n");
     std::fs::create_dir(folder.path().join("sub")).expect("a directory");
     std::fs::write(folder.path().join("sub/secret"), SECRET).expect("a file");
-    let absolute = folder.outside("secret").display().to_string();
-    let by_folder = format!("{}/../secret", folder.path().display());
-    let sibling = format!("{}-other/secret", folder.path().display());
+    let absolute = named(&folder.outside("secret"));
+    let by_folder = format!("{}/../secret", named(folder.path()));
+    let sibling = format!("{}-other/secret", named(folder.path()));
     let names = [
         "../secret",
         "..",
@@ -153,8 +153,8 @@ fn names_that_are_paths_in_any_disguise_are_refused_by_every_tool_on_every_inter
 fn resources_in_any_disguise_stay_in_the_folder() {
     let folder = folder();
     folder.write("real", "inside\n");
-    let absolute = folder.outside("secret").display().to_string();
-    let inside = folder.path().display().to_string();
+    let absolute = named(&folder.outside("secret"));
+    let inside = named(folder.path());
     let uris = [
         format!("file://{absolute}"),
         format!("file://{inside}/../secret"),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Direct, Folder, Http, Stdio, bare_command, direct_on_both, direct_on_both_with, on_both_as_nobody,
+    Direct, Folder, Http, Stdio, bare_command, direct_on_both, direct_on_both_with, named, on_both_as_nobody,
 };
 
 fn keys(object: &Value) -> Vec<&str> {
@@ -30,7 +30,7 @@ fn list_answers_all_six_fields_the_total_and_the_canonical_folder() {
         let wanted = json!({
             "files": [file("a.bin", 1, -1), file("b.txt", 7, 2)],
             "total_count": 2,
-            "directory": folder.path().display().to_string(),
+            "directory": named(folder.path()),
         });
         assert_eq!(server.direct("list_files", json!({})), wanted);
     });
@@ -39,7 +39,7 @@ fn list_answers_all_six_fields_the_total_and_the_canonical_folder() {
 #[test]
 fn an_empty_folder_has_an_empty_list() {
     direct_on_both(|server, folder| {
-        let directory = folder.path().display().to_string();
+        let directory = named(folder.path());
         let wanted = json!({ "files": [], "total_count": 0, "directory": directory });
         assert_eq!(server.direct("list_files", json!({})), wanted);
     });
@@ -53,7 +53,7 @@ fn a_folder_given_by_a_link_is_named_by_its_canonical_path() {
     let mut command = bare_command();
     command.arg(format!("--dir={}/.", link.display())).arg("--transport=stdio");
     let server = Stdio::run(command);
-    assert_eq!(server.direct("list_files", json!({}))["directory"], folder.path().display().to_string());
+    assert_eq!(server.direct("list_files", json!({}))["directory"], named(folder.path()));
 }
 
 #[test]

@@ -144,12 +144,12 @@ fn each_edit_is_looked_at_in_array_order_line_operation_content() {
 #[test]
 fn the_edits_fields_are_looked_at_before_the_file() {
     on_both(|server, folder| {
-        folder.write("nul", "\0");
+        folder.write("zero", "\0");
         assert_eq!(
             refusal(server, "missing", &[negative()]),
             "Error: Line numbers must be non-negative integers"
         );
-        assert!(refusal(server, "nul", &[no_content()]).starts_with("Error: Invalid arguments: "));
+        assert!(refusal(server, "zero", &[no_content()]).starts_with("Error: Invalid arguments: "));
         let range = json!({ "name": "missing", "start_line": 2, "end_line": 1 });
         assert_eq!(server.refused("read_file", range), "Error: Invalid line range: start 2 > end 1");
     });
@@ -161,15 +161,15 @@ fn the_file_is_looked_at_found_size_text_before_ranges() {
         &["--max-size=1"],
         |folder| {
             folder.write("large", "\0".repeat(2 * MB));
-            folder.write("nul", "\0");
+            folder.write("zero", "\0");
         },
         |server, _| {
             assert_eq!(refusal(server, "missing", &[out_of_range()]), "Error: File 'missing' not found");
             let size = "Error: File size 2MB exceeds maximum limit 1MB";
             assert_eq!(refusal(server, "large", &[out_of_range()]), size);
-            assert_eq!(refusal(server, "nul", &[out_of_range()]), "Error: File 'nul' is not a text file");
-            let start = json!({ "name": "nul", "start_line": 100 });
-            assert_eq!(server.refused("read_file", start), "Error: File 'nul' is not a text file");
+            assert_eq!(refusal(server, "zero", &[out_of_range()]), "Error: File 'zero' is not a text file");
+            let start = json!({ "name": "zero", "start_line": 100 });
+            assert_eq!(server.refused("read_file", start), "Error: File 'zero' is not a text file");
         },
     );
 }

@@ -169,12 +169,12 @@ fn text_that_is_no_utf8_is_refused() {
 
 #[test]
 fn a_file_with_nul_bytes_is_no_text_file() {
-    let text = "Error: File 'nul' is not a text file";
+    let text = "Error: File 'zero' is not a text file";
     let failures = [
-        Failure::new("read_file", json!({ "name": "nul" }), text, -32001, 400),
-        Failure::new("edit_file", json!({ "name": "nul", "append": "x" }), text, -32001, 400),
+        Failure::new("read_file", json!({ "name": "zero" }), text, -32001, 400),
+        Failure::new("edit_file", json!({ "name": "zero", "append": "x" }), text, -32001, 400),
     ];
-    check(&[], |folder| folder.write("nul", "text\n\0\n"), &failures);
+    check(&[], |folder| folder.write("zero", "text\n\0\n"), &failures);
 }
 
 #[test]

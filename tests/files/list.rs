@@ -192,7 +192,7 @@ fn what_is_not_text_or_over_the_limit_has_minus_1_lines() {
         |folder| {
             folder.write("at-limit", "y\n".repeat(MB / 2));
             folder.write("over-limit", "y\n".repeat(MB / 2) + "z");
-            folder.write("nul", "text\n\0\n");
+            folder.write("zero", "text\n\0\n");
             folder.write("late-nul", "y\n".repeat(MB / 2 - 1) + "\0");
             folder.write("latin1", b"caf\xE9\n");
             folder.write("cut-character", b"a\n\xE2\x82");
@@ -200,7 +200,7 @@ fn what_is_not_text_or_over_the_limit_has_minus_1_lines() {
             folder.write("good", "ok\n");
         },
         |server, _| {
-            for name in ["over-limit", "nul", "late-nul", "latin1", "cut-character", "surrogate"] {
+            for name in ["over-limit", "zero", "late-nul", "latin1", "cut-character", "surrogate"] {
                 assert_eq!(lines_of(server, name), -1, "{name}");
             }
             assert_eq!(lines_of(server, "at-limit"), 524_288);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::on_both;
+use crate::support::{file_uri, on_both};
 
 #[test]
 fn files_are_resources_that_can_be_listed_and_read() {
@@ -10,11 +10,11 @@ fn files_are_resources_that_can_be_listed_and_read() {
         folder.write("a b", "");
         folder.write("crlf.txt", "\u{FEFF}a\r\nb\r\n");
         folder.write("empty", "");
-        folder.write("nul", "\0");
+        folder.write("zero", "\0");
         server.begin("2025-11-25");
         let list = server.rpc("resources/list", json!({}))["result"]["resources"].clone();
         let list = list.as_array().expect("resources");
-        let uri = |name: &str| format!("file://{}/{name}", folder.path().display());
+        let uri = |name: &str| file_uri(&folder.path().join(name));
         let listed: Vec<(&Value, &Value)> =
             list.iter().map(|resource| (&resource["uri"], &resource["name"])).collect();
         let (crlf, empty) = (json!(uri("crlf.txt")), json!(uri("empty")));
@@ -38,12 +38,12 @@ fn files_are_resources_that_can_be_listed_and_read() {
 fn a_resource_that_is_missing_outside_or_no_text_is_not_found() {
     on_both(|server, folder| {
         std::fs::write(folder.outside("secret"), "secret\n").expect("a file");
-        folder.write("nul", "\0");
+        folder.write("zero", "\0");
         server.begin("2025-11-25");
-        let inside = format!("file://{}", folder.path().display());
+        let inside = file_uri(folder.path());
         for uri in [
             format!("{inside}/missing"),
-            format!("{inside}/nul"),
+            format!("{inside}/zero"),
             format!("{inside}/../secret"),
             format!("{inside}/%2e%2e/secret"),
             format!("{inside}/..%2Fsecret"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Mcp, on_both, on_both_with};
+use crate::support::{Mcp, named, on_both, on_both_with};
 
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
@@ -312,7 +312,7 @@ fn structured_data_comes_beside_the_text_for_revisions_that_have_it() {
                     "name": "f", "size": 4, "modified": "2001-09-09T01:46:40Z",
                     "readable": true, "writable": true, "lines": 2,
                 });
-                let directory = folder.path().display().to_string();
+                let directory = named(folder.path());
                 let data = json!({ "files": [file], "total_count": 1, "directory": directory });
                 assert_eq!(list.result.get("structuredContent"), has_it.then_some(&data), "{revision}");
 

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::support::{
-    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, bare_command, call, command, run_command_to_end,
-    run_to_end,
+    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, bare_command, call, command, named,
+    run_command_to_end, run_to_end,
 };
 
 /// Exit code 1, nothing on stdout, and one line on stderr that names `part`.
@@ -274,7 +274,8 @@ fn a_token_file_that_is_missing_or_empty_is_refused() {
 #[test]
 fn when_ready_one_line_on_stderr_says_what_is_served_where_and_how_long_the_start_took() {
     let folder = Folder::new();
-    let path = folder.path().display().to_string();
+    // Text has a backslash twice.
+    let path = named(folder.path()).replace('\\', r"\\");
     let server = Http::start(&folder, &[]);
     let url = format!("http://127.0.0.1:{}", server.port());
     let (stdout, log) = server.terminate_with_output();

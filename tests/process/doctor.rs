@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::support::{
-    Ended, Folder, Http, Mount, Stdio, command, run_command_to_end, run_to_end, with_injected,
+    Ended, Folder, Http, Mount, Stdio, bare_command, command, run_command_to_end, run_to_end, with_injected,
 };
 
 /// The lines about one thing, without their folder.
@@ -76,7 +76,7 @@ fn what_cannot_be_served_fails() {
             "token: --auth-token-file=missing",
         ),
     ] {
-        let mut doctor = Command::new(env!("CARGO_BIN_EXE_file-editor"));
+        let mut doctor = bare_command();
         doctor.arg("--doctor").args(&arguments);
         let Ended { code, stdout, .. } = run_command_to_end(doctor);
         let failed: Vec<&str> = stdout.lines().filter(|line| line.starts_with("failed ")).collect();

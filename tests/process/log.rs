@@ -6,8 +6,8 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Direct, Folder, Http, MB, Mcp, Stdio, anonymous_memory, at_once, call, has_open, lock, post_bytes,
-    request, until, until_a_lock_is_waited_for, until_or, while_others,
+    Direct, Folder, Http, MB, Mcp, ON_WINDOWS, Stdio, anonymous_memory, at_once, call, has_open, lock, named,
+    post_bytes, request, until, until_a_lock_is_waited_for, until_or, while_others,
 };
 
 /// The lines of a JSON log whose message is `message`.
@@ -30,7 +30,7 @@ fn start_ready_and_stop_are_lines_with_fields() {
     let start = &lines(&log, "start")[0];
     assert_eq!((&start["version"], &start["level"]), (&json!(env!("CARGO_PKG_VERSION")), &json!("INFO")));
     let ready = &lines(&log, "ready")[0];
-    assert_eq!(ready["folder"], folder.path().display().to_string());
+    assert_eq!(ready["folder"], named(folder.path()));
     assert_eq!(ready["at"], "stdio");
     assert!(ready["start_ms"].is_number(), "{ready}");
     let stopped = &lines(&log, "stopped")[0];
@@ -40,7 +40,7 @@ fn start_ready_and_stop_are_lines_with_fields() {
     let server = Http::start(&folder, &["--log-format=json"]);
     let (_, log) = server.terminate_with_output();
     assert!(lines(&log, "ready")[0]["at"].as_str().is_some_and(|at| at.starts_with("http://127.0.0.1:")));
-    assert_eq!(lines(&log, "stopping")[0]["signal"], "SIGTERM");
+    assert_eq!(lines(&log, "stopping")[0]["signal"], if *ON_WINDOWS { "CTRL_C" } else { "SIGTERM" });
     assert_eq!(lines(&log, "stopped").len(), 1);
 }
 

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{Ended, Folder, Stdio, run_command_to_end, run_to_end};
+use crate::support::{Ended, Folder, Stdio, bare_command, named, run_command_to_end, run_to_end};
 
 /// The clients, and the member of their settings that holds the servers.
 const CLIENTS: [(&str, &str); 6] = [
@@ -47,7 +47,7 @@ fn every_client_gets_an_entry_and_the_server_that_it_starts_serves_the_folders()
     std::fs::create_dir(&odd).expect("a folder");
     std::fs::write(odd.join("here.txt"), "found\n").expect("a file");
     for (client, servers) in CLIENTS {
-        let mut print = Command::new(env!("CARGO_BIN_EXE_file-editor"));
+        let mut print = bare_command();
         print.current_dir(folder.path()).arg(format!("--print-config={client}"));
         print.args(["a \"quoted\" folder \\ é", "--exclude=*.log", "--read-only"]);
         let Ended { code, stdout, stderr } = run_command_to_end(print);
@@ -73,7 +73,10 @@ fn a_folder_given_by_its_flag_is_served_over_stdio_too() {
     let entry = &entry["servers"]["file-editor"];
     assert_eq!(
         (&entry["type"], &entry["args"]),
-        (&json!("stdio"), &json!([dir, "--tools=exact", "--transport=stdio"]))
+        (
+            &json!("stdio"),
+            &json!([format!("--dir={}", named(folder.path())), "--tools=exact", "--transport=stdio"])
+        )
     );
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{found, on_all, paths, serve, touch};
-use crate::support::{Folder, Mcp, Stdio, run_to_end};
+use crate::support::{Folder, Mcp, Stdio, named, run_to_end};
 use crate::trees::put;
 
 fn sources(folder: &Folder) {
@@ -25,7 +25,7 @@ fn sources(folder: &Folder) {
 #[test]
 fn a_pattern_matches_paths_below_the_folder_and_one_without_a_slash_at_any_depth() {
     on_all(&[], sources, |server, folder| {
-        let top = folder.path().display();
+        let top = named(folder.path());
         for (pattern, expected) in [
             ("*.rs", &["main.rs", "src/a/deep.rs", "src/lib.rs"][..]),
             ("./*.rs", &["main.rs"]),
@@ -117,7 +117,7 @@ fn wrong_arguments_say_what_is_expected() {
         (json!({ "pattern": "*", "path": "missing" }), "'missing' not found"),
         (json!({ "pattern": "*", "path": "main.rs" }), "'main.rs' is a file, not a folder"),
         (
-            json!({ "pattern": format!("{}/docs/*", folder.path().display()), "path": "src" }),
+            json!({ "pattern": format!("{}/docs/*", named(folder.path())), "path": "src" }),
             "pattern: it is absolute",
         ),
     ] {
@@ -125,7 +125,7 @@ fn wrong_arguments_say_what_is_expected() {
         assert!(refused.is_error && refused.text.contains(part), "{arguments}: {}", refused.text);
     }
     let outside = server.tool("glob", json!({ "pattern": "/etc/*" })).text;
-    assert!(outside.contains(&folder.path().display().to_string()), "{outside}");
+    assert!(outside.contains(&named(folder.path())), "{outside}");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn with_several_folders_all_are_searched_and_paths_are_absolute() {
     sources(&one);
     touch(&other, &["src/other.rs", "only/x.rs"]);
     let server = serve(&one, &[&format!("--dir={}", other.path().display())]);
-    let at = |folder: &Folder, path: &str| folder.path().join(path).display().to_string();
+    let at = |folder: &Folder, path: &str| format!("{}{path}", named(&folder.path().join("")));
     let sorted = |mut paths: Vec<String>| {
         paths.sort();
         paths
@@ -147,7 +147,7 @@ fn with_several_folders_all_are_searched_and_paths_are_absolute() {
     assert!(shown.is_sorted(), "{text}");
     assert_eq!(found(&server, json!({ "pattern": "only/*" })), [at(&other, "only/x.rs")]);
     assert_eq!(found(&server, json!({ "pattern": "*", "path": "only" })), [at(&other, "only/x.rs")]);
-    let absolute = format!("{}/**", other.path().display());
+    let absolute = format!("{}/**", named(other.path()));
     let expected = sorted(vec![at(&other, "src/other.rs"), at(&other, "only/x.rs")]);
     assert_eq!(found(&server, json!({ "pattern": absolute })), expected);
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{on_all, serve, touch};
-use crate::support::{Folder, Mcp, Stdio};
+use crate::support::{Folder, Mcp, Stdio, named};
 use crate::trees::put;
 
 fn tree(folder: &Folder) {
@@ -55,7 +55,7 @@ fn a_missing_path_is_told_with_a_list_of_the_nearest_folder_there_is() {
     let folder = Folder::new();
     tree(&folder);
     let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
-    let top = folder.path().canonicalize().expect("a path").display().to_string();
+    let top = named(folder.path());
     for (path, nearest) in [
         ("zzzz/b/c/d", "."),
         ("src/a/zzzz/b/c", "src/a"),

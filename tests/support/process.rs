@@ -17,8 +17,22 @@ static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
     std::env::var_os("FILE_EDITOR_BINARY")
         .map_or_else(|| env!("CARGO_BIN_EXE_file-editor").into(), PathBuf::from)
 });
+/// Whether the program under test is that of Windows and runs under wine, as tests/platforms/run says.
+pub(crate) static ON_WINDOWS: LazyLock<bool> =
+    LazyLock::new(|| std::env::var_os("FILE_EDITOR_ON_WINDOWS").is_some());
 /// The user `nobody`, for whom file modes count also where the tests run as root.
 const NOBODY: u32 = 65534;
+
+/// An absolute path as the server names it, and takes it from a client. wine shows the files of this machine as a drive.
+pub(crate) fn named(path: &Path) -> String {
+    let path = path.display().to_string();
+    if *ON_WINDOWS { format!("Z:{path}").replace('/', "\\") } else { path }
+}
+
+/// The URI of a file, as the server writes it: for names that need no encoding.
+pub(crate) fn file_uri(path: &Path) -> String {
+    format!("file://{}{}", if *ON_WINDOWS { "/Z%3A" } else { "" }, path.display())
+}
 
 /// A command line without arguments.
 pub(crate) fn bare_command() -> Command {
@@ -192,7 +206,10 @@ impl Process {
         }
     }
 
+    /// Windows has no SIGTERM. What ends a server there is Ctrl-C, which wine makes of SIGINT.
     pub(super) fn signal(&self, signal: rustix::process::Signal) {
+        use rustix::process::Signal;
+        let signal = if *ON_WINDOWS && signal == Signal::TERM { Signal::INT } else { signal };
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal)
             .expect("a signal sent");
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::bounded::{LIMIT, lines, next_of, pages};
 use super::{SET, make, put, serve};
-use crate::support::{Folder, Mcp, Stdio};
+use crate::support::{Folder, Mcp, Stdio, named};
 
 fn dir(folder: &Folder) -> String {
     format!("--dir={}", folder.path().display())
@@ -19,7 +19,7 @@ fn a_cursor_of_one_served_folder_is_not_taken_for_another_and_works_on_any_serve
         folder.write("f", "a line of text\n".repeat(200));
         (0..60).for_each(|n| put(folder, &format!("in/file-{n}"), "x"));
     }
-    let path = |folder: &Folder, path: &str| format!("{}/{path}", folder.path().display());
+    let path = |folder: &Folder, path: &str| named(&folder.path().join(path));
     let both = Stdio::start(&one, &[SET, LIMIT, &dir(&other)]).ready();
     // The same folder: alone, and as the second of two.
     let alone = serve(&other, &[LIMIT]);

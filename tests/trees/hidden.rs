@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{make, on_all, outcome, put, serve, tree};
-use crate::support::{Folder, Mcp, Stdio, direct_on_both_with, on_both_with};
+use crate::support::{Folder, Mcp, Stdio, direct_on_both_with, file_uri, on_both_with};
 
 const EXCLUDES: [&str; 2] = ["--exclude=*.key", "--exclude=/private/"];
 
@@ -219,7 +219,7 @@ fn the_line_tools_and_resources_show_nothing_that_is_excluded() {
             for name in ["top.key", "to-key", "to-private"] {
                 assert!(outcome(server, "read_file", &json!({ "name": name })).0, "{name}");
                 assert!(outcome(server, "edit_file", &json!({ "name": name, "append": "x" })).0, "{name}");
-                let uri = format!("file://{}/{name}", folder.path().display());
+                let uri = file_uri(&folder.path().join(name));
                 let read = server.rpc("resources/read", json!({ "uri": uri }));
                 assert!(read.get("error").is_some(), "{read}");
             }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{SET, make, outcome, put, serve, tree};
-use crate::support::{Folder, Mcp, Stdio, as_nobody, bare_command, command, run_to_end};
+use crate::support::{Folder, Mcp, Stdio, as_nobody, bare_command, command, named, run_to_end};
 
 fn read(server: &dyn Mcp, path: &str) -> (bool, String) {
     outcome(server, "read_text_file", &json!({ "path": path }))
@@ -22,7 +22,7 @@ fn every_spelling_of_a_path_leads_to_its_file() {
     put(&folder, "sub/b.txt", "b\n");
     let link = folder.outside("given");
     std::os::unix::fs::symlink(folder.path(), &link).expect("a link");
-    let (given, canonical) = (link.display().to_string(), folder.path().display().to_string());
+    let (given, canonical) = (named(&link), named(folder.path()));
     let server = bare(&[&format!("--dir={given}"), "--transport=stdio", "--tools=filesystem"]);
     for path in ["sub/b.txt", "./sub/b.txt", "sub//b.txt", "sub/./b.txt", "sub/b.txt/"] {
         assert_eq!(read(&server, path), (false, "b\n".into()), "{path}");
@@ -51,9 +51,9 @@ fn a_path_that_could_lead_out_is_refused_with_the_way_to_write_it() {
         ("../secret", "'..'"),
         ("sub/../../secret", "'..'"),
         ("sub/../sub/b.txt", "'..'"),
-        (&format!("{}/../secret", folder.path().display()), "'..'"),
+        (&format!("{}/../secret", named(folder.path())), "'..'"),
         ("/etc/passwd", "served folders"),
-        (&folder.outside("secret").display().to_string(), "served folders"),
+        (&named(&folder.outside("secret")), "served folders"),
         (&long, "4096 bytes"),
         (&many, "255 components"),
         (&name, ""),
@@ -112,7 +112,7 @@ fn several_folders_are_searched_in_order_and_a_new_file_goes_to_the_first() {
     let server = serve(&one, &[&second]);
     assert_eq!(read(&server, "in/x"), (false, "one\n".into()));
     assert_eq!(read(&server, "only"), (false, "second\n".into()));
-    assert_eq!(read(&server, &format!("{}/in/x", two.path().display())), (false, "two\n".into()));
+    assert_eq!(read(&server, &named(&two.path().join("in/x"))), (false, "two\n".into()));
     server.ok("write_file", json!({ "path": "new", "content": "n\n" }));
     server.ok("write_file", json!({ "path": "only", "content": "changed\n" }));
     assert_eq!(
@@ -120,9 +120,10 @@ fn several_folders_are_searched_in_order_and_a_new_file_goes_to_the_first() {
         (vec!["in".into(), "new".into()], vec!["in".to_owned(), "only".into()])
     );
     assert_eq!(two.text("only"), "changed\n");
-    server.ok("create_directory", json!({ "path": format!("{}/made", two.path().display()) }));
+    server.ok("create_directory", json!({ "path": named(&two.path().join("made")) }));
     assert!(two.path().join("made").is_dir());
-    let moved = json!({ "source": format!("{}/in", one.path().display()), "destination": format!("{}/made/in", two.path().display()) });
+    let moved =
+        json!({ "source": named(&one.path().join("in")), "destination": named(&two.path().join("made/in")) });
     server.ok("move_file", moved);
     assert_eq!((one.names(), two.text("made/in/x")), (vec!["new".to_owned()], "one\n".into()));
 }
@@ -180,7 +181,7 @@ fn nested_and_equal_folders_count_once() {
     let same = format!("--dir={}", link.display());
     let server = serve(&folder, &[&dir("in"), &dir(""), &dir("in/deep"), &same]);
     let allowed = outcome(&server, "list_allowed_directories", &json!({}));
-    assert_eq!(allowed, (false, format!("Allowed directories:\n{}", folder.path().display())));
+    assert_eq!(allowed, (false, format!("Allowed directories:\n{}", named(folder.path()))));
 }
 
 #[test]
@@ -199,7 +200,7 @@ fn folders_without_a_flag_are_served_over_stdio_with_the_sets_filesystem_and_sea
     let (one, two) = (Folder::new(), Folder::new());
     put(&one, "a", "one\n");
     put(&two, "b", "two\n");
-    let paths = [&one, &two].map(|folder| folder.path().display().to_string());
+    let paths = [&one, &two].map(|folder| named(folder.path()));
     let server = bare(&[&paths[0], &paths[1]]);
     assert_eq!((read(&server, "a"), read(&server, "b")), ((false, "one\n".into()), (false, "two\n".into())));
     let allowed = outcome(&server, "list_allowed_directories", &json!({})).1;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{on_all, outcome, put, tree};
-use crate::support::{Folder, MB};
+use crate::support::{Folder, MB, named};
 
 pub(super) fn fill(folder: &Folder) {
     put(folder, "a.txt", "one\ntwo\nthree\n");
@@ -17,7 +17,7 @@ pub(super) fn fill(folder: &Folder) {
 #[test]
 fn every_tool_that_reads_answers_alike_on_every_interface() {
     on_all(&[], fill, |server, folder| {
-        let here = folder.path().display().to_string();
+        let here = named(folder.path());
         let found = format!("{here}/sub/deep/c.txt");
         let allowed = format!("Allowed directories:\n{here}");
         let several = "a.txt:\none\ntwo\nthree\n\n\n---\nsub/b.txt:\nb\n\n\n---\na.txt:\ntwo\n";

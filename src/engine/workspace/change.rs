@@ -256,7 +256,12 @@ impl Workspace {
                 Ok(Attempt::Done(Changed { report, created: false, version }))
             }
             Err(stopped) if stopped.lost_its_folder() => Ok(Attempt::Changed),
-            Err(Stopped::Failed(_)) if !view.unchanged() => Err(Error::Changed { name: name.into() }),
+            // What is in place has changed the old file itself, where that takes more than one rename.
+            Err(Stopped::Failed(failed))
+                if !matches!(failed, ReplaceError::InPlace(_)) && !view.unchanged() =>
+            {
+                Err(Error::Changed { name: name.into() })
+            }
             Err(stopped) => Err(stopped.into_error(name)),
         }
     }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::os::windows::fs::FileExt as _;
 use std::os::windows::io::AsRawHandle;
 
-use windows_sys::Win32::Storage::FileSystem::FlushFileBuffers;
+use windows_sys::Win32::Storage::FileSystem::{FILE_STANDARD_INFO, FileStandardInfo, FlushFileBuffers};
 
 use super::fd::AsFd;
 use super::io::{Errno, Result};
@@ -90,11 +90,11 @@ pub(crate) fn fsync(file: impl AsFd) -> Result<()> {
         return Ok(());
     }
     let errno = Errno::last();
-    let is_folder = || {
-        super::file_info::attributes(file)
-            .is_ok_and(|now| super::file_info::kind_of(now) == super::flags::FileType::Directory)
-    };
-    if is_folder() { Ok(()) } else { Err(errno) }
+    // Not by its attributes: a folder on which a volume is mounted, or which is kept in a cloud, looks like a link there.
+    match super::file_info::query::<FILE_STANDARD_INFO>(file, FileStandardInfo) {
+        Ok(info) if info.Directory => Ok(()),
+        _ => Err(errno),
+    }
 }
 
 /// There are no leases: who has a file open for writing is not known.

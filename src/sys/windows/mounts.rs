@@ -46,7 +46,9 @@ pub(crate) fn mount_of(file: impl AsFd) -> Option<Mount> {
     }
     let kind = if is_remote(file) { "smb3".into() } else { kind_of(&text(&kind)) };
     let options = if flags & FILE_READ_ONLY_VOLUME != 0 { "ro" } else { "rw" };
-    Some(Mount { kind, source: text(&label), options: options.into() })
+    // A volume need not have a label.
+    let source = Some(text(&label)).filter(|label| !label.is_empty()).unwrap_or_else(|| "no label".into());
+    Some(Mount { kind, source, options: options.into() })
 }
 
 /// Whether the file is on another machine.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Repository, analyze, files, lines, row};
-use crate::support::Folder;
+use crate::support::{Folder, named};
 
 #[test]
 fn commits_authors_and_lines_are_counted_per_file_and_in_all() {
@@ -134,7 +134,7 @@ fn a_folder_of_a_repository_is_analyzed_by_itself() {
     let other = Folder::new();
     let flag = format!("--dir={}", other.path().display());
     let of_two = analyze(&repository.serve(&[&flag]), json!({ "project_path": "src" }));
-    let place = |name: &str| repository.folder.path().join("src/deep").join(name).display().to_string();
+    let place = |name: &str| format!("{}src/deep/{name}", named(&repository.folder.path().join("")));
     assert_eq!(files(&of_two), [row(&place("a"), 2, 10, 0), row(&place("b"), 1, 1, 0)]);
 }
 

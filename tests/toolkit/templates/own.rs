@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::{MAKEFILE, SET};
-use crate::support::{Direct, Folder, MB, Mcp, Stdio, memory_taken, run_to_end};
+use crate::support::{Direct, Folder, MB, Mcp, Stdio, memory_taken, named, run_to_end};
 
 /// A folder of templates beside the served folder. Each has a folder, the parameters of its `template.toml`, and a source.
 fn templates(folder: &Folder, each: &[(&str, &str, &str)]) -> PathBuf {
@@ -113,7 +113,7 @@ fn paths_of_results_do_not_leave_the_project() {
     let toml = "uri = \"template://own/any/x\"\nname = \"X\"\npath = \"{{ p }}\"\n[parameters.p]\n";
     fs::write(own.join("x/template.toml"), toml).expect("a file");
     let server = serve(&folder, &own);
-    let absolute = folder.outside("evil").display().to_string();
+    let absolute = named(&folder.outside("evil"));
     for path in ["../evil", "a/../../evil", "/etc/evil", &absolute, "", "a\\b", "a//b"] {
         let arguments =
             json!({ "toolchain": "any", "templates": ["own/x"], "parameters": { "p": path }, "write": true });

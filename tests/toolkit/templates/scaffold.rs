@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::SET;
-use crate::support::{Folder, Mcp, Stdio, as_nobody, command, on_both_with};
+use crate::support::{Folder, Mcp, Stdio, as_nobody, command, named, on_both_with};
 use crate::trees::put;
 
 const ALL: [&str; 9] =
@@ -159,12 +159,12 @@ fn a_file_where_a_folder_must_be_or_a_link_that_leads_out_stops_all() {
 fn directories_outside_the_folder_are_refused() {
     let folder = Folder::new();
     let server = Stdio::start(&folder, &[SET]).ready();
-    let outside = folder.outside("x").display().to_string();
+    let outside = named(&folder.outside("x"));
     for directory in ["..", "../x", "a/../../x", &outside, "/", ".git", "a/.git/hooks", "a\nb"] {
         server.refused("scaffold_project", project(&["makefile"], Some(directory)));
     }
     assert_eq!(folder.names(), [""; 0]);
-    for directory in [".", "./", "a", "a/", folder.path().join("b").to_str().expect("UTF-8")] {
+    for directory in [".", "./", "a", "a/", &named(&folder.path().join("b"))] {
         server.ok("scaffold_project", project(&["makefile"], Some(directory)));
         fs::remove_file(folder.path().join("Makefile")).unwrap_or_default();
         let _ = fs::remove_dir_all(folder.path().join("a"));
