@@ -3,11 +3,9 @@
 //!
 //! A test that needs a program that is not installed says so and ends.
 
-use std::process::Command;
-
 use serde_json::json;
 
-use crate::support::{Folder, Mcp, Mount, Stdio, append, lock, on_both, until, until_a_lock_is_waited_for};
+use crate::support::{Bindfs, Folder, Mcp, Stdio, append, lock, on_both, until, until_a_lock_is_waited_for};
 
 /// Moves the folder away and makes another in its place, with the file `f` that holds `text`.
 fn put_another_in_its_place(folder: &Folder, text: &str) {
@@ -119,34 +117,19 @@ fn a_mount_that_died_is_left_and_the_next_one_in_its_place_is_served() {
     let source = folder.outside("source");
     std::fs::create_dir(&source).expect("a folder");
     std::fs::write(source.join("f"), "a\n").expect("a file");
-    // In the foreground, so that it can be killed.
-    let bind = |folder: &Folder| {
-        let mut bind = Command::new("bindfs");
-        let mut bind = bind.arg("-f").arg(&source).arg(folder.path()).spawn().ok()?;
-        let mut ended = false;
-        until("the folder is mounted", || {
-            ended = bind.try_wait().is_ok_and(|ended| ended.is_some());
-            ended || folder.path().join("f").exists()
-        });
-        (!ended).then_some(bind)
-    };
-    let Some(mut first) = bind(&folder) else { return println!("SKIPPED: no bindfs here") };
+    let Some(mut first) = Bindfs::at(&folder, &source) else { return };
     let server = Stdio::start(&folder, &[]).ready();
     server.ok("edit_file", append("f", "b"));
-    first.kill().and_then(|()| first.wait()).expect("killed");
+    first.kill();
     for (tool, arguments) in
         [("read_file", json!({ "name": "f" })), ("edit_file", append("f", "c")), ("list_files", json!({}))]
     {
         assert_eq!(server.refused(tool, arguments), "Error: Cannot access working directory", "{tool}");
     }
-    let unmounted = Command::new("umount").arg("-l").arg(folder.path()).status();
-    assert!(unmounted.is_ok_and(|done| done.success()));
-    let second = bind(&folder);
-    let _mount = Mount::adopt(folder.path());
+    drop(first);
+    let _second = Bindfs::at(&folder, &source).expect("mounted again");
     assert!(server.ok("read_file", json!({ "name": "f" })).ends_with("a\nb"));
     server.ok("edit_file", append("f", "c"));
     assert_eq!(std::fs::read(source.join("f")).expect("the file"), b"a\nb\nc\n");
     assert!(server.ok("list_files", json!({})).ends_with("Total files: 1"));
-    drop(server);
-    second.expect("mounted again").kill().expect("killed");
 }

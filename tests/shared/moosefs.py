@@ -1,9 +1,10 @@
 """MooseFS on one machine: a master, a chunk server and two mounts, in a network namespace of their own, because MooseFS
-refuses 127.0.0.0/8 for its servers. Needs root, /dev/fuse, iproute2 and Debian's moosefs-master, -chunkserver and -client."""
+refuses 127.0.0.0/8 for its servers. Needs root, /dev/fuse, iproute2 and Debian's moosefs-master, -chunkserver, -client and -cli."""
 
 import contextlib
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -89,6 +90,14 @@ class Moosefs:
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.2)
+
+    def remove_dead_sessions(self):
+        """What an operator does when a client is gone for good: until then the master keeps its locks, by default for a day."""
+        ask = ["mfscli", "-H", ADDRESS, "-P", str(PORTS["MATOCL"])]
+        dead = re.findall(r"^inactive mounts.*?:\s*(\d+)\s", self.inside(*ask, "-SMS"), re.MULTILINE)
+        for session in dead:
+            self.inside(*ask, f"-CRS/{session}")
+        return dead
 
     def daemons(self, name, part=""):
         """The processes of this name whose command line holds `part` and this folder."""

@@ -25,6 +25,7 @@
 //! No test sleeps where it can wait for an event. Every wait ends after [`PATIENCE`] with a panic; a wait for
 //! a server shows its stderr. A sleep has a comment that says why the time is its subject.
 
+mod bindfs;
 mod client;
 mod events;
 mod folder;
@@ -44,6 +45,7 @@ mod stdio;
 mod trace;
 mod waiting;
 
+pub(crate) use bindfs::Bindfs;
 pub(crate) use client::{
     Direct, DirectError, Mcp, ToolResult, at_once, direct_on_both, direct_on_both_with, each_transport,
     on_both, on_both_as_nobody, on_both_with, while_others,

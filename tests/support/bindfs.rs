@@ -1,0 +1,60 @@
+//! bindfs(1): a folder behind a file system in user space, as shared file systems have it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+use super::{Folder, Mount, until};
+
+/// The file system and its process. Dropped, it is unmounted.
+pub(crate) struct Bindfs {
+    process: Child,
+    log: PathBuf,
+    _mount: Mount,
+}
+
+impl Bindfs {
+    /// Puts `source`, which holds a file `f`, in the place of the folder. None, and a message, where that is impossible.
+    pub(crate) fn at(folder: &Folder, source: &Path) -> Option<Bindfs> {
+        let log = folder.outside("bindfs.log");
+        let into = std::fs::File::create(&log).expect("a file");
+        // -d: in the foreground, and each question of the kernel is logged before it is answered.
+        let mut command = Command::new("bindfs");
+        command.args(["-d", "-o", "attr_timeout=60,entry_timeout=60"]).arg(source).arg(folder.path());
+        let Ok(mut process) = command.stdout(into.try_clone().expect("a file")).stderr(into).spawn() else {
+            println!("SKIPPED: no bindfs here");
+            return None;
+        };
+        let mut ended = false;
+        until("the folder is mounted", || {
+            ended = process.try_wait().is_ok_and(|ended| ended.is_some());
+            ended || folder.path().join("f").exists()
+        });
+        if ended {
+            println!("SKIPPED: bindfs cannot mount here");
+            return None;
+        }
+        Some(Bindfs { process, log, _mount: Mount::adopt(folder.path()) })
+    }
+
+    /// What it was asked so far and somebody waited for, in order: `LOOKUP`, `OPEN`, `READ`, …
+    pub(crate) fn asked(&self) -> Vec<String> {
+        let log = std::fs::read(&self.log).expect("the log");
+        let log = String::from_utf8_lossy(&log);
+        let asked = log.lines().filter_map(|line| Some(line.split_once("opcode: ")?.1.split_once(' ')?.0));
+        let waited_for =
+            |name: &&str| !["FLUSH", "RELEASE", "RELEASEDIR", "FORGET", "BATCH_FORGET"].contains(name);
+        asked.filter(waited_for).map(str::to_owned).collect()
+    }
+
+    /// Kills the process. The mount stays, dead, until this is dropped.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().and_then(|()| self.process.wait()).expect("killed");
+    }
+}
+
+impl Drop for Bindfs {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
