@@ -1,7 +1,7 @@
 //! The analysis of one text.
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -118,13 +118,17 @@ impl Analyser {
             bytes: most_bytes(text.len()),
             ..Bounds::default()
         });
-        let (stop, start, memory) = (RefCell::new(stop), Instant::now(), resident());
+        // The memory is looked at only when the parser has worked for a while: the system takes longer for that than a small text.
+        let (stop, start, memory) = (RefCell::new(stop), Instant::now(), OnceCell::new());
         let goes_on = |take: fn(&mut Bounds)| {
             let mut now = bounds.get();
             take(&mut now);
             now.stopped = now.stopped || (stop.borrow_mut())();
             now.is_over |= start.elapsed() > LONGEST;
-            now.is_over |= now.looks.is_multiple_of(BETWEEN_MEMORY) && resident() > memory + MOST_MEMORY;
+            let looks = most_looks(text.len()) - now.looks;
+            now.is_over |= looks > 0
+                && looks.is_multiple_of(BETWEEN_MEMORY)
+                && resident() > memory.get_or_init(resident) + MOST_MEMORY;
             bounds.set(now);
             now.goes_on()
         };

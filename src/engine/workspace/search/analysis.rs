@@ -21,6 +21,7 @@ use crate::engine::walk::LeftOut;
 use crate::engine::workspace::read::Cacheable;
 use crate::engine::workspace::{ATTEMPTS, Workspace};
 use crate::engine::{Control, Error, Result};
+use crate::sys::fs::Stat;
 
 /// Memory limit of what is kept of files, in bytes.
 const CACHE_BYTES: usize = 16 << 20;
@@ -232,7 +233,8 @@ impl<'s> Work<'s> {
         let mut unknown = VecDeque::new();
         loop {
             let Some((number, file)) = self.files().take() else { break };
-            match self.control.check().map(|()| lookups.one(|| self.known(&file, analyser))) {
+            let look = || self.known(&file, &file.stat()?, analyser);
+            match self.control.check().map(|()| lookups.one(look)) {
                 Ok(Some(known)) => self.put(number, file, FileOutcome::Analysed(known)),
                 Ok(None) => unknown.push_back((number, file)),
                 Err(error) => {
@@ -254,11 +256,7 @@ impl<'s> Work<'s> {
         let mut buffer = Vec::new();
         loop {
             let Some((number, file)) = self.files().take() else { return };
-            let outcome = self.control.check().and_then(|()| match self.known(&file, analyser) {
-                Some(known) => Ok(Some(FileOutcome::Analysed(known))),
-                None => self.outcome(&file, analyser, &mut buffer),
-            });
-            match outcome {
+            match self.control.check().and_then(|()| self.outcome(&file, analyser, &mut buffer)) {
                 Ok(None) => {}
                 Ok(Some(outcome)) => self.put(number, file, outcome),
                 Err(error) => drop(self.files().error.get_or_insert(error)),
@@ -290,28 +288,43 @@ impl<'s> Work<'s> {
         })
     }
 
-    /// What is known of a file in its present state.
-    fn known(&self, file: &Candidate, analyser: &dyn FileAnalyser) -> Option<Arc<dyn Analysis>> {
-        let stamp = FileStamp::of(&file.stat()?);
-        let known = self.workspace.analyses.0.get(&stamp, Arc::clone)?;
+    /// What is known of a file in the state that `stat` tells.
+    fn known(&self, file: &Candidate, stat: &Stat, analyser: &dyn FileAnalyser) -> Option<Arc<dyn Analysis>> {
+        let known = self.workspace.analyses.0.get(&FileStamp::of(stat), Arc::clone)?;
         analyser.makes(Path::new(file.name()), known.as_ref()).then_some(known)
     }
 
-    /// Reads and analyses a file. `None` if there is no such file any more.
+    /// What is known of a file, or what is found when it is read now. `None` if there is no such file any more.
     fn outcome(
         &self,
         file: &Candidate,
         analyser: &mut dyn FileAnalyser,
         buffer: &mut Vec<u8>,
     ) -> Result<Option<FileOutcome>> {
+        let Some(stat) = file.stat() else { return Ok(None) };
+        if let Some(known) = self.known(file, &stat, analyser) {
+            return Ok(Some(FileOutcome::Analysed(known)));
+        }
+        self.read(file, stat, analyser, buffer)
+    }
+
+    /// Reads and analyses a file whose state `stat` tells. `None` if there is no such file any more.
+    fn read(
+        &self,
+        file: &Candidate,
+        stat: Stat,
+        analyser: &mut dyn FileAnalyser,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Option<FileOutcome>> {
         let most = self.options.max_bytes.min(self.workspace.options.max_bytes);
-        let is_large = file.stat().is_some_and(|stat| stat.st_size >= LARGE);
+        let is_large = stat.st_size >= LARGE;
         let slots = self.workspace.search_slots();
         // One that reads a file may wait for another machine; one that analyses needs a processor.
         let _large = if is_large { Some(slots.take_long(self.control)?) } else { None };
+        let mut seen = Some(stat);
         for _ in 0..ATTEMPTS {
             self.control.check()?;
-            let Some(stat) = file.stat() else { return Ok(None) };
+            let Some(stat) = seen.take().or_else(|| file.stat()) else { return Ok(None) };
             if stat.st_size as u64 > most {
                 return Ok(Some(FileOutcome::TooLarge));
             }
