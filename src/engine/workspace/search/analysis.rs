@@ -26,6 +26,9 @@ use crate::sys::fs::Stat;
 /// Memory limit of what is kept of files, in bytes.
 const CACHE_BYTES: usize = 16 << 20;
 
+/// Texts up to this size are analysed without waiting for a processor: it takes longer to wait for one. In bytes.
+const SMALL: usize = 16 << 10;
+
 /// Of files from this size on, only one is analysed at a time, because it may need much memory. In bytes.
 const LARGE: i64 = 256 << 10;
 
@@ -346,7 +349,8 @@ impl<'s> Work<'s> {
                 continue;
             }
             let text = &buffer[..opened.len()];
-            let _slot = if is_large { None } else { Some(slots.take(self.control)?) };
+            let needs_slot = !is_large && text.len() > SMALL;
+            let _slot = if needs_slot { Some(slots.take(self.control)?) } else { None };
             let made = analyser.analyse(Path::new(file.name()), text, self.control)?;
             if opened.keep == Cacheable::Yes && made.is_certain() {
                 self.workspace.analyses.0.put(&opened.stamp, made.clone());
