@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::resolve::{self, ResolveError, ResolvedPath};
 use crate::engine::fs::view::OpenFile;
-use crate::engine::lookups::Lookups;
+use crate::engine::lookups::{Lookups, TOGETHER};
 use crate::engine::name_table::NameTable;
 use crate::engine::path::{NamePolicy, admits};
 use crate::engine::walk::LeftOut;
@@ -31,9 +31,6 @@ const SIMILAR_ENOUGH: f64 = 0.85;
 
 /// Attempts to count the lines of a file that changes meanwhile.
 const ATTEMPTS: usize = 8;
-
-/// Files that are looked at together where each look waits.
-const TOGETHER: usize = 256;
 
 /// One listed file.
 #[derive(Debug, Clone)]

@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 
 use crate::sys::time::thread_cpu_time;
 
+/// How many entries are collected at most to be looked at together.
+pub(crate) const TOGETHER: usize = 256;
+
 /// How many looks of one call wait at the same time.
 pub(crate) const AT_ONCE: usize = 32;
 

@@ -5,12 +5,9 @@
 use std::sync::Arc;
 
 use super::{Walk, stat};
-use crate::engine::lookups::Lookups;
+use crate::engine::lookups::{Lookups, TOGETHER};
 use crate::sys::fd::OwnedFd;
 use crate::sys::fs::Stat;
-
-/// Entries that are asked for together.
-const TOGETHER: usize = 256;
 
 /// Entries of one walk or several, each with a value of the caller's, whose states were not asked for yet.
 #[derive(Debug)]
