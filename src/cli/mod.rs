@@ -6,6 +6,7 @@ mod doctor;
 mod line;
 mod log;
 mod start_error;
+mod starter;
 
 use std::ffi::OsString;
 use std::net::IpAddr;
