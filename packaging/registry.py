@@ -54,7 +54,10 @@ def serving(folder):
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content)
+            if self.command != "HEAD":
+                self.wfile.write(content)
+
+        do_HEAD = do_GET
 
         def log_message(self, *_):
             pass
