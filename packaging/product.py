@@ -59,11 +59,21 @@ def path_of(platform):
     return os.path.join(target_folder(), PLATFORMS[platform]["target"], "release", program(platform))
 
 
-def binary_of(platform):
-    """The release binary of a platform. Builds it if it is missing."""
-    path = path_of(platform)
+def is_current(path):
+    """Whether a binary is there and younger than all that it is made of."""
     if not os.path.exists(path):
+        return False
+    sources = [os.path.join(ROOT, name) for name in ("Cargo.toml", "Cargo.lock", os.path.join(".cargo", "config.toml"))]
+    sources += [os.path.join(at, name) for at, _, names in os.walk(os.path.join(ROOT, "src")) for name in names]
+    return all(os.path.getmtime(source) <= os.path.getmtime(path) for source in sources)
+
+
+def binary_of(platform):
+    """The release binary of a platform. Builds it if it is missing or older than its sources."""
+    path = path_of(platform)
+    if not is_current(path):
         run(os.path.join(HERE, "cross"), PLATFORMS[platform]["target"], cwd=ROOT)
+        os.utime(path)  # cargo leaves a binary as it is if the changes do not matter to it
     return path
 
 

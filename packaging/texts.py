@@ -15,6 +15,11 @@ FLAG_IN = {
     f"{NAME}.fish": lambda flag: f"-l {flag.removeprefix('--')}",
 }
 
+# Flags whose value is the path of a folder or of a file, and how completions of bash and zsh say so.
+PATHS = {"folder": ["dir", "filter-dir", "templates"], "file": ["auth-token-file"]}
+BASH = {"folder": r"\s+--%s\)\n(?:(?!;;).*\n)*?.*\bcompopt -o plusdirs\b", "file": r"\s+--%s\)\n(?:(?!;;).*\n)*?.*\bcompopt -o filenames\b"}
+ZSH = {"folder": r"'\*?--%s=.*:_files -/'", "file": r"'\*?--%s=.*:_files'"}
+
 
 @functools.cache
 def texts_folder():
@@ -40,4 +45,17 @@ def check(folder):
         lacking = [flag for flag in flags if not re.search(written(flag) + r"(?![a-z-]|\\-)", text)]
         if lacking:
             sys.exit(f"{name} lacks {', '.join(lacking)}")
+    check_paths(folder)
     print(f"man page and completions: have all {len(flags)} flags of --help")
+
+
+def check_paths(folder):
+    """Checks that the completions offer folders where a folder is wanted, and files where a file is."""
+    for name, expressions in ((f"{NAME}.bash", BASH), (f"_{NAME}", ZSH)):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            text = file.read()
+        lacking = [flag for kind, flags in PATHS.items() for flag in flags if not re.search(expressions[kind] % flag, text)]
+        if lacking:
+            sys.exit(f"{name} does not complete the paths of {', '.join(lacking)}")
+        if name.startswith("_") and not re.search(r"'\*::folders .*:_files -/'", text):
+            sys.exit(f"{name} does not complete folders without a flag")

@@ -95,17 +95,34 @@ def try_setup(words, binary, shown):
     """Checks --print-config and --doctor of a binary that `words` start. `shown`: a path as the binary knows it."""
     with tempfile.TemporaryDirectory() as folder:
         start = [*words, binary]
-        for client in CLIENTS:
-            entry = run(*start, f"--print-config={client}", shown(folder), stderr=subprocess.DEVNULL)
-            [servers] = (tomllib.loads(entry) if client == "codex" else json.loads(entry)).values()
-            command, arguments = servers[NAME]["command"], servers[NAME]["args"]
-            if command not in (shown(binary), shown(os.path.realpath(binary))) or arguments != [shown(folder)]:
-                sys.exit(f"{binary} --print-config={client} names {command} {arguments}")
+        try_entries(start, [[shown(binary)], [shown(os.path.realpath(binary))]], shown(folder))
         if words:
             return  # the checks start the binary itself, without the emulator
         checks = run(*start, "--doctor", shown(folder))
         if not checks.splitlines()[-1].endswith(" 0 failed"):
             sys.exit(f"{binary} --doctor: {checks}")
+
+
+def try_entries(start, expected, folder, **more):
+    """Checks the entries that --print-config prints: each starts one of the commands in `expected` with the folder."""
+    for client in CLIENTS:
+        entry = run(*start, f"--print-config={client}", folder, stderr=subprocess.DEVNULL, **more)
+        [servers] = (tomllib.loads(entry) if client == "codex" else json.loads(entry)).values()
+        command = [servers[NAME]["command"], *servers[NAME]["args"]]
+        if command not in [[*words, folder] for words in expected]:
+            sys.exit(f"{start} --print-config={client} names {command}")
+
+
+def try_starter(start, expected, variables, **more):
+    """Tries a server that npx or uvx starts, and its entries: they start the command `expected`, which is tried as well, out of another
+    folder. npx and uvx get `variables`.
+    """
+    env = {**os.environ, **variables}
+    try_server(*start, variables=variables, **more)
+    with tempfile.TemporaryDirectory() as folder:
+        try_entries(start, [expected], folder, env=env, **more)
+    with tempfile.TemporaryDirectory() as elsewhere:
+        try_server(*expected, variables=variables, cwd=elsewhere)
 
 
 def call(*command, variables=(), **more):

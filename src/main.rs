@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Err(Stop::Entry(entry)) => {
             cli::print(&entry.text);
             cli::say_wrong(entry.place);
+            entry.remark.into_iter().for_each(cli::say_wrong);
             ExitCode::SUCCESS
         }
         Err(Stop::Wrong(line)) => {

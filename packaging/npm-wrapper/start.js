@@ -13,14 +13,20 @@ try {
   process.exit(1);
 }
 const args = process.argv.slice(2);
+let env = process.env;
+if (args.some((arg) => arg.startsWith("--print-config"))) {
+  const words = wordsOfNpx();
+  // The binary prints them in place of its path.
+  if (words) env = { ...env, FILE_EDITOR_STARTED_BY: JSON.stringify(words) };
+}
 // Node has it from 22.15 on.
 if (typeof process.execve === "function" && !isWindows) {
-  process.execve(binary, [binary, ...args], process.env);
+  process.execve(binary, [binary, ...args], env);
 }
 // Loaded only here: they cost 2 ms.
 const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
-const child = spawn(binary, args, { stdio: "inherit" });
+const child = spawn(binary, args, { stdio: "inherit", env });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => child.kill(signal));
 }
@@ -29,3 +35,20 @@ child.on("error", (error) => {
   process.exit(1);
 });
 child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+
+// How npx starts this program, if it has installed it in its cache, which may be cleared: there it notes what it was asked for.
+function wordsOfNpx() {
+  let packages;
+  try {
+    packages = require("../../package.json")._npx.packages;
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(packages) || packages.length === 0) return undefined;
+  const { resolve } = require("node:path");
+  const start = isWindows ? ["cmd", "/c", "npx", "--yes"] : ["npx", "--yes"];
+  const one = packages.length === 1 && /^file-editor(@[^/:]*)?$/.test(packages[0]);
+  if (one) return [...start, packages[0]];
+  const named = packages.map((spec) => `--package=${spec.startsWith(".") ? resolve(spec) : spec}`);
+  return [...start, ...named, "--", "file-editor"];
+}

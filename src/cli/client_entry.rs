@@ -1,7 +1,7 @@
 //! `--print-config`: the entry for this server in the settings of an MCP client.
 //!
-//! The entry starts this program with the arguments of the same command line. Knows the clients' formats, and nothing of
-//! the server but its options.
+//! The entry starts this program, or what started it, with the arguments of the same command line. Knows the clients'
+//! formats, and nothing of the server but its options.
 
 use std::any::TypeId;
 use std::fmt::Write;
@@ -11,6 +11,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueEnum};
 
 use super::Stop;
+use super::starter::Starter;
 
 /// The name of the server in the clients' settings.
 const SERVER: &str = "file-editor";
@@ -38,6 +39,8 @@ pub struct ClientEntry {
     pub text: String,
     /// Where it goes, in one line.
     pub place: &'static str,
+    /// What the user should know about it, in one line.
+    pub remark: Option<&'static str>,
 }
 
 /// The entry that starts this program with the arguments in `matches`, over stdio. `adds_stdio`: they do not say so.
@@ -50,14 +53,22 @@ pub(super) fn entry(
     let program = std::env::current_exe().map_err(|error| {
         Stop::Wrong(format!("--print-config: the path of this program is unknown: {error}"))
     })?;
-    let mut arguments = Vec::new();
+    let starter = Starter::find(&program);
+    let mut words = match &starter {
+        Starter::Words(words) => words.clone(),
+        Starter::Path | Starter::PathInCache => vec![unicode(&program)?],
+    };
     for argument in command.get_arguments().filter(|argument| argument.get_id() != FLAG) {
-        arguments.extend(written(argument, matches)?);
+        words.extend(written(argument, matches)?);
     }
     if adds_stdio {
-        arguments.push("--transport=stdio".into());
+        words.push("--transport=stdio".into());
     }
-    Ok(ClientEntry { text: text(client, &unicode(&program)?, &arguments), place: place(client) })
+    Ok(ClientEntry {
+        text: text(client, &words[0], &words[1..]),
+        place: place(client),
+        remark: starter.remark(),
+    })
 }
 
 /// How one argument was given on the command line; nothing if it was not. Paths become absolute, so that no folder begins

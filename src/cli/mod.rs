@@ -6,13 +6,14 @@ mod doctor;
 mod line;
 mod log;
 mod start_error;
+mod starter;
 
 use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser, ValueHint};
 
 pub use choices::{LogFormat, LogLevel, Names, Sync, Transport};
 pub use client_entry::{Client, ClientEntry};
@@ -36,11 +37,11 @@ use crate::transport::net::rate_limit::Rate;
 pub struct Config {
     /// Folders to serve over stdio with the sets filesystem and search, if no flag says otherwise; each the same as
     /// --dir
-    #[arg(value_name = "FOLDER")]
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     folders: Vec<PathBuf>,
 
     /// A folder to serve; must exist and, unless --read-only, be writable. May be given several times
-    #[arg(long, value_name = "PATH", required_unless_present = "folders")]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath, required_unless_present = "folders")]
     dir: Vec<PathBuf>,
 
     /// How clients connect [default: http; stdio for folders without --dir]
@@ -56,7 +57,7 @@ pub struct Config {
     pub allow_remote: bool,
 
     /// A file that holds the bearer token that every HTTP request must carry
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub auth_token_file: Option<PathBuf>,
 
     /// HTTP port, 1024-65535; 0: the system chooses a free port, and the ready line shows it
@@ -107,7 +108,7 @@ pub struct Config {
     pub filter_cache: u32,
 
     /// A folder to keep that on disk as well, outside the served folders; servers may share it
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
     pub filter_dir: Option<PathBuf>,
 
     /// Read all files at low priority after the start, so that the first searches are fast, too
@@ -138,7 +139,7 @@ pub struct Config {
 
     /// A folder with templates of your own for the set toolkit, one folder each
     #[cfg(feature = "toolkit")]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
     pub templates: Option<PathBuf>,
 
     /// Return structured data in addition to the text
@@ -154,7 +155,7 @@ pub struct Config {
     #[arg(long, value_name = "N", default_value = "128", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub max_in_flight: u16,
 
-    /// Least important level that is logged, to stderr
+    /// Least important level that is logged, to stderr. The ready line is written at every level
     #[arg(long, value_enum, value_name = "LEVEL", default_value = "info")]
     pub log_level: LogLevel,
 
@@ -427,6 +428,19 @@ mod tests {
         }
         let missing = Config::parse_from_args(["file-editor".into()]).unwrap_err();
         assert!(matches!(missing, Stop::Wrong(line) if line.contains("--dir") && !line.contains('\n')));
+    }
+
+    #[test]
+    fn completions_know_whether_a_path_is_that_of_a_folder_or_a_file() {
+        let command = Config::command();
+        let paths = command.get_arguments().filter_map(|argument| {
+            let is_path = argument.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>();
+            is_path.then(|| (argument.get_id().as_str(), argument.get_value_hint()))
+        });
+        for (name, hint) in paths {
+            let expected = if name.ends_with("_file") { ValueHint::FilePath } else { ValueHint::DirPath };
+            assert_eq!(hint, expected, "{name}");
+        }
     }
 
     #[test]

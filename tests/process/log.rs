@@ -194,6 +194,20 @@ fn no_file_stays_open_after_a_read() {
 }
 
 #[test]
+fn the_ready_line_is_written_at_every_level() {
+    let folder = Folder::new();
+    for level in ["error", "warn", "trace"] {
+        let server = Stdio::start(&folder, &["--log-format=json", &format!("--log-level={level}")]).ready();
+        let log = server.close_with_log();
+        assert_eq!(
+            (lines(&log, "ready").len(), lines(&log, "start").len()),
+            (1, (level == "trace").into()),
+            "{level}"
+        );
+    }
+}
+
+#[test]
 fn sigusr1_asks_for_a_status_at_any_level_and_harms_nothing() {
     let folder = Folder::new();
     let server = Stdio::start(&folder, &["--log-format=json", "--log-level=error"]);

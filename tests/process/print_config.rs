@@ -81,6 +81,19 @@ fn a_folder_given_by_its_flag_is_served_over_stdio_too() {
 }
 
 #[test]
+fn the_entry_starts_what_the_npm_wrapper_names() {
+    let folder = Folder::new();
+    let mut print = bare_command();
+    print.arg("--print-config=zed").arg(folder.path());
+    print.env("FILE_EDITOR_STARTED_BY", r#"["npx","--yes","file-editor@0.1.0"]"#);
+    let Ended { code, stdout, stderr } = run_command_to_end(print);
+    assert_eq!((code, stderr.lines().count()), (Some(0), 2), "{stderr}");
+    let entry = &settings("zed", &stdout)["context_servers"]["file-editor"];
+    assert_eq!(entry["command"], "npx");
+    assert_eq!(entry["args"], json!(["--yes", "file-editor@0.1.0", named(folder.path())]));
+}
+
+#[test]
 fn what_no_server_would_start_with_is_refused_in_one_line() {
     let folder = Folder::new();
     let dir = format!("--dir={}", folder.path().display());
