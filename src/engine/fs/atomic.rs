@@ -198,7 +198,10 @@ impl AtomicFile {
             return Ok(());
         }
         let ReplaceError::Io(reason) = failure else { return Err(failure) };
-        if !is_lost(&reason, file_system::of(&place.dir)) {
+        let system = file_system::of(&place.dir);
+        // The kernel repeats a rename that a file system answers with ESTALE, and then does not find the old name.
+        let lost_its_name = !system.is_local() && reason.kind() == io::ErrorKind::NotFound;
+        if !lost_its_name && !is_lost(&reason, system) {
             return Err(ReplaceError::Io(reason));
         }
         // The look may be answered by a cache of names, the removal is not: what it removes was not renamed, and will not be. A
