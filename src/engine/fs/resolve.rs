@@ -193,7 +193,8 @@ pub(crate) fn regular_file(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>,
 /// As above.
 pub(crate) fn entry(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
     match stat_entry(root, name) {
-        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        // The last is what Windows says of an entry that it can have no file of.
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::INVAL) => Ok(None),
         stat => stat.map(Some),
     }
 }
