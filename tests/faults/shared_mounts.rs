@@ -84,3 +84,41 @@ fn a_file_whose_state_is_not_told_is_counted_as_not_readable_and_never_taken_as_
         server.refused("list_files", json!({}));
     }
 }
+
+#[test]
+fn a_move_or_a_deletion_whose_answer_is_lost_says_so_and_is_not_made_again() {
+    for (call, path, tool, arguments) in [
+        ("renameat2", "f", "move_file", json!({ "source": "f", "destination": "g" })),
+        ("unlinkat", "f", "delete_file", json!({ "path": "f" })),
+    ] {
+        for error in ["ECONNABORTED", "ETIMEDOUT", "ENOENT"] {
+            let Some((folder, _mount)) = behind_bindfs(&["f"]) else { return };
+            let inject = format!("inject={call}:error={error}");
+            let server = command(&folder, "stdio", &["--tools=filesystem"]);
+            let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", path, "-e", &inject]) else {
+                return;
+            };
+            let server = Stdio::run(server);
+            let mut arguments = arguments.clone();
+            arguments["idempotency_key"] = json!("once");
+            for _ in 0..2 {
+                let refused = server.refused(tool, arguments.clone());
+                assert!(refused.contains("it is not known whether"), "{tool} {error}: {refused}");
+            }
+            assert_eq!(folder.text("f"), "text\n");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_moved_by_a_link_keeps_its_new_name_if_it_may_have_lost_the_old_one() {
+    let Some((folder, _mount)) = behind_bindfs(&["f"]) else { return };
+    let server = command(&folder, "stdio", &["--tools=filesystem"]);
+    let faults = ["-e", "inject=renameat2:error=EINVAL", "-e", "inject=unlinkat:error=ENOTCONN"];
+    let Some(server) = under_strace(&server, &[&["-o", "/dev/null", "-P", "f"], &faults[..]].concat()) else {
+        return;
+    };
+    let refused = Stdio::run(server).refused("move_file", json!({ "source": "f", "destination": "g" }));
+    assert!(refused.contains("it is not known whether"), "{refused}");
+    assert_eq!((folder.text("f"), folder.text("g")), ("text\n".into(), "text\n".into()));
+}

@@ -13,11 +13,12 @@ use crate::engine::fs::atomic::{
     AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush,
 };
 use crate::engine::fs::lock::LockTurn;
+use crate::engine::fs::lost::{in_doubt, may_be_done};
 use crate::engine::fs::rename::{Renamed, rename_to_free};
 use crate::engine::fs::resolve::{ResolvedPath, file_type};
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::OpenFile;
-use crate::engine::fs::{failpoint, remove};
+use crate::engine::fs::{failpoint, file_system, remove};
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
 use crate::sys::fd::{AsFd, OwnedFd};
@@ -56,6 +57,9 @@ impl Workspace {
             Ok(Renamed::SourceKept) => {
                 flush(&folders)?;
                 return Err(source_kept(source, target));
+            }
+            Ok(Renamed::Unknown(errno)) => {
+                return Err(Error::WriteFailed { source: in_doubt(&errno.into()) });
             }
             Err(Errno::EXIST) => return Err(Error::Exists { name: target.sent().into() }),
             Err(Errno::XDEV) => {
@@ -158,6 +162,9 @@ impl Workspace {
             control.begin_commit()?;
         }
         if let Err(errno) = crate::sys::fs::unlinkat(&place.dir, &place.name, kind) {
+            if may_be_done(&errno.into(), file_system::of(&place.dir), Errno::NOENT) {
+                return Err(Error::WriteFailed { source: in_doubt(&errno.into()) });
+            }
             if removed == 0 {
                 control.undo_commit();
             }
