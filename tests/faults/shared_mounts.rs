@@ -69,7 +69,7 @@ fn a_file_whose_state_is_not_told_is_counted_as_not_readable_and_never_taken_as_
     for error in ["EIO", "ESTALE", "EACCES"] {
         // Of each thread, all looks at this file.
         let inject = format!("inject=newfstatat:error={error}");
-        let server = command(&folder, "stdio", &["--tools=lines,search,toolkit"]);
+        let server = command(&folder, "stdio", &["--tools=lines,search,toolkit,list_directory_with_sizes"]);
         let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "b.rs", "-e", &inject]) else {
             return;
         };
@@ -82,6 +82,13 @@ fn a_file_whose_state_is_not_told_is_counted_as_not_readable_and_never_taken_as_
         let analysed = server.ok("analyze_complexity", json!({ "project_path": ".", "toolchain": "rust" }));
         assert!(analysed.contains("b.rs: not analyzed, it cannot be read"), "{error}: {analysed}");
         server.refused("list_files", json!({}));
+        let sorted = server.ok("glob", json!({ "pattern": "*.rs", "sort": "size" }));
+        assert!(
+            sorted.contains("2 match") && sorted.contains("1 file that cannot be read"),
+            "{error}: {sorted}"
+        );
+        let sizes = server.ok("list_directory_with_sizes", json!({ "path": "." }));
+        assert!(sizes.contains("[Sizes not known and counted as 0 B: 1,"), "{error}: {sizes}");
     }
 }
 
