@@ -129,3 +129,25 @@ fn a_file_that_is_moved_by_a_link_keeps_its_new_name_if_it_may_have_lost_the_old
     assert!(refused.contains("it is not known whether"), "{refused}");
     assert_eq!((folder.text("f"), folder.text("g")), ("text\n".into(), "text\n".into()));
 }
+
+#[test]
+fn a_cursor_holds_where_the_file_system_is_mounted_at_another_path() {
+    let source = Folder::new();
+    std::fs::create_dir(source.path().join("in")).expect("a folder");
+    (0..60).for_each(|n| source.write(&format!("in/a-rather-long-name-{n}"), "x"));
+    source.write("f", "a line of text\n".repeat(200));
+    let (here, there) = (Folder::new(), Folder::new());
+    let Some(_mounts) = Bindfs::at(&here, source.path()).zip(Bindfs::at(&there, source.path())) else {
+        return;
+    };
+    let options = ["--tools=filesystem", "--answer-limit=1"];
+    let [one, other] = [&here, &there].map(|folder| Stdio::start(folder, &options).ready());
+    for (tool, path) in [("read_text_file", "f"), ("list_directory", "in"), ("directory_tree", "in")] {
+        let first = one.tool(tool, json!({ "path": path }));
+        let mut next = first.result["_meta"]["file-editor/truncated"]["next"].clone();
+        next["path"] = json!(path);
+        let page = other.ok(tool, next.clone());
+        assert_eq!(page, one.ok(tool, next), "{tool}");
+        assert!(!page.contains("changed"), "{page}");
+    }
+}

@@ -235,7 +235,7 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if !self.committed && !failpoint::crashed() {
-            let _ = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+            temporary::remove(&self.dir, &self.name);
         }
     }
 }

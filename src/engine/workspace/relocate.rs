@@ -22,7 +22,7 @@ use crate::engine::fs::{failpoint, file_system, remove};
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
 use crate::sys::fd::{AsFd, OwnedFd};
-use crate::sys::fs::{Access, AtFlags, FileType};
+use crate::sys::fs::{AtFlags, FileType};
 use crate::sys::io::Errno;
 
 impl Workspace {
@@ -153,15 +153,15 @@ impl Workspace {
         self.check_still_there(path, &found)?;
         let place = &found.place;
         let folders = self.open_folders(path, [place])?;
-        let kind = if found.is_directory() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        let mut removed = 0;
-        if recursive && found.is_directory() {
-            check_may_remove(path, place)?;
+        control.begin_commit()?;
+        let (mut removed, mut done) = (0, remove(&found));
+        // That the folder can be removed at all is known before anything in it is: the system tells other reasons first.
+        if recursive && done.is_err_and(is_not_empty) {
+            control.undo_commit();
             removed = self.delete_tree(&found, path, control)?;
-        } else {
-            control.begin_commit()?;
+            done = remove(&found);
         }
-        if let Err(errno) = crate::sys::fs::unlinkat(&place.dir, &place.name, kind) {
+        if let Err(errno) = done {
             if may_be_done(&errno.into(), file_system::of(&place.dir), Errno::NOENT) {
                 return Err(Error::WriteFailed { source: in_doubt(&errno.into()) });
             }
@@ -169,7 +169,7 @@ impl Workspace {
                 control.undo_commit();
             }
             return Err(match errno {
-                Errno::NOTEMPTY | Errno::EXIST => Error::NotEmpty { name: path.sent().into(), removed },
+                errno if is_not_empty(errno) => Error::NotEmpty { name: path.sent().into(), removed },
                 errno if removed > 0 => deleted_in_part(path, &remove::Refused::Failed(errno), removed),
                 errno => Error::write(path.sent(), errno),
             });
@@ -331,13 +331,14 @@ fn flush(folders: &[OwnedFd]) -> Result<()> {
         .map_err(|source| Error::WriteFailed { source })
 }
 
-/// Refuses to empty a folder that then could not be removed. Some reasons only the removal shows.
-fn check_may_remove(path: &FilePath, place: &ResolvedPath) -> Result<()> {
-    let access = Access::WRITE_OK | Access::EXEC_OK;
-    match crate::sys::fs::accessat(&place.dir, ".", access, AtFlags::EACCESS) {
-        Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(Error::write(path.sent(), errno)),
-        _ => Ok(()),
-    }
+fn remove(found: &Found) -> Result<(), Errno> {
+    let kind = if found.is_directory() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+    crate::sys::fs::unlinkat(&found.place.dir, &found.place.name, kind)
+}
+
+/// Of the removal of a folder: whether it failed because something is in it.
+fn is_not_empty(errno: Errno) -> bool {
+    matches!(errno, Errno::NOTEMPTY | Errno::EXIST)
 }
 
 /// The error for a folder that was deleted in part.
