@@ -153,3 +153,29 @@ fn a_folder_at_which_something_is_mounted_is_not_emptied() {
         assert!(own.join("f").exists());
     }
 }
+
+#[test]
+fn a_file_of_a_mount_that_died_is_not_taken_for_that_of_the_next_folder() {
+    let (folder, next) = (Folder::new(), Folder::new());
+    let source = folder.outside("source");
+    std::fs::create_dir(&source).expect("a folder");
+    std::fs::write(source.join("f"), "first\n").expect("a file");
+    next.write("f", "next\n");
+    let Some(mut mount) = Bindfs::at(&folder, &source) else { return };
+    let options = [&format!("--dir={}", next.path().display()), "--tools=filesystem"];
+    let server = Stdio::start(&folder, &options).ready();
+    server.ok("read_text_file", json!({ "path": "f" }));
+    mount.kill();
+    let edits = json!([{ "oldText": "next", "newText": "changed" }]);
+    for (tool, arguments) in [
+        ("read_text_file", json!({ "path": "f" })),
+        ("edit_file", json!({ "path": "f", "edits": edits })),
+        ("write_file", json!({ "path": "f", "content": "" })),
+        ("delete_file", json!({ "path": "f" })),
+    ] {
+        assert_eq!(server.refused(tool, arguments), "Error: Cannot access working directory", "{tool}");
+    }
+    assert_eq!(next.text("f"), "next\n");
+    let own = next.path().join("f");
+    assert_eq!(server.ok("read_text_file", json!({ "path": own })), "next\n");
+}

@@ -151,3 +151,37 @@ fn a_cursor_holds_where_the_file_system_is_mounted_at_another_path() {
         assert!(!page.contains("changed"), "{page}");
     }
 }
+
+#[test]
+fn large_files_are_read_and_edited_where_the_file_system_maps_none() {
+    let folder = Folder::new();
+    let source = folder.outside("source");
+    std::fs::create_dir(&source).expect("a folder");
+    let lines = "a line of text\n".repeat(30_000);
+    std::fs::write(source.join("f"), lines.clone() + "end\n").expect("a file");
+    let Some(_mount) = Bindfs::with_options(&folder, &source, "direct_io") else { return };
+    let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
+    assert_eq!(server.ok("read_text_file", json!({ "path": "f", "head": 1 })), "a line of text");
+    assert!(server.ok("grep", json!({ "pattern": "of", "output_mode": "count" })).contains("30000"));
+    let edits = json!([{ "oldText": "end", "newText": "END" }]);
+    server.ok("edit_file", json!({ "path": "f", "edits": edits }));
+    assert_eq!(folder.text("f"), lines + "END\n");
+}
+
+#[test]
+fn a_file_that_another_machine_replaces_is_looked_for_again_and_may_still_be_written() {
+    for (call, tool, arguments, expected) in [
+        ("faccessat,faccessat2", "edit_file", json!({ "name": "f", "append": "more" }), "more"),
+        ("openat", "grep", json!({ "pattern": "text" }), "1 file searched, 1 matching line in 1 file"),
+    ] {
+        let folder = Folder::new();
+        folder.write("f", "text\n");
+        let inject = format!("inject={call}:error=ESTALE:when=1");
+        let server = command(&folder, "stdio", &["--tools=lines,search"]);
+        let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "f", "-e", &inject]) else {
+            return;
+        };
+        let answer = Stdio::run(server).ok(tool, arguments);
+        assert!(answer.contains(expected) || folder.text("f").contains(expected), "{call}: {answer}");
+    }
+}
