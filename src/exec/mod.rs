@@ -19,11 +19,12 @@ mod threads;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout_at;
 
 pub use self::batch::BatchError;
@@ -39,6 +40,9 @@ pub use self::task::Task;
 pub use self::threads::{Threads, configure};
 use crate::engine::{COMMAND_ENDING, COMMANDS_AT_ONCE, Late, Workspace};
 use crate::protocol::{Answer, PendingCall, Step};
+
+/// How often a call without a permit looks whether a file system does not answer.
+const SILENT_EVERY: Duration = Duration::from_millis(500);
 
 /// The limits of an executor (contract 2).
 #[derive(Debug, Clone, Copy)]
@@ -247,7 +251,7 @@ impl Executor {
             // The wait counts as time of the command.
             Some(_) => (&self.commands, until - COMMAND_ENDING, Late::LockedOut),
         };
-        let Ok(_permit) = timeout_at(until.into(), permits.acquire()).await else {
+        let Some(_permit) = Executor::permit(permits, until, &self.workspace).await else {
             return time_is_up(task, late);
         };
         let work = {
@@ -283,6 +287,25 @@ impl Executor {
             Ok(None) => Ended::Cancelled,
             // A panic while the answer was written.
             Err(_) => Ended::Late(task.panicked()),
+        }
+    }
+
+    /// Waits for a permit until then. `None`: there was none. The inner `None`: the call runs without, because those that have
+    /// the permits may wait for a file system that does not answer.
+    async fn permit<'s>(
+        permits: &'s Semaphore,
+        until: Instant,
+        workspace: &Workspace,
+    ) -> Option<Option<SemaphorePermit<'s>>> {
+        let mut acquired = pin!(permits.acquire());
+        loop {
+            let look = until.min(Instant::now() + SILENT_EVERY);
+            match timeout_at(look.into(), &mut acquired).await {
+                Ok(permit) => return permit.ok().map(Some),
+                Err(_) if Instant::now() >= until => return None,
+                Err(_) if workspace.is_silent() => return Some(None),
+                Err(_) => {}
+            }
         }
     }
 }

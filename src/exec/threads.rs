@@ -15,6 +15,9 @@ use super::first_poll::continuing;
 /// How long an idle thread lives. Short, because a thread keeps memory that its allocator does not return.
 const KEEP_ALIVE: Duration = Duration::from_millis(20);
 
+/// Threads for each call that may run: calls that ask a file system that does not answer keep theirs, and others run beside them.
+const EACH: usize = 3;
+
 /// Threads in addition to those for calls: for long requests, and for the rest of long answers.
 const EXTRA: usize = 64;
 
@@ -42,7 +45,7 @@ pub fn configure(runtime: &mut Builder, max_in_flight: usize) -> &mut Builder {
         .enable_all()
         .thread_name("worker")
         .thread_keep_alive(KEEP_ALIVE)
-        .max_blocking_threads(max_in_flight + EXTRA)
+        .max_blocking_threads(EACH * max_in_flight + EXTRA)
 }
 
 impl Threads {

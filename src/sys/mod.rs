@@ -47,8 +47,9 @@ pub(crate) enum Feature {
 pub(crate) mod fs {
     #[cfg(unix)]
     pub(crate) use super::system::fs::{
-        ONLY_PASS, Stat, copy_range, copy_system_attributes, entry_facts, fdatasync, file_type, fstat, fsync,
-        has_no_dirty_page, lstat, memory_file, mode, open_beneath, release_lease, stat, statat, take_lease,
+        ONLY_PASS, Stat, ask, copy_range, copy_system_attributes, entry_facts, fdatasync, file_type, fstat,
+        fsync, has_no_dirty_page, lstat, memory_file, mode, open_beneath, release_lease, stat, statat,
+        take_lease,
     };
     pub(crate) use super::system::mounts::{file_system_number, mount_of};
     #[cfg(unix)]

@@ -3,6 +3,7 @@
 mod disks; // full and read-only disks, and a limit on the size of files
 mod durability; // the system calls of an edit: flushes and the rename, in order
 mod folders; // a served folder that is removed, moved away or unmounted
+mod frozen_mounts; // file systems that do not answer
 mod kill; // kill -9 at random moments of edits
 mod shared_mounts; // file systems in user space, as those that several machines share
 mod shortage; // a start with too few descriptors, too little memory, or no threads

@@ -190,7 +190,7 @@ fn where_other_machines_reach_the_port_the_figures_need_the_token_and_the_health
 fn a_crowd_at_the_admin_port_does_not_disturb_clients() {
     let (_folder, server) = start(&[]);
     let port = server.admin_port();
-    let _silent: Vec<_> = (0..20).map(|_| Connection::to("127.0.0.1", port)).collect();
+    let _silent: Vec<_> = (0..150).map(|_| Connection::to("127.0.0.1", port)).collect();
     for _ in 0..20 {
         assert_eq!(server.post("/mcp", &ping(1)).status, 200);
     }

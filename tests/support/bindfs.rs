@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
+use rustix::process::{Pid, Signal};
+
 use super::{Folder, Mount, until};
 
 /// The file system and its process. Dropped, it is unmounted.
@@ -49,6 +51,20 @@ impl Bindfs {
         let waited_for =
             |name: &&str| !["FLUSH", "RELEASE", "RELEASEDIR", "FORGET", "BATCH_FORGET"].contains(name);
         asked.filter(waited_for).map(str::to_owned).collect()
+    }
+
+    /// Stops the process, so that nothing is answered, until [`Bindfs::thaw`].
+    pub(crate) fn freeze(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    pub(crate) fn thaw(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_child(&self.process);
+        rustix::process::kill_process(pid, signal).expect("a signal sent");
     }
 
     /// Kills the process. The mount stays, dead, until this is dropped.

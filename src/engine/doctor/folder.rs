@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Finding;
 use crate::engine::fs::file_system::{self, LockScope, Safety};
 use crate::engine::fs::probe::{LocksHold, NewNames, Probe};
-use crate::engine::fs::temporary;
+use crate::engine::fs::{liveness, temporary};
 use crate::engine::{Durability, WorkspaceOptions};
 use crate::sys::fd::OwnedFd;
 use crate::sys::fs::{Access, AtFlags, Dir, Mode, Mount, OFlags};
@@ -17,6 +17,12 @@ const SLOW_FLUSH: Duration = Duration::from_millis(100);
 
 /// Checks the folder at `path`. Writes in it, unless the options say read-only, and leaves nothing there.
 pub fn check_folder(path: &Path, options: &WorkspaceOptions) -> Vec<Finding> {
+    if !liveness::answers(path) {
+        return vec![Finding::failed(
+            "folder",
+            "its file system does not answer; look at the mount, and at its server",
+        )];
+    }
     let dir = match open(path) {
         Ok(dir) => dir,
         Err(failed) => return vec![failed],

@@ -10,6 +10,7 @@ pub(super) mod failpoint;
 pub(super) mod file_system;
 mod kernel_copy;
 pub(super) mod lease;
+pub(super) mod liveness;
 pub(super) mod lock;
 pub(super) mod lost;
 pub(super) mod mount_safety;

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::file_system::{self, FileSystem};
+use super::liveness::Liveness;
 use super::lost::is_lost;
 use crate::engine::{Error, Result};
 use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -28,6 +29,7 @@ pub(crate) struct Root {
     mount: Option<PathBuf>,
     /// The file system at the start.
     file_system: FileSystem,
+    liveness: Liveness,
 }
 
 #[derive(Debug)]
@@ -87,7 +89,8 @@ impl Root {
         let folder = Folder::open(&path)?;
         let (mount, file_system) = (mount_of(&path, &folder), folder.file_system);
         let state = Mutex::new(State { folder: Some(folder), looked: Instant::now() });
-        Ok(Root { path, state, mount, file_system })
+        let liveness = if file_system.is_local() { Liveness::default() } else { Liveness::of(&path) };
+        Ok(Root { path, state, mount, file_system, liveness })
     }
 
     /// The path.
@@ -102,8 +105,17 @@ impl Root {
         below.unwrap_or(&self.path)
     }
 
-    /// The folder for a read, checked at most a second ago. [`Error::FolderGone`] if the path names none.
+    /// Whether its file system answers.
+    pub(crate) fn liveness(&self) -> &Liveness {
+        &self.liveness
+    }
+
+    /// The folder for a read, checked at most a second ago. [`Error::FolderGone`] if the path names none, or its file system
+    /// does not answer.
     pub(crate) fn folder(&self) -> Result<Folder> {
+        if self.liveness.is_silent() {
+            return Err(Error::FolderGone);
+        }
         {
             let state = self.lock();
             if let Some(folder) = &state.folder
@@ -115,8 +127,11 @@ impl Root {
         self.folder_now()
     }
 
-    /// The folder for an edit: the one that the path names now. [`Error::FolderGone`] if the path names none.
+    /// The folder for an edit: the one that the path names now. [`Error::FolderGone`] as above.
     pub(crate) fn folder_now(&self) -> Result<Folder> {
+        if self.liveness.is_silent() {
+            return Err(Error::FolderGone);
+        }
         let known = self.lock().folder.clone();
         match known {
             Some(folder) if self.names(&folder) => {
@@ -157,6 +172,9 @@ impl Root {
 
     /// Whether the folder may be there again soon: its file system does not answer, or is not mounted.
     pub(crate) fn is_lost(&self) -> bool {
+        if self.liveness.is_silent() {
+            return true;
+        }
         match Folder::open(&self.path) {
             Ok(_) => !self.is_mounted(),
             Err(error) => is_lost(&error, self.file_system) || !self.is_mounted(),

@@ -11,7 +11,6 @@ use crate::engine::exclude::Excludes;
 use crate::engine::filter_store::FilterStore;
 use crate::engine::fs::atomic::Durability;
 use crate::engine::fs::file_system::Safety;
-use crate::engine::fs::lease;
 use crate::engine::fs::lock::Locks;
 use crate::engine::fs::mount_safety::MountSafety;
 use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
@@ -20,6 +19,7 @@ use crate::engine::fs::temporary::Cleared;
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::fs::write_wait::WriteWaits;
+use crate::engine::fs::{lease, liveness};
 use crate::engine::path::{FilePath, FolderPaths, NamePolicy};
 use crate::engine::search::FilterCache;
 use crate::engine::{Budget, Control, Error, Result, list};
@@ -163,6 +163,10 @@ pub struct Workspace {
 impl Workspace {
     /// Opens the folders at `paths`, at least one, and removes temporary files that dead processes left in them.
     pub fn open(paths: &[PathBuf], options: WorkspaceOptions) -> Result<Workspace, OpenError> {
+        if let Some(path) = paths.iter().find(|path| !liveness::answers(path)) {
+            let silent = io::Error::new(io::ErrorKind::TimedOut, "its file system does not answer");
+            return Err(OpenError::Unusable(path.clone(), silent));
+        }
         let folders = Folders::open(paths, options.excludes.clone())?;
         let cleared = Cleared::default();
         let (mounts, mut doubts) = (MountSafety::new(options.unsafe_locks), Vec::new());
@@ -215,6 +219,16 @@ impl Workspace {
     /// What is doubtful about the file systems of the folders, and what to do; each in one line. Nothing under `read_only`.
     pub fn doubts(&self) -> &[String] {
         &self.doubts
+    }
+
+    /// Whether the file system of a folder does not answer: calls that ask it may keep their threads for long.
+    pub fn is_silent(&self) -> bool {
+        self.folders.roots().iter().any(|root| root.liveness().is_silent())
+    }
+
+    /// The number of folders that are not there, or whose file systems do not answer, as far as they are not on local disks.
+    pub fn unreachable_folders(&self) -> usize {
+        self.folders.roots().iter().filter(|root| !root.liveness().is_there()).count()
     }
 
     /// Whether the path `folder` leads to the first folder.

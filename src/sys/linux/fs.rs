@@ -15,6 +15,15 @@ use rustix::path::Arg;
 
 use crate::sys::fs::{EntryFacts, milliseconds};
 
+/// Asks the file system for the folder at `path`, also where a cache would know it.
+pub(crate) fn ask(path: &Path) -> Result<(), Errno> {
+    match rustix::fs::statx(rustix::fs::CWD, path, AtFlags::STATX_FORCE_SYNC, StatxFlags::MTIME) {
+        // Before Linux 4.11 there is none.
+        Err(Errno::NOSYS) => stat(path).map(drop),
+        asked => asked.map(drop),
+    }
+}
+
 /// For a folder that is only passed through: it need not be readable.
 pub(crate) const ONLY_PASS: OFlags = OFlags::PATH;
 

@@ -105,6 +105,9 @@ pub(crate) fn fstat(file: impl AsFd) -> Result<Stat> {
     rustix::fs::fstat(file).map(of)
 }
 
+/// Asks the file system for the folder at a path.
+pub(crate) use self::stat as ask;
+
 /// stat(2).
 pub(crate) fn stat(path: impl Arg) -> Result<Stat> {
     rustix::fs::stat(path).map(of)

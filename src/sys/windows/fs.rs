@@ -13,6 +13,7 @@ pub(crate) use super::rights::{
     DirBuilderExt, Gid, Uid, XattrFlags, copy_system_attributes, fchown, fgetxattr, flistxattr, fremovexattr,
     fsetxattr,
 };
+pub(crate) use super::stat::stat as ask;
 pub(crate) use super::stat::{
     Stat, Timespec, Timestamps, UTIME_OMIT, entry_facts, fchmod, fstat, futimens, lstat, stat, statat,
 };

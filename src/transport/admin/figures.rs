@@ -71,6 +71,9 @@ fn traffic(out: &mut Exposition, pages: &Pages) {
 }
 
 fn engine(out: &mut Exposition, pages: &Pages) {
+    let help = "Served folders on shared file systems that are not there or do not answer.";
+    let unreachable = pages.workspace.unreachable_folders();
+    out.single("file_editor_unreachable_folders", "gauge", help, unreachable);
     let counts = pages.workspace.counts();
     let hits = "Times that a file was known in its present state, by cache.";
     let misses = "Times that a file was not known in its present state, by cache.";

@@ -66,6 +66,9 @@ impl Pages {
         match path {
             HEALTH | METRICS if !is_get => Page::line(405, "Method not allowed; use GET"),
             HEALTH if self.draining.has_begun() => Page::line(503, "draining"),
+            HEALTH if self.workspace.unreachable_folders() > 0 => {
+                Page::line(503, "the file system of a served folder does not answer")
+            }
             HEALTH => Page::line(200, "ok"),
             METRICS => Page {
                 status: 200,

@@ -15,10 +15,10 @@ use crate::exec::Executor;
 use crate::transport::admin::{Draining, Pages};
 
 /// Most connections at once. More wait.
-const CONNECTIONS: usize = 16;
+const CONNECTIONS: usize = 64;
 
 /// Longest time between two requests of a connection, and for the head of one.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The bound port.
 #[derive(Debug)]
