@@ -109,12 +109,15 @@ pub(crate) mod fd {
 pub(crate) mod path {
     #[cfg(unix)]
     pub(crate) use super::unix::names::{
-        IGNORES_CASE, below, in_uri, is_absolute, is_usable_name, usual, with_slashes,
+        IGNORES_CASE, below, below_in_uri, in_uri, is_absolute, is_usable_name, root, told, usual,
+        with_slashes,
     };
     #[cfg(windows)]
     pub(crate) use super::windows::names::{IGNORES_CASE, is_usable_name};
     #[cfg(windows)]
-    pub(crate) use super::windows::paths::{below, in_uri, is_absolute, usual, with_slashes};
+    pub(crate) use super::windows::paths::{
+        below, below_in_uri, in_uri, is_absolute, root, told, usual, with_slashes,
+    };
 }
 
 /// Names of files as bytes.
