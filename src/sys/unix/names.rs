@@ -1,8 +1,11 @@
 //! Names and paths of clients: what they mean to the system.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use crate::sys::fd::AsFd;
 
 /// Whether no two names differ in case alone, while a look-up tells case apart. Some file systems ignore case here, too, but then
 /// look-ups do as well.
@@ -30,6 +33,11 @@ pub(crate) fn is_absolute(path: &str) -> bool {
 #[inline]
 pub(crate) fn below<'t>(path: &'t str, folder: &str) -> Option<&'t str> {
     path.strip_prefix(folder)
+}
+
+/// Whether an entry exists whose name differs from this one in case alone. Where a file system ignores case, a look-up does, too.
+pub(crate) fn exists_in_another_case(_: impl AsFd, _: &OsStr) -> bool {
+    false
 }
 
 /// The root of an absolute path: what stands before its first component.
