@@ -3,9 +3,12 @@
 //! The writer locks a temporary file while it lives. So a file is a leftover only if all of this holds: its
 //! name matches exactly, it is a regular file of our user, it has no link in another folder, and no process
 //! has locked it. Any other file whose name begins like ours belongs to a user.
+//!
+//! Where a file cannot be replaced in one step, it is set aside for a moment, under a name that begins with that of the temporary
+//! file which takes its place ([`SET_ASIDE`]). If the writer died then, the file gets its name back.
 
 use std::collections::HashSet;
-use std::ffi::{CStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -14,7 +17,9 @@ use std::sync::{Mutex, PoisonError};
 use super::lock;
 use super::mount_safety::MountSafety;
 use crate::sys::fd::{AsFd, BorrowedFd};
-use crate::sys::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use crate::sys::ffi::OsStrExt;
+use crate::sys::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, SET_ASIDE, Stat};
+use crate::sys::io::Errno;
 use crate::sys::process::geteuid;
 
 /// The prefix of the names of temporary files; sixteen hexadecimal digits follow.
@@ -30,11 +35,33 @@ pub(crate) fn new_name() -> OsString {
     OsString::from(format!("{PREFIX}{random:016x}"))
 }
 
-/// Whether `name` has the form of our temporary files. Such names are hidden, and no policy allows them.
+/// Whether `name` has the form of our temporary files, or of a file set aside for one. Such names are hidden, and no policy
+/// allows them.
 pub(crate) fn is_temporary(name: &[u8]) -> bool {
-    name.strip_prefix(PREFIX.as_bytes()).is_some_and(|digits| {
-        digits.len() == DIGITS && digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
-    })
+    let Some(rest) = name.strip_prefix(PREFIX.as_bytes()) else { return false };
+    let Some((digits, rest)) = rest.split_at_checked(DIGITS) else { return false };
+    let is_digit = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+    digits.iter().all(is_digit) && (rest.is_empty() || SetAside::parse(name).is_some())
+}
+
+/// The name of a file that was set aside.
+#[derive(Debug, PartialEq, Eq)]
+struct SetAside<'n> {
+    /// The name of the temporary file that takes its place.
+    temporary: &'n [u8],
+    /// Its own name, unless that is too long.
+    own: Option<&'n [u8]>,
+}
+
+impl SetAside<'_> {
+    fn parse(name: &[u8]) -> Option<SetAside<'_>> {
+        let (temporary, rest) = name.split_at_checked(PREFIX.len() + DIGITS)?;
+        match rest.strip_prefix(SET_ASIDE.as_bytes())? {
+            [] => Some(SetAside { temporary, own: None }),
+            [b'-', own @ ..] if !own.is_empty() => Some(SetAside { temporary, own: Some(own) }),
+            _ => None,
+        }
+    }
 }
 
 /// The folders that this process has cleared of leftovers, by device and inode.
@@ -42,10 +69,10 @@ pub(crate) fn is_temporary(name: &[u8]) -> bool {
 pub(crate) struct Cleared(Mutex<HashSet<(u64, u64)>>);
 
 impl Cleared {
-    /// Removes the leftovers in `dir`, unless that was done before. Errors are ignored: a leftover is hidden,
-    /// and clients cannot name it.
-    pub(crate) fn clear_once(&self, dir: impl AsFd, mounts: &MountSafety) {
-        let Ok(stat) = crate::sys::fs::fstat(&dir) else { return };
+    /// Removes the leftovers in `dir`, unless that was done before. Returns whether some are gone. Errors are ignored: a leftover
+    /// is hidden, and clients cannot name it.
+    pub(crate) fn clear_once(&self, dir: impl AsFd, mounts: &MountSafety) -> bool {
+        let Ok(stat) = crate::sys::fs::fstat(&dir) else { return false };
         let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if folders.len() >= MOST {
             folders.clear();
@@ -53,48 +80,84 @@ impl Cleared {
         let is_first = folders.insert((stat.st_dev, stat.st_ino));
         drop(folders);
         // Where locks do not keep out other machines, a file may belong to a writer on one of them.
-        if is_first && mounts.locks_hold(&dir, stat.st_dev) {
-            let _ = remove_leftovers(dir);
-        }
+        let is_safe = is_first && mounts.locks_hold(&dir, stat.st_dev);
+        is_safe && remove_leftovers(dir).is_ok_and(|removed| removed > 0)
     }
 }
 
-/// Removes the temporary files in `dir` whose writers are dead. Returns their number.
+/// Removes the temporary files in `dir` whose writers are dead, and puts back what these had set aside. Returns the number of
+/// files that are gone.
 pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
     // The handle may be opened with O_PATH.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let dir = crate::sys::fs::openat(dir, ".", flags, Mode::empty())?;
     let dir = dir.as_fd();
-    let mut removed = 0;
+    let (mut aside, mut temporary) = (Vec::new(), Vec::new());
     for entry in Dir::read_from(dir)? {
         let entry = entry?;
         let name = entry.file_name();
-        removed += usize::from(is_temporary(name.to_bytes()) && remove_if_left(dir, name));
+        if is_temporary(name.to_bytes()) {
+            let list = if SetAside::parse(name.to_bytes()).is_some() { &mut aside } else { &mut temporary };
+            list.push(name.to_owned());
+        }
     }
-    Ok(removed)
+    let before = aside.len() + temporary.len();
+    // First, because a temporary file tells whether the one that was set aside is still needed.
+    aside.retain(|name: &CString| !settle_aside(dir, name));
+    let belongs = |aside: &CString, name: &CString| aside.to_bytes().starts_with(name.to_bytes());
+    temporary.retain(|name: &CString| {
+        aside.iter().any(|aside| belongs(aside, name)) || !remove_if_left(dir, name)
+    });
+    Ok(before - aside.len() - temporary.len())
+}
+
+/// Puts a file back that a dead writer had set aside, or removes it if the new file has its place. False if it stays.
+fn settle_aside(dir: BorrowedFd, name: &CStr) -> bool {
+    let Some(SetAside { temporary, own }) = SetAside::parse(name.to_bytes()) else { return false };
+    let stat = |name: &OsStr| crate::sys::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
+    let is_there = stat(OsStr::from_bytes(name.to_bytes())).is_ok_and(|stat| is_ours(dir, &stat));
+    let remove = || crate::sys::fs::unlinkat(dir, name, AtFlags::empty()).is_ok();
+    let Ok(new_name) = CString::new(temporary) else { return false };
+    match (stat(OsStr::from_bytes(temporary)), own.map(OsStr::from_bytes)) {
+        _ if !is_there => false,
+        // The new file got the name.
+        (Err(Errno::NOENT), _) => remove(),
+        // While its writer lives, it has locked the new file.
+        (Ok(_), Some(own)) if lock_if_left(dir, &new_name).is_some() => {
+            match crate::sys::fs::renameat_with(dir, name, dir, own, RenameFlags::NOREPLACE) {
+                // Another program has made a file in its place.
+                Err(Errno::EXIST) => remove(),
+                renamed => renamed.is_ok(),
+            }
+        }
+        _ => false,
+    }
 }
 
 fn remove_if_left(dir: BorrowedFd, name: &CStr) -> bool {
+    // Locked until the file is removed: a writer checks, after locking, that its file still has a name.
+    lock_if_left(dir, name).is_some_and(|_lock| crate::sys::fs::unlinkat(dir, name, AtFlags::empty()).is_ok())
+}
+
+/// Locks a temporary file if its writer is dead.
+fn lock_if_left(dir: BorrowedFd, name: &CStr) -> Option<File> {
     let find = || crate::sys::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok();
     // Nothing else is opened, because to open a FIFO or a device can have effects.
     if !find().is_some_and(|stat| is_ours(dir, &stat)) {
-        return false;
+        return None;
     }
     let open = |access| {
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         crate::sys::fs::openat(dir, name, flags, Mode::empty())
     };
     // Some network file systems lock only files open for writing, which the file's mode may forbid.
-    let Ok(file) = open(OFlags::RDWR).or_else(|_| open(OFlags::RDONLY)).map(File::from) else { return false };
+    let file = open(OFlags::RDWR).or_else(|_| open(OFlags::RDONLY)).map(File::from).ok()?;
     let is_same = |stat: Stat| {
         is_ours(dir, &stat)
             && crate::sys::fs::fstat(&file)
                 .is_ok_and(|open| (open.st_dev, open.st_ino) == (stat.st_dev, stat.st_ino))
     };
-    // Locked until the file is removed: a writer checks, after locking, that its file still has a name.
-    lock::try_lock(&file).unwrap_or(false)
-        && find().is_some_and(is_same)
-        && crate::sys::fs::unlinkat(dir, name, AtFlags::empty()).is_ok()
+    (lock::try_lock(&file).unwrap_or(false) && find().is_some_and(is_same)).then_some(file)
 }
 
 /// Whether a file in `dir` with such a name can be ours. Ignores its mode, which may be that of the old file.
@@ -159,6 +222,52 @@ mod tests {
         for name in [nth('g'), nth('A'), nth('0') + "0", nth('0') + ".txt", format!("x{}", nth('0'))] {
             assert!(!is_temporary(name.as_bytes()), "{name}");
         }
+    }
+
+    #[test]
+    fn a_name_that_was_set_aside_tells_the_temporary_file_and_its_own() {
+        let (name, long) = (nth('0') + "-old-a b.txt", nth('0') + "-old");
+        let parsed = SetAside::parse(name.as_bytes()).unwrap();
+        assert_eq!(parsed, SetAside { temporary: nth('0').as_bytes(), own: Some(b"a b.txt") });
+        assert!(is_temporary(name.as_bytes()) && is_temporary(long.as_bytes()));
+        for other in [nth('0') + "-old-", nth('0') + "-older", nth('g') + "-old-a", nth('0') + "-new"] {
+            assert!(!is_temporary(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_a_dead_writer_set_aside_is_put_back_unless_the_new_file_has_its_place() {
+        let folder = folder();
+        let read = |name: &str| std::fs::read_to_string(folder.0.path().join(name)).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.0.path().join(name), text).unwrap();
+        // Killed between the two renames.
+        write(&(nth('0') + "-old-a"), "old");
+        write(&nth('0'), "new");
+        // Killed behind them.
+        write(&(nth('1') + "-old-b"), "old");
+        write("b", "new");
+        // Behind them, and then the file was deleted.
+        write(&(nth('2') + "-old-c"), "old");
+        // Between them, and then another program made the file.
+        write(&(nth('3') + "-old-d"), "old");
+        write(&nth('3'), "new");
+        write("d", "other");
+        assert_eq!(remove_leftovers(&folder.1).unwrap(), 6);
+        assert_eq!(folder.names(), ["a", "b", "d"]);
+        assert_eq!((read("a"), read("b"), read("d")), ("old".into(), "new".into(), "other".into()));
+    }
+
+    #[test]
+    fn what_is_set_aside_stays_while_its_writer_lives_or_if_its_name_is_not_known() {
+        let folder = folder();
+        let mut kept = [nth('0'), nth('0') + "-old-a", nth('1'), nth('1') + "-old", nth('2') + "-old-b"];
+        kept[..4].iter().for_each(|name| drop(folder.file(name)));
+        std::fs::create_dir(folder.0.path().join(&kept[4])).unwrap();
+        let living = File::open(folder.0.path().join(&kept[0])).unwrap();
+        assert!(lock::try_lock(&living).unwrap());
+        assert_eq!(remove_leftovers(&folder.1).unwrap(), 0);
+        kept.sort();
+        assert_eq!(folder.names(), kept);
     }
 
     #[test]

@@ -124,10 +124,16 @@ impl Workspace {
         options: &ChangeOptions,
         control: &Control,
     ) -> Result<Found> {
-        let found = match options.create {
-            true => self.find_place(path, Want::File)?,
-            false => self.folders.find(path, Want::File, Freshness::Now)?,
+        let find = || match options.create {
+            true => self.find_place(path, Want::File),
+            false => self.folders.find(path, Want::File, Freshness::Now),
         };
+        let mut found = find()?;
+        // A writer that was killed may have set the file aside.
+        let may_be_aside = !found.exists() && found.place.missing.is_empty();
+        if may_be_aside && self.cleared.clear_once(&found.place.dir, &self.mounts) {
+            found = find()?;
+        }
         let may_create = options.create && (options.create_parents || found.place.missing.is_empty());
         if !found.exists() && !may_create {
             return Err(match options.create {

@@ -25,7 +25,7 @@ use crate::engine::search::FilterCache;
 use crate::engine::{Budget, Control, Error, Result, list};
 use crate::sys::fs::{Access, Mode};
 use crate::sys::io::Errno;
-use crate::sys::path::{is_absolute, usual, with_slashes};
+use crate::sys::path::{is_absolute, told, usual, with_slashes};
 
 mod change;
 mod commands;
@@ -262,7 +262,7 @@ impl Workspace {
         let sent = with_slashes(path.sent());
         let sent = sent.trim_end_matches('/');
         let mut above = sent.match_indices('/').map(|(at, _)| &sent[..at]);
-        above.find(|above| self.is_directory(above) == Some(false)).map(str::to_owned)
+        above.find(|above| self.is_directory(above) == Some(false)).map(|above| told(above).into_owned())
     }
 
     /// The nearest folder above a path that there is.
@@ -271,7 +271,7 @@ impl Workspace {
         let sent = sent.trim_end_matches('/');
         let top = (!is_absolute(sent)).then_some(".");
         let mut above = sent.rmatch_indices('/').map(|(at, _)| &sent[..at]).chain(top);
-        above.find(|above| self.is_directory(above) == Some(true)).map(str::to_owned)
+        above.find(|above| self.is_directory(above) == Some(true)).map(|above| told(above).into_owned())
     }
 
     /// Whether a path leads to a directory. `None` if it leads to nothing.
@@ -288,10 +288,10 @@ impl Workspace {
         let sent = sent.trim_end_matches('/');
         let parent = sent.rsplit_once('/').map_or(".", |(parent, _)| parent);
         let parent = match self.folders.roots().len() > 1 && !is_absolute(parent) {
-            true => usual(self.folders.root_of(found).path()).join(parent).to_string_lossy().into_owned(),
+            true => usual(&self.folders.root_of(found).path().join(parent)).to_string_lossy().into_owned(),
             false => parent.to_owned(),
         };
-        Error::NoParent { name: path.sent().into(), parent }
+        Error::NoParent { name: path.sent().into(), parent: told(&parent).into_owned() }
     }
 
     /// Refuses every change under `--read-only`.

@@ -52,7 +52,7 @@ pub(crate) fn mount_of(file: impl AsFd) -> Option<Mount> {
 }
 
 /// Whether the file is on another machine.
-fn is_remote(file: BorrowedFd) -> bool {
+pub(super) fn is_remote(file: BorrowedFd) -> bool {
     let (mut info, mut status) = (FILE_FS_DEVICE_INFORMATION::default(), IO_STATUS_BLOCK::default());
     let len = size_of_val(&info) as u32;
     // SAFETY: the call writes at most `len` bytes to the struct, which belongs to the class, and the status.

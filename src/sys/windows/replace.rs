@@ -3,11 +3,14 @@
 //! Where the file system can, as POSIX says: the name has the new file at once, and a name that is removed is gone at once,
 //! while programs that have the old file open keep it. Where it cannot (FAT, some network file systems, wine 8):
 //!
-//! - A file that programs have open is set aside before the new one gets its name. For a moment, the name is of no file.
-//!   If the process dies then, the old content is in a file with the name of the new file before, and [`ASIDE`] behind it.
+//! - A file that programs have open is set aside before the new one gets its name. For a moment, the name is of no file; that
+//!   is hidden from this program by [`super::turn`]. If the process dies then, the old file has the name of the new file before,
+//!   [`SET_ASIDE`] and its own name behind it, by which it is put back (`engine::fs::temporary`).
 //! - A removed name stays until the last handle of the file is closed; nobody can open it any more.
 #![allow(unsafe_code)] // System calls.
 
+use std::ffi::OsString;
+use std::os::windows::ffi::OsStringExt;
 use std::os::windows::io::AsRawHandle;
 use std::thread;
 use std::time::Duration;
@@ -32,9 +35,11 @@ use super::flags::{AtFlags, FileType, RenameFlags};
 use super::io::{Errno, Result, checked};
 use super::lookup::Open;
 use super::names::{Arg, units_of_name};
+use super::turn::Turn;
+use crate::sys::fs::SET_ASIDE;
 
-/// What is behind the name of a file that was set aside.
-const ASIDE: &str = "-old";
+/// The longest name in bytes that every file system and server takes.
+const LONGEST: usize = 255;
 
 /// How often a rename is tried while another program has one of the files open without sharing it: programs that look for
 /// viruses or make an index do so for a moment.
@@ -78,6 +83,8 @@ pub(crate) fn renameat_with(
     let (old, new) = (units_of_name(&old)?, units_of_name(&new)?);
     patiently(|| {
         let entry = to_change(from.as_fd(), &old)?;
+        // A file that is being replaced has no name for a moment.
+        let _turn = Turn::of(to.as_fd());
         checked(rename(entry.as_fd(), (to.as_fd(), &new), FileRenameInformation, 0))
     })
 }
@@ -168,8 +175,9 @@ fn is_unknown(status: NTSTATUS) -> bool {
 /// Replaces a file that programs have open, as the module says.
 fn replace_open(entry: BorrowedFd, old: &[u16], place: (BorrowedFd, &[u16])) -> Result<()> {
     let (folder, name) = place;
+    let _turn = Turn::of(folder);
     let replaced = to_change(folder, name)?;
-    let aside: Vec<u16> = old.iter().copied().chain(ASIDE.encode_utf16()).collect();
+    let aside = name_aside(old, name);
     let plainly = |file: BorrowedFd, to| checked(rename(file, to, FileRenameInformation, 0));
     plainly(replaced.as_fd(), (folder, &aside))?;
     plainly(entry, place).inspect_err(|_| {
@@ -179,6 +187,17 @@ fn replace_open(entry: BorrowedFd, old: &[u16], place: (BorrowedFd, &[u16])) -> 
     // that is removed later.
     let _ = remove(folder, &aside, replaced.as_fd()).or_else(|_| plainly(replaced.as_fd(), (folder, old)));
     Ok(())
+}
+
+/// The name of the file `name` while the one that was named `old` takes its place.
+fn name_aside(old: &[u16], name: &[u16]) -> Vec<u16> {
+    let mut aside: Vec<u16> = old.iter().copied().chain(SET_ASIDE.encode_utf16()).collect();
+    let bytes = |units: &[u16]| OsString::from_wide(units).len();
+    if bytes(&aside) + 1 + bytes(name) <= LONGEST {
+        aside.push(u16::from(b'-'));
+        aside.extend(name);
+    }
+    aside
 }
 
 /// Removes an open entry, whose name in `dir` has these units.
