@@ -148,10 +148,11 @@ impl<'s> DirEntry<'s> {
     fn look(folder: ListedFolder<'s>, name: &'s str) -> Result<Option<DirEntry<'s>>> {
         let ListedFolder { root, excludes, .. } = folder;
         // Only the name of an entry is looked up without a link on the way.
-        if !name.contains('/')
-            && let Some(stat) = resolve::regular_file(root, name.as_ref())
-        {
-            return Ok(Some(DirEntry { root, name, stat, linked: None }));
+        if !name.contains('/') {
+            let found = resolve::regular_file(root, name.as_ref());
+            if let Some(stat) = found.map_err(|errno| Error::ListingFailed { source: errno.into() })? {
+                return Ok(Some(DirEntry { root, name, stat, linked: None }));
+            }
         }
         let found = file(root, name.as_ref())?;
         let is_hidden =

@@ -61,3 +61,26 @@ fn a_file_that_is_not_there_is_missing_without_further_looks() {
     let looks = asked[before..].iter().filter(|name| *name == "LOOKUP").count();
     assert!(looks <= 3, "{:?}", &asked[before..]);
 }
+
+#[test]
+fn a_file_whose_state_is_not_told_is_counted_as_not_readable_and_never_taken_as_gone() {
+    let folder = Folder::new();
+    ["a.rs", "b.rs", "c.rs"].iter().for_each(|name| folder.write(name, "fn found() {}\n"));
+    for error in ["EIO", "ESTALE", "EACCES"] {
+        // Of each thread, all looks at this file.
+        let inject = format!("inject=newfstatat:error={error}");
+        let server = command(&folder, "stdio", &["--tools=lines,search,toolkit"]);
+        let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "b.rs", "-e", &inject]) else {
+            return;
+        };
+        let server = Stdio::run(server);
+        let found = server.ok("grep", json!({ "pattern": "found" }));
+        assert!(
+            found.contains("2 files searched") && found.contains("1 file that cannot be read"),
+            "{found}"
+        );
+        let analysed = server.ok("analyze_complexity", json!({ "project_path": ".", "toolchain": "rust" }));
+        assert!(analysed.contains("b.rs: not analyzed, it cannot be read"), "{error}: {analysed}");
+        server.refused("list_files", json!({}));
+    }
+}

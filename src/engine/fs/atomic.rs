@@ -127,7 +127,7 @@ impl AtomicFile {
         let folder = (durability == Durability::Full).then(|| open_to_flush(place));
         let folder = folder.transpose().map_err(ReplaceError::from)?;
         allow()?;
-        self.rename_to(place, replaces).or_else(|failure| self.settle(failure, place, &written))?;
+        self.rename_to(place, replaces).or_else(|failure| self.settle(failure, place, replaces, &written))?;
         self.committed = true;
         failpoint::taken().map_err(ReplaceError::InPlace)?;
         if let Some(folder) = folder {
@@ -184,22 +184,33 @@ impl AtomicFile {
         &self,
         failure: ReplaceError,
         place: &ResolvedPath,
+        replaces: &Replaces,
         new: &FileStamp,
     ) -> Result<(), ReplaceError> {
-        match (place.restat(), failure) {
-            (Ok(Some(now)), _) if (now.st_dev, now.st_ino) == (new.dev, new.ino) => {
-                if !failpoint::crashed() {
-                    // It has two names if it was linked.
-                    let _ = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
-                }
-                Ok(())
+        let remove = || crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+        if let Ok(Some(now)) = place.restat()
+            && (now.st_dev, now.st_ino) == (new.dev, new.ino)
+        {
+            if !failpoint::crashed() {
+                // It has two names if it was linked.
+                let _ = remove();
             }
-            (Err(_), ReplaceError::Io(reason)) if is_lost(&reason, file_system::of(&place.dir)) => {
-                let problem = format!("{reason} ({IN_DOUBT})");
-                Err(ReplaceError::InPlace(io::Error::other(problem)))
-            }
-            (_, failure) => Err(failure),
+            return Ok(());
         }
+        let ReplaceError::Io(reason) = failure else { return Err(failure) };
+        let system = file_system::of(&place.dir);
+        // The kernel repeats a rename that a file system answers with ESTALE, and then does not find the old name.
+        let lost_its_name = !system.is_local() && reason.kind() == io::ErrorKind::NotFound;
+        if !lost_its_name && !is_lost(&reason, system) {
+            return Err(ReplaceError::Io(reason));
+        }
+        // The look may be answered by a cache of names, the removal is not: what it removes was not renamed, and will not be. A
+        // link keeps the name that it was made from: then no name may be left.
+        let has_no_name = || crate::sys::fs::fstat(&self.file).is_ok_and(|now| now.st_nlink == 0);
+        if remove().is_ok() && (matches!(replaces, Replaces::File(_)) || has_no_name()) {
+            return Err(ReplaceError::Io(reason));
+        }
+        Err(ReplaceError::InPlace(io::Error::other(format!("{reason} ({IN_DOUBT})"))))
     }
 
     fn link_to(&self, place: &ResolvedPath) -> Result<(), ReplaceError> {
@@ -355,8 +366,6 @@ mod tests {
         for by_link in [false, true] {
             let new = AtomicFile::create(&dir.1).unwrap();
             let stamp = FileStamp::of(&crate::sys::fs::fstat(&new.file).unwrap());
-            let undone = new.settle(lost(), &place, &stamp);
-            assert!(matches!(undone, Err(ReplaceError::Io(_))), "{undone:?}");
             let (old, path) = (dir.0.path().join(&new.name), dir.0.path().join("a"));
             match by_link {
                 true => {
@@ -365,8 +374,33 @@ mod tests {
                 }
                 false => std::fs::rename(old, path).unwrap(),
             }
-            assert!(new.settle(lost(), &place, &stamp).is_ok());
+            assert!(new.settle(lost(), &place, &Replaces::Nothing(Mode::RUSR), &stamp).is_ok());
             assert_eq!(dir.names(), ["a"]);
+        }
+    }
+
+    #[test]
+    fn a_rename_whose_answer_is_lost_is_a_failure_only_if_it_can_not_have_been_carried_out() {
+        let dir = dir();
+        let place = dir.place("a");
+        let lost = || ReplaceError::Io(Errno::NOTCONN.into());
+        let new = AtomicFile::create(&dir.1).unwrap();
+        let stamp = FileStamp::of(&crate::sys::fs::fstat(&new.file).unwrap());
+        let undone = new.settle(lost(), &place, &Replaces::Nothing(Mode::RUSR), &stamp);
+        assert!(matches!(undone, Err(ReplaceError::Io(_))), "{undone:?}");
+        assert!(dir.names().is_empty());
+        // A cache of names still shows the old file: as if it were there, in the place of the new one.
+        for by_link in [false, true] {
+            let new = AtomicFile::create(&dir.1).unwrap();
+            let stamp = FileStamp::of(&crate::sys::fs::fstat(&new.file).unwrap());
+            let (old, path) = (dir.0.path().join(&new.name), dir.0.path().join("b"));
+            match by_link {
+                true => std::fs::hard_link(old, &path).unwrap(),
+                false => std::fs::rename(old, &path).unwrap(),
+            }
+            let doubt = new.settle(lost(), &place, &Replaces::Nothing(Mode::RUSR), &stamp);
+            assert!(matches!(doubt, Err(ReplaceError::InPlace(_))), "{doubt:?}");
+            std::fs::remove_file(path).unwrap();
         }
     }
 

@@ -10,8 +10,20 @@ use crate::sys::io::Errno;
 /// a fault; elsewhere this may be a connection.
 pub(crate) fn is_lost(error: &io::Error, system: FileSystem) -> bool {
     let is = |errno: Errno| error.raw_os_error() == Some(errno.raw_os_error());
-    is(Errno::NOTCONN) || is(Errno::STALE) || (!system.is_local() && (is(Errno::IO) || is(Errno::INTR)))
+    is(Errno::NOTCONN) || is(Errno::STALE) || (!system.is_local() && OF_CONNECTIONS.into_iter().any(is))
 }
+
+/// Errors that mean a connection only where there is one. A client that is killed in a call ends it with the second.
+const OF_CONNECTIONS: [Errno; 8] = [
+    Errno::IO,
+    Errno::CONNABORTED,
+    Errno::CONNRESET,
+    Errno::TIMEDOUT,
+    Errno::HOSTDOWN,
+    Errno::HOSTUNREACH,
+    Errno::SHUTDOWN,
+    Errno::INTR,
+];
 
 #[cfg(test)]
 mod tests {
@@ -24,7 +36,13 @@ mod tests {
         let other = FileSystem { write_barrier: WriteBarrier::None, shows_writers: false };
         let lost = |errno: Errno, system| is_lost(&errno.into(), system);
         assert!(lost(Errno::NOTCONN, local) && lost(Errno::STALE, other) && lost(Errno::IO, other));
-        assert!(!lost(Errno::IO, local) && !lost(Errno::NOENT, other) && !lost(Errno::NOSPC, other));
+        assert!(lost(Errno::CONNABORTED, other) && lost(Errno::TIMEDOUT, other));
+        assert!(
+            !lost(Errno::IO, local)
+                && !lost(Errno::TIMEDOUT, local)
+                && !lost(Errno::NOENT, other)
+                && !lost(Errno::NOSPC, other)
+        );
         assert!(!is_lost(&io::Error::other("no system call"), other));
     }
 }

@@ -177,9 +177,26 @@ impl ResolvedPath {
     }
 }
 
-/// The state of the regular file `name` in `root`; `None` for a link or any other entry.
-pub(crate) fn regular_file(root: &OwnedFd, name: &OsStr) -> Option<Stat> {
-    stat_entry(root, name).ok().filter(|stat| file_type(stat) == FileType::RegularFile)
+/// The state of the regular file `name` in `root`; `None` if there is none, or a link or any other entry.
+///
+/// # Errors
+///
+/// What the system says: the file may be there.
+pub(crate) fn regular_file(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
+    Ok(entry(root, name)?.filter(|stat| file_type(stat) == FileType::RegularFile))
+}
+
+/// The state of the entry `name` in `root`; `None` if there is none.
+///
+/// # Errors
+///
+/// As above.
+pub(crate) fn entry(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
+    match stat_entry(root, name) {
+        // The last two are what Windows says of an entry that it can have no file of.
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::INVAL | Errno::NXIO) => Ok(None),
+        stat => stat.map(Some),
+    }
 }
 
 /// What kind of entry this is.

@@ -236,7 +236,7 @@ impl<'s> Work<'s> {
         let mut unknown = VecDeque::new();
         loop {
             let Some((number, file)) = self.files().take() else { break };
-            let look = || self.known(&file, &file.stat()?, analyser);
+            let look = || self.known(&file, &file.stat().ok()??, analyser);
             match self.control.check().map(|()| lookups.one(look)) {
                 Ok(Some(known)) => self.put(number, file, FileOutcome::Analysed(known)),
                 Ok(None) => unknown.push_back((number, file)),
@@ -304,7 +304,11 @@ impl<'s> Work<'s> {
         analyser: &mut dyn FileAnalyser,
         buffer: &mut Vec<u8>,
     ) -> Result<Option<FileOutcome>> {
-        let Some(stat) = file.stat() else { return Ok(None) };
+        let stat = match file.stat() {
+            Ok(Some(stat)) => stat,
+            Ok(None) => return Ok(None),
+            Err(_) => return Ok(Some(FileOutcome::Unreadable)),
+        };
         if let Some(known) = self.known(file, &stat, analyser) {
             return Ok(Some(FileOutcome::Analysed(known)));
         }
@@ -327,7 +331,11 @@ impl<'s> Work<'s> {
         let mut seen = Some(stat);
         for _ in 0..ATTEMPTS {
             self.control.check()?;
-            let Some(stat) = seen.take().or_else(|| file.stat()) else { return Ok(None) };
+            let stat = match seen.take().map_or_else(|| file.stat(), |seen| Ok(Some(seen))) {
+                Ok(Some(stat)) => stat,
+                Ok(None) => return Ok(None),
+                Err(_) => return Ok(Some(FileOutcome::Unreadable)),
+            };
             if stat.st_size as u64 > most {
                 return Ok(Some(FileOutcome::TooLarge));
             }

@@ -15,6 +15,7 @@ use crate::engine::{Control, Error, Result};
 use crate::sys::fd::OwnedFd;
 use crate::sys::ffi::OsStrExt;
 use crate::sys::fs::Stat;
+use crate::sys::io::Errno;
 
 /// See the module.
 pub(super) struct Source<'s> {
@@ -85,8 +86,8 @@ impl Candidate {
         OsStr::from_bytes(&self.path[at..])
     }
 
-    /// Its state now. `None` if there is no such file any more.
-    pub(super) fn stat(&self) -> Option<Stat> {
+    /// Its state now. `None` if there is no such file any more. An error if that is not known.
+    pub(super) fn stat(&self) -> std::result::Result<Option<Stat>, Errno> {
         resolve::regular_file(&self.folder, self.name())
     }
 

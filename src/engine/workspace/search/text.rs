@@ -72,7 +72,11 @@ impl Workspace {
     ) -> Result<Opened> {
         for attempt in 1..=ATTEMPTS {
             let Some(file) = resolve::open_as_found(&candidate.folder, candidate.name(), stat) else {
-                return Ok(if candidate.stat().is_some() { Opened::Unreadable } else { Opened::Gone });
+                return Ok(if matches!(candidate.stat(), Ok(None)) {
+                    Opened::Gone
+                } else {
+                    Opened::Unreadable
+                });
             };
             let system = candidate.system(stat.st_dev).unwrap_or_else(|| file_system::of(file.file()));
             let keep = self.before_reading(&file, Effort::Count(system, control))?.unwrap_or(Cacheable::No);
@@ -94,8 +98,9 @@ impl Workspace {
                 return Ok(Opened::Mapped(text, Arc::new(view)));
             }
             match candidate.stat() {
-                Some(now) => stat = now,
-                None => return Ok(Opened::Gone),
+                Ok(Some(now)) => stat = now,
+                Ok(None) => return Ok(Opened::Gone),
+                Err(_) => return Ok(Opened::Unreadable),
             }
             control.check()?;
         }

@@ -185,7 +185,7 @@ impl Workspace {
             (store, Writer::new(store, &self.locks, &control))
         });
         while let Some(file) = source.next()? {
-            let Some(stat) = file.stat() else { continue };
+            let Ok(Some(stat)) = file.stat() else { continue };
             let stamp = FileStamp::of(&stat);
             let known = self.filters.get(&stamp);
             let is_done = stored.as_ref().map_or(known.is_some(), |(store, _)| store.has(&stamp));

@@ -250,7 +250,7 @@ impl<'s> Workers<'s> {
                 return Some(assigned);
             }
             let stat = scratch.look(|_| file.stat());
-            if scratch.alone && stat.is_some_and(|stat| stat.st_size >= LARGE) {
+            if scratch.alone && matches!(stat, Ok(Some(stat)) if stat.st_size >= LARGE) {
                 assigned.files.push_front(file);
                 return Some(assigned);
             }
@@ -260,8 +260,12 @@ impl<'s> Workers<'s> {
             batch.counts.add(&file.passed.0);
             batch.left_out = file.passed.1;
             let searched = self.control.check().and_then(|()| match stat {
-                Some(stat) => scratch.look(|scratch| self.search_file(file, stat, batch, scratch)),
-                None => Ok(()),
+                Ok(Some(stat)) => scratch.look(|scratch| self.search_file(file, stat, batch, scratch)),
+                Ok(None) => Ok(()),
+                Err(_) => {
+                    batch.counts.unreadable += 1;
+                    Ok(())
+                }
             });
             match searched {
                 Ok(()) => batch.last = Some(place),
