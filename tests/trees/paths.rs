@@ -23,7 +23,8 @@ fn every_spelling_of_a_path_leads_to_its_file() {
     let link = folder.outside("given");
     std::os::unix::fs::symlink(folder.path(), &link).expect("a link");
     let (given, canonical) = (named(&link), named(folder.path()));
-    let server = bare(&[&format!("--dir={given}"), "--transport=stdio", "--tools=filesystem"]);
+    let dir = format!("--dir={given}");
+    let server = bare(&[&dir, "--transport=stdio", "--tools=filesystem", "--names=paths"]);
     for path in ["sub/b.txt", "./sub/b.txt", "sub//b.txt", "sub/./b.txt", "sub/b.txt/"] {
         assert_eq!(read(&server, path), (false, "b\n".into()), "{path}");
     }
