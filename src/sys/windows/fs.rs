@@ -10,6 +10,7 @@ pub(crate) use super::locks::{lock_exclusive, try_lock_exclusive, unlock};
 pub(crate) use super::lookup::{
     ONLY_PASS, accessat, exists_in_another_case, mkdirat, open, open_beneath, openat, readlinkat,
 };
+pub(crate) use super::mounts::sets_aside;
 pub(crate) use super::replace::{linkat, renameat, renameat_with, unlinkat};
 pub(crate) use super::rights::{
     DirBuilderExt, Gid, Uid, XattrFlags, copy_system_attributes, fchown, fgetxattr, flistxattr, fremovexattr,

@@ -27,11 +27,10 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
 use super::fd::{AsFd, BorrowedFd, OwnedFd};
-use super::file_info::attributes;
+use super::file_info::{attributes, identity};
 use super::flags::{Access, AtFlags, Mode, OFlags};
 use super::io::{Errno, Result, checked};
 use super::names::{Arg, units_of_name};
-use super::stat::fstat;
 use super::turn::Turn;
 
 /// Every handle lets others do everything meanwhile.
@@ -39,6 +38,9 @@ pub(super) const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHAR
 
 /// For a folder that is only passed through.
 pub(crate) const ONLY_PASS: OFlags = OFlags::PASS;
+
+/// How often an entry is looked up whose name goes from one file to the next.
+const LOOKUPS: usize = 16;
 
 /// What a handle of a folder is for.
 const PASS: FILE_ACCESS_RIGHTS = FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
@@ -58,8 +60,16 @@ impl Open {
 
     /// Opens the entry of `dir` whose name has these units; without any, `dir` itself. A link is opened itself.
     pub(super) fn at(&self, dir: BorrowedFd, units: &[u16]) -> Result<OwnedFd> {
+        if units.is_empty() {
+            return self.without_check(dir, units);
+        }
+        // A file that is being replaced has no name for a moment.
+        if self.disposition != FILE_OPEN {
+            let _turn = Turn::of(dir);
+            return self.now_at(dir, units);
+        }
         match self.now_at(dir, units) {
-            Err(Errno::NOENT) if self.disposition == FILE_OPEN && !units.is_empty() => match Turn::of(dir) {
+            Err(Errno::NOENT) => match Turn::of(dir) {
                 Some(_turn) => self.now_at(dir, units),
                 None => Err(Errno::NOENT),
             },
@@ -69,10 +79,10 @@ impl Open {
 
     fn now_at(&self, dir: BorrowedFd, units: &[u16]) -> Result<OwnedFd> {
         let mut before = None;
-        loop {
+        for _ in 0..LOOKUPS {
             let handle = self.without_check(dir, units)?;
             // What was made here has the name that was asked for.
-            if units.is_empty() || self.disposition == FILE_CREATE {
+            if self.disposition == FILE_CREATE {
                 return Ok(handle);
             }
             let named = is_named(handle.as_fd(), units);
@@ -81,7 +91,7 @@ impl Open {
             }
             // An entry that was replaced or moved between the two calls has another name or none. One that is found again has
             // the name in another case, or as a short name.
-            let entry = fstat(&handle).map(|stat| (stat.st_dev, stat.st_ino))?;
+            let entry = identity(handle.as_fd())?;
             if before.replace(entry) == Some(entry) {
                 return Err(match named {
                     Err(errno) => errno,
@@ -90,6 +100,7 @@ impl Open {
                 });
             }
         }
+        Err(Errno::AGAIN)
     }
 
     fn without_check(&self, dir: BorrowedFd, units: &[u16]) -> Result<OwnedFd> {
