@@ -54,7 +54,7 @@ pub(crate) mod fs {
     #[cfg(unix)]
     pub(crate) use super::unix::locks::{lock_exclusive, try_lock_exclusive, unlock};
     #[cfg(unix)]
-    pub(crate) use super::unix::names::exists_in_another_case;
+    pub(crate) use super::unix::names::{exists_in_another_case, sets_aside};
     #[cfg(windows)]
     pub(crate) use super::windows::fs::*;
     #[cfg(unix)]
@@ -65,6 +65,11 @@ pub(crate) mod fs {
     /// What follows the name of a temporary file in the name of a file that it replaces and that must be set aside for that
     /// moment. Behind it, `-` and the name of that file follow, unless that would be too long.
     pub(crate) const SET_ASIDE: &str = "-old";
+
+    /// What follows the name of a file that was set aside and whose name another program has taken since. Behind it, the last
+    /// [`KEPT_DIGITS`] characters of the name of the temporary file follow.
+    pub(crate) const KEPT: &str = ".old-";
+    pub(crate) const KEPT_DIGITS: usize = 16;
 
     /// A mounted file system.
     #[derive(Debug, Clone, PartialEq, Eq)]

@@ -129,9 +129,7 @@ impl Workspace {
             false => self.folders.find(path, Want::File, Freshness::Now),
         };
         let mut found = find()?;
-        // A writer that was killed may have set the file aside.
-        let may_be_aside = !found.exists() && found.place.missing.is_empty();
-        if may_be_aside && self.cleared.clear_once(&found.place.dir, &self.mounts) {
+        if self.has_put_back(&found, path) {
             found = find()?;
         }
         let may_create = options.create && (options.create_parents || found.place.missing.is_empty());

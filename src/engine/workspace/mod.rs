@@ -16,7 +16,7 @@ use crate::engine::fs::lock::Locks;
 use crate::engine::fs::mount_safety::MountSafety;
 use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
 use crate::engine::fs::root::Folder;
-use crate::engine::fs::temporary::Cleared;
+use crate::engine::fs::temporary::{Cleared, put_back};
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::fs::write_wait::WriteWaits;
@@ -292,6 +292,12 @@ impl Workspace {
             false => parent.to_owned(),
         };
         Error::NoParent { name: path.sent().into(), parent: told(&parent).into_owned() }
+    }
+
+    /// Whether the missing `found` may be there now, because what a killed writer had set aside has its name again.
+    fn has_put_back(&self, found: &Found, path: &FilePath) -> bool {
+        let may_be_aside = !found.exists() && found.place.missing.is_empty() && !self.options.read_only;
+        may_be_aside && found.check_writable(path).is_ok() && put_back(&found.place.dir, &self.mounts)
     }
 
     /// Refuses every change under `--read-only`.

@@ -40,6 +40,11 @@ pub(crate) fn exists_in_another_case(_: impl AsFd, _: &OsStr) -> bool {
     false
 }
 
+/// Whether a file that is replaced in a folder is set aside for a moment: nowhere, as a rename takes one step.
+pub(crate) fn sets_aside(_: impl AsFd) -> bool {
+    false
+}
+
 /// The root of an absolute path: what stands before its first component.
 pub(crate) fn root(path: &str) -> &str {
     if path.starts_with('/') { "/" } else { "" }

@@ -5,7 +5,8 @@
 //!
 //! - A file that programs have open is set aside before the new one gets its name. For a moment, the name is of no file; that
 //!   is hidden from this program by [`super::turn`]. If the process dies then, the old file has the name of the new file before,
-//!   [`SET_ASIDE`] and its own name behind it, by which it is put back (`engine::fs::temporary`).
+//!   [`SET_ASIDE`] and its own name behind it, by which it is put back (`engine::fs::temporary`). If another program makes an
+//!   entry of the name in that moment, the old file is kept beside it, with [`KEPT`] behind its name.
 //! - A removed name stays until the last handle of the file is closed; nobody can open it any more.
 #![allow(unsafe_code)] // System calls.
 
@@ -36,7 +37,7 @@ use super::io::{Errno, Result, checked};
 use super::lookup::Open;
 use super::names::{Arg, units_of_name};
 use super::turn::Turn;
-use crate::sys::fs::SET_ASIDE;
+use crate::sys::fs::{KEPT, KEPT_DIGITS, SET_ASIDE};
 
 /// The longest name in bytes that every file system and server takes.
 const LONGEST: usize = 255;
@@ -177,11 +178,16 @@ fn replace_open(entry: BorrowedFd, old: &[u16], place: (BorrowedFd, &[u16])) -> 
     let (folder, name) = place;
     let _turn = Turn::of(folder);
     let replaced = to_change(folder, name)?;
-    let aside = name_aside(old, name);
+    // Another program has made it since the caller looked.
+    if kind_of(attributes(replaced.as_fd())?) == FileType::Directory {
+        return Err(Errno::ISDIR);
+    }
+    let (aside, kept) = (name_aside(old, name), name_kept(old, name));
     let plainly = |file: BorrowedFd, to| checked(rename(file, to, FileRenameInformation, 0));
     plainly(replaced.as_fd(), (folder, &aside))?;
     plainly(entry, place).inspect_err(|_| {
-        let _ = plainly(replaced.as_fd(), place);
+        let back = plainly(replaced.as_fd(), place);
+        let _ = back.or_else(|_| plainly(replaced.as_fd(), (folder, &kept)));
     })?;
     // The change is in place. What cannot be removed, as a program has it mapped, gets the name that has become free: it is one
     // that is removed later.
@@ -192,12 +198,24 @@ fn replace_open(entry: BorrowedFd, old: &[u16], place: (BorrowedFd, &[u16])) -> 
 /// The name of the file `name` while the one that was named `old` takes its place.
 fn name_aside(old: &[u16], name: &[u16]) -> Vec<u16> {
     let mut aside: Vec<u16> = old.iter().copied().chain(SET_ASIDE.encode_utf16()).collect();
-    let bytes = |units: &[u16]| OsString::from_wide(units).len();
-    if bytes(&aside) + 1 + bytes(name) <= LONGEST {
+    if is_short(old, name) {
         aside.push(u16::from(b'-'));
         aside.extend(name);
     }
     aside
+}
+
+/// Its name if its own has been taken meanwhile.
+fn name_kept(old: &[u16], name: &[u16]) -> Vec<u16> {
+    let name = if is_short(old, name) { name } else { &[] };
+    let digits = &old[old.len().saturating_sub(KEPT_DIGITS)..];
+    name.iter().copied().chain(KEPT.encode_utf16()).chain(digits.iter().copied()).collect()
+}
+
+/// Whether the name of a file that is set aside for `old` has room for its own.
+fn is_short(old: &[u16], name: &[u16]) -> bool {
+    let bytes = |units: &[u16]| OsString::from_wide(units).len();
+    bytes(old) + SET_ASIDE.len() + 1 + bytes(name) <= LONGEST
 }
 
 /// Removes an open entry, whose name in `dir` has these units.
