@@ -237,3 +237,66 @@ fn remove(dir: BorrowedFd, units: &[u16], entry: BorrowedFd) -> Result<()> {
     let info = FILE_DISPOSITION_INFORMATION { DeleteFile: true };
     checked(set(entry, FileDispositionInformation, (&raw const info).cast(), size_of_val(&info)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    const NEW: &str = ".file-editor-tmp-0123456789abcdef";
+
+    fn units(name: &str) -> Vec<u16> {
+        name.encode_utf16().collect()
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_that_is_open_is_replaced_and_a_folder_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = crate::sys::testing::open_folder(dir.path());
+        for name in ["a", NEW] {
+            fs::write(dir.path().join(name), name).unwrap();
+        }
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        let _open = fs::File::open(dir.path().join("a")).unwrap();
+        assert!(renameat(&folder, NEW, &folder, "sub").is_err());
+        assert_eq!(names(dir.path()), [NEW, "a", "sub"]);
+        renameat(&folder, NEW, &folder, "a").unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), NEW);
+    }
+
+    #[test]
+    fn a_file_whose_place_the_new_one_cannot_take_has_its_name_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = crate::sys::testing::open_folder(dir.path());
+        for name in ["a", NEW] {
+            fs::write(dir.path().join(name), name).unwrap();
+        }
+        // A handle without the right to rename.
+        let new = Open::existing(0).at(folder.as_fd(), &units(NEW)).unwrap();
+        assert!(replace_open(new.as_fd(), &units(NEW), (folder.as_fd(), &units("a"))).is_err());
+        assert_eq!(names(dir.path()), [NEW, "a"]);
+        assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), "a");
+    }
+
+    #[test]
+    fn the_names_of_what_is_set_aside_or_kept_are_short_enough_for_every_file_system() {
+        let text = |units: Vec<u16>| String::from_utf16(&units).unwrap();
+        assert_eq!(text(name_aside(&units(NEW), &units("a"))), format!("{NEW}-old-a"));
+        assert_eq!(text(name_kept(&units(NEW), &units("a"))), "a.old-0123456789abcdef");
+        let longest = "x".repeat(LONGEST - NEW.len() - SET_ASIDE.len() - 1);
+        assert_eq!(name_aside(&units(NEW), &units(&longest)).len(), LONGEST);
+        for long in [longest + "x", "\u{6f22}".repeat(80)] {
+            assert_eq!(text(name_aside(&units(NEW), &units(&long))), format!("{NEW}-old"));
+            assert_eq!(text(name_kept(&units(NEW), &units(&long))), ".old-0123456789abcdef");
+        }
+    }
+}
