@@ -171,7 +171,7 @@ impl<'s> DirEntry<'s> {
     pub(crate) fn open_as_found(&self) -> Option<OpenFile> {
         match &self.linked {
             Some(place) => place.open_as_found(),
-            None => resolve::open_as_found(self.root, self.name.as_ref(), self.stat),
+            None => resolve::open_as_found(self.root, self.name.as_ref(), self.stat).ok(),
         }
     }
 
@@ -198,7 +198,7 @@ impl<'s> DirEntry<'s> {
 
     fn allows(&self) -> (bool, bool) {
         let place = self.place();
-        let allows = |access| place.allows(access) == Some(true);
+        let allows = |access| place.allows(access) == Ok(Some(true));
         (allows(Access::READ_OK), allows(Access::WRITE_OK))
     }
 }

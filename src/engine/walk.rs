@@ -12,9 +12,9 @@ use self::enter::{Entered, EnteredAhead};
 use self::names::{Names, read_names};
 pub use self::options::{LeftOut, WalkOptions, WalkOrder};
 pub use self::passed::{Passed, passed};
-pub(crate) use self::stats::LateStats;
+pub(crate) use self::stats::{LateStats, Told};
 use crate::engine::exclude::Excludes;
-use crate::engine::fs::resolve::{LastLink, ResolvedPath, file_type};
+use crate::engine::fs::resolve::{self, LastLink, ResolvedPath, file_type};
 use crate::engine::fs::temporary;
 use crate::engine::ignored::IgnoreRules;
 use crate::engine::lookups::Lookups;
@@ -22,7 +22,7 @@ use crate::engine::path::MAX_COMPONENTS;
 use crate::engine::{Control, Error, Result};
 use crate::sys::fd::OwnedFd;
 use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::{AtFlags, FileType, Stat};
+use crate::sys::fs::{FileType, Stat};
 use crate::sys::io::Errno;
 
 /// After how many steps a walk looks whether its time is up: to ask for the time takes as long as a step.
@@ -170,9 +170,8 @@ impl<'w> Walk<'w> {
             push_name(&mut self.path, name);
             let kind = match kind {
                 Some(kind) => kind,
-                // The file system does not say, or the entry is gone.
-                None => match stat(&here.folder, &self.path) {
-                    Some(stat) => kind_of(crate::sys::fs::file_type(stat.st_mode)),
+                None => match kind_by_look(&here.folder, name_in(&self.path)) {
+                    Some(kind) => kind,
                     None => continue,
                 },
             };
@@ -211,9 +210,9 @@ impl<'w> Walk<'w> {
         &self.path[after_slash..]
     }
 
-    /// The state of the current entry; of a link, its own. `None` if it is gone.
-    pub(crate) fn stat(&self) -> Option<Stat> {
-        stat(&self.levels.last()?.folder, &self.path)
+    /// The state of the current entry; of a link, its own.
+    pub(crate) fn stat(&self) -> Told {
+        self.levels.last().map_or(Ok(None), |level| resolve::entry(&level.folder, name_in(&self.path)))
     }
 
     /// The state of what the current entry, a link, leads to. `None` if it leads out of the served folder, or to nothing.
@@ -359,14 +358,19 @@ fn name_in(path: &[u8]) -> &OsStr {
     OsStr::from_bytes(&path[memchr::memrchr(b'/', path).map_or(0, |at| at + 1)..])
 }
 
-fn stat(folder: &OwnedFd, path: &[u8]) -> Option<Stat> {
-    crate::sys::fs::statat(folder, name_in(path), AtFlags::SYMLINK_NOFOLLOW).ok()
-}
-
 impl EntryKind {
     /// The kind in a mode of stat(2).
     pub(crate) fn of_mode(mode: u32) -> EntryKind {
         kind_of(crate::sys::fs::file_type(mode))
+    }
+}
+
+/// The kind of an entry whose folder does not say it. `None`: the entry is gone. One whose state the system does not tell is
+/// special: it is named, and not read.
+fn kind_by_look(folder: &OwnedFd, name: &OsStr) -> Option<EntryKind> {
+    match resolve::entry(folder, name) {
+        Ok(stat) => stat.map(|stat| EntryKind::of_mode(stat.st_mode)),
+        Err(_) => Some(EntryKind::Special),
     }
 }
 

@@ -23,9 +23,10 @@ pub(super) struct Cursor {
 }
 
 /// A number for a tool, what it works on, and the other arguments that decide what it answers. A path counts as where it
-/// leads to, so the number tells served folders apart and is the same on every server of one folder.
+/// leads to, so the number tells served folders apart and is the same on every server of one folder. Where its file system is
+/// mounted does not count: other machines may mount it elsewhere.
 pub(super) fn call_key(workspace: &Workspace, tool: &str, path: &FilePath, arguments: &str) -> Result<u64> {
-    let place = workspace.absolute(path)?;
+    let place = workspace.path_in_mount(path)?;
     let parts = [tool.as_bytes(), b"\0", place.as_os_str().as_encoded_bytes(), b"\0", arguments.as_bytes()];
     Ok(xxh3_64(&parts.concat()))
 }

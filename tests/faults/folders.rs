@@ -5,7 +5,9 @@
 
 use serde_json::json;
 
-use crate::support::{Bindfs, Folder, Mcp, Stdio, append, lock, on_both, until, until_a_lock_is_waited_for};
+use crate::support::{
+    Bindfs, Folder, Mcp, Mount, Stdio, append, lock, on_both, until, until_a_lock_is_waited_for,
+};
 
 /// Moves the folder away and makes another in its place, with the file `f` that holds `text`.
 fn put_another_in_its_place(folder: &Folder, text: &str) {
@@ -132,4 +134,48 @@ fn a_mount_that_died_is_left_and_the_next_one_in_its_place_is_served() {
     server.ok("edit_file", append("f", "c"));
     assert_eq!(std::fs::read(source.join("f")).expect("the file"), b"a\nb\nc\n");
     assert!(server.ok("list_files", json!({})).ends_with("Total files: 1"));
+}
+
+#[test]
+fn a_folder_at_which_something_is_mounted_is_not_emptied() {
+    let folder = Folder::new();
+    let (own, source) = (folder.path().join("own"), folder.outside("source"));
+    [&own, &source].iter().for_each(|path| std::fs::create_dir(path).expect("a folder"));
+    std::fs::write(source.join("f"), "text\n").expect("a file");
+    let server = Stdio::start(&folder, &["--tools=filesystem"]).ready();
+    // One of another device, and one that only the removal shows.
+    for is_other_device in [true, false] {
+        let mounted = if is_other_device { Mount::at(&own, "mode=755") } else { Mount::bind(&source, &own) };
+        let Some(_mounted) = mounted else { return };
+        std::fs::write(own.join("f"), "text\n").expect("a file");
+        let refused = server.refused("delete_file", json!({ "path": "own", "recursive": true }));
+        assert!(refused.contains("busy"), "{refused}");
+        assert!(own.join("f").exists());
+    }
+}
+
+#[test]
+fn a_file_of_a_mount_that_died_is_not_taken_for_that_of_the_next_folder() {
+    let (folder, next) = (Folder::new(), Folder::new());
+    let source = folder.outside("source");
+    std::fs::create_dir(&source).expect("a folder");
+    std::fs::write(source.join("f"), "first\n").expect("a file");
+    next.write("f", "next\n");
+    let Some(mut mount) = Bindfs::at(&folder, &source) else { return };
+    let options = [&format!("--dir={}", next.path().display()), "--tools=filesystem"];
+    let server = Stdio::start(&folder, &options).ready();
+    server.ok("read_text_file", json!({ "path": "f" }));
+    mount.kill();
+    let edits = json!([{ "oldText": "next", "newText": "changed" }]);
+    for (tool, arguments) in [
+        ("read_text_file", json!({ "path": "f" })),
+        ("edit_file", json!({ "path": "f", "edits": edits })),
+        ("write_file", json!({ "path": "f", "content": "" })),
+        ("delete_file", json!({ "path": "f" })),
+    ] {
+        assert_eq!(server.refused(tool, arguments), "Error: Cannot access working directory", "{tool}");
+    }
+    assert_eq!(next.text("f"), "next\n");
+    let own = next.path().join("f");
+    assert_eq!(server.ok("read_text_file", json!({ "path": own })), "next\n");
 }

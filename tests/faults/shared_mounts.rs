@@ -69,7 +69,7 @@ fn a_file_whose_state_is_not_told_is_counted_as_not_readable_and_never_taken_as_
     for error in ["EIO", "ESTALE", "EACCES"] {
         // Of each thread, all looks at this file.
         let inject = format!("inject=newfstatat:error={error}");
-        let server = command(&folder, "stdio", &["--tools=lines,search,toolkit"]);
+        let server = command(&folder, "stdio", &["--tools=lines,search,toolkit,list_directory_with_sizes"]);
         let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "b.rs", "-e", &inject]) else {
             return;
         };
@@ -82,5 +82,106 @@ fn a_file_whose_state_is_not_told_is_counted_as_not_readable_and_never_taken_as_
         let analysed = server.ok("analyze_complexity", json!({ "project_path": ".", "toolchain": "rust" }));
         assert!(analysed.contains("b.rs: not analyzed, it cannot be read"), "{error}: {analysed}");
         server.refused("list_files", json!({}));
+        let sorted = server.ok("glob", json!({ "pattern": "*.rs", "sort": "size" }));
+        assert!(
+            sorted.contains("2 match") && sorted.contains("1 file that cannot be read"),
+            "{error}: {sorted}"
+        );
+        let sizes = server.ok("list_directory_with_sizes", json!({ "path": "." }));
+        assert!(sizes.contains("[Sizes not known and counted as 0 B: 1,"), "{error}: {sizes}");
+    }
+}
+
+#[test]
+fn a_move_or_a_deletion_whose_answer_is_lost_says_so_and_is_not_made_again() {
+    for (call, path, tool, arguments) in [
+        ("renameat2", "f", "move_file", json!({ "source": "f", "destination": "g" })),
+        ("unlinkat", "f", "delete_file", json!({ "path": "f" })),
+    ] {
+        for error in ["ECONNABORTED", "ETIMEDOUT", "ENOENT"] {
+            let Some((folder, _mount)) = behind_bindfs(&["f"]) else { return };
+            let inject = format!("inject={call}:error={error}");
+            let server = command(&folder, "stdio", &["--tools=filesystem"]);
+            let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", path, "-e", &inject]) else {
+                return;
+            };
+            let server = Stdio::run(server);
+            let mut arguments = arguments.clone();
+            arguments["idempotency_key"] = json!("once");
+            for _ in 0..2 {
+                let refused = server.refused(tool, arguments.clone());
+                assert!(refused.contains("it is not known whether"), "{tool} {error}: {refused}");
+            }
+            assert_eq!(folder.text("f"), "text\n");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_moved_by_a_link_keeps_its_new_name_if_it_may_have_lost_the_old_one() {
+    let Some((folder, _mount)) = behind_bindfs(&["f"]) else { return };
+    let server = command(&folder, "stdio", &["--tools=filesystem"]);
+    let faults = ["-e", "inject=renameat2:error=EINVAL", "-e", "inject=unlinkat:error=ENOTCONN"];
+    let Some(server) = under_strace(&server, &[&["-o", "/dev/null", "-P", "f"], &faults[..]].concat()) else {
+        return;
+    };
+    let refused = Stdio::run(server).refused("move_file", json!({ "source": "f", "destination": "g" }));
+    assert!(refused.contains("it is not known whether"), "{refused}");
+    assert_eq!((folder.text("f"), folder.text("g")), ("text\n".into(), "text\n".into()));
+}
+
+#[test]
+fn a_cursor_holds_where_the_file_system_is_mounted_at_another_path() {
+    let source = Folder::new();
+    std::fs::create_dir(source.path().join("in")).expect("a folder");
+    (0..60).for_each(|n| source.write(&format!("in/a-rather-long-name-{n}"), "x"));
+    source.write("f", "a line of text\n".repeat(200));
+    let (here, there) = (Folder::new(), Folder::new());
+    let Some(_mounts) = Bindfs::at(&here, source.path()).zip(Bindfs::at(&there, source.path())) else {
+        return;
+    };
+    let options = ["--tools=filesystem", "--answer-limit=1"];
+    let [one, other] = [&here, &there].map(|folder| Stdio::start(folder, &options).ready());
+    for (tool, path) in [("read_text_file", "f"), ("list_directory", "in"), ("directory_tree", "in")] {
+        let first = one.tool(tool, json!({ "path": path }));
+        let mut next = first.result["_meta"]["file-editor/truncated"]["next"].clone();
+        next["path"] = json!(path);
+        let page = other.ok(tool, next.clone());
+        assert_eq!(page, one.ok(tool, next), "{tool}");
+        assert!(!page.contains("changed"), "{page}");
+    }
+}
+
+#[test]
+fn large_files_are_read_and_edited_where_the_file_system_maps_none() {
+    let folder = Folder::new();
+    let source = folder.outside("source");
+    std::fs::create_dir(&source).expect("a folder");
+    let lines = "a line of text\n".repeat(30_000);
+    std::fs::write(source.join("f"), lines.clone() + "end\n").expect("a file");
+    let Some(_mount) = Bindfs::with_options(&folder, &source, "direct_io") else { return };
+    let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
+    assert_eq!(server.ok("read_text_file", json!({ "path": "f", "head": 1 })), "a line of text");
+    assert!(server.ok("grep", json!({ "pattern": "of", "output_mode": "count" })).contains("30000"));
+    let edits = json!([{ "oldText": "end", "newText": "END" }]);
+    server.ok("edit_file", json!({ "path": "f", "edits": edits }));
+    assert_eq!(folder.text("f"), lines + "END\n");
+}
+
+#[test]
+fn a_file_that_another_machine_replaces_is_looked_for_again_and_may_still_be_written() {
+    for (call, tool, arguments, expected) in [
+        ("faccessat,faccessat2", "edit_file", json!({ "name": "f", "append": "more" }), "more"),
+        ("openat", "grep", json!({ "pattern": "text" }), "1 file searched, 1 matching line in 1 file"),
+    ] {
+        let folder = Folder::new();
+        folder.write("f", "text\n");
+        let inject = format!("inject={call}:error=ESTALE:when=1");
+        let server = command(&folder, "stdio", &["--tools=lines,search"]);
+        let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "f", "-e", &inject]) else {
+            return;
+        };
+        let answer = Stdio::run(server).ok(tool, arguments);
+        assert!(answer.contains(expected) || folder.text("f").contains(expected), "{call}: {answer}");
     }
 }

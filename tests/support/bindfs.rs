@@ -15,11 +15,16 @@ pub(crate) struct Bindfs {
 impl Bindfs {
     /// Puts `source`, which holds a file `f`, in the place of the folder. None, and a message, where that is impossible.
     pub(crate) fn at(folder: &Folder, source: &Path) -> Option<Bindfs> {
+        Bindfs::with_options(folder, source, "attr_timeout=60,entry_timeout=60")
+    }
+
+    /// The same with these options of mount(8).
+    pub(crate) fn with_options(folder: &Folder, source: &Path, options: &str) -> Option<Bindfs> {
         let log = folder.outside("bindfs.log");
         let into = std::fs::File::create(&log).expect("a file");
         // -d: in the foreground, and each question of the kernel is logged before it is answered.
         let mut command = Command::new("bindfs");
-        command.args(["-d", "-o", "attr_timeout=60,entry_timeout=60"]).arg(source).arg(folder.path());
+        command.args(["-d", "-o", options]).arg(source).arg(folder.path());
         let Ok(mut process) = command.stdout(into.try_clone().expect("a file")).stderr(into).spawn() else {
             println!("SKIPPED: no bindfs here");
             return None;

@@ -59,8 +59,8 @@ fn a_recursive_delete_that_fails_at_the_folder_itself_says_how_much_it_removed()
     put(&folder, "d/f", "f\n");
     put(&folder, "d/in/g", "g\n");
     let plain = command(&folder, "stdio", &[SET]);
-    // The fourth removal is that of the folder itself.
-    let Some(faulty) = with_injected(&plain, "unlinkat:error=EBUSY:when=4") else { return };
+    // The first and the fifth removal are those of the folder itself.
+    let Some(faulty) = with_injected(&plain, "unlinkat:error=EBUSY:when=5") else { return };
     let server = Stdio::run(faulty).ready();
     let refused = server.refused("delete_file", json!({ "path": "d", "recursive": true }));
     assert!(refused.contains("3 entries in 'd' were deleted before; it still exists"), "{refused}");

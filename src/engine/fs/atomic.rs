@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::lost::is_lost;
+use super::lost::{in_doubt, may_be_done};
 use super::resolve::ResolvedPath;
 use super::version::FileStamp;
 use super::view::OpenFile;
@@ -18,10 +18,6 @@ use super::{attributes, failpoint, file_system, lock, temporary};
 use crate::sys::fd::OwnedFd;
 use crate::sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
 use crate::sys::io::Errno;
-
-/// What is said of a change whose rename has no answer.
-const IN_DOUBT: &str =
-    "it is not known whether the change was made: read the file before you send the call again";
 
 /// When an edit counts as done (`--sync`, contract 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,10 +198,7 @@ impl AtomicFile {
             return Ok(());
         }
         let ReplaceError::Io(reason) = failure else { return Err(failure) };
-        let system = file_system::of(&place.dir);
-        // The kernel repeats a rename that a file system answers with ESTALE, and then does not find the old name.
-        let lost_its_name = !system.is_local() && reason.kind() == io::ErrorKind::NotFound;
-        if !lost_its_name && !is_lost(&reason, system) {
+        if !may_be_done(&reason, file_system::of(&place.dir), Errno::NOENT) {
             return Err(ReplaceError::Io(reason));
         }
         // The look may be answered by a cache of names, the removal is not: what it removes was not renamed, and will not be. A
@@ -214,7 +207,7 @@ impl AtomicFile {
         if remove().is_ok() && (matches!(replaces, Replaces::File(_)) || has_no_name()) {
             return Err(ReplaceError::Io(reason));
         }
-        Err(ReplaceError::InPlace(io::Error::other(format!("{reason} ({IN_DOUBT})"))))
+        Err(ReplaceError::InPlace(in_doubt(&reason)))
     }
 
     fn link_to(&self, place: &ResolvedPath) -> Result<(), ReplaceError> {
@@ -246,7 +239,7 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if !self.committed && !failpoint::crashed() {
-            let _ = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+            temporary::remove(&self.dir, &self.name);
         }
     }
 }

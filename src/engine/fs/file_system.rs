@@ -223,7 +223,11 @@ pub(crate) fn safety_of(dir: impl AsFd) -> Safety {
     if known(&dir).is_some_and(|row| row.locks == LockScope::Machine) {
         return Safety::Safe;
     }
-    crate::sys::fs::mount_of(&dir).map_or(Safety::Safe, |mount| safety(&mount))
+    let unknown = || {
+        let why = "the system does not tell which file system this is, nor whether locks there keep out other machines";
+        Safety::Doubtful(why.into())
+    };
+    crate::sys::fs::mount_of(&dir).map_or_else(unknown, |mount| safety(&mount))
 }
 
 /// The same for a mount.

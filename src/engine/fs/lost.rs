@@ -13,6 +13,19 @@ pub(crate) fn is_lost(error: &io::Error, system: FileSystem) -> bool {
     is(Errno::NOTCONN) || is(Errno::STALE) || (!system.is_local() && OF_CONNECTIONS.into_iter().any(is))
 }
 
+/// Whether a change of a name may have been carried out, although it failed with this error: the file system may have lost its
+/// answer. `if_repeated` is how it fails if it is carried out a second time: after ESTALE, the kernel repeats it.
+pub(crate) fn may_be_done(error: &io::Error, system: FileSystem, if_repeated: Errno) -> bool {
+    let is_repeated = error.raw_os_error() == Some(if_repeated.raw_os_error());
+    is_lost(error, system) || (is_repeated && !system.is_local())
+}
+
+/// The error of a change that may have been carried out.
+pub(crate) fn in_doubt(error: &io::Error) -> io::Error {
+    let advice = "it is not known whether the change was made: look before you send the call again";
+    io::Error::other(format!("{error} ({advice})"))
+}
+
 /// Errors that mean a connection only where there is one. A client that is killed in a call ends it with the second.
 const OF_CONNECTIONS: [Errno; 8] = [
     Errno::IO,
@@ -44,5 +57,8 @@ mod tests {
                 && !lost(Errno::NOSPC, other)
         );
         assert!(!is_lost(&io::Error::other("no system call"), other));
+        let may_be_done = |errno: Errno, system| may_be_done(&errno.into(), system, Errno::NOENT);
+        assert!(may_be_done(Errno::NOTCONN, other) && may_be_done(Errno::NOENT, other));
+        assert!(!may_be_done(Errno::NOENT, local) && !may_be_done(Errno::EXIST, other));
     }
 }

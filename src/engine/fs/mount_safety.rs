@@ -1,10 +1,11 @@
-//! Which file systems of the served trees may be written, known once for each device.
+//! Which file systems of the served trees may be written, known for a second for each device.
 //!
 //! A folder in a tree can be a mount of its own, so a change asks here with the device of the folder that it is in. Knows
 //! no paths.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::file_system::{self, Safety};
 use crate::sys::fd::AsFd;
@@ -12,12 +13,15 @@ use crate::sys::fd::AsFd;
 /// Maximum number of devices that are remembered.
 const MOST: usize = 1024;
 
+/// How long a device is taken for what it was: its number is given to the next mount when it is unmounted.
+const TRUSTED: Duration = Duration::from_secs(1);
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct MountSafety {
     /// `--unsafe-locks`: nothing is refused.
     allows_all: bool,
-    known: Mutex<HashMap<u64, Safety>>,
+    known: Mutex<HashMap<u64, (Instant, Safety)>>,
 }
 
 impl MountSafety {
@@ -25,7 +29,7 @@ impl MountSafety {
         MountSafety { allows_all, known: Mutex::default() }
     }
 
-    /// Whether the folder `dir` on the device `device` may be written; if not, why. Asks the system once for a device.
+    /// Whether the folder `dir` on the device `device` may be written; if not, why. Asks the system about a device once a second.
     pub(crate) fn check(&self, dir: impl AsFd, device: u64) -> Result<(), String> {
         match self.of(dir, device) {
             Safety::Unsafe(why) if !self.allows_all => Err(why),
@@ -41,7 +45,9 @@ impl MountSafety {
     /// What the table says of the folder.
     pub(crate) fn of(&self, dir: impl AsFd, device: u64) -> Safety {
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(safety) = known().get(&device) {
+        if let Some((looked, safety)) = known().get(&device)
+            && looked.elapsed() < TRUSTED
+        {
             return safety.clone();
         }
         // Without the mutex, because this may wait for another machine.
@@ -50,7 +56,7 @@ impl MountSafety {
         if known.len() >= MOST {
             known.clear();
         }
-        known.insert(device, safety.clone());
+        known.insert(device, (Instant::now(), safety.clone()));
         safety
     }
 }
@@ -64,11 +70,21 @@ mod tests {
         let dir = crate::sys::testing::open_folder(std::env::temp_dir());
         for allows_all in [false, true] {
             let mounts = MountSafety::new(allows_all);
-            mounts.known.lock().unwrap().insert(7, Safety::Unsafe("it is".into()));
-            mounts.known.lock().unwrap().insert(8, Safety::Doubtful("perhaps".into()));
+            let know = |device, safety| mounts.known.lock().unwrap().insert(device, (Instant::now(), safety));
+            know(7, Safety::Unsafe("it is".into()));
+            know(8, Safety::Doubtful("perhaps".into()));
             assert_eq!(mounts.check(&dir, 7), if allows_all { Ok(()) } else { Err("it is".into()) });
             assert_eq!((mounts.check(&dir, 8), mounts.check(&dir, 9)), (Ok(()), Ok(())));
             assert!(!mounts.locks_hold(&dir, 7) && mounts.locks_hold(&dir, 8));
         }
+    }
+
+    #[test]
+    fn after_a_second_a_device_may_be_another_file_system() {
+        let dir = crate::sys::testing::open_folder(std::env::temp_dir());
+        let mounts = MountSafety::default();
+        let looked = Instant::now().checked_sub(TRUSTED).unwrap();
+        mounts.known.lock().unwrap().insert(7, (looked, Safety::Unsafe("it was".into())));
+        assert_eq!(mounts.check(&dir, 7), Ok(()));
     }
 }

@@ -1,7 +1,8 @@
 //! Renames that replace nothing. Knows nothing of locks, and of what may be moved.
 
-use super::failpoint;
+use super::lost::may_be_done;
 use super::resolve::{ResolvedPath, file_type};
+use super::{failpoint, file_system};
 use crate::sys::fs::{AtFlags, FileType, RenameFlags, Stat};
 use crate::sys::io::Errno;
 
@@ -12,13 +13,16 @@ pub(crate) enum Renamed {
     Moved,
     /// The entry got its new name. Then another program put something else at one of the names, so the old one was left.
     SourceKept,
+    /// The file system has lost the answer to a call, with this error. The entry has its old name, its new name, or both.
+    Unknown(Errno),
 }
 
-/// Renames without replacing anything.
+/// Renames without replacing anything. `from` must have been found, and `to` be free.
 pub(crate) fn rename_to_free(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Errno> {
-    match crate::sys::fs::renameat_with(&from.dir, &from.name, &to.dir, &to.name, RenameFlags::NOREPLACE) {
+    let flag = RenameFlags::NOREPLACE;
+    match crate::sys::fs::renameat_with(&from.dir, &from.name, &to.dir, &to.name, flag) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => rename_without_flag(from, to),
-        renamed => renamed.map(|()| Renamed::Moved),
+        renamed => settle(renamed, from, to),
     }
 }
 
@@ -28,28 +32,65 @@ fn rename_without_flag(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed
         // A folder has no second name. The kernel refuses to replace a file or a folder that is not empty.
         return match to.restat()? {
             Some(_) => Err(Errno::EXIST),
-            None => {
-                crate::sys::fs::renameat(&from.dir, &from.name, &to.dir, &to.name).map(|()| Renamed::Moved)
-            }
+            None => settle(crate::sys::fs::renameat(&from.dir, &from.name, &to.dir, &to.name), from, to),
         };
     }
     // A hard link fails too if the name exists.
-    crate::sys::fs::linkat(&from.dir, &from.name, &to.dir, &to.name, AtFlags::empty())?;
-    remove_old_name(from, to).inspect_err(|_| {
-        // It has two names now; the new one must not stay.
-        let _ = remove(to);
-    })
+    let linked = crate::sys::fs::linkat(&from.dir, &from.name, &to.dir, &to.name, AtFlags::empty());
+    match settle(linked, from, to)? {
+        Renamed::Moved => remove_old_name(from, to),
+        other => Ok(other),
+    }
+}
+
+/// What a rename or a link with this answer has done.
+fn settle(answer: Result<(), Errno>, from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Errno> {
+    let Err(errno) = answer else { return Ok(Renamed::Moved) };
+    // A repeated call finds the new name taken, or the old one gone.
+    let is_in_doubt = |if_repeated| may_be_done(&errno.into(), file_system::of(&to.dir), if_repeated);
+    if !is_in_doubt(Errno::NOENT) && !is_in_doubt(Errno::EXIST) {
+        return Err(errno);
+    }
+    match (to.restat(), &from.stat) {
+        (Ok(Some(now)), Some(old)) if id(&now) == id(old) => Ok(Renamed::Moved),
+        // Something else has the name.
+        _ if errno == Errno::EXIST => Err(errno),
+        _ => Ok(Renamed::Unknown(errno)),
+    }
 }
 
 /// Removes the old name if both names are of one entry.
 fn remove_old_name(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Errno> {
-    failpoint::taken().map_err(|_| Errno::IO)?;
-    let id = |stat: Stat| (stat.st_dev, stat.st_ino);
-    let old = from.restat()?.map(id).ok_or(Errno::NOENT)?;
-    if to.restat()?.map(id) != Some(old) {
-        return Ok(Renamed::SourceKept);
+    // It has two names now; the new one must not stay.
+    let not_moved = |errno| match remove(to) {
+        Ok(()) | Err(Errno::NOENT) => Err(errno),
+        Err(_) => Ok(Renamed::Unknown(errno)),
+    };
+    if failpoint::taken().is_err() {
+        return not_moved(Errno::IO);
     }
-    remove(from).map(|()| Renamed::Moved)
+    let old = match from.restat() {
+        Ok(Some(old)) => old,
+        Ok(None) => return not_moved(Errno::NOENT),
+        Err(errno) => return not_moved(errno),
+    };
+    match to.restat() {
+        Ok(Some(new)) if id(&new) == id(&old) => {}
+        Ok(_) => return Ok(Renamed::SourceKept),
+        Err(errno) => return not_moved(errno),
+    }
+    match remove(from) {
+        Ok(()) => Ok(Renamed::Moved),
+        // The new name may be its only one.
+        Err(errno) if may_be_done(&errno.into(), file_system::of(&from.dir), Errno::NOENT) => {
+            Ok(Renamed::Unknown(errno))
+        }
+        Err(errno) => not_moved(errno),
+    }
+}
+
+fn id(stat: &Stat) -> (u64, u64) {
+    (stat.st_dev, stat.st_ino)
 }
 
 fn remove(place: &ResolvedPath) -> Result<(), Errno> {
@@ -96,6 +137,24 @@ mod tests {
         };
         let both = [Some("saved".into()), Some("moved".into())];
         assert_eq!(renamed(replace), (Ok(Renamed::SourceKept), both));
+    }
+
+    #[test]
+    fn a_rename_whose_answer_is_lost_is_looked_up_and_never_told_as_a_failure() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::create_dir(path("old")).unwrap();
+        let root = Arc::new(crate::sys::testing::open_folder(dir.path()));
+        let [from, to] = ["old", "new"]
+            .map(|name| ResolvedPath::find_entry(&root, Path::new(name), LastLink::Keep).unwrap());
+        let lost = || settle(Err(Errno::NOTCONN), &from, &to);
+        assert_eq!(lost(), Ok(Renamed::Unknown(Errno::NOTCONN)));
+        assert_eq!(settle(Err(Errno::ACCESS), &from, &to), Err(Errno::ACCESS));
+        fs::create_dir(path("new")).unwrap();
+        assert_eq!(lost(), Ok(Renamed::Unknown(Errno::NOTCONN)));
+        fs::remove_dir(path("new")).unwrap();
+        fs::rename(path("old"), path("new")).unwrap();
+        assert_eq!(lost(), Ok(Renamed::Moved));
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl ResolvedPath {
     /// Opens the file for reading, and assumes that it is unchanged since it was found. The caller must check
     /// that after reading, before it uses the bytes ([`OpenFile::unchanged`] compares with the state found).
     pub(crate) fn open_as_found(&self) -> Option<OpenFile> {
-        open_as_found(&self.dir, &self.name, self.stat?)
+        open_as_found(&self.dir, &self.name, self.stat?).ok()
     }
 
     /// Opens the file for reading. `None` if the entry has changed since it was found: resolve it again.
@@ -169,10 +169,12 @@ impl ResolvedPath {
     }
 
     /// Whether the process has this access to the file. `None` if the entry does not exist any more.
-    pub(crate) fn allows(&self, access: crate::sys::fs::Access) -> Option<bool> {
+    pub(crate) fn allows(&self, access: crate::sys::fs::Access) -> Result<Option<bool>, Errno> {
         match crate::sys::fs::accessat(&self.dir, &self.name, access, AtFlags::EACCESS) {
-            Err(Errno::NOENT) => None,
-            allowed => Some(allowed.is_ok()),
+            Ok(()) => Ok(Some(true)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => Ok(Some(false)),
+            Err(errno) => Err(errno),
         }
     }
 }
@@ -347,9 +349,9 @@ fn read_link(here: BorrowedFd, name: &OsStr) -> Result<Vec<OsString>, ResolveErr
 }
 
 /// Like [`ResolvedPath::open_as_found`], for an entry of `dir` that was found as `stat`.
-pub(crate) fn open_as_found(dir: impl AsFd, name: &OsStr, stat: Stat) -> Option<OpenFile> {
-    let file = crate::sys::fs::openat(dir, name, OPEN, Mode::empty()).ok()?;
-    Some(OpenFile::new(File::from(file), stat))
+pub(crate) fn open_as_found(dir: impl AsFd, name: &OsStr, stat: Stat) -> Result<OpenFile, Errno> {
+    let file = crate::sys::fs::openat(dir, name, OPEN, Mode::empty())?;
+    Ok(OpenFile::new(File::from(file), stat))
 }
 
 #[cfg(test)]

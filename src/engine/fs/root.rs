@@ -95,6 +95,13 @@ impl Root {
         &self.path
     }
 
+    /// The path below the mount of its file system. It is the same on all machines that have the file system mounted as a whole,
+    /// wherever that is. On the system's own file system, the path.
+    pub(crate) fn path_in_mount(&self) -> &Path {
+        let below = self.mount.as_ref().and_then(|mount| self.path.strip_prefix(mount).ok());
+        below.unwrap_or(&self.path)
+    }
+
     /// The folder for a read, checked at most a second ago. [`Error::FolderGone`] if the path names none.
     pub(crate) fn folder(&self) -> Result<Folder> {
         {

@@ -13,6 +13,7 @@ use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::lock;
@@ -67,9 +68,28 @@ impl SetAside<'_> {
     }
 }
 
+/// Temporary files of this process that could not be removed.
+static LEFT: AtomicU64 = AtomicU64::new(0);
+
+/// Removes a temporary file of this process. If that fails, as where a file system does not answer, the next edit in its folder
+/// tries again.
+pub(crate) fn remove(dir: impl AsFd, name: &OsStr) {
+    match crate::sys::fs::unlinkat(dir, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(_) => _ = LEFT.fetch_add(1, Ordering::Relaxed),
+    }
+}
+
 /// The folders that this process has cleared of leftovers, by device and inode.
 #[derive(Debug, Default)]
-pub(crate) struct Cleared(Mutex<HashSet<(u64, u64)>>);
+pub(crate) struct Cleared(Mutex<ClearedFolders>);
+
+#[derive(Debug, Default)]
+struct ClearedFolders {
+    ids: HashSet<(u64, u64)>,
+    /// [`LEFT`] when they were cleared.
+    left: u64,
+}
 
 impl Cleared {
     /// Removes the leftovers in `dir`, unless that was done before. Errors are ignored: a leftover is hidden, and
@@ -77,10 +97,12 @@ impl Cleared {
     pub(crate) fn clear_once(&self, dir: impl AsFd, mounts: &MountSafety) {
         let Ok(stat) = crate::sys::fs::fstat(&dir) else { return };
         let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if folders.len() >= MOST {
-            folders.clear();
+        let left = LEFT.load(Ordering::Relaxed);
+        if folders.left != left || folders.ids.len() >= MOST {
+            folders.ids.clear();
         }
-        let is_first = folders.insert((stat.st_dev, stat.st_ino));
+        folders.left = left;
+        let is_first = folders.ids.insert((stat.st_dev, stat.st_ino));
         drop(folders);
         // Where locks do not keep out other machines, a file may belong to a writer on one of them.
         if is_first && mounts.locks_hold(&dir, stat.st_dev) {
@@ -397,6 +419,12 @@ mod tests {
             folder.file(&nth('1'));
             cleared.clear_once(&folder.1, &mounts);
             assert_eq!(folder.names(), [nth('1')], "one look is enough");
+        }
+        let not_a_folder = tempfile::tempfile().unwrap();
+        remove(&not_a_folder, OsStr::new("left"));
+        for folder in &folders {
+            cleared.clear_once(&folder.1, &mounts);
+            assert!(folder.names().is_empty(), "a file was left since");
         }
     }
 }

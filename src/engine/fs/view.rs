@@ -133,8 +133,9 @@ impl FileView {
 
 impl Bytes {
     fn load(file: &File, window: &Range<usize>) -> io::Result<Bytes> {
+        // Some file systems in user space map nothing: where reads go past the page cache.
         if window.len() > MAP_CUTOFF
-            && let Some(map) = FileMap::new(file, window)?
+            && let Ok(Some(map)) = FileMap::new(file, window)
         {
             return Ok(Bytes::Map(map));
         }

@@ -88,6 +88,14 @@ impl EnteredAhead {
 /// Opens the folder `name` in `parent` and reads its names. An error is one that concerns the whole walk: a part of the tree
 /// would be missing without a reason in the tree.
 pub(super) fn enter(parent: &OwnedFd, name: &OsStr, rules: Rules) -> Result<Entered> {
+    match enter_once(parent, name, rules)? {
+        // Another machine may have put another folder in its place in this moment.
+        Entered::Unreadable => enter_once(parent, name, rules),
+        entered => Ok(entered),
+    }
+}
+
+fn enter_once(parent: &OwnedFd, name: &OsStr, rules: Rules) -> Result<Entered> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let folder = match crate::sys::fs::openat(parent, name, flags, Mode::empty()) {
         Ok(folder) => folder,

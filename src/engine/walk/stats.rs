@@ -4,10 +4,15 @@
 
 use std::sync::Arc;
 
-use super::{Walk, stat};
+use super::{Walk, name_in};
+use crate::engine::fs::resolve;
 use crate::engine::lookups::{Lookups, TOGETHER};
 use crate::sys::fd::OwnedFd;
 use crate::sys::fs::Stat;
+use crate::sys::io::Errno;
+
+/// The state of an entry. `None`: it is gone. An error: the system does not tell.
+pub(crate) type Told = Result<Option<Stat>, Errno>;
 
 /// Entries of one walk or several, each with a value of the caller's, whose states were not asked for yet.
 #[derive(Debug)]
@@ -23,8 +28,8 @@ impl<T> Default for LateStats<T> {
 }
 
 impl<T: Send + Sync> LateStats<T> {
-    /// The state of the current entry of `walk`, if a look does not wait. The inner `None`: it is gone.
-    pub(crate) fn now(&self, walk: &Walk) -> Option<Option<Stat>> {
+    /// The state of the current entry of `walk`, if a look does not wait.
+    pub(crate) fn now(&self, walk: &Walk) -> Option<Told> {
         (!self.lookups.are_slow()).then(|| self.lookups.one(|| walk.stat()))
     }
 
@@ -36,9 +41,10 @@ impl<T: Send + Sync> LateStats<T> {
         self.waiting.len() >= TOGETHER
     }
 
-    /// The states of all kept entries, in the order in which they were kept. `None`: it is gone.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = (T, Option<Stat>)> + use<T> {
+    /// The states of all kept entries, in the order in which they were kept.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = (T, Told)> + use<T> {
         let waiting = std::mem::take(&mut self.waiting);
+        let stat = |folder: &OwnedFd, path: &[u8]| resolve::entry(folder, name_in(path));
         let stats = match waiting.is_empty() {
             true => Vec::new(),
             false => self.lookups.many(waiting.len(), |at| stat(&waiting[at].0, &waiting[at].1)),

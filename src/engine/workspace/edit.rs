@@ -116,7 +116,7 @@ impl Workspace {
                 return Ok(done(report, true));
             }
             let Some(file) = self.open_place(&found.place, name, control)? else { continue };
-            match found.place.allows(Access::WRITE_OK) {
+            match found.place.allows(Access::WRITE_OK).map_err(|errno| Error::write(name, errno))? {
                 None => continue,
                 Some(false) => return Err(Error::PermissionDenied { name: name.into() }),
                 Some(true) => {}

@@ -82,9 +82,10 @@ impl Obstacle {
 }
 
 impl From<Error> for Obstacle {
-    /// From the error of a served folder that cannot be used.
+    /// From the error of a served folder that cannot be used. It may have the path, and be back soon: a file of the same name in
+    /// the next folder is another file.
     fn from(error: Error) -> Obstacle {
-        Obstacle::Unknown(error)
+        Obstacle::Refused(error)
     }
 }
 

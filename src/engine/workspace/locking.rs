@@ -28,7 +28,7 @@ impl Workspace {
         let name = path.sent();
         let open = || self.open_within(&found.place, name, max, control);
         let Some(first) = open()? else { return Ok(None) };
-        match found.place.allows(Access::WRITE_OK) {
+        match found.place.allows(Access::WRITE_OK).map_err(|errno| Error::write(name, errno))? {
             None => return Ok(None),
             Some(false) => return Err(Error::PermissionDenied { name: name.into() }),
             Some(true) => {}

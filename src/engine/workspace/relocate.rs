@@ -13,15 +13,16 @@ use crate::engine::fs::atomic::{
     AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush,
 };
 use crate::engine::fs::lock::LockTurn;
+use crate::engine::fs::lost::{in_doubt, may_be_done};
 use crate::engine::fs::rename::{Renamed, rename_to_free};
 use crate::engine::fs::resolve::{ResolvedPath, file_type};
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::OpenFile;
-use crate::engine::fs::{failpoint, remove};
+use crate::engine::fs::{failpoint, file_system, remove};
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
 use crate::sys::fd::{AsFd, OwnedFd};
-use crate::sys::fs::{Access, AtFlags, FileType};
+use crate::sys::fs::{AtFlags, FileType};
 use crate::sys::io::Errno;
 
 impl Workspace {
@@ -56,6 +57,9 @@ impl Workspace {
             Ok(Renamed::SourceKept) => {
                 flush(&folders)?;
                 return Err(source_kept(source, target));
+            }
+            Ok(Renamed::Unknown(errno)) => {
+                return Err(Error::WriteFailed { source: in_doubt(&errno.into()) });
             }
             Err(Errno::EXIST) => return Err(Error::Exists { name: target.sent().into() }),
             Err(Errno::XDEV) => {
@@ -149,20 +153,23 @@ impl Workspace {
         self.check_still_there(path, &found)?;
         let place = &found.place;
         let folders = self.open_folders(path, [place])?;
-        let kind = if found.is_directory() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        let mut removed = 0;
-        if recursive && found.is_directory() {
-            check_may_remove(path, place)?;
+        control.begin_commit()?;
+        let (mut removed, mut done) = (0, remove(&found));
+        // That the folder can be removed at all is known before anything in it is: the system tells other reasons first.
+        if recursive && done.is_err_and(is_not_empty) {
+            control.undo_commit();
             removed = self.delete_tree(&found, path, control)?;
-        } else {
-            control.begin_commit()?;
+            done = remove(&found);
         }
-        if let Err(errno) = crate::sys::fs::unlinkat(&place.dir, &place.name, kind) {
+        if let Err(errno) = done {
+            if may_be_done(&errno.into(), file_system::of(&place.dir), Errno::NOENT) {
+                return Err(Error::WriteFailed { source: in_doubt(&errno.into()) });
+            }
             if removed == 0 {
                 control.undo_commit();
             }
             return Err(match errno {
-                Errno::NOTEMPTY | Errno::EXIST => Error::NotEmpty { name: path.sent().into(), removed },
+                errno if is_not_empty(errno) => Error::NotEmpty { name: path.sent().into(), removed },
                 errno if removed > 0 => deleted_in_part(path, &remove::Refused::Failed(errno), removed),
                 errno => Error::write(path.sent(), errno),
             });
@@ -327,13 +334,14 @@ fn flush(folders: &[OwnedFd]) -> Result<()> {
         .map_err(|source| Error::WriteFailed { source })
 }
 
-/// Refuses to empty a folder that then could not be removed. Some reasons only the removal shows.
-fn check_may_remove(path: &FilePath, place: &ResolvedPath) -> Result<()> {
-    let access = Access::WRITE_OK | Access::EXEC_OK;
-    match crate::sys::fs::accessat(&place.dir, ".", access, AtFlags::EACCESS) {
-        Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(Error::write(path.sent(), errno)),
-        _ => Ok(()),
-    }
+fn remove(found: &Found) -> Result<(), Errno> {
+    let kind = if found.is_directory() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+    crate::sys::fs::unlinkat(&found.place.dir, &found.place.name, kind)
+}
+
+/// Of the removal of a folder: whether it failed because something is in it.
+fn is_not_empty(errno: Errno) -> bool {
+    matches!(errno, Errno::NOTEMPTY | Errno::EXIST)
 }
 
 /// The error for a folder that was deleted in part.

@@ -84,6 +84,12 @@ impl Workspace {
         Ok(usual(&if real.as_os_str().is_empty() { root.into() } else { root.join(real) }))
     }
 
+    /// The same below the mount of the file system, so that it does not depend on where that is mounted.
+    pub fn path_in_mount(&self, path: &FilePath) -> Result<PathBuf> {
+        let found = self.find_recent(path, Want::Entry)?;
+        Ok(self.folders.root_of(&found).path_in_mount().join(found.real_path(path)))
+    }
+
     /// Creates the folder at `path` and its missing parents. Does nothing if it exists.
     pub fn create_folder(&self, path: &FilePath, control: &Control) -> Result<()> {
         self.check_not_read_only(path)?;

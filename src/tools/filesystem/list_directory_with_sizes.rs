@@ -8,9 +8,8 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{CONTENT, format};
 use crate::engine::{
-    Control, EntryKind, FilePath, LateStats, Result, Walk, WalkOptions, WalkStep, Workspace,
+    Control, EntryKind, FilePath, LateStats, Result, Told, Walk, WalkOptions, WalkStep, Workspace,
 };
-use crate::sys::fs::Stat;
 use crate::tools::arguments::{Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::limited::LimitedText;
@@ -65,7 +64,9 @@ struct ListWithSizes {
 struct Sized {
     name: Vec<u8>,
     is_folder: bool,
+    /// In bytes. 0 if the system does not tell it.
     size: u64,
+    is_told: bool,
 }
 
 impl Request for ListArguments {
@@ -115,32 +116,44 @@ impl Call for ListWithSizes {
             Ok((TOOL.name, json!({ "path": path.sent(), "sortBy": sort, "cursor": cursor })))
         };
         let changed = cursor.as_ref().is_some_and(|cursor| cursor.state != state);
-        list.reply(wanted, "entries", next, note(&walk.left_out(), changed).as_deref())
+        let notes = [note(&walk.left_out(), changed), note_on_sizes(&entries)];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        list.reply(wanted, "entries", next, (!notes.is_empty()).then(|| notes.join("\n")).as_deref())
     }
 }
 
 /// The entries of a folder with their sizes.
 fn sized_entries(walk: &mut Walk, control: &Control) -> Result<Vec<Sized>> {
     let (mut entries, mut late) = (Vec::new(), LateStats::default());
-    let size_of = |stat: Option<Stat>| stat.map_or(0, |stat| stat.st_size as u64);
     let mut met = 0;
     while let Some(step) = walk.next_step()? {
         let WalkStep::Entry(entry) = step else { continue };
-        let entry_of =
-            |size| Sized { name: walk.name().to_vec(), is_folder: entry.kind == EntryKind::Folder, size };
+        let is_folder = entry.kind == EntryKind::Folder;
+        let entry_of = || Sized { name: walk.name().to_vec(), is_folder, size: 0, is_told: true };
         // The size of a link is that of its target. One that leads nowhere has none.
-        let stat = if entry.kind == EntryKind::Link { Some(walk.stat_of_target()) } else { late.now(walk) };
-        match stat {
-            Some(stat) => entries.push(entry_of(size_of(stat))),
+        let told = match entry.kind {
+            EntryKind::Link => Some(Ok(walk.stat_of_target())),
+            _ => late.now(walk),
+        };
+        match told {
+            Some(told) => entries.push(entry_of().with(&told)),
             None => {
-                late.keep(walk, entry_of(0));
+                late.keep(walk, entry_of());
             }
         }
         met += 1;
         control.progress(met, None);
     }
-    entries.extend(late.take().map(|(entry, stat)| Sized { size: size_of(stat), ..entry }));
+    entries.extend(late.take().map(|(entry, told)| entry.with(&told)));
     Ok(entries)
+}
+
+/// What a client must know of sizes that are not told.
+fn note_on_sizes(entries: &[Sized]) -> Option<String> {
+    let untold = entries.iter().filter(|entry| !entry.is_told).count();
+    (untold > 0).then(|| {
+        format!("[Sizes not known and counted as 0 B: {untold}, the file system does not tell them]")
+    })
 }
 
 impl SortBy {
@@ -167,6 +180,11 @@ impl SortBy {
 }
 
 impl Sized {
+    fn with(self, told: &Told) -> Sized {
+        let size = told.as_ref().ok().and_then(Option::as_ref).map_or(0, |stat| stat.st_size as u64);
+        Sized { size, is_told: self.is_folder || told.is_ok(), ..self }
+    }
+
     /// The entry's place in the list, as a cursor keeps it.
     fn position(&self) -> String {
         format!("{} {}", self.size, kept(&self.name))
@@ -175,7 +193,12 @@ impl Sized {
     /// The place that [`Sized::position`] gave.
     fn kept(position: &str) -> Option<Sized> {
         let (size, name) = position.split_once(' ')?;
-        Some(Sized { name: path_kept(name).into_owned(), is_folder: false, size: size.parse().ok()? })
+        Some(Sized {
+            name: path_kept(name).into_owned(),
+            is_folder: false,
+            size: size.parse().ok()?,
+            is_told: true,
+        })
     }
 }
 
@@ -202,7 +225,8 @@ mod tests {
 
     #[test]
     fn sizes_that_no_number_can_sum_up_have_the_largest_sum() {
-        let file = |name: &str| Sized { name: name.into(), is_folder: false, size: i64::MAX as u64 };
+        let file =
+            |name: &str| Sized { name: name.into(), is_folder: false, size: i64::MAX as u64, is_told: true };
         let told = summary(&["a", "b", "c"].map(file));
         assert!(told.ends_with("Combined size: 16777216.00 TB"), "{told}");
     }
@@ -210,7 +234,7 @@ mod tests {
     #[test]
     fn a_place_in_the_list_is_read_back_whatever_the_name() {
         for name in [&b"a b"[..], "\u{e4}".as_bytes(), b"\xff 1"] {
-            let position = Sized { name: name.to_vec(), is_folder: false, size: 7 }.position();
+            let position = Sized { name: name.to_vec(), is_folder: false, size: 7, is_told: true }.position();
             let kept = Sized::kept(&position).unwrap();
             assert_eq!((kept.size, &*kept.name), (7, name));
         }

@@ -4,9 +4,8 @@
 
 use super::best::{Best, Place, state_of_file};
 use crate::engine::{
-    Control, EntryKind, Error, Glob, LateStats, LeftOut, Result, Walk, WalkOptions, WalkStep, Workspace,
+    Control, EntryKind, Error, Glob, LateStats, LeftOut, Result, Told, Walk, WalkOptions, WalkStep, Workspace,
 };
-use crate::sys::fs::Stat;
 use crate::tools::arguments::Keyword;
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::walking::{Start, shown};
@@ -146,7 +145,7 @@ impl<'c> Search<'c> {
         if self.sort == Sort::Path {
             return self.take(0, path);
         }
-        match target.map(Some).or_else(|| self.late.now(walk)) {
+        match target.map(|stat| Ok(Some(stat))).or_else(|| self.late.now(walk)) {
             Some(stat) => self.take_stat(path, stat),
             None if self.late.keep(walk, path.to_vec()) => self.take_late(),
             None => {}
@@ -161,11 +160,12 @@ impl<'c> Search<'c> {
     }
 
     /// Takes a file that matches, unless it is gone.
-    fn take_stat(&mut self, path: &[u8], stat: Option<Stat>) {
+    fn take_stat(&mut self, path: &[u8], stat: Told) {
         match stat {
-            None => {}
-            Some(stat) if self.sort == Sort::Size => self.take(i128::from(stat.st_size), path),
-            Some(stat) => {
+            Ok(None) => {}
+            Err(_) => self.balance.add(Reason::Unreadable, 1),
+            Ok(Some(stat)) if self.sort == Sort::Size => self.take(i128::from(stat.st_size), path),
+            Ok(Some(stat)) => {
                 let nanoseconds = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
                 self.take(nanoseconds, path);
             }

@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::source::Candidate;
-use crate::engine::fs::file_system;
-use crate::engine::fs::resolve;
-use crate::engine::fs::view::FileView;
+use crate::engine::fs::lost::is_lost;
+use crate::engine::fs::view::{FileView, OpenFile};
+use crate::engine::fs::{file_system, resolve};
 use crate::engine::text::lines::BOM;
 use crate::engine::workspace::read::{Cacheable, Effort};
 use crate::engine::workspace::{ATTEMPTS, Workspace};
@@ -71,31 +71,17 @@ impl Workspace {
         control: &Control,
     ) -> Result<Opened> {
         for attempt in 1..=ATTEMPTS {
-            let Some(file) = resolve::open_as_found(&candidate.folder, candidate.name(), stat) else {
-                return Ok(if matches!(candidate.stat(), Ok(None)) {
-                    Opened::Gone
-                } else {
-                    Opened::Unreadable
-                });
-            };
-            let system = candidate.system(stat.st_dev).unwrap_or_else(|| file_system::of(file.file()));
-            let keep = self.before_reading(&file, Effort::Count(system, control))?.unwrap_or(Cacheable::No);
-            let len = file.len_bytes();
             let is_last = attempt == ATTEMPTS;
-            let text = |is_changing| OpenedText { stamp: *file.stamp(), keep, is_changing };
-            if len <= MAX_COPY {
-                match read(file.file(), buffer, 0..len) {
-                    Ok(()) if file.unchanged() => return Ok(Opened::Copied(text(false))),
-                    Ok(()) if is_last => return Ok(Opened::Copied(text(true))),
-                    Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
-                        return Ok(Opened::Unreadable);
+            match resolve::open_as_found(&candidate.folder, candidate.name(), stat) {
+                Ok(file) => {
+                    if let Some(opened) = self.read_for_search(candidate, file, is_last, buffer, control)? {
+                        return Ok(opened);
                     }
-                    _ => {}
                 }
-            } else if file.unchanged() {
-                let text = text(is_last);
-                let Ok(view) = Arc::new(file).view(0..len) else { return Ok(Opened::Unreadable) };
-                return Ok(Opened::Mapped(text, Arc::new(view)));
+                // Another machine may have put another file in its place: that one is looked for.
+                Err(errno) if !is_last && is_lost(&errno.into(), file_system::of(&candidate.folder)) => {}
+                Err(_) if matches!(candidate.stat(), Ok(None)) => return Ok(Opened::Gone),
+                Err(_) => return Ok(Opened::Unreadable),
             }
             match candidate.stat() {
                 Ok(Some(now)) => stat = now,
@@ -105,6 +91,39 @@ impl Workspace {
             control.check()?;
         }
         Ok(Opened::Unreadable)
+    }
+
+    /// Reads an opened file. `None` if it is to be opened again, because it was changed or the file system has lost it.
+    fn read_for_search(
+        &self,
+        candidate: &Candidate,
+        file: OpenFile,
+        is_last: bool,
+        buffer: &mut Vec<u8>,
+        control: &Control,
+    ) -> Result<Option<Opened>> {
+        let system = candidate.system(file.stamp().dev).unwrap_or_else(|| file_system::of(file.file()));
+        let keep = self.before_reading(&file, Effort::Count(system, control))?.unwrap_or(Cacheable::No);
+        let len = file.len_bytes();
+        let text = |is_changing| OpenedText { stamp: *file.stamp(), keep, is_changing };
+        if len > MAX_COPY {
+            if !file.unchanged() {
+                return Ok(None);
+            }
+            let text = text(is_last);
+            return Ok(Some(match Arc::new(file).view(0..len) {
+                Ok(view) => Opened::Mapped(text, Arc::new(view)),
+                Err(_) => Opened::Unreadable,
+            }));
+        }
+        Ok(match read(file.file(), buffer, 0..len) {
+            Ok(()) if file.unchanged() => Some(Opened::Copied(text(false))),
+            Ok(()) if is_last => Some(Opened::Copied(text(true))),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
+            Err(error) if !is_last && is_lost(&error, system) => None,
+            Err(_) => Some(Opened::Unreadable),
+            Ok(()) => None,
+        })
     }
 }
 
