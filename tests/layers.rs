@@ -280,7 +280,6 @@ fn unsafe_code_is_in_few_files() {
         "sys/windows/process.rs",
         "sys/windows/replace.rs",
         "sys/windows/rights.rs",
-        "sys/windows/stat.rs",
         "sys/windows/stdin.rs",
         "sys/windows/stdio.rs",
         "transport/process/allocator.rs",

@@ -75,6 +75,11 @@ impl FolderPaths {
         &self.0.folders
     }
 
+    /// All paths that lead to the folder `number`.
+    pub(crate) fn paths_of(&self, number: usize) -> impl Iterator<Item = &Path> {
+        self.0.by_length.iter().filter(move |(_, other)| *other == number).map(|(path, _)| &**path)
+    }
+
     /// The number of the folder that holds the absolute path `text`, and the rest of the path.
     fn split<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         self.0.by_length.iter().find_map(|(folder, number)| {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,8 +16,8 @@ use super::pending_call::PendingCall;
 use super::result_frame::{Asked, CacheScope};
 use super::{Service, Session, Step, template_resources};
 use crate::engine::{Control, Error, FileEntry, FilePath, Result, Workspace};
-use crate::sys::path::in_uri;
-use crate::tools::{Call, Members, OutputKinds, Reply, timestamp};
+use crate::sys::path::below_in_uri;
+use crate::tools::{Call, Members, OutputKinds, Reply, file_uri, timestamp};
 
 /// Files in one page of `resources/list`.
 const PAGE: usize = 1_000;
@@ -80,7 +80,7 @@ pub(super) fn read(service: &Service, _: &mut Session, asked: &Asked, params: &s
         return Ok(pending(service, asked, "resources/read", Some(uri), Box::new(call)));
     }
     let (names, folders) = (service.options.names, &service.options.folders);
-    let name = folders.folders().first().and_then(|folder| name_of(folder, &uri));
+    let name = folders.paths_of(0).find_map(|folder| name_of(folder, &uri));
     let name = name.and_then(|name| FilePath::parse(&name, names, folders).ok());
     let call = ReadResource { uri: uri.clone(), name };
     Ok(pending(service, asked, "resources/read", Some(uri), Box::new(call)))
@@ -219,8 +219,7 @@ fn media_type(name: &str) -> &'static str {
 }
 
 fn uri_of(folder: &Path, name: &str) -> String {
-    let path = folder.join(name);
-    format!("file://{}", percent_encode(&in_uri(&path), ENCODED))
+    file_uri(&folder.join(name), ENCODED)
 }
 
 /// The name of the file in `folder` for a URI, decoded once. `None` if the URI is outside the folder.
@@ -231,10 +230,7 @@ fn name_of(folder: &Path, uri: &str) -> Option<String> {
         return None;
     }
     let decoded: Vec<u8> = percent_decode_str(path).collect();
-    let folder = in_uri(folder);
-    let folder = folder.strip_suffix(b"/").unwrap_or(&folder);
-    let name = decoded.strip_prefix(folder)?.strip_prefix(b"/")?;
-    String::from_utf8(name.to_vec()).ok()
+    below_in_uri(&decoded, folder)
 }
 
 #[cfg(test)]

@@ -54,12 +54,23 @@ pub(crate) mod fs {
     pub(crate) use super::system::mounts::{file_system_number, mount_of};
     #[cfg(unix)]
     pub(crate) use super::unix::locks::{lock_exclusive, try_lock_exclusive, unlock};
+    #[cfg(unix)]
+    pub(crate) use super::unix::names::{exists_in_another_case, sets_aside};
     #[cfg(windows)]
     pub(crate) use super::windows::fs::*;
     #[cfg(unix)]
     pub(crate) use rustix::fs::*;
     #[cfg(unix)]
     pub(crate) use std::os::unix::fs::{DirBuilderExt, FileExt};
+
+    /// What follows the name of a temporary file in the name of a file that it replaces and that must be set aside for that
+    /// moment. Behind it, `-` and the name of that file follow, unless that would be too long.
+    pub(crate) const SET_ASIDE: &str = "-old";
+
+    /// What follows the name of a file that was set aside and whose name another program has taken since. Behind it, the last
+    /// [`KEPT_DIGITS`] characters of the name of the temporary file follow.
+    pub(crate) const KEPT: &str = ".old-";
+    pub(crate) const KEPT_DIGITS: usize = 16;
 
     /// A mounted file system.
     #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,12 +121,15 @@ pub(crate) mod fd {
 pub(crate) mod path {
     #[cfg(unix)]
     pub(crate) use super::unix::names::{
-        IGNORES_CASE, below, in_uri, is_absolute, is_usable_name, usual, with_slashes,
+        IGNORES_CASE, below, below_in_uri, in_uri, is_absolute, is_usable_name, root, told, usual,
+        with_slashes,
     };
     #[cfg(windows)]
     pub(crate) use super::windows::names::{IGNORES_CASE, is_usable_name};
     #[cfg(windows)]
-    pub(crate) use super::windows::paths::{below, in_uri, is_absolute, usual, with_slashes};
+    pub(crate) use super::windows::paths::{
+        below, below_in_uri, in_uri, is_absolute, root, told, usual, with_slashes,
+    };
 }
 
 /// Names of files as bytes.

@@ -9,6 +9,7 @@ use crate::engine::{
     Encoding, EncodingChoice, Error, Found, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem, Unencodable,
     Unmatched,
 };
+use crate::sys::path::{told, with_slashes};
 
 /// Maximum number of characters of a line that an error quotes.
 const QUOTED: usize = 500;
@@ -38,9 +39,10 @@ impl Guide {
 
     /// How to see which files there are, near the missing path `name`; `above` is the nearest folder if that is known.
     pub(super) fn lister(&self, name: &str, above: Option<&str>) -> Option<String> {
+        let name = with_slashes(name);
         let parent = || name.trim_end_matches('/').rsplit_once('/').map_or(".", |(folder, _)| folder);
         let folder = above.unwrap_or_else(parent);
-        let folder = if folder.is_empty() { "/" } else { folder };
+        let folder = &*told(if folder.is_empty() { "/" } else { folder });
         match (self.offered.has("list_files"), self.offered.has("list_directory")) {
             (true, other) if !(self.paths && other) => Some("list_files".into()),
             (_, true) => Some(call("list_directory", folder)),

@@ -12,6 +12,7 @@ mod diff_text;
 mod encoding_failure;
 mod exact;
 mod failure;
+mod file_uri;
 mod filesystem;
 mod limited;
 mod lines;
@@ -35,6 +36,7 @@ use std::time::Duration;
 
 pub use arguments::{MAX_DEPTH, Takes, depth_exceeds, name_as_sent};
 pub use failure::{ErrorText, Guide};
+pub(crate) use file_uri::file_uri;
 pub use members::Members;
 pub use sets::{Offered, ToolNames};
 pub use timestamp::timestamp;

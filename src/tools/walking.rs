@@ -3,8 +3,10 @@
 use crate::engine::stable_sort_by;
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use crate::engine::{FilePath, GlobError, LeftOut, Result, Workspace};
+use crate::sys::path::{told, with_slashes};
 use crate::tools::arguments::List;
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::wrong_pattern;
@@ -55,13 +57,25 @@ pub(super) fn shown_line(path: &[u8]) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
+/// The path of a file in one of the served folders as one line that other tools take: absolute if there are several folders.
+pub(super) fn path_line_in(folders: &[PathBuf], number: usize, path: &[u8]) -> String {
+    let line = shown_line(path);
+    match folders.get(number) {
+        Some(folder) if folders.len() > 1 => {
+            let folder = folder.to_string_lossy();
+            told(&format!("{}/{line}", with_slashes(&folder).trim_end_matches('/'))).into_owned()
+        }
+        _ => line.into_owned(),
+    }
+}
+
 /// A folder in which a search begins.
 #[derive(Debug, Clone)]
 pub(super) struct Start {
     /// The folder.
     pub(super) folder: FilePath,
     /// What stands before the path of an entry below it, so that other tools take the whole: empty, or with a final `/`.
-    /// Relative to the served folder if there is only one, else absolute.
+    /// Relative to the served folder if there is only one, else absolute. With slashes, so [`told`] makes it what is told.
     pub(super) before: String,
 }
 
@@ -69,7 +83,7 @@ impl Start {
     fn new(workspace: &Workspace, folder: FilePath) -> Result<Start> {
         let mut before = match workspace.folder_paths().folders() {
             [_] => folder.as_str().to_owned(),
-            _ => workspace.absolute(&folder)?.to_string_lossy().into_owned(),
+            _ => with_slashes(&workspace.absolute(&folder)?.to_string_lossy()).into_owned(),
         };
         if !before.is_empty() && !before.ends_with('/') {
             before.push('/');

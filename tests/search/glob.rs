@@ -134,7 +134,7 @@ fn with_several_folders_all_are_searched_and_paths_are_absolute() {
     sources(&one);
     touch(&other, &["src/other.rs", "only/x.rs"]);
     let server = serve(&one, &[&format!("--dir={}", other.path().display())]);
-    let at = |folder: &Folder, path: &str| format!("{}{path}", named(&folder.path().join("")));
+    let at = |folder: &Folder, path: &str| named(&folder.path().join(path));
     let sorted = |mut paths: Vec<String>| {
         paths.sort();
         paths

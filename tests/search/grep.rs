@@ -326,7 +326,7 @@ fn several_folders_are_searched_in_order_and_named_by_their_paths() {
     other.write("b", "x\n");
     let dir = format!("--dir={}", other.path().display());
     let server = Stdio::start(&one, &[SET, &dir]).ready();
-    let path = |folder: &Folder, name: &str| format!("{}/{name}", named(folder.path()));
+    let path = |folder: &Folder, name: &str| named(&folder.path().join(name));
     let text = found(&server, json!({ "pattern": "x", "output_mode": "count" }));
     assert_eq!(text, format!("{}: 1\n{}: 1", path(&one, "a"), path(&other, "b")));
     let first = server.tool("grep", json!({ "pattern": "x", "output_mode": "count", "head_limit": 1 }));

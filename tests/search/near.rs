@@ -61,7 +61,7 @@ fn a_missing_path_is_told_with_a_list_of_the_nearest_folder_there_is() {
         ("src/a/zzzz/b/c", "src/a"),
         ("docs/x.md/zzzz/b", "docs"),
         ("src/zzzz", "src"),
-        (&format!("{top}/docs/zzzz/b"), &format!("{top}/docs")),
+        (&format!("{top}/docs/zzzz/b"), &named(&folder.path().join("docs"))),
         (&format!("{top}/zzzz/b"), &top),
     ] {
         let list = json!({ "path": nearest });

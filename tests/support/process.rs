@@ -31,7 +31,7 @@ pub(crate) fn named(path: &Path) -> String {
 
 /// The URI of a file, as the server writes it: for names that need no encoding.
 pub(crate) fn file_uri(path: &Path) -> String {
-    format!("file://{}{}", if *ON_WINDOWS { "/Z%3A" } else { "" }, path.display())
+    format!("file://{}{}", if *ON_WINDOWS { "/Z:" } else { "" }, path.display())
 }
 
 /// A command line without arguments.

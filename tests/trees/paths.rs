@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{SET, make, outcome, put, serve, tree};
-use crate::support::{Folder, Mcp, Stdio, as_nobody, bare_command, command, named, run_to_end};
+use crate::support::{Folder, Mcp, Stdio, as_nobody, bare_command, command, file_uri, named, run_to_end};
 
 fn read(server: &dyn Mcp, path: &str) -> (bool, String) {
     outcome(server, "read_text_file", &json!({ "path": path }))
@@ -23,9 +23,15 @@ fn every_spelling_of_a_path_leads_to_its_file() {
     let link = folder.outside("given");
     std::os::unix::fs::symlink(folder.path(), &link).expect("a link");
     let (given, canonical) = (named(&link), named(folder.path()));
-    let server = bare(&[&format!("--dir={given}"), "--transport=stdio", "--tools=filesystem"]);
+    let dir = format!("--dir={given}");
+    let server = bare(&[&dir, "--transport=stdio", "--tools=filesystem", "--names=paths"]);
     for path in ["sub/b.txt", "./sub/b.txt", "sub//b.txt", "sub/./b.txt", "sub/b.txt/"] {
         assert_eq!(read(&server, path), (false, "b\n".into()), "{path}");
+    }
+    for folder in [&link, folder.path()] {
+        let uri = file_uri(&folder.join("sub/b.txt"));
+        let read = server.rpc("resources/read", json!({ "uri": uri }));
+        assert_eq!(read["result"]["contents"][0]["text"], "b\n", "{read}");
     }
     for base in [&given, &canonical] {
         assert_eq!(read(&server, &format!("{base}/sub/b.txt")), (false, "b\n".into()), "{base}");

@@ -18,7 +18,7 @@ pub(super) fn fill(folder: &Folder) {
 fn every_tool_that_reads_answers_alike_on_every_interface() {
     on_all(&[], fill, |server, folder| {
         let here = named(folder.path());
-        let found = format!("{here}/sub/deep/c.txt");
+        let found = named(&folder.path().join("sub/deep/c.txt"));
         let allowed = format!("Allowed directories:\n{here}");
         let several = "a.txt:\none\ntwo\nthree\n\n\n---\nsub/b.txt:\nb\n\n\n---\na.txt:\ntwo\n";
         let of_sub = "[\n  {\n    \"name\": \"b.txt\",\n    \"type\": \"file\"\n  },\n  {\n    \"name\": \"deep\",\n    \

@@ -163,7 +163,11 @@ impl AtomicFile {
 
     fn rename_to(&self, place: &ResolvedPath, replaces: &Replaces) -> Result<(), ReplaceError> {
         if let Replaces::File(_) = replaces {
-            return Ok(crate::sys::fs::renameat(&self.dir, &self.name, &place.dir, &place.name)?);
+            return match crate::sys::fs::renameat(&self.dir, &self.name, &place.dir, &place.name) {
+                // Where this takes two renames, another program has made a file between them.
+                Err(Errno::EXIST) => Err(ReplaceError::Changed),
+                renamed => Ok(renamed?),
+            };
         }
         let flags = RenameFlags::NOREPLACE;
         match crate::sys::fs::renameat_with(&self.dir, &self.name, &place.dir, &place.name, flags) {

@@ -3,9 +3,13 @@
 //! The writer locks a temporary file while it lives. So a file is a leftover only if all of this holds: its
 //! name matches exactly, it is a regular file of our user, it has no link in another folder, and no process
 //! has locked it. Any other file whose name begins like ours belongs to a user.
+//!
+//! Where a file cannot be replaced in one step, it is set aside for a moment, under a name that begins with that of the temporary
+//! file which takes its place ([`SET_ASIDE`]). If the writer died then, the file gets its name back, or one beside that
+//! ([`KEPT`]) if the name is taken.
 
 use std::collections::HashSet;
-use std::ffi::{CStr, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -15,7 +19,8 @@ use std::sync::{Mutex, PoisonError};
 use super::lock;
 use super::mount_safety::MountSafety;
 use crate::sys::fd::{AsFd, BorrowedFd};
-use crate::sys::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use crate::sys::ffi::OsStrExt;
+use crate::sys::fs::{AtFlags, Dir, FileType, KEPT, KEPT_DIGITS, Mode, OFlags, RenameFlags, SET_ASIDE, Stat};
 use crate::sys::io::Errno;
 use crate::sys::process::geteuid;
 
@@ -32,11 +37,35 @@ pub(crate) fn new_name() -> OsString {
     OsString::from(format!("{PREFIX}{random:016x}"))
 }
 
-/// Whether `name` has the form of our temporary files. Such names are hidden, and no policy allows them.
+/// Whether `name` has the form of our temporary files, or of a file set aside for one. Such names are hidden, and no policy
+/// allows them.
 pub(crate) fn is_temporary(name: &[u8]) -> bool {
-    name.strip_prefix(PREFIX.as_bytes()).is_some_and(|digits| {
-        digits.len() == DIGITS && digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
-    })
+    let Some(rest) = name.strip_prefix(PREFIX.as_bytes()) else { return false };
+    let Some((digits, rest)) = rest.split_at_checked(DIGITS) else { return false };
+    let is_digit = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+    digits.iter().all(is_digit) && (rest.is_empty() || SetAside::parse(name).is_some())
+}
+
+/// The name of a file that was set aside.
+#[derive(Debug, PartialEq, Eq)]
+struct SetAside<'n> {
+    /// The name of the temporary file that takes its place.
+    temporary: &'n [u8],
+    /// Its own name, unless that is too long.
+    own: Option<&'n [u8]>,
+}
+
+impl SetAside<'_> {
+    fn parse(name: &[u8]) -> Option<SetAside<'_>> {
+        let (temporary, rest) = name.split_at_checked(PREFIX.len() + DIGITS)?;
+        match rest.strip_prefix(SET_ASIDE.as_bytes())? {
+            [] => Some(SetAside { temporary, own: None }),
+            [b'-', own @ ..] if !matches!(own, b"" | b"." | b"..") => {
+                Some(SetAside { temporary, own: Some(own) })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Temporary files of this process that could not be removed.
@@ -63,8 +92,8 @@ struct ClearedFolders {
 }
 
 impl Cleared {
-    /// Removes the leftovers in `dir`, unless that was done before. Errors are ignored: a leftover is hidden,
-    /// and clients cannot name it.
+    /// Removes the leftovers in `dir`, unless that was done before. Errors are ignored: a leftover is hidden, and
+    /// clients cannot name it.
     pub(crate) fn clear_once(&self, dir: impl AsFd, mounts: &MountSafety) {
         let Ok(stat) = crate::sys::fs::fstat(&dir) else { return };
         let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,52 +111,114 @@ impl Cleared {
     }
 }
 
-/// Removes the temporary files in `dir` whose writers are dead. Returns their number.
+/// Puts back what dead writers had set aside in `dir`, however often that was done before: one may have died since. Returns
+/// whether something has changed there.
+pub(crate) fn put_back(dir: impl AsFd, mounts: &MountSafety) -> bool {
+    if !crate::sys::fs::sets_aside(&dir) {
+        return false;
+    }
+    let device = crate::sys::fs::fstat(&dir).map(|stat| stat.st_dev);
+    device.is_ok_and(|device| mounts.locks_hold(&dir, device))
+        && remove_leftovers(dir).is_ok_and(|removed| removed > 0)
+}
+
+/// Removes the temporary files in `dir` whose writers are dead, and puts back what these had set aside. Returns the number of
+/// files that are gone.
 pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
     // The handle may be opened with O_PATH.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let dir = crate::sys::fs::openat(dir, ".", flags, Mode::empty())?;
     let dir = dir.as_fd();
-    let mut removed = 0;
+    let (mut aside, mut temporary) = (Vec::new(), Vec::new());
     for entry in Dir::read_from(dir)? {
         let entry = entry?;
         let name = entry.file_name();
-        removed += usize::from(is_temporary(name.to_bytes()) && remove_if_left(dir, name));
+        if is_temporary(name.to_bytes()) {
+            let list = if SetAside::parse(name.to_bytes()).is_some() { &mut aside } else { &mut temporary };
+            list.push(name.to_owned());
+        }
     }
-    Ok(removed)
+    let before = aside.len() + temporary.len();
+    // First, because a temporary file tells whether the one that was set aside is still needed.
+    aside.retain(|name: &CString| !settle_aside(dir, name));
+    let belongs = |aside: &CString, name: &CString| aside.to_bytes().starts_with(name.to_bytes());
+    temporary.retain(|name: &CString| {
+        aside.iter().any(|aside| belongs(aside, name)) || !remove_if_left(dir, name)
+    });
+    Ok(before - aside.len() - temporary.len())
+}
+
+/// Puts a file back that a dead writer had set aside, or removes it if the new file has its place. False if it stays.
+fn settle_aside(dir: BorrowedFd, name: &CStr) -> bool {
+    let Some(SetAside { temporary, own }) = SetAside::parse(name.to_bytes()) else { return false };
+    let Ok(new_name) = CString::new(temporary) else { return false };
+    let stat = |name: &[u8]| crate::sys::fs::statat(dir, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW);
+    if !stat(name.to_bytes()).is_ok_and(|stat| is_own_file(&stat)) {
+        return false;
+    }
+    let _lock = match (stat(temporary), own.map(stat)) {
+        // The new file got the name.
+        (Err(Errno::NOENT), None | Some(Ok(_))) => {
+            return crate::sys::fs::unlinkat(dir, name, AtFlags::empty()).is_ok();
+        }
+        // It got it and was removed, or it did not get it: this may be the only file left.
+        (Err(Errno::NOENT), Some(Err(Errno::NOENT))) => None,
+        // While its writer lives, it has locked the new file.
+        (Ok(_), _) => match lock_if_left(dir, &new_name) {
+            None => return false,
+            lock => lock,
+        },
+        _ => return false,
+    };
+    let rename_to = |new: &OsStr| crate::sys::fs::renameat_with(dir, name, dir, new, RenameFlags::NOREPLACE);
+    match own.map_or(Err(Errno::EXIST), |own| rename_to(OsStr::from_bytes(own))) {
+        // Another program has made a file in its place, or its name is not known.
+        Err(Errno::EXIST) => {
+            let digits = &temporary[temporary.len().saturating_sub(KEPT_DIGITS)..];
+            let kept = [own.unwrap_or_default(), KEPT.as_bytes(), digits].concat();
+            rename_to(OsStr::from_bytes(&kept)).is_ok()
+        }
+        renamed => renamed.is_ok(),
+    }
 }
 
 fn remove_if_left(dir: BorrowedFd, name: &CStr) -> bool {
+    // Locked until the file is removed: a writer checks, after locking, that its file still has a name.
+    lock_if_left(dir, name).is_some_and(|_lock| crate::sys::fs::unlinkat(dir, name, AtFlags::empty()).is_ok())
+}
+
+/// Locks a temporary file if its writer is dead.
+fn lock_if_left(dir: BorrowedFd, name: &CStr) -> Option<File> {
     let find = || crate::sys::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok();
     // Nothing else is opened, because to open a FIFO or a device can have effects.
     if !find().is_some_and(|stat| is_ours(dir, &stat)) {
-        return false;
+        return None;
     }
     let open = |access| {
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         crate::sys::fs::openat(dir, name, flags, Mode::empty())
     };
     // Some network file systems lock only files open for writing, which the file's mode may forbid.
-    let Ok(file) = open(OFlags::RDWR).or_else(|_| open(OFlags::RDONLY)).map(File::from) else { return false };
+    let file = open(OFlags::RDWR).or_else(|_| open(OFlags::RDONLY)).map(File::from).ok()?;
     let is_same = |stat: Stat| {
         is_ours(dir, &stat)
             && crate::sys::fs::fstat(&file)
                 .is_ok_and(|open| (open.st_dev, open.st_ino) == (stat.st_dev, stat.st_ino))
     };
-    // Locked until the file is removed: a writer checks, after locking, that its file still has a name.
-    lock::try_lock(&file).unwrap_or(false)
-        && find().is_some_and(is_same)
-        && crate::sys::fs::unlinkat(dir, name, AtFlags::empty()).is_ok()
+    (lock::try_lock(&file).unwrap_or(false) && find().is_some_and(is_same)).then_some(file)
 }
 
 /// Whether a file in `dir` with such a name can be ours. Ignores its mode, which may be that of the old file.
 fn is_ours(dir: BorrowedFd, stat: &Stat) -> bool {
+    // Where a new file cannot be renamed, it is linked under its name; a crash may leave both names.
+    is_own_file(stat) && (stat.st_nlink == 1 || stat.st_nlink == 2 && has_both_names(dir, stat))
+}
+
+/// Whether this is a regular file of our user.
+fn is_own_file(stat: &Stat) -> bool {
     let regular = crate::sys::fs::file_type(stat.st_mode) == FileType::RegularFile;
     // Only the superuser can give files to other users, which happens before the rename.
-    let own = stat.st_uid == geteuid().as_raw() || geteuid().is_root();
-    // Where a new file cannot be renamed, it is linked under its name; a crash may leave both names.
-    let links = stat.st_nlink == 1 || stat.st_nlink == 2 && has_both_names(dir, stat);
-    regular && own && links
+    regular && (stat.st_uid == geteuid().as_raw() || geteuid().is_root())
 }
 
 /// Whether both names of a file are in `dir`.
@@ -160,6 +251,10 @@ mod tests {
             path
         }
 
+        fn read(&self, name: &str) -> String {
+            std::fs::read_to_string(self.0.path().join(name)).unwrap()
+        }
+
         fn names(&self) -> Vec<String> {
             let names = std::fs::read_dir(self.0.path()).unwrap();
             let mut names: Vec<_> =
@@ -182,6 +277,87 @@ mod tests {
         for name in [nth('g'), nth('A'), nth('0') + "0", nth('0') + ".txt", format!("x{}", nth('0'))] {
             assert!(!is_temporary(name.as_bytes()), "{name}");
         }
+    }
+
+    #[test]
+    fn a_name_that_was_set_aside_tells_the_temporary_file_and_its_own() {
+        let (name, long) = (nth('0') + "-old-a b.txt", nth('0') + "-old");
+        let parsed = SetAside::parse(name.as_bytes()).unwrap();
+        assert_eq!(parsed, SetAside { temporary: nth('0').as_bytes(), own: Some(b"a b.txt") });
+        assert!(is_temporary(name.as_bytes()) && is_temporary(long.as_bytes()));
+        for other in [
+            nth('0') + "-old-",
+            nth('0') + "-older",
+            nth('g') + "-old-a",
+            nth('0') + "-new",
+            nth('0') + "-old-..",
+        ] {
+            assert!(!is_temporary(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_a_dead_writer_set_aside_is_put_back_unless_the_new_file_has_its_place() {
+        let folder = folder();
+        let write = |name: &str, text: &str| std::fs::write(folder.0.path().join(name), text).unwrap();
+        // Killed between the two renames.
+        write(&(nth('0') + "-old-a"), "old");
+        write(&nth('0'), "new");
+        // Killed behind them.
+        write(&(nth('1') + "-old-b"), "old");
+        write("b", "new");
+        write(&(nth('2') + "-old"), "old, and its name is too long");
+        // Behind them, and then the file was deleted; or the temporary file was lost.
+        write(&(nth('3') + "-old-c"), "old");
+        // A file with another name elsewhere.
+        write(&(nth('4') + "-old-d"), "old");
+        write(&nth('4'), "new");
+        std::fs::hard_link(folder.0.path().join(nth('4') + "-old-d"), folder.0.path().join("linked"))
+            .unwrap();
+        assert_eq!(remove_leftovers(&folder.1).unwrap(), 7);
+        assert_eq!(folder.names(), ["a", "b", "c", "d", "linked"]);
+        assert_eq!(["a", "b", "c", "d"].map(|name| folder.read(name)), ["old", "new", "old", "old"]);
+    }
+
+    #[test]
+    fn what_was_set_aside_is_never_lost_and_never_replaces_anything() {
+        let folder = folder();
+        let write = |name: &str, text: &str| std::fs::write(folder.0.path().join(name), text).unwrap();
+        // Killed between the two renames, and then another program made the file.
+        write(&(nth('0') + "-old-a"), "old");
+        write(&nth('0'), "new");
+        write("a", "other");
+        // Killed there, and the name is too long to be known.
+        write(&(nth('1') + "-old"), "old");
+        write(&nth('1'), "new");
+        // Its own name is that of a folder now, and even the one beside it is taken.
+        write(&(nth('2') + "-old-c"), "old");
+        write(&nth('2'), "new");
+        std::fs::create_dir(folder.0.path().join("c")).unwrap();
+        write(&format!("c.old-{}", "2".repeat(16)), "other");
+        assert_eq!(remove_leftovers(&folder.1).unwrap(), 4);
+        let (kept, unnamed) = (format!("a.old-{}", "0".repeat(16)), format!(".old-{}", "1".repeat(16)));
+        let beside = format!("c.old-{}", "2".repeat(16));
+        let mut names =
+            ["a".into(), "c".into(), kept.clone(), unnamed.clone(), beside.clone(), nth('2')].to_vec();
+        names.push(nth('2') + "-old-c");
+        names.sort();
+        assert_eq!(folder.names(), names);
+        let texts = ["a".into(), kept, unnamed, beside, nth('2') + "-old-c"].map(|name| folder.read(&name));
+        assert_eq!(texts, ["other", "old", "old", "other", "old"]);
+    }
+
+    #[test]
+    fn what_is_set_aside_stays_while_its_writer_lives() {
+        let folder = folder();
+        let mut kept = [nth('0'), nth('0') + "-old-a", nth('1') + "-old-b", nth('2'), nth('2') + "-old"];
+        kept.iter().filter(|name| **name != kept[2]).for_each(|name| drop(folder.file(name)));
+        std::fs::create_dir(folder.0.path().join(&kept[2])).unwrap();
+        let living = [0, 3].map(|number| File::open(folder.0.path().join(&kept[number])).unwrap());
+        assert!(living.iter().all(|file| lock::try_lock(file).unwrap()));
+        assert_eq!(remove_leftovers(&folder.1).unwrap(), 0);
+        kept.sort();
+        assert_eq!(folder.names(), kept);
     }
 
     #[test]

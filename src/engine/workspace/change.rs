@@ -124,10 +124,14 @@ impl Workspace {
         options: &ChangeOptions,
         control: &Control,
     ) -> Result<Found> {
-        let found = match options.create {
-            true => self.find_place(path, Want::File)?,
-            false => self.folders.find(path, Want::File, Freshness::Now)?,
+        let find = || match options.create {
+            true => self.find_place(path, Want::File),
+            false => self.folders.find(path, Want::File, Freshness::Now),
         };
+        let mut found = find()?;
+        if self.has_put_back(&found, path) {
+            found = find()?;
+        }
         let may_create = options.create && (options.create_parents || found.place.missing.is_empty());
         if !found.exists() && !may_create {
             return Err(match options.create {

@@ -16,7 +16,6 @@ use crate::engine::path::{FilePath, FolderPaths, is_in_git};
 use crate::engine::{Error, Result};
 use crate::sys::fs::FileType;
 use crate::sys::io::Errno;
-use crate::sys::path::IGNORES_CASE;
 
 #[derive(Debug)]
 pub(super) struct Folders {
@@ -99,7 +98,7 @@ impl Found {
     /// Of an entry that could not be made, because its name exists: whether it exists in another case only, which is another
     /// name for a look-up.
     pub(super) fn exists_in_another_case(&self) -> bool {
-        IGNORES_CASE && matches!(self.place.restat(), Ok(None))
+        crate::sys::fs::exists_in_another_case(&self.place.dir, &self.place.name)
     }
 
     /// Whether the entry is a directory.

@@ -15,7 +15,7 @@ use crate::engine::fs::lock::Locks;
 use crate::engine::fs::mount_safety::MountSafety;
 use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
 use crate::engine::fs::root::Folder;
-use crate::engine::fs::temporary::Cleared;
+use crate::engine::fs::temporary::{Cleared, put_back};
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::fs::write_wait::WriteWaits;
@@ -25,7 +25,7 @@ use crate::engine::search::FilterCache;
 use crate::engine::{Budget, Control, Error, Result, list};
 use crate::sys::fs::{Access, Mode};
 use crate::sys::io::Errno;
-use crate::sys::path::{is_absolute, usual, with_slashes};
+use crate::sys::path::{is_absolute, told, usual, with_slashes};
 
 mod change;
 mod commands;
@@ -276,7 +276,7 @@ impl Workspace {
         let sent = with_slashes(path.sent());
         let sent = sent.trim_end_matches('/');
         let mut above = sent.match_indices('/').map(|(at, _)| &sent[..at]);
-        above.find(|above| self.is_directory(above) == Some(false)).map(str::to_owned)
+        above.find(|above| self.is_directory(above) == Some(false)).map(|above| told(above).into_owned())
     }
 
     /// The nearest folder above a path that there is.
@@ -285,7 +285,7 @@ impl Workspace {
         let sent = sent.trim_end_matches('/');
         let top = (!is_absolute(sent)).then_some(".");
         let mut above = sent.rmatch_indices('/').map(|(at, _)| &sent[..at]).chain(top);
-        above.find(|above| self.is_directory(above) == Some(true)).map(str::to_owned)
+        above.find(|above| self.is_directory(above) == Some(true)).map(|above| told(above).into_owned())
     }
 
     /// Whether a path leads to a directory. `None` if it leads to nothing.
@@ -302,10 +302,16 @@ impl Workspace {
         let sent = sent.trim_end_matches('/');
         let parent = sent.rsplit_once('/').map_or(".", |(parent, _)| parent);
         let parent = match self.folders.roots().len() > 1 && !is_absolute(parent) {
-            true => usual(self.folders.root_of(found).path()).join(parent).to_string_lossy().into_owned(),
+            true => usual(&self.folders.root_of(found).path().join(parent)).to_string_lossy().into_owned(),
             false => parent.to_owned(),
         };
-        Error::NoParent { name: path.sent().into(), parent }
+        Error::NoParent { name: path.sent().into(), parent: told(&parent).into_owned() }
+    }
+
+    /// Whether the missing `found` may be there now, because what a killed writer had set aside has its name again.
+    fn has_put_back(&self, found: &Found, path: &FilePath) -> bool {
+        let may_be_aside = !found.exists() && found.place.missing.is_empty() && !self.options.read_only;
+        may_be_aside && found.check_writable(path).is_ok() && put_back(&found.place.dir, &self.mounts)
     }
 
     /// Refuses every change under `--read-only`.

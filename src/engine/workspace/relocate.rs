@@ -221,7 +221,10 @@ impl Workspace {
 
     /// Finds an entry that may be moved away or deleted.
     fn find_to_take(&self, path: &FilePath, want: Want, control: &Control) -> Result<Found> {
-        let found = self.folders.find(path, want, Freshness::Now)?;
+        let mut found = self.folders.find(path, want, Freshness::Now)?;
+        if self.has_put_back(&found, path) {
+            found = self.folders.find(path, want, Freshness::Now)?;
+        }
         if !found.exists() {
             return Err(self.not_found(&found, path, control));
         }

@@ -67,6 +67,34 @@ fn an_edit_through_a_link_replaces_what_the_link_points_at() {
 }
 
 #[test]
+fn a_failure_behind_the_rename_is_told_as_such_whatever_is_written_to_the_old_file_meanwhile() {
+    let mut in_place = 0;
+    for step in 1.. {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a"), "old\n").unwrap();
+        let mut old = File::options().append(true).open(dir.path().join("a")).unwrap();
+        let workspace = open(dir.path());
+        let name = workspace.parse_path("a").unwrap();
+        let write = move || std::io::Write::write_all(&mut old, b"more\n").unwrap();
+        let (mut edited, mut happened) = (None, false);
+        failpoint::meddle_at(step, write, || {
+            happened = failpoint::crash_at(step, || {
+                edited = Some(workspace.edit_lines(&name, &replace_line(0, "new"), false, &control()));
+            });
+        });
+        if !happened {
+            break;
+        }
+        let failed = edited.unwrap().unwrap_err();
+        if std::fs::read(dir.path().join("a")).unwrap() == b"new\n" {
+            assert!(!matches!(failed, Error::Changed { .. }), "step {step}: {failed:?}");
+            in_place += 1;
+        }
+    }
+    assert!(in_place > 0);
+}
+
+#[test]
 fn a_folder_that_was_made_again_is_cleared_of_leftovers_by_the_first_edit_in_it() {
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("folder");

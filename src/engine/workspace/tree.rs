@@ -146,7 +146,10 @@ impl Workspace {
 
     /// Finds an existing entry.
     pub(super) fn find_entry(&self, path: &FilePath, want: Want, control: &Control) -> Result<Found> {
-        let found = self.find_recent(path, want)?;
+        let mut found = self.find_recent(path, want)?;
+        if self.has_put_back(&found, path) {
+            found = self.find_recent(path, want)?;
+        }
         if found.exists() { Ok(found) } else { Err(self.not_found(&found, path, control)) }
     }
 

@@ -1,8 +1,11 @@
 //! Names and paths of clients: what they mean to the system.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use crate::sys::fd::AsFd;
 
 /// Whether no two names differ in case alone, while a look-up tells case apart. Some file systems ignore case here, too, but then
 /// look-ups do as well.
@@ -32,12 +35,41 @@ pub(crate) fn below<'t>(path: &'t str, folder: &str) -> Option<&'t str> {
     path.strip_prefix(folder)
 }
 
+/// Whether an entry exists whose name differs from this one in case alone. Where a file system ignores case, a look-up does, too.
+pub(crate) fn exists_in_another_case(_: impl AsFd, _: &OsStr) -> bool {
+    false
+}
+
+/// Whether a file that is replaced in a folder is set aside for a moment: nowhere, as a rename takes one step.
+pub(crate) fn sets_aside(_: impl AsFd) -> bool {
+    false
+}
+
+/// The root of an absolute path: what stands before its first component.
+pub(crate) fn root(path: &str) -> &str {
+    if path.starts_with('/') { "/" } else { "" }
+}
+
+/// A path in the one form in which absolute paths are told.
+#[inline]
+pub(crate) fn told(path: &str) -> Cow<'_, str> {
+    Cow::Borrowed(path)
+}
+
 /// A canonical path as users write it.
 pub(crate) fn usual(path: &Path) -> PathBuf {
     path.into()
 }
 
-/// What stands behind `file://` for an absolute path, not yet encoded.
-pub(crate) fn in_uri(path: &Path) -> Cow<'_, [u8]> {
-    Cow::Borrowed(path.as_os_str().as_bytes())
+/// What stands behind `file://` for an absolute path, not yet encoded: what stays as it is, and the rest.
+pub(crate) fn in_uri(path: &Path) -> (String, Cow<'_, [u8]>) {
+    (String::new(), Cow::Borrowed(path.as_os_str().as_bytes()))
+}
+
+/// The path below `folder` of a URI, whose decoded text behind `file://` this is.
+pub(crate) fn below_in_uri(decoded: &[u8], folder: &Path) -> Option<String> {
+    let folder = folder.as_os_str().as_bytes();
+    let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+    let rest = decoded.strip_prefix(folder)?.strip_prefix(b"/")?;
+    String::from_utf8(rest.to_vec()).ok()
 }

@@ -1,11 +1,16 @@
-//! Waking a thread that waits.
+//! What threads wait for: events, by which another thread wakes them, and mutexes of all processes.
 #![allow(unsafe_code)] // System calls.
 
 use std::io;
+use std::marker::PhantomData;
 use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
 use std::ptr::null;
+use std::time::Duration;
 
-use windows_sys::Win32::System::Threading::{CreateEventW, ResetEvent, SetEvent};
+use windows_sys::Win32::Foundation::{WAIT_ABANDONED, WAIT_OBJECT_0};
+use windows_sys::Win32::System::Threading::{
+    CreateEventW, CreateMutexW, ReleaseMutex, ResetEvent, SetEvent, WaitForSingleObject,
+};
 
 /// An event of the system: set or not, until it is changed.
 #[derive(Debug)]
@@ -40,6 +45,42 @@ impl Event {
 impl AsHandle for Event {
     fn as_handle(&self) -> BorrowedHandle<'_> {
         self.0.as_handle()
+    }
+}
+
+/// A mutex of the system that this thread has locked. The system unlocks it when its process dies.
+#[derive(Debug)]
+#[must_use = "it is unlocked when it is dropped"]
+pub(super) struct Locked {
+    mutex: OwnedHandle,
+    /// It belongs to the thread that locked it.
+    stays: PhantomData<*const ()>,
+}
+
+impl Locked {
+    /// Locks the mutex with this name, which a thread may do several times. `None` if that takes longer than `longest`, or if
+    /// the mutex belongs to another user.
+    pub(super) fn by_name(name: &str, longest: Duration) -> Option<Locked> {
+        let name: Vec<u16> = name.encode_utf16().chain([0]).collect();
+        // SAFETY: the name ends in a zero and lives during the call. It gives a new handle, or null.
+        let mutex = unsafe { CreateMutexW(null(), 0, name.as_ptr()) };
+        if mutex.is_null() {
+            return None;
+        }
+        // SAFETY: the handle is new, so nobody else closes it.
+        let mutex = unsafe { OwnedHandle::from_raw_handle(mutex) };
+        let milliseconds = u32::try_from(longest.as_millis()).unwrap_or(u32::MAX - 1);
+        // SAFETY: the handle is open.
+        let waited = unsafe { WaitForSingleObject(mutex.as_raw_handle(), milliseconds) };
+        // The one before may have died while it had the mutex.
+        matches!(waited, WAIT_OBJECT_0 | WAIT_ABANDONED).then_some(Locked { mutex, stays: PhantomData })
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // SAFETY: the handle is open, and this thread has the mutex, because the struct does not leave its thread.
+        unsafe { ReleaseMutex(self.mutex.as_raw_handle()) };
     }
 }
 

@@ -4,9 +4,10 @@
 use std::os::windows::io::AsRawHandle;
 
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_REPARSE_POINT,
-    FILE_ATTRIBUTE_TAG_INFO, FILE_BASIC_INFO, FILE_INFO_BY_HANDLE_CLASS, FileAttributeTagInfo, FileBasicInfo,
-    GetFileInformationByHandleEx, SetFileInformationByHandle,
+    BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_READONLY,
+    FILE_ATTRIBUTE_REPARSE_POINT, FILE_ATTRIBUTE_TAG_INFO, FILE_BASIC_INFO, FILE_INFO_BY_HANDLE_CLASS,
+    FileAttributeTagInfo, FileBasicInfo, GetFileInformationByHandle, GetFileInformationByHandleEx,
+    SetFileInformationByHandle,
 };
 
 use super::fd::BorrowedFd;
@@ -33,6 +34,24 @@ pub(super) fn query<T: Default>(file: BorrowedFd, class: FILE_INFO_BY_HANDLE_CLA
         GetFileInformationByHandleEx(file.as_raw_handle(), class, at, size_of::<T>() as u32)
     };
     if done == 0 { Err(Errno::last()) } else { Ok(info) }
+}
+
+/// Size, times, attributes and identity of an open entry.
+pub(super) fn by_handle(file: BorrowedFd) -> Result<BY_HANDLE_FILE_INFORMATION> {
+    let mut info = BY_HANDLE_FILE_INFORMATION::default();
+    // SAFETY: the call fills the struct, whose fields are numbers.
+    let done = unsafe { GetFileInformationByHandle(file.as_raw_handle(), &raw mut info) };
+    if done == 0 { Err(Errno::last()) } else { Ok(info) }
+}
+
+/// The volume of an open entry, and its number there.
+pub(super) fn identity(file: BorrowedFd) -> Result<(u32, u64)> {
+    by_handle(file).map(|info| (info.dwVolumeSerialNumber, joined(info.nFileIndexHigh, info.nFileIndexLow)))
+}
+
+/// One number of two halves.
+pub(super) fn joined(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
 }
 
 /// The attributes of an open entry.

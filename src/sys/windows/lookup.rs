@@ -27,16 +27,20 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
 use super::fd::{AsFd, BorrowedFd, OwnedFd};
-use super::file_info::attributes;
+use super::file_info::{attributes, identity};
 use super::flags::{Access, AtFlags, Mode, OFlags};
 use super::io::{Errno, Result, checked};
 use super::names::{Arg, units_of_name};
+use super::turn::Turn;
 
 /// Every handle lets others do everything meanwhile.
 pub(super) const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
 /// For a folder that is only passed through.
 pub(crate) const ONLY_PASS: OFlags = OFlags::PASS;
+
+/// How often an entry is looked up whose name goes from one file to the next.
+const LOOKUPS: usize = 16;
 
 /// What a handle of a folder is for.
 const PASS: FILE_ACCESS_RIGHTS = FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
@@ -56,12 +60,47 @@ impl Open {
 
     /// Opens the entry of `dir` whose name has these units; without any, `dir` itself. A link is opened itself.
     pub(super) fn at(&self, dir: BorrowedFd, units: &[u16]) -> Result<OwnedFd> {
-        let handle = self.without_check(dir, units)?;
-        // What was made here has the name that was asked for.
-        if units.is_empty() || self.disposition == FILE_CREATE || is_named(handle.as_fd(), units)? {
-            return Ok(handle);
+        if units.is_empty() {
+            return self.without_check(dir, units);
         }
-        Err(if self.disposition == FILE_OPEN { Errno::NOENT } else { Errno::EXIST })
+        // A file that is being replaced has no name for a moment.
+        if self.disposition != FILE_OPEN {
+            let _turn = Turn::of(dir);
+            return self.now_at(dir, units);
+        }
+        match self.now_at(dir, units) {
+            Err(Errno::NOENT) => match Turn::of(dir) {
+                Some(_turn) => self.now_at(dir, units),
+                None => Err(Errno::NOENT),
+            },
+            opened => opened,
+        }
+    }
+
+    fn now_at(&self, dir: BorrowedFd, units: &[u16]) -> Result<OwnedFd> {
+        let mut before = None;
+        for _ in 0..LOOKUPS {
+            let handle = self.without_check(dir, units)?;
+            // What was made here has the name that was asked for.
+            if self.disposition == FILE_CREATE {
+                return Ok(handle);
+            }
+            let named = is_named(handle.as_fd(), units);
+            if matches!(named, Ok(true)) {
+                return Ok(handle);
+            }
+            // An entry that was replaced or moved between the two calls has another name or none. One that is found again has
+            // the name in another case, or as a short name.
+            let entry = identity(handle.as_fd())?;
+            if before.replace(entry) == Some(entry) {
+                return Err(match named {
+                    Err(errno) => errno,
+                    Ok(_) if self.disposition == FILE_OPEN => Errno::NOENT,
+                    Ok(_) => Errno::EXIST,
+                });
+            }
+        }
+        Err(Errno::AGAIN)
     }
 
     fn without_check(&self, dir: BorrowedFd, units: &[u16]) -> Result<OwnedFd> {
@@ -161,6 +200,14 @@ pub(crate) fn openat(dir: impl AsFd, name: impl Arg, flags: OFlags, _: Mode) -> 
         _ if units.is_empty() => Ok(file),
         _ => Err(Errno::LOOP),
     }
+}
+
+/// Whether an entry exists whose name differs from this one in case alone, or has it as a short name: it is another entry for
+/// a look-up, and keeps one of this name from being made.
+pub(crate) fn exists_in_another_case(dir: impl AsFd, name: impl Arg) -> bool {
+    let (dir, open) = (dir.as_fd(), Open::existing(0));
+    let Ok(units) = units_of_name(&name) else { return false };
+    matches!(open.at(dir, &units), Err(Errno::NOENT)) && open.without_check(dir, &units).is_ok()
 }
 
 /// There is no such call: the way step by step finds the folder.

@@ -29,3 +29,4 @@ pub(super) mod stdin;
 pub(super) mod stdio;
 #[cfg(test)]
 pub(super) mod testing;
+mod turn;

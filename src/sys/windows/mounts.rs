@@ -8,7 +8,7 @@ use windows_sys::Wdk::Storage::FileSystem::{FileFsDeviceInformation, NtQueryVolu
 use windows_sys::Wdk::System::SystemServices::{FILE_FS_DEVICE_INFORMATION, FILE_REMOTE_DEVICE};
 use windows_sys::Win32::Storage::FileSystem::GetVolumeInformationByHandleW;
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
-use windows_sys::Win32::System::SystemServices::FILE_READ_ONLY_VOLUME;
+use windows_sys::Win32::System::SystemServices::{FILE_READ_ONLY_VOLUME, FILE_SUPPORTS_POSIX_UNLINK_RENAME};
 
 use super::fd::{AsFd, BorrowedFd};
 use super::io::checked;
@@ -49,6 +49,26 @@ pub(crate) fn mount_of(file: impl AsFd) -> Option<Mount> {
     // A volume need not have a label.
     let source = Some(text(&label)).filter(|label| !label.is_empty()).unwrap_or_else(|| "no label".into());
     Some(Mount { kind, source, options: options.into() })
+}
+
+/// Whether a file that is replaced in a folder is set aside for a moment, because the volume cannot rename over an open file in
+/// one step. One on another machine may say that it can, but the protocol cannot.
+pub(crate) fn sets_aside(folder: impl AsFd) -> bool {
+    let (folder, mut flags) = (folder.as_fd(), 0);
+    // SAFETY: the call writes one number, and nothing where there is no buffer.
+    let done = unsafe {
+        GetVolumeInformationByHandleW(
+            folder.as_raw_handle(),
+            null_mut(),
+            0,
+            null_mut(),
+            null_mut(),
+            &raw mut flags,
+            null_mut(),
+            0,
+        )
+    };
+    done == 0 || flags & FILE_SUPPORTS_POSIX_UNLINK_RENAME == 0 || is_remote(folder)
 }
 
 /// Whether the file is on another machine.

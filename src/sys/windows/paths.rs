@@ -45,26 +45,62 @@ pub(crate) fn below<'t>(path: &'t str, folder: &str) -> Option<&'t str> {
     start.eq_ignore_ascii_case(folder).then_some(rest)
 }
 
+/// The root of an absolute path with slashes: what stands before its first component.
+pub(crate) fn root(path: &str) -> &str {
+    &path[..path.len() - path.trim_start_matches('/').len()]
+}
+
+/// A path in the one form in which absolute paths are told: `C:\a\b`, `\\server\share\a`, and behind `\\?\` where the
+/// system needs that for the length. A relative path stays.
+pub(crate) fn told(path: &str) -> Cow<'_, str> {
+    let slashed = with_slashes(path);
+    if !is_absolute(&slashed) {
+        return Cow::Borrowed(path);
+    }
+    let told = slashed.replace('/', "\\");
+    Cow::Owned(match told.strip_prefix(r"\\") {
+        _ if told.len() < LONG => told,
+        None if has_drive(&slashed) => format!(r"\\?\{told}"),
+        Some(from_server) if !from_server.starts_with(['?', '.']) => format!(r"\\?\UNC\{from_server}"),
+        _ => told,
+    })
+}
+
 /// A canonical path as users write it: the system tells it behind `\\?\`. A path that would mean something else without that
 /// stays.
 pub(crate) fn usual(path: &Path) -> PathBuf {
-    let Some(text) = path.to_str().filter(|text| text.len() < LONG) else { return path.into() };
-    let usual = with_slashes(text).replace('/', "\\");
+    let Some(text) = path.to_str() else { return path.into() };
+    let usual = told(text);
     let means_the_same =
-        usual.split('\\').skip(1).all(|part| part.is_empty() || is_usable_name(part.as_bytes()));
-    if means_the_same { usual.into() } else { path.into() }
+        usual.split('\\').skip(1).all(|part| matches!(part, "" | "?") || is_usable_name(part.as_bytes()));
+    if means_the_same { usual.into_owned().into() } else { path.into() }
 }
 
-/// What stands behind `file://` for an absolute path, not yet encoded: a drive is a component, and a server the host.
-pub(crate) fn in_uri(path: &Path) -> Cow<'_, [u8]> {
+/// What stands behind `file://` for an absolute path, not yet encoded: a drive as it stays, and the rest. A server is the host.
+pub(crate) fn in_uri(path: &Path) -> (String, Cow<'_, [u8]>) {
     let path = path.to_string_lossy();
     let path = with_slashes(&path);
-    let text = match path.strip_prefix("//") {
-        Some(from_server) => from_server.to_owned(),
-        None if has_drive(&path) => format!("/{path}"),
-        None => path.into_owned(),
+    let (start, rest) = match path.strip_prefix("//") {
+        Some(from_server) => ("".into(), from_server),
+        None if has_drive(&path) => (format!("/{}", &path[..2]), &path[2..]),
+        None => ("".into(), &*path),
     };
-    Cow::Owned(text.into_bytes())
+    (start, Cow::Owned(rest.as_bytes().to_vec()))
+}
+
+/// The path below `folder` of a URI, whose decoded text behind `file://` this is. Some programs write a server behind two more
+/// slashes, instead of as the host.
+pub(crate) fn below_in_uri(decoded: &[u8], folder: &Path) -> Option<String> {
+    let decoded = with_slashes(std::str::from_utf8(decoded).ok()?);
+    let path = match decoded.strip_prefix('/') {
+        Some(path) if has_drive(path) => path.to_owned(),
+        Some(path) if path.starts_with('/') => decoded.into_owned(),
+        Some(_) => return None,
+        None => format!("//{decoded}"),
+    };
+    let folder = folder.to_string_lossy();
+    let rest = below(&path, with_slashes(&folder).trim_end_matches('/'))?;
+    rest.strip_prefix('/').map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -93,9 +129,29 @@ mod tests {
 
     #[test]
     fn a_path_in_a_uri_begins_with_its_drive_or_server() {
-        let in_uri = |path: &str| String::from_utf8(super::in_uri(Path::new(path)).into_owned()).unwrap();
-        assert_eq!(in_uri(r"\\?\C:\a b\c"), "/C:/a b/c");
-        assert_eq!(in_uri(r"\\server\share\a"), "server/share/a");
+        let in_uri = |path: &str| {
+            let (start, rest) = super::in_uri(Path::new(path));
+            (start, String::from_utf8(rest.into_owned()).unwrap())
+        };
+        assert_eq!(in_uri(r"\\?\C:\a b\c"), ("/C:".into(), "/a b/c".into()));
+        assert_eq!(in_uri(r"\\server\share\a"), (String::new(), "server/share/a".into()));
+    }
+
+    #[test]
+    fn a_uri_leads_below_the_folder_on_its_drive_or_server_and_nowhere_else() {
+        let below = |text: &str, folder: &str| below_in_uri(text.as_bytes(), Path::new(folder));
+        for text in ["/C:/work/a/b", "/c:/WORK/a/b", r"/C:\work\a/b", r"/C:/work\a\b"] {
+            assert_eq!(below(text, r"C:\work").as_deref(), Some("a/b"), "{text}");
+        }
+        assert_eq!(below("/C:/a", r"C:\").as_deref(), Some("a"));
+        for text in ["server/share/a", "//server/share/a", "SERVER/Share/a"] {
+            assert_eq!(below(text, r"\\server\share").as_deref(), Some("a"), "{text}");
+        }
+        for text in
+            ["/C:/work", "/C:/work2/a", "/D:/work/a", "C:/work/a", "/work/a", "server/C:/work/a", "", "/"]
+        {
+            assert_eq!(below(text, r"C:\work"), None, "{text}");
+        }
     }
 
     #[test]
@@ -104,5 +160,25 @@ mod tests {
         assert_eq!(told(r"\\?\C:\work"), r"C:\work");
         assert_eq!(told(r"\\?\UNC\server\share\a"), r"\\server\share\a");
         assert_eq!(told(r"\\?\C:\work\nul"), r"\\?\C:\work\nul");
+    }
+
+    #[test]
+    fn absolute_paths_are_told_in_one_form_and_relative_ones_stay() {
+        let long = "x".repeat(LONG);
+        for (path, expected) in [
+            ("C:/a/b", r"C:\a\b"),
+            (r"C:\a/b", r"C:\a\b"),
+            (r"\\?\C:\a/b", r"C:\a\b"),
+            ("//server/share/a", r"\\server\share\a"),
+            ("//?/UNC/server/share/a", r"\\server\share\a"),
+            ("a/b", "a/b"),
+            (&format!("C:/{long}"), &format!(r"\\?\C:\{long}")),
+            (&format!(r"\\?\C:\{long}"), &format!(r"\\?\C:\{long}")),
+            (&format!("//server/share/{long}"), &format!(r"\\?\UNC\server\share\{long}")),
+        ] {
+            assert_eq!(super::told(path), expected, "{path}");
+            assert_eq!(super::told(expected), expected, "told again");
+        }
+        assert_eq!(["C:/a", "/a", "//server/a", "a"].map(root), ["", "/", "//", ""]);
     }
 }

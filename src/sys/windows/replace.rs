@@ -3,11 +3,15 @@
 //! Where the file system can, as POSIX says: the name has the new file at once, and a name that is removed is gone at once,
 //! while programs that have the old file open keep it. Where it cannot (FAT, some network file systems, wine 8):
 //!
-//! - A file that programs have open is set aside before the new one gets its name. For a moment, the name is of no file.
-//!   If the process dies then, the old content is in a file with the name of the new file before, and [`ASIDE`] behind it.
+//! - A file that programs have open is set aside before the new one gets its name. For a moment, the name is of no file; that
+//!   is hidden from this program by [`super::turn`]. If the process dies then, the old file has the name of the new file before,
+//!   [`SET_ASIDE`] and its own name behind it, by which it is put back (`engine::fs::temporary`). If another program makes an
+//!   entry of the name in that moment, the old file is kept beside it, with [`KEPT`] behind its name.
 //! - A removed name stays until the last handle of the file is closed; nobody can open it any more.
 #![allow(unsafe_code)] // System calls.
 
+use std::ffi::OsString;
+use std::os::windows::ffi::OsStringExt;
 use std::os::windows::io::AsRawHandle;
 use std::thread;
 use std::time::Duration;
@@ -32,9 +36,11 @@ use super::flags::{AtFlags, FileType, RenameFlags};
 use super::io::{Errno, Result, checked};
 use super::lookup::Open;
 use super::names::{Arg, units_of_name};
+use super::turn::Turn;
+use crate::sys::fs::{KEPT, KEPT_DIGITS, SET_ASIDE};
 
-/// What is behind the name of a file that was set aside.
-const ASIDE: &str = "-old";
+/// The longest name in bytes that every file system and server takes.
+const LONGEST: usize = 255;
 
 /// How often a rename is tried while another program has one of the files open without sharing it: programs that look for
 /// viruses or make an index do so for a moment.
@@ -78,6 +84,8 @@ pub(crate) fn renameat_with(
     let (old, new) = (units_of_name(&old)?, units_of_name(&new)?);
     patiently(|| {
         let entry = to_change(from.as_fd(), &old)?;
+        // A file that is being replaced has no name for a moment.
+        let _turn = Turn::of(to.as_fd());
         checked(rename(entry.as_fd(), (to.as_fd(), &new), FileRenameInformation, 0))
     })
 }
@@ -168,17 +176,46 @@ fn is_unknown(status: NTSTATUS) -> bool {
 /// Replaces a file that programs have open, as the module says.
 fn replace_open(entry: BorrowedFd, old: &[u16], place: (BorrowedFd, &[u16])) -> Result<()> {
     let (folder, name) = place;
+    let _turn = Turn::of(folder);
     let replaced = to_change(folder, name)?;
-    let aside: Vec<u16> = old.iter().copied().chain(ASIDE.encode_utf16()).collect();
+    // Another program has made it since the caller looked.
+    if kind_of(attributes(replaced.as_fd())?) == FileType::Directory {
+        return Err(Errno::ISDIR);
+    }
+    let (aside, kept) = (name_aside(old, name), name_kept(old, name));
     let plainly = |file: BorrowedFd, to| checked(rename(file, to, FileRenameInformation, 0));
     plainly(replaced.as_fd(), (folder, &aside))?;
     plainly(entry, place).inspect_err(|_| {
-        let _ = plainly(replaced.as_fd(), place);
+        let back = plainly(replaced.as_fd(), place);
+        let _ = back.or_else(|_| plainly(replaced.as_fd(), (folder, &kept)));
     })?;
     // The change is in place. What cannot be removed, as a program has it mapped, gets the name that has become free: it is one
     // that is removed later.
     let _ = remove(folder, &aside, replaced.as_fd()).or_else(|_| plainly(replaced.as_fd(), (folder, old)));
     Ok(())
+}
+
+/// The name of the file `name` while the one that was named `old` takes its place.
+fn name_aside(old: &[u16], name: &[u16]) -> Vec<u16> {
+    let mut aside: Vec<u16> = old.iter().copied().chain(SET_ASIDE.encode_utf16()).collect();
+    if is_short(old, name) {
+        aside.push(u16::from(b'-'));
+        aside.extend(name);
+    }
+    aside
+}
+
+/// Its name if its own has been taken meanwhile.
+fn name_kept(old: &[u16], name: &[u16]) -> Vec<u16> {
+    let name = if is_short(old, name) { name } else { &[] };
+    let digits = &old[old.len().saturating_sub(KEPT_DIGITS)..];
+    name.iter().copied().chain(KEPT.encode_utf16()).chain(digits.iter().copied()).collect()
+}
+
+/// Whether the name of a file that is set aside for `old` has room for its own.
+fn is_short(old: &[u16], name: &[u16]) -> bool {
+    let bytes = |units: &[u16]| OsString::from_wide(units).len();
+    bytes(old) + SET_ASIDE.len() + 1 + bytes(name) <= LONGEST
 }
 
 /// Removes an open entry, whose name in `dir` has these units.
@@ -199,4 +236,67 @@ fn remove(dir: BorrowedFd, units: &[u16], entry: BorrowedFd) -> Result<()> {
     }
     let info = FILE_DISPOSITION_INFORMATION { DeleteFile: true };
     checked(set(entry, FileDispositionInformation, (&raw const info).cast(), size_of_val(&info)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    const NEW: &str = ".file-editor-tmp-0123456789abcdef";
+
+    fn units(name: &str) -> Vec<u16> {
+        name.encode_utf16().collect()
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_that_is_open_is_replaced_and_a_folder_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = crate::sys::testing::open_folder(dir.path());
+        for name in ["a", NEW] {
+            fs::write(dir.path().join(name), name).unwrap();
+        }
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        let _open = fs::File::open(dir.path().join("a")).unwrap();
+        assert!(renameat(&folder, NEW, &folder, "sub").is_err());
+        assert_eq!(names(dir.path()), [NEW, "a", "sub"]);
+        renameat(&folder, NEW, &folder, "a").unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), NEW);
+    }
+
+    #[test]
+    fn a_file_whose_place_the_new_one_cannot_take_has_its_name_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = crate::sys::testing::open_folder(dir.path());
+        for name in ["a", NEW] {
+            fs::write(dir.path().join(name), name).unwrap();
+        }
+        // A handle without the right to rename.
+        let new = Open::existing(0).at(folder.as_fd(), &units(NEW)).unwrap();
+        assert!(replace_open(new.as_fd(), &units(NEW), (folder.as_fd(), &units("a"))).is_err());
+        assert_eq!(names(dir.path()), [NEW, "a"]);
+        assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), "a");
+    }
+
+    #[test]
+    fn the_names_of_what_is_set_aside_or_kept_are_short_enough_for_every_file_system() {
+        let text = |units: Vec<u16>| String::from_utf16(&units).unwrap();
+        assert_eq!(text(name_aside(&units(NEW), &units("a"))), format!("{NEW}-old-a"));
+        assert_eq!(text(name_kept(&units(NEW), &units("a"))), "a.old-0123456789abcdef");
+        let longest = "x".repeat(LONGEST - NEW.len() - SET_ASIDE.len() - 1);
+        assert_eq!(name_aside(&units(NEW), &units(&longest)).len(), LONGEST);
+        for long in [longest + "x", "\u{6f22}".repeat(80)] {
+            assert_eq!(text(name_aside(&units(NEW), &units(&long))), format!("{NEW}-old"));
+            assert_eq!(text(name_kept(&units(NEW), &units(&long))), ".old-0123456789abcdef");
+        }
+    }
 }

@@ -1,17 +1,14 @@
 //! What entries are: kind, size, times, identity.
-#![allow(unsafe_code)] // System calls.
-
-use std::os::windows::io::AsRawHandle;
 
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_READONLY, FILE_BASIC_INFO, FILE_FLAG_OPEN_REPARSE_POINT,
-    FILE_READ_ATTRIBUTES, FILE_STANDARD_INFO, FileBasicInfo, FileStandardInfo, GetFileInformationByHandle,
+    FILE_READ_ATTRIBUTES, FILE_STANDARD_INFO, FileBasicInfo, FileStandardInfo,
 };
 
 use super::fd::{AsFd, BorrowedFd};
-use super::file_info::{attributes, mode_of, query, set_attributes, set_basic};
+use super::file_info::{attributes, by_handle, joined, mode_of, query, set_attributes, set_basic};
 use super::flags::{AtFlags, Mode};
-use super::io::{Errno, Result};
+use super::io::Result;
 use super::lookup::{Open, open_path};
 use super::names::{Arg, units_of_name};
 use crate::sys::fs::{EntryFacts, milliseconds};
@@ -29,19 +26,11 @@ fn time(ticks: i64) -> (i64, i64) {
 
 /// Two answers of the system on one file. A file that goes when its last handle is closed has no links any more.
 fn facts(file: BorrowedFd) -> Result<(BY_HANDLE_FILE_INFORMATION, FILE_BASIC_INFO)> {
-    let mut info = BY_HANDLE_FILE_INFORMATION::default();
-    // SAFETY: the call fills the struct, whose fields are numbers.
-    if unsafe { GetFileInformationByHandle(file.as_raw_handle(), &raw mut info) } == 0 {
-        return Err(Errno::last());
-    }
+    let mut info = by_handle(file)?;
     if query::<FILE_STANDARD_INFO>(file, FileStandardInfo)?.DeletePending {
         info.nNumberOfLinks = 0;
     }
     Ok((info, query(file, FileBasicInfo)?))
-}
-
-fn joined(high: u32, low: u32) -> u64 {
-    u64::from(high) << 32 | u64::from(low)
 }
 
 /// The state of an open entry.

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -10,9 +10,8 @@ use std::path::Path;
 
 use super::version_meta;
 use crate::engine::{Control, Error, FilePath, Result, Workspace};
-use crate::sys::path::in_uri;
 use crate::tools::arguments::{Request, Takes, arguments};
-use crate::tools::{Call, MediaItem, Members, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{Call, MediaItem, Members, OutputKinds, ParseOptions, Reply, Tool, file_uri};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "read_media_file",
@@ -115,7 +114,7 @@ fn item_for(path: &Path) -> MediaItem {
             after: r#""}"#.into(),
         },
         _ => {
-            let uri = format!("file://{}", percent_encode(&in_uri(path), ENCODED));
+            let uri = file_uri(path, ENCODED);
             let (uri, media_type) = (json!(uri), json!(media_type));
             MediaItem {
                 before: format!(

@@ -6,6 +6,7 @@ use super::CONTENT;
 use crate::engine::{
     Control, EntryKind, FilePath, Glob, GlobBudget, Passed, Result, WalkOptions, WalkStep, Workspace, passed,
 };
+use crate::sys::path::{told, with_slashes};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
@@ -71,7 +72,7 @@ impl Call for SearchFiles {
         let after = listed.behind(cursor.as_ref())?;
         let mut walk = workspace.walk(path, WalkOptions::default(), control)?;
         let base = workspace.absolute(path)?;
-        let mut line = base.to_string_lossy().into_owned();
+        let mut line = with_slashes(&base.to_string_lossy()).into_owned();
         line.push('/');
         let base_len = line.len();
         let (mut list, mut last, mut seen) = (LimitedText::new(self.limit), Vec::new(), 0);
@@ -98,7 +99,7 @@ impl Call for SearchFiles {
             }
             line.truncate(base_len);
             line.push_str(&name);
-            if list.push_line(&line) {
+            if list.push_line(&told(&line)) {
                 last.clear();
                 last.extend_from_slice(walk.path_from_start());
             }

@@ -7,6 +7,7 @@ use super::found::{Search, Sort};
 use super::hints;
 use super::pattern::Pattern;
 use crate::engine::{Control, EntryKind, Error, FilePath, Result, WalkOptions, WalkOrder, Workspace};
+use crate::sys::path::told;
 use crate::tools::arguments::{Count, Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::filesystem::CONTENT;
@@ -163,7 +164,7 @@ impl GlobFiles {
         let Search { best, state, after, met, stopped, .. } = search;
         let (total, mut last) = (best.total(), None);
         for place in best.into_sorted() {
-            if list.push_line(&shown_line(&place.path)) {
+            if list.push_line(&told(&shown_line(&place.path))) {
                 last = Some(place);
             }
         }

@@ -8,6 +8,7 @@ use super::pattern::Pattern;
 use crate::engine::{
     Control, EntryKind, Error, FilePath, Glob, NamePolicy, Result, WalkOptions, WalkStep, Workspace,
 };
+use crate::sys::path::told;
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::walking::{Start, shown, shown_line};
 
@@ -75,6 +76,7 @@ fn missing_folder(workspace: &Workspace, starts: &[Start]) -> Option<String> {
     for start in starts {
         let path = start.before.trim_end_matches('/');
         let root = path.len() - start.folder.as_str().len().min(path.len());
+        let line = |end: usize| told(&shown_line(&path.as_bytes()[..end])).into_owned();
         let ends = path.bytes().enumerate().skip(root).filter(|(_, byte)| *byte == b'/').map(|(at, _)| at);
         for end in ends.chain([path.len()]) {
             let Ok(above) = FilePath::parse(&path[..end], NamePolicy::Paths, workspace.folder_paths()) else {
@@ -82,8 +84,8 @@ fn missing_folder(workspace: &Workspace, starts: &[Start]) -> Option<String> {
             };
             let line = match kind(&above) {
                 Some(EntryKind::Folder) => continue,
-                None => format!("[There is no folder {}]", shown_line(&path.as_bytes()[..end])),
-                Some(_) => format!("[{} is no folder]", shown_line(&path.as_bytes()[..end])),
+                None => format!("[There is no folder {}]", line(end)),
+                Some(_) => format!("[{} is no folder]", line(end)),
             };
             if longest.as_ref().is_none_or(|(other, _)| *other < end) {
                 longest = Some((end, line));
@@ -103,8 +105,8 @@ fn is_folder(pattern: &Pattern, workspace: &Workspace, starts: &[Start]) -> Opti
         is_folder.then(|| {
             format!(
                 "[{} is a folder; find the files in it with glob {}]",
-                shown_line(path.as_bytes()),
-                json!({ "pattern": format!("{path}/**") })
+                told(&shown_line(path.as_bytes())),
+                json!({ "pattern": told(&format!("{path}/**")) })
             )
         })
     })
@@ -158,7 +160,7 @@ impl Near<'_> {
                 if matches(&shown(walk.path_from_start())) && is_file() {
                     found.number += 1;
                     let path = || [start.before.as_bytes(), walk.path_from_start()].concat();
-                    found.first.get_or_insert_with(|| shown_line(&path()).into_owned());
+                    found.first.get_or_insert_with(|| told(&shown_line(&path())).into_owned());
                 }
             }
         }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use crate::engine::{Error, FilePath, Glob, GlobError, Result};
-use crate::sys::path::{is_absolute, with_slashes};
+use crate::sys::path::{is_absolute, root, with_slashes};
 use crate::tools::{ParseOptions, wrong_pattern};
 
 /// See the module.
@@ -78,7 +78,7 @@ fn divide(text: &str) -> Parts {
     // A negated pattern says nothing about folders.
     let negations = text.len() - text.trim_start_matches('!').len();
     let (negated, text) = text.split_at(negations);
-    let (is_absolute, has_slash) = (text.starts_with('/'), text.contains('/'));
+    let (root, has_slash) = (root(text), text.contains('/'));
     let mut components: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     if components.is_empty() || text.ends_with('/') {
         components.push("**");
@@ -99,7 +99,6 @@ fn divide(text: &str) -> Parts {
         (true, true) => format!("{negated}\\{rest}"),
         (true, false) => format!("{negated}{rest}"),
     };
-    let root = if is_absolute { "/" } else { "" };
     Parts { folder: format!("{root}{}", folder.join("/")), glob }
 }
 

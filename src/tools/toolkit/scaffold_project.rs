@@ -6,6 +6,7 @@ use super::cut_text::{cut_meta, cut_text};
 use super::template_failure;
 use super::template_parameters::{TemplateParameters, short_call};
 use crate::engine::{Control, FilePath, FolderPaths, NamePolicy, NewFile, Result, Workspace};
+use crate::sys::path::{told, with_slashes};
 use crate::toolkit::templates::{Generated, generate_project, served};
 use crate::tools::arguments::{List, Natural, Request, Takes, arguments};
 use crate::tools::limited::LimitedText;
@@ -87,11 +88,12 @@ impl Call for Scaffold {
 impl Scaffold {
     /// The path of a file of the project.
     fn path(&self, file: &str, folders: &FolderPaths) -> Result<FilePath> {
-        let path = match self.arguments.directory.as_ref().map(|folder| folder.sent().trim_end_matches('/')) {
+        let folder = self.arguments.directory.as_ref().map(|folder| with_slashes(folder.sent()));
+        let path = match folder.as_ref().map(|folder| folder.trim_end_matches('/')) {
             Some(folder) if folder != "." => format!("{folder}/{file}"),
             _ => file.to_owned(),
         };
-        FilePath::parse(&path, NamePolicy::Paths, folders)
+        FilePath::parse(&told(&path), NamePolicy::Paths, folders)
     }
 
     /// The files behind the offset as far as the limit allows, and the call that shows the others.

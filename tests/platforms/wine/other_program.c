@@ -4,6 +4,7 @@
  *   other_program map PATH                 maps the file
  *   other_program short PATH               prints the short name (8.3)
  *   other_program attributes PATH [BITS]   prints the attributes, after setting them
+ *   other_program make PATH NEW COUNT      makes the file COUNT times, by renaming NEW, each time when there is none
  *
  * The first two print `ready`, and hold the file until the end of standard input. */
 #define WIN32_LEAN_AND_MEAN
@@ -27,6 +28,20 @@ static int hold(void) {
 
 static HANDLE open_shared(const wchar_t *path, DWORD access, DWORD share) {
     return CreateFileW(path, access, share, NULL, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
+}
+
+/* A file with one line, `other <nth>`, that gets the name `path` when no file has it. */
+static int make(const wchar_t *path, const wchar_t *new, int nth) {
+    FILE *file = _wfopen(new, L"wb");
+    if (file == NULL || fprintf(file, "other %d\n", nth) < 0 || fclose(file) != 0) {
+        return 0;
+    }
+    while (!MoveFileW(new, path)) {
+        if (GetLastError() != ERROR_ALREADY_EXISTS && GetLastError() != ERROR_FILE_EXISTS) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 int wmain(int count, wchar_t **words) {
@@ -60,6 +75,14 @@ int wmain(int count, wchar_t **words) {
             return fail("attributes");
         }
         printf("%lu\n", GetFileAttributesW(path));
+        return 0;
+    }
+    if (wcscmp(words[1], L"make") == 0 && count > 4) {
+        for (int nth = 0; nth < _wtoi(words[4]); nth++) {
+            if (!make(path, words[3], nth)) {
+                return fail("make");
+            }
+        }
         return 0;
     }
     return fail("usage");

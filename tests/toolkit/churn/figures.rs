@@ -134,7 +134,7 @@ fn a_folder_of_a_repository_is_analyzed_by_itself() {
     let other = Folder::new();
     let flag = format!("--dir={}", other.path().display());
     let of_two = analyze(&repository.serve(&[&flag]), json!({ "project_path": "src" }));
-    let place = |name: &str| format!("{}src/deep/{name}", named(&repository.folder.path().join("")));
+    let place = |name: &str| named(&repository.folder.path().join("src/deep").join(name));
     assert_eq!(files(&of_two), [row(&place("a"), 2, 10, 0), row(&place("b"), 1, 1, 0)]);
 }
 

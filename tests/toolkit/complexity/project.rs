@@ -177,7 +177,7 @@ fn of_several_folders_paths_are_absolute() {
     std::fs::write(other.join("b.rs"), BRANCH).expect("a file");
     put(&folder, "a.rs", BRANCH);
     let server = serve(&folder, &[other.to_str().expect("UTF-8")]);
-    let path = format!("{}/b.rs", named(&other));
+    let path = named(&other.join("b.rs"));
     let text =
         server.ok(TOOL, json!({ "project_path": named(&other), "toolchain": "rust", "format": "full" }));
     assert_eq!(rows(&text).first().map(|row| row.0.as_str()), Some(path.as_str()), "{text}");

@@ -15,7 +15,7 @@ use crate::engine::{
 use crate::tools::cursor::{Cursor, state_of};
 use crate::tools::limited::LimitedText;
 use crate::tools::search::best::Best;
-use crate::tools::walking::shown_line;
+use crate::tools::walking::path_line_in;
 use crate::tools::{OutputKinds, Reply, wrong_cursor};
 
 /// Room for the last lines of an answer, in bytes: the balance and the call that goes on.
@@ -316,12 +316,7 @@ impl<'r> Run<'r> {
 
     /// The path of a file as other tools take it: absolute if there are several served folders.
     fn shown(self, file: &FoundFile) -> String {
-        let folders = self.workspace.folder_paths().folders();
-        let path = shown_line(&file.path);
-        match folders.get(file.folder) {
-            Some(folder) if folders.len() > 1 => format!("{}/{path}", folder.display()),
-            _ => path.into_owned(),
-        }
+        path_line_in(self.workspace.folder_paths().folders(), file.folder, &file.path)
     }
 
     /// Whether the file in which the cursor points was not searched as it was then.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::sys::path::told;
 use crate::toolkit::churn::{AuthorCommits, Churn, FileChurn, HotSpot, MOST_OLDER};
 use crate::tools::walking::{shown, shown_line};
 
@@ -55,7 +56,7 @@ impl<'c> Shown<'c> {
 
     /// The path of a file as other tools take it. It may have line breaks; bytes that are no UTF-8 are `\xNN`.
     pub(super) fn path(&self, file: &FileChurn) -> String {
-        self.before.clone() + &shown(&file.path)
+        told(&(self.before.clone() + &shown(&file.path))).into_owned()
     }
 
     /// The same on one line.

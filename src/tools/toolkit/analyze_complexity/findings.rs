@@ -9,7 +9,7 @@ use crate::toolkit::complexity::{
 };
 use crate::tools::LineBase;
 use crate::tools::balance::{Balance, Reason};
-use crate::tools::walking::shown_line;
+use crate::tools::walking::path_line_in;
 
 /// How many files with errors, or that were not analysed, are named at most.
 const NAMED: usize = 50;
@@ -141,12 +141,7 @@ impl<'p> Findings<'p> {
 
     /// The path of a file as other tools take it: absolute if there are several served folders.
     pub(super) fn path(&self, place: &FilePlace) -> String {
-        let path = shown_line(place.path.as_bytes());
-        let folders = self.folders.folders();
-        match folders.get(place.folder) {
-            Some(folder) if folders.len() > 1 => format!("{}/{path}", folder.display()),
-            _ => path.into_owned(),
-        }
+        path_line_in(self.folders.folders(), place.folder, place.path.as_bytes())
     }
 
     pub(super) fn totals(&self) -> Totals {

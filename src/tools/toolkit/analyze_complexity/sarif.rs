@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
 use super::data::{Page, json_len, of_object};
 use super::findings::{Findings, Violation, reason};
-use crate::sys::path::{in_uri, is_absolute, with_slashes};
-use crate::tools::{OutputKinds, Reply};
+use crate::sys::path::{is_absolute, with_slashes};
+use crate::tools::{OutputKinds, Reply, file_uri};
 
 /// Bytes of an answer without violations and without files that are named.
 const FRAME: usize = 2_048;
@@ -117,7 +117,7 @@ fn notification(path: &str, text: &str) -> Value {
 /// A path as a URI: that of a file if it is absolute, else a relative reference.
 fn uri(path: &str) -> String {
     match is_absolute(&with_slashes(path)) {
-        true => format!("file://{}", percent_encode(&in_uri(Path::new(path)), KEPT)),
+        true => file_uri(Path::new(path), KEPT),
         false => utf8_percent_encode(path, KEPT).to_string(),
     }
 }
