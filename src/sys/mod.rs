@@ -21,6 +21,8 @@ mod windows;
 use windows as system;
 
 #[cfg(not(target_os = "linux"))]
+mod no_acl;
+#[cfg(not(target_os = "linux"))]
 mod stat;
 
 pub(crate) use system::features::features;
@@ -45,6 +47,10 @@ pub(crate) enum Feature {
 
 /// Files and folders, by handles.
 pub(crate) mod fs {
+    #[cfg(target_os = "linux")]
+    pub(crate) use super::linux::acl::{access_acl, default_acl, is_access_acl, set_access_acl};
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) use super::no_acl::{access_acl, default_acl, is_access_acl, set_access_acl};
     #[cfg(unix)]
     pub(crate) use super::system::fs::{
         ONLY_PASS, Stat, copy_range, copy_system_attributes, entry_facts, fdatasync, file_type, fstat, fsync,
@@ -243,12 +249,16 @@ pub(crate) mod process {
 /// What tests do to files, beside the layer.
 #[cfg(test)]
 pub(crate) mod testing {
+    #[cfg(target_os = "linux")]
+    pub(crate) use super::linux::acl::{remove_access_acl, set_default_acl};
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) use super::no_acl::{remove_access_acl, set_default_acl};
     #[cfg(windows)]
     pub(crate) use super::windows::testing::{
-        MetadataExt, PermissionsExt, UnixListener, chown, getxattr, removexattr, setxattr, symlink,
+        MetadataExt, PermissionsExt, UnixListener, chown, getxattr, setxattr, symlink,
     };
     #[cfg(unix)]
-    pub(crate) use rustix::fs::{getxattr, removexattr, setxattr};
+    pub(crate) use rustix::fs::{getxattr, setxattr};
     #[cfg(unix)]
     pub(crate) use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
     #[cfg(unix)]
