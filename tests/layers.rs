@@ -262,6 +262,7 @@ fn unsafe_code_is_in_few_files() {
         "sys/linux/process.rs",
         "sys/macos/memory.rs",
         "sys/macos/process.rs",
+        "sys/macos/rights.rs",
         "sys/unix/faults.rs",
         "sys/unix/inherited.rs",
         "sys/unix/limits.rs",
