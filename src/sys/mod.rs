@@ -56,7 +56,7 @@ pub(crate) mod fs {
         ONLY_PASS, Stat, copy_range, copy_system_attributes, entry_facts, fdatasync, file_type, fstat, fsync,
         has_no_dirty_page, lstat, memory_file, mode, open_beneath, release_lease, stat, statat, take_lease,
     };
-    pub(crate) use super::system::mounts::{file_system_number, mount_of};
+    pub(crate) use super::system::mounts::{TELLS_OPTIONS, file_system_number, mount_of};
     #[cfg(unix)]
     pub(crate) use super::unix::locks::{lock_exclusive, try_lock_exclusive, unlock};
     #[cfg(windows)]
@@ -73,7 +73,7 @@ pub(crate) mod fs {
         pub(crate) kind: String,
         /// What is mounted.
         pub(crate) source: String,
-        /// The options of the mount and of the file system, comma-separated.
+        /// The options of the mount and of the file system, comma-separated, as far as the system tells them (`TELLS_OPTIONS`).
         pub(crate) options: String,
     }
 
