@@ -113,6 +113,9 @@ pub(crate) mod fd {
 
 /// Names and paths of clients.
 pub(crate) mod path {
+    /// Whether the usual file systems of the system take names for the same that differ in case alone.
+    pub(crate) const FOLDS_NAMES: bool = !cfg!(target_os = "linux");
+
     #[cfg(unix)]
     pub(crate) use super::unix::names::{
         IGNORES_CASE, below, in_uri, is_absolute, is_usable_name, usual, with_slashes,
