@@ -2,24 +2,50 @@
 //!
 //! Knows no file system: the caller says whether a path is a directory.
 
-use std::path::Path;
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use unicode_normalization::UnicodeNormalization;
+
+use super::path::is_ignorable;
+use crate::sys::ffi::{OsStrExt, OsStringExt};
+use crate::sys::path::FOLDS_NAMES;
 
 /// See the module. The patterns have the syntax of gitignore(5).
 #[derive(Debug, Clone, Default)]
-pub struct Excludes(Option<Arc<Gitignore>>);
+pub struct Excludes(Option<Arc<Patterns>>);
+
+#[derive(Debug)]
+struct Patterns {
+    exact: Gitignore,
+    /// The folded patterns, for folded paths.
+    folded: Gitignore,
+    /// What exists is compared with these, too.
+    folds: bool,
+}
 
 impl Excludes {
     /// From patterns; a later one decides over those before it. An error names the pattern that is not valid.
     pub fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result<Excludes, String> {
-        let mut builder = GitignoreBuilder::new("");
+        Excludes::for_system(patterns, FOLDS_NAMES)
+    }
+
+    /// For a system that folds names, or one that tells them apart.
+    fn for_system<'p>(patterns: impl IntoIterator<Item = &'p str>, folds: bool) -> Result<Excludes, String> {
+        let (mut exact, mut folded) = (GitignoreBuilder::new(""), GitignoreBuilder::new(""));
         for pattern in patterns {
-            builder.add_line(None, pattern).map_err(|error| format!("{pattern:?}: {error}"))?;
+            exact.add_line(None, pattern).map_err(|error| format!("{pattern:?}: {error}"))?;
+            // Folded, a range such as `[Z-a]` is none.
+            if folded.add_line(None, &folded_text(pattern)).is_err() {
+                let _ = folded.add_line(None, pattern);
+            }
         }
-        let patterns = builder.build().map_err(|error| error.to_string())?;
-        Ok(Excludes((!patterns.is_empty()).then(|| Arc::new(patterns))))
+        let build = |builder: GitignoreBuilder| builder.build().map_err(|error| error.to_string());
+        let (exact, folded) = (build(exact)?, build(folded)?);
+        Ok(Excludes((!exact.is_empty()).then(|| Arc::new(Patterns { exact, folded, folds }))))
     }
 
     /// Whether nothing is excluded.
@@ -27,16 +53,50 @@ impl Excludes {
         self.0.is_none()
     }
 
-    /// Whether `path`, below a served folder, or a directory that it is in, is excluded.
+    /// Whether `path`, below a served folder, or a directory that it is in, is excluded. The path has the names that folders list.
     pub fn hides(&self, path: &Path, is_directory: bool) -> bool {
         let Some(patterns) = &self.0 else { return false };
-        !path.as_os_str().is_empty() && patterns.matched_path_or_any_parents(path, is_directory).is_ignore()
+        hides_within(&patterns.exact, path, is_directory)
+            || patterns.folds && hides_within(&patterns.folded, &folded(path), is_directory)
+    }
+
+    /// The same for a path that does not exist, or whose names may not be the listed ones: whether a file system that folds names could
+    /// find by it what is excluded.
+    pub(crate) fn may_hide(&self, path: &Path, is_directory: bool) -> bool {
+        let Some(patterns) = &self.0 else { return false };
+        hides_within(&patterns.exact, path, is_directory)
+            || hides_within(&patterns.folded, &folded(path), is_directory)
     }
 
     /// Whether `path` itself is excluded; for a walk, which has not entered an excluded directory.
     pub(crate) fn hides_entry(&self, path: &Path, is_directory: bool) -> bool {
-        self.0.as_ref().is_some_and(|patterns| patterns.matched(path, is_directory).is_ignore())
+        let Some(patterns) = &self.0 else { return false };
+        patterns.exact.matched(path, is_directory).is_ignore()
+            || patterns.folds && patterns.folded.matched(folded(path), is_directory).is_ignore()
     }
+}
+
+fn hides_within(patterns: &Gitignore, path: &Path, is_directory: bool) -> bool {
+    !path.as_os_str().is_empty() && patterns.matched_path_or_any_parents(path, is_directory).is_ignore()
+}
+
+/// A path as file systems compare it that do not tell names apart by case, by how letters are composed, by characters without a form, or by
+/// dots and blanks at the end.
+fn folded(path: &Path) -> Cow<'_, Path> {
+    let name = |name: &OsStr| match name.to_str() {
+        Some(name) => OsString::from(folded_text(name).trim_end_matches(['.', ' '])),
+        None => OsString::from_vec(name.as_bytes().to_ascii_lowercase()),
+    };
+    Cow::Owned(path.iter().map(name).collect::<PathBuf>())
+}
+
+/// Upper case first: some letters have one form there, and several in lower case.
+fn folded_text(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let letters = text.nfd().filter(|&c| !is_ignorable(c)).flat_map(char::to_uppercase);
+    letters.flat_map(char::to_lowercase).nfc().collect()
 }
 
 #[cfg(test)]
@@ -54,6 +114,38 @@ mod tests {
         }
         assert!(excludes.hides(Path::new("build"), true) && excludes.hides_entry(Path::new("build"), true));
         assert!(!excludes.hides_entry(Path::new("build/a"), false), "its directory is not looked at");
+    }
+
+    #[test]
+    fn a_new_path_must_not_be_one_that_a_file_system_takes_for_an_excluded_one() {
+        let excludes = ["secret/", "*.Key", "/straße", "!open.key", "h\u{e9}", "[Z-a].x"];
+        let on_linux = Excludes::for_system(excludes, false).unwrap();
+        let elsewhere = Excludes::for_system(excludes, true).unwrap();
+        for path in [
+            "SECRET/a",
+            "x/Secret/a",
+            "se\u{200b}cret/a",
+            "secret./a",
+            "a.kEy",
+            "a.\u{212a}ey",
+            "STRASSE",
+            "h\u{e9}",
+            "he\u{301}",
+            "HE\u{301}",
+            "a.key. ",
+        ] {
+            let path = Path::new(path);
+            assert!(on_linux.may_hide(path, false) && elsewhere.hides(path, false), "{path:?}");
+            assert_eq!(on_linux.hides(path, false), path == Path::new("h\u{e9}"), "{path:?}");
+        }
+        for path in ["secret", "OPEN.KEY", "strase", "he", "x/straße", ""] {
+            assert!(!on_linux.may_hide(Path::new(path), false), "{path}");
+        }
+        assert!(elsewhere.hides_entry(Path::new("x/SECRET"), true));
+        assert!(!on_linux.hides_entry(Path::new("x/SECRET"), true));
+        let bytes = Path::new(OsStr::from_bytes(b"SECRET/\xff"));
+        assert!(on_linux.may_hide(bytes, false));
+        assert!(on_linux.may_hide(Path::new("a.x"), false), "what cannot be folded counts as it is");
     }
 
     #[test]

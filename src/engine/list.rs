@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::resolve::{self, ResolveError, ResolvedPath};
+use crate::engine::fs::spelling;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::lookups::{Lookups, TOGETHER};
 use crate::engine::name_table::NameTable;
@@ -155,8 +156,9 @@ impl<'s> DirEntry<'s> {
             }
         }
         let found = file(root, name.as_ref())?;
-        let is_hidden =
-            |place: &ResolvedPath| place.real.as_ref().is_some_and(|real| excludes.hides(real, false));
+        let is_hidden = |place: &ResolvedPath| {
+            place.real.as_ref().is_some_and(|real| spelling::hides(excludes, root, real, place, false))
+        };
         let found = found.filter(|(place, _)| !is_hidden(place));
         Ok(found.map(|(place, stat)| DirEntry { root, name, stat, linked: Some(place) }))
     }

@@ -204,10 +204,41 @@ fn is_portable(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-')
 }
 
-/// Whether a component of a path is `.git`, in any case: some file systems do not tell case apart. Such paths are never
-/// written (contract 12), because git runs programs that its folder names.
+/// Whether a component of a path is `.git`, or one that some file system takes for it, as git itself sees it: in any case, with characters
+/// that do not count, with dots and blanks at its end, by its short name, or as a stream of it. Such paths are never written
+/// (contract 12), because git runs programs that its folder names.
 pub(crate) fn is_git(component: &[u8]) -> bool {
-    component.eq_ignore_ascii_case(b".git")
+    let Ok(text) = str::from_utf8(component) else { return false };
+    let letters = text.chars().filter(|&c| !is_ignorable(c)).map(|c| c.to_ascii_lowercase());
+    [".git", "git~1"].iter().any(|name| {
+        let mut letters = letters.clone();
+        name.chars().all(|c| letters.next() == Some(c))
+            && letters.take_while(|&c| c != ':').all(|c| matches!(c, '.' | ' '))
+    })
+}
+
+/// Whether some file system does not count this character of a name (HFS+; ext4 and F2FS where they ignore case).
+pub(crate) fn is_ignorable(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fff8}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 /// Whether a path has such a component.
@@ -335,11 +366,23 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_of_git_is_known_in_any_case() {
+    fn the_folder_of_git_is_known_in_any_spelling() {
         for path in [".git", "a/.git/hooks", ".GIT/x"] {
             assert!(is_in_git(Path::new(path)), "{path}");
         }
-        for path in ["git", ".gitignore", "a.git", ".git2/x"] {
+        // As core.protectHFS and core.protectNTFS of git.
+        for path in [
+            ".g\u{200c}it",
+            "\u{feff}.Git",
+            ".git\u{200d}/x",
+            ".git.",
+            ".git . ",
+            "GIT~1/x",
+            ".git::$INDEX_ALLOCATION",
+        ] {
+            assert!(is_in_git(Path::new(path)), "{path:?}");
+        }
+        for path in ["git", ".gitignore", "a.git", ".git2/x", "git~2", ".git-x", ".gi\u{301}t", "\u{200b}"] {
             assert!(!is_in_git(Path::new(path)), "{path}");
         }
     }

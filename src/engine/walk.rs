@@ -15,6 +15,7 @@ pub use self::passed::{Passed, passed};
 pub(crate) use self::stats::{LateStats, Told};
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::resolve::{self, LastLink, ResolvedPath, file_type};
+use crate::engine::fs::spelling;
 use crate::engine::fs::temporary;
 use crate::engine::ignored::IgnoreRules;
 use crate::engine::lookups::Lookups;
@@ -220,7 +221,10 @@ impl<'w> Walk<'w> {
         let path = Path::new(OsStr::from_bytes(&self.path));
         let place = ResolvedPath::find_entry(&self.root, path, LastLink::Follow).ok()?;
         let is_folder = place.stat.as_ref().is_some_and(|stat| file_type(stat) == FileType::Directory);
-        let is_hidden = place.real.as_deref().is_some_and(|real| self.excludes.hides(real, is_folder));
+        let is_hidden = place
+            .real
+            .as_deref()
+            .is_some_and(|real| spelling::hides(self.excludes, &self.root, real, &place, is_folder));
         place.stat.filter(|_| !is_hidden)
     }
 

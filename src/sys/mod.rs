@@ -21,6 +21,8 @@ mod windows;
 use windows as system;
 
 #[cfg(not(target_os = "linux"))]
+mod no_acl;
+#[cfg(not(target_os = "linux"))]
 mod stat;
 
 pub(crate) use system::features::features;
@@ -45,13 +47,17 @@ pub(crate) enum Feature {
 
 /// Files and folders, by handles.
 pub(crate) mod fs {
+    #[cfg(target_os = "linux")]
+    pub(crate) use super::linux::acl::{access_acl, default_acl, is_access_acl, set_access_acl};
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) use super::no_acl::{access_acl, default_acl, is_access_acl, set_access_acl};
     #[cfg(unix)]
     pub(crate) use super::system::fs::{
         ONLY_PASS, Stat, ask, copy_range, copy_system_attributes, entry_facts, fdatasync, file_type, fstat,
         fsync, has_no_dirty_page, lstat, memory_file, mode, open_beneath, release_lease, stat, statat,
         take_lease,
     };
-    pub(crate) use super::system::mounts::{file_system_number, mount_of};
+    pub(crate) use super::system::mounts::{TELLS_OPTIONS, file_system_number, mount_of};
     #[cfg(unix)]
     pub(crate) use super::unix::locks::{lock_exclusive, try_lock_exclusive, unlock};
     #[cfg(unix)]
@@ -79,7 +85,7 @@ pub(crate) mod fs {
         pub(crate) kind: String,
         /// What is mounted.
         pub(crate) source: String,
-        /// The options of the mount and of the file system, comma-separated.
+        /// The options of the mount and of the file system, comma-separated, as far as the system tells them (`TELLS_OPTIONS`).
         pub(crate) options: String,
     }
 
@@ -119,6 +125,9 @@ pub(crate) mod fd {
 
 /// Names and paths of clients.
 pub(crate) mod path {
+    /// Whether the usual file systems of the system take names for the same that differ in case alone.
+    pub(crate) const FOLDS_NAMES: bool = !cfg!(target_os = "linux");
+
     #[cfg(unix)]
     pub(crate) use super::unix::names::{
         IGNORES_CASE, below, below_in_uri, in_uri, is_absolute, is_usable_name, root, told, usual,
@@ -258,12 +267,16 @@ pub(crate) mod process {
 /// What tests do to files, beside the layer.
 #[cfg(test)]
 pub(crate) mod testing {
+    #[cfg(target_os = "linux")]
+    pub(crate) use super::linux::acl::{remove_access_acl, set_default_acl};
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) use super::no_acl::{remove_access_acl, set_default_acl};
     #[cfg(windows)]
     pub(crate) use super::windows::testing::{
-        MetadataExt, PermissionsExt, UnixListener, chown, getxattr, removexattr, setxattr, symlink,
+        MetadataExt, PermissionsExt, UnixListener, chown, getxattr, setxattr, symlink,
     };
     #[cfg(unix)]
-    pub(crate) use rustix::fs::{getxattr, removexattr, setxattr};
+    pub(crate) use rustix::fs::{getxattr, setxattr};
     #[cfg(unix)]
     pub(crate) use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
     #[cfg(unix)]

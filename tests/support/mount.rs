@@ -37,6 +37,20 @@ impl Mount {
         Mount::run(folder.path(), &["-o", "loop", image.to_str().expect("a plain path")])
     }
 
+    /// A file system that ignores case, in a file beside the folder.
+    pub(crate) fn exfat(folder: &Folder) -> Option<Mount> {
+        let image = folder.outside("image");
+        std::fs::File::create(&image).and_then(|file| file.set_len(64 << 20)).expect("an image");
+        let made = Command::new("mkfs.exfat").arg(&image).output();
+        if !made.is_ok_and(|made| made.status.success()) {
+            println!("SKIPPED: no mkfs.exfat here");
+            return None;
+        }
+        let image = image.to_str().expect("a plain path");
+        // In user space: not every kernel has it.
+        Mount::run(folder.path(), &["-t", "exfat-fuse", "-o", "loop", image])
+    }
+
     /// An overlayfs whose files lie beside the folder.
     pub(crate) fn overlay(folder: &Folder) -> Option<Mount> {
         let layers = ["lower", "upper", "work"].map(|name| folder.outside(name));

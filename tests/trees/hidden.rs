@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{make, on_all, outcome, put, serve, tree};
-use crate::support::{Folder, Mcp, Stdio, direct_on_both_with, file_uri, on_both_with};
+use crate::support::{Folder, Mcp, Mount, Stdio, direct_on_both_with, file_uri, on_both_with};
 
 const EXCLUDES: [&str; 2] = ["--exclude=*.key", "--exclude=/private/"];
 
@@ -86,6 +86,78 @@ fn a_move_of_a_folder_neither_uncovers_nor_creates_an_excluded_path() {
     assert!(read.0 && !read.1.contains("secret\n"), "{read:?}");
     server.ok("move_file", json!({ "source": "c", "destination": "e" }));
     assert_eq!((folder.text("a/secret.txt"), folder.text("e/in/x")), ("secret\n".into(), "plain\n".into()));
+}
+
+#[test]
+fn where_the_file_system_ignores_case_no_other_spelling_leads_to_an_excluded_path() {
+    let folder = Folder::new();
+    let Some(_mount) = Mount::exfat(&folder) else { return };
+    make(&folder, "case");
+    assert!(folder.path().join("CASE").exists(), "it does not ignore case");
+    put(&folder, "secret/key.txt", "classified\n");
+    put(&folder, "open/Ärger.pem", "classified\n");
+    put(&folder, "open/a.txt", "a\n");
+    let flags = ["--exclude=secret/", "--exclude=*.pem", "--exclude=/never/"];
+    let server = serve(&folder, &flags);
+    let before = tree(folder.path());
+    for path in [
+        "SECRET",
+        "Secret/key.txt",
+        "secret/KEY.TXT",
+        "SECRET/new.txt",
+        "OPEN/ÄRGER.PEM",
+        "open/ärger.pem",
+        "open/NEW.Pem",
+        "NEVER",
+        "Never/x",
+        "open/Secret/x",
+    ] {
+        for (tool, arguments) in [
+            ("read_text_file", json!({ "path": path })),
+            ("get_file_info", json!({ "path": path })),
+            ("list_directory", json!({ "path": path })),
+            ("directory_tree", json!({ "path": path })),
+            ("write_file", json!({ "path": path, "content": "x" })),
+            ("edit_file", json!({ "path": path, "edits": [{ "oldText": "classified", "newText": "x" }] })),
+            ("move_file", json!({ "source": path, "destination": "open/moved" })),
+            ("move_file", json!({ "source": "open/a.txt", "destination": path })),
+            ("copy_file", json!({ "source": "open/a.txt", "destination": path })),
+            ("delete_file", json!({ "path": path, "recursive": true })),
+        ] {
+            let (is_error, text) = outcome(&server, tool, &arguments);
+            assert!(is_error && !text.contains("classified"), "{tool} {arguments}: {text}");
+        }
+    }
+    for path in ["NEVER", "Secret", "open/SECRET"] {
+        for (tool, arguments) in [
+            ("create_directory", json!({ "path": path })),
+            ("move_file", json!({ "source": "case", "destination": path })),
+        ] {
+            assert!(outcome(&server, tool, &arguments).0, "{tool} {arguments}");
+        }
+    }
+    assert!(tree(folder.path()) == before, "something was changed");
+    // What is not excluded is served as before.
+    assert_eq!(outcome(&server, "read_text_file", &json!({ "path": "open/a.txt" })), (false, "a\n".into()));
+    server.ok("edit_file", json!({ "path": "open/a.txt", "edits": [{ "oldText": "a", "newText": "b" }] }));
+    server.ok("create_directory", json!({ "path": "open/new" }));
+    assert_eq!(folder.text("open/a.txt"), "b\n");
+}
+
+#[test]
+fn where_case_counts_a_path_in_another_case_is_another_one_but_no_new_one() {
+    let folder = Folder::new();
+    put(&folder, "SECRET/a.txt", "open\n");
+    put(&folder, "secret/a.txt", "secret\n");
+    let server = serve(&folder, &["--exclude=secret/"]);
+    let read = |path: &str| outcome(&server, "read_text_file", &json!({ "path": path }));
+    assert_eq!(read("SECRET/a.txt"), (false, "open\n".into()));
+    assert!(read("secret/a.txt").0);
+    server
+        .ok("edit_file", json!({ "path": "SECRET/a.txt", "edits": [{ "oldText": "open", "newText": "x" }] }));
+    server.ok("write_file", json!({ "path": "SECRET/b.txt", "content": "b\n" }));
+    assert!(outcome(&server, "write_file", &json!({ "path": "Secret/new", "content": "x" })).0);
+    assert!(outcome(&server, "create_directory", &json!({ "path": "Secret" })).0);
 }
 
 fn repository(folder: &Folder) {

@@ -1,14 +1,8 @@
-//! POSIX ACLs (acl(5)), as the kernel stores them in an extended attribute.
+//! POSIX ACLs (acl(5)), as Linux stores them; other systems have none.
 //!
 //! A mode is an ACL of three entries, so both are handled alike. Pure: opens and changes no files.
 
 use crate::sys::fs::Mode;
-
-/// The extended attribute that holds a file's ACL.
-pub(crate) const ACCESS: &str = "system.posix_acl_access";
-
-/// The extended attribute of a folder that holds the ACL for new files in it.
-pub(crate) const DEFAULT: &str = "system.posix_acl_default";
 
 const VERSION: [u8; 4] = 2_u32.to_le_bytes();
 const NO_ID: u32 = u32::MAX;
@@ -38,7 +32,7 @@ impl Acl {
         Acl(vec![entry(OWNER, 6), entry(GROUP, 3), entry(OTHERS, 0)])
     }
 
-    /// Parses the value of the extended attribute. `None` if it is not a known form of ACL.
+    /// Parses what the system stores. `None` if it is not a known form of ACL.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Acl> {
         let (entries, rest) = bytes.strip_prefix(&VERSION)?.as_chunks::<8>();
         let entry = |&[tag0, tag1, low, high, ref id @ ..]: &[u8; 8]| AclEntry {
@@ -51,7 +45,7 @@ impl Acl {
         (is_whole && rest.is_empty()).then_some(acl)
     }
 
-    /// The value of the extended attribute.
+    /// What the system stores.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = VERSION.to_vec();
         for entry in &self.0 {

@@ -8,14 +8,13 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 
-use super::acl::{ACCESS, Acl, DEFAULT};
+use super::acl::Acl;
 use super::failpoint;
 use super::view::OpenFile;
 use crate::sys::buffer::spare_capacity;
 use crate::sys::fd::AsFd;
 use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::{Gid, Mode, OFlags, Stat, Uid, XattrFlags};
-use crate::sys::io::Errno;
+use crate::sys::fs::{Gid, Mode, Stat, Uid, XattrFlags, is_access_acl, set_access_acl};
 
 /// The mode that a program usually passes to open(2).
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
@@ -61,7 +60,7 @@ pub(crate) fn give_to_new_file(dir: impl AsFd, new: &File, mode: Mode) -> io::Re
     let Some(default) = default_acl(dir) else { return Ok(crate::sys::fs::fchmod(new, mode)?) };
     let acl = default.for_new_file(NEW_FILE);
     if !acl.is_mode() {
-        crate::sys::fs::fsetxattr(new, ACCESS, &acl.to_bytes(), XattrFlags::empty())?;
+        set_access_acl(new, &acl.to_bytes())?;
         failpoint::taken()?;
     }
     Ok(crate::sys::fs::fchmod(new, acl.mode())?)
@@ -69,11 +68,9 @@ pub(crate) fn give_to_new_file(dir: impl AsFd, new: &File, mode: Mode) -> io::Re
 
 /// The access ACL of a file, made from its mode if it has none. `None` if the system does not say.
 fn access_acl(old: &OpenFile) -> Option<Acl> {
-    // Reads the ACL by name: the list of all names may be too long to read, and a mode says less than an ACL.
-    let mut nothing = [0; 0];
-    match crate::sys::fs::fgetxattr(old.file(), ACCESS, &mut nothing) {
-        Ok(_) => acl_of(old.file(), ACCESS),
-        Err(Errno::NODATA | Errno::NOTSUP) => Some(Acl::of_mode(mode_of(old.stat()))),
+    match crate::sys::fs::access_acl(old.file()) {
+        Ok(Some(acl)) => Acl::parse(&acl),
+        Ok(None) => Some(Acl::of_mode(mode_of(old.stat()))),
         Err(_) => None,
     }
 }
@@ -82,7 +79,7 @@ fn access_acl(old: &OpenFile) -> Option<Acl> {
 fn drop_inherited(new: &File, old: &XattrNames, keeps_acl: bool) -> bool {
     let mut cleared = true;
     for name in XattrNames::of(new).iter() {
-        if name == ACCESS {
+        if is_access_acl(name) {
             // The old file's ACL replaces it later.
             cleared = keeps_acl || crate::sys::fs::fremovexattr(new, name).is_ok();
         } else if !old.have(name) {
@@ -109,7 +106,7 @@ fn copy_owner(from: &Stat, new: &File) -> io::Result<KeptIds> {
 }
 
 fn copy_xattrs(from: &File, to: &File, names: &XattrNames) {
-    for name in names.iter().filter(|name| *name != ACCESS) {
+    for name in names.iter().filter(|name| !is_access_acl(name)) {
         if let Some(value) = xattr(from, name) {
             let _ = crate::sys::fs::fsetxattr(to, name, &value, XattrFlags::empty());
         }
@@ -125,7 +122,7 @@ fn copy_rights(from: &Stat, acl: Option<Acl>, new: &File, kept: KeptIds, cleared
     let (mode, set) = match acl.map(narrow) {
         Some(acl) if acl.is_mode() => (acl.mode(), cleared),
         Some(acl) => {
-            let set = crate::sys::fs::fsetxattr(new, ACCESS, &acl.to_bytes(), XattrFlags::empty()).is_ok();
+            let set = set_access_acl(new, &acl.to_bytes()).is_ok();
             failpoint::taken()?;
             (acl.mode(), set)
         }
@@ -144,21 +141,7 @@ fn mode_of(stat: &Stat) -> Mode {
 }
 
 fn default_acl(dir: impl AsFd) -> Option<Acl> {
-    let mut value = Vec::with_capacity(LARGEST);
-    match crate::sys::fs::fgetxattr(&dir, DEFAULT, spare_capacity(&mut value)) {
-        Ok(_) => Acl::parse(&value),
-        // A handle opened with O_PATH.
-        Err(Errno::BADF) => {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let dir = crate::sys::fs::openat(&dir, ".", flags, Mode::empty()).ok()?;
-            acl_of(&File::from(dir), DEFAULT)
-        }
-        Err(_) => None,
-    }
-}
-
-fn acl_of(file: &File, name: &str) -> Option<Acl> {
-    xattr(file, OsStr::new(name)).and_then(|value| Acl::parse(&value))
+    crate::sys::fs::default_acl(dir).and_then(|acl| Acl::parse(&acl))
 }
 
 fn xattr(file: &File, name: &OsStr) -> Option<Vec<u8>> {
@@ -189,6 +172,8 @@ impl XattrNames {
 mod tests {
     #![allow(clippy::print_stdout)] // Tests print what they skip.
 
+    use crate::sys::fs::OFlags;
+    use crate::sys::io::Errno;
     use crate::sys::testing::{MetadataExt, PermissionsExt};
     use std::path::Path;
     use std::time::Duration;
@@ -210,8 +195,7 @@ mod tests {
     /// A folder whose default ACL gives rights to another user. Prints and returns `None` without ACLs.
     fn folder() -> Option<tempfile::TempDir> {
         let dir = tempfile::tempdir().unwrap();
-        let set =
-            crate::sys::testing::setxattr(dir.path(), DEFAULT, &open_to_a_friend(), XattrFlags::empty());
+        let set = crate::sys::testing::set_default_acl(dir.path(), &open_to_a_friend());
         if set == Err(Errno::NOTSUP) {
             println!("SKIPPED: no ACLs at {}", dir.path().display());
             return None;
@@ -223,7 +207,10 @@ mod tests {
     /// The mode and ACL of a file.
     fn rights(path: &Path) -> (u32, Option<Acl>) {
         let file = File::open(path).unwrap();
-        (path.metadata().unwrap().mode() & 0o777, acl_of(&file, ACCESS))
+        (
+            path.metadata().unwrap().mode() & 0o777,
+            crate::sys::fs::access_acl(&file).unwrap().and_then(|acl| Acl::parse(&acl)),
+        )
     }
 
     /// Appends a line to the file `a`. Calls `look` with the path of the temporary file, if there is one,
@@ -249,7 +236,7 @@ mod tests {
             let Some(dir) = folder() else { return };
             let path = dir.path().join("a");
             std::fs::write(&path, "old\n").unwrap();
-            crate::sys::testing::removexattr(&path, ACCESS).unwrap();
+            crate::sys::testing::remove_access_acl(&path).unwrap();
             std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
             let old = rights(&path);
             assert_eq!(old, (0o640, None));
@@ -296,6 +283,19 @@ mod tests {
         crate::sys::fs::fchmod(&new, Mode::RUSR | Mode::WUSR).unwrap();
         give_to_new_file(&handle, &new, Mode::RUSR).unwrap();
         assert_eq!(rights(&dir.path().join("new")), rights(&dir.path().join("by-open")));
+    }
+
+    #[test]
+    fn a_file_without_an_acl_keeps_its_mode_on_every_system() {
+        let dir = tempfile::tempdir().unwrap();
+        for mode in [0o644, 0o664, 0o640, 0o755, 0o600, 0o444] {
+            let (old, new) = (tempfile::tempfile_in(&dir).unwrap(), tempfile::tempfile_in(&dir).unwrap());
+            crate::sys::fs::fchmod(&old, Mode::from_raw_mode(mode)).unwrap();
+            assert_eq!(crate::sys::fs::access_acl(&old), Ok(None));
+            let stat = crate::sys::fs::fstat(&old).unwrap();
+            copy(&OpenFile::new(old, stat), &new).unwrap();
+            assert_eq!(mode_of(&crate::sys::fs::fstat(&new).unwrap()), mode_of(&stat), "{mode:o}");
+        }
     }
 
     #[test]

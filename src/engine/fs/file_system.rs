@@ -10,7 +10,7 @@
 //! Asks the system; writes nothing. [`probe`](super::probe) tries things out.
 
 use crate::sys::fd::AsFd;
-use crate::sys::fs::Mount;
+use crate::sys::fs::{Mount, TELLS_OPTIONS};
 
 /// How to wait for the end of a running write(2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,8 +184,15 @@ fn kind_of(mount: &Mount) -> String {
 
 /// Whom the locks of a mount keep out, with the options that it has.
 pub(crate) fn locks_of(mount: &Mount) -> LockScope {
+    locks_by(mount, TELLS_OPTIONS)
+}
+
+/// The same, where the system tells the options of a mount or does not.
+fn locks_by(mount: &Mount, tells_options: bool) -> LockScope {
     let has = |option: &str| mount.options.split(',').any(|given| given == option);
     match mount.kind.as_str() {
+        // It may have an option by which its locks hold on this machine only.
+        "nfs" | "nfs4" | "lustre" if !tells_options => LockScope::Unknown,
         "nfs" | "nfs4" if ["nolock", "local_lock=all", "local_lock=flock"].into_iter().any(has) => {
             LockScope::Unshared
         }
@@ -232,10 +239,15 @@ pub(crate) fn safety_of(dir: impl AsFd) -> Safety {
 
 /// The same for a mount.
 pub(crate) fn safety(mount: &Mount) -> Safety {
+    safety_by(mount, TELLS_OPTIONS)
+}
+
+/// The same, where the system tells the options of a mount or does not.
+fn safety_by(mount: &Mount, tells_options: bool) -> Safety {
     let Mount { kind, source, .. } = mount;
     let (name, row) = (format!("{kind} ({source})"), row_of(mount));
     let stale = stale_ms(mount);
-    match locks_of(mount) {
+    match locks_by(mount, tells_options) {
         LockScope::Unshared => Safety::Unsafe(format!(
             "locks on {name} hold on this machine only: if another machine changes the same file at the same time, one of \
              the two edits is lost"
@@ -244,12 +256,18 @@ pub(crate) fn safety(mount: &Mount) -> Safety {
             "it is not known whether locks on {name} keep out other machines, or the host of this one: have only one \
              machine write there"
         )),
-        _ if stale > 0 => Safety::Doubtful(format!(
-            "{kind} uses names and attributes for up to {} s without asking: an edit of another machine in that time can \
-             be overwritten, unless it is mounted with {}",
-            stale.div_ceil(1_000),
-            row.fresh_options
-        )),
+        _ if stale > 0 => {
+            // The options are those of Linux.
+            let unless = match tells_options {
+                true => format!(", unless it is mounted with {}", row.fresh_options),
+                false => String::new(),
+            };
+            Safety::Doubtful(format!(
+                "{kind} uses names and attributes for up to {} s without asking: an edit of another machine in that time \
+                 can be overwritten{unless}",
+                stale.div_ceil(1_000),
+            ))
+        }
         _ => Safety::Safe,
     }
 }
@@ -295,15 +313,32 @@ mod tests {
             ("lustre", "a@tcp:/x", "rw,flock", LockScope::Shared),
             ("lustre", "a@tcp:/x", "rw,localflock", LockScope::Unshared),
         ] {
-            assert_eq!(locks_of(&mount(kind, source, options)), expected, "{kind} {source} {options}");
+            assert_eq!(locks_by(&mount(kind, source, options), true), expected, "{kind} {source} {options}");
         }
     }
 
     #[test]
+    fn where_the_system_does_not_tell_options_nothing_is_known_of_locks_that_hang_on_them_and_none_is_advised()
+     {
+        for kind in ["nfs", "nfs4", "lustre"] {
+            let mount = mount(kind, "host:/x", "rw");
+            assert_eq!(locks_by(&mount, false), LockScope::Unknown, "{kind}");
+            let Safety::Doubtful(text) = safety_by(&mount, false) else { panic!("{kind}") };
+            assert!(text.contains("only one machine") && !text.contains("mounted with"), "{text}");
+        }
+        let Safety::Doubtful(text) = safety_by(&mount("fuse.juicefs", "x", "rw"), false) else {
+            panic!("juicefs")
+        };
+        assert!(text.contains("1 s without asking") && !text.contains("mounted with"), "{text}");
+        assert_eq!(locks_by(&mount("ceph", "mon:/", "rw"), false), LockScope::Shared);
+    }
+
+    #[test]
     fn a_mount_is_safe_doubtful_or_unsafe_and_says_what_to_do() {
-        assert_eq!(safety(&mount("xfs", "/dev/sda1", "rw")), Safety::Safe);
-        assert_eq!(safety(&mount("ceph", "mon:/", "rw")), Safety::Safe);
-        assert_eq!(safety(&mount("nfs4", "host:/x", "rw,lookupcache=none")), Safety::Safe);
+        let safety = |mount| safety_by(&mount, true);
+        assert_eq!(safety(mount("xfs", "/dev/sda1", "rw")), Safety::Safe);
+        assert_eq!(safety(mount("ceph", "mon:/", "rw")), Safety::Safe);
+        assert_eq!(safety(mount("nfs4", "host:/x", "rw,lookupcache=none")), Safety::Safe);
         for (kind, part) in [
             ("nfs4", "lookupcache=none"),
             ("fuse.juicefs", "1 s without asking"),
@@ -311,10 +346,10 @@ mod tests {
             ("fuse.glusterfs", "stat-prefetch off"),
             ("virtiofs", "only one machine"),
         ] {
-            let Safety::Doubtful(text) = safety(&mount(kind, "x", "rw")) else { panic!("{kind}") };
+            let Safety::Doubtful(text) = safety(mount(kind, "x", "rw")) else { panic!("{kind}") };
             assert!(text.contains(part), "{text}");
         }
-        let Safety::Unsafe(text) = safety(&mount("fuse.sshfs", "me@host:", "rw")) else { panic!("sshfs") };
+        let Safety::Unsafe(text) = safety(mount("fuse.sshfs", "me@host:", "rw")) else { panic!("sshfs") };
         assert!(text.contains("fuse.sshfs (me@host:)") && text.contains("lost"), "{text}");
     }
 

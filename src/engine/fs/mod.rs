@@ -21,6 +21,7 @@ pub(super) mod remove;
 pub(super) mod rename;
 pub(super) mod resolve;
 pub(super) mod root;
+pub(super) mod spelling;
 pub(super) mod temporary;
 pub(super) mod version;
 pub(super) mod view;

@@ -122,7 +122,8 @@ pub(crate) fn check_nothing_excluded(
     visit(folder, control, |here, name, path| {
         let Some(level) = Level::enter(here, name)? else { return Ok(None) };
         let hides = |(name, is_folder): &(OsString, bool)| {
-            [from, to].iter().any(|base| excludes.hides(&base.join(path).join(name), *is_folder))
+            let at = |base: &Path| base.join(path).join(name);
+            excludes.hides(&at(from), *is_folder) || excludes.may_hide(&at(to), *is_folder)
         };
         if level.names.iter().any(hides) { Err(Refused::Protected) } else { Ok(Some(level)) }
     })

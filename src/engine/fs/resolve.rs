@@ -34,7 +34,8 @@ const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 /// Flags for a directory that is only passed through.
-const PASS: OFlags = ONLY_PASS.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+pub(super) const PASS: OFlags =
+    ONLY_PASS.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// The directory entry of a path, after all links are resolved.
 #[derive(Debug, Clone)]
@@ -206,7 +207,7 @@ pub(crate) fn file_type(stat: &Stat) -> FileType {
     crate::sys::fs::file_type(stat.st_mode)
 }
 
-fn stat_entry(dir: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
+pub(super) fn stat_entry(dir: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
     crate::sys::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 

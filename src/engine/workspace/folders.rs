@@ -11,6 +11,7 @@ use crate::engine::exclude::Excludes;
 use crate::engine::fs::file_system::{self, FileSystem};
 use crate::engine::fs::resolve::{LastLink, ResolveError, ResolvedPath, file_type};
 use crate::engine::fs::root::{Folder, Root};
+use crate::engine::fs::spelling;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::path::{FilePath, FolderPaths, is_in_git};
 use crate::engine::{Error, Result};
@@ -238,7 +239,7 @@ impl Folders {
         let mut found = found.map_err(|refusal| {
             // The error must not tell what an excluded path leads to.
             let text = Path::new(path.as_str());
-            match self.excludes.hides(text, true) || self.excludes.hides(text, false) {
+            match self.excludes.may_hide(text, true) || self.excludes.may_hide(text, false) {
                 true => Obstacle::Absent(Error::NotFound {
                     name: path.sent().into(),
                     similar: Vec::new(),
@@ -250,10 +251,39 @@ impl Folders {
         let is_directory = found.is_directory();
         let hides = |path: &Path| self.excludes.hides(path, is_directory);
         found.excluded = hides(Path::new(path.as_str())) || hides(found.real_path(path));
+        if !found.excluded && !self.excludes.is_empty() {
+            found.excluded = self.hides_by_another_name(path, &mut found);
+        }
         if found.excluded {
             found.place.stat = None;
         }
         Ok(found)
+    }
+
+    /// Whether `path` is another name of what is excluded. Gives `found` the path that folders list.
+    fn hides_by_another_name(&self, path: &FilePath, found: &mut Found) -> bool {
+        let (text, is_directory) = (Path::new(path.as_str()), found.is_directory());
+        let real = found.real_path(path);
+        let Some(listed) = spelling::listed(found.folder.handle(), real, &found.place) else { return true };
+        // The names of links on the way are not among the listed ones.
+        let goes_through_links = found.place.real.is_some();
+        if listed != real {
+            found.place.real = Some(listed);
+        }
+        self.excludes.hides(found.real_path(path), is_directory)
+            || !found.exists() && self.hides_new(path, found, false)
+            || goes_through_links && self.excludes.may_hide(text, is_directory)
+    }
+
+    /// Whether an entry at the place of `found`, where none is, would be excluded, or found by the name of what is.
+    pub(super) fn hides_new(&self, path: &FilePath, found: &Found, is_directory: bool) -> bool {
+        let real = found.real_path(path);
+        if self.excludes.hides(real, is_directory) {
+            return true;
+        }
+        // The folder is none of those, whatever it is called: only the new names count.
+        let folder = real.ancestors().nth(1 + found.place.missing.len()).unwrap_or(Path::new(""));
+        self.excludes.may_hide(real, is_directory) && !self.excludes.may_hide(folder, true)
     }
 
     fn resolve(&self, folder: &Folder, path: &FilePath, want: Want) -> Result<ResolvedPath, ResolveError> {

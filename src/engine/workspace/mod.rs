@@ -341,7 +341,9 @@ impl Workspace {
         let place = &found.place;
         let hides = |name: &str| {
             let sibling = found.real_path(path).with_file_name(name);
-            self.folders.excludes().hides(&sibling, false)
+            // Which of the two it is was not asked.
+            let excludes = self.folders.excludes();
+            excludes.hides(&sibling, false) || excludes.hides(&sibling, true)
         };
         if !place.missing.is_empty() {
             return Vec::new();

@@ -208,7 +208,7 @@ impl Workspace {
         if excludes.is_empty() || !from.is_directory() {
             return Ok(());
         }
-        let hides = excludes.hides(to.real_path(target), true);
+        let hides = self.folders.hides_new(target, to, true);
         let folder =
             from.place.open_folder().map_err(|refusal| super::folders::refused(source.sent(), refusal))?;
         let (base, new_base) = (from.real_path(source), to.real_path(target));

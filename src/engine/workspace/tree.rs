@@ -102,7 +102,7 @@ impl Workspace {
                 return Err(Error::Exists { name: path.sent().into() });
             }
             found.check_writable(path)?;
-            if self.folders.excludes().hides(found.real_path(path), true) {
+            if self.folders.hides_new(path, &found, true) {
                 return Err(Error::PermissionDenied { name: path.sent().into() });
             }
             let Found { place, .. } = &found;

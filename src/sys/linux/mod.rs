@@ -1,5 +1,6 @@
 //! Linux. The other systems give their types the form that they have here.
 
+pub(super) mod acl;
 pub(super) mod features;
 pub(super) mod fs;
 pub(super) mod memory;

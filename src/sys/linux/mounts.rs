@@ -7,6 +7,9 @@ use rustix::fs::{AtFlags, StatxFlags};
 
 use crate::sys::fs::Mount;
 
+/// Whether a mount tells all its options, and has those of mount(8) on Linux.
+pub(crate) const TELLS_OPTIONS: bool = true;
+
 /// The number of a file system's type in statfs(2); 0 if it is not known.
 pub(crate) fn file_system_number(file: impl AsFd) -> u32 {
     rustix::fs::fstatfs(file).map_or(0, |statfs| statfs.f_type as u32)

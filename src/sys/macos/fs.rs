@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::path::Arg;
 
+pub(crate) use super::rights::copy_system_attributes;
 use crate::sys::fs::{EntryFacts, milliseconds};
 pub(crate) use crate::sys::stat::Stat;
 
@@ -34,11 +35,6 @@ pub(crate) fn read_if_cached(_: &File, _: &mut [u8], _: u64) -> Option<usize> {
 /// The system copies no ranges: the caller copies them.
 pub(crate) fn copy_range(_: &File, _: Range<usize>, _: &File) -> io::Result<usize> {
     Ok(0)
-}
-
-/// Copies what the calls for owners, modes and extended attributes do not reach: there is nothing else here.
-pub(crate) fn copy_system_attributes(_: &File, _: &File) -> io::Result<()> {
-    Ok(())
 }
 
 /// An empty file without a name; on the disk, because there are none in memory. Nobody else can open it meanwhile.

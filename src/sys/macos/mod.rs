@@ -5,3 +5,4 @@ pub(super) mod fs;
 pub(super) mod memory;
 pub(super) mod mounts;
 pub(super) mod process;
+pub(super) mod rights;

@@ -5,6 +5,9 @@ use std::os::fd::AsFd;
 
 use crate::sys::fs::Mount;
 
+/// Whether a mount tells all its options, and has those of mount(8) on Linux. Here it tells only whether it may be written.
+pub(crate) const TELLS_OPTIONS: bool = false;
+
 /// Types have no fixed numbers here.
 pub(crate) fn file_system_number(_: impl AsFd) -> u32 {
     0

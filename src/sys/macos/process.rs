@@ -29,6 +29,16 @@ pub(super) fn read_parameter(name: &CStr, value: &mut [u8]) -> io::Result<usize>
     if done == 0 { Ok(len) } else { Err(io::Error::last_os_error()) }
 }
 
+/// How many files and sockets one process may have open at once, whatever its limit says: setrlimit(2) refuses more.
+pub(crate) fn most_open_files() -> u64 {
+    /// OPEN_MAX of sys/syslimits.h, which is always accepted.
+    const ACCEPTED: u64 = 10_240;
+    let mut bytes = [0; 4];
+    let read = read_parameter(c"kern.maxfilesperproc", &mut bytes);
+    let most = read.ok().filter(|len| *len == bytes.len()).map(|_| i32::from_ne_bytes(bytes));
+    most.and_then(|most| u64::try_from(most).ok()).unwrap_or(ACCEPTED)
+}
+
 /// The identity of this run of the system: 36 characters, which are others after a restart.
 pub(crate) fn boot_id() -> io::Result<String> {
     // With the NUL at its end.

@@ -6,6 +6,8 @@ use std::time::Duration;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::sys::system::process::most_open_files;
+
 /// Commands of clients can run here (the tool `exec`).
 pub(crate) const RUNS_COMMANDS: bool = true;
 
@@ -17,12 +19,24 @@ pub(crate) fn open_file_limit() -> u64 {
 /// Raises that limit as far as the system lets this process. Returns the limit from now on.
 pub(crate) fn raise_open_file_limit() -> u64 {
     let mut limit = getrlimit(Resource::Nofile);
-    if limit.current != limit.maximum {
-        limit.current = limit.maximum;
+    let wanted = raised(limit.maximum, most_open_files());
+    if is_more(wanted, limit.current) {
+        limit.current = wanted;
         // If the system refuses, the limit stays.
         let _ = setrlimit(Resource::Nofile, limit);
     }
     open_file_limit()
+}
+
+/// The highest limit that the system accepts below `maximum`. `None` is no limit.
+fn raised(maximum: Option<u64>, most: u64) -> Option<u64> {
+    let wanted = maximum.unwrap_or(u64::MAX).min(most);
+    (wanted != u64::MAX).then_some(wanted)
+}
+
+/// Whether the first limit allows more than the second one.
+fn is_more(wanted: Option<u64>, current: Option<u64>) -> bool {
+    current.is_some_and(|current| wanted.is_none_or(|wanted| current < wanted))
 }
 
 /// CPU time of all threads since the start of the process.
@@ -40,4 +54,18 @@ pub(crate) fn thread_cpu_time() -> Duration {
 pub(crate) fn exit_at_once(code: i32) -> ! {
     // SAFETY: the call ends the process without running any more of its code.
     unsafe { libc::_exit(code) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_raised_to_what_the_system_accepts_and_never_lowered() {
+        assert_eq!(raised(None, 61_440), Some(61_440), "no limit, which macOS refuses");
+        assert_eq!(raised(Some(4_096), 61_440), Some(4_096));
+        assert_eq!((raised(Some(4_096), u64::MAX), raised(None, u64::MAX)), (Some(4_096), None));
+        assert!(is_more(Some(2), Some(1)) && is_more(None, Some(1)));
+        assert!(!is_more(Some(1), Some(1)) && !is_more(Some(1), Some(2)) && !is_more(Some(1), None));
+    }
 }

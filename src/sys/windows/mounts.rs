@@ -14,6 +14,9 @@ use super::fd::{AsFd, BorrowedFd};
 use super::io::checked;
 use crate::sys::fs::Mount;
 
+/// Whether a mount tells all its options, and has those of mount(8) on Linux. Here it tells only whether it may be written.
+pub(crate) const TELLS_OPTIONS: bool = false;
+
 /// The most units that a name of a file system or a volume has, with the zero behind it.
 const NAME: usize = 261;
 

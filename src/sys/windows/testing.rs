@@ -80,7 +80,3 @@ pub(crate) fn setxattr(_: impl AsRef<Path>, _: &str, _: &[u8], _: XattrFlags) ->
 pub(crate) fn getxattr(_: impl AsRef<Path>, _: impl AsRef<OsStr>, _: impl Sized) -> Result<usize> {
     Err(Errno::NOTSUP)
 }
-
-pub(crate) fn removexattr(_: impl AsRef<Path>, _: impl AsRef<OsStr>) -> Result<()> {
-    Err(Errno::NOTSUP)
-}
