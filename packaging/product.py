@@ -25,7 +25,8 @@ REPOSITORY = CARGO["repository"]
 # Where the files of a release are.
 RELEASE = f"{REPOSITORY}/releases/download/v{VERSION}"
 
-# A platform that packages are made for: the names that cargo, npm, PyPI, Debian and OCI have for it, and GitHub's runner.
+# A platform that packages are made for: the names that cargo, npm, PyPI, Debian and OCI have for it, and GitHub's runner that builds it; another
+# one if it does not run there.
 # A platform without a name for PyPI, Debian or OCI has no such package.
 PLATFORMS = {
     "linux-x64": {"target": "x86_64-unknown-linux-gnu", "os": "linux", "cpu": "x64", "wheel": "manylinux_2_17_x86_64.musllinux_1_1_x86_64",
@@ -36,7 +37,8 @@ PLATFORMS = {
     "darwin-arm64": {"target": "aarch64-apple-darwin", "os": "darwin", "cpu": "arm64", "wheel": "macosx_11_0_arm64", "runner": "macos-15"},
     "darwin-x64": {"target": "x86_64-apple-darwin", "os": "darwin", "cpu": "x64", "wheel": "macosx_11_0_x86_64", "runner": "macos-15-intel"},
     # Linux builds it, with mingw.
-    "win32-x64": {"target": "x86_64-pc-windows-gnu", "os": "win32", "cpu": "x64", "wheel": "win_amd64", "runner": "ubuntu-24.04"},
+    "win32-x64": {"target": "x86_64-pc-windows-gnu", "os": "win32", "cpu": "x64", "wheel": "win_amd64", "runner": "ubuntu-24.04",
+                  "tried_on": "windows-2025"},
 }
 
 
@@ -136,7 +138,7 @@ def tell(path):
 
 def matrix():
     """The matrix of the release workflow."""
-    return {"include": [{"platform": name, "target": row["target"], "runner": row["runner"]} for name, row in PLATFORMS.items()]}
+    return {"include": [{"platform": name, "target": row["target"], "runner": row["runner"], "tried_on": row.get("tried_on", row["runner"])} for name, row in PLATFORMS.items()]}
 
 
 if __name__ == "__main__":

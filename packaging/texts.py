@@ -13,6 +13,7 @@ FLAG_IN = {
     f"{NAME}.bash": lambda flag: f" {flag}",
     f"_{NAME}": lambda flag: rf"'\*?{flag}",
     f"{NAME}.fish": lambda flag: f"-l {flag.removeprefix('--')}",
+    f"_{NAME}.ps1": lambda flag: f"'{flag}'",
 }
 
 # Flags whose value is the path of a folder or of a file, and how completions of bash and zsh say so.

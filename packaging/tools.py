@@ -1,5 +1,5 @@
-"""The programs from npm and PyPI that make, check and try packages, pinned with all that they depend on. Each is installed once, below target/.
-No install script of a package is run.
+"""The programs from npm and PyPI that make, check and try packages, pinned with all that they depend on, by version and hash. Each is installed
+once, below target/. No install script of a package is run.
 """
 
 import filecmp
@@ -48,14 +48,14 @@ def bundler():
     return [os.path.join(node_tools(), ".bin", "mcpb")]
 
 
-def python(program):
-    """The path of a program from PyPI: wheel, uv, uvx, check-jsonschema."""
-    folder = os.path.join(target_folder(), "packages-tools", "python")
-    pinned, mark = os.path.join(HERE, "pinned", "python.txt"), os.path.join(folder, "installed.txt")
+def python(program, names="python"):
+    """The path of a program from PyPI: wheel, uv, uvx, check-jsonschema; or of one that `pinned/<names>.txt` names."""
+    folder = os.path.join(target_folder(), "packages-tools", names)
+    pinned, mark = os.path.join(HERE, "pinned", f"{names}.txt"), os.path.join(folder, "installed.txt")
     if not (os.path.exists(mark) and filecmp.cmp(pinned, mark, shallow=False)):
         shutil.rmtree(folder, ignore_errors=True)
         environment(folder)
-        run(os.path.join(folder, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--requirement", pinned)
+        run(os.path.join(folder, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "--requirement", pinned)
         shutil.copy(pinned, mark)
     return os.path.join(folder, "bin", program)
 

@@ -26,10 +26,13 @@ if (typeof process.execve === "function" && !isWindows) {
 // Loaded only here: they cost 2 ms.
 const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
-const child = spawn(binary, args, { stdio: "inherit", env });
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-  process.on(signal, () => child.kill(signal));
+// On Windows the console tells the server itself of Ctrl-C, and kill() would end it at once: this program only waits for its end.
+// Before the start, so that no signal in between ends this program alone.
+const pass = isWindows ? () => {} : (signal) => child.kill(signal);
+for (const signal of isWindows ? ["SIGINT", "SIGBREAK", "SIGHUP"] : ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.on(signal, pass);
 }
+const child = spawn(binary, args, { stdio: "inherit", env });
 child.on("error", (error) => {
   console.error(`file-editor: ${error.message}`);
   process.exit(1);

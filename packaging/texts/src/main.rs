@@ -12,7 +12,7 @@ fn main() -> ExitCode {
         eprintln!("usage: file-editor-texts <folder>");
         return ExitCode::from(2);
     };
-    let shells = [Shell::Bash, Shell::Zsh, Shell::Fish];
+    let shells = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell];
     let completions = shells
         .into_iter()
         .try_for_each(|shell| generate_to(shell, &mut Config::command(), "file-editor", &folder).map(drop));
