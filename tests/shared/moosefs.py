@@ -73,13 +73,16 @@ class Moosefs:
         run("ip", "-n", NAMESPACE, "link", "set", "lo", "up")
         run("ip", "-n", NAMESPACE, "addr", "add", f"{ADDRESS}/32", "dev", "lo")
         self.start_master()
-        self.inside("mfschunkserver", "-c", str(self.base / "chunks.cfg"), "start")
+        self.start_chunkserver()
         for mount in self.mounts:
             self.mount(mount)
 
     def start_master(self):
         # -a: also after a kill, from the changes that it has logged.
         self.inside("mfsmaster", "-a", "-c", str(self.base / "master.cfg"), "start")
+
+    def start_chunkserver(self):
+        self.inside("mfschunkserver", "-c", str(self.base / "chunks.cfg"), "start")
 
     def mount(self, mount):
         end = time.monotonic() + 30

@@ -47,13 +47,17 @@ class Setting:
         (self.folders[0] / name).write_text(text)
 
 
+# What an edit is answered that may have been made.
+IN_DOUBT = ["may have been made", "not known whether", "change is in place"]
+
+
 class Work:
     """Threads that edit files on all servers, and read each acknowledged edit back on another server."""
 
     def __init__(self, setting, prefix, reads_back=True):
         self.setting, self.prefix, self.reads_back = setting, prefix, reads_back
         self.ending, self.lock = threading.Event(), threading.Lock()
-        self.acknowledged, self.failures, self.stale, self.late = [], [], [], []
+        self.acknowledged, self.refused, self.failures, self.stale, self.late = [], [], [], [], []
         self.answered = [0] * len(setting.servers)
         for number in range(FILES):
             setting.write(f"{prefix}{number}", "END\n")
@@ -64,14 +68,16 @@ class Work:
             thread.start()
         return self
 
-    def timed(self, where, call):
-        """The result of a call, or None if it failed. Notes calls that ended too late."""
+    def timed(self, where, call, mark=None):
+        """The result of a call, or None if it failed. Notes calls that ended too late, and edits that surely were not made."""
         since = time.monotonic()
         try:
             return call()
         except Failed as failure:
             with self.lock:
                 self.failures.append(str(failure))
+                if str(failure).startswith("Error: ") and not any(doubt in str(failure) for doubt in IN_DOUBT):
+                    self.refused.append(mark)
             return None
         finally:
             took = time.monotonic() - since
@@ -86,7 +92,7 @@ class Work:
             turn += 1
             name, mark = f"{self.prefix}{turn % FILES}", f"<{number}-{turn}>"
             edit = {"path": name, "edits": [{"oldText": "END\n", "newText": f"{mark}\nEND\n"}]}
-            if self.timed(f"server {place}", lambda: clients[place].call("edit_file", diff=False, **edit)) is None:
+            if self.timed(f"server {place}", lambda: clients[place].call("edit_file", diff=False, **edit), mark) is None:
                 time.sleep(0.05)
                 continue
             with self.lock:
@@ -123,6 +129,7 @@ class Work:
             marks = re.findall(r"<\d+-\d+>", text)
             lost = set(self.acknowledged) - set(marks)
             missed += [f"lost: {mark}" for mark in sorted(lost)]
+            missed += [f"made, and told as failed: {mark}" for mark in self.refused if mark in marks]
             missed += [f"made twice: {mark}" for mark in sorted(set(marks)) if marks.count(mark) > 1]
         if not may_fail:
             missed += [f"failed: {failure}" for failure in self.failures]
@@ -285,6 +292,12 @@ def kill_master(setting):
     setting.system.start_master()
 
 
+def kill_chunkserver(setting):
+    setting.system.kill("mfschunkserver")
+    time.sleep(2)
+    setting.system.start_chunkserver()
+
+
 def remount(setting):
     """The client of the second mount dies; some time later the operator removes its session, for its locks, and mounts again."""
     mount = setting.system.mounts[1]
@@ -443,5 +456,6 @@ ALL = [*WITHOUT_FAULTS,
        with_fault("chunkserver_frozen", freeze("mfschunkserver")),
        with_fault("master_frozen", freeze("mfsmaster")),
        with_fault("client_frozen", freeze("mfsmount", "/b")),
+       with_fault("chunkserver_killed", kill_chunkserver),
        with_fault("master_killed", kill_master),
        with_fault("client_killed_and_remounted", remount)]

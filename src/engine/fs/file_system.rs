@@ -107,11 +107,10 @@ static TABLE: [Row; 33] = [
     local(&["exfat"], 0, WriteBarrier::None, false).time_unit(10_000_000),
     local(&["ntfs", "ntfs3", "fuseblk", "fuse.ntfs-3g"], 0, WriteBarrier::None, false).time_unit(100),
     local(&["hfs", "hfsplus"], 0, WriteBarrier::None, false).time_unit(SECOND),
-    local(
-        &["fuse.gocryptfs", "fuse.encfs", "fuse.mergerfs", "fuse.fuse-overlayfs", "fuse.unionfs"],
-        0,
-        WriteBarrier::None,
-        false,
+    // On top of another file system, which may be that of another machine.
+    remote(
+        &["fuse.gocryptfs", "fuse.encfs", "fuse.mergerfs", "fuse.fuse-overlayfs", "fuse.unionfs", "ecryptfs"],
+        LockScope::Unknown,
     ),
     // Locks of NFS 4 and of lockd hold for all clients; flock(2) is a lock of the whole file there.
     remote(&["nfs", "nfs4"], LockScope::Shared).stale(30_000, "lookupcache=none,actimeo=0"),
@@ -134,7 +133,7 @@ static TABLE: [Row; 33] = [
     remote(&["9p"], LockScope::Unknown),
     remote(&["virtiofs"], LockScope::Unknown),
     remote(&["vboxsf", "fuse.vmhgfs-fuse", "prl_fs", "fakeowner"], LockScope::Unknown),
-    remote(&["afs", "coda", "orangefs", "afpfs"], LockScope::Unknown),
+    remote(&["afs", "coda", "orangefs", "pvfs2", "afpfs"], LockScope::Unknown),
     remote(&["fuse.sshfs"], LockScope::Unshared).stale(20_000, "dir_cache=no").time_unit(SECOND),
     remote(&["fuse.rclone"], LockScope::Unshared),
     remote(&["fuse.s3fs", "fuse.goofys", "fuse.mountpoint-s3"], LockScope::Unshared),
@@ -197,6 +196,7 @@ fn locks_by(mount: &Mount, tells_options: bool) -> LockScope {
             LockScope::Unshared
         }
         "cifs" | "smb3" if has("nobrl") => LockScope::Unshared,
+        "gfs2" | "ocfs2" if has("localflocks") => LockScope::Unshared,
         "lustre" if has("flock") => LockScope::Shared,
         "lustre" if has("localflock") => LockScope::Unshared,
         _ => row_of(mount).locks,
@@ -207,7 +207,12 @@ fn locks_by(mount: &Mount, tells_options: bool) -> LockScope {
 pub(crate) fn stale_ms(mount: &Mount) -> u32 {
     let has = |option: &str| mount.options.split(',').any(|given| given == option);
     match mount.kind.as_str() {
-        "nfs" | "nfs4" if has("noac") || has("lookupcache=none") => 0,
+        // The list of mounts tells actimeo as its four parts.
+        "nfs" | "nfs4"
+            if has("lookupcache=none") && (has("noac") || has("actimeo=0") || has("acregmin=0")) =>
+        {
+            0
+        }
         "cifs" | "smb3" if has("actimeo=0") => 0,
         _ => row_of(mount).stale_ms,
     }
@@ -310,6 +315,9 @@ mod tests {
             ("nfs4", "host:/x", "rw,vers=4.2,local_lock=none", LockScope::Shared),
             ("nfs", "host:/x", "rw,vers=3,nolock,local_lock=all", LockScope::Unshared),
             ("cifs", "//host/x", "rw,nobrl", LockScope::Unshared),
+            ("ocfs2", "/dev/sdb", "rw,heartbeat=local", LockScope::Shared),
+            ("ocfs2", "/dev/sdb", "rw,localflocks", LockScope::Unshared),
+            ("fuse.gocryptfs", "/crypt", "rw", LockScope::Unknown),
             ("lustre", "a@tcp:/x", "rw,flock", LockScope::Shared),
             ("lustre", "a@tcp:/x", "rw,localflock", LockScope::Unshared),
         ] {
@@ -338,7 +346,13 @@ mod tests {
         let safety = |mount| safety_by(&mount, true);
         assert_eq!(safety(mount("xfs", "/dev/sda1", "rw")), Safety::Safe);
         assert_eq!(safety(mount("ceph", "mon:/", "rw")), Safety::Safe);
-        assert_eq!(safety(mount("nfs4", "host:/x", "rw,lookupcache=none")), Safety::Safe);
+        for fresh in ["lookupcache=none,noac", "lookupcache=none,acregmin=0,acregmax=0,acdirmin=0,acdirmax=0"]
+        {
+            assert_eq!(safety(mount("nfs4", "host:/x", fresh)), Safety::Safe);
+        }
+        for stale in ["noac", "lookupcache=none"] {
+            assert!(matches!(safety(mount("nfs4", "host:/x", stale)), Safety::Doubtful(_)), "{stale}");
+        }
         for (kind, part) in [
             ("nfs4", "lookupcache=none"),
             ("fuse.juicefs", "1 s without asking"),
