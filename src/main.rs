@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         Err(Stop::Entry(entry)) => {
             cli::print(&entry.text);
             cli::say_wrong(entry.place);
-            entry.remark.into_iter().for_each(cli::say_wrong);
+            entry.remarks.iter().for_each(|remark| cli::say_wrong(remark));
             ExitCode::SUCCESS
         }
         Err(Stop::Wrong(line)) => {

@@ -39,8 +39,8 @@ pub struct ClientEntry {
     pub text: String,
     /// Where it goes, in one line.
     pub place: &'static str,
-    /// What the user should know about it, in one line.
-    pub remark: Option<&'static str>,
+    /// What the user should know about it, one line each.
+    pub remarks: Vec<String>,
 }
 
 /// The entry that starts this program with the arguments in `matches`, over stdio. `adds_stdio`: they do not say so.
@@ -67,7 +67,7 @@ pub(super) fn entry(
     Ok(ClientEntry {
         text: text(client, &words[0], &words[1..]),
         place: place(client),
-        remark: starter.remark(),
+        remarks: starter.remark().map(str::to_owned).into_iter().collect(),
     })
 }
 

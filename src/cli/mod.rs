@@ -211,7 +211,10 @@ impl Config {
             // What no start would accept is not printed either.
             config.excludes()?;
             config.offered(1)?;
-            return Err(Stop::Entry(client_entry::entry(client, &command, &matches, adds_stdio)?));
+            let mut entry = client_entry::entry(client, &command, &matches, adds_stdio)?;
+            let missing = config.folders().into_iter().filter(|folder| !folder.is_dir());
+            entry.remarks.extend(missing.map(|path| format!("there is no folder {} yet", path.display())));
+            return Err(Stop::Entry(entry));
         }
         Ok(config)
     }

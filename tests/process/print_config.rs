@@ -94,6 +94,23 @@ fn the_entry_starts_what_the_npm_wrapper_names() {
 }
 
 #[test]
+fn a_folder_that_is_not_there_gets_an_entry_and_a_line_that_says_so() {
+    let folder = Folder::new();
+    let missing = folder.path().join("no such folder");
+    std::fs::write(folder.path().join("a.txt"), "").expect("a file");
+    for wrong in [&missing, &folder.path().join("a.txt")] {
+        let mut print = bare_command();
+        print.arg("--print-config=zed").arg(folder.path()).arg(wrong);
+        let Ended { code, stdout, stderr } = run_command_to_end(print);
+        let entry = &settings("zed", &stdout)["context_servers"]["file-editor"];
+        assert_eq!((code, &entry["args"]), (Some(0), &json!([named(folder.path()), named(wrong)])));
+        let lines: Vec<_> = stderr.lines().collect();
+        assert!(lines.len() == 2 && lines[1].contains("there is no folder"), "{stderr}");
+        assert!(lines[1].contains(wrong.file_name().and_then(|name| name.to_str()).expect("a name")));
+    }
+}
+
+#[test]
 fn what_no_server_would_start_with_is_refused_in_one_line() {
     let folder = Folder::new();
     let dir = format!("--dir={}", folder.path().display());
