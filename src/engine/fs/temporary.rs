@@ -420,8 +420,9 @@ mod tests {
             cleared.clear_once(&folder.1, &mounts);
             assert_eq!(folder.names(), [nth('1')], "one look is enough");
         }
-        let not_a_folder = tempfile::tempfile().unwrap();
-        remove(&not_a_folder, OsStr::new("left"));
+        let other = folder();
+        std::fs::create_dir(other.0.path().join("no-file")).unwrap();
+        remove(&other.1, OsStr::new("no-file"));
         for folder in &folders {
             cleared.clear_once(&folder.1, &mounts);
             assert!(folder.names().is_empty(), "a file was left since");
