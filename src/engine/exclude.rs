@@ -2,7 +2,6 @@
 //!
 //! Knows no file system: the caller says whether a path is a directory.
 
-use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -55,17 +54,13 @@ impl Excludes {
 
     /// Whether `path`, below a served folder, or a directory that it is in, is excluded. The path has the names that folders list.
     pub fn hides(&self, path: &Path, is_directory: bool) -> bool {
-        let Some(patterns) = &self.0 else { return false };
-        hides_within(&patterns.exact, path, is_directory)
-            || patterns.folds && hides_within(&patterns.folded, &folded(path), is_directory)
+        self.0.as_ref().is_some_and(|patterns| patterns.hide(path, is_directory, patterns.folds))
     }
 
     /// The same for a path that does not exist, or whose names may not be the listed ones: whether a file system that folds names could
     /// find by it what is excluded.
     pub(crate) fn may_hide(&self, path: &Path, is_directory: bool) -> bool {
-        let Some(patterns) = &self.0 else { return false };
-        hides_within(&patterns.exact, path, is_directory)
-            || hides_within(&patterns.folded, &folded(path), is_directory)
+        self.0.as_ref().is_some_and(|patterns| patterns.hide(path, is_directory, true))
     }
 
     /// Whether `path` itself is excluded; for a walk, which has not entered an excluded directory.
@@ -76,18 +71,25 @@ impl Excludes {
     }
 }
 
-fn hides_within(patterns: &Gitignore, path: &Path, is_directory: bool) -> bool {
-    !path.as_os_str().is_empty() && patterns.matched_path_or_any_parents(path, is_directory).is_ignore()
+impl Patterns {
+    /// Whether they exclude `path`, or a directory that it is in; also folded, if `folds`.
+    fn hide(&self, path: &Path, is_directory: bool, folds: bool) -> bool {
+        let hide = |patterns: &Gitignore, path: &Path| {
+            !path.as_os_str().is_empty()
+                && patterns.matched_path_or_any_parents(path, is_directory).is_ignore()
+        };
+        hide(&self.exact, path) || folds && hide(&self.folded, &folded(path))
+    }
 }
 
 /// A path as file systems compare it that do not tell names apart by case, by how letters are composed, by characters without a form, or by
 /// dots and blanks at the end.
-fn folded(path: &Path) -> Cow<'_, Path> {
+fn folded(path: &Path) -> PathBuf {
     let name = |name: &OsStr| match name.to_str() {
         Some(name) => OsString::from(folded_text(name).trim_end_matches(['.', ' '])),
         None => OsString::from_vec(name.as_bytes().to_ascii_lowercase()),
     };
-    Cow::Owned(path.iter().map(name).collect::<PathBuf>())
+    path.iter().map(name).collect()
 }
 
 /// Upper case first: some letters have one form there, and several in lower case.

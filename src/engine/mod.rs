@@ -77,7 +77,7 @@ pub use text::text_edit::{
 pub use text::tolerant::{Tolerant, tolerant};
 pub use wait_counter::{CountedWait, WaitCounter, WaitCounts};
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
-pub(crate) use walk::{LateStats, Told};
+pub(crate) use walk::{LateStats, StatResult};
 pub use workspace::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
     Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, LastFile, LineEnd, LineRange, LineSink,

@@ -12,7 +12,7 @@ use self::enter::{Entered, EnteredAhead};
 use self::names::{Names, read_names};
 pub use self::options::{LeftOut, WalkOptions, WalkOrder};
 pub use self::passed::{Passed, passed};
-pub(crate) use self::stats::{LateStats, Told};
+pub(crate) use self::stats::{LateStats, StatResult};
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::resolve::{self, LastLink, ResolvedPath, file_type};
 use crate::engine::fs::spelling;
@@ -171,7 +171,7 @@ impl<'w> Walk<'w> {
             push_name(&mut self.path, name);
             let kind = match kind {
                 Some(kind) => kind,
-                None => match kind_by_look(&here.folder, name_in(&self.path)) {
+                None => match kind_by_look(&here.folder, &self.path) {
                     Some(kind) => kind,
                     None => continue,
                 },
@@ -212,8 +212,8 @@ impl<'w> Walk<'w> {
     }
 
     /// The state of the current entry; of a link, its own.
-    pub(crate) fn stat(&self) -> Told {
-        self.levels.last().map_or(Ok(None), |level| resolve::entry(&level.folder, name_in(&self.path)))
+    pub(crate) fn stat(&self) -> StatResult {
+        self.levels.last().map_or(Ok(None), |level| stat(&level.folder, &self.path))
     }
 
     /// The state of what the current entry, a link, leads to. `None` if it leads out of the served folder, or to nothing.
@@ -362,6 +362,11 @@ fn name_in(path: &[u8]) -> &OsStr {
     OsStr::from_bytes(&path[memchr::memrchr(b'/', path).map_or(0, |at| at + 1)..])
 }
 
+/// The state of the entry in `folder` whose path this is; of a link, its own.
+fn stat(folder: &OwnedFd, path: &[u8]) -> StatResult {
+    resolve::entry(folder, name_in(path))
+}
+
 impl EntryKind {
     /// The kind in a mode of stat(2).
     pub(crate) fn of_mode(mode: u32) -> EntryKind {
@@ -371,8 +376,8 @@ impl EntryKind {
 
 /// The kind of an entry whose folder does not say it. `None`: the entry is gone. One whose state the system does not tell is
 /// special: it is named, and not read.
-fn kind_by_look(folder: &OwnedFd, name: &OsStr) -> Option<EntryKind> {
-    match resolve::entry(folder, name) {
+fn kind_by_look(folder: &OwnedFd, path: &[u8]) -> Option<EntryKind> {
+    match stat(folder, path) {
         Ok(stat) => stat.map(|stat| EntryKind::of_mode(stat.st_mode)),
         Err(_) => Some(EntryKind::Special),
     }

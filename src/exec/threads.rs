@@ -16,7 +16,7 @@ use super::first_poll::continuing;
 const KEEP_ALIVE: Duration = Duration::from_millis(20);
 
 /// Threads for each call that may run: calls that ask a file system that does not answer keep theirs, and others run beside them.
-const EACH: usize = 3;
+const THREADS_PER_CALL: usize = 3;
 
 /// Threads in addition to those for calls: for long requests, and for the rest of long answers.
 const EXTRA: usize = 64;
@@ -45,7 +45,7 @@ pub fn configure(runtime: &mut Builder, max_in_flight: usize) -> &mut Builder {
         .enable_all()
         .thread_name("worker")
         .thread_keep_alive(KEEP_ALIVE)
-        .max_blocking_threads(EACH * max_in_flight + EXTRA)
+        .max_blocking_threads(THREADS_PER_CALL * max_in_flight + EXTRA)
 }
 
 impl Threads {

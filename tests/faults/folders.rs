@@ -116,9 +116,7 @@ fn an_edit_that_waits_while_its_folder_is_moved_away_changes_neither_folder() {
 #[test]
 fn a_mount_that_died_is_left_and_the_next_one_in_its_place_is_served() {
     let folder = Folder::new();
-    let source = folder.outside("source");
-    std::fs::create_dir(&source).expect("a folder");
-    std::fs::write(source.join("f"), "a\n").expect("a file");
+    let source = Bindfs::source(&folder, "a\n");
     let Some(mut first) = Bindfs::at(&folder, &source) else { return };
     let server = Stdio::start(&folder, &[]).ready();
     server.ok("edit_file", append("f", "b"));
@@ -157,9 +155,7 @@ fn a_folder_at_which_something_is_mounted_is_not_emptied() {
 #[test]
 fn a_file_of_a_mount_that_died_is_not_taken_for_that_of_the_next_folder() {
     let (folder, next) = (Folder::new(), Folder::new());
-    let source = folder.outside("source");
-    std::fs::create_dir(&source).expect("a folder");
-    std::fs::write(source.join("f"), "first\n").expect("a file");
+    let source = Bindfs::source(&folder, "first\n");
     next.write("f", "next\n");
     let Some(mut mount) = Bindfs::at(&folder, &source) else { return };
     let options = [&format!("--dir={}", next.path().display()), "--tools=filesystem"];

@@ -2,14 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Bindfs, Connection, Folder, Http, Mcp, run_to_end, until};
+use crate::support::{Bindfs, Folder, Http, Mcp, get, run_to_end, until};
 
 /// A server of two folders: the first behind a file system in user space, the second on the disk. Both hold `f`.
 fn start(flags: &[&str]) -> Option<(Folder, Folder, Bindfs, Http)> {
     let (shared, own) = (Folder::new(), Folder::new());
-    let source = shared.outside("source");
-    std::fs::create_dir(&source).expect("a folder");
-    std::fs::write(source.join("f"), "shared\n").expect("a file");
+    let source = Bindfs::source(&shared, "shared\n");
     own.write("f", "own\n");
     let mount = Bindfs::with_options(&shared, &source, "attr_timeout=0,entry_timeout=0")?;
     let dir = format!("--dir={}", own.path().display());
@@ -23,9 +21,7 @@ fn read(folder: &Folder) -> Value {
 
 /// The status of the server's health.
 fn health(server: &Http) -> u16 {
-    let mut connection = Connection::to("127.0.0.1", server.admin_port());
-    connection.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    connection.read().status
+    get(server.admin_port(), "/healthz").status
 }
 
 #[test]

@@ -155,10 +155,8 @@ fn a_cursor_holds_where_the_file_system_is_mounted_at_another_path() {
 #[test]
 fn large_files_are_read_and_edited_where_the_file_system_maps_none() {
     let folder = Folder::new();
-    let source = folder.outside("source");
-    std::fs::create_dir(&source).expect("a folder");
     let lines = "a line of text\n".repeat(30_000);
-    std::fs::write(source.join("f"), lines.clone() + "end\n").expect("a file");
+    let source = Bindfs::source(&folder, &(lines.clone() + "end\n"));
     let Some(_mount) = Bindfs::with_options(&folder, &source, "direct_io") else { return };
     let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
     assert_eq!(server.ok("read_text_file", json!({ "path": "f", "head": 1 })), "a line of text");

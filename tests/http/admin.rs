@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use crate::support::{
-    Connection, Folder, Http, HttpResponse, Mcp, PATIENCE, Stdio, admin_port_in, lock, ping, post_bytes,
+    Connection, Folder, Http, Mcp, PATIENCE, Stdio, admin_port_in, ask, get, lock, ping, post_bytes,
     run_to_end, until, until_a_lock_is_waited_for,
 };
 
@@ -16,17 +16,6 @@ fn start(flags: &[&str]) -> (Folder, Http) {
     folder.write("f", "a line\n");
     let server = Http::start(&folder, &[&["--admin-port=0"], flags].concat());
     (folder, server)
-}
-
-/// Sends a head and reads the response.
-fn ask(port: u16, head: &str) -> HttpResponse {
-    let mut connection = Connection::to("127.0.0.1", port);
-    connection.write(format!("{head}\r\n\r\n").as_bytes());
-    connection.read()
-}
-
-fn get(port: u16, path: &str) -> HttpResponse {
-    ask(port, &format!("GET {path} HTTP/1.1\r\nHost: localhost"))
 }
 
 /// The samples of `/metrics`. Checks that the text has the format of Prometheus.

@@ -15,6 +15,14 @@ pub(crate) struct Bindfs {
 }
 
 impl Bindfs {
+    /// A folder beside `folder`, to be put in its place, with a file `f` that holds `text`.
+    pub(crate) fn source(folder: &Folder, text: &str) -> PathBuf {
+        let source = folder.outside("source");
+        std::fs::create_dir(&source).expect("a folder");
+        std::fs::write(source.join("f"), text).expect("a file");
+        source
+    }
+
     /// Puts `source`, which holds a file `f`, in the place of the folder. None, and a message, where that is impossible.
     pub(crate) fn at(folder: &Folder, source: &Path) -> Option<Bindfs> {
         Bindfs::with_options(folder, source, "attr_timeout=60,entry_timeout=60")

@@ -185,6 +185,18 @@ impl Connection {
     }
 }
 
+/// Sends a head to a port of this machine, and reads the response.
+pub(crate) fn ask(port: u16, head: &str) -> HttpResponse {
+    let mut connection = Connection::to("127.0.0.1", port);
+    connection.write(format!("{head}\r\n\r\n").as_bytes());
+    connection.read()
+}
+
+/// Gets a page.
+pub(crate) fn get(port: u16, path: &str) -> HttpResponse {
+    ask(port, &format!("GET {path} HTTP/1.1\r\nHost: localhost"))
+}
+
 /// A POST of JSON; `headers` are further header lines, each with its line break.
 pub(crate) fn post_bytes(path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     [post_head(path, headers, body.len()).as_bytes(), body].concat()

@@ -53,7 +53,7 @@ pub(crate) use client::{
 pub(crate) use events::{Event, EventStream};
 pub(crate) use folder::Folder;
 pub(crate) use held_write::{HeldWrite, map_mut};
-pub(crate) use http::{Connection, Http, HttpResponse, admin_port_in, post_bytes, post_head};
+pub(crate) use http::{Connection, Http, HttpResponse, admin_port_in, ask, get, post_bytes, post_head};
 pub(crate) use lease::Lease;
 pub(crate) use lock::{
     lock, locked, locks_waited_for, until_a_lock_is_waited_for, until_locks_are_waited_for,

@@ -27,28 +27,15 @@ impl Mount {
     /// A file system of 512 MiB in a sparse file beside the folder, made by `mkfs.{kind}` with these arguments.
     /// None, and a message, where that is impossible.
     pub(crate) fn made_by(kind: &str, arguments: &[&str], folder: &Folder) -> Option<Mount> {
-        let image = folder.outside("image");
-        std::fs::File::create(&image).and_then(|file| file.set_len(512 << 20)).expect("an image");
-        let made = Command::new(format!("mkfs.{kind}")).args(arguments).arg(&image).output();
-        if !made.is_ok_and(|made| made.status.success()) {
-            println!("SKIPPED: no mkfs.{kind} here");
-            return None;
-        }
-        Mount::run(folder.path(), &["-o", "loop", image.to_str().expect("a plain path")])
+        let image = image(kind, arguments, folder, 512 << 20)?;
+        Mount::run(folder.path(), &["-o", "loop", &image])
     }
 
     /// A file system that ignores case, in a file beside the folder.
     pub(crate) fn exfat(folder: &Folder) -> Option<Mount> {
-        let image = folder.outside("image");
-        std::fs::File::create(&image).and_then(|file| file.set_len(64 << 20)).expect("an image");
-        let made = Command::new("mkfs.exfat").arg(&image).output();
-        if !made.is_ok_and(|made| made.status.success()) {
-            println!("SKIPPED: no mkfs.exfat here");
-            return None;
-        }
-        let image = image.to_str().expect("a plain path");
+        let image = image("exfat", &[], folder, 64 << 20)?;
         // In user space: not every kernel has it.
-        Mount::run(folder.path(), &["-t", "exfat-fuse", "-o", "loop", image])
+        Mount::run(folder.path(), &["-t", "exfat-fuse", "-o", "loop", &image])
     }
 
     /// An overlayfs whose files lie beside the folder.
@@ -85,6 +72,18 @@ impl Mount {
         let done = done.expect("mount runs");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
+}
+
+/// A file of so many bytes beside the folder, which holds a file system made by `mkfs.{kind}`. None, and a message, without that.
+fn image(kind: &str, arguments: &[&str], folder: &Folder, bytes: u64) -> Option<String> {
+    let image = folder.outside("image");
+    std::fs::File::create(&image).and_then(|file| file.set_len(bytes)).expect("an image");
+    let made = Command::new(format!("mkfs.{kind}")).args(arguments).arg(&image).output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        println!("SKIPPED: no mkfs.{kind} here");
+        return None;
+    }
+    Some(image.to_str().expect("a plain path").into())
 }
 
 impl Drop for Mount {

@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::lost::{in_doubt, may_be_done};
 use super::resolve::ResolvedPath;
-use super::version::FileStamp;
+use super::version::{FileStamp, identity};
 use super::view::OpenFile;
 use super::{attributes, failpoint, file_system, lock, temporary};
 use crate::sys::fd::OwnedFd;
@@ -98,7 +98,7 @@ impl AtomicFile {
 
     /// Device and inode of the file.
     pub(crate) fn id(&self) -> io::Result<(u64, u64)> {
-        Ok(crate::sys::fs::fstat(&self.file).map(|stat| (stat.st_dev, stat.st_ino))?)
+        Ok(crate::sys::fs::fstat(&self.file).map(|stat| identity(&stat))?)
     }
 
     /// Renames the file to `place`. Calls `allow` last, right before the rename; if it fails, nothing has
@@ -189,7 +189,7 @@ impl AtomicFile {
     ) -> Result<(), ReplaceError> {
         let remove = || crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
         if let Ok(Some(now)) = place.restat()
-            && (now.st_dev, now.st_ino) == (new.dev, new.ino)
+            && identity(&now) == (new.dev, new.ino)
         {
             if !failpoint::crashed() {
                 // It has two names if it was linked.
@@ -198,7 +198,7 @@ impl AtomicFile {
             return Ok(());
         }
         let ReplaceError::Io(reason) = failure else { return Err(failure) };
-        if !may_be_done(&reason, file_system::of(&place.dir), Errno::NOENT) {
+        if !may_be_done(&reason, file_system::of(&place.dir), &[Errno::NOENT]) {
             return Err(ReplaceError::Io(reason));
         }
         // The look may be answered by a cache of names, the removal is not: what it removes was not renamed, and will not be. A

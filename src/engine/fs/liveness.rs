@@ -16,8 +16,11 @@ const SECOND: Duration = Duration::from_secs(1);
 /// How long a start waits for a folder.
 const LONGEST_START: Duration = Duration::from_secs(5);
 
+/// See [`State::sent_ms`]: no probe waits.
+const NONE: u64 = u64::MAX;
+
 /// A folder on a local disk has no state: it is not probed.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Liveness(Option<Arc<State>>);
 
 #[derive(Debug)]
@@ -54,9 +57,6 @@ pub(crate) fn answers(path: &Path) -> bool {
 fn start_thread(run: Box<dyn FnOnce() + Send>) -> bool {
     thread::Builder::new().name("liveness".into()).spawn(run).is_ok()
 }
-
-/// No probe waits.
-const NONE: u64 = u64::MAX;
 
 impl Liveness {
     /// Probes the folder at `path` until the result is dropped. If no thread can be started, nothing is known.

@@ -15,8 +15,8 @@ pub(crate) fn is_lost(error: &io::Error, system: FileSystem) -> bool {
 
 /// Whether a change of a name may have been carried out, although it failed with this error: the file system may have lost its
 /// answer. `if_repeated` is how it fails if it is carried out a second time: after ESTALE, the kernel repeats it.
-pub(crate) fn may_be_done(error: &io::Error, system: FileSystem, if_repeated: Errno) -> bool {
-    let is_repeated = error.raw_os_error() == Some(if_repeated.raw_os_error());
+pub(crate) fn may_be_done(error: &io::Error, system: FileSystem, if_repeated: &[Errno]) -> bool {
+    let is_repeated = if_repeated.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()));
     is_lost(error, system) || (is_repeated && !system.is_local())
 }
 
@@ -57,7 +57,7 @@ mod tests {
                 && !lost(Errno::NOSPC, other)
         );
         assert!(!is_lost(&io::Error::other("no system call"), other));
-        let may_be_done = |errno: Errno, system| may_be_done(&errno.into(), system, Errno::NOENT);
+        let may_be_done = |errno: Errno, system| may_be_done(&errno.into(), system, &[Errno::NOENT]);
         assert!(may_be_done(Errno::NOTCONN, other) && may_be_done(Errno::NOENT, other));
         assert!(!may_be_done(Errno::NOENT, local) && !may_be_done(Errno::EXIST, other));
     }

@@ -2,8 +2,9 @@
 
 use super::lost::may_be_done;
 use super::resolve::{ResolvedPath, file_type};
+use super::version::identity;
 use super::{failpoint, file_system};
-use crate::sys::fs::{AtFlags, FileType, RenameFlags, Stat};
+use crate::sys::fs::{AtFlags, FileType, RenameFlags};
 use crate::sys::io::Errno;
 
 /// What became of a rename that did not fail.
@@ -47,12 +48,11 @@ fn rename_without_flag(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed
 fn settle(answer: Result<(), Errno>, from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Errno> {
     let Err(errno) = answer else { return Ok(Renamed::Moved) };
     // A repeated call finds the new name taken, or the old one gone.
-    let is_in_doubt = |if_repeated| may_be_done(&errno.into(), file_system::of(&to.dir), if_repeated);
-    if !is_in_doubt(Errno::NOENT) && !is_in_doubt(Errno::EXIST) {
+    if !may_be_done(&errno.into(), file_system::of(&to.dir), &[Errno::NOENT, Errno::EXIST]) {
         return Err(errno);
     }
     match (to.restat(), &from.stat) {
-        (Ok(Some(now)), Some(old)) if id(&now) == id(old) => Ok(Renamed::Moved),
+        (Ok(Some(now)), Some(old)) if identity(&now) == identity(old) => Ok(Renamed::Moved),
         // Something else has the name.
         _ if errno == Errno::EXIST => Err(errno),
         _ => Ok(Renamed::Unknown(errno)),
@@ -75,22 +75,18 @@ fn remove_old_name(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Er
         Err(errno) => return not_moved(errno),
     };
     match to.restat() {
-        Ok(Some(new)) if id(&new) == id(&old) => {}
+        Ok(Some(new)) if identity(&new) == identity(&old) => {}
         Ok(_) => return Ok(Renamed::SourceKept),
         Err(errno) => return not_moved(errno),
     }
     match remove(from) {
         Ok(()) => Ok(Renamed::Moved),
         // The new name may be its only one.
-        Err(errno) if may_be_done(&errno.into(), file_system::of(&from.dir), Errno::NOENT) => {
+        Err(errno) if may_be_done(&errno.into(), file_system::of(&from.dir), &[Errno::NOENT]) => {
             Ok(Renamed::Unknown(errno))
         }
         Err(errno) => not_moved(errno),
     }
-}
-
-fn id(stat: &Stat) -> (u64, u64) {
-    (stat.st_dev, stat.st_ino)
 }
 
 fn remove(place: &ResolvedPath) -> Result<(), Errno> {

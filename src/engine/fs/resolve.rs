@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::temporary;
+use super::version::identity;
 use super::view::OpenFile;
 use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
 use crate::sys::ffi::{OsStrExt, OsStringExt};
@@ -156,7 +157,7 @@ impl ResolvedPath {
             Err(errno) => return Err(errno),
         };
         let stat = crate::sys::fs::fstat(&file)?;
-        let is_known = (stat.st_dev, stat.st_ino) == (known.stamp().dev, known.stamp().ino);
+        let is_known = identity(&stat) == (known.stamp().dev, known.stamp().ino);
         Ok(is_known.then_some(file))
     }
 

@@ -113,9 +113,7 @@ impl Root {
     /// The folder for a read, checked at most a second ago. [`Error::FolderGone`] if the path names none, or its file system
     /// does not answer.
     pub(crate) fn folder(&self) -> Result<Folder> {
-        if self.liveness.is_silent() {
-            return Err(Error::FolderGone);
-        }
+        self.check_answers()?;
         {
             let state = self.lock();
             if let Some(folder) = &state.folder
@@ -129,9 +127,7 @@ impl Root {
 
     /// The folder for an edit: the one that the path names now. [`Error::FolderGone`] as above.
     pub(crate) fn folder_now(&self) -> Result<Folder> {
-        if self.liveness.is_silent() {
-            return Err(Error::FolderGone);
-        }
+        self.check_answers()?;
         let known = self.lock().folder.clone();
         match known {
             Some(folder) if self.names(&folder) => {
@@ -140,6 +136,10 @@ impl Root {
             }
             _ => self.reopen(),
         }
+    }
+
+    fn check_answers(&self) -> Result<()> {
+        if self.liveness.is_silent() { Err(Error::FolderGone) } else { Ok(()) }
     }
 
     /// Checks the path because a file is missing in `folder`. Returns another folder if it names one now.

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::resolve::{PASS, ResolvedPath, stat_entry};
+use super::version::identity;
 use crate::engine::exclude::Excludes;
 use crate::sys::fd::{AsFd, OwnedFd};
 use crate::sys::ffi::{OsStrExt, OsStringExt};
-use crate::sys::fs::{Dir, Mode, OFlags, Stat};
+use crate::sys::fs::{Dir, Mode, OFlags};
 use crate::sys::path::IGNORES_CASE;
 
 /// How often a folder is read in which an entry is not listed: one that is replaced meanwhile may be missing.
@@ -36,7 +37,7 @@ pub(crate) fn listed(root: &Arc<OwnedFd>, path: &Path, place: &ResolvedPath) -> 
         found.push(name);
     }
     // Else the names are those of another folder. A folder has one name, so it was found by its own.
-    let is_same = Arc::ptr_eq(&here, &place.dir) || id_of(&here)? == id_of(&place.dir)?;
+    let is_same = Arc::ptr_eq(&here, &place.dir) || identity_of(&here)? == identity_of(&place.dir)?;
     for (nth, name) in names[parents..].iter().enumerate() {
         match nth == 0 && place.stat.is_some() {
             true => found.push(listed_name(&here, name)?),
@@ -77,8 +78,8 @@ fn listed_name(folder: &OwnedFd, name: &OsStr) -> Option<OsString> {
             }
             names.push(OsString::from_vec(bytes.to_vec()));
         }
-        let id = id(&stat_entry(folder, name).ok()?);
-        let is_it = |other: &OsString| stat_entry(folder, other).is_ok_and(|stat| self::id(&stat) == id);
+        let wanted = identity(&stat_entry(folder, name).ok()?);
+        let is_it = |other: &OsString| stat_entry(folder, other).is_ok_and(|stat| identity(&stat) == wanted);
         let mut same = names.into_iter().filter(is_it);
         let first = same.next()?;
         same.next().is_none().then_some(first)
@@ -101,12 +102,8 @@ fn may_have_other_names(folder: &OwnedFd, name: &OsStr) -> bool {
         && !matches!(stat_entry(folder, OsStr::from_bytes(&other)), Err(crate::sys::io::Errno::NOENT))
 }
 
-fn id(stat: &Stat) -> (u64, u64) {
-    (stat.st_dev, stat.st_ino)
-}
-
-fn id_of(folder: impl AsFd) -> Option<(u64, u64)> {
-    crate::sys::fs::fstat(folder).ok().map(|stat| id(&stat))
+fn identity_of(folder: impl AsFd) -> Option<(u64, u64)> {
+    crate::sys::fs::fstat(folder).ok().map(|stat| identity(&stat))
 }
 
 #[cfg(test)]

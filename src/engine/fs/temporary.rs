@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::lock;
 use super::mount_safety::MountSafety;
+use super::version::identity;
 use crate::sys::fd::{AsFd, BorrowedFd};
 use crate::sys::ffi::OsStrExt;
 use crate::sys::fs::{AtFlags, Dir, FileType, KEPT, KEPT_DIGITS, Mode, OFlags, RenameFlags, SET_ASIDE, Stat};
@@ -102,7 +103,7 @@ impl Cleared {
             folders.ids.clear();
         }
         folders.left = left;
-        let is_first = folders.ids.insert((stat.st_dev, stat.st_ino));
+        let is_first = folders.ids.insert(identity(&stat));
         drop(folders);
         // Where locks do not keep out other machines, a file may belong to a writer on one of them.
         if is_first && mounts.locks_hold(&dir, stat.st_dev) {
@@ -202,8 +203,7 @@ fn lock_if_left(dir: BorrowedFd, name: &CStr) -> Option<File> {
     let file = open(OFlags::RDWR).or_else(|_| open(OFlags::RDONLY)).map(File::from).ok()?;
     let is_same = |stat: Stat| {
         is_ours(dir, &stat)
-            && crate::sys::fs::fstat(&file)
-                .is_ok_and(|open| (open.st_dev, open.st_ino) == (stat.st_dev, stat.st_ino))
+            && crate::sys::fs::fstat(&file).is_ok_and(|open| identity(&open) == identity(&stat))
     };
     (lock::try_lock(&file).unwrap_or(false) && find().is_some_and(is_same)).then_some(file)
 }
@@ -249,6 +249,10 @@ mod tests {
             let path = self.0.path().join(name);
             std::fs::write(&path, "text").unwrap();
             path
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            std::fs::write(self.0.path().join(name), text).unwrap();
         }
 
         fn read(&self, name: &str) -> String {
@@ -299,19 +303,18 @@ mod tests {
     #[test]
     fn what_a_dead_writer_set_aside_is_put_back_unless_the_new_file_has_its_place() {
         let folder = folder();
-        let write = |name: &str, text: &str| std::fs::write(folder.0.path().join(name), text).unwrap();
         // Killed between the two renames.
-        write(&(nth('0') + "-old-a"), "old");
-        write(&nth('0'), "new");
+        folder.write(&(nth('0') + "-old-a"), "old");
+        folder.write(&nth('0'), "new");
         // Killed behind them.
-        write(&(nth('1') + "-old-b"), "old");
-        write("b", "new");
-        write(&(nth('2') + "-old"), "old, and its name is too long");
+        folder.write(&(nth('1') + "-old-b"), "old");
+        folder.write("b", "new");
+        folder.write(&(nth('2') + "-old"), "old, and its name is too long");
         // Behind them, and then the file was deleted; or the temporary file was lost.
-        write(&(nth('3') + "-old-c"), "old");
+        folder.write(&(nth('3') + "-old-c"), "old");
         // A file with another name elsewhere.
-        write(&(nth('4') + "-old-d"), "old");
-        write(&nth('4'), "new");
+        folder.write(&(nth('4') + "-old-d"), "old");
+        folder.write(&nth('4'), "new");
         std::fs::hard_link(folder.0.path().join(nth('4') + "-old-d"), folder.0.path().join("linked"))
             .unwrap();
         assert_eq!(remove_leftovers(&folder.1).unwrap(), 7);
@@ -322,19 +325,18 @@ mod tests {
     #[test]
     fn what_was_set_aside_is_never_lost_and_never_replaces_anything() {
         let folder = folder();
-        let write = |name: &str, text: &str| std::fs::write(folder.0.path().join(name), text).unwrap();
         // Killed between the two renames, and then another program made the file.
-        write(&(nth('0') + "-old-a"), "old");
-        write(&nth('0'), "new");
-        write("a", "other");
+        folder.write(&(nth('0') + "-old-a"), "old");
+        folder.write(&nth('0'), "new");
+        folder.write("a", "other");
         // Killed there, and the name is too long to be known.
-        write(&(nth('1') + "-old"), "old");
-        write(&nth('1'), "new");
+        folder.write(&(nth('1') + "-old"), "old");
+        folder.write(&nth('1'), "new");
         // Its own name is that of a folder now, and even the one beside it is taken.
-        write(&(nth('2') + "-old-c"), "old");
-        write(&nth('2'), "new");
+        folder.write(&(nth('2') + "-old-c"), "old");
+        folder.write(&nth('2'), "new");
         std::fs::create_dir(folder.0.path().join("c")).unwrap();
-        write(&format!("c.old-{}", "2".repeat(16)), "other");
+        folder.write(&format!("c.old-{}", "2".repeat(16)), "other");
         assert_eq!(remove_leftovers(&folder.1).unwrap(), 4);
         let (kept, unnamed) = (format!("a.old-{}", "0".repeat(16)), format!(".old-{}", "1".repeat(16)));
         let beside = format!("c.old-{}", "2".repeat(16));

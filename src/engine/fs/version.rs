@@ -16,6 +16,11 @@ const TICK_NS: i128 = 20_000_000;
 /// Longer than a tick of file systems that store whole or even seconds only.
 const COARSE_TICK_NS: i128 = 2_000_000_000;
 
+/// Device and inode: which entry this is, whatever its name.
+pub(crate) fn identity(stat: &Stat) -> (u64, u64) {
+    (stat.st_dev, stat.st_ino)
+}
+
 /// Identity and version of one state of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileStamp {

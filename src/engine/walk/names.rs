@@ -2,7 +2,7 @@
 //!
 //! Reads a folder, and asks for the kinds of entries where the order needs them; knows no paths and nothing that is excluded, except `.git` and the files of this program.
 
-use super::{EntryKind, WalkOrder, failed, kind_by_look, kind_of, name_in};
+use super::{EntryKind, WalkOrder, failed, kind_by_look, kind_of};
 use crate::engine::Result;
 use crate::engine::fs::temporary;
 use crate::engine::ignored::RuleFiles;
@@ -54,7 +54,7 @@ impl Names {
         let mut entries = std::mem::take(&mut self.entries);
         entries.retain_mut(|entry| {
             if entry.kind.is_none() {
-                entry.kind = kind_by_look(folder, name_in(self.name(entry)));
+                entry.kind = kind_by_look(folder, self.name(entry));
             }
             entry.kind.is_some()
         });

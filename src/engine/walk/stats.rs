@@ -4,15 +4,14 @@
 
 use std::sync::Arc;
 
-use super::{Walk, name_in};
-use crate::engine::fs::resolve;
+use super::{Walk, stat};
 use crate::engine::lookups::{Lookups, TOGETHER};
 use crate::sys::fd::OwnedFd;
 use crate::sys::fs::Stat;
 use crate::sys::io::Errno;
 
 /// The state of an entry. `None`: it is gone. An error: the system does not tell.
-pub(crate) type Told = Result<Option<Stat>, Errno>;
+pub(crate) type StatResult = Result<Option<Stat>, Errno>;
 
 /// Entries of one walk or several, each with a value of the caller's, whose states were not asked for yet.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ impl<T> Default for LateStats<T> {
 
 impl<T: Send + Sync> LateStats<T> {
     /// The state of the current entry of `walk`, if a look does not wait.
-    pub(crate) fn now(&self, walk: &Walk) -> Option<Told> {
+    pub(crate) fn now(&self, walk: &Walk) -> Option<StatResult> {
         (!self.lookups.are_slow()).then(|| self.lookups.one(|| walk.stat()))
     }
 
@@ -42,9 +41,8 @@ impl<T: Send + Sync> LateStats<T> {
     }
 
     /// The states of all kept entries, in the order in which they were kept.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = (T, Told)> + use<T> {
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = (T, StatResult)> + use<T> {
         let waiting = std::mem::take(&mut self.waiting);
-        let stat = |folder: &OwnedFd, path: &[u8]| resolve::entry(folder, name_in(path));
         let stats = match waiting.is_empty() {
             true => Vec::new(),
             false => self.lookups.many(waiting.len(), |at| stat(&waiting[at].0, &waiting[at].1)),

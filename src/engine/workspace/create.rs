@@ -13,6 +13,7 @@ use super::write::Stopped;
 use crate::engine::fs::atomic::{AtomicFile, ReplaceError, Replaces};
 use crate::engine::fs::parents::Parents;
 use crate::engine::fs::resolve::ResolvedPath;
+use crate::engine::fs::version::identity;
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
 use crate::sys::fs::{AtFlags, Mode};
@@ -142,7 +143,7 @@ impl Drop for Made {
     fn drop(&mut self) {
         for (place, id) in self.files.drain(..).rev() {
             // Another program may have put its own file there.
-            let is_ours = place.restat().ok().flatten().is_some_and(|now| (now.st_dev, now.st_ino) == id);
+            let is_ours = place.restat().ok().flatten().is_some_and(|now| identity(&now) == id);
             if is_ours {
                 let _ = crate::sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty());
             }

@@ -12,6 +12,7 @@ use crate::engine::fs::file_system::{self, FileSystem};
 use crate::engine::fs::resolve::{LastLink, ResolveError, ResolvedPath, file_type};
 use crate::engine::fs::root::{Folder, Root};
 use crate::engine::fs::spelling;
+use crate::engine::fs::version::identity;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::path::{FilePath, FolderPaths, is_in_git};
 use crate::engine::{Error, Result};
@@ -305,8 +306,7 @@ impl Folders {
         if Arc::ptr_eq(&found.place.dir, found.folder.handle()) {
             return true;
         }
-        let id =
-            |place: &ResolvedPath| crate::sys::fs::fstat(&place.dir).map(|stat| (stat.st_dev, stat.st_ino));
+        let id = |place: &ResolvedPath| crate::sys::fs::fstat(&place.dir).map(|stat| identity(&stat));
         let now = self.resolve(&found.folder, path, found.want);
         now.is_ok_and(|now| {
             now.missing.is_empty()

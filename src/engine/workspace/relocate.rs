@@ -16,7 +16,7 @@ use crate::engine::fs::lock::LockTurn;
 use crate::engine::fs::lost::{in_doubt, may_be_done};
 use crate::engine::fs::rename::{Renamed, rename_to_free};
 use crate::engine::fs::resolve::{ResolvedPath, file_type};
-use crate::engine::fs::version::FileStamp;
+use crate::engine::fs::version::{FileStamp, identity};
 use crate::engine::fs::view::OpenFile;
 use crate::engine::fs::{failpoint, file_system, remove};
 use crate::engine::path::FilePath;
@@ -154,15 +154,15 @@ impl Workspace {
         let place = &found.place;
         let folders = self.open_folders(path, [place])?;
         control.begin_commit()?;
-        let (mut removed, mut done) = (0, remove(&found));
+        let (mut removed, mut done) = (0, remove_entry(&found));
         // That the folder can be removed at all is known before anything in it is: the system tells other reasons first.
         if recursive && done.is_err_and(is_not_empty) {
             control.undo_commit();
             removed = self.delete_tree(&found, path, control)?;
-            done = remove(&found);
+            done = remove_entry(&found);
         }
         if let Err(errno) = done {
-            if may_be_done(&errno.into(), file_system::of(&place.dir), Errno::NOENT) {
+            if may_be_done(&errno.into(), file_system::of(&place.dir), &[Errno::NOENT]) {
                 return Err(Error::WriteFailed { source: in_doubt(&errno.into()) });
             }
             if removed == 0 {
@@ -300,9 +300,7 @@ impl Workspace {
         let now = found.place.restat().map_err(|errno| Error::read(path.sent(), errno))?;
         let same = match (&now, &found.place.stat) {
             // The times of a folder change with its entries.
-            (Some(now), Some(then)) if found.is_directory() => {
-                (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino)
-            }
+            (Some(now), Some(then)) if found.is_directory() => identity(now) == identity(then),
             (Some(now), Some(then)) => FileStamp::of(now) == FileStamp::of(then),
             _ => false,
         };
@@ -334,7 +332,8 @@ fn flush(folders: &[OwnedFd]) -> Result<()> {
         .map_err(|source| Error::WriteFailed { source })
 }
 
-fn remove(found: &Found) -> Result<(), Errno> {
+/// Removes the entry itself: a folder must be empty.
+fn remove_entry(found: &Found) -> Result<(), Errno> {
     let kind = if found.is_directory() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
     crate::sys::fs::unlinkat(&found.place.dir, &found.place.name, kind)
 }

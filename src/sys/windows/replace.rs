@@ -251,6 +251,16 @@ mod tests {
         name.encode_utf16().collect()
     }
 
+    /// A folder with the files `a` and [`NEW`], which hold their names.
+    fn folder() -> (tempfile::TempDir, OwnedFd) {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a", NEW] {
+            fs::write(dir.path().join(name), name).unwrap();
+        }
+        let folder = crate::sys::testing::open_folder(dir.path());
+        (dir, folder)
+    }
+
     fn names(folder: &Path) -> Vec<String> {
         let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
@@ -260,11 +270,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_open_is_replaced_and_a_folder_is_not() {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = crate::sys::testing::open_folder(dir.path());
-        for name in ["a", NEW] {
-            fs::write(dir.path().join(name), name).unwrap();
-        }
+        let (dir, folder) = folder();
         fs::create_dir(dir.path().join("sub")).unwrap();
         let _open = fs::File::open(dir.path().join("a")).unwrap();
         assert!(renameat(&folder, NEW, &folder, "sub").is_err());
@@ -275,11 +281,7 @@ mod tests {
 
     #[test]
     fn a_file_whose_place_the_new_one_cannot_take_has_its_name_again() {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = crate::sys::testing::open_folder(dir.path());
-        for name in ["a", NEW] {
-            fs::write(dir.path().join(name), name).unwrap();
-        }
+        let (dir, folder) = folder();
         // A handle without the right to rename.
         let new = Open::existing(0).at(folder.as_fd(), &units(NEW)).unwrap();
         assert!(replace_open(new.as_fd(), &units(NEW), (folder.as_fd(), &units("a"))).is_err());

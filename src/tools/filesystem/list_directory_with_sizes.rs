@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{CONTENT, format};
 use crate::engine::{
-    Control, EntryKind, FilePath, LateStats, Result, Told, Walk, WalkOptions, WalkStep, Workspace,
+    Control, EntryKind, FilePath, LateStats, Result, StatResult, Walk, WalkOptions, WalkStep, Workspace,
 };
 use crate::tools::arguments::{Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key};
@@ -66,7 +66,7 @@ struct Sized {
     is_folder: bool,
     /// In bytes. 0 if the system does not tell it.
     size: u64,
-    is_told: bool,
+    is_known: bool,
 }
 
 impl Request for ListArguments {
@@ -129,7 +129,7 @@ fn sized_entries(walk: &mut Walk, control: &Control) -> Result<Vec<Sized>> {
     while let Some(step) = walk.next_step()? {
         let WalkStep::Entry(entry) = step else { continue };
         let is_folder = entry.kind == EntryKind::Folder;
-        let entry_of = || Sized { name: walk.name().to_vec(), is_folder, size: 0, is_told: true };
+        let entry_of = || Sized { name: walk.name().to_vec(), is_folder, size: 0, is_known: true };
         // The size of a link is that of its target. One that leads nowhere has none.
         let told = match entry.kind {
             EntryKind::Link => Some(Ok(walk.stat_of_target())),
@@ -150,9 +150,9 @@ fn sized_entries(walk: &mut Walk, control: &Control) -> Result<Vec<Sized>> {
 
 /// What a client must know of sizes that are not told.
 fn note_on_sizes(entries: &[Sized]) -> Option<String> {
-    let untold = entries.iter().filter(|entry| !entry.is_told).count();
-    (untold > 0).then(|| {
-        format!("[Sizes not known and counted as 0 B: {untold}, the file system does not tell them]")
+    let unknown = entries.iter().filter(|entry| !entry.is_known).count();
+    (unknown > 0).then(|| {
+        format!("[Sizes not known and counted as 0 B: {unknown}, the file system does not tell them]")
     })
 }
 
@@ -180,9 +180,9 @@ impl SortBy {
 }
 
 impl Sized {
-    fn with(self, told: &Told) -> Sized {
+    fn with(self, told: &StatResult) -> Sized {
         let size = told.as_ref().ok().and_then(Option::as_ref).map_or(0, |stat| stat.st_size as u64);
-        Sized { size, is_told: self.is_folder || told.is_ok(), ..self }
+        Sized { size, is_known: self.is_folder || told.is_ok(), ..self }
     }
 
     /// The entry's place in the list, as a cursor keeps it.
@@ -197,7 +197,7 @@ impl Sized {
             name: path_kept(name).into_owned(),
             is_folder: false,
             size: size.parse().ok()?,
-            is_told: true,
+            is_known: true,
         })
     }
 }
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn sizes_that_no_number_can_sum_up_have_the_largest_sum() {
         let file =
-            |name: &str| Sized { name: name.into(), is_folder: false, size: i64::MAX as u64, is_told: true };
+            |name: &str| Sized { name: name.into(), is_folder: false, size: i64::MAX as u64, is_known: true };
         let told = summary(&["a", "b", "c"].map(file));
         assert!(told.ends_with("Combined size: 16777216.00 TB"), "{told}");
     }
@@ -234,7 +234,8 @@ mod tests {
     #[test]
     fn a_place_in_the_list_is_read_back_whatever_the_name() {
         for name in [&b"a b"[..], "\u{e4}".as_bytes(), b"\xff 1"] {
-            let position = Sized { name: name.to_vec(), is_folder: false, size: 7, is_told: true }.position();
+            let position =
+                Sized { name: name.to_vec(), is_folder: false, size: 7, is_known: true }.position();
             let kept = Sized::kept(&position).unwrap();
             assert_eq!((kept.size, &*kept.name), (7, name));
         }

@@ -4,7 +4,8 @@
 
 use super::best::{Best, Place, state_of_file};
 use crate::engine::{
-    Control, EntryKind, Error, Glob, LateStats, LeftOut, Result, Told, Walk, WalkOptions, WalkStep, Workspace,
+    Control, EntryKind, Error, Glob, LateStats, LeftOut, Result, StatResult, Walk, WalkOptions, WalkStep,
+    Workspace,
 };
 use crate::tools::arguments::Keyword;
 use crate::tools::balance::{Balance, Reason};
@@ -160,7 +161,7 @@ impl<'c> Search<'c> {
     }
 
     /// Takes a file that matches, unless it is gone.
-    fn take_stat(&mut self, path: &[u8], stat: Told) {
+    fn take_stat(&mut self, path: &[u8], stat: StatResult) {
         match stat {
             Ok(None) => {}
             Err(_) => self.balance.add(Reason::Unreadable, 1),

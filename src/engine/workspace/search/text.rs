@@ -119,10 +119,10 @@ impl Workspace {
         Ok(match read(file.file(), buffer, 0..len) {
             Ok(()) if file.unchanged() => Some(Opened::Copied(text(false))),
             Ok(()) if is_last => Some(Opened::Copied(text(true))),
+            Ok(()) => None,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
             Err(error) if !is_last && is_lost(&error, system) => None,
             Err(_) => Some(Opened::Unreadable),
-            Ok(()) => None,
         })
     }
 }
