@@ -29,10 +29,14 @@ const FILES: [(&str, &[u8]); 5] = [
 /// The members of a JSON object as JSON text.
 pub type Members<'j> = BTreeMap<String, &'j RawValue>;
 
-/// Whether `name` has the form of the server's temporary files.
+/// Whether `name` has the form of the server's temporary files, or of a file that was set aside for one.
 pub fn is_temporary(name: &str) -> bool {
-    let digits = name.strip_prefix(".file-editor-tmp-").unwrap_or_default();
-    digits.len() == 16 && digits.chars().all(|c| "0123456789abcdef".contains(c))
+    let rest = name.strip_prefix(".file-editor-tmp-").unwrap_or_default();
+    let digits = rest.chars().take_while(|c| "0123456789abcdef".contains(*c)).count();
+    let is_set_aside = |end: &str| {
+        end == "-old" || end.strip_prefix("-old-").is_some_and(|own| !["", ".", ".."].contains(&own))
+    };
+    digits == 16 && (rest.len() == 16 || is_set_aside(&rest[16..]))
 }
 
 /// A folder and the services for it.
