@@ -57,7 +57,7 @@ pub(crate) mod fs {
         fsync, has_no_dirty_page, lstat, memory_file, mode, open_beneath, release_lease, stat, statat,
         take_lease,
     };
-    pub(crate) use super::system::mounts::{TELLS_OPTIONS, file_system_number, mount_of};
+    pub(crate) use super::system::mounts::{TELLS_OPTIONS, file_system_number, mount_of, mounts_below};
     #[cfg(unix)]
     pub(crate) use super::unix::locks::{lock_exclusive, try_lock_exclusive, unlock};
     #[cfg(unix)]

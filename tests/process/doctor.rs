@@ -109,6 +109,23 @@ fn locks_that_keep_nobody_out_are_found() {
 }
 
 #[test]
+fn a_start_on_an_unknown_file_system_tries_out_its_locks() {
+    let folder = Folder::new();
+    let Some(_mount) = mounted(&folder, folder.path(), "subtype=unknown") else { return };
+    // Every lock is granted.
+    let start = |flags: &[&str]| with_injected(&command(&folder, "stdio", flags), "flock:retval=0");
+    let Some(refused) = start(&[]) else { return };
+    let Ended { code, stderr, .. } = run_command_to_end(refused);
+    assert_eq!((code, stderr.lines().count()), (Some(1), 1), "{stderr}");
+    assert!(stderr.contains("do not hold between") && stderr.contains("--unsafe-locks"), "{stderr}");
+    let Some(allowed) = start(&["--unsafe-locks"]) else { return };
+    assert!(Stdio::run(allowed).wait_for_stderr("locks: ").contains("do not hold between"));
+    assert_eq!(folder.names(), [""; 0]);
+    let server = Stdio::start(&folder, &[]).ready();
+    assert!(!server.stderr().contains("locks: "), "{}", server.stderr());
+}
+
+#[test]
 fn a_file_that_can_be_locked_only_when_it_is_open_for_writing_is_edited() {
     let folder = Folder::new();
     folder.write("a.txt", "old\n");
@@ -122,11 +139,15 @@ fn a_file_that_can_be_locked_only_when_it_is_open_for_writing_is_edited() {
     assert_eq!(folder.text("a.txt"), "new\n");
 }
 
-/// A mount in the place of `path` whose type is one of sshfs. None, and a message, where that is impossible.
+/// A mount in the place of `path` whose type is that of sshfs.
 fn like_sshfs(folder: &Folder, path: &std::path::Path) -> Option<Mount> {
+    mounted(folder, path, "subtype=sshfs")
+}
+
+/// A mount of bindfs with these options in the place of `path`. None, and a message, where that is impossible.
+fn mounted(folder: &Folder, path: &std::path::Path, options: &str) -> Option<Mount> {
     let behind = folder.outside("behind");
     std::fs::create_dir_all(&behind).expect("a folder");
-    let options = "subtype=sshfs";
     let done = Command::new("bindfs").args(["-o", options]).arg(&behind).arg(path).output();
     match done {
         Ok(done) if done.status.success() => Some(Mount::adopt(path)),
@@ -172,6 +193,11 @@ fn a_mount_in_the_tree_whose_locks_keep_out_no_other_machine_is_read_and_not_wri
     };
     let write = |path| json!({ "path": path, "content": "new\n" });
     let server = Stdio::start(&folder, &flags);
+    let warning = server.wait_for_stderr(" WARN ");
+    assert!(warning.contains("inner: locks on fuse.sshfs") && warning.contains("no file there is changed"));
+    let Ended { code, stdout, .. } = run_command_to_end(command(&folder, "stdio", &["--doctor"]));
+    let systems = lines(&stdout, "file system");
+    assert!(code == Some(1) && systems.len() == 2 && systems[1].contains("inner is fuse.sshfs"), "{stdout}");
     let read = called(&server, "read_text_file", json!({ "path": "inner/a.txt" }));
     assert_eq!(read["content"][0]["text"], "old\n");
     for (tool, arguments) in [

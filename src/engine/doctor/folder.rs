@@ -1,12 +1,12 @@
 //! The checks of one folder: access, file system, and what it keeps of what the server needs.
 
-use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
-use super::Finding;
-use crate::engine::fs::file_system::{self, LockScope, Safety};
-use crate::engine::fs::probe::{LocksHold, NewNames, Probe};
+use super::finding::{Finding, Level};
+use super::tried;
+use crate::engine::fs::file_system::{self, Safety};
+use crate::engine::fs::probe::Probe;
 use crate::engine::fs::{liveness, temporary};
 use crate::engine::{Durability, WorkspaceOptions};
 use crate::sys::fd::OwnedFd;
@@ -29,11 +29,16 @@ pub fn check_folder(path: &Path, options: &WorkspaceOptions) -> Vec<Finding> {
     };
     let mount = crate::sys::fs::mount_of(&dir);
     let mut findings = vec![access(&dir, options.read_only)];
-    let is_writable = findings[0].level != super::Level::Failed && !options.read_only;
+    let is_writable = findings[0].level != Level::Failed && !options.read_only;
     findings.extend(mount.iter().map(|mount| file_system(mount, options)));
+    findings.extend(inner(path, options));
     findings.push(leftovers(&dir));
     if is_writable {
-        findings.extend(probed(&dir, path, mount.as_ref(), options.durability));
+        let (probe, mount) = (Probe::new(&dir), mount.as_ref());
+        findings.extend(tried::files(&probe));
+        findings.push(tried::locks(probe.locks(path), mount));
+        findings.push(tried::times(probe.time_unit_ns(), mount));
+        findings.push(flush(probe.flush_time(), options.durability));
     }
     findings
 }
@@ -84,6 +89,15 @@ fn file_system(mount: &Mount, options: &WorkspaceOptions) -> Finding {
     }
 }
 
+/// The mounts inside the folder that are not as they should be.
+fn inner(path: &Path, options: &WorkspaceOptions) -> Vec<Finding> {
+    let found = crate::sys::fs::mounts_below(path).into_iter().map(|(at, mount)| {
+        let found = file_system(&mount, options);
+        Finding { text: format!("{} is {}", at.display(), found.text), ..found }
+    });
+    found.filter(|found| found.level != Level::Ok).collect()
+}
+
 /// Counts the temporary files that are in the folder. Those of dead processes go at the next start.
 fn leftovers(dir: &OwnedFd) -> Finding {
     let count = Dir::read_from(dir).map(|entries| {
@@ -99,114 +113,6 @@ fn leftovers(dir: &OwnedFd) -> Finding {
             ),
         ),
         Err(errno) => Finding::failed("leftovers", format!("the folder cannot be listed: {errno}")),
-    }
-}
-
-fn probed(dir: &OwnedFd, path: &Path, mount: Option<&Mount>, durability: Durability) -> Vec<Finding> {
-    let probe = Probe::new(dir);
-    vec![
-        yes_or_no(
-            "exclusive creation",
-            probe.creates_once(),
-            "two that create one file do not both count on it",
-            "a file that exists was created again: new files can be lost",
-        ),
-        yes_or_no(
-            "read after write",
-            probe.reads_what_was_written(),
-            "what was written is read at once",
-            "what was written is not read at once: mount it without a cache of reads",
-        ),
-        yes_or_no(
-            "rename",
-            probe.replaces_open_files(),
-            "replaces a file that is open, and its reader keeps the old one",
-            "whoever has a file open does not keep it when it is replaced: reads can fail while files are edited",
-        ),
-        new_names(probe.new_names()),
-        locks(probe.locks(path), mount),
-        times(probe.time_unit_ns(), mount),
-        flush(probe.flush_time(), durability),
-    ]
-}
-
-fn could_not(what: &'static str, error: impl Display) -> Finding {
-    Finding::failed(what, format!("could not be tried: {error}; edits would fail in the same way"))
-}
-
-fn yes_or_no(what: &'static str, tried: std::io::Result<bool>, yes: &str, no: &str) -> Finding {
-    match tried {
-        Ok(true) => Finding::ok(what, yes),
-        Ok(false) => Finding::failed(what, no),
-        Err(error) => could_not(what, error),
-    }
-}
-
-fn new_names(tried: std::io::Result<NewNames>) -> Finding {
-    let what = "no-replace rename";
-    match tried {
-        Ok(NewNames::Rename) => Finding::ok(what, "a new file never replaces another"),
-        Ok(NewNames::Link) => Finding::ok(
-            what,
-            "is not known to the file system; new files are linked, which never replaces either",
-        ),
-        Ok(NewNames::None) => Finding::failed(
-            what,
-            "the file system has neither a rename that refuses to replace nor hard links: no new files can be made",
-        ),
-        Err(error) => could_not(what, error),
-    }
-}
-
-fn locks(tried: std::io::Result<LocksHold>, mount: Option<&Mount>) -> Finding {
-    let what = "locks";
-    let scope = match mount.map(file_system::locks_of) {
-        None | Some(LockScope::Machine) => "",
-        Some(LockScope::Shared) => "; by its type, on other machines, too",
-        Some(LockScope::Unshared) => "; by its type, not on other machines",
-        Some(LockScope::Unknown) => "; whether on other machines, too, is not known",
-    };
-    match tried {
-        Ok(LocksHold { descriptors: true, processes: true, for_reading }) => {
-            let how = if for_reading { "" } else { "; only of files that are open for writing" };
-            Finding::ok(what, format!("hold between descriptors and between processes{how}{scope}"))
-        }
-        Ok(LocksHold { descriptors, processes, .. }) => {
-            let between = match (descriptors, processes) {
-                (false, false) => "descriptors and between processes",
-                (false, true) => "descriptors of one process",
-                _ => "processes",
-            };
-            Finding::failed(
-                what,
-                format!("do not hold between {between}: edits at the same time can be lost"),
-            )
-        }
-        Err(error) => could_not(what, error),
-    }
-}
-
-fn times(tried: std::io::Result<Option<u32>>, mount: Option<&Mount>) -> Finding {
-    let what = "times";
-    match tried {
-        Ok(Some(unit)) if unit >= 1_000_000_000 => Finding::warning(
-            what,
-            format!(
-                "files have whole seconds ({} s): a change by another program in the same second, of the same length and in \
-                 place, cannot be seen",
-                unit / 1_000_000_000
-            ),
-        ),
-        Ok(Some(unit)) => Finding::ok(what, format!("in units of {unit} ns")),
-        // A client may answer from its own cache.
-        Ok(None) => {
-            let by_type = mount.map_or(1, |mount| file_system::row_of(mount).time_unit_ns);
-            Finding::warning(
-                what,
-                format!("a time that was set is not kept; by its type, units of {by_type} ns"),
-            )
-        }
-        Err(error) => could_not(what, error),
     }
 }
 
@@ -231,7 +137,6 @@ fn flush(tried: std::io::Result<Duration>, durability: Durability) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Level;
     use super::*;
 
     fn mount(kind: &str) -> Mount {
@@ -260,34 +165,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_tried_is_graded() {
-        let hold =
-            |descriptors, processes, for_reading| Ok(LocksHold { descriptors, processes, for_reading });
-        let of_type = |kind, tried| locks(tried, Some(&mount(kind)));
-        assert_eq!(of_type("xfs", hold(true, true, true)).level, Level::Ok);
-        let nfs = of_type("nfs4", hold(true, true, false));
-        assert!(nfs.level == Level::Ok && nfs.text.contains("open for writing; by its type"), "{nfs:?}");
-        for (tried, part) in [
-            (hold(true, false, true), "between processes"),
-            (hold(false, true, true), "between descriptors of one"),
-            (hold(false, false, true), "descriptors and between"),
-            (Err(std::io::Error::other("no locks here")), "no locks here"),
-        ] {
-            let found = of_type("xfs", tried);
-            assert!(found.level == Level::Failed && found.text.contains(part), "{found:?}");
-        }
-        assert_eq!(times(Ok(Some(100)), None).level, Level::Ok);
-        assert_eq!(times(Ok(Some(2_000_000_000)), None).level, Level::Warning);
-        assert_eq!(times(Ok(None), None).level, Level::Warning);
-        assert_eq!(new_names(Ok(NewNames::Link)).level, Level::Ok);
-        assert_eq!(new_names(Ok(NewNames::None)).level, Level::Failed);
+    fn a_flush_is_graded_by_what_is_asked_for() {
         assert_eq!(flush(Ok(SLOW_FLUSH * 2), Durability::Full).level, Level::Warning);
         assert_eq!(flush(Ok(SLOW_FLUSH * 2), Durability::None).level, Level::Ok);
         let broken = || Err(std::io::Error::other("no flush"));
         assert_eq!(flush(broken(), Durability::Full).level, Level::Failed);
         assert_eq!(flush(broken(), Durability::None).level, Level::Warning);
-        assert_eq!(yes_or_no("x", Ok(false), "yes", "no"), Finding::failed("x", "no"));
-        let broken = Err(std::io::Error::other("no reads"));
-        assert_eq!(yes_or_no("x", broken, "yes", "no").level, Level::Failed);
     }
 }

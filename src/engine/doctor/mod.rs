@@ -1,48 +1,12 @@
-//! `--doctor`: checks folders and the system, and says what was found and what to do.
+//! `--doctor`: checks folders and the system, and says what was found and what to do. A start asks for a part of it.
 //!
 //! Runs before anything is served. Knows the engine's needs; what is served belongs to the layers above.
 
+mod finding;
 mod folder;
 mod machine;
+pub(super) mod tried;
 
+pub use finding::{Finding, Level};
 pub use folder::check_folder;
 pub use machine::check_machine;
-
-/// How grave a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// As it should be.
-    Ok,
-    /// A promise may not hold, or something is slow.
-    Warning,
-    /// The server cannot work so.
-    Failed,
-}
-
-/// What one check found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// How grave it is.
-    pub level: Level,
-    /// What was checked.
-    pub what: &'static str,
-    /// What was found and, if it is not as it should be, what to do. One line.
-    pub text: String,
-}
-
-impl Finding {
-    /// A check that found what it should.
-    pub fn ok(what: &'static str, text: impl Into<String>) -> Finding {
-        Finding { level: Level::Ok, what, text: text.into() }
-    }
-
-    /// A check that found something doubtful.
-    pub fn warning(what: &'static str, text: impl Into<String>) -> Finding {
-        Finding { level: Level::Warning, what, text: text.into() }
-    }
-
-    /// A check that failed.
-    pub fn failed(what: &'static str, text: impl Into<String>) -> Finding {
-        Finding { level: Level::Failed, what, text: text.into() }
-    }
-}

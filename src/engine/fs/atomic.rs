@@ -198,7 +198,7 @@ impl AtomicFile {
             return Ok(());
         }
         let ReplaceError::Io(reason) = failure else { return Err(failure) };
-        if !may_be_done(&reason, file_system::of(&place.dir), &[Errno::NOENT]) {
+        if !may_be_done(&reason, file_system::is_local(&place.dir), &[Errno::NOENT]) {
             return Err(ReplaceError::Io(reason));
         }
         // The look may be answered by a cache of names, the removal is not: what it removes was not renamed, and will not be. A

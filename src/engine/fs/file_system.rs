@@ -33,13 +33,6 @@ pub(crate) struct FileSystem {
     pub(crate) shows_writers: bool,
 }
 
-impl FileSystem {
-    /// Whether it is known to be one of the kernel's own, on a disk or in the memory of this machine.
-    pub(crate) fn is_local(self) -> bool {
-        self.shows_writers || self.write_barrier != WriteBarrier::None
-    }
-}
-
 /// Whom a lock of a file keeps out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LockScope {
@@ -151,6 +144,13 @@ static OF_KERNEL: Row = local(&[], 0, WriteBarrier::None, false);
 /// The file system of an open file or folder. May wait for another machine.
 pub(crate) fn of(file: impl AsFd) -> FileSystem {
     known(file).map_or(OF_KERNEL.kernel, |row| row.kernel)
+}
+
+/// Whether an open file or folder is on a disk or in the memory of this machine, and nothing else has to answer for it. Reads the
+/// list of mounts unless the number of the file system is in the table; where that does not tell either, as of a dead mount, no.
+pub(crate) fn is_local(file: impl AsFd) -> bool {
+    let by_mount = || crate::sys::fs::mount_of(&file).map(|mount| row_of(&mount));
+    known(&file).or_else(by_mount).is_some_and(|row| row.locks == LockScope::Machine)
 }
 
 /// The row of an open file or folder, if the number of its file system is in the table.
@@ -289,6 +289,11 @@ mod tests {
     fn of_a_file_system_that_is_not_in_the_table_nothing_is_known() {
         let file = std::fs::File::open("/proc/self/status").unwrap();
         assert_eq!(of(&file), FileSystem { write_barrier: WriteBarrier::None, shows_writers: false });
+    }
+
+    #[test]
+    fn a_kernel_s_own_file_system_without_a_number_is_local_too() {
+        assert!(is_local(std::fs::File::open("/proc/self/status").unwrap()));
     }
 
     #[test]

@@ -3,21 +3,20 @@
 
 use std::io;
 
-use super::file_system::FileSystem;
 use crate::sys::io::Errno;
 
-/// Whether an error on a file system of this kind means that it does not answer. A local disk that reports an I/O error has
-/// a fault; elsewhere this may be a connection.
-pub(crate) fn is_lost(error: &io::Error, system: FileSystem) -> bool {
+/// Whether an error of a file system means that it does not answer. A local disk that reports an I/O error has a fault;
+/// elsewhere this may be a connection.
+pub(crate) fn is_lost(error: &io::Error, is_local: bool) -> bool {
     let is = |errno: Errno| error.raw_os_error() == Some(errno.raw_os_error());
-    is(Errno::NOTCONN) || is(Errno::STALE) || (!system.is_local() && OF_CONNECTIONS.into_iter().any(is))
+    is(Errno::NOTCONN) || is(Errno::STALE) || (!is_local && OF_CONNECTIONS.into_iter().any(is))
 }
 
 /// Whether a change of a name may have been carried out, although it failed with this error: the file system may have lost its
 /// answer. `if_repeated` is how it fails if it is carried out a second time: after ESTALE, the kernel repeats it.
-pub(crate) fn may_be_done(error: &io::Error, system: FileSystem, if_repeated: &[Errno]) -> bool {
+pub(crate) fn may_be_done(error: &io::Error, is_local: bool, if_repeated: &[Errno]) -> bool {
     let is_repeated = if_repeated.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()));
-    is_lost(error, system) || (is_repeated && !system.is_local())
+    is_lost(error, is_local) || (is_repeated && !is_local)
 }
 
 /// The error of a change that may have been carried out.
@@ -41,13 +40,11 @@ const OF_CONNECTIONS: [Errno; 8] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::fs::file_system::WriteBarrier;
 
     #[test]
     fn an_error_of_a_disk_is_no_lost_connection() {
-        let local = FileSystem { write_barrier: WriteBarrier::Seek, shows_writers: true };
-        let other = FileSystem { write_barrier: WriteBarrier::None, shows_writers: false };
-        let lost = |errno: Errno, system| is_lost(&errno.into(), system);
+        let (local, other) = (true, false);
+        let lost = |errno: Errno, is_local| is_lost(&errno.into(), is_local);
         assert!(lost(Errno::NOTCONN, local) && lost(Errno::STALE, other) && lost(Errno::IO, other));
         assert!(lost(Errno::CONNABORTED, other) && lost(Errno::TIMEDOUT, other));
         assert!(
@@ -57,7 +54,7 @@ mod tests {
                 && !lost(Errno::NOSPC, other)
         );
         assert!(!is_lost(&io::Error::other("no system call"), other));
-        let may_be_done = |errno: Errno, system| may_be_done(&errno.into(), system, &[Errno::NOENT]);
+        let may_be_done = |errno: Errno, is_local| may_be_done(&errno.into(), is_local, &[Errno::NOENT]);
         assert!(may_be_done(Errno::NOTCONN, other) && may_be_done(Errno::NOENT, other));
         assert!(!may_be_done(Errno::NOENT, local) && !may_be_done(Errno::EXIST, other));
     }

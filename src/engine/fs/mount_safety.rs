@@ -29,6 +29,11 @@ impl MountSafety {
         MountSafety { allows_all, known: Mutex::default() }
     }
 
+    /// Whether nothing is refused.
+    pub(crate) fn allows_all(&self) -> bool {
+        self.allows_all
+    }
+
     /// Whether the folder `dir` on the device `device` may be written; if not, why. Asks the system about a device once a second.
     pub(crate) fn check(&self, dir: impl AsFd, device: u64) -> Result<(), String> {
         match self.of(dir, device) {

@@ -50,6 +50,13 @@ pub(crate) struct LocksHold {
     pub(crate) for_reading: bool,
 }
 
+impl LocksHold {
+    /// Whether they keep out everybody on this machine.
+    pub(crate) fn keep_out(self) -> bool {
+        self.descriptors && self.processes
+    }
+}
+
 /// A folder in which things are tried out. Dropping it removes its files.
 #[derive(Debug)]
 pub(crate) struct Probe<'d> {

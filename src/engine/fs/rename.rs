@@ -48,7 +48,7 @@ fn rename_without_flag(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed
 fn settle(answer: Result<(), Errno>, from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Errno> {
     let Err(errno) = answer else { return Ok(Renamed::Moved) };
     // A repeated call finds the new name taken, or the old one gone.
-    if !may_be_done(&errno.into(), file_system::of(&to.dir), &[Errno::NOENT, Errno::EXIST]) {
+    if !may_be_done(&errno.into(), file_system::is_local(&to.dir), &[Errno::NOENT, Errno::EXIST]) {
         return Err(errno);
     }
     match (to.restat(), &from.stat) {
@@ -82,7 +82,7 @@ fn remove_old_name(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Er
     match remove(from) {
         Ok(()) => Ok(Renamed::Moved),
         // The new name may be its only one.
-        Err(errno) if may_be_done(&errno.into(), file_system::of(&from.dir), &[Errno::NOENT]) => {
+        Err(errno) if may_be_done(&errno.into(), file_system::is_local(&from.dir), &[Errno::NOENT]) => {
             Ok(Renamed::Unknown(errno))
         }
         Err(errno) => not_moved(errno),

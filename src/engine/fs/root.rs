@@ -29,6 +29,8 @@ pub(crate) struct Root {
     mount: Option<PathBuf>,
     /// The file system at the start.
     file_system: FileSystem,
+    /// Whether that is one of this machine.
+    is_local: bool,
     liveness: Liveness,
 }
 
@@ -88,9 +90,10 @@ impl Root {
     pub(crate) fn open(path: PathBuf) -> io::Result<Root> {
         let folder = Folder::open(&path)?;
         let (mount, file_system) = (mount_of(&path, &folder), folder.file_system);
+        let is_local = file_system::is_local(&folder);
         let state = Mutex::new(State { folder: Some(folder), looked: Instant::now() });
-        let liveness = if file_system.is_local() { Liveness::default() } else { Liveness::of(&path) };
-        Ok(Root { path, state, mount, file_system, liveness })
+        let liveness = if is_local { Liveness::default() } else { Liveness::of(&path) };
+        Ok(Root { path, state, mount, file_system, is_local, liveness })
     }
 
     /// The path.
@@ -165,6 +168,11 @@ impl Root {
         self.file_system
     }
 
+    /// Whether its file system is one of this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        self.is_local
+    }
+
     /// The file system of the device `dev`, if the folder is on it. The handle keeps the number from being given to another.
     pub(crate) fn file_system_of(&self, dev: u64) -> Option<FileSystem> {
         self.lock().folder.as_ref()?.file_system(dev)
@@ -177,7 +185,7 @@ impl Root {
         }
         match Folder::open(&self.path) {
             Ok(_) => !self.is_mounted(),
-            Err(error) => is_lost(&error, self.file_system) || !self.is_mounted(),
+            Err(error) => is_lost(&error, self.is_local) || !self.is_mounted(),
         }
     }
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use self::folders::{Folders, Found, Freshness, Want, refused};
+use self::ready::ready_to_write;
 use crate::engine::cache::IndexCache;
 use crate::engine::command::Commands;
 use crate::engine::exclude::Excludes;
 use crate::engine::filter_store::FilterStore;
 use crate::engine::fs::atomic::Durability;
-use crate::engine::fs::file_system::Safety;
 use crate::engine::fs::lock::Locks;
 use crate::engine::fs::mount_safety::MountSafety;
 use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
@@ -23,7 +23,7 @@ use crate::engine::fs::{lease, liveness};
 use crate::engine::path::{FilePath, FolderPaths, NamePolicy};
 use crate::engine::search::FilterCache;
 use crate::engine::{Budget, Control, Error, Result, list};
-use crate::sys::fs::{Access, Mode};
+use crate::sys::fs::Mode;
 use crate::sys::io::Errno;
 use crate::sys::path::{is_absolute, told, usual, with_slashes};
 
@@ -43,6 +43,7 @@ mod locking;
 mod mount_wait;
 mod parts;
 mod read;
+mod ready;
 mod relocate;
 mod search;
 mod tree;
@@ -174,7 +175,7 @@ impl Workspace {
             let gone = |_| OpenError::Unusable(root.path().into(), io::ErrorKind::NotFound.into());
             let folder = root.folder().map_err(gone)?;
             if !options.read_only {
-                doubts.extend(ready_to_write(root.path(), &folder, &mounts, &cleared)?);
+                doubts.extend(ready_to_write(root, &folder, &mounts, &cleared)?);
             }
         }
         let served = folders.roots().iter().map(|root| root.path());
@@ -415,26 +416,6 @@ impl Workspace {
             Ok(None) | Err(_) => Err(changed()),
         }
     }
-}
-
-/// Checks that the folder at `path` can be written, and removes what dead processes left in it. Returns what is doubtful
-/// about its file system.
-fn ready_to_write(
-    path: &Path,
-    folder: &Folder,
-    mounts: &MountSafety,
-    cleared: &Cleared,
-) -> Result<Option<String>, OpenError> {
-    let safety = mounts.of(folder, folder.device());
-    mounts.check(folder, folder.device()).map_err(|why| OpenError::UnsafeLocks(path.into(), why))?;
-    let access = Access::WRITE_OK | Access::EXEC_OK;
-    crate::sys::fs::accessat(folder, ".", access, crate::sys::fs::AtFlags::EACCESS)
-        .map_err(|_| OpenError::NotWritable(path.into()))?;
-    cleared.clear_once(folder.handle(), mounts);
-    Ok(match safety {
-        Safety::Safe => None,
-        Safety::Doubtful(why) | Safety::Unsafe(why) => Some(why),
-    })
 }
 
 #[cfg(test)]

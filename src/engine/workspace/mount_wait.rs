@@ -46,7 +46,7 @@ impl Workspace {
     /// Whether the error may be gone soon.
     fn is_of_lost_mount(&self, error: &Error) -> bool {
         let roots = self.folders.roots();
-        let lost = |source: &io::Error| roots.iter().any(|root| is_lost(source, root.file_system()));
+        let lost = |source: &io::Error| roots.iter().any(|root| is_lost(source, root.is_local()));
         match error {
             Error::FolderGone => roots.iter().any(|root| root.is_lost()),
             Error::ReadFailed { source }
@@ -60,7 +60,7 @@ impl Workspace {
     /// an open file, in the moment in which another machine puts another file in its place.
     fn is_there(&self, error: &Error) -> bool {
         let Error::NotFound { name, .. } = error else { return false };
-        if self.folders.roots().iter().all(|root| root.file_system().is_local()) {
+        if self.folders.roots().iter().all(|root| root.is_local()) {
             return false;
         }
         let found =

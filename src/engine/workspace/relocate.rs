@@ -162,7 +162,7 @@ impl Workspace {
             done = remove_entry(&found);
         }
         if let Err(errno) = done {
-            if may_be_done(&errno.into(), file_system::of(&place.dir), &[Errno::NOENT]) {
+            if may_be_done(&errno.into(), file_system::is_local(&place.dir), &[Errno::NOENT]) {
                 return Err(Error::WriteFailed { source: in_doubt(&errno.into()) });
             }
             if removed == 0 {

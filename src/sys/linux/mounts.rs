@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, StatxFlags};
 
@@ -20,26 +21,64 @@ pub(crate) fn mount_of(file: impl AsFd) -> Option<Mount> {
     let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
     // Before Linux 5.8 the number is missing.
     let number = (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id);
-    let list = String::from_utf8_lossy(&fs::read("/proc/self/mountinfo").ok()?).into_owned();
-    parse(&list, number, (found.stx_dev_major, found.stx_dev_minor))
+    find(&list()?, number, (found.stx_dev_major, found.stx_dev_minor))
+}
+
+/// The mounts below the folder at `path`, which is canonical, and where they are. None if the system does not say.
+pub(crate) fn mounts_below(path: &Path) -> Vec<(PathBuf, Mount)> {
+    below(&list().unwrap_or_default(), path)
+}
+
+fn list() -> Option<String> {
+    Some(String::from_utf8_lossy(&fs::read("/proc/self/mountinfo").ok()?).into_owned())
+}
+
+/// A line of the list.
+struct Line<'l> {
+    number: &'l str,
+    device: &'l str,
+    at: &'l str,
+    /// Those of the mount.
+    options: &'l str,
+    kind: &'l str,
+    source: &'l str,
+    /// Those of the file system.
+    of_system: &'l str,
+}
+
+impl<'l> Line<'l> {
+    /// `None` if it is none.
+    fn parse(line: &'l str) -> Option<Line<'l>> {
+        let (left, right) = line.split_once(" - ")?;
+        let (mut left, mut right) = (left.split(' '), right.split(' '));
+        let (number, device) = (left.next()?, left.nth(1)?);
+        let (at, options) = (left.nth(1)?, left.next()?);
+        let (kind, source) = (right.next()?, right.next()?);
+        let of_system = right.next().unwrap_or_default();
+        Some(Line { number, device, at, options, kind, source, of_system })
+    }
+
+    fn mount(&self) -> Mount {
+        let options = format!("{},{}", self.options, self.of_system);
+        Mount { kind: self.kind.into(), source: unescaped(self.source), options }
+    }
 }
 
 /// Finds a mount by its number, or without one by its device: the last that was mounted.
-fn parse(list: &str, number: Option<u64>, device: (u32, u32)) -> Option<Mount> {
+fn find(list: &str, number: Option<u64>, device: (u32, u32)) -> Option<Mount> {
     let device = format!("{}:{}", device.0, device.1);
     let number = number.map(|number| number.to_string());
-    list.lines().rev().find_map(|line| {
-        let (left, right) = line.split_once(" - ")?;
-        let left: Vec<&str> = left.split(' ').collect();
-        let is_it = match &number {
-            Some(number) => left.first() == Some(&number.as_str()),
-            None => left.get(2) == Some(&device.as_str()),
-        };
-        let mut right = right.split(' ');
-        let (kind, source, of_system) = (right.next()?, right.next()?, right.next().unwrap_or_default());
-        let options = format!("{},{of_system}", left.get(5)?);
-        is_it.then(|| Mount { kind: kind.into(), source: unescaped(source), options })
-    })
+    let is_it = |line: &Line| match &number {
+        Some(number) => line.number == number,
+        None => line.device == device,
+    };
+    list.lines().rev().filter_map(Line::parse).find(is_it).map(|line| line.mount())
+}
+
+fn below(list: &str, path: &Path) -> Vec<(PathBuf, Mount)> {
+    let at = |line: Line| (PathBuf::from(unescaped(line.at)), line.mount());
+    let is_below = |(at, _): &(PathBuf, Mount)| at != path && at.starts_with(path);
+    list.lines().filter_map(Line::parse).map(at).filter(is_below).collect()
 }
 
 /// A field whose blanks and the like are octal numbers behind a backslash.
@@ -75,19 +114,28 @@ nonsense
 
     #[test]
     fn a_mount_is_found_by_its_number_and_without_one_by_its_device() {
-        let kind = |number, device| parse(LIST, number, device).map(|mount| mount.kind);
+        let kind = |number, device| find(LIST, number, device).map(|mount| mount.kind);
         assert_eq!(kind(Some(22), (9, 9)).as_deref(), Some("ext4"));
         assert_eq!(kind(None, (8, 1)).as_deref(), Some("ext4"));
         assert_eq!((kind(Some(7), (8, 1)), kind(None, (0, 4))), (None, None));
-        let mount = parse(LIST, Some(30), (0, 40)).unwrap();
+        let mount = find(LIST, Some(30), (0, 40)).unwrap();
         assert_eq!(
             (mount.source.as_str(), mount.options.as_str()),
             ("me@host:/my data", "rw,nosuid,rw,user_id=0")
         );
         assert!(
-            parse(LIST, None, (0, 40)).unwrap().options.starts_with("ro"),
+            find(LIST, None, (0, 40)).unwrap().options.starts_with("ro"),
             "the last one covers the others"
         );
+    }
+
+    #[test]
+    fn the_mounts_below_a_folder_are_those_whose_path_continues_its_own() {
+        let at = |path: &str| {
+            below(LIST, Path::new(path)).into_iter().map(|(at, mount)| (at, mount.kind)).collect::<Vec<_>>()
+        };
+        assert_eq!(at("/"), [("/data".into(), "fuse.sshfs".into()), ("/again".into(), "fuse.sshfs".into())]);
+        assert!(at("/data").is_empty() && at("/dat").is_empty());
     }
 
     #[test]

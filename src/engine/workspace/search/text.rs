@@ -79,7 +79,8 @@ impl Workspace {
                     }
                 }
                 // Another machine may have put another file in its place: that one is looked for.
-                Err(errno) if !is_last && is_lost(&errno.into(), file_system::of(&candidate.folder)) => {}
+                Err(errno)
+                    if !is_last && is_lost(&errno.into(), file_system::is_local(&candidate.folder)) => {}
                 Err(_) if matches!(candidate.stat(), Ok(None)) => return Ok(Opened::Gone),
                 Err(_) => return Ok(Opened::Unreadable),
             }
@@ -121,7 +122,7 @@ impl Workspace {
             Ok(()) if is_last => Some(Opened::Copied(text(true))),
             Ok(()) => None,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
-            Err(error) if !is_last && is_lost(&error, system) => None,
+            Err(error) if !is_last && is_lost(&error, file_system::is_local(file.file())) => None,
             Err(_) => Some(Opened::Unreadable),
         })
     }
