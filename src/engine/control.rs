@@ -20,6 +20,7 @@ const ANSWERED: u8 = 3;
 const EXPIRED: u8 = 4;
 const CANCELLED: u8 = 5;
 const GIVEN_UP: u8 = 6;
+const TAKEN_BACK: u8 = 7;
 
 const MAY_WAIT: u8 = 0;
 const MAY_NOT_WAIT: u8 = 1;
@@ -247,7 +248,7 @@ impl Control {
     pub(crate) fn check_called_off(&self) -> Result<()> {
         match self.state.load(Ordering::Acquire) {
             CANCELLED => Err(Error::Cancelled),
-            EXPIRED | GIVEN_UP => Err(Error::TimedOut),
+            EXPIRED | GIVEN_UP | TAKEN_BACK => Err(Error::TimedOut),
             _ => Ok(()),
         }
     }
@@ -263,7 +264,7 @@ impl Control {
 
     /// Takes the commit back: the change failed, and nothing is different.
     pub(crate) fn undo_commit(&self) {
-        self.step(COMMITTING, RUNNING);
+        let _ = self.step(COMMITTING, RUNNING) || self.step(GIVEN_UP, TAKEN_BACK);
     }
 
     /// Runs `wait`, which waits for a lock or lease; meanwhile [`Control::expire`] returns
@@ -300,7 +301,12 @@ impl Control {
 
     /// Whether [`Control::give_up`] returned true.
     pub fn is_given_up(&self) -> bool {
-        self.state.load(Ordering::Acquire) == GIVEN_UP
+        matches!(self.state.load(Ordering::Acquire), GIVEN_UP | TAKEN_BACK)
+    }
+
+    /// Whether the commit that was given up was taken back then: nothing is different.
+    pub fn is_taken_back(&self) -> bool {
+        self.state.load(Ordering::Acquire) == TAKEN_BACK
     }
 
     /// Stops the operation at the client's request. Returns whether it could still be stopped.
@@ -341,7 +347,9 @@ mod tests {
         assert!(!control.give_up(), "it does not commit");
         assert!(control.begin_commit().is_ok() && control.give_up() && control.is_given_up());
         assert!(!control.give_up() && !control.answer() && control.was_late());
+        assert!(!control.is_taken_back());
         control.undo_commit();
+        assert!(control.is_given_up() && control.is_taken_back() && !control.answer());
         assert!(matches!(control.begin_commit(), Err(Error::TimedOut)));
         let answered = Control::new(Duration::from_secs(60));
         assert!(answered.begin_commit().is_ok() && answered.answer() && !answered.give_up());

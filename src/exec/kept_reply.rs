@@ -19,8 +19,8 @@ pub(super) enum KeptReply {
     Panicked,
     /// A reply that is not kept any more, and whether it was a success.
     Forgotten(bool),
-    /// The time of the call was up while it committed. Whether it succeeded, once it has ended.
-    Unknown(OnceLock<bool>),
+    /// The time of the call was up while it committed. What it replied, once it has ended; `None` if it changed nothing.
+    Unknown(OnceLock<Option<Box<KeptReply>>>),
 }
 
 impl KeptReply {
@@ -64,17 +64,25 @@ impl KeptReply {
             KeptReply::Panicked => call.panicked(0),
             KeptReply::Forgotten(succeeded) => call.failed(&forgotten(*succeeded)),
             KeptReply::Unknown(outcome) => match outcome.get() {
-                Some(succeeded) => call.failed(&forgotten(*succeeded)),
-                None => call.failed(&Error::OutcomeUnknown),
+                Some(Some(reply)) => reply.answer(call, observer),
+                // Between two looks at the outcome, the call has ended: the next one with the key runs.
+                Some(None) | None => call.failed(&Error::OutcomeUnknown),
             },
         }
     }
 
-    /// Records how a call ended whose outcome was unknown.
-    pub(super) fn settle(&self, succeeded: bool) {
+    /// Whether the call changed nothing, so that it can be sent again.
+    pub(super) fn is_void(&self) -> bool {
+        matches!(self, KeptReply::Unknown(outcome) if outcome.get().is_some_and(Option::is_none))
+    }
+
+    /// Records what a call replied whose outcome was unknown, without its text, which nobody has counted. `None`: it changed
+    /// nothing.
+    pub(super) fn settle(&self, reply: Option<KeptReply>) {
         if let KeptReply::Unknown(outcome) = self {
+            let reply = reply.map(|reply| Box::new(reply.without_text().unwrap_or(reply)));
             // It ends once.
-            let _ = outcome.set(succeeded);
+            let _ = outcome.set(reply);
         }
     }
 }

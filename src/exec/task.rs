@@ -55,7 +55,6 @@ impl Task {
     /// if it broke off because it may not wait for another program.
     pub fn run(self: &Arc<Task>, workspace: &Workspace) -> Option<Answer> {
         let control = &self.control;
-        let mut succeeded = false;
         let answer = caught(|| {
             if let Some(kept) = self.kept.get() {
                 return control.answer().then(|| self.repeat(kept));
@@ -65,13 +64,16 @@ impl Task {
                 _ if control.broke_off().is_some() => None,
                 result => {
                     let committed = control.is_committing();
-                    succeeded = result.as_ref().is_ok_and(|reply| reply.failure.is_none());
-                    control.answer().then(|| self.keep_and_answer(result, committed))
+                    if control.answer() {
+                        return Some(self.keep_and_answer(result, committed));
+                    }
+                    self.settle(KeptReply::new(result));
+                    None
                 }
             }
         });
-        if control.is_given_up() {
-            self.unknown_outcome().settle(succeeded);
+        if answer.is_none() {
+            self.settle(KeptReply::Panicked);
         }
         // After a panic: an answer, unless the call was answered as late or cancelled.
         answer.unwrap_or_else(|| {
@@ -196,6 +198,13 @@ impl Task {
     pub(super) fn outcome_unknown(self: &Arc<Task>) -> Answer {
         self.unknown_outcome();
         self.answer(Err(Error::OutcomeUnknown))
+    }
+
+    /// Records the reply of a call that was answered with [`Error::OutcomeUnknown`].
+    fn settle(&self, reply: KeptReply) {
+        if self.control.is_given_up() {
+            self.unknown_outcome().settle((!self.control.is_taken_back()).then_some(reply));
+        }
     }
 
     fn unknown_outcome(&self) -> &KeptReply {

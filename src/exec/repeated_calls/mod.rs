@@ -104,6 +104,8 @@ impl RepeatedCalls {
                 let problem = "this key was used within ten minutes for a call with other arguments";
                 return Ok(refused(format!("{problem}; send another key for another call")));
             }
+            // Its key is free again. The place in `done` goes with that of the call that runs now.
+            Some(Entry { phase: Phase::Done(_, reply), .. }) if reply.is_void() => {}
             Some(Entry { phase: Phase::Done(_, reply), .. }) => return Ok(Claim::Known(reply.clone())),
             Some(Entry { phase: Phase::Running(running), .. }) => return Err(running.clone()),
             None => {}

@@ -173,35 +173,69 @@ fn a_call_that_waits_too_long_for_the_first_is_late() {
     assert_eq!(text(&server.run(server.ok("3", KEY)).unwrap()), "run 1", "it was kept all the same");
 }
 
+/// What a call that was given up while it committed replies at last.
+type Ending = fn(usize, &crate::engine::Control) -> Result<Reply>;
+
+/// The text of the answer to another call with the key of a call that was given up while it committed, after that has ended,
+/// and how many of the two have run.
+fn told_after(ending: Ending) -> (String, usize) {
+    let mut server = Server::new();
+    // Counted from the start of the run: enough for it to begin its commit.
+    server.setup.limits.timeout = Duration::from_millis(200);
+    server.executor = server.setup.executor();
+    let ((release, released), (end, ended)) = (mpsc::channel::<()>(), mpsc::channel::<()>());
+    let (released, end) = (Mutex::new(released), Mutex::new(Some(end)));
+    let first = server.run(server.call(Some("1"), KEY, move |run, control| {
+        // Dropped when the call ends, also by a panic.
+        let _end = end.lock().unwrap().take();
+        control.begin_commit()?;
+        let _ = released.lock().unwrap().recv();
+        ending(run, control)
+    }));
+    let unknown = "while its change was put in place";
+    assert!(text(&first.unwrap()).contains(unknown));
+    assert!(text(&server.run(server.ok("2", KEY)).unwrap()).contains(unknown), "it has not ended");
+    drop(release);
+    let _ = ended.recv();
+    loop {
+        // Its reply is recorded a moment after its end.
+        let told = server.run(server.ok("3", KEY)).unwrap();
+        let told = told.pointer("/result/content/0/text").unwrap_or(&told["error"]["message"]);
+        match told.as_str().unwrap() {
+            told if told.contains(unknown) => std::thread::yield_now(),
+            told => return (told.into(), server.runs()),
+        }
+    }
+}
+
 #[test]
 fn of_a_call_that_was_given_up_while_it_committed_the_next_with_its_key_tells_the_outcome() {
-    let failed = |run| Reply { failure: Some(Arc::new(Error::Busy)), ..reply(run) };
-    let outcomes: [fn(usize) -> Reply; 3] = [reply, |_| panic!("in a test"), failed];
-    for (outcome, succeeds) in outcomes.into_iter().zip([true, false, false]) {
-        let mut server = Server::new();
-        server.setup.limits.timeout = Duration::from_millis(20);
-        server.executor = server.setup.executor();
-        let (release, released) = mpsc::channel::<()>();
-        let released = Mutex::new(released);
-        let first = server.run(server.call(Some("1"), KEY, move |run, control| {
-            control.begin_commit()?;
-            let _ = released.lock().unwrap().recv();
-            Ok(outcome(run))
-        }));
-        let unknown = "while its change was put in place";
-        assert!(text(&first.unwrap()).contains(unknown));
-        assert!(text(&server.run(server.ok("2", KEY)).unwrap()).contains(unknown), "it has not ended");
-        drop(release);
-        let told = if succeeds {
-            "was carried out before, with success"
-        } else {
-            "was carried out before, but failed"
-        };
-        while !text(&server.run(server.ok("3", KEY)).unwrap()).contains(told) {
-            std::thread::yield_now();
-        }
-        assert_eq!(server.runs(), 1);
+    let endings: [(Ending, &str); 4] = [
+        (|run, _| Ok(reply(run)), "was carried out before, with success"),
+        (
+            |run, _| Ok(Reply { failure: Some(Arc::new(Error::Busy)), ..reply(run) }),
+            "was carried out before, but failed",
+        ),
+        (
+            |_, _| Err(Error::WriteFailed { source: std::io::Error::other("it is not known") }),
+            "it is not known",
+        ),
+        (|_, _| panic!("in a test"), "Internal error"),
+    ];
+    for (ending, expected) in endings {
+        let (told, runs) = told_after(ending);
+        assert!(told.contains(expected), "{told}; expected: {expected}");
+        assert_eq!(runs, 1);
     }
+}
+
+#[test]
+fn a_call_that_was_given_up_and_changed_nothing_can_be_sent_again() {
+    let (told, runs) = told_after(|_, control| {
+        control.undo_commit();
+        Err(Error::Busy)
+    });
+    assert_eq!((told.as_str(), runs), ("run 2", 2));
 }
 
 #[test]
