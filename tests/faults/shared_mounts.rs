@@ -52,6 +52,18 @@ fn a_file_that_is_not_found_though_it_is_there_is_looked_for_again() {
 }
 
 #[test]
+fn a_read_of_several_files_waits_for_a_mount_that_is_lost_for_a_moment() {
+    let Some((folder, _mount)) = behind_bindfs(&["e", "f", "g"]) else { return };
+    let server = command(&folder, "stdio", &["--tools=filesystem"]);
+    // The first three times, of each thread.
+    let inject = "inject=openat:error=ENOTCONN:when=1..3";
+    let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "f", "-e", inject]) else { return };
+    let server = Stdio::run(server);
+    let read = server.ok("read_multiple_files", json!({ "paths": ["e", "f", "g"] }));
+    assert_eq!(read.matches("text\n").count(), 3, "{read}");
+}
+
+#[test]
 fn a_file_that_is_not_there_is_missing_without_further_looks() {
     let Some((folder, mount)) = behind_bindfs(&["f"]) else { return };
     let server = Stdio::start(&folder, &["--read-only"]).ready();

@@ -119,7 +119,7 @@ impl Call for ReadMultipleFiles {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let shares = self.shares(workspace);
+        let (shares, mut wait) = (self.shares(workspace), workspace.mount_wait());
         let (mut text, mut shown) = (String::new(), 0);
         let (mut cut, mut versions) = (serde_json::Map::new(), serde_json::Map::new());
         for (file, share) in self.files.iter().zip(shares) {
@@ -127,7 +127,13 @@ impl Call for ReadMultipleFiles {
             let before = text.len();
             text.push_str(if shown == 0 { "" } else { SEPARATOR });
             let (mut rest, mut version) = (None, None);
-            let read = self.read(workspace, file, share, control);
+            // The error of one file is no error of the call, so its caller does not wait for a lost mount.
+            let read = loop {
+                match self.read(workspace, file, share, control) {
+                    Err(error) if wait.again(&error, control) => {}
+                    read => break read,
+                }
+            };
             match read.and_then(|page| Ok((push_file(&mut text, workspace, file, &page)?, page))) {
                 Ok((next, page)) => {
                     rest = next;
