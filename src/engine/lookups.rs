@@ -92,9 +92,12 @@ impl Lookups {
             work();
         });
         self.slow.set(if slow.into_inner() * 2 >= count { 0b1111 } else { 0 });
-        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.sort_unstable_by_key(|(at, _)| *at);
-        found.into_iter().map(|(_, one)| one).collect()
+        // A sort would be compiled for each kind of look.
+        let mut in_order: Vec<Option<T>> = (0..count).map(|_| None).collect();
+        for (at, one) in found.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            in_order[at] = Some(one);
+        }
+        in_order.into_iter().flatten().collect()
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn load(folder: &Path) -> io::Result<OwnTemplates> {
             names.push(entry.file_name());
         }
     }
-    names.sort();
+    names.sort_unstable();
     let mut own = OwnTemplates::default();
     for (number, name) in names.iter().enumerate() {
         let mut uri = None;

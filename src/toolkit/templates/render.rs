@@ -25,10 +25,8 @@ pub(super) fn check(source: &str, names: &[&str]) -> Result<(), String> {
     let mut environment = environment();
     environment.add_template(NAME, source).map_err(|error| describe(&error))?;
     let template = environment.get_template(NAME).map_err(|error| describe(&error))?;
-    let mut unknown: Vec<String> = template.undeclared_variables(false).into_iter().collect();
-    unknown.retain(|name| name != "range" && !names.contains(&&**name));
-    unknown.sort();
-    match unknown.first() {
+    let is_unknown = |name: &String| name != "range" && !names.contains(&&**name);
+    match template.undeclared_variables(false).into_iter().filter(is_unknown).min() {
         None => Ok(()),
         Some(name) => Err(format!("it uses {name}, which is no parameter; there are {}", names.join(", "))),
     }

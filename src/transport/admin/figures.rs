@@ -23,8 +23,7 @@ pub(super) fn text(pages: &Pages) -> String {
 }
 
 fn calls(out: &mut Exposition) {
-    let mut operations: Vec<_> = METRICS.operations().map(|one| (one.name, one.counts())).collect();
-    operations.sort_unstable_by_key(|(name, _)| *name);
+    let operations: Vec<_> = METRICS.operations().map(|one| (one.name, one.counts())).collect();
     out.family("file_editor_requests_total", "counter", "Answered calls of tools, by tool and outcome.");
     for (tool, counts) in &operations {
         let succeeded = counts.answered().saturating_sub(counts.failed);
