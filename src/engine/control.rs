@@ -33,10 +33,6 @@ const NOTICE: Duration = Duration::from_millis(250);
 /// How long after its deadline a commit is waited for: it mostly ends at once, and then the answer says how.
 const COMMIT_WAIT: Duration = Duration::from_millis(800);
 
-/// How long after its deadline an answer is waited for that is being written: its text may lie on a file system that does not
-/// answer.
-const ANSWER_WAIT: Duration = Duration::from_millis(900);
-
 /// The longest wait for a lock (contract 2, `--timeout`).
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
@@ -176,11 +172,6 @@ impl Control {
     /// The time when the thread that waits for the answer stops waiting for a commit.
     pub fn commit_overdue(&self) -> Instant {
         self.deadlines().whole + COMMIT_WAIT
-    }
-
-    /// The time when the thread that waits for the answer stops waiting for one that is being written.
-    pub fn answer_overdue(&self) -> Instant {
-        self.deadlines().whole + ANSWER_WAIT
     }
 
     /// The deadline of the operation.

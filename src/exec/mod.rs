@@ -278,11 +278,7 @@ impl Executor {
                     Ok(done) => done,
                     Err(_) if control.give_up() => return Ended::Late(task.outcome_unknown()),
                     // It is already answering.
-                    Err(_) => match timeout_at(control.answer_overdue().into(), &mut work).await {
-                        Ok(done) => done,
-                        Err(_) if task.call.writes() => return Ended::Late(task.outcome_unknown()),
-                        Err(_) => return Ended::Late(task.late(Late::AtWork)),
-                    },
+                    Err(_) => work.await,
                 },
             },
         };

@@ -89,31 +89,6 @@ fn a_call_that_hangs_is_answered_as_late_and_those_behind_it_go_on() {
 }
 
 #[test]
-fn a_call_whose_answer_cannot_be_written_is_answered_as_late() {
-    let mut setup = Setup::new();
-    setup.limits.timeout = Duration::from_millis(20);
-    let executor = setup.executor();
-    let (release, released) = channel::<()>();
-    let released = Arc::new(Mutex::new(released));
-    let line =
-        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_files","arguments":{}}}"#;
-    let Step::Call(call) = setup.service.mcp(&mut Session::stdio(), line.as_bytes()) else {
-        panic!("no call")
-    };
-    let call = executor.admit(executor.task(call, Instant::now()));
-    // As a page of a mapped file that does not come.
-    let then = move |answer| {
-        let _ = released.lock().unwrap().recv();
-        text(answer)
-    };
-    let ended = setup.runtime.block_on(executor.run_in_order(&Arc::<Pipeline>::default(), &call, then));
-    let Ended::Late(answer) = ended else { panic!("it was answered") };
-    assert!(text(answer).contains("Error: Operation timed out"));
-    drop(release);
-    setup.runtime.block_on(executor.on_threads().below(1));
-}
-
-#[test]
 fn panics_do_not_delay_the_calls_behind_them() {
     let setup = Setup::new();
     let (runtime, executor) = (&setup.runtime, setup.executor());
