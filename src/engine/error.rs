@@ -196,6 +196,8 @@ pub enum Error {
     },
     /// Other requests hold the memory that this one needs; nothing was changed.
     Busy,
+    /// All threads wait for files that do not answer; nothing was changed.
+    NoThread,
     /// The time for the operation was up; nothing was changed.
     TimedOut,
     /// The time for the operation was up while its change was put in place, which may still succeed or fail.

@@ -132,6 +132,11 @@ impl Executor {
         &self.on_threads
     }
 
+    /// Whether calls that wait for files that do not answer have all threads.
+    pub fn is_stuck(&self) -> bool {
+        self.on_threads.count() >= threads::for_calls(self.limits.max_in_flight)
+    }
+
     /// Parses a request and logs a refusal. Answers a panic with `internal_error`.
     pub fn parse(
         &self,
@@ -254,6 +259,12 @@ impl Executor {
         let Some(_permit) = Executor::permit(permits, until, &self.workspace).await else {
             return time_is_up(task, late);
         };
+        if self.is_stuck() {
+            return match control.expire() {
+                Some(_) => Ended::Late(task.without_thread()),
+                None => Ended::Cancelled,
+            };
+        }
         let work = {
             let (task, workspace, then) = (task.clone(), self.workspace.clone(), then.clone());
             // Held even after a late answer, because the call must still remove its temporary file.

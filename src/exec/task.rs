@@ -193,6 +193,11 @@ impl Task {
         }))
     }
 
+    /// The answer to a call that gets no thread.
+    pub(super) fn without_thread(self: &Arc<Task>) -> Answer {
+        self.answer(Err(Error::NoThread))
+    }
+
     /// The answer to a call whose time is up while it commits. A call with the same idempotency key gets the outcome as soon as
     /// it is known.
     pub(super) fn outcome_unknown(self: &Arc<Task>) -> Answer {

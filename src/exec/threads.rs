@@ -18,8 +18,11 @@ const KEEP_ALIVE: Duration = Duration::from_millis(20);
 /// Threads for each call that may run: calls that ask a file system that does not answer keep theirs, and others run beside them.
 const THREADS_PER_CALL: usize = 3;
 
+/// Threads in addition to those: for commands.
+const MORE_FOR_CALLS: usize = 32;
+
 /// Threads in addition to those for calls: for long requests, and for the rest of long answers.
-const EXTRA: usize = 64;
+const EXTRA: usize = 32;
 
 /// How long all work goes to the spare thread after the system refused to start a thread. Each refusal leaves
 /// an empty task in the pool and a line in the log.
@@ -45,7 +48,13 @@ pub fn configure(runtime: &mut Builder, max_in_flight: usize) -> &mut Builder {
         .enable_all()
         .thread_name("worker")
         .thread_keep_alive(KEEP_ALIVE)
-        .max_blocking_threads(THREADS_PER_CALL * max_in_flight + EXTRA)
+        .max_blocking_threads(for_calls(max_in_flight) + EXTRA)
+}
+
+/// How many threads calls may have, those included that were answered as late and still wait for a file system. The others are
+/// for answers, so that each call has one.
+pub(super) fn for_calls(max_in_flight: usize) -> usize {
+    THREADS_PER_CALL * max_in_flight + MORE_FOR_CALLS
 }
 
 impl Threads {

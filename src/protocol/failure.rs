@@ -96,6 +96,7 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
             ToolFailureKind::Rejected => (code::REJECTED, 400, Client, INVALID_ARGUMENTS),
             ToolFailureKind::Unusable => (code::INTERNAL_ERROR, 500, System, "unusable"),
         },
+        Error::NoThread => (code::FILE_SYSTEM, 503, System, "no_thread"),
         Error::Cancelled => (code::FILE_SYSTEM, 500, Client, "cancelled"),
         Error::TimedOut => (code::FILE_SYSTEM, 500, System, "timed_out"),
         Error::OutcomeUnknown => (code::FILE_SYSTEM, 500, System, "outcome_unknown"),

@@ -54,8 +54,8 @@ pub(crate) mod fs {
     #[cfg(unix)]
     pub(crate) use super::system::fs::{
         ONLY_PASS, Stat, ask, copy_range, copy_system_attributes, entry_facts, fdatasync, file_type, fstat,
-        fsync, has_no_dirty_page, lstat, memory_file, mode, open_beneath, release_lease, stat, statat,
-        take_lease,
+        fsync, has_no_dirty_page, lstat, memory_file, mode, open_beneath, open_on_device, release_lease,
+        stat, statat, take_lease,
     };
     pub(crate) use super::system::mounts::{TELLS_OPTIONS, file_system_number, mount_of, mounts_below};
     #[cfg(unix)]

@@ -149,6 +149,7 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::Changed { name } => format!("File '{name}' was changed by another program; read it again"),
         Error::Locked { name } => format!("File '{name}' is locked by another process"),
         Error::Busy => "The edits in work hold all memory that there is for them".into(),
+        Error::NoThread => "Too many calls wait for files that do not answer".into(),
         Error::TimedOut => format!("Operation timed out after {timeout}s"),
         Error::OutcomeUnknown => {
             format!("Operation timed out after {timeout}s while its change was put in place")
@@ -255,6 +256,10 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         }
         Error::UnknownOperation { .. } => Some("Use replace, insert or delete.".into()),
         Error::Busy => Some("Nothing was changed. Send the same call again in a moment.".into()),
+        Error::NoThread => Some(
+            "Nothing was changed. Look at the mounts in the served folder, and send the call again later."
+                .into(),
+        ),
         Error::TimedOut => Some("Nothing was changed.".into()),
         Error::OutcomeUnknown => Some(
             "The change may have been made, or be made later. Read what it changes before you send it again."

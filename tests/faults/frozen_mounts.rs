@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Bindfs, Folder, Http, Mcp, get, run_to_end, until};
+use crate::support::{Bindfs, Folder, Http, Mcp, Stdio, get, run_to_end, until};
 
 /// A server of two folders: the first behind a file system in user space, the second on the disk. Both hold `f`.
 fn start(flags: &[&str]) -> Option<(Folder, Folder, Bindfs, Http)> {
@@ -59,6 +59,69 @@ fn a_server_whose_folder_does_not_answer_says_that_it_is_not_healthy_until_it_do
     mount.kill();
     until("the mount is dead", || health(&server) == 503);
     drop(shared);
+}
+
+/// A folder with a file `own`, and in `m` a file system in user space with a file `f`, which asks for everything.
+fn with_inner(mount_first: impl FnOnce(&Folder)) -> Option<(Folder, Bindfs)> {
+    let folder = Folder::new();
+    folder.write("own", "needle\n");
+    let (source, inner) = (Bindfs::source(&folder, "needle\n"), folder.path().join("m"));
+    std::fs::create_dir(&inner).expect("a folder");
+    mount_first(&folder);
+    let options = "attr_timeout=0,entry_timeout=0";
+    let mount = Bindfs::mounted_at(&inner, &folder, &source, options)?;
+    Some((folder, mount))
+}
+
+#[test]
+fn what_is_mounted_in_the_tree_and_does_not_answer_is_not_asked() {
+    let Some((folder, mount)) = with_inner(|_| {}) else { return };
+    let flags = ["--tools=filesystem,search", "--admin-port=0", "--timeout=10"];
+    let server = Http::start(&folder, &flags);
+    server.ok("read_text_file", json!({ "path": "m/f" }));
+    mount.freeze();
+    until("a probe has waited too long", || health(&server) == 503);
+    let found = server.ok("grep", json!({ "pattern": "needle" }));
+    assert!(found.contains("own") && found.contains("1 matching line in 1 file"), "{found}");
+    assert!(server.ok("directory_tree", json!({ "path": "." })).contains("own"));
+    assert!(server.refused("read_text_file", json!({ "path": "missing" })).contains("not found"));
+    // And what is asked for by its path ends at once.
+    let refused = server.refused("read_text_file", json!({ "path": "m/f" }));
+    assert!(refused.contains("Cannot access working directory"), "{refused}");
+    mount.thaw();
+    until("the mount answers again", || health(&server) == 200);
+    server.ok("read_text_file", json!({ "path": "m/f" }));
+}
+
+#[test]
+fn calls_that_wait_for_files_that_do_not_answer_leave_the_threads_for_answers() {
+    let mut server = None;
+    let start = |folder: &Folder| {
+        let flags = ["--tools=filesystem", "--max-in-flight=20", "--timeout=1"];
+        server = Some(Stdio::start(folder, &flags).ready());
+    };
+    // Mounted after the start, so the server does not watch it.
+    let Some((_folder, mount)) = with_inner(start) else { return };
+    let server = server.expect("a server");
+    server.ok("read_text_file", json!({ "path": "m/f" }));
+    mount.freeze();
+    let read = |path: &str| {
+        let call = json!({ "name": "read_text_file", "arguments": { "path": path } });
+        server.request("tools/call", call)["result"]["content"][0]["text"].to_string()
+    };
+    let texts: Vec<String> = {
+        let ask = |id| {
+            let params = json!({ "name": "read_text_file", "arguments": { "path": format!("m/{id}") } });
+            server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+            json!(id)
+        };
+        let ids: Vec<Value> = (1_000..1_140).map(ask).collect();
+        ids.iter().map(|id| server.answer_to(id)["result"]["content"][0]["text"].to_string()).collect()
+    };
+    let full = texts.iter().filter(|text| text.contains("Too many calls wait for files")).count();
+    assert!(full > 0 && full < texts.len(), "{texts:?}");
+    mount.thaw();
+    until("the threads are free again", || read("own").contains("needle"));
 }
 
 #[test]

@@ -203,6 +203,7 @@ fn a_mount_in_the_tree_whose_locks_keep_out_no_other_machine_is_read_and_not_wri
     for (tool, arguments) in [
         ("write_file", write("inner/a.txt")),
         ("write_file", write("inner/new.txt")),
+        ("create_directory", json!({ "path": "inner/new" })),
         ("delete_file", json!({ "path": "inner/a.txt" })),
         ("move_file", json!({ "source": "inner/a.txt", "destination": "a.txt" })),
     ] {

@@ -30,11 +30,16 @@ impl Bindfs {
 
     /// The same with these options of mount(8).
     pub(crate) fn with_options(folder: &Folder, source: &Path, options: &str) -> Option<Bindfs> {
+        Bindfs::mounted_at(folder.path(), folder, source, options)
+    }
+
+    /// The same in the place of the folder at `path`.
+    pub(crate) fn mounted_at(path: &Path, folder: &Folder, source: &Path, options: &str) -> Option<Bindfs> {
         let log = folder.outside("bindfs.log");
         let into = std::fs::File::create(&log).expect("a file");
         // -d: in the foreground, and each question of the kernel is logged before it is answered.
         let mut command = Command::new("bindfs");
-        command.args(["-d", "-o", options]).arg(source).arg(folder.path());
+        command.args(["-d", "-o", options]).arg(source).arg(path);
         let Ok(mut process) = command.stdout(into.try_clone().expect("a file")).stderr(into).spawn() else {
             println!("SKIPPED: no bindfs here");
             return None;
@@ -42,13 +47,13 @@ impl Bindfs {
         let mut ended = false;
         until("the folder is mounted", || {
             ended = process.try_wait().is_ok_and(|ended| ended.is_some());
-            ended || folder.path().join("f").exists()
+            ended || path.join("f").exists()
         });
         if ended {
             println!("SKIPPED: bindfs cannot mount here");
             return None;
         }
-        Some(Bindfs { process, log, _mount: Mount::adopt(folder.path()) })
+        Some(Bindfs { process, log, _mount: Mount::adopt(path) })
     }
 
     /// What it was asked so far and somebody waited for, in order: `LOOKUP`, `OPEN`, `READ`, …

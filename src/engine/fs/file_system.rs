@@ -153,6 +153,11 @@ pub(crate) fn is_local(file: impl AsFd) -> bool {
     known(&file).or_else(by_mount).is_some_and(|row| row.locks == LockScope::Machine)
 }
 
+/// Whether a mount is on a disk or in the memory of this machine.
+pub(crate) fn is_local_mount(mount: &Mount) -> bool {
+    row_of(mount).locks == LockScope::Machine
+}
+
 /// The row of an open file or folder, if the number of its file system is in the table.
 fn known(file: impl AsFd) -> Option<&'static Row> {
     let number = crate::sys::fs::file_system_number(file);

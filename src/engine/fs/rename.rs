@@ -4,7 +4,7 @@ use super::lost::may_be_done;
 use super::resolve::{ResolvedPath, file_type};
 use super::version::identity;
 use super::{failpoint, file_system};
-use crate::sys::fs::{AtFlags, FileType, RenameFlags};
+use crate::sys::fs::{AtFlags, FileType, RenameFlags, Stat};
 use crate::sys::io::Errno;
 
 /// What became of a rename that did not fail.
@@ -75,7 +75,7 @@ fn remove_old_name(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Er
         Err(errno) => return not_moved(errno),
     };
     match to.restat() {
-        Ok(Some(new)) if identity(&new) == identity(&old) => {}
+        Ok(Some(new)) if is_same(&new, &old, || file_system::is_local(&to.dir)) => {}
         Ok(_) => return Ok(Renamed::SourceKept),
         Err(errno) => return not_moved(errno),
     }
@@ -87,6 +87,16 @@ fn remove_old_name(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Er
         }
         Err(errno) => not_moved(errno),
     }
+}
+
+/// Whether a new link of a file leads to it. Some file systems in user space, as sshfs, number files by their names: there, the file is
+/// told by all else that both names show.
+fn is_same(new: &Stat, old: &Stat, is_local: impl FnOnce() -> bool) -> bool {
+    let shown = |stat: &Stat| {
+        let times = [(stat.st_mtime, stat.st_mtime_nsec), (stat.st_ctime, stat.st_ctime_nsec)];
+        (stat.st_dev, stat.st_mode, stat.st_uid, stat.st_gid, stat.st_nlink, stat.st_size, times)
+    };
+    identity(new) == identity(old) || (shown(new) == shown(old) && !is_local())
 }
 
 fn remove(place: &ResolvedPath) -> Result<(), Errno> {
@@ -133,6 +143,20 @@ mod tests {
         };
         let both = [Some("saved".into()), Some("moved".into())];
         assert_eq!(renamed(replace), (Ok(Renamed::SourceKept), both));
+    }
+
+    #[test]
+    fn where_files_are_numbered_by_their_names_a_link_is_told_by_all_else() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a"), "text").unwrap();
+        fs::hard_link(dir.path().join("a"), dir.path().join("b")).unwrap();
+        let old = crate::sys::fs::stat(dir.path().join("a")).unwrap();
+        let mut new = crate::sys::fs::stat(dir.path().join("b")).unwrap();
+        assert!(is_same(&new, &old, || true));
+        new.st_ino += 1;
+        assert!(is_same(&new, &old, || false) && !is_same(&new, &old, || true));
+        new.st_size += 1;
+        assert!(!is_same(&new, &old, || false));
     }
 
     #[test]

@@ -10,12 +10,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::file_system::{self, FileSystem};
+use super::file_system::{self, FileSystem, is_local_mount};
 use super::liveness::Liveness;
 use super::lost::is_lost;
 use crate::engine::{Error, Result};
 use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
-use crate::sys::fs::{Mode, OFlags, Stat};
+use crate::sys::fs::{Mode, Mount, OFlags, Stat};
+
+/// Maximum number of mounts below a folder that are watched.
+const MOST_INNER: usize = 64;
 
 /// How long reads use a handle before the path is checked again.
 const TRUSTED: Duration = Duration::from_secs(1);
@@ -31,6 +34,16 @@ pub(crate) struct Root {
     file_system: FileSystem,
     /// Whether that is one of this machine.
     is_local: bool,
+    liveness: Liveness,
+    inner: Vec<InnerMount>,
+}
+
+/// A file system of others that was mounted below the folder at the start.
+#[derive(Debug)]
+pub(crate) struct InnerMount {
+    /// Its path.
+    pub(crate) path: PathBuf,
+    pub(crate) mount: Mount,
     liveness: Liveness,
 }
 
@@ -93,7 +106,14 @@ impl Root {
         let is_local = file_system::is_local(&folder);
         let state = Mutex::new(State { folder: Some(folder), looked: Instant::now() });
         let liveness = if is_local { Liveness::default() } else { Liveness::of(&path) };
-        Ok(Root { path, state, mount, file_system, is_local, liveness })
+        let watched = |(path, mount): (PathBuf, Mount)| {
+            let liveness = Liveness::of(&path);
+            InnerMount { path, mount, liveness }
+        };
+        let inner =
+            crate::sys::fs::mounts_below(&path).into_iter().filter(|(_, mount)| !is_local_mount(mount));
+        let inner = inner.take(MOST_INNER).map(watched).collect();
+        Ok(Root { path, state, mount, file_system, is_local, liveness, inner })
     }
 
     /// The path.
@@ -111,6 +131,24 @@ impl Root {
     /// Whether its file system answers.
     pub(crate) fn liveness(&self) -> &Liveness {
         &self.liveness
+    }
+
+    /// The file systems of others below the folder.
+    pub(crate) fn inner(&self) -> &[InnerMount] {
+        &self.inner
+    }
+
+    /// How many of those do not answer.
+    pub(crate) fn silent_inner(&self) -> usize {
+        self.inner.iter().filter(|inner| inner.liveness.is_silent()).count()
+    }
+
+    /// [`Error::FolderGone`] if `path`, which is below the folder, is in a mount that does not answer.
+    pub(crate) fn check_answers_at(&self, path: &Path) -> Result<()> {
+        // Without such mounts, no path is made.
+        let is_silent =
+            |inner: &InnerMount| inner.liveness.is_silent() && self.path.join(path).starts_with(&inner.path);
+        if self.inner.iter().any(is_silent) { Err(Error::FolderGone) } else { Ok(()) }
     }
 
     /// The folder for a read, checked at most a second ago. [`Error::FolderGone`] if the path names none, or its file system

@@ -97,8 +97,13 @@ pub(super) fn enter(parent: &OwnedFd, name: &OsStr, rules: Rules) -> Result<Ente
 
 fn enter_once(parent: &OwnedFd, name: &OsStr, rules: Rules) -> Result<Entered> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let folder = match crate::sys::fs::openat(parent, name, flags, Mode::empty()) {
-        Ok(folder) => folder,
+    let opened = match rules.device {
+        Some(device) => crate::sys::fs::open_on_device(parent, name, flags, device),
+        None => crate::sys::fs::openat(parent, name, flags, Mode::empty()).map(Some),
+    };
+    let folder = match opened {
+        Ok(Some(folder)) => folder,
+        Ok(None) => return Ok(Entered::OtherDevice),
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Entered::Gone),
         Err(errno @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => return Err(failed(errno)),
         Err(_) => return Ok(Entered::Unreadable),

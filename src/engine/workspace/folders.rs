@@ -220,6 +220,7 @@ impl Folders {
         want: Want,
         freshness: Freshness,
     ) -> Result<Found, Obstacle> {
+        root.check_answers_at(Path::new(path.as_str()))?;
         let folder = match freshness {
             Freshness::Recent => root.folder()?,
             Freshness::Now => root.folder_now()?,

@@ -14,7 +14,7 @@ use crate::engine::fs::atomic::Durability;
 use crate::engine::fs::lock::Locks;
 use crate::engine::fs::mount_safety::MountSafety;
 use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
-use crate::engine::fs::root::Folder;
+use crate::engine::fs::root::{Folder, Root};
 use crate::engine::fs::temporary::{Cleared, put_back};
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::OpenFile;
@@ -224,12 +224,14 @@ impl Workspace {
 
     /// Whether the file system of a folder does not answer: calls that ask it may keep their threads for long.
     pub fn is_silent(&self) -> bool {
-        self.folders.roots().iter().any(|root| root.liveness().is_silent())
+        self.folders.roots().iter().any(|root| root.liveness().is_silent() || root.silent_inner() > 0)
     }
 
-    /// The number of folders that are not there, or whose file systems do not answer, as far as they are not on local disks.
+    /// The number of folders that are not there, or whose file systems do not answer, as far as they are not on local disks; with
+    /// those mounted inside folders that do not answer.
     pub fn unreachable_folders(&self) -> usize {
-        self.folders.roots().iter().filter(|root| !root.liveness().is_there()).count()
+        let of = |root: &Root| usize::from(!root.liveness().is_there()) + root.silent_inner();
+        self.folders.roots().iter().map(of).sum()
     }
 
     /// Whether the path `folder` leads to the first folder.

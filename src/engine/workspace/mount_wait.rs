@@ -3,6 +3,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -33,9 +34,32 @@ pub struct MountWait<'w> {
     misses: u32,
 }
 
-/// How many operations wait.
+/// The waits of all operations.
 #[derive(Debug, Default)]
-pub(super) struct MountWaits(AtomicUsize);
+pub(super) struct MountWaits {
+    /// How many operations wait.
+    waiting: AtomicUsize,
+    /// When one last waited in vain. For as long as that was, others do not wait: calls that stand one behind the other would.
+    in_vain: Mutex<Option<Instant>>,
+}
+
+impl MountWaits {
+    fn in_vain(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.in_vain.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether an operation may begin to wait.
+    fn admits_one(&self, now: Instant) -> bool {
+        if self.in_vain().is_some_and(|ended| now.duration_since(ended) < LONGEST) {
+            return false;
+        }
+        let admits = self.waiting.fetch_add(1, Ordering::Relaxed) < WAITING;
+        if !admits {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
+        admits
+    }
+}
 
 impl Workspace {
     /// For one operation.
@@ -83,18 +107,14 @@ impl MountWait<'_> {
         if !self.workspace.is_of_lost_mount(error) {
             return false;
         }
-        let now = Instant::now();
+        let (now, waits) = (Instant::now(), &self.workspace.mount_waits);
         let since = match self.since {
             Some(since) => since,
-            None if self.workspace.mount_waits.0.fetch_add(1, Ordering::Relaxed) < WAITING => {
-                *self.since.insert(now)
-            }
-            None => {
-                self.workspace.mount_waits.0.fetch_sub(1, Ordering::Relaxed);
-                return false;
-            }
+            None if waits.admits_one(now) => *self.since.insert(now),
+            None => return false,
         };
-        if now + PAUSE >= control.deadline() || now.duration_since(since) > LONGEST {
+        if now + PAUSE >= control.wait_deadline() || now.duration_since(since) > LONGEST {
+            *waits.in_vain() = Some(now);
             return false;
         }
         thread::sleep(PAUSE);
@@ -105,7 +125,23 @@ impl MountWait<'_> {
 impl Drop for MountWait<'_> {
     fn drop(&mut self) {
         if self.since.is_some() {
-            self.workspace.mount_waits.0.fetch_sub(1, Ordering::Relaxed);
+            self.workspace.mount_waits.waiting.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_wait_in_vain_no_operation_begins_one_for_a_while() {
+        let (waits, now) = (MountWaits::default(), Instant::now());
+        assert!(waits.admits_one(now));
+        *waits.in_vain() = Some(now);
+        assert!(!waits.admits_one(now) && !waits.admits_one(now + LONGEST / 2));
+        assert!(waits.admits_one(now + LONGEST));
+        let admitted = (0..2 * WAITING).filter(|_| waits.admits_one(now + LONGEST)).count();
+        assert_eq!(admitted, WAITING - 2);
     }
 }

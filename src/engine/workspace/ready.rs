@@ -1,15 +1,15 @@
 //! What is checked of a folder before the server changes files in it (contract 8). Knows no files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::OpenError;
 use crate::engine::doctor::{Finding, Level, tried};
 use crate::engine::fs::file_system::{self, Safety};
 use crate::engine::fs::mount_safety::MountSafety;
 use crate::engine::fs::probe::Probe;
-use crate::engine::fs::root::{Folder, Root};
+use crate::engine::fs::root::{Folder, InnerMount, Root};
 use crate::engine::fs::temporary::Cleared;
-use crate::sys::fs::{Access, AtFlags, Mount};
+use crate::sys::fs::{Access, AtFlags};
 
 /// Checks that the folder of `root` can be written, and removes what dead processes left in it. Returns what is doubtful
 /// about its file system, and about those that are mounted inside it; each in one line.
@@ -30,7 +30,7 @@ pub(super) fn ready_to_write(
     if !root.is_local() {
         doubts.extend(try_out(path, folder, mounts)?);
     }
-    doubts.extend(inner(path, mounts));
+    doubts.extend(inner(root, mounts));
     Ok(doubts)
 }
 
@@ -56,12 +56,12 @@ fn try_out(path: &Path, folder: &Folder, mounts: &MountSafety) -> Result<Vec<Str
 }
 
 /// What is doubtful about the file systems that are mounted inside the folder.
-fn inner(path: &Path, mounts: &MountSafety) -> Vec<String> {
-    let doubt = |(at, mount): (PathBuf, Mount)| {
-        let safety = file_system::safety(&mount);
+fn inner(root: &Root, mounts: &MountSafety) -> Vec<String> {
+    let doubt = |InnerMount { path, mount, .. }: &InnerMount| {
+        let safety = file_system::safety(mount);
         let is_refused = matches!(safety, Safety::Unsafe(_)) && !mounts.allows_all();
         let end = if is_refused { "; no file there is changed" } else { "" };
-        why(safety).map(|why| format!("{}: {why}{end}", at.display()))
+        why(safety).map(|why| format!("{}: {why}{end}", path.display()))
     };
-    crate::sys::fs::mounts_below(path).into_iter().filter_map(doubt).collect()
+    root.inner().iter().filter_map(doubt).collect()
 }

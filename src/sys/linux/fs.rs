@@ -33,6 +33,31 @@ pub(crate) fn open_beneath(root: impl AsFd, path: &Path, flags: OFlags) -> Resul
     rustix::fs::openat2(root, path, flags, Mode::empty(), beneath)
 }
 
+/// Opens the folder `name` in `parent`. `None` if another file system is mounted there, of a device other than `device`: that one
+/// is not asked, because it may not answer.
+pub(crate) fn open_on_device(
+    parent: impl AsFd,
+    name: impl Arg + Copy,
+    flags: OFlags,
+    device: u64,
+) -> Result<Option<OwnedFd>, Errno> {
+    let parent = parent.as_fd();
+    match rustix::fs::openat2(parent, name, flags, Mode::empty(), ResolveFlags::NO_XDEV) {
+        Ok(folder) => return Ok(Some(folder)),
+        Err(Errno::XDEV) => {
+            let known = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT | AtFlags::STATX_DONT_SYNC;
+            let found = rustix::fs::statx(parent, name, known, StatxFlags::TYPE)?;
+            if rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor) != device {
+                return Ok(None);
+            }
+        }
+        // Before Linux 5.6 there is none, and some containers forbid it.
+        Err(Errno::NOSYS | Errno::PERM) => {}
+        Err(errno) => return Err(errno),
+    }
+    rustix::fs::openat(parent, name, flags, Mode::empty()).map(Some)
+}
+
 /// Reads bytes that are in the page cache; never waits for a disk. `None` if the first is not, or the file system does
 /// not say.
 pub(crate) fn read_if_cached(file: &File, buffer: &mut [u8], at: u64) -> Option<usize> {

@@ -69,6 +69,9 @@ impl Pages {
             HEALTH if self.workspace.unreachable_folders() > 0 => {
                 Page::line(503, "the file system of a served folder does not answer")
             }
+            HEALTH if self.executor.is_stuck() => {
+                Page::line(503, "too many calls wait for files that do not answer")
+            }
             HEALTH => Page::line(200, "ok"),
             METRICS => Page {
                 status: 200,
