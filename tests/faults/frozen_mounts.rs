@@ -61,6 +61,15 @@ fn a_server_whose_folder_does_not_answer_says_that_it_is_not_healthy_until_it_do
     drop(shared);
 }
 
+#[test]
+fn a_server_whose_folder_is_not_mounted_any_more_says_that_it_is_not_healthy() {
+    let Some((_shared, _own, mount, server)) = start(&[]) else { return };
+    assert_eq!(health(&server), 200);
+    // What lies below the mount is another folder.
+    drop(mount);
+    until("a probe has looked", || health(&server) == 503);
+}
+
 /// A folder with a file `own`, and in `m` a file system in user space with a file `f`, which asks for everything.
 fn with_inner(mount_first: impl FnOnce(&Folder)) -> Option<(Folder, Bindfs)> {
     let folder = Folder::new();

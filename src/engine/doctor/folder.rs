@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::finding::{Finding, Level};
 use super::tried;
 use crate::engine::fs::file_system::{self, Safety};
-use crate::engine::fs::probe::Probe;
+use crate::engine::fs::probe::{LocksHold, Probe};
 use crate::engine::fs::{liveness, temporary};
 use crate::engine::{Durability, WorkspaceOptions};
 use crate::sys::fd::OwnedFd;
@@ -36,7 +36,7 @@ pub fn check_folder(path: &Path, options: &WorkspaceOptions) -> Vec<Finding> {
     if is_writable {
         let (probe, mount) = (Probe::new(&dir), mount.as_ref());
         findings.extend(tried::files(&probe));
-        findings.push(tried::locks(probe.locks(path), mount));
+        findings.push(tried::locks(tried::again(LocksHold::keep_out, || probe.locks(path)), mount));
         findings.push(tried::times(probe.time_unit_ns(), mount));
         findings.push(flush(probe.flush_time(), options.durability));
     }

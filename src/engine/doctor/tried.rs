@@ -1,6 +1,7 @@
 //! Grades what a [`Probe`] has tried out in a folder: what the server's promises need of its file system (contract 8).
 
 use std::fmt::Display;
+use std::io;
 
 use super::finding::Finding;
 use crate::engine::fs::file_system::{self, LockScope};
@@ -12,23 +13,23 @@ pub(in crate::engine) fn files(probe: &Probe) -> [Finding; 4] {
     [
         yes_or_no(
             "exclusive creation",
-            probe.creates_once(),
+            again(|yes| *yes, || probe.creates_once()),
             "two that create one file do not both count on it",
             "a file that exists was created again: new files can be lost",
         ),
         yes_or_no(
             "read after write",
-            probe.reads_what_was_written(),
+            again(|yes| *yes, || probe.reads_what_was_written()),
             "what was written is read at once",
             "what was written is not read at once: mount it without a cache of reads",
         ),
         yes_or_no(
             "rename",
-            probe.replaces_open_files(),
+            again(|yes| *yes, || probe.replaces_open_files()),
             "replaces a file that is open, and its reader keeps the old one",
             "whoever has a file open does not keep it when it is replaced: reads can fail while files are edited",
         ),
-        new_names(probe.new_names()),
+        new_names(again(|names| *names != NewNames::None, || probe.new_names())),
     ]
 }
 
@@ -36,7 +37,7 @@ fn could_not(what: &'static str, error: impl Display) -> Finding {
     Finding::failed(what, format!("could not be tried: {error}; edits would fail in the same way"))
 }
 
-fn yes_or_no(what: &'static str, tried: std::io::Result<bool>, yes: &str, no: &str) -> Finding {
+fn yes_or_no(what: &'static str, tried: io::Result<bool>, yes: &str, no: &str) -> Finding {
     match tried {
         Ok(true) => Finding::ok(what, yes),
         Ok(false) => Finding::failed(what, no),
@@ -44,7 +45,7 @@ fn yes_or_no(what: &'static str, tried: std::io::Result<bool>, yes: &str, no: &s
     }
 }
 
-fn new_names(tried: std::io::Result<NewNames>) -> Finding {
+fn new_names(tried: io::Result<NewNames>) -> Finding {
     let what = "no-replace rename";
     match tried {
         Ok(NewNames::Rename) => Finding::ok(what, "a new file never replaces another"),
@@ -60,8 +61,21 @@ fn new_names(tried: std::io::Result<NewNames>) -> Finding {
     }
 }
 
+/// How often something is tried at most.
+const TRIES: usize = 3;
+
+/// Tries something until it is as it should be: another server that starts or edits here may take a file of the probe for one that a
+/// dead process left.
+pub(in crate::engine) fn again<T>(
+    is_good: impl Fn(&T) -> bool,
+    try_out: impl Fn() -> io::Result<T>,
+) -> io::Result<T> {
+    let good = (1..TRIES).find_map(|_| try_out().ok().filter(&is_good));
+    good.map_or_else(try_out, Ok)
+}
+
 /// Whether locks keep each other out. `mount` is what the folder is on.
-pub(in crate::engine) fn locks(tried: std::io::Result<LocksHold>, mount: Option<&Mount>) -> Finding {
+pub(in crate::engine) fn locks(tried: io::Result<LocksHold>, mount: Option<&Mount>) -> Finding {
     let what = "locks";
     let scope = match mount.map(file_system::locks_of) {
         None | Some(LockScope::Machine) => "",
@@ -90,7 +104,7 @@ pub(in crate::engine) fn locks(tried: std::io::Result<LocksHold>, mount: Option<
 }
 
 /// How exact the times of files are.
-pub(super) fn times(tried: std::io::Result<Option<u32>>, mount: Option<&Mount>) -> Finding {
+pub(super) fn times(tried: io::Result<Option<u32>>, mount: Option<&Mount>) -> Finding {
     let what = "times";
     match tried {
         Ok(Some(unit)) if unit >= 1_000_000_000 => Finding::warning(
@@ -118,6 +132,24 @@ pub(super) fn times(tried: std::io::Result<Option<u32>>, mount: Option<&Mount>) 
 mod tests {
     use super::super::Level;
     use super::*;
+
+    #[test]
+    fn what_another_server_spoils_is_tried_again_and_what_stays_so_is_told() {
+        let tries = std::cell::Cell::new(0);
+        let good_at = |nth: usize| {
+            tries.set(0);
+            again(
+                |is_good| *is_good,
+                || {
+                    tries.set(tries.get() + 1);
+                    if tries.get() == 1 { Err(io::Error::other("gone")) } else { Ok(tries.get() >= nth) }
+                },
+            )
+        };
+        assert_eq!((good_at(2).unwrap(), tries.get()), (true, 2));
+        assert_eq!((good_at(TRIES).unwrap(), tries.get()), (true, TRIES));
+        assert_eq!((good_at(TRIES + 1).unwrap(), tries.get()), (false, TRIES));
+    }
 
     #[test]
     fn what_was_tried_is_graded() {

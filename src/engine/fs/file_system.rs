@@ -89,7 +89,7 @@ impl Row {
 const SECOND: u32 = 1_000_000_000;
 
 /// Types that are not here: in user space, nothing is known of them; else they are of this machine.
-static TABLE: [Row; 33] = [
+static TABLE: [Row; 34] = [
     local(&["ext4", "ext3", "ext2"], 0x0000_ef53, WriteBarrier::Seek, true),
     local(&["xfs"], 0x5846_5342, WriteBarrier::Read, true),
     local(&["btrfs"], 0x9123_683e, WriteBarrier::Seek, true),
@@ -124,6 +124,7 @@ static TABLE: [Row; 33] = [
     remote(&["beegfs"], LockScope::Unknown),
     remote(&["cifs", "smb3", "smbfs"], LockScope::Unknown).stale(1_000, "actimeo=0").time_unit(100),
     remote(&["9p"], LockScope::Unknown),
+    remote(&["wekafs", "panfs", "cvfs", "vxfs", "acfs", "aufs"], LockScope::Unknown),
     remote(&["virtiofs"], LockScope::Unknown),
     remote(&["vboxsf", "fuse.vmhgfs-fuse", "prl_fs", "fakeowner"], LockScope::Unknown),
     remote(&["afs", "coda", "orangefs", "pvfs2", "afpfs"], LockScope::Unknown),

@@ -4,7 +4,7 @@
 //! again. So that those calls do not take the threads of all others, calls that come later are refused while a probe waits.
 //! Knows no calls.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -59,9 +59,11 @@ fn start_thread(run: Box<dyn FnOnce() + Send>) -> bool {
 }
 
 impl Liveness {
-    /// Probes the folder at `path` until the result is dropped. If no thread can be started, nothing is known.
-    pub(crate) fn of(path: &Path) -> Liveness {
-        Liveness::by(path, |path| crate::sys::fs::ask(path).is_ok())
+    /// Probes the folder at `path` until the result is dropped. It is not there while nothing is mounted at `mount`, which is the
+    /// folder or one above. If no thread can be started, nothing is known.
+    pub(crate) fn of(path: &Path, mount: Option<PathBuf>) -> Liveness {
+        let is_mounted = move || mount.as_deref().is_none_or(is_mounted_at);
+        Liveness::by(path, move |path| crate::sys::fs::ask(path).is_ok() && is_mounted())
     }
 
     fn by(path: &Path, ask: impl Fn(&Path) -> bool + Send + 'static) -> Liveness {
@@ -83,6 +85,13 @@ impl Liveness {
     pub(crate) fn is_there(&self) -> bool {
         !self.is_silent() && !self.0.as_ref().is_some_and(|state| state.failed.load(Ordering::Relaxed))
     }
+}
+
+/// Whether a file system is mounted at `path`: it has another device than the folder above.
+pub(crate) fn is_mounted_at(path: &Path) -> bool {
+    let device = |path: &Path| crate::sys::fs::stat(path).ok().map(|stat| stat.st_dev);
+    let above = path.parent().and_then(device);
+    device(path).is_some_and(|at| above.is_some_and(|above| at != above))
 }
 
 fn probe(state: &Weak<State>, ask: &dyn Fn() -> bool) {

@@ -52,7 +52,7 @@ pub(crate) struct LocksHold {
 
 impl LocksHold {
     /// Whether they keep out everybody on this machine.
-    pub(crate) fn keep_out(self) -> bool {
+    pub(crate) fn keep_out(&self) -> bool {
         self.descriptors && self.processes
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::file_system::{self, FileSystem, is_local_mount};
-use super::liveness::Liveness;
+use super::liveness::{Liveness, is_mounted_at};
 use super::lost::is_lost;
 use crate::engine::{Error, Result};
 use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -105,9 +105,9 @@ impl Root {
         let (mount, file_system) = (mount_of(&path, &folder), folder.file_system);
         let is_local = file_system::is_local(&folder);
         let state = Mutex::new(State { folder: Some(folder), looked: Instant::now() });
-        let liveness = if is_local { Liveness::default() } else { Liveness::of(&path) };
+        let liveness = if is_local { Liveness::default() } else { Liveness::of(&path, mount.clone()) };
         let watched = |(path, mount): (PathBuf, Mount)| {
-            let liveness = Liveness::of(&path);
+            let liveness = Liveness::of(&path, None);
             InnerMount { path, mount, liveness }
         };
         let inner =
@@ -229,10 +229,7 @@ impl Root {
 
     /// Whether a file system is mounted where one was at the start.
     fn is_mounted(&self) -> bool {
-        let Some(mount) = &self.mount else { return true };
-        let device = |path: &Path| crate::sys::fs::stat(path).ok().map(|stat| stat.st_dev);
-        let above = mount.parent().and_then(device);
-        device(mount).is_some_and(|at| above.is_some_and(|above| at != above))
+        self.mount.as_deref().is_none_or(is_mounted_at)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -4,7 +4,7 @@
 //! each is renamed to its path, which never replaces a file. If one cannot be, those before it are removed again. A crash
 //! between the renames can leave some of them.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::mem;
 
 use super::Workspace;
@@ -17,6 +17,7 @@ use crate::engine::fs::version::identity;
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
 use crate::sys::fs::{AtFlags, Mode};
+use crate::sys::io::Errno;
 
 /// A file to create.
 #[derive(Debug)]
@@ -69,7 +70,10 @@ impl Workspace {
             if let Err(stopped) = self.put_in_place(staged, &mut made) {
                 // Temporary files of the rest lie in the folders that are removed.
                 drop(rest);
-                drop(made);
+                if !made.undo() {
+                    let left = "some of the files were made and could not be removed again: look before you send the call again";
+                    return Err(Error::WriteFailed { source: io::Error::other(left) });
+                }
                 control.undo_commit();
                 return Err(match stopped {
                     Stopped::Failed(ReplaceError::Exists) => Error::Exists { name: path.sent().into() },
@@ -111,7 +115,7 @@ impl Workspace {
             new.write_all(file.content)?;
             Ok(new)
         };
-        let new = write().map_err(|error: std::io::Error| Error::write_in_folder(name, error))?;
+        let new = write().map_err(|error: io::Error| Error::write_in_folder(name, error))?;
         Ok(Staged { path: &file.path, found, new })
     }
 
@@ -137,17 +141,32 @@ impl Made {
         mem::take(&mut self.files);
         mem::take(&mut self.parents);
     }
+
+    /// Removes everything. Returns whether all files are gone.
+    fn undo(mut self) -> bool {
+        self.remove()
+    }
+
+    fn remove(&mut self) -> bool {
+        let mut are_gone = true;
+        for (place, id) in self.files.drain(..).rev() {
+            are_gone &= match place.restat() {
+                // Another program may have put its own file there.
+                Ok(now) if now.is_none_or(|now| identity(&now) != id) => true,
+                Ok(_) => {
+                    let removed = crate::sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty());
+                    matches!(removed, Ok(()) | Err(Errno::NOENT))
+                }
+                Err(_) => false,
+            };
+        }
+        self.parents.drain(..).rev().for_each(Parents::remove);
+        are_gone
+    }
 }
 
 impl Drop for Made {
     fn drop(&mut self) {
-        for (place, id) in self.files.drain(..).rev() {
-            // Another program may have put its own file there.
-            let is_ours = place.restat().ok().flatten().is_some_and(|now| identity(&now) == id);
-            if is_ours {
-                let _ = crate::sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty());
-            }
-        }
-        self.parents.drain(..).rev().for_each(Parents::remove);
+        self.remove();
     }
 }

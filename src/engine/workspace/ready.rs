@@ -6,7 +6,7 @@ use super::OpenError;
 use crate::engine::doctor::{Finding, Level, tried};
 use crate::engine::fs::file_system::{self, Safety};
 use crate::engine::fs::mount_safety::MountSafety;
-use crate::engine::fs::probe::Probe;
+use crate::engine::fs::probe::{LocksHold, Probe};
 use crate::engine::fs::root::{Folder, InnerMount, Root};
 use crate::engine::fs::temporary::Cleared;
 use crate::sys::fs::{Access, AtFlags};
@@ -44,7 +44,7 @@ fn why(safety: Safety) -> Option<String> {
 /// What a file system that is not one of this machine's disks was found not to keep.
 fn try_out(path: &Path, folder: &Folder, mounts: &MountSafety) -> Result<Vec<String>, OpenError> {
     let probe = Probe::new(folder.handle());
-    let locks = probe.locks(path);
+    let locks = tried::again(LocksHold::keep_out, || probe.locks(path));
     let keep_out = !locks.as_ref().is_ok_and(|locks| !locks.keep_out());
     let locks = tried::locks(locks, None);
     if !keep_out && !mounts.allows_all() {

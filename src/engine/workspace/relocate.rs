@@ -189,6 +189,11 @@ impl Workspace {
         let mut removed = 0;
         match guard.remove_tree(&mut removed, control) {
             Ok(()) => Ok(removed),
+            Err(remove::Refused::Failed(errno))
+                if removed == 0 && may_be_done(&errno.into(), file_system::is_local(&folder), &[]) =>
+            {
+                Err(Error::WriteFailed { source: in_doubt(&errno.into()) })
+            }
             Err(problem) if removed == 0 => {
                 control.undo_commit();
                 Err(refused(path, problem))

@@ -119,7 +119,7 @@ impl Call for ReadMultipleFiles {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let (shares, mut wait) = (self.shares(workspace), workspace.mount_wait());
+        let shares = self.shares(workspace);
         let (mut text, mut shown) = (String::new(), 0);
         let (mut cut, mut versions) = (serde_json::Map::new(), serde_json::Map::new());
         for (file, share) in self.files.iter().zip(shares) {
@@ -128,6 +128,7 @@ impl Call for ReadMultipleFiles {
             text.push_str(if shown == 0 { "" } else { SEPARATOR });
             let (mut rest, mut version) = (None, None);
             // The error of one file is no error of the call, so its caller does not wait for a lost mount.
+            let mut wait = workspace.mount_wait();
             let read = loop {
                 match self.read(workspace, file, share, control) {
                     Err(error) if wait.again(&error, control) => {}
