@@ -145,6 +145,12 @@ class Client:
     def text(self, tool, **arguments):
         return self.call(tool, **arguments)["content"][0]["text"]
 
+    def drop(self, tool, **arguments):
+        """Sends a call of REST, and closes the connection before the answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
+        connection.request("POST", f"/tools/{tool}", json.dumps(arguments), {"Content-Type": "application/json"})
+        connection.close()
+
     def close(self):
         if self.connection is not None:
             self.connection.close()

@@ -24,7 +24,7 @@ class Setting:
 
     def __init__(self, system, folders, servers, new_server):
         self.system, self.folders, self.servers = system, folders, servers
-        # Makes one more server, of a folder.
+        # Makes one more server, of a folder and with more flags.
         self.new_server = new_server
         self.lock = threading.Lock()
         self.requests, self.longest, self.late = 0, 0.0, []
