@@ -70,13 +70,18 @@ class Setting:
 IN_DOUBT = ["may have been made", "not known whether", "change is in place"]
 
 
-class Work:
-    """Threads that edit files on all servers, and read each acknowledged edit back on another server."""
+# What a call is answered whose key was sent before, when that answer was lost.
+DONE_BEFORE = "was carried out before, with success"
 
-    def __init__(self, setting, prefix, reads_back=True):
-        self.setting, self.prefix, self.reads_back = setting, prefix, reads_back
+
+class Work:
+    """Threads that edit files on all servers, and read each acknowledged edit back on another server. With `keyed`, each second
+    one sends a failed edit again with its idempotency key, until it is told that it is made."""
+
+    def __init__(self, setting, prefix, keyed=False):
+        self.setting, self.prefix, self.keyed = setting, prefix, keyed
         self.ending, self.lock = threading.Event(), threading.Lock()
-        self.acknowledged, self.refused, self.failures, self.stale = [], [], [], []
+        self.acknowledged, self.refused, self.doubtful, self.failures, self.stale = [], [], [], [], []
         self.answered = [0] * len(setting.servers)
         for number in range(FILES):
             setting.write(f"{prefix}{number}", "END\n")
@@ -88,31 +93,40 @@ class Work:
         return self
 
     def result(self, call, mark=None):
-        """The result of a call, or None if it failed. Notes edits that surely were not made."""
+        """The result of a call, or None if it failed. Notes which edits surely were not made."""
         try:
             return call()
         except Failed as failure:
+            text = str(failure)
+            if DONE_BEFORE in text:
+                return text
+            known = text.startswith("Error: ") and not any(doubt in text for doubt in IN_DOUBT)
             with self.lock:
-                self.failures.append(str(failure))
-                if str(failure).startswith("Error: ") and not any(doubt in str(failure) for doubt in IN_DOUBT):
-                    self.refused.append(mark)
+                self.failures.append(text)
+                (self.refused if known else self.doubtful).append(mark)
             return None
 
     def edit(self, number):
         clients, turn = self.setting.clients(), 0
-        place = number % len(clients)
+        place, keyed = number % len(clients), self.keyed and number >= len(clients)
         while not self.ending.is_set():
             turn += 1
             name, mark = f"{self.prefix}{turn % FILES}", f"<{number}-{turn}>"
             edit = {"path": name, "edits": [{"oldText": "END\n", "newText": f"{mark}\nEND\n"}]}
-            if self.result(lambda: clients[place].call("edit_file", diff=False, **edit), mark) is None:
-                time.sleep(0.05)
+            if keyed:
+                edit["idempotency_key"] = f"{self.prefix} {mark}"
+            made = False
+            while not made and not self.ending.is_set():
+                made = self.result(lambda: clients[place].call("edit_file", diff=False, **edit), mark)
+                if not made:
+                    time.sleep(0.05)
+                    if not keyed:
+                        break
+            if not made:
                 continue
             with self.lock:
                 self.acknowledged.append(mark)
                 self.answered[place] += 1
-            if not self.reads_back:
-                continue
             other = (place + 1 + turn % (len(clients) - 1)) % len(clients)
             text = self.result(lambda: clients[other].text("read_text_file", path=name))
             if text is not None and mark not in text:
@@ -142,20 +156,21 @@ class Work:
             marks = re.findall(r"<\d+-\d+>", text)
             lost = set(self.acknowledged) - set(marks)
             missed += [f"lost: {mark}" for mark in sorted(lost)]
-            missed += [f"made, and told as failed: {mark}" for mark in self.refused if mark in marks]
+            not_made = set(self.refused) - set(self.doubtful) - set(self.acknowledged)
+            missed += [f"made, and told as failed: {mark}" for mark in not_made if mark in marks]
             missed += [f"made twice: {mark}" for mark in sorted(set(marks)) if marks.count(mark) > 1]
         if not may_fail:
             missed += [f"failed: {failure}" for failure in self.failures]
         return missed
 
     def summary(self):
-        return f"{len(self.acknowledged)} edits acknowledged, {len(self.failures)} calls failed"
+        return f"{len(self.acknowledged)} edits acknowledged, {len(self.failures)} calls failed, {len(self.doubtful)} in doubt"
 
 
-def with_fault(prefix, fault):
-    """Edits before, during and after a fault."""
+def with_fault(prefix, fault, keyed=False):
+    """Edits before, during and after a fault. Keys (`keyed`) hold as long as the servers run."""
     def scenario(setting):
-        work = Work(setting, prefix).start()
+        work = Work(setting, prefix, keyed).start()
         missed = []
         try:
             work.until_all_work()
