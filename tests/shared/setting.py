@@ -103,7 +103,8 @@ class Work:
             known = text.startswith("Error: ") and not any(doubt in text for doubt in IN_DOUBT)
             with self.lock:
                 self.failures.append(text)
-                (self.refused if known else self.doubtful).append(mark)
+                if mark:
+                    (self.refused if known else self.doubtful).append(mark)
             return None
 
     def edit(self, number):
