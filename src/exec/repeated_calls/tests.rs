@@ -5,6 +5,7 @@ use std::sync::mpsc;
 
 use serde_json::Value;
 use tokio::runtime::Runtime;
+use tokio::task::spawn_blocking;
 use tokio::time::advance;
 
 use super::*;
@@ -178,16 +179,21 @@ fn of_a_call_that_was_given_up_while_it_committed_the_next_with_its_key_tells_th
     let failed = |run| Reply { failure: Some(Arc::new(Error::Busy)), ..reply(run) };
     let outcomes: [fn(usize) -> Reply; 3] = [reply, |_| panic!("in a test"), failed];
     for (outcome, succeeds) in outcomes.into_iter().zip([true, false, false]) {
-        let mut server = Server::new();
-        server.setup.limits.timeout = Duration::from_millis(20);
-        server.executor = server.setup.executor();
+        let server = Server::new();
         let (release, released) = mpsc::channel::<()>();
+        let (commits, committed) = mpsc::channel();
         let released = Mutex::new(released);
-        let first = server.run(server.call(Some("1"), KEY, move |run, control| {
+        let first = server.task(server.call(Some("1"), KEY, move |run, control| {
             control.begin_commit()?;
+            commits.send(()).unwrap();
             let _ = released.lock().unwrap().recv();
             Ok(outcome(run))
         }));
+        let first = paused().block_on(async {
+            // While this waits, the clock stands still: the time of the call is up after its commit has begun.
+            spawn_blocking(move || committed.recv());
+            answer(server.executor.clone(), first).await
+        });
         let unknown = "while its change was put in place";
         assert!(text(&first.unwrap()).contains(unknown));
         assert!(text(&server.run(server.ok("2", KEY)).unwrap()).contains(unknown), "it has not ended");
@@ -306,9 +312,10 @@ fn kept(bytes: usize) -> Arc<KeptReply> {
     Arc::new(KeptReply::Replied(Box::new(Reply { text, data, metadata, ..Reply::default() })))
 }
 
-fn paused(test: impl Future<Output = ()>) {
+/// A runtime with a paused clock, which goes on to the next deadline when nothing is left to do.
+fn paused() -> Runtime {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.enable_time().start_paused(true).build().unwrap().block_on(test);
+    runtime.enable_time().start_paused(true).build().unwrap()
 }
 
 /// Claims a key, and keeps a reply of this length. False if a reply was there.
@@ -330,7 +337,7 @@ fn size(calls: &RepeatedCalls) -> (usize, usize) {
 
 #[test]
 fn a_reply_is_kept_for_ten_minutes() {
-    paused(async {
+    paused().block_on(async {
         let calls = RepeatedCalls::default();
         assert!(fill(&calls, "a", 10).await);
         advance(KEPT_FOR).await;
@@ -352,7 +359,7 @@ async fn again(calls: &RepeatedCalls, key: &str) -> Arc<KeptReply> {
 
 #[test]
 fn when_replies_take_too_much_memory_the_oldest_lose_their_text_but_no_call_is_carried_out_again() {
-    paused(async {
+    paused().block_on(async {
         let calls = RepeatedCalls::default();
         let reply = BYTES / 4 - size_of::<Reply>();
         for key in 0..6 {
@@ -387,7 +394,7 @@ fn of_a_call_whose_reply_is_forgotten_the_answer_says_that_it_was_carried_out() 
 
 #[test]
 fn keys_are_bounded_and_a_new_one_is_refused_until_the_oldest_is_ten_minutes_old() {
-    paused(async {
+    paused().block_on(async {
         let calls = RepeatedCalls::default();
         assert!(fill(&calls, "first", 10).await);
         advance(Duration::from_secs(1)).await;
