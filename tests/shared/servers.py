@@ -47,7 +47,7 @@ class Server:
     """One process. It keeps its ports when it is started again."""
 
     def __init__(self, binary, folder, log, flags=(), tools="filesystem,search", prefix=()):
-        self.port, self.admin = free_port(), free_port()
+        self.port, self.admin, self.folder = free_port(), free_port(), folder
         self.command = [*prefix, binary, f"--dir={folder}", f"--tools={tools}", f"--port={self.port}",
                         f"--admin-port={self.admin}", *flags]
         self.log = log
@@ -95,13 +95,20 @@ class Server:
 
 
 class Client:
-    """Calls tools at one port. With `keeps`, all requests use one connection."""
+    """Calls tools at one port. With `keeps`, all requests use one connection. `ended` is told what each request was and its time."""
 
-    def __init__(self, port, keeps=True, revision=REVISION, timeout=60):
-        self.port, self.keeps, self.revision, self.timeout = port, keeps, revision, timeout
+    def __init__(self, port, keeps=True, revision=REVISION, timeout=60, ended=lambda what, took: None):
+        self.port, self.keeps, self.revision, self.timeout, self.ended = port, keeps, revision, timeout, ended
         self.connection, self.last = None, 0
 
     def request(self, method, params, headers=()):
+        since = time.monotonic()
+        try:
+            return self.answered(method, params, headers)
+        finally:
+            self.ended(params.get("name", method), time.monotonic() - since)
+
+    def answered(self, method, params, headers):
         if self.connection is None:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
         self.last += 1
@@ -137,6 +144,12 @@ class Client:
 
     def text(self, tool, **arguments):
         return self.call(tool, **arguments)["content"][0]["text"]
+
+    def drop(self, tool, **arguments):
+        """Sends a call of REST, and closes the connection before the answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
+        connection.request("POST", f"/tools/{tool}", json.dumps(arguments), {"Content-Type": "application/json"})
+        connection.close()
 
     def close(self):
         if self.connection is not None:

@@ -54,9 +54,19 @@ fn waits(pid: u32) -> Vec<String> {
     locks.lines().filter(waits).map(str::to_owned).collect()
 }
 
-/// How many locks the process waits for.
+/// How many locks the process waits for at one moment.
+///
+/// The system gives the list in pieces. Between two of them a wait can end and another begin: then both are listed, or one of them
+/// twice. So only those count that are in two lists, one read after the other: between these, they were there together.
 pub(crate) fn locks_waited_for(pid: u32) -> usize {
-    waits(pid).len()
+    let file = |line: &String| line.split_whitespace().nth(6).expect("device and inode").to_owned();
+    let files = || waits(pid).iter().map(file).collect::<Vec<_>>();
+    let (first, mut second) = (files(), files());
+    let is_in_both = |file: &&String| {
+        let place = second.iter().position(|other| other == *file);
+        place.map(|place| second.swap_remove(place)).is_some()
+    };
+    first.iter().filter(is_in_both).count()
 }
 
 /// Returns when the process waits for a lock.

@@ -149,15 +149,26 @@ fn where_case_counts_a_path_in_another_case_is_another_one_but_no_new_one() {
     let folder = Folder::new();
     put(&folder, "SECRET/a.txt", "open\n");
     put(&folder, "secret/a.txt", "secret\n");
-    let server = serve(&folder, &["--exclude=secret/"]);
+    put(&folder, "open/old.PEM", "open\n");
+    let server = serve(&folder, &["--exclude=secret/", "--exclude=*.pem"]);
     let read = |path: &str| outcome(&server, "read_text_file", &json!({ "path": path }));
+    assert_eq!(read("open/old.PEM"), (false, "open\n".into()));
     assert_eq!(read("SECRET/a.txt"), (false, "open\n".into()));
     assert!(read("secret/a.txt").0);
     server
         .ok("edit_file", json!({ "path": "SECRET/a.txt", "edits": [{ "oldText": "open", "newText": "x" }] }));
     server.ok("write_file", json!({ "path": "SECRET/b.txt", "content": "b\n" }));
-    assert!(outcome(&server, "write_file", &json!({ "path": "Secret/new", "content": "x" })).0);
-    assert!(outcome(&server, "create_directory", &json!({ "path": "Secret" })).0);
+    let before = tree(folder.path());
+    for (tool, arguments) in [
+        ("write_file", json!({ "path": "Secret/new", "content": "x" })),
+        ("create_directory", json!({ "path": "Secret" })),
+        ("write_file", json!({ "path": "open/new.Pem", "content": "x" })),
+        ("copy_file", json!({ "source": "SECRET/a.txt", "destination": "open/new.Pem" })),
+        ("move_file", json!({ "source": "SECRET/a.txt", "destination": "open/new.Pem" })),
+    ] {
+        assert!(outcome(&server, tool, &arguments).0, "{tool} {arguments}");
+    }
+    assert!(tree(folder.path()) == before, "something was created");
 }
 
 fn repository(folder: &Folder) {

@@ -312,13 +312,14 @@ mod tests {
         folder.write(&(nth('2') + "-old"), "old, and its name is too long");
         // Behind them, and then the file was deleted; or the temporary file was lost.
         folder.write(&(nth('3') + "-old-c"), "old");
-        // A file with another name elsewhere.
+        // A file with another name, in another folder.
         folder.write(&(nth('4') + "-old-d"), "old");
         folder.write(&nth('4'), "new");
-        std::fs::hard_link(folder.0.path().join(nth('4') + "-old-d"), folder.0.path().join("linked"))
-            .unwrap();
+        let elsewhere = folder.0.path().join("elsewhere");
+        std::fs::create_dir(&elsewhere).unwrap();
+        std::fs::hard_link(folder.0.path().join(nth('4') + "-old-d"), elsewhere.join("linked")).unwrap();
         assert_eq!(remove_leftovers(&folder.1).unwrap(), 7);
-        assert_eq!(folder.names(), ["a", "b", "c", "d", "linked"]);
+        assert_eq!(folder.names(), ["a", "b", "c", "d", "elsewhere"]);
         assert_eq!(["a", "b", "c", "d"].map(|name| folder.read(name)), ["old", "new", "old", "old"]);
     }
 
