@@ -150,9 +150,14 @@ fn new_names(tried: std::io::Result<NewNames>) -> Finding {
             what,
             "is not known to the file system; new files are linked, which never replaces either",
         ),
+        Ok(NewNames::Claim) => Finding::warning(
+            what,
+            "is not known to the file system, and it has no hard links: for a moment a new file is empty, and stays so if the \
+             server is killed then",
+        ),
         Ok(NewNames::None) => Finding::failed(
             what,
-            "the file system has neither a rename that refuses to replace nor hard links: no new files can be made",
+            "the file system has neither a rename nor a hard link that refuses to replace: new files may replace others",
         ),
         Err(error) => could_not(what, error),
     }
@@ -288,6 +293,7 @@ mod tests {
         assert_eq!(flush(broken(), Durability::None).level, Level::Warning);
         assert_eq!(yes_or_no("x", Ok(false), "yes", "no"), Finding::failed("x", "no"));
         let broken = Err(std::io::Error::other("no reads"));
+        assert_eq!(new_names(Ok(NewNames::Claim)).level, Level::Warning);
         assert_eq!(yes_or_no("x", broken, "yes", "no").level, Level::Failed);
     }
 }

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use super::claim::has_no_links;
 use super::{lock, temporary};
 use crate::sys::fd::OwnedFd;
 use crate::sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
@@ -35,6 +36,8 @@ pub(crate) enum NewNames {
     Rename,
     /// By a hard link, because there is no such rename.
     Link,
+    /// By an empty file that takes the name first, because there are no hard links, either.
+    Claim,
     /// In no way.
     None,
 }
@@ -123,9 +126,10 @@ impl<'d> Probe<'d> {
             return Ok(NewNames::Rename);
         }
         let link = |to: &OsStr| crate::sys::fs::linkat(self.dir, &from, self.dir, to, AtFlags::empty());
-        Ok(match link(&to) == Err(Errno::EXIST) && link(&free).is_ok() {
-            true => NewNames::Link,
-            false => NewNames::None,
+        Ok(match (link(&to), link(&free)) {
+            (Err(Errno::EXIST), Ok(())) => NewNames::Link,
+            (Err(_), Err(errno)) if has_no_links(errno) => NewNames::Claim,
+            _ => NewNames::None,
         })
     }
 
