@@ -240,13 +240,16 @@ fn remove(dir: BorrowedFd, units: &[u16], entry: BorrowedFd) -> Result<()> {
         status if is_unknown(status) => {}
         status => return checked(status),
     }
-    let now = attributes(entry)?;
-    if now & FILE_ATTRIBUTE_READONLY != 0 {
-        let writable = Open::existing(FILE_WRITE_ATTRIBUTES).at(dir, units)?;
-        set_attributes(writable.as_fd(), now & !FILE_ATTRIBUTE_READONLY)?;
-    }
     let info = FILE_DISPOSITION_INFORMATION { DeleteFile: true };
-    checked(set(entry, FileDispositionInformation, (&raw const info).cast(), size_of_val(&info)))
+    let remove =
+        || checked(set(entry, FileDispositionInformation, (&raw const info).cast(), size_of_val(&info)));
+    let now = attributes(entry)?;
+    if now & FILE_ATTRIBUTE_READONLY == 0 {
+        return remove();
+    }
+    let writable = Open::existing(FILE_WRITE_ATTRIBUTES).at(dir, units)?;
+    set_attributes(writable.as_fd(), now & !FILE_ATTRIBUTE_READONLY)?;
+    remove().inspect_err(|_| _ = set_attributes(writable.as_fd(), now))
 }
 
 #[cfg(test)]
@@ -298,6 +301,36 @@ mod tests {
         assert!(replace_open(new.as_fd(), &units(NEW), (folder.as_fd(), &units("a"))).is_err());
         assert_eq!(names(dir.path()), [NEW, "a"]);
         assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), "a");
+    }
+
+    #[test]
+    fn what_another_program_uses_for_a_moment_is_tried_again_and_what_is_refused_is_not() {
+        let tried = |answers: &[Result<()>]| {
+            let calls = std::cell::Cell::new(0);
+            let done = patiently(|| {
+                calls.set(calls.get() + 1);
+                answers[calls.get() - 1]
+            });
+            (done, calls.get())
+        };
+        assert_eq!(tried(&[Err(Errno::AGAIN), Err(Errno::AGAIN), Ok(())]), (Ok(()), 3));
+        assert_eq!(tried(&[Err(Errno::ACCESS), Ok(())]), (Err(Errno::ACCESS), 1));
+    }
+
+    #[test]
+    fn a_read_only_file_that_cannot_be_removed_stays_read_only() {
+        let (dir, folder) = folder();
+        let is_read_only = || fs::metadata(dir.path().join("a")).unwrap().permissions().readonly();
+        let mut rights = fs::metadata(dir.path().join("a")).unwrap().permissions();
+        rights.set_readonly(true);
+        fs::set_permissions(dir.path().join("a"), rights).unwrap();
+        // A handle without the right to remove.
+        let entry = Open::existing(0).at(folder.as_fd(), &units("a")).unwrap();
+        assert!(remove(folder.as_fd(), &units("a"), entry.as_fd()).is_err());
+        assert!(is_read_only());
+        drop(entry);
+        unlinkat(&folder, "a", AtFlags::empty()).unwrap();
+        assert_eq!(names(dir.path()), [NEW]);
     }
 
     #[test]
