@@ -126,7 +126,7 @@ fn probed(dir: &OwnedFd, path: &Path, mount: Option<&Mount>, durability: Durabil
         new_names(probe.new_names()),
         locks(probe.locks(path), mount),
         times(probe.time_unit_ns(), mount),
-        flush(probe.flush_time(), durability),
+        flush(probe.flush_time(), probe.flushes_folder(), durability),
     ]
 }
 
@@ -215,10 +215,18 @@ fn times(tried: std::io::Result<Option<u32>>, mount: Option<&Mount>) -> Finding 
     }
 }
 
-fn flush(tried: std::io::Result<Duration>, durability: Durability) -> Finding {
+fn flush(tried: std::io::Result<Duration>, flushes_folder: bool, durability: Durability) -> Finding {
     let what = "flush";
     let milliseconds = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1_000.0);
     match tried {
+        Ok(time) if !flushes_folder && durability == Durability::Full => Finding::warning(
+            what,
+            format!(
+                "{} for a file; folders are not flushed, as the file system or the rights of this user do not allow it: a loss \
+                 of power can undo an edit that was answered",
+                milliseconds(time)
+            ),
+        ),
         Ok(time) if time > SLOW_FLUSH && durability == Durability::Full => Finding::warning(
             what,
             format!(
@@ -285,15 +293,17 @@ mod tests {
         assert_eq!(times(Ok(Some(2_000_000_000)), None).level, Level::Warning);
         assert_eq!(times(Ok(None), None).level, Level::Warning);
         assert_eq!(new_names(Ok(NewNames::Link)).level, Level::Ok);
+        assert_eq!(new_names(Ok(NewNames::Claim)).level, Level::Warning);
         assert_eq!(new_names(Ok(NewNames::None)).level, Level::Failed);
-        assert_eq!(flush(Ok(SLOW_FLUSH * 2), Durability::Full).level, Level::Warning);
-        assert_eq!(flush(Ok(SLOW_FLUSH * 2), Durability::None).level, Level::Ok);
+        assert_eq!(flush(Ok(SLOW_FLUSH * 2), true, Durability::Full).level, Level::Warning);
+        assert_eq!(flush(Ok(SLOW_FLUSH * 2), true, Durability::None).level, Level::Ok);
+        let unflushed = flush(Ok(Duration::ZERO), false, Durability::Full);
+        assert!(unflushed.level == Level::Warning && unflushed.text.contains("folders are not flushed"));
         let broken = || Err(std::io::Error::other("no flush"));
-        assert_eq!(flush(broken(), Durability::Full).level, Level::Failed);
-        assert_eq!(flush(broken(), Durability::None).level, Level::Warning);
+        assert_eq!(flush(broken(), true, Durability::Full).level, Level::Failed);
+        assert_eq!(flush(broken(), true, Durability::None).level, Level::Warning);
         assert_eq!(yes_or_no("x", Ok(false), "yes", "no"), Finding::failed("x", "no"));
         let broken = Err(std::io::Error::other("no reads"));
-        assert_eq!(new_names(Ok(NewNames::Claim)).level, Level::Warning);
         assert_eq!(yes_or_no("x", broken, "yes", "no").level, Level::Failed);
     }
 }

@@ -161,6 +161,11 @@ impl<'d> Probe<'d> {
         Ok(times[FLUSHES / 2])
     }
 
+    /// Whether the folder is flushed, too, and not the files in it alone.
+    pub(crate) fn flushes_folder(&self) -> bool {
+        crate::sys::fs::flushes_folders(self.dir)
+    }
+
     /// Creates an empty file.
     fn create(&self) -> io::Result<(OsString, File)> {
         let name = self.free_name();
