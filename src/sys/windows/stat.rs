@@ -8,7 +8,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 use super::fd::{AsFd, BorrowedFd};
 use super::file_info::{attributes, by_handle, joined, mode_of, query, set_attributes, set_basic};
 use super::flags::{AtFlags, Mode};
-use super::io::Result;
+use super::io::{Errno, Result};
 use super::lookup::{Open, open_path};
 use super::names::{Arg, units_of_name};
 use crate::sys::fs::{EntryFacts, milliseconds};
@@ -55,7 +55,16 @@ pub(crate) fn fstat(file: impl AsFd) -> Result<Stat> {
 
 /// The state of the entry `name` of a folder; of a link, its own.
 pub(crate) fn statat(dir: impl AsFd, name: impl Arg, _: AtFlags) -> Result<Stat> {
-    fstat(Open::existing(0).at(dir.as_fd(), &units_of_name(&name)?)?)
+    Open::existing(0).at(dir.as_fd(), &units_of_name(&name)?).and_then(fstat).map_err(no_file)
+}
+
+/// What an entry that the system can have no file of counts as: not there. It lists such entries (a device, a socket of another
+/// system), and opens none or tells nothing of them.
+fn no_file(errno: Errno) -> Errno {
+    match errno {
+        Errno::INVAL | Errno::NXIO => Errno::NOENT,
+        errno => errno,
+    }
 }
 
 /// The state of what is at `path`, links followed.
