@@ -61,7 +61,7 @@ pub(crate) mod fs {
     #[cfg(unix)]
     pub(crate) use super::unix::locks::{lock_exclusive, try_lock_exclusive, unlock};
     #[cfg(unix)]
-    pub(crate) use super::unix::names::{exists_in_another_case, sets_aside};
+    pub(crate) use super::unix::names::{exists_in_another_case, flushes_folders, sets_aside};
     #[cfg(windows)]
     pub(crate) use super::windows::fs::*;
     #[cfg(unix)]

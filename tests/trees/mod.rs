@@ -3,6 +3,7 @@
 //! A test of a defect that is still open has `#[ignore = "open: …"]`; run it with `-- --ignored trees::`.
 
 mod bounded; // answers in pages, cursors
+mod claims; // new names where the file system knows no rename that refuses, and no hard links
 mod crashes; // kill -9 at random moments of calls that change a tree
 mod cursors; // what cursors belong to, and what changes under them
 mod encodings; // texts that are not UTF-8

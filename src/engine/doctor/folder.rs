@@ -38,7 +38,7 @@ pub fn check_folder(path: &Path, options: &WorkspaceOptions) -> Vec<Finding> {
         findings.extend(tried::files(&probe));
         findings.push(tried::locks(tried::again(LocksHold::keep_out, || probe.locks(path)), mount));
         findings.push(tried::times(probe.time_unit_ns(), mount));
-        findings.push(flush(probe.flush_time(), options.durability));
+        findings.push(flush(probe.flush_time(), probe.flushes_folder(), options.durability));
     }
     findings
 }
@@ -116,10 +116,18 @@ fn leftovers(dir: &OwnedFd) -> Finding {
     }
 }
 
-fn flush(tried: std::io::Result<Duration>, durability: Durability) -> Finding {
+fn flush(tried: std::io::Result<Duration>, flushes_folder: bool, durability: Durability) -> Finding {
     let what = "flush";
     let milliseconds = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1_000.0);
     match tried {
+        Ok(time) if !flushes_folder && durability == Durability::Full => Finding::warning(
+            what,
+            format!(
+                "{} for a file; folders are not flushed, as the file system or the rights of this user do not allow it: a loss \
+                 of power can undo an edit that was answered",
+                milliseconds(time)
+            ),
+        ),
         Ok(time) if time > SLOW_FLUSH && durability == Durability::Full => Finding::warning(
             what,
             format!(
@@ -166,10 +174,12 @@ mod tests {
 
     #[test]
     fn a_flush_is_graded_by_what_is_asked_for() {
-        assert_eq!(flush(Ok(SLOW_FLUSH * 2), Durability::Full).level, Level::Warning);
-        assert_eq!(flush(Ok(SLOW_FLUSH * 2), Durability::None).level, Level::Ok);
+        assert_eq!(flush(Ok(SLOW_FLUSH * 2), true, Durability::Full).level, Level::Warning);
+        assert_eq!(flush(Ok(SLOW_FLUSH * 2), true, Durability::None).level, Level::Ok);
+        let unflushed = flush(Ok(Duration::ZERO), false, Durability::Full);
+        assert!(unflushed.level == Level::Warning && unflushed.text.contains("folders are not flushed"));
         let broken = || Err(std::io::Error::other("no flush"));
-        assert_eq!(flush(broken(), Durability::Full).level, Level::Failed);
-        assert_eq!(flush(broken(), Durability::None).level, Level::Warning);
+        assert_eq!(flush(broken(), true, Durability::Full).level, Level::Failed);
+        assert_eq!(flush(broken(), true, Durability::None).level, Level::Warning);
     }
 }

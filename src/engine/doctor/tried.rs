@@ -53,9 +53,14 @@ fn new_names(tried: io::Result<NewNames>) -> Finding {
             what,
             "is not known to the file system; new files are linked, which never replaces either",
         ),
+        Ok(NewNames::Claim) => Finding::warning(
+            what,
+            "is not known to the file system, and it has no hard links: for a moment a new file is empty, and stays so if the \
+             server is killed then",
+        ),
         Ok(NewNames::None) => Finding::failed(
             what,
-            "the file system has neither a rename that refuses to replace nor hard links: no new files can be made",
+            "the file system has neither a rename nor a hard link that refuses to replace: new files may replace others",
         ),
         Err(error) => could_not(what, error),
     }
@@ -158,8 +163,8 @@ mod tests {
         let mount = |kind: &str| Mount { kind: kind.into(), source: "source".into(), options: "rw".into() };
         let of_type = |kind, tried| locks(tried, Some(&mount(kind)));
         assert_eq!(of_type("xfs", hold(true, true, true)).level, Level::Ok);
-        let nfs = of_type("nfs4", hold(true, true, false));
-        assert!(nfs.level == Level::Ok && nfs.text.contains("open for writing; by its type"), "{nfs:?}");
+        let ceph = of_type("ceph", hold(true, true, false));
+        assert!(ceph.level == Level::Ok && ceph.text.contains("open for writing; by its type"), "{ceph:?}");
         for (tried, part) in [
             (hold(true, false, true), "between processes"),
             (hold(false, true, true), "between descriptors of one"),
@@ -173,6 +178,7 @@ mod tests {
         assert_eq!(times(Ok(Some(2_000_000_000)), None).level, Level::Warning);
         assert_eq!(times(Ok(None), None).level, Level::Warning);
         assert_eq!(new_names(Ok(NewNames::Link)).level, Level::Ok);
+        assert_eq!(new_names(Ok(NewNames::Claim)).level, Level::Warning);
         assert_eq!(new_names(Ok(NewNames::None)).level, Level::Failed);
         assert_eq!(yes_or_no("x", Ok(false), "yes", "no"), Finding::failed("x", "no"));
         let broken = Err(std::io::Error::other("no reads"));

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::claim::{has_no_links, rename_over_claim};
 use super::lost::{in_doubt, may_be_done};
 use super::resolve::ResolvedPath;
 use super::version::{FileStamp, identity};
@@ -217,6 +218,10 @@ impl AtomicFile {
                 let _ = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
                 Ok(())
             }
+            Err(errno) if has_no_links(errno) => match rename_over_claim(&self.dir, &self.name, place) {
+                Err(Errno::EXIST) => Err(ReplaceError::Exists),
+                renamed => Ok(renamed?),
+            },
             Err(Errno::EXIST) => Err(ReplaceError::Exists),
             Err(errno) => Err(errno.into()),
         }

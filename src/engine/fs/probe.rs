@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use super::claim::has_no_links;
 use super::{lock, temporary};
 use crate::sys::fd::OwnedFd;
 use crate::sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
@@ -35,6 +36,8 @@ pub(crate) enum NewNames {
     Rename,
     /// By a hard link, because there is no such rename.
     Link,
+    /// By an empty file that takes the name first, because there are no hard links, either.
+    Claim,
     /// In no way.
     None,
 }
@@ -130,9 +133,10 @@ impl<'d> Probe<'d> {
             return Ok(NewNames::Rename);
         }
         let link = |to: &OsStr| crate::sys::fs::linkat(self.dir, &from, self.dir, to, AtFlags::empty());
-        Ok(match link(&to) == Err(Errno::EXIST) && link(&free).is_ok() {
-            true => NewNames::Link,
-            false => NewNames::None,
+        Ok(match (link(&to), link(&free)) {
+            (Err(Errno::EXIST), Ok(())) => NewNames::Link,
+            (Err(_), Err(errno)) if has_no_links(errno) => NewNames::Claim,
+            _ => NewNames::None,
         })
     }
 
@@ -162,6 +166,11 @@ impl<'d> Probe<'d> {
         }
         times.sort_unstable();
         Ok(times[FLUSHES / 2])
+    }
+
+    /// Whether the folder is flushed, too, and not the files in it alone.
+    pub(crate) fn flushes_folder(&self) -> bool {
+        crate::sys::fs::flushes_folders(self.dir)
     }
 
     /// Creates an empty file.

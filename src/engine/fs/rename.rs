@@ -1,5 +1,6 @@
 //! Renames that replace nothing. Knows nothing of locks, and of what may be moved.
 
+use super::claim::{has_no_links, rename_over_claim};
 use super::lost::may_be_done;
 use super::resolve::{ResolvedPath, file_type};
 use super::version::identity;
@@ -38,6 +39,9 @@ fn rename_without_flag(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed
     }
     // A hard link fails too if the name exists.
     let linked = crate::sys::fs::linkat(&from.dir, &from.name, &to.dir, &to.name, AtFlags::empty());
+    if linked.is_err_and(has_no_links) {
+        return settle(rename_over_claim(&from.dir, &from.name, to), from, to);
+    }
     match settle(linked, from, to)? {
         Renamed::Moved => remove_old_name(from, to),
         other => Ok(other),

@@ -197,8 +197,7 @@ pub(crate) fn regular_file(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>,
 /// As above.
 pub(crate) fn entry(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
     match stat_entry(root, name) {
-        // The last two are what Windows says of an entry that it can have no file of.
-        Err(Errno::NOENT | Errno::NOTDIR | Errno::INVAL | Errno::NXIO) => Ok(None),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         stat => stat.map(Some),
     }
 }

@@ -45,6 +45,11 @@ pub(crate) fn sets_aside(_: impl AsFd) -> bool {
     false
 }
 
+/// Whether a folder can be flushed: everywhere; what a flush fails with is told by the flush.
+pub(crate) fn flushes_folders(_: impl AsFd) -> bool {
+    true
+}
+
 /// The root of an absolute path: what stands before its first component.
 pub(crate) fn root(path: &str) -> &str {
     if path.starts_with('/') { "/" } else { "" }

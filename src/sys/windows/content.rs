@@ -7,10 +7,15 @@ use std::ops::Range;
 use std::os::windows::fs::FileExt as _;
 use std::os::windows::io::AsRawHandle;
 
-use windows_sys::Win32::Storage::FileSystem::{FILE_STANDARD_INFO, FileStandardInfo, FlushFileBuffers};
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ADD_FILE, FILE_STANDARD_INFO, FileStandardInfo, FlushFileBuffers,
+};
 
-use super::fd::AsFd;
+use super::fd::{AsFd, BorrowedFd};
+use super::file_info::query;
 use super::io::{Errno, Result};
+use super::lookup::Open;
+use super::replace::patiently;
 
 /// Reads and writes at a position. They move the position of the handle, too, which nothing here relies on.
 pub(crate) trait FileExt {
@@ -81,20 +86,36 @@ pub(crate) fn fdatasync(file: impl AsFd) -> Result<()> {
     fsync(file)
 }
 
-/// Flushes a file. Of a folder it does nothing where the system refuses to: NTFS writes changes of names to its log itself,
-/// in their order, so that after a loss of power either the old or the new name is there.
+/// Flushes a file or a folder. Of a folder it does nothing where that is refused ([`flushes_folders`]): NTFS writes changes of
+/// names to its log itself, in their order, so that after a loss of power either the old or the new name is there.
 pub(crate) fn fsync(file: impl AsFd) -> Result<()> {
     let file = file.as_fd();
-    // SAFETY: the handle is open.
-    if unsafe { FlushFileBuffers(file.as_raw_handle()) } != 0 {
-        return Ok(());
-    }
-    let errno = Errno::last();
     // Not by its attributes: a folder on which a volume is mounted, or which is kept in a cloud, looks like a link there.
-    match super::file_info::query::<FILE_STANDARD_INFO>(file, FileStandardInfo) {
-        Ok(info) if info.Directory => Ok(()),
+    flush(file).or_else(|errno| match query::<FILE_STANDARD_INFO>(file, FileStandardInfo) {
+        Ok(info) if info.Directory => flush_folder(file).map(drop),
         _ => Err(errno),
+    })
+}
+
+/// Whether a folder can be flushed: by its file system, and with the rights of this user, who must be allowed to add files.
+pub(crate) fn flushes_folders(folder: impl AsFd) -> bool {
+    flush_folder(folder.as_fd()) == Ok(true)
+}
+
+/// Flushes a folder by a handle of its own, because the system asks for one that may write. False if that is refused.
+fn flush_folder(folder: BorrowedFd) -> Result<bool> {
+    let done = patiently(|| Open::existing(FILE_ADD_FILE).at(folder, &[])).and_then(|own| flush(own.as_fd()));
+    match done {
+        Ok(()) => Ok(true),
+        Err(Errno::ACCESS | Errno::BADF | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
+        Err(errno) => Err(errno),
     }
+}
+
+fn flush(file: BorrowedFd) -> Result<()> {
+    // SAFETY: the handle is open.
+    let done = unsafe { FlushFileBuffers(file.as_raw_handle()) };
+    if done == 0 { Err(Errno::last()) } else { Ok(()) }
 }
 
 /// There are no leases: who has a file open for writing is not known.
@@ -108,4 +129,20 @@ pub(crate) fn release_lease(_: &File) {}
 /// The system does not say.
 pub(crate) fn has_no_dirty_page(_: &File) -> bool {
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_flushed_by_a_handle_that_only_lists_it_and_a_file_by_one_that_writes() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = crate::sys::testing::open_folder(dir.path());
+        assert!(flush(folder.as_fd()).is_err(), "there is no need of another handle");
+        assert!(flushes_folders(&folder));
+        assert_eq!(fsync(&folder), Ok(()));
+        std::fs::write(dir.path().join("a"), "a").unwrap();
+        assert!(fsync(File::open(dir.path().join("a")).unwrap()).is_err());
+    }
 }

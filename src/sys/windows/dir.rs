@@ -1,34 +1,23 @@
 //! Reads the entries of a folder.
-#![allow(unsafe_code)] // A system call.
 
 use std::ffi::{CStr, CString, OsString};
 use std::os::windows::ffi::OsStringExt;
-use std::os::windows::io::AsRawHandle;
-use std::ptr::{null, null_mut};
 
-use windows_sys::Wdk::Storage::FileSystem::{
-    FILE_DIRECTORY_FILE, FILE_ID_BOTH_DIR_INFORMATION, FILE_OPEN, FileIdBothDirectoryInformation,
-    NtQueryDirectoryFile,
-};
-use windows_sys::Win32::Foundation::{STATUS_NO_MORE_FILES, STATUS_NO_SUCH_FILE};
+use windows_sys::Wdk::Storage::FileSystem::{FILE_DIRECTORY_FILE, FILE_OPEN};
 use windows_sys::Win32::Storage::FileSystem::{FILE_LIST_DIRECTORY, SYNCHRONIZE};
-use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
 use super::fd::{AsFd, OwnedFd};
 use super::file_info::kind_of;
 use super::flags::FileType;
-use super::io::{Errno, Result, checked};
+use super::io::{Errno, Result};
+use super::listing::Entries;
 use super::lookup::Open;
-
-/// Bytes read at once.
-const BUFFER: usize = 32 * 1024;
 
 /// The entries of a folder, in the order of the file system; `.` and `..` may be among them.
 #[derive(Debug)]
 pub(crate) struct Dir {
     folder: OwnedFd,
-    /// Of 8 bytes each, for the alignment of what the system writes.
-    buffer: Vec<u64>,
+    entries: Entries,
     /// Where the next entry is in the buffer, in bytes; `None` if the buffer must be filled.
     next: Option<usize>,
     has_begun: bool,
@@ -68,66 +57,25 @@ impl Dir {
 
     /// Reads the folder.
     pub(crate) fn new(folder: OwnedFd) -> Result<Dir> {
-        // The rest is for the end of a struct behind the last entry.
-        let buffer = vec![0; BUFFER / 8 + 2];
-        Ok(Dir { folder, buffer, next: None, has_begun: false, has_ended: false })
-    }
-
-    /// Reads the next entries. False at the end.
-    fn fill(&mut self) -> Result<bool> {
-        let restart = !std::mem::replace(&mut self.has_begun, true);
-        let mut status = IO_STATUS_BLOCK::default();
-        // SAFETY: the call writes at most `BUFFER` bytes, which the vector has, and the status. It waits, because the handle
-        // is a synchronous one, and calls nothing back.
-        let done = unsafe {
-            NtQueryDirectoryFile(
-                self.folder.as_raw_handle(),
-                null_mut(),
-                None,
-                null(),
-                &raw mut status,
-                self.buffer.as_mut_ptr().cast(),
-                BUFFER as u32,
-                FileIdBothDirectoryInformation,
-                false,
-                null(),
-                restart,
-            )
-        };
-        match done {
-            STATUS_NO_MORE_FILES | STATUS_NO_SUCH_FILE => Ok(false),
-            done => checked(done).map(|()| true),
-        }
+        Ok(Dir { folder, entries: Entries::new(), next: None, has_begun: false, has_ended: false })
     }
 
     fn take(&mut self) -> Result<Option<DirEntry>> {
-        const HEAD: usize = std::mem::offset_of!(FILE_ID_BOTH_DIR_INFORMATION, FileName);
         let at = match self.next {
             Some(at) => at,
-            None => match self.fill()? {
-                true => 0,
-                false => return Ok(None),
-            },
+            None => {
+                let begin = !std::mem::replace(&mut self.has_begun, true);
+                match self.entries.read(self.folder.as_fd(), &[], begin)? {
+                    true => 0,
+                    false => return Ok(None),
+                }
+            }
         };
-        let size = size_of_val(&*self.buffer);
-        if at % 8 != 0 || at + size_of::<FILE_ID_BOTH_DIR_INFORMATION>() > size {
-            return Err(Errno::IO);
-        }
-        // SAFETY: the struct is inside the buffer and aligned, and its fields are numbers, valid with any bytes.
-        let (entry, first) = unsafe {
-            let start = self.buffer.as_ptr().cast::<u8>().add(at);
-            (&*start.cast::<FILE_ID_BOTH_DIR_INFORMATION>(), start.add(HEAD).cast::<u16>())
-        };
-        let len = entry.FileNameLength as usize;
-        if at + HEAD + len > size {
-            return Err(Errno::IO);
-        }
-        // SAFETY: the units are inside the buffer, too.
-        let units = unsafe { std::slice::from_raw_parts(first, len / 2) };
-        let name = CString::new(OsString::from_wide(units).into_encoded_bytes()).map_err(|_| Errno::IO)?;
-        let found = DirEntry { name, kind: kind_of(entry.FileAttributes), ino: entry.FileId.cast_unsigned() };
-        self.next = (entry.NextEntryOffset != 0).then(|| at + entry.NextEntryOffset as usize);
-        Ok(Some(found))
+        let entry = self.entries.at(at)?;
+        self.next = entry.next;
+        let name = CString::new(OsString::from_wide(entry.name).into_encoded_bytes());
+        let name = name.map_err(|_| Errno::IO)?;
+        Ok(Some(DirEntry { name, kind: kind_of(entry.attributes), ino: entry.number }))
     }
 }
 

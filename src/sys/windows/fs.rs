@@ -2,7 +2,8 @@
 
 pub(crate) use super::command::memory_file;
 pub(crate) use super::content::{
-    FileExt, SeekFrom, copy_range, fdatasync, fsync, has_no_dirty_page, release_lease, seek, take_lease,
+    FileExt, SeekFrom, copy_range, fdatasync, flushes_folders, fsync, has_no_dirty_page, release_lease, seek,
+    take_lease,
 };
 pub(crate) use super::dir::{Dir, DirEntry};
 pub(crate) use super::flags::{Access, AtFlags, FileType, Mode, OFlags, RenameFlags, file_type, mode};

@@ -30,6 +30,7 @@ use super::fd::{AsFd, BorrowedFd, OwnedFd};
 use super::file_info::{attributes, identity};
 use super::flags::{Access, AtFlags, Mode, OFlags};
 use super::io::{Errno, Result, checked};
+use super::listing::lists;
 use super::names::{Arg, units_of_name};
 use super::turn::Turn;
 
@@ -85,7 +86,7 @@ impl Open {
             if self.disposition == FILE_CREATE {
                 return Ok(handle);
             }
-            let named = is_named(handle.as_fd(), units);
+            let named = is_named(dir, handle.as_fd(), units);
             if matches!(named, Ok(true)) {
                 return Ok(handle);
             }
@@ -140,19 +141,27 @@ impl Open {
     }
 }
 
-/// Whether the last component of an open entry's path is exactly this name.
-fn is_named(file: BorrowedFd, units: &[u16]) -> Result<bool> {
-    let path = match name_of(file, FileNormalizedNameInformation) {
-        // Not every file system knows long names of all folders above.
-        Err(_) => name_of(file, FileNameInformation)?,
-        path => path?,
-    };
-    let last = path.rsplit(|&unit| unit == u16::from(b'\\')).next();
-    Ok(last == Some(units))
+/// Whether the name of the open entry `file` of `dir` is exactly this one.
+fn is_named(dir: BorrowedFd, file: BorrowedFd, units: &[u16]) -> Result<bool> {
+    let is_last = |path: Vec<u16>| path.rsplit(|&unit| unit == u16::from(b'\\')).next() == Some(units);
+    if let Ok(path) = path_of(file, FileNormalizedNameInformation) {
+        return Ok(is_last(path));
+    }
+    // Not every file system knows it. The other path may have the short name by which the file was opened.
+    if !is_last(path_of(file, FileNameInformation)?) {
+        return Ok(false);
+    }
+    Ok(!may_be_short(units)
+        || lists(Open::existing(FILE_LIST_DIRECTORY).without_check(dir, &[])?.as_fd(), units)?)
+}
+
+/// Whether this may be a short name: 8 characters, a dot and 3 more, none of them a small letter.
+fn may_be_short(units: &[u16]) -> bool {
+    units.len() <= 12 && !units.iter().any(|unit| (0x61..=0x7a).contains(unit))
 }
 
 /// The path of an open file in its volume.
-fn name_of(file: BorrowedFd, class: FILE_INFORMATION_CLASS) -> Result<Vec<u16>> {
+fn path_of(file: BorrowedFd, class: FILE_INFORMATION_CLASS) -> Result<Vec<u16>> {
     // Number of bytes, then the units. The buffer is one of 4 bytes, for their alignment.
     let mut buffer = vec![0_u32; 160];
     loop {
@@ -274,4 +283,16 @@ pub(crate) fn accessat(dir: impl AsFd, name: impl Arg, access: Access, _: AtFlag
 /// anywhere, and what is on the way would be looked up by the system itself.
 pub(crate) fn readlinkat(_: impl AsFd, _: impl Arg, _: Vec<u8>) -> Result<std::ffi::CString> {
     std::ffi::CString::new("/").map_err(|_| Errno::INVAL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_name_is_asked_for_in_the_folder_and_a_long_one_need_not_be() {
+        let is = |name: &str| may_be_short(&name.encode_utf16().collect::<Vec<_>>());
+        assert!(is("PROGRA~1") && is("LONGNA~1.TXT") && is("README.TXT") && is("1~2"));
+        assert!(!is("readme.txt") && !is("Progra~1") && !is("ALONGERNAME.TXT"));
+    }
 }

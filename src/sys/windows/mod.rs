@@ -11,6 +11,7 @@ mod file_info;
 mod flags;
 pub(super) mod fs;
 pub(super) mod io;
+mod listing;
 mod locks;
 mod lookup;
 pub(super) mod map;

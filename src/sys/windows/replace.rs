@@ -42,8 +42,8 @@ use crate::sys::fs::{KEPT, KEPT_DIGITS, SET_ASIDE};
 /// The longest name in bytes that every file system and server takes.
 const LONGEST: usize = 255;
 
-/// How often a rename is tried while another program has one of the files open without sharing it: programs that look for
-/// viruses or make an index do so for a moment.
+/// How often a rename or a removal is tried while another program has one of the files open without sharing it, or any in a folder
+/// that is renamed: programs that look for viruses or make an index do so for a moment. Half a second in all.
 const TRIES: u32 = 8;
 
 /// The time until the second try; each further one takes twice as long.
@@ -82,7 +82,13 @@ pub(crate) fn renameat_with(
         return renameat(from, old, to, new);
     }
     let (old, new) = (units_of_name(&old)?, units_of_name(&new)?);
-    patiently(|| {
+    // A folder in which somebody has a file open is not renamed; the system does not tell this from a lack of rights.
+    let is_folder = || {
+        let entry = Open::existing(0).at(from.as_fd(), &old);
+        entry.and_then(|entry| attributes(entry.as_fd())).map(kind_of) == Ok(FileType::Directory)
+    };
+    let is_busy = |errno| errno == Errno::AGAIN || errno == Errno::ACCESS && is_folder();
+    while_busy(is_busy, || {
         let entry = to_change(from.as_fd(), &old)?;
         // A file that is being replaced has no name for a moment.
         let _turn = Turn::of(to.as_fd());
@@ -110,11 +116,16 @@ pub(crate) fn unlinkat(dir: impl AsFd, name: impl Arg, flags: AtFlags) -> Result
 }
 
 /// Repeats `work` while another program has a file open without sharing it.
-fn patiently(work: impl Fn() -> Result<()>) -> Result<()> {
+pub(super) fn patiently<T>(work: impl Fn() -> Result<T>) -> Result<T> {
+    while_busy(|errno| errno == Errno::AGAIN, work)
+}
+
+/// Repeats `work` while its error says that another program uses what it needs.
+fn while_busy<T>(is_busy: impl Fn(Errno) -> bool, work: impl Fn() -> Result<T>) -> Result<T> {
     let mut pause = FIRST_PAUSE;
     for _ in 1..TRIES {
         match work() {
-            Err(Errno::AGAIN) => thread::sleep(pause),
+            Err(errno) if is_busy(errno) => thread::sleep(pause),
             done => return done,
         }
         pause *= 2;
@@ -229,13 +240,16 @@ fn remove(dir: BorrowedFd, units: &[u16], entry: BorrowedFd) -> Result<()> {
         status if is_unknown(status) => {}
         status => return checked(status),
     }
-    let now = attributes(entry)?;
-    if now & FILE_ATTRIBUTE_READONLY != 0 {
-        let writable = Open::existing(FILE_WRITE_ATTRIBUTES).at(dir, units)?;
-        set_attributes(writable.as_fd(), now & !FILE_ATTRIBUTE_READONLY)?;
-    }
     let info = FILE_DISPOSITION_INFORMATION { DeleteFile: true };
-    checked(set(entry, FileDispositionInformation, (&raw const info).cast(), size_of_val(&info)))
+    let remove =
+        || checked(set(entry, FileDispositionInformation, (&raw const info).cast(), size_of_val(&info)));
+    let now = attributes(entry)?;
+    if now & FILE_ATTRIBUTE_READONLY == 0 {
+        return remove();
+    }
+    let writable = Open::existing(FILE_WRITE_ATTRIBUTES).at(dir, units)?;
+    set_attributes(writable.as_fd(), now & !FILE_ATTRIBUTE_READONLY)?;
+    remove().inspect_err(|_| _ = set_attributes(writable.as_fd(), now))
 }
 
 #[cfg(test)]
@@ -287,6 +301,36 @@ mod tests {
         assert!(replace_open(new.as_fd(), &units(NEW), (folder.as_fd(), &units("a"))).is_err());
         assert_eq!(names(dir.path()), [NEW, "a"]);
         assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), "a");
+    }
+
+    #[test]
+    fn what_another_program_uses_for_a_moment_is_tried_again_and_what_is_refused_is_not() {
+        let tried = |answers: &[Result<()>]| {
+            let calls = std::cell::Cell::new(0);
+            let done = patiently(|| {
+                calls.set(calls.get() + 1);
+                answers[calls.get() - 1]
+            });
+            (done, calls.get())
+        };
+        assert_eq!(tried(&[Err(Errno::AGAIN), Err(Errno::AGAIN), Ok(())]), (Ok(()), 3));
+        assert_eq!(tried(&[Err(Errno::ACCESS), Ok(())]), (Err(Errno::ACCESS), 1));
+    }
+
+    #[test]
+    fn a_read_only_file_that_cannot_be_removed_stays_read_only() {
+        let (dir, folder) = folder();
+        let is_read_only = || fs::metadata(dir.path().join("a")).unwrap().permissions().readonly();
+        let mut rights = fs::metadata(dir.path().join("a")).unwrap().permissions();
+        rights.set_readonly(true);
+        fs::set_permissions(dir.path().join("a"), rights).unwrap();
+        // A handle without the right to remove.
+        let entry = Open::existing(0).at(folder.as_fd(), &units("a")).unwrap();
+        assert!(remove(folder.as_fd(), &units("a"), entry.as_fd()).is_err());
+        assert!(is_read_only());
+        drop(entry);
+        unlinkat(&folder, "a", AtFlags::empty()).unwrap();
+        assert_eq!(names(dir.path()), [NEW]);
     }
 
     #[test]

@@ -14,8 +14,8 @@ use windows_sys::Win32::Security::{
     SetKernelObjectSecurity, SetSecurityDescriptorControl, UNPROTECTED_DACL_SECURITY_INFORMATION,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_ATTRIBUTE_HIDDEN, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_NOT_CONTENT_INDEXED, FILE_ATTRIBUTE_SYSTEM,
-    FILE_BASIC_INFO, FileBasicInfo,
+    FILE_ATTRIBUTE_ENCRYPTED, FILE_ATTRIBUTE_HIDDEN, FILE_ATTRIBUTE_NORMAL,
+    FILE_ATTRIBUTE_NOT_CONTENT_INDEXED, FILE_ATTRIBUTE_SYSTEM, FILE_BASIC_INFO, FileBasicInfo,
 };
 
 use super::fd::AsFd;
@@ -36,13 +36,23 @@ pub(crate) fn copy_system_attributes(old: &File, new: &File) -> io::Result<()> {
     }
     let (of_old, of_new): (FILE_BASIC_INFO, FILE_BASIC_INFO) =
         (query(old.as_fd(), FileBasicInfo)?, query(new.as_fd(), FileBasicInfo)?);
-    let attributes = of_new.FileAttributes & !KEPT | of_old.FileAttributes & KEPT;
     let info = FILE_BASIC_INFO {
         CreationTime: of_old.CreationTime,
-        FileAttributes: if attributes == 0 { FILE_ATTRIBUTE_NORMAL } else { attributes },
+        FileAttributes: attributes_for(of_old.FileAttributes, of_new.FileAttributes)?,
         ..FILE_BASIC_INFO::default()
     };
     Ok(set_basic(new.as_fd(), &info)?)
+}
+
+/// The attributes for a file that replaces one with the attributes `old`. Whether it is compressed or encrypted was decided when it
+/// was made, by its folder: compression may be lost, encryption not.
+fn attributes_for(old: u32, new: u32) -> io::Result<u32> {
+    if old & !new & FILE_ATTRIBUTE_ENCRYPTED != 0 {
+        let problem = "the file is encrypted, and what replaces it would not be: encrypt its folder, too";
+        return Err(io::Error::other(problem));
+    }
+    let attributes = new & !KEPT | old & KEPT;
+    Ok(if attributes == 0 { FILE_ATTRIBUTE_NORMAL } else { attributes })
 }
 
 /// The security descriptor of a file with its access list alone, in the form that has no pointers. It is made of units of 4
@@ -170,4 +180,22 @@ pub(crate) fn fremovexattr(_: impl AsFd, _: impl Arg) -> Result<()> {
 /// There are no extended attributes of this kind.
 pub(crate) fn fsetxattr(_: impl AsFd, _: impl Arg, _: &[u8], _: XattrFlags) -> Result<()> {
     Err(Errno::NOTSUP)
+}
+
+#[cfg(test)]
+mod tests {
+    use windows_sys::Win32::Storage::FileSystem::{FILE_ATTRIBUTE_ARCHIVE, FILE_ATTRIBUTE_COMPRESSED};
+
+    use super::*;
+
+    #[test]
+    fn an_edit_keeps_what_can_be_set_and_never_writes_an_encrypted_file_in_the_clear() {
+        let (hidden, archive) = (FILE_ATTRIBUTE_HIDDEN, FILE_ATTRIBUTE_ARCHIVE);
+        let of = |old, new| attributes_for(old, new).ok();
+        assert_eq!(of(hidden | FILE_ATTRIBUTE_COMPRESSED, archive), Some(hidden | archive));
+        assert_eq!(of(0, hidden), Some(FILE_ATTRIBUTE_NORMAL));
+        assert_eq!(of(FILE_ATTRIBUTE_ENCRYPTED, archive), None);
+        let both = FILE_ATTRIBUTE_ENCRYPTED | archive;
+        assert_eq!(of(both, both), Some(both));
+    }
 }

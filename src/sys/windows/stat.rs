@@ -1,14 +1,14 @@
 //! What entries are: kind, size, times, identity.
 
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_READONLY, FILE_BASIC_INFO, FILE_FLAG_OPEN_REPARSE_POINT,
-    FILE_READ_ATTRIBUTES, FILE_STANDARD_INFO, FileBasicInfo, FileStandardInfo,
+    FILE_ATTRIBUTE_READONLY, FILE_BASIC_INFO, FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES,
+    FILE_STANDARD_INFO, FileBasicInfo, FileStandardInfo,
 };
 
 use super::fd::{AsFd, BorrowedFd};
-use super::file_info::{attributes, by_handle, joined, mode_of, query, set_attributes, set_basic};
+use super::file_info::{attributes, identity, mode_of, query, set_attributes, set_basic};
 use super::flags::{AtFlags, Mode};
-use super::io::Result;
+use super::io::{Errno, Result};
 use super::lookup::{Open, open_path};
 use super::names::{Arg, units_of_name};
 use crate::sys::fs::{EntryFacts, milliseconds};
@@ -24,28 +24,33 @@ fn time(ticks: i64) -> (i64, i64) {
     (since.div_euclid(TICKS_A_SECOND), since.rem_euclid(TICKS_A_SECOND) * 100)
 }
 
-/// Two answers of the system on one file. A file that goes when its last handle is closed has no links any more.
-fn facts(file: BorrowedFd) -> Result<(BY_HANDLE_FILE_INFORMATION, FILE_BASIC_INFO)> {
-    let mut info = by_handle(file)?;
-    if query::<FILE_STANDARD_INFO>(file, FileStandardInfo)?.DeletePending {
-        info.nNumberOfLinks = 0;
-    }
-    Ok((info, query(file, FileBasicInfo)?))
+/// Two answers of the system on one file.
+fn facts(file: BorrowedFd) -> Result<(FILE_STANDARD_INFO, FILE_BASIC_INFO)> {
+    Ok((query(file, FileStandardInfo)?, query(file, FileBasicInfo)?))
+}
+
+/// The time of the last change of a file. Where the file system keeps none, as FAT, that of the last write: so that what has just
+/// been written counts as that.
+fn change_time(info: &FILE_BASIC_INFO) -> i64 {
+    if info.ChangeTime == 0 { info.LastWriteTime } else { info.ChangeTime }
 }
 
 /// The state of an open entry.
 pub(crate) fn fstat(file: impl AsFd) -> Result<Stat> {
-    let (info, basic) = facts(file.as_fd())?;
+    let file = file.as_fd();
+    let (info, basic) = facts(file)?;
+    let (st_dev, st_ino) = identity(file)?;
     let ((st_mtime, st_mtime_nsec), (st_ctime, st_ctime_nsec)) =
-        (time(basic.LastWriteTime), time(basic.ChangeTime));
+        (time(basic.LastWriteTime), time(change_time(&basic)));
     Ok(Stat {
-        st_dev: info.dwVolumeSerialNumber.into(),
-        st_ino: joined(info.nFileIndexHigh, info.nFileIndexLow),
-        st_mode: mode_of(info.dwFileAttributes),
-        st_nlink: info.nNumberOfLinks.into(),
+        st_dev,
+        st_ino,
+        st_mode: mode_of(basic.FileAttributes),
+        // A file that goes when its last handle is closed has no links any more.
+        st_nlink: if info.DeletePending { 0 } else { info.NumberOfLinks.into() },
         st_uid: 0,
         st_gid: 0,
-        st_size: joined(info.nFileSizeHigh, info.nFileSizeLow).cast_signed(),
+        st_size: info.EndOfFile,
         st_mtime,
         st_mtime_nsec,
         st_ctime,
@@ -55,7 +60,16 @@ pub(crate) fn fstat(file: impl AsFd) -> Result<Stat> {
 
 /// The state of the entry `name` of a folder; of a link, its own.
 pub(crate) fn statat(dir: impl AsFd, name: impl Arg, _: AtFlags) -> Result<Stat> {
-    fstat(Open::existing(0).at(dir.as_fd(), &units_of_name(&name)?)?)
+    Open::existing(0).at(dir.as_fd(), &units_of_name(&name)?).and_then(fstat).map_err(no_file)
+}
+
+/// What an entry that the system can have no file of counts as: not there. It lists such entries (a device, a socket of another
+/// system), and opens none or tells nothing of them.
+fn no_file(errno: Errno) -> Errno {
+    match errno {
+        Errno::INVAL | Errno::NXIO => Errno::NOENT,
+        errno => errno,
+    }
 }
 
 /// The state of what is at `path`, links followed.
@@ -77,8 +91,8 @@ pub(crate) fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts> 
         milliseconds(seconds, u32::try_from(nanoseconds).unwrap_or(0))
     };
     Ok(EntryFacts {
-        mode: mode_of(info.dwFileAttributes),
-        size: joined(info.nFileSizeHigh, info.nFileSizeLow),
+        mode: mode_of(basic.FileAttributes),
+        size: info.EndOfFile.cast_unsigned(),
         created_ms: (basic.CreationTime != 0).then(|| rounded(basic.CreationTime)),
         modified_ms: rounded(basic.LastWriteTime),
         accessed_ms: rounded(basic.LastAccessTime),
@@ -125,4 +139,16 @@ pub(crate) fn fchmod(file: impl AsFd, mode: Mode) -> Result<()> {
         false => now | FILE_ATTRIBUTE_READONLY,
     };
     if now == wanted { Ok(()) } else { set_attributes(file, wanted) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_no_time_of_the_last_change_is_kept_that_of_the_last_write_counts() {
+        let info =
+            |change| FILE_BASIC_INFO { LastWriteTime: 5, ChangeTime: change, ..FILE_BASIC_INFO::default() };
+        assert_eq!([change_time(&info(0)), change_time(&info(9))], [5, 9]);
+    }
 }

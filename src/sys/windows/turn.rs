@@ -28,7 +28,7 @@ impl Turn {
             .then(|| {
                 let (volume, number) = identity(folder).ok()?;
                 // Of all sessions, because a user may have several.
-                Locked::by_name(&format!("Global\\file-editor-{volume:08x}-{number:016x}"), LONGEST)
+                Locked::by_name(&format!("Global\\file-editor-{volume:016x}-{number:016x}"), LONGEST)
             })
             .map(Turn)
     }
