@@ -105,7 +105,7 @@ impl Executor {
         Ok(Arc::new(Executor {
             workspace,
             limits,
-            threads: Threads::new(runtime)?,
+            threads: Threads::new(runtime, limits.timeout)?,
             permits: Semaphore::new(limits.max_in_flight),
             commands: Semaphore::new(COMMANDS_AT_ONCE),
             changes: FileQueues::default(),

@@ -36,6 +36,8 @@ pub struct Threads(Arc<Pool>);
 struct Pool {
     runtime: Handle,
     spare: Sender<Job>,
+    /// How long work for one call may take.
+    timeout: Duration,
     /// When the system last refused to start a thread.
     refused: Mutex<Option<Instant>>,
 }
@@ -58,8 +60,8 @@ pub(super) fn for_calls(max_in_flight: usize) -> usize {
 }
 
 impl Threads {
-    /// Starts the spare thread.
-    pub(super) fn new(runtime: Handle) -> io::Result<Threads> {
+    /// Starts the spare thread. `timeout`: how long work for one call may take.
+    pub(super) fn new(runtime: Handle, timeout: Duration) -> io::Result<Threads> {
         let (spare, jobs) = mpsc::channel::<Job>();
         let (started, is_started) = mpsc::channel();
         thread::Builder::new().name("spare".into()).spawn(move || {
@@ -70,11 +72,16 @@ impl Threads {
         })?;
         // The thread has memory of its own now. If there is too little, the start fails with one line, and no call does.
         let _ = is_started.recv();
-        Ok(Threads(Arc::new(Pool { runtime, spare, refused: Mutex::default() })))
+        Ok(Threads(Arc::new(Pool { runtime, spare, timeout, refused: Mutex::default() })))
     }
 
     pub(super) fn runtime(&self) -> &Handle {
         &self.0.runtime
+    }
+
+    /// How long work for one call may take, such as the reading of a part of its answer.
+    pub fn timeout(&self) -> Duration {
+        self.0.timeout
     }
 
     /// Runs `work` on a thread. The channel returns its result; if `work` panics, the channel closes.
@@ -125,7 +132,7 @@ mod tests {
     #[test]
     fn a_panic_ends_its_channel_and_no_thread() {
         let runtime = Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
-        let threads = Threads::new(runtime.handle().clone()).unwrap();
+        let threads = Threads::new(runtime.handle().clone(), Duration::from_secs(10)).unwrap();
         assert!(threads.spawn(|| panic!("on purpose")).blocking_recv().is_err());
         assert_eq!(threads.spawn(|| 7).blocking_recv(), Ok(7));
     }
@@ -134,7 +141,7 @@ mod tests {
     fn without_another_thread_to_be_had_work_is_done_by_the_spare_one() {
         // The system starts no thread with such a stack.
         let runtime = Builder::new_current_thread().thread_stack_size(usize::MAX >> 2).build().unwrap();
-        let threads = Threads::new(runtime.handle().clone()).unwrap();
+        let threads = Threads::new(runtime.handle().clone(), Duration::from_secs(10)).unwrap();
         let name = || thread::current().name().map(str::to_owned);
         for _ in 0..100 {
             assert_eq!(threads.spawn(name).blocking_recv(), Ok(Some("spare".into())));
@@ -147,7 +154,7 @@ mod tests {
     #[test]
     fn after_a_shortage_the_pool_is_tried_again() {
         let runtime = Builder::new_current_thread().thread_name("worker").build().unwrap();
-        let threads = Threads::new(runtime.handle().clone()).unwrap();
+        let threads = Threads::new(runtime.handle().clone(), Duration::from_secs(10)).unwrap();
         *threads.refused() = Instant::now().checked_sub(SHORTAGE);
         let name = || thread::current().name().map(str::to_owned);
         assert_eq!(threads.spawn(name).blocking_recv(), Ok(Some("worker".into())));

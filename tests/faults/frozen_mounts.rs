@@ -1,8 +1,10 @@
 //! A file system that does not answer, as one that another machine serves: calls for it end in their time, and harm no others.
 
+use std::io::{Read, Write};
+
 use serde_json::{Value, json};
 
-use crate::support::{Bindfs, Folder, Http, Mcp, Stdio, get, run_to_end, until};
+use crate::support::{Bindfs, Folder, Http, Mcp, PATIENCE, Stdio, get, post_bytes, run_to_end, until};
 
 /// A server of two folders: the first behind a file system in user space, the second on the disk. Both hold `f`.
 fn start(flags: &[&str]) -> Option<(Folder, Folder, Bindfs, Http)> {
@@ -131,6 +133,26 @@ fn calls_that_wait_for_files_that_do_not_answer_leave_the_threads_for_answers() 
     assert!(full > 0 && full < texts.len(), "{texts:?}");
     mount.thaw();
     until("the threads are free again", || read("own").contains("needle"));
+}
+
+#[test]
+fn a_long_answer_whose_file_is_not_read_any_more_ends() {
+    let folder = Folder::new();
+    let source = Bindfs::source(&folder, &"a line of text\n".repeat(4_000_000));
+    let Some(mount) = Bindfs::with_options(&folder, &source, "attr_timeout=60,entry_timeout=60") else {
+        return;
+    };
+    let server = Http::start(&folder, &["--timeout=2", "--max-file=100"]);
+    let mut client = std::net::TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
+    client.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+    client.write_all(&post_bytes("/read_file", "", br#"{"name":"f"}"#)).expect("sent");
+    let mut received = vec![0; 1 << 16];
+    client.read_exact(&mut received).expect("the beginning");
+    mount.freeze();
+    client.read_to_end(&mut received).unwrap_or_default();
+    let end = String::from_utf8_lossy(&received[received.len() - 20..]).into_owned();
+    assert!(received.len() < 60_000_000 && end.contains("line"), "{end}");
+    mount.thaw();
 }
 
 #[test]

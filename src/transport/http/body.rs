@@ -9,6 +9,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http_body::SizeHint;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Sleep, sleep};
 
 use crate::exec::Threads;
 use crate::protocol::{Answer, BLOCK, Pulled};
@@ -30,6 +31,8 @@ pub(super) enum AnswerBody {
     Stream {
         next: oneshot::Receiver<Block>,
         threads: Threads,
+        /// When the next block must be there: the file system may not answer.
+        end: Option<Pin<Box<Sleep>>>,
         /// What follows the answer.
         tail: &'static [u8],
     },
@@ -107,7 +110,7 @@ impl Block {
         // The block becomes the first frame.
         let (first, next) = oneshot::channel();
         let _ = first.send(self);
-        AnswerBody::Stream { next, threads, tail }
+        AnswerBody::Stream { next, threads, end: None, tail }
     }
 }
 
@@ -161,8 +164,16 @@ impl http_body::Body for AnswerBody {
                 return Poll::Ready(bytes.take().map(|bytes| Ok(http_body::Frame::data(bytes))));
             }
             AnswerBody::Done => return Poll::Ready(None),
-            AnswerBody::Stream { next, threads, tail } => {
-                (ready!(Pin::new(next).poll(context)), threads.clone(), *tail)
+            AnswerBody::Stream { next, threads, end, tail } => {
+                let block = match Pin::new(next).poll(context) {
+                    Poll::Ready(block) => block.map_err(io::Error::other),
+                    Poll::Pending => {
+                        let end = end.get_or_insert_with(|| Box::pin(sleep(threads.timeout())));
+                        ready!(end.as_mut().poll(context));
+                        Err(io::Error::other("the file is not read in time"))
+                    }
+                };
+                (block, threads.clone(), *tail)
             }
             AnswerBody::Events { events, threads } => {
                 let (event, threads) = (ready!(events.poll_recv(context)), threads.clone());
@@ -173,7 +184,7 @@ impl http_body::Body for AnswerBody {
             }
         };
         // If pulling panics, the channel closes, and the stream ends with an error.
-        let block = match block.map_err(io::Error::other) {
+        let block = match block {
             Ok(block) if block.end == Pulled::Cut => Err(io::Error::other(Broken)),
             other => other,
         };
@@ -188,7 +199,7 @@ impl http_body::Body for AnswerBody {
                 *self = match end {
                     Pulled::More => {
                         let next = threads.spawn(|| Block::pull(answer));
-                        AnswerBody::Stream { next, threads, tail }
+                        AnswerBody::Stream { next, threads, end: None, tail }
                     }
                     _ if tail.is_empty() => AnswerBody::Done,
                     _ => AnswerBody::Whole(Some(Bytes::from_static(tail))),
