@@ -195,3 +195,32 @@ fn a_file_that_another_machine_replaces_is_looked_for_again_and_may_still_be_wri
         assert!(answer.contains(expected) || folder.text("f").contains(expected), "{call}: {answer}");
     }
 }
+
+#[test]
+fn an_error_of_a_read_is_told_as_one_and_not_as_a_change() {
+    for text in ["text\n".to_owned(), "a line of text\n".repeat(20_000)] {
+        let folder = Folder::new();
+        let source = Bindfs::source(&folder, &text);
+        let file = source.join("f");
+        let faults = ["-P", file.to_str().expect("UTF-8"), "-e", "inject=pread64:error=EIO"];
+        let Some(_mount) = Bindfs::faulty(&folder, &source, &faults) else { return };
+        let server = Stdio::start(&folder, &["--tools=filesystem"]).ready();
+        let edits = json!([{ "oldText": "text", "newText": "new" }]);
+        // At once, because each waits for the file system to come back.
+        std::thread::scope(|scope| {
+            for (tool, arguments) in [
+                ("read_text_file", json!({ "path": "f" })),
+                ("read_text_file", json!({ "path": "f", "tail": 1 })),
+                ("read_multiple_files", json!({ "paths": ["f"] })),
+                ("edit_file", json!({ "path": "f", "edits": edits })),
+            ] {
+                let (server, size) = (&server, text.len());
+                scope.spawn(move || {
+                    let answer = server.tool(tool, arguments).text;
+                    let failed = "Failed to read file: Input/output error";
+                    assert!(answer.contains(failed), "{tool}, {size} bytes: {answer}");
+                });
+            }
+        });
+    }
+}
