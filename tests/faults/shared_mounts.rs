@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::support::{Bindfs, Folder, Mcp, Stdio, command, under_strace};
+use crate::support::{Bindfs, Direct, Folder, Mcp, Stdio, command, under_strace};
 
 /// A folder with these files, behind such a file system.
 fn behind_bindfs(names: &[&str]) -> Option<(Folder, Bindfs)> {
@@ -222,5 +222,82 @@ fn an_error_of_a_read_is_told_as_one_and_not_as_a_change() {
                 });
             }
         });
+    }
+}
+
+/// A folder behind a file system, with files in `s`. With `faults`, the file system is run under strace with these options.
+fn with_files_in_folders(faults: &[&str]) -> Option<(Folder, Bindfs)> {
+    let folder = Folder::new();
+    let source = Bindfs::source(&folder, "found\n");
+    std::fs::create_dir_all(source.join("s/d")).expect("folders");
+    for name in ["s/b.rs", "s/e.rs", "s/d/x.rs"] {
+        std::fs::write(source.join(name), "found\n").expect("a file");
+    }
+    let mount = match faults {
+        [] => Bindfs::at(&folder, &source),
+        _ => Bindfs::faulty(&folder, &source, faults),
+    }?;
+    Some((folder, mount))
+}
+
+/// The option of strace that takes the kinds of entries out of each list of a folder, if their names have at most four bytes.
+fn without_kinds() -> String {
+    let places: Vec<String> = (0..8).map(|nth| format!("@arg2+{:x}=00", 18 + 24 * nth)).collect();
+    format!("inject=getdents64:poke_exit={}", places.join(","))
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_counted_where_the_file_system_does_not_tell_kinds() {
+    for error in ["EIO", "ESTALE", "EACCES"] {
+        let Some((folder, _mount)) = with_files_in_folders(&["-e", &without_kinds()]) else { return };
+        let tools = "--tools=list_files,filesystem,search";
+        let server = command(&folder, "stdio", &[tools, "--names=paths"]);
+        let inject = format!("inject=newfstatat:error={error}");
+        let faults = ["-o", "/dev/null", "-P", "b.rs", "-P", "d", "-e", &inject];
+        let Some(server) = under_strace(&server, &faults) else { return };
+        let server = Stdio::run(server);
+        for (tool, arguments, told) in [
+            ("grep", json!({ "pattern": "found" }), "e.rs"),
+            ("glob", json!({ "pattern": "*.rs" }), "e.rs"),
+            ("glob", json!({ "pattern": "*.rs", "sort": "path" }), "e.rs"),
+            ("search_files", json!({ "path": ".", "pattern": "**/*.rs" }), "e.rs"),
+            ("directory_tree", json!({ "path": "." }), "e.rs"),
+            ("list_directory", json!({ "path": ".", "depth": 3 }), "[FILE] s/e.rs"),
+            ("list_directory_with_sizes", json!({ "path": "s" }), "[FILE] e.rs"),
+            ("list_files", json!({}), "Total files: 2"),
+        ] {
+            let answer = server.ok(tool, arguments);
+            assert!(answer.contains("2 entries that cannot be read"), "{tool}, {error}: {answer}");
+            assert!(answer.contains(told) && !answer.contains("special"), "{tool}, {error}: {answer}");
+            assert!(!answer.contains("b.rs"), "{tool}, {error}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn what_may_be_an_excluded_folder_is_left_out_as_excluded() {
+    let Some((folder, _mount)) = with_files_in_folders(&["-e", &without_kinds()]) else { return };
+    let server = command(&folder, "stdio", &["--tools=search", "--exclude=d/"]);
+    let faults = ["-o", "/dev/null", "-P", "d", "-e", "inject=newfstatat:error=EIO"];
+    let Some(server) = under_strace(&server, &faults) else { return };
+    let found = Stdio::run(server).ok("grep", json!({ "pattern": "found" }));
+    assert!(found.contains("3 files searched") && found.contains("left out: 1 excluded]"), "{found}");
+}
+
+#[test]
+fn a_list_of_a_tree_counts_files_that_cannot_be_looked_at() {
+    for error in ["EIO", "ESTALE", "EACCES"] {
+        let Some((folder, _mount)) = with_files_in_folders(&[]) else { return };
+        let server = command(&folder, "stdio", &["--tools=list_files", "--names=paths"]);
+        let inject = format!("inject=newfstatat:error={error}");
+        let faults = ["-o", "/dev/null", "-P", "b.rs", "-P", "f", "-e", &inject];
+        let Some(server) = under_strace(&server, &faults) else { return };
+        let server = Stdio::run(server);
+        let listed = server.ok("list_files", json!({}));
+        assert!(
+            listed.contains("Total files: 2\nNot shown: 2 entries that cannot be read"),
+            "{error}: {listed}"
+        );
+        assert_eq!(server.direct("list_files", json!({}))["not_readable"], 2);
     }
 }
