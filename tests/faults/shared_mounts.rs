@@ -301,3 +301,43 @@ fn a_list_of_a_tree_counts_files_that_cannot_be_looked_at() {
         assert_eq!(server.direct("list_files", json!({}))["not_readable"], 2);
     }
 }
+
+#[test]
+fn a_listed_name_that_is_not_found_is_looked_for_again() {
+    for (call, is_told) in [("newfstatat", true), ("newfstatat", false), ("openat", true)] {
+        let kinds = without_kinds();
+        let faults = ["-e", kinds.as_str()];
+        let Some((folder, _mount)) = with_files_in_folders(if is_told { &[] } else { &faults }) else {
+            return;
+        };
+        // Of each thread.
+        let inject = format!("inject={call}:error=ENOENT:when=1..2");
+        for (tool, arguments, told) in [
+            (
+                "grep",
+                json!({ "pattern": "found" }),
+                "4 files searched, 4 matching lines in 4 files; nothing left",
+            ),
+            ("glob", json!({ "pattern": "*.rs" }), "4 files seen, 3 match; nothing left"),
+            ("list_files", json!({}), "Total files: 4"),
+            ("read_text_file", json!({ "path": "s/b.rs" }), "found"),
+        ] {
+            let server =
+                command(&folder, "stdio", &["--tools=list_files,filesystem,search", "--names=paths"]);
+            let faults = ["-o", "/dev/null", "-P", "b.rs", "-e", &inject];
+            let Some(server) = under_strace(&server, &faults) else { return };
+            let answer = Stdio::run(server).ok(tool, arguments);
+            assert!(answer.contains(told), "{tool}, {call}, kinds are told: {is_told}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_listed_and_never_found_is_not_similar_to_itself() {
+    let Some((folder, _mount)) = behind_bindfs(&["f"]) else { return };
+    let server = command(&folder, "stdio", &["--tools=filesystem"]);
+    let inject = "inject=newfstatat:error=ENOENT";
+    let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "f", "-e", inject]) else { return };
+    let refused = Stdio::run(server).refused("read_text_file", json!({ "path": "f" }));
+    assert!(refused.contains("'f' not found") && !refused.contains("similar"), "{refused}");
+}
