@@ -5,6 +5,7 @@
 use crate::engine::stable_sort_by;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::engine::fs::view::OpenFile;
 use crate::engine::lookups::{Lookups, TOGETHER};
 use crate::engine::name_table::NameTable;
 use crate::engine::path::{NamePolicy, admits};
-use crate::engine::walk::LeftOut;
+use crate::engine::walk::{LeftOut, is_shortage};
 use crate::engine::{Control, Error, Glob, Result};
 use crate::sys::fd::OwnedFd;
 use crate::sys::ffi::OsStrExt;
@@ -216,7 +217,7 @@ pub(crate) fn list(
     wait: impl Fn(&DirEntry) -> Result<()>,
     control: &Control,
 ) -> Result<Listing> {
-    let Names { table, unlisted, folders, left_out, walked, .. } = names;
+    let Names { table, unlisted, folders, mut left_out, walked, .. } = names;
     let (mut uncounted, mut more, mut leased) = (0, false, Vec::new());
     let candidates = table.sorted();
     // What was walked counts as done.
@@ -224,18 +225,31 @@ pub(crate) fn list(
     let mut files = Vec::with_capacity(candidates.len().min(options.limit));
     let mut ahead =
         Ahead { folder, table: &table, count: &count, lookups: Lookups::default(), looked: VecDeque::new() };
+    // A single file in a tree, or behind a link, does not end the list: it may be one whose folder nobody may look into.
+    let mut leave_out = |error: Error| match error {
+        Error::ListingFailed { .. } if walked == 0 || is_shortage(&error) => Err(error),
+        Error::ListingFailed { .. } | Error::ReadFailed { .. } => {
+            left_out.unknown += 1;
+            Ok(false)
+        }
+        error => Err(error),
+    };
     for (nth, name) in candidates.enumerate() {
         control.progress(walked + (nth - leased.len()) as u64, total);
         let text = &table.text()[name.clone()];
         if files.len() == options.limit {
             // To find out that there is one more file, no lines need to be counted.
-            more = DirEntry::look(folder, text)?.is_some();
+            more = match DirEntry::look(folder, text) {
+                Ok(found) => found.is_some(),
+                Err(error) => leave_out(error)?,
+            };
             if more {
                 break;
             }
             continue;
         }
-        let Some((seen, counted)) = ahead.next(nth, options.limit - files.len())? else { continue };
+        let looked = ahead.next(nth, options.limit - files.len());
+        let Some((seen, counted)) = looked.or_else(|error| leave_out(error).map(|_| None))? else { continue };
         let counted = match counted {
             Err(Error::Locked { .. }) => {
                 leased.push(files.len());
@@ -336,18 +350,31 @@ pub(crate) fn names_in(folder: ListedFolder, policy: NamePolicy, options: ListOp
         match std::str::from_utf8(name).ok().filter(|name| admits(name, policy)) {
             Some(name) if options.wants(name) => names.table.push(name),
             Some(_) => {}
-            None => names.unlisted += usize::from(file(root, OsStr::from_bytes(name))?.is_some()),
+            None => match file(root, OsStr::from_bytes(name)) {
+                Ok(found) => names.unlisted += usize::from(found.is_some()),
+                Err(Error::ReadFailed { .. }) => names.left_out.unknown += 1,
+                Err(error) => return Err(error),
+            },
         }
     }
     names.table.sort();
     Ok(names)
 }
 
-/// Resolves `name`. Returns `None` if it does not lead to a regular file.
+/// Resolves `name`, which was listed. Returns `None` if it does not lead to a regular file.
 fn file(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Option<(ResolvedPath, Stat)>> {
+    let untold = |errno| Error::ReadFailed { source: io::Error::from(errno) };
     match ResolvedPath::find(root, Path::new(name)) {
-        Ok(place) => Ok(place.stat.map(|stat| (place, stat))),
-        Err(ResolveError::System(errno)) => out_of_means(errno).map_or(Ok(None), Err),
+        Ok(mut place) => {
+            if place.stat.is_none() && place.missing.is_empty() {
+                place.stat = resolve::regular_file(&place.dir, &place.name).map_err(untold)?;
+            }
+            Ok(place.stat.map(|stat| (place, stat)))
+        }
+        Err(ResolveError::System(Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG | Errno::LOOP)) => {
+            Ok(None)
+        }
+        Err(ResolveError::System(errno)) => Err(out_of_means(errno).unwrap_or_else(|| untold(errno))),
         Err(ResolveError::Forbidden | ResolveError::Moved) => Ok(None),
     }
 }

@@ -169,21 +169,28 @@ impl<'w> Walk<'w> {
             };
             here.next += 1;
             push_name(&mut self.path, name);
-            let kind = match kind {
-                Some(kind) => kind,
-                None => match kind_by_look(&here.folder, &self.path) {
-                    Some(kind) => kind,
-                    None => continue,
-                },
-            };
-            let is_folder = kind == EntryKind::Folder;
-            if self.excludes.hides_entry(Path::new(OsStr::from_bytes(&self.path)), is_folder) {
+            let kind =
+                match kind.map_or_else(|| kind_by_look(&here.folder, &self.path), |kind| kind.map(Some)) {
+                    Ok(Some(kind)) => Some(kind),
+                    Ok(None) => continue,
+                    Err(_) => None,
+                };
+            let (is_folder, path) =
+                (kind == Some(EntryKind::Folder), Path::new(OsStr::from_bytes(&self.path)));
+            // What may be a folder is left out as one, too.
+            if self.excludes.hides_entry(path, is_folder)
+                || kind.is_none() && self.excludes.hides_entry(path, true)
+            {
                 self.left_out.excluded += 1;
                 continue;
             }
             if self.skips(is_folder) {
                 continue;
             }
+            let Some(kind) = kind else {
+                self.left_out.unknown += 1;
+                continue;
+            };
             self.enter = is_folder && level < self.options.depth;
             return Ok(Some(WalkStep::Entry(WalkEntry { kind, level })));
         }
@@ -326,7 +333,7 @@ impl<'w> Walk<'w> {
         };
         let rest = (at..).map_while(|number| names.get(number).map(|(name, kind)| (number, name, kind)));
         let folders = rest.filter(|(number, name, kind)| {
-            *number == at || *kind == Some(EntryKind::Folder) && is_entered(name)
+            *number == at || *kind == Some(Ok(EntryKind::Folder)) && is_entered(name)
         });
         folders.take(most).map(|(number, name, _)| (number, OsStr::from_bytes(name))).collect()
     }
@@ -345,7 +352,7 @@ impl Level {
 }
 
 /// Whether the system is short of descriptors or memory.
-fn is_shortage(error: &Error) -> bool {
+pub(crate) fn is_shortage(error: &Error) -> bool {
     let Error::ListingFailed { source } = error else { return false };
     matches!(Errno::from_io_error(source), Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM))
 }
@@ -374,13 +381,12 @@ impl EntryKind {
     }
 }
 
-/// The kind of an entry whose folder does not say it. `None`: the entry is gone. One whose state the system does not tell is
-/// special: it is named, and not read.
-fn kind_by_look(folder: &OwnedFd, path: &[u8]) -> Option<EntryKind> {
-    match stat(folder, path) {
-        Ok(stat) => stat.map(|stat| EntryKind::of_mode(stat.st_mode)),
-        Err(_) => Some(EntryKind::Special),
-    }
+/// The kind of an entry. An error: the system does not tell it.
+type KindResult = Result<EntryKind, Errno>;
+
+/// The kind of an entry whose folder does not say it. `None`: the entry is gone.
+fn kind_by_look(folder: &OwnedFd, path: &[u8]) -> Result<Option<EntryKind>, Errno> {
+    Ok(stat(folder, path)?.map(|stat| EntryKind::of_mode(stat.st_mode)))
 }
 
 fn kind_of(file_type: FileType) -> EntryKind {

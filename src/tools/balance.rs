@@ -33,6 +33,8 @@ pub(super) enum Reason {
     Unreadable,
     /// Folders that cannot be read.
     UnreadableFolders,
+    /// What may be a file or a folder, and cannot be looked at.
+    Unknown,
     /// Folders on other file systems.
     Mounts,
     /// Folders that lie deeper than a path may be long.
@@ -61,6 +63,7 @@ const WORDS: [(&str, &str); REASONS] = [
     ),
     ("file that cannot be read", "files that cannot be read"),
     ("folder that cannot be read", "folders that cannot be read"),
+    ("entry that cannot be read", "entries that cannot be read"),
     (
         "folder on another file system (see --cross-mounts)",
         "folders on other file systems (see --cross-mounts)",
@@ -91,6 +94,7 @@ impl Balance {
             hidden,
             hidden_folders,
             unreadable,
+            unknown,
             mounts,
             too_deep,
         } = *left_out;
@@ -101,6 +105,7 @@ impl Balance {
             (Reason::HiddenFolders, hidden_folders),
             (Reason::Excluded, excluded),
             (Reason::UnreadableFolders, unreadable),
+            (Reason::Unknown, unknown),
             (Reason::Mounts, mounts),
             (Reason::TooDeep, too_deep),
         ] {

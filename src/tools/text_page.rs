@@ -123,7 +123,7 @@ impl<'p> TextPage<'p> {
     /// A copy of the text as it is told.
     pub(super) fn text(&self) -> Result<String> {
         let excerpt = &self.read.excerpt;
-        let text = excerpt.text().ok_or_else(|| Error::Changed { name: self.path.sent().into() })?;
+        let text = excerpt.text(self.path.sent())?;
         Ok(match self.wanted.form {
             TextForm::WithoutCrlf if text.contains('\r') => text.replace("\r\n", "\n"),
             TextForm::AsIs | TextForm::WithoutCrlf => text,

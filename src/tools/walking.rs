@@ -181,6 +181,7 @@ pub(super) fn note(left_out: &LeftOut, changed: bool) -> Option<String> {
     for (number, what) in [
         (left_out.ignored, "ignored"),
         (left_out.unreadable, "folders that cannot be read"),
+        (left_out.unknown, "entries that cannot be read"),
         (left_out.mounts, "folders on other file systems, see --cross-mounts"),
         (left_out.too_deep, "folders that lie too deep"),
     ] {

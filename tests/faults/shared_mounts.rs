@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::support::{Bindfs, Folder, Mcp, Stdio, command, under_strace};
+use crate::support::{Bindfs, Direct, Folder, Mcp, Stdio, command, under_strace};
 
 /// A folder with these files, behind such a file system.
 fn behind_bindfs(names: &[&str]) -> Option<(Folder, Bindfs)> {
@@ -223,4 +223,150 @@ fn a_file_that_another_machine_replaces_is_looked_for_again_and_may_still_be_wri
         let answer = Stdio::run(server).ok(tool, arguments);
         assert!(answer.contains(expected) || folder.text("f").contains(expected), "{call}: {answer}");
     }
+}
+
+#[test]
+fn an_error_of_a_read_is_told_as_one_and_not_as_a_change() {
+    for text in ["text\n".to_owned(), "a line of text\n".repeat(20_000)] {
+        let folder = Folder::new();
+        let source = Bindfs::source(&folder, &text);
+        let file = source.join("f");
+        let faults = ["-P", file.to_str().expect("UTF-8"), "-e", "inject=pread64:error=EIO"];
+        let Some(_mount) = Bindfs::faulty(&folder, &source, &faults) else { return };
+        let server = Stdio::start(&folder, &["--tools=filesystem"]).ready();
+        let edits = json!([{ "oldText": "text", "newText": "new" }]);
+        // At once, because each waits for the file system to come back.
+        std::thread::scope(|scope| {
+            for (tool, arguments) in [
+                ("read_text_file", json!({ "path": "f" })),
+                ("read_text_file", json!({ "path": "f", "tail": 1 })),
+                ("read_multiple_files", json!({ "paths": ["f"] })),
+                ("edit_file", json!({ "path": "f", "edits": edits })),
+            ] {
+                let (server, size) = (&server, text.len());
+                scope.spawn(move || {
+                    let answer = server.tool(tool, arguments).text;
+                    let failed = "Failed to read file: Input/output error";
+                    assert!(answer.contains(failed), "{tool}, {size} bytes: {answer}");
+                });
+            }
+        });
+    }
+}
+
+/// A folder behind a file system, with files in `s`. With `faults`, the file system is run under strace with these options.
+fn with_files_in_folders(faults: &[&str]) -> Option<(Folder, Bindfs)> {
+    let folder = Folder::new();
+    let source = Bindfs::source(&folder, "found\n");
+    std::fs::create_dir_all(source.join("s/d")).expect("folders");
+    for name in ["s/b.rs", "s/e.rs", "s/d/x.rs"] {
+        std::fs::write(source.join(name), "found\n").expect("a file");
+    }
+    let mount = match faults {
+        [] => Bindfs::at(&folder, &source),
+        _ => Bindfs::faulty(&folder, &source, faults),
+    }?;
+    Some((folder, mount))
+}
+
+/// The option of strace that takes the kinds of entries out of each list of a folder, if their names have at most four bytes.
+fn without_kinds() -> String {
+    let places: Vec<String> = (0..8).map(|nth| format!("@arg2+{:x}=00", 18 + 24 * nth)).collect();
+    format!("inject=getdents64:poke_exit={}", places.join(","))
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_counted_where_the_file_system_does_not_tell_kinds() {
+    for error in ["EIO", "ESTALE", "EACCES"] {
+        let Some((folder, _mount)) = with_files_in_folders(&["-e", &without_kinds()]) else { return };
+        let tools = "--tools=list_files,filesystem,search";
+        let server = command(&folder, "stdio", &[tools, "--names=paths"]);
+        let inject = format!("inject=newfstatat:error={error}");
+        let faults = ["-o", "/dev/null", "-P", "b.rs", "-P", "d", "-e", &inject];
+        let Some(server) = under_strace(&server, &faults) else { return };
+        let server = Stdio::run(server);
+        for (tool, arguments, told) in [
+            ("grep", json!({ "pattern": "found" }), "e.rs"),
+            ("glob", json!({ "pattern": "*.rs" }), "e.rs"),
+            ("glob", json!({ "pattern": "*.rs", "sort": "path" }), "e.rs"),
+            ("search_files", json!({ "path": ".", "pattern": "**/*.rs" }), "e.rs"),
+            ("directory_tree", json!({ "path": "." }), "e.rs"),
+            ("list_directory", json!({ "path": ".", "depth": 3 }), "[FILE] s/e.rs"),
+            ("list_directory_with_sizes", json!({ "path": "s" }), "[FILE] e.rs"),
+            ("list_files", json!({}), "Total files: 2"),
+        ] {
+            let answer = server.ok(tool, arguments);
+            assert!(answer.contains("2 entries that cannot be read"), "{tool}, {error}: {answer}");
+            assert!(answer.contains(told) && !answer.contains("special"), "{tool}, {error}: {answer}");
+            assert!(!answer.contains("b.rs"), "{tool}, {error}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn what_may_be_an_excluded_folder_is_left_out_as_excluded() {
+    let Some((folder, _mount)) = with_files_in_folders(&["-e", &without_kinds()]) else { return };
+    let server = command(&folder, "stdio", &["--tools=search", "--exclude=d/"]);
+    let faults = ["-o", "/dev/null", "-P", "d", "-e", "inject=newfstatat:error=EIO"];
+    let Some(server) = under_strace(&server, &faults) else { return };
+    let found = Stdio::run(server).ok("grep", json!({ "pattern": "found" }));
+    assert!(found.contains("3 files searched") && found.contains("left out: 1 excluded]"), "{found}");
+}
+
+#[test]
+fn a_list_of_a_tree_counts_files_that_cannot_be_looked_at() {
+    for error in ["EIO", "ESTALE", "EACCES"] {
+        let Some((folder, _mount)) = with_files_in_folders(&[]) else { return };
+        let server = command(&folder, "stdio", &["--tools=list_files", "--names=paths"]);
+        let inject = format!("inject=newfstatat:error={error}");
+        let faults = ["-o", "/dev/null", "-P", "b.rs", "-P", "f", "-e", &inject];
+        let Some(server) = under_strace(&server, &faults) else { return };
+        let server = Stdio::run(server);
+        let listed = server.ok("list_files", json!({}));
+        assert!(
+            listed.contains("Total files: 2\nNot shown: 2 entries that cannot be read"),
+            "{error}: {listed}"
+        );
+        assert_eq!(server.direct("list_files", json!({}))["not_readable"], 2);
+    }
+}
+
+#[test]
+fn a_listed_name_that_is_not_found_is_looked_for_again() {
+    for (call, is_told) in [("newfstatat", true), ("newfstatat", false), ("openat", true)] {
+        let kinds = without_kinds();
+        let faults = ["-e", kinds.as_str()];
+        let Some((folder, _mount)) = with_files_in_folders(if is_told { &[] } else { &faults }) else {
+            return;
+        };
+        // Of each thread.
+        let inject = format!("inject={call}:error=ENOENT:when=1..2");
+        for (tool, arguments, told) in [
+            (
+                "grep",
+                json!({ "pattern": "found" }),
+                "4 files searched, 4 matching lines in 4 files; nothing left",
+            ),
+            ("glob", json!({ "pattern": "*.rs" }), "4 files seen, 3 match; nothing left"),
+            ("list_files", json!({}), "Total files: 4"),
+            ("read_text_file", json!({ "path": "s/b.rs" }), "found"),
+        ] {
+            let server =
+                command(&folder, "stdio", &["--tools=list_files,filesystem,search", "--names=paths"]);
+            let faults = ["-o", "/dev/null", "-P", "b.rs", "-e", &inject];
+            let Some(server) = under_strace(&server, &faults) else { return };
+            let answer = Stdio::run(server).ok(tool, arguments);
+            assert!(answer.contains(told), "{tool}, {call}, kinds are told: {is_told}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_listed_and_never_found_is_not_similar_to_itself() {
+    let Some((folder, _mount)) = behind_bindfs(&["f"]) else { return };
+    let server = command(&folder, "stdio", &["--tools=filesystem"]);
+    let inject = "inject=newfstatat:error=ENOENT";
+    let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "f", "-e", inject]) else { return };
+    let refused = Stdio::run(server).refused("read_text_file", json!({ "path": "f" }));
+    assert!(refused.contains("'f' not found") && !refused.contains("similar"), "{refused}");
 }

@@ -5,7 +5,7 @@ use std::process::{Child, Command};
 
 use rustix::process::{Pid, Signal};
 
-use super::{Folder, Mount, until};
+use super::{Folder, Mount, under_strace, until};
 
 /// The file system and its process. Dropped, it is unmounted.
 pub(crate) struct Bindfs {
@@ -35,11 +35,23 @@ impl Bindfs {
 
     /// The same in the place of the folder at `path`.
     pub(crate) fn mounted_at(path: &Path, folder: &Folder, source: &Path, options: &str) -> Option<Bindfs> {
+        let mut command = Command::new("bindfs");
+        // -d: in the foreground, and each question of the kernel is logged before it is answered.
+        command.args(["-d", "-o", options]).arg(source).arg(path);
+        Bindfs::start(path, folder, command)
+    }
+
+    /// The same with faults: its own calls are tampered with as these options of strace say.
+    pub(crate) fn faulty(folder: &Folder, source: &Path, faults: &[&str]) -> Option<Bindfs> {
+        let mut command = Command::new("bindfs");
+        command.args(["-d", "-o", "attr_timeout=60,entry_timeout=60"]).arg(source).arg(folder.path());
+        let command = under_strace(&command, &[&["-o", "/dev/null"], faults].concat())?;
+        Bindfs::start(folder.path(), folder, command)
+    }
+
+    fn start(path: &Path, folder: &Folder, mut command: Command) -> Option<Bindfs> {
         let log = folder.outside("bindfs.log");
         let into = std::fs::File::create(&log).expect("a file");
-        // -d: in the foreground, and each question of the kernel is logged before it is answered.
-        let mut command = Command::new("bindfs");
-        command.args(["-d", "-o", options]).arg(source).arg(path);
         let Ok(mut process) = command.stdout(into.try_clone().expect("a file")).stderr(into).spawn() else {
             println!("SKIPPED: no bindfs here");
             return None;

@@ -11,7 +11,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
+use super::file_system;
 use super::temporary;
 use super::version::identity;
 use super::view::OpenFile;
@@ -25,6 +28,10 @@ const MAX_LINKS: usize = 40;
 
 /// Lookups of a path on which other programs keep moving entries.
 const ATTEMPTS: usize = 16;
+
+/// How often a listed name that is not found is looked for again, and the time between two looks.
+pub(crate) const LOOKS_AGAIN: usize = 3;
+pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// Flags for opening a file. NONBLOCK and NOCTTY matter only if a FIFO or a device has replaced the entry
 /// since it was found.
@@ -190,12 +197,25 @@ pub(crate) fn regular_file(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>,
     Ok(entry(root, name)?.filter(|stat| file_type(stat) == FileType::RegularFile))
 }
 
-/// The state of the entry `name` in `root`; `None` if there is none.
+/// The state of the entry `name`, which `root` has listed; `None` if there is none any more.
 ///
 /// # Errors
 ///
 /// As above.
 pub(crate) fn entry(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
+    let mut found = entry_now(root, name);
+    // Some file systems in user space do not find a name in the moment in which another file is put in its place.
+    for _ in 0..LOOKS_AGAIN {
+        if !matches!(found, Ok(None)) || file_system::is_local(root) {
+            break;
+        }
+        thread::sleep(BETWEEN_LOOKS);
+        found = entry_now(root, name);
+    }
+    found
+}
+
+fn entry_now(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
     match stat_entry(root, name) {
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         stat => stat.map(Some),

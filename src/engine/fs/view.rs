@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::version::FileStamp;
 use crate::sys::fs::FileExt;
 use crate::sys::fs::Stat;
+use crate::sys::io::Errno;
 use crate::sys::map::FileMap;
 
 /// Up to this many bytes are read into the heap: there a copy is cheaper than a map, and cannot fault.
@@ -56,10 +57,14 @@ impl OpenFile {
     /// because a program can set the time of the last write back. Exception: when an edit replaces the file,
     /// it only loses its name; its bytes stay the same.
     pub fn unchanged(&self) -> bool {
-        crate::sys::fs::fstat(&self.file).is_ok_and(|now| {
-            let stamp = FileStamp::of(&now);
-            stamp == self.stamp || (stamp.same_content(&self.stamp) && now.st_nlink < self.stat.st_nlink)
-        })
+        self.is_unchanged().unwrap_or(false)
+    }
+
+    /// The same, or the error of a system that does not tell the file's state.
+    fn is_unchanged(&self) -> io::Result<bool> {
+        let now = crate::sys::fs::fstat(&self.file)?;
+        let stamp = FileStamp::of(&now);
+        Ok(stamp == self.stamp || (stamp.same_content(&self.stamp) && now.st_nlink < self.stat.st_nlink))
     }
 
     /// Whether the whole stamp is unchanged.
@@ -102,6 +107,12 @@ impl FileView {
         FileView { bytes: Bytes::Heap(bytes), offset: 0, file }
     }
 
+    /// The same bytes, as if they were of this file.
+    #[cfg(test)]
+    pub(crate) fn as_of(self, file: Arc<OpenFile>) -> FileView {
+        FileView { file, ..self }
+    }
+
     /// The bytes, starting at [`FileView::offset`] in the file. Mapped bytes may change while they are read.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
@@ -122,7 +133,16 @@ impl FileView {
 
     /// Whether all bytes read so far are those that the file held when it was opened.
     pub fn unchanged(&self) -> bool {
-        !self.has_hole() && self.file.unchanged()
+        self.is_unchanged().unwrap_or(false)
+    }
+
+    /// The same, or the error of a system that failed to read: a hole in a file that has not changed is none of the file.
+    pub(crate) fn is_unchanged(&self) -> io::Result<bool> {
+        let has_hole = self.has_hole();
+        match self.file.is_unchanged()? {
+            true if has_hole => Err(Errno::IO.into()),
+            unchanged => Ok(unchanged),
+        }
     }
 
     /// Whether bytes were read that the file had lost. They are zeros, and stay so.
@@ -222,8 +242,9 @@ mod tests {
         writer.write_all_at(&bytes, 0).unwrap();
         // As if the file had had this state when it was opened.
         let now = OpenFile::new(writer.try_clone().unwrap(), crate::sys::fs::fstat(&writer).unwrap());
-        let view = FileView { file: Arc::new(now), ..view };
+        let view = view.as_of(Arc::new(now));
         assert!(view.file().unchanged() && !view.unchanged());
+        assert!(view.is_unchanged().is_err(), "the system failed to read it");
     }
 
     #[test]

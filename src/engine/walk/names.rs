@@ -2,7 +2,7 @@
 //!
 //! Reads a folder, and asks for the kinds of entries where the order needs them; knows no paths and nothing that is excluded, except `.git` and the files of this program.
 
-use super::{EntryKind, WalkOrder, failed, kind_by_look, kind_of};
+use super::{EntryKind, KindResult, WalkOrder, failed, kind_by_look, kind_of};
 use crate::engine::Result;
 use crate::engine::fs::temporary;
 use crate::engine::ignored::RuleFiles;
@@ -25,8 +25,8 @@ pub(super) struct Names {
 struct NameEntry {
     start: usize,
     len: u16,
-    /// `None` if the file system does not say; never in the order of paths.
-    kind: Option<EntryKind>,
+    /// `None` if its folder does not say; never in the order of paths.
+    kind: Option<KindResult>,
     /// See [`key_of`]: of the name without the bytes that all names start with.
     key: u64,
 }
@@ -40,7 +40,7 @@ fn key_of(name: &[u8]) -> u64 {
 }
 
 impl Names {
-    pub(super) fn get(&self, at: usize) -> Option<(&[u8], Option<EntryKind>)> {
+    pub(super) fn get(&self, at: usize) -> Option<(&[u8], Option<KindResult>)> {
         let entry = self.entries.get(at)?;
         Some((self.name(entry), entry.kind))
     }
@@ -54,7 +54,7 @@ impl Names {
         let mut entries = std::mem::take(&mut self.entries);
         entries.retain_mut(|entry| {
             if entry.kind.is_none() {
-                entry.kind = kind_by_look(folder, self.name(entry));
+                entry.kind = kind_by_look(folder, self.name(entry)).transpose();
             }
             entry.kind.is_some()
         });
@@ -94,7 +94,7 @@ impl Names {
 
     /// The bytes of a name, for a folder with a final `/`.
     fn path_key<'n>(&'n self, entry: &NameEntry) -> impl Iterator<Item = u8> + use<'n> {
-        let slash = (entry.kind == Some(EntryKind::Folder)).then_some(b'/');
+        let slash = (entry.kind == Some(Ok(EntryKind::Folder))).then_some(b'/');
         self.name(entry).iter().copied().chain(slash)
     }
 }
@@ -114,7 +114,8 @@ pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder) -> Result<Names> {
             continue;
         }
         let Ok(len) = name.len().try_into() else { continue };
-        let kind = Some(entry.file_type()).filter(|kind| *kind != FileType::Unknown).map(kind_of);
+        let kind =
+            Some(entry.file_type()).filter(|kind| *kind != FileType::Unknown).map(|kind| Ok(kind_of(kind)));
         names.entries.push(NameEntry { start: names.bytes.len(), len, kind, key: 0 });
         names.bytes.extend_from_slice(name);
     }
@@ -141,9 +142,9 @@ mod tests {
         fs::remove_file(dir.path().join("gone")).unwrap();
         names.sort(&folder, WalkOrder::Path);
         let sorted: Vec<_> = names.entries.iter().map(|entry| (names.name(entry), entry.kind)).collect();
-        let file = Some(EntryKind::File);
+        let file = Some(Ok(EntryKind::File));
         let expected: [(&[u8], _); 4] =
-            [(b"a-b", file), (b"a.txt", file), (b"a", Some(EntryKind::Folder)), (b"a0", file)];
+            [(b"a-b", file), (b"a.txt", file), (b"a", Some(Ok(EntryKind::Folder))), (b"a0", file)];
         assert_eq!(sorted, expected);
     }
 }

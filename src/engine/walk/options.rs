@@ -53,6 +53,8 @@ pub struct LeftOut {
     pub hidden_folders: usize,
     /// Folders that cannot be read.
     pub unreadable: usize,
+    /// Entries whose kind the system does not tell: files, or folders with all that is in them.
+    pub unknown: usize,
     /// Folders on another file system.
     pub mounts: usize,
     /// Folders that lie deeper than a path may be long.
@@ -69,6 +71,7 @@ impl LeftOut {
             hidden: combine(self.hidden, other.hidden),
             hidden_folders: combine(self.hidden_folders, other.hidden_folders),
             unreadable: combine(self.unreadable, other.unreadable),
+            unknown: combine(self.unknown, other.unknown),
             mounts: combine(self.mounts, other.mounts),
             too_deep: combine(self.too_deep, other.too_deep),
         }

@@ -2,10 +2,10 @@
 //!
 //! The plan is the caller's. Knows no lines and no search.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::excerpt::{loaded, unchanged};
 use super::folders::{Found, Freshness, Want};
 use super::write::{NewContent, Stopped};
 use super::{ATTEMPTS, Workspace};
@@ -235,7 +235,7 @@ impl Workspace {
         let planned = plan(&index, view.bytes());
         // An error, or "nothing changes", is valid only if the bytes that it was read from were valid.
         if planned.as_ref().map_or(true, |plan| plan.as_ref().is_none_or(|(edit, _)| edit.changes_nothing()))
-            && !view.unchanged()
+            && !unchanged(&view, name)?
         {
             return Ok(Attempt::Changed);
         }
@@ -243,7 +243,7 @@ impl Workspace {
         if edit.changes_nothing() {
             let version = match options.versioned {
                 false => None,
-                true => match self.version(view.file(), control)? {
+                true => match self.version(view.file(), name, control)? {
                     None => return Ok(Attempt::Changed),
                     version => version,
                 },
@@ -262,7 +262,8 @@ impl Workspace {
             Err(stopped) if stopped.lost_its_folder() => Ok(Attempt::Changed),
             // What is in place has changed the old file itself, where that takes more than one rename.
             Err(Stopped::Failed(failed))
-                if !matches!(failed, ReplaceError::InPlace(_)) && !view.unchanged() =>
+                if !matches!(failed, ReplaceError::InPlace(_))
+                    && matches!(view.is_unchanged(), Ok(false)) =>
             {
                 Err(Error::Changed { name: name.into() })
             }
@@ -277,11 +278,8 @@ impl Workspace {
         name: &str,
     ) -> Result<Option<(FileView, Arc<LineIndex>)>> {
         let whole = 0..file.len_bytes();
-        match file.view(whole) {
-            Ok(view) => Ok(Some((view, Arc::new(IndexBuilder::new(BLOCK_SHIFT).finish())))),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-            Err(error) => Err(Error::read(name, error)),
-        }
+        let view = loaded(file.view(whole), name)?;
+        Ok(view.map(|view| (view, Arc::new(IndexBuilder::new(BLOCK_SHIFT).finish()))))
     }
 }
 

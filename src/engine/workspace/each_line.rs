@@ -79,7 +79,7 @@ impl Workspace {
             control.check()?;
             let found = self.find(path, control)?;
             let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
-            let Some(version) = self.version(&file, control)? else { continue };
+            let Some(version) = self.version(&file, path.sent(), control)? else { continue };
             let text = TextFile { file: &file, name: path.sent(), span, control };
             match text.read(encoding, sink) {
                 Err(error @ (Error::TimedOut | Error::Cancelled)) => return Err(error),

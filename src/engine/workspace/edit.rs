@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::change::{ChangeOptions, Changed};
+use super::excerpt::unchanged;
 use super::{ATTEMPTS, Workspace};
 use crate::engine::encoding::{Encoding, EncodingChoice, Likely, TextEncoding};
 use crate::engine::path::FilePath;
@@ -125,7 +126,7 @@ impl Workspace {
             let Some((view, index)) = self.whole(file, name, control)? else { continue };
             let planned = plan(&index, view.bytes());
             // The plan, or its error, is valid only if the bytes that it read were valid.
-            if view.unchanged() {
+            if unchanged(&view, name)? {
                 let Some((edit, report)) = planned? else { continue };
                 self.check_size(&edit, view.bytes().len())?;
                 return Ok(done(report, false));

@@ -37,14 +37,23 @@ impl Excerpt {
         self.encoding
     }
 
-    /// A copy of the bytes as text. `None` if the file has changed.
-    pub fn text(&self) -> Option<String> {
+    /// A copy of the bytes as text. `name` is for the error: the file has changed, or the system failed to read it.
+    pub fn text(&self, name: &str) -> Result<String> {
         let bytes = self.bytes().to_vec();
         let text = match self.encoding {
             Encoding::Utf8 => String::from_utf8(bytes).ok(),
             encoding => encoding.decode(&bytes).ok(),
         };
-        text.filter(|_| self.unchanged())
+        self.check(name)?;
+        text.ok_or_else(|| Error::Changed { name: name.into() })
+    }
+
+    /// Refuses bytes read so far that are not those that the file held when it was opened.
+    pub fn check(&self, name: &str) -> Result<()> {
+        match self.settled || unchanged(&self.view, name)? {
+            true => Ok(()),
+            false => Err(Error::Changed { name: name.into() }),
+        }
     }
 
     /// The state of the file that was read.
@@ -85,16 +94,12 @@ impl Excerpt {
         // One byte more than the limit shows whether it cuts a break, and three complete a character.
         let wanted = limit.map_or(place.len(), |limit| place.len().min(limit.saturating_add(mark + 4)));
         let window = place.start..place.start + wanted;
-        let view = match file.view(window) {
-            Ok(view) => view,
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-            Err(error) => return Err(Error::read(name, error)),
-        };
+        let Some(view) = loaded(file.view(window), name)? else { return Ok(None) };
         let end = limit.map_or(wanted, |limit| wanted.min(limit.saturating_add(mark + 1)));
         let end = end.min(view.bytes().len());
         let checked = &view.bytes()[..end + before_character(&view.bytes()[end..])];
         let text = LineIndex::build(checked).map_err(|why| not_text(why, name));
-        if !view.unchanged() {
+        if !unchanged(&view, name)? {
             return Ok(None);
         }
         text?;
@@ -145,6 +150,20 @@ fn cut_end(bytes: &[u8], limit: usize) -> usize {
 /// Number of bytes before the first character that begins in `bytes`, if they begin inside one.
 pub(super) fn before_character(bytes: &[u8]) -> usize {
     bytes.iter().take(3).take_while(|byte| **byte & 0xC0 == 0x80).count()
+}
+
+/// A view of a file. `None` if the file is shorter now.
+pub(super) fn loaded(view: io::Result<FileView>, name: &str) -> Result<Option<FileView>> {
+    match view {
+        Ok(view) => Ok(Some(view)),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(Error::read(name, error)),
+    }
+}
+
+/// See [`FileView::unchanged`]. Bytes that the system failed to read are an error: the file has not changed.
+pub(super) fn unchanged(view: &FileView, name: &str) -> Result<bool> {
+    view.is_unchanged().map_err(|error| Error::read(name, error))
 }
 
 /// The error for a file that is not text.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::Workspace;
-use super::excerpt::not_text;
+use super::excerpt::{not_text, unchanged};
 use super::read::{Cacheable, Effort};
 use crate::engine::cache::CachedText;
 use crate::engine::fs::view::FileView;
@@ -38,7 +38,7 @@ impl Workspace {
             return Ok(None);
         };
         let built = built.map(Arc::new);
-        if !view.unchanged() {
+        if !unchanged(view, name)? {
             return Ok(None);
         }
         if keep == Cacheable::Yes {

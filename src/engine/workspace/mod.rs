@@ -326,15 +326,27 @@ impl Workspace {
     }
 
     fn not_found(&self, found: &Found, path: &FilePath, control: &Control) -> Error {
-        let mut similar = self.similar_names(found, path);
+        self.not_found_among(self.similar_names(found, path), found, path, control)
+    }
+
+    /// The same, if the names like it are known.
+    fn not_found_among(
+        &self,
+        mut similar: Vec<String>,
+        found: &Found,
+        path: &FilePath,
+        control: &Control,
+    ) -> Error {
         if path.is_in_tree() {
             for path in self.elsewhere(found, path, control) {
                 if !similar.contains(&path) {
                     similar.push(path);
                 }
             }
-            similar.truncate(MAX_SIMILAR);
         }
+        // It has come since, or is not found although it is listed.
+        similar.retain(|near| near != path.as_str());
+        similar.truncate(MAX_SIMILAR);
         let above = if path.is_in_tree() { self.folder_above(path) } else { None };
         Error::NotFound { name: path.sent().into(), similar, above }
     }

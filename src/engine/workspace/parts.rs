@@ -104,7 +104,7 @@ impl Workspace {
             control.check()?;
             let found = self.find(path, control)?;
             let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
-            let Some(version) = self.version(&file, control)? else { continue };
+            let Some(version) = self.version(&file, path.sent(), control)? else { continue };
             let wanted = PartOf { file: &file, name: path.sent(), part, limit, version, control };
             let read = match encoding {
                 EncodingChoice::Is(Encoding::Utf8) => self.part_of(&wanted),

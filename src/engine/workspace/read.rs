@@ -1,11 +1,10 @@
 //! Reads: from a name and a line range to the bytes of an open file.
 
-use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::excerpt::{Excerpt, not_text};
+use super::excerpt::{Excerpt, loaded, not_text, unchanged};
 use super::folders::{Freshness, Want};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::CachedText;
@@ -117,10 +116,10 @@ impl Workspace {
             control.check()?;
             let found = self.find(path, control)?;
             let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
-            let Some(version) = self.version(&file, control)? else { continue };
+            let Some(version) = self.version(&file, path.sent(), control)? else { continue };
             let Some((view, _)) = self.any_bytes(file, path.sent())? else { continue };
             let excerpt = Excerpt::of_any_bytes(view);
-            if !excerpt.settled || excerpt.view.unchanged() {
+            if !excerpt.settled || unchanged(&excerpt.view, path.sent())? {
                 return Ok((excerpt, version));
             }
         }
@@ -213,10 +212,10 @@ impl Workspace {
         let settled = view.bytes().len() <= MAP_CUTOFF;
         let unchanged = || match effort {
             // The file was assumed to be unchanged since it was found, so the whole stamp must be equal.
-            Effort::AtOnce(_) => view.file().is_as_found(),
-            Effort::Count(..) | Effort::Full(_) => view.unchanged(),
+            Effort::AtOnce(_) => Ok(view.file().is_as_found()),
+            Effort::Count(..) | Effort::Full(_) => unchanged(&view, name),
         };
-        if settled && !unchanged() {
+        if settled && !unchanged()? {
             return Ok(None);
         }
         let start = view.offset();
@@ -316,11 +315,7 @@ fn load(file: Arc<OpenFile>, window: Range<usize>, name: &str, effort: Effort) -
     match effort {
         Effort::AtOnce(_) if window.len() > MAP_CUTOFF => Ok(None),
         Effort::AtOnce(_) => Ok(file.view_if_cached(window)),
-        Effort::Count(..) | Effort::Full(_) => match file.view(window) {
-            Ok(view) => Ok(Some(view)),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-            Err(error) => Err(Error::read(name, error)),
-        },
+        Effort::Count(..) | Effort::Full(_) => loaded(file.view(window), name),
     }
 }
 

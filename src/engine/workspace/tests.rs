@@ -1,13 +1,17 @@
 //! The guarantees of the workspace, checked at every step of an operation.
 
+use crate::sys::map::MAPS_FILES;
 use crate::sys::testing::{PermissionsExt, symlink};
 use std::fs::File;
 use std::time::Duration;
 
+use super::write::{NewContent, Stopped};
 use super::*;
 use crate::engine::cache::CachedText;
+use crate::engine::fs::atomic::Replaces;
 use crate::engine::fs::failpoint;
 use crate::engine::text::line_edit;
+use crate::engine::text::splice::{EditPlan, Splice};
 use crate::engine::{FileVersion, LineEdit, LineEdits, LineIndex, Operation};
 
 mod caching;
@@ -359,4 +363,31 @@ fn a_call_that_was_called_off_looks_for_no_near_paths() {
     assert!(cancelled.cancel());
     assert_eq!(near(&cancelled), [""; 0]);
     assert_eq!(near(&Control::new(Duration::ZERO)), [""; 0]);
+}
+
+#[test]
+fn bytes_that_the_system_failed_to_read_are_not_written_as_zeros() {
+    if !MAPS_FILES {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let text = "a line of text\n".repeat(20_000);
+    std::fs::write(dir.path().join("a"), &text).unwrap();
+    let (workspace, control) = (open(dir.path()), control());
+    let path = workspace.parse_path("a").unwrap();
+    let found = || workspace.find(&path, &control).unwrap();
+    let file = || workspace.open_place(&found().place, "a", &control).unwrap().unwrap();
+    let view = file().view(0..text.len()).unwrap();
+    let writer = File::options().write(true).open(dir.path().join("a")).unwrap();
+    writer.set_len(0).unwrap();
+    assert!(view.bytes().iter().all(|byte| *byte == 0));
+    std::fs::write(dir.path().join("a"), &text).unwrap();
+    // As if it had not changed, and the disk had failed.
+    let view = view.as_of(file());
+    let plan =
+        EditPlan::new(vec![Splice { at: 0..1, text: b"A".as_slice().into() }], text.as_bytes()).unwrap();
+    let content = NewContent { edit: &plan, old: Some(&view), versioned: false, makes_any_bytes: false };
+    let written = workspace.write(&found(), &path, content, &Replaces::File(view.file()), &control);
+    assert!(matches!(written, Err(Stopped::Refused(Error::ReadFailed { .. }))));
+    assert!(std::fs::read_to_string(dir.path().join("a")).unwrap() == text);
 }

@@ -2,12 +2,13 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::folders::{Found, Freshness, Want, refused};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::parents::Parents;
-use crate::engine::fs::resolve::ResolvedPath;
+use crate::engine::fs::resolve::{BETWEEN_LOOKS, LOOKS_AGAIN, ResolvedPath};
 use crate::engine::path::FilePath;
 use crate::engine::walk::{EntryKind, Walk, WalkOptions, WalkStep};
 use crate::engine::{Control, Error, Result};
@@ -151,7 +152,22 @@ impl Workspace {
         if self.has_put_back(&found, path) {
             found = self.find_recent(path, want)?;
         }
-        if found.exists() { Ok(found) } else { Err(self.not_found(&found, path, control)) }
+        if found.exists() {
+            return Ok(found);
+        }
+        let similar = self.similar_names(&found, path);
+        let is_listed = similar.iter().any(|near| near == path.as_str());
+        if is_listed && !self.folders.root_of(&found).is_local() {
+            // See `resolve::entry`.
+            for _ in 0..LOOKS_AGAIN {
+                thread::sleep(BETWEEN_LOOKS);
+                let again = self.find_recent(path, want)?;
+                if again.exists() {
+                    return Ok(again);
+                }
+            }
+        }
+        Err(self.not_found_among(similar, &found, path, control))
     }
 
     /// Finds an entry that need not exist. A file where a folder must be is an error that names the folder above.

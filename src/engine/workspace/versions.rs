@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Workspace;
 use super::change::ChangeOptions;
+use super::excerpt::{loaded, unchanged};
 use super::folders::{Freshness, Want};
 use super::read::Cacheable;
 use crate::engine::file_version::ContentHash;
@@ -21,13 +22,18 @@ const HASHED_AT_ONCE: usize = 1 << 20;
 
 impl Workspace {
     /// The version of an open file. `None` if the file changes while its content is hashed.
-    pub(super) fn version(&self, file: &Arc<OpenFile>, control: &Control) -> Result<Option<FileVersion>> {
+    pub(super) fn version(
+        &self,
+        file: &Arc<OpenFile>,
+        name: &str,
+        control: &Control,
+    ) -> Result<Option<FileVersion>> {
         if self.cache.get(file.stamp()).is_some() {
             return Ok(Some(FileVersion::of_stamp(file.stamp())));
         }
         match self.before_version(file, control)? {
             Some(Cacheable::Yes) => Ok(Some(FileVersion::of_stamp(file.stamp()))),
-            Some(Cacheable::No) => content_version(file, control),
+            Some(Cacheable::No) => content_version(file, name, control),
             None => Ok(None),
         }
     }
@@ -59,25 +65,25 @@ impl Workspace {
         let Some(expected) = &options.expected else { return Ok(()) };
         let now = match expected {
             FileVersion::Stamp(_) => Some(FileVersion::of_stamp(file.stamp())),
-            FileVersion::Content(_) => content_version(file, control)?,
+            FileVersion::Content(_) => content_version(file, path.sent(), control)?,
             FileVersion::Unknown(_) => None,
         };
         if now.as_ref() == Some(expected) {
             return Ok(());
         }
-        let actual = self.version(file, control)?;
+        let actual = self.version(file, path.sent(), control)?;
         Err(Error::OtherVersion { name: path.sent().into(), expected: *expected, actual })
     }
 }
 
-/// The version by the content. `None` if the file changes meanwhile or cannot be read. Reports how many bytes are hashed.
-fn content_version(file: &Arc<OpenFile>, control: &Control) -> Result<Option<FileVersion>> {
+/// The version by the content. `None` if the file changes meanwhile. Reports how many bytes are hashed.
+fn content_version(file: &Arc<OpenFile>, name: &str, control: &Control) -> Result<Option<FileVersion>> {
     let len = file.len_bytes();
     if len > MAX_HASHED {
         // A number that was never given before.
         return Ok(Some(FileVersion::Unknown(RandomState::new().hash_one(file.stamp()))));
     }
-    let Ok(view) = file.clone().view(0..len) else { return Ok(None) };
+    let Some(view) = loaded(file.clone().view(0..len), name)? else { return Ok(None) };
     let (mut content, mut done) = (ContentHash::default(), 0);
     for block in view.bytes().chunks(HASHED_AT_ONCE) {
         content.push(block);
@@ -85,5 +91,5 @@ fn content_version(file: &Arc<OpenFile>, control: &Control) -> Result<Option<Fil
         control.progress(done, Some(len as u64));
         control.check()?;
     }
-    Ok(view.unchanged().then_some(content.version()))
+    Ok(unchanged(&view, name)?.then_some(content.version()))
 }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Workspace;
+use super::excerpt::unchanged;
 use super::folders::Found;
 use crate::engine::cache::CachedText;
 use crate::engine::file_version::ContentHash;
@@ -112,6 +113,13 @@ impl Workspace {
         };
         let mut writing = Writing { out: BufWriter::with_capacity(64 * 1024, out), unchecked: 0, control };
         writing.write(&content, old_len)?;
+        // Zeros in the place of old bytes that the system failed to read must not become the file's.
+        if let Some(old) = content.old
+            && old.has_hole()
+            && !unchanged(old, path.sent()).map_err(Stopped::Refused)?
+        {
+            return Err(Stopped::Refused(Error::Changed { name: path.sent().into() }));
+        }
         let Indexing { out: new, index, content: hash } =
             writing.out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?;
         let commit = || {

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use std::path::Path;
 
 use super::version_meta;
-use crate::engine::{Control, Error, FilePath, Result, Workspace};
+use crate::engine::{Control, FilePath, Result, Workspace};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{Call, MediaItem, Members, OutputKinds, ParseOptions, Reply, Tool, file_uri};
 
@@ -95,9 +95,7 @@ impl Call for ReadMediaFile {
         }
         // Data for programs holds the file a second time.
         let item = item.before + &STANDARD.encode(excerpt.bytes()) + &item.after;
-        if !excerpt.unchanged() {
-            return Err(Error::Changed { name: self.0.sent().into() });
-        }
+        excerpt.check(self.0.sent())?;
         let data = Members::default().with("content", &[&RawValue::from_string(item.clone()).ok()]);
         Ok(Reply { items: Some(item), data, meta, ..Reply::default() })
     }

@@ -32,6 +32,7 @@ pub(crate) static TOOL: Tool = Tool {
         r#"},"required":["name","size","modified","readable","writable","lines"]}},"#,
         r#""total_count":{"type":"integer"},"#,
         r#""directory":{"type":"string"},"#,
+        r#""not_readable":{"type":"integer","description":"Files and folders that are not listed because they cannot be read"},"#,
         r#""next":{"type":"object","description":"If there is more: the arguments of the call that goes on","properties":{"#,
         r#""after":{"type":"string"},"match":{"type":"string"},"limit":{"type":"integer"}}}"#,
         r#"},"required":["files","total_count","directory"]}"#
@@ -136,10 +137,13 @@ impl ListFiles {
             writable: file.writable,
             lines: count(file.lines),
         });
+        let LeftOut { unreadable, unknown, .. } = listing.left_out;
+        let not_readable = unreadable + unknown;
         Members::default()
             .with("files", &files.collect::<Vec<_>>())
             .with("total_count", &listing.files.len())
             .with("directory", &listing.directory.to_string_lossy())
+            .with_some("not_readable", (not_readable > 0).then_some(&not_readable))
             .with_some("next", self.next(listing, listing.files.len()).as_ref())
     }
 }
@@ -188,10 +192,11 @@ fn push_totals(text: &mut String, listing: &Listing, names: NamePolicy) {
         };
         let _ = write!(text, "\nNot listed: {} ({why})", listing.unlisted);
     }
-    let LeftOut { unreadable, mounts, too_deep, .. } = listing.left_out;
+    let LeftOut { unreadable, unknown, mounts, too_deep, .. } = listing.left_out;
     for (number, what) in [
         (listing.folders, "folders (see --names=paths)"),
         (unreadable, "folders that cannot be read"),
+        (unknown, "entries that cannot be read"),
         (mounts, "folders on other file systems"),
         (too_deep, "folders that lie too deep"),
     ] {

@@ -145,9 +145,7 @@ impl ReadFile {
     fn numbered(&self, excerpt: &Excerpt, is_cut: bool) -> Result<String> {
         let changed = || Error::Changed { name: self.name.sent().into() };
         let text = String::from_utf8(excerpt.bytes().to_vec()).map_err(|_| changed())?;
-        if !excerpt.unchanged() {
-            return Err(changed());
-        }
+        excerpt.check(self.name.sent())?;
         let first = excerpt.lines.start as u64 + self.base.first();
         Ok(numbered(&text, Numbering { first, goes_on: false, is_cut }))
     }

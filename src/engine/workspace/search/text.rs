@@ -15,6 +15,7 @@ use crate::engine::workspace::{ATTEMPTS, Workspace};
 use crate::engine::{Control, FileStamp, Result};
 use crate::sys::fs::FileExt;
 use crate::sys::fs::Stat;
+use crate::sys::io::Errno;
 
 /// Up to this many bytes are read into the buffer of the thread, which is faster than a map.
 const MAX_COPY: usize = 1 << 20;
@@ -78,7 +79,8 @@ impl Workspace {
                         return Ok(opened);
                     }
                 }
-                // Another machine may have put another file in its place: that one is looked for.
+                // Another program or machine may have put another file in its place: that one is looked for.
+                Err(Errno::NOENT) if !is_last => {}
                 Err(errno)
                     if !is_last && is_lost(&errno.into(), file_system::is_local(&candidate.folder)) => {}
                 Err(_) if matches!(candidate.stat(), Ok(None)) => return Ok(Opened::Gone),

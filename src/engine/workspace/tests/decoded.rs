@@ -28,7 +28,7 @@ fn seen(read: Result<PartRead>) -> String {
     read.map_or_else(
         |error| format!("{error:?}"),
         |read| {
-            let text = read.excerpt.text().unwrap();
+            let text = read.excerpt.text("a").unwrap();
             // Lines of a part that is not cut need not be counted.
             let total = read.total_lines.filter(|_| read.is_cut);
             let first = total.and(read.first_line);
