@@ -18,10 +18,13 @@ ROOT = os.path.dirname(HERE)
 with open(os.path.join(ROOT, "Cargo.toml"), "rb") as file:
     CARGO = tomllib.load(file)["package"]
 NAME, VERSION, DESCRIPTION, LICENSE = (CARGO[key] for key in ("name", "version", "description", "license"))
-# The name in the MCP registry. npm and PyPI packages carry it, which shows that they belong to it.
-MCP_NAME = f"io.github.file-editor/{NAME}"
-
 REPOSITORY = CARGO["repository"]
+# The owner of the repository and its name, which others take from it.
+OWNER, REPOSITORY_NAME = REPOSITORY.removeprefix("https://github.com/").split("/")
+# The name in the MCP registry. npm and PyPI packages carry it, which shows that they belong to it.
+MCP_NAME = f"io.github.{OWNER}/{NAME}"
+# Where the image is.
+IMAGE = f"ghcr.io/{OWNER}/{REPOSITORY_NAME}:{VERSION}"
 # Where the files of a release are.
 RELEASE = f"{REPOSITORY}/releases/download/v{VERSION}"
 

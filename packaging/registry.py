@@ -1,15 +1,18 @@
 """A registry of npm and an index of PyPI on this machine, which have the finished packages and nothing else. With them npx and uvx start the
-product by its name, as they do once it is published.
+product by its name, as they do once it is published. Also what PyPI and crates.io tell of a name.
 """
 
 import base64
 import contextlib
+import email
 import hashlib
 import http.server
 import json
 import os
 import tarfile
 import threading
+import tomllib
+import zipfile
 
 
 def about_npm(folder, address):
@@ -31,9 +34,33 @@ def index_of(folder, address):
     return "".join(f'<a href="{address}/files/{name}">{name}</a>\n' for name in sorted(os.listdir(folder)) if name.endswith(".whl"))
 
 
+def about_pypi(folder):
+    """What PyPI tells of the project of each wheel in a folder."""
+    told = {}
+    for file in sorted(name for name in os.listdir(folder) if name.endswith(".whl")):
+        with zipfile.ZipFile(os.path.join(folder, file)) as wheel:
+            [path] = [path for path in wheel.namelist() if path.endswith(".dist-info/METADATA")]
+            about = email.message_from_bytes(wheel.read(path))
+        urls = dict(line.split(", ", 1) for line in about.get_all("Project-URL", []))
+        told[about["Name"]] = {"info": {"name": about["Name"], "version": about["Version"], "home_page": about["Home-page"], "project_urls": urls or None}}
+    return told
+
+
+def about_crates(folder):
+    """What crates.io tells of each crate in a folder."""
+    told = {}
+    for file in sorted(name for name in os.listdir(folder) if name.endswith(".crate")):
+        with tarfile.open(os.path.join(folder, file)) as crate:
+            about = tomllib.load(crate.extractfile(f"{file.removesuffix('.crate')}/Cargo.toml"))["package"]
+        told[about["name"]] = {"crate": {"newest_version": about["version"], "repository": about.get("repository"), "homepage": about.get("homepage")}}
+    return told
+
+
 @contextlib.contextmanager
 def serving(folder):
-    """Serves the packages in a folder. Gives the address: it is that of a registry of npm; that of the index is its `/simple`."""
+    """Serves the packages in a folder. Gives the address: it is that of a registry of npm; that of the index is its `/simple`. Names of PyPI and
+    of crates.io are asked for as there.
+    """
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             address = f"http://{self.headers['Host']}"
@@ -44,8 +71,16 @@ def serving(folder):
                     self.answer("application/octet-stream", file.read())
             elif place == "simple":
                 self.answer("text/html", index_of(folder, address).encode())
-            elif place in npm:
-                self.answer("application/json", json.dumps(npm[place]).encode())
+            elif place == "pypi":
+                self.tell(about_pypi(folder).get(name.removesuffix("/json")))
+            elif place == "api":
+                self.tell(about_crates(folder).get(name.removeprefix("v1/crates/")))
+            else:
+                self.tell(npm.get(place))
+
+        def tell(self, told):
+            if told:
+                self.answer("application/json", json.dumps(told).encode())
             else:
                 self.send_error(404)
 

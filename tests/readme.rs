@@ -1,4 +1,4 @@
-//! The documents name tests, flags, files and headings: all of them exist, and no flag is missing.
+//! The documents name tests, flags, files and headings: all of them exist, and no flag is missing. Names of packages have the version of this one.
 
 use std::path::{Path, PathBuf};
 
@@ -129,4 +129,27 @@ fn every_link_in_the_documents_points_to_something() {
         }
     }
     assert!(count >= 30, "{count} links");
+}
+
+/// The versions behind the name of the program in a document: `file-editor_1.2.3_amd64.deb`, `file-editor:1.2.3`, also with `-` and `@`.
+fn versions(document: &str) -> impl Iterator<Item = &str> {
+    let behind_names = document.split(env!("CARGO_PKG_NAME")).skip(1);
+    behind_names.filter_map(|rest| {
+        let rest = rest.strip_prefix(['_', ':', '-', '@'])?;
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let version = rest[..end].trim_end_matches('.');
+        version.contains('.').then_some(version)
+    })
+}
+
+#[test]
+fn every_package_in_the_documents_has_the_version_of_this_one() {
+    let mut count = 0;
+    for path in documents() {
+        for version in versions(&read(&path)) {
+            assert_eq!(version, env!("CARGO_PKG_VERSION"), "{}: the name of a package", path.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 6, "{count} versions");
 }
