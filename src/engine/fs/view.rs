@@ -109,7 +109,7 @@ impl FileView {
 
     /// The same bytes, as if they were of this file.
     #[cfg(test)]
-    pub(crate) fn as_of(self, file: Arc<OpenFile>) -> FileView {
+    pub(crate) fn of_file(self, file: Arc<OpenFile>) -> FileView {
         FileView { file, ..self }
     }
 
@@ -242,7 +242,7 @@ mod tests {
         writer.write_all_at(&bytes, 0).unwrap();
         // As if the file had had this state when it was opened.
         let now = OpenFile::new(writer.try_clone().unwrap(), crate::sys::fs::fstat(&writer).unwrap());
-        let view = view.as_of(Arc::new(now));
+        let view = view.of_file(Arc::new(now));
         assert!(view.file().unchanged() && !view.unchanged());
         assert!(view.is_unchanged().is_err(), "the system failed to read it");
     }

@@ -383,7 +383,7 @@ fn bytes_that_the_system_failed_to_read_are_not_written_as_zeros() {
     assert!(view.bytes().iter().all(|byte| *byte == 0));
     std::fs::write(dir.path().join("a"), &text).unwrap();
     // As if it had not changed, and the disk had failed.
-    let view = view.as_of(file());
+    let view = view.of_file(file());
     let plan =
         EditPlan::new(vec![Splice { at: 0..1, text: b"A".as_slice().into() }], text.as_bytes()).unwrap();
     let content = NewContent { edit: &plan, old: Some(&view), versioned: false, makes_any_bytes: false };
