@@ -30,7 +30,7 @@ pub use start::serve_templates;
 pub use start::{bind_admin, cannot_listen};
 pub use start_error::{cannot_open, system_error};
 
-use crate::engine::{Excludes, WorkspaceOptions};
+use crate::engine::{Excludes, WorkspaceOptions, outermost};
 use crate::sys::process::RUNS_COMMANDS;
 use crate::tools::{LineBase, Offered, sets};
 use crate::transport::net::rate_limit::Rate;
@@ -173,7 +173,7 @@ pub struct Config {
 
     /// Check the folders and the system, print one line for each check and what would be served, and exit; with code 1
     /// if a check failed
-    #[arg(long)]
+    #[arg(long, conflicts_with = "print_config")]
     pub doctor: bool,
 }
 
@@ -215,9 +215,13 @@ impl Config {
         if let Some(client) = config.print_config {
             // What no start would accept is not printed either.
             config.excludes()?;
-            config.offered(1)?;
+            config.token()?;
+            config.offered(outermost(&config.folders()).count())?;
             let mut entry = client_entry::entry(client, &command, &matches, adds_stdio)?;
-            let missing = config.folders().into_iter().filter(|folder| !folder.is_dir());
+            let mut folders = config.folders();
+            #[cfg(feature = "toolkit")]
+            folders.extend(config.templates.clone());
+            let missing = folders.into_iter().filter(|folder| !folder.is_dir());
             entry.remarks.extend(missing.map(|path| format!("there is no folder {} yet", path.display())));
             return Err(Stop::Entry(entry));
         }
