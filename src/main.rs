@@ -23,26 +23,27 @@ fn main() -> ExitCode {
     }
     let began = Instant::now();
     cli::catch_panics();
-    match Config::parse_from_args(std::env::args_os()).and_then(|config| start(config, began)) {
-        Ok(code) => code,
-        Err(Stop::Asked(answer)) => {
-            // Prints the help or the version. Ignores a closed stdout.
-            let _ = answer.print();
-            ExitCode::SUCCESS
-        }
-        Err(Stop::Entry(entry)) => {
-            cli::print(&entry.text);
+    let done = Config::parse_from_args(std::env::args_os()).and_then(|config| start(config, began));
+    done.or_else(told).unwrap_or_else(|line| {
+        // Another thread may run out of memory at the same time: only one of them writes its line.
+        allocator::wait_unless_first();
+        cli::say_wrong(&line);
+        ExitCode::FAILURE
+    })
+}
+
+/// Prints what is told instead of a start. An error is why the process fails.
+fn told(stop: Stop) -> Result<ExitCode, String> {
+    match stop {
+        Stop::Asked(answer) => cli::printed(answer.print())?,
+        Stop::Entry(entry) => {
+            cli::print(&entry.text)?;
             cli::say_wrong(entry.place);
             entry.remarks.iter().for_each(|remark| cli::say_wrong(remark));
-            ExitCode::SUCCESS
         }
-        Err(Stop::Wrong(line)) => {
-            // Another thread may run out of memory at the same time: only one of them writes its line.
-            allocator::wait_unless_first();
-            cli::say_wrong(&line);
-            ExitCode::FAILURE
-        }
+        Stop::Wrong(line) => return Err(line),
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Shares the workspace, and reads its files ahead if that is wanted.
@@ -58,7 +59,8 @@ fn warmed(workspace: Workspace, warm: bool) -> Arc<Workspace> {
 /// Does what the command line asks for.
 fn start(config: Config, began: Instant) -> Result<ExitCode, Stop> {
     if config.doctor {
-        return Ok(if cli::examine(&config) { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        let is_well = cli::examine(&config).map_err(Stop::Wrong)?;
+        return Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     run(config, began).map(|()| ExitCode::SUCCESS)
 }
@@ -70,7 +72,9 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
     cli::init_log(config.log_level, config.log_format);
     workspace.doubts().iter().for_each(|doubt| cli::warn_file_system(doubt));
     #[cfg(feature = "toolkit")]
-    serve_templates(config.templates.as_deref())?;
+    for broken in cli::serve_templates(&config)? {
+        cli::warn_template(&broken.folder, &broken.problem);
+    }
     let folders: Vec<_> =
         workspace.folder_paths().folders().iter().map(|folder| folder.display().to_string()).collect();
     let folder = folders.join(", ");
@@ -96,7 +100,7 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
         max_in_flight: config.max_in_flight.into(),
         rate_limit: config.rate_limit,
     };
-    let admin = bind_admin(&config, token.as_deref())?;
+    let admin = cli::bind_admin(&config, token.as_deref())?;
     let admin_address = admin.as_ref().map(AdminPort::address);
     match config.transport() {
         Transport::Stdio => {
@@ -109,32 +113,8 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
             }
             let (host, port) = (config.host, config.port);
             let ready = |address| cli::ready(&folder, &format!("http://{address}"), admin_address, start);
-            http::serve(shared, http::HttpOptions { host, port, token }, admin, ready).map_err(|error| {
-                let listen = format!("cannot listen on {host} port {port}: {error}");
-                cli::system_error(&error, format!("{listen}; choose another --port or --host"))
-            })
+            http::serve(shared, http::HttpOptions { host, port, token }, admin, ready)
+                .map_err(|error| cli::cannot_listen(&config, &error))
         }
     }
-}
-
-/// Binds the port for the operator, if there is to be one.
-fn bind_admin(config: &Config, token: Option<&[u8]>) -> Result<Option<AdminPort>, Stop> {
-    let Some(port) = config.admin_port else { return Ok(None) };
-    AdminPort::bind(config.host, port, token.map(<[u8]>::to_vec)).map(Some).map_err(|error| {
-        let listen = format!("--admin-port: cannot listen on {} port {port}: {error}", config.host);
-        cli::system_error(&error, format!("{listen}; choose another --admin-port or --host"))
-    })
-}
-
-/// Reads the operator's own templates. Broken ones are logged and left out.
-#[cfg(feature = "toolkit")]
-fn serve_templates(folder: Option<&std::path::Path>) -> Result<(), Stop> {
-    let Some(folder) = folder else { return Ok(()) };
-    let left_out = file_editor::toolkit::templates::serve(folder).map_err(|error| {
-        let line =
-            format!("--templates={} cannot be used: {error}; give a folder that exists", folder.display());
-        cli::system_error(&error, line)
-    })?;
-    left_out.iter().for_each(|broken| cli::warn_template(&broken.folder, &broken.problem));
-    Ok(())
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Starts the binary of this platform, which a package of its own holds. Where node can replace its process, it does; else it
-// passes signals on and ends as the server ends.
+// passes signals on and ends as the server ends. Killed by SIGKILL, it cannot: a server over HTTP goes on.
 "use strict";
 
 const isWindows = process.platform === "win32";
@@ -19,8 +19,8 @@ if (args.some((arg) => arg.startsWith("--print-config"))) {
   // The binary prints them in place of its path.
   if (words) env = { ...env, FILE_EDITOR_STARTED_BY: JSON.stringify(words) };
 }
-// Node has it from 22.15 on.
-if (typeof process.execve === "function" && !isWindows) {
+// Node has it from 22.15 on. It would abort at a program that may not be executed; the start below fails with one line.
+if (typeof process.execve === "function" && !isWindows && isExecutable()) {
   process.execve(binary, [binary, ...args], env);
 }
 // Loaded only here: they cost 2 ms.
@@ -29,7 +29,8 @@ const { constants } = require("node:os");
 // On Windows the console tells the server itself of Ctrl-C, and kill() would end it at once: this program only waits for its end.
 // Before the start, so that no signal in between ends this program alone.
 const pass = isWindows ? () => {} : (signal) => child.kill(signal);
-for (const signal of isWindows ? ["SIGINT", "SIGBREAK", "SIGHUP"] : ["SIGINT", "SIGTERM", "SIGHUP"]) {
+// SIGUSR1 asks the server for its status. Without a listener of this program, node would open its debugger.
+for (const signal of isWindows ? ["SIGINT", "SIGBREAK", "SIGHUP"] : ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"]) {
   process.on(signal, pass);
 }
 const child = spawn(binary, args, { stdio: "inherit", env });
@@ -38,6 +39,16 @@ child.on("error", (error) => {
   process.exit(1);
 });
 child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+
+function isExecutable() {
+  const { accessSync, constants } = require("node:fs");
+  try {
+    accessSync(binary, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 // How npx starts this program, if it has installed it in its cache, which may be cleared: there it notes what it was asked for.
 function wordsOfNpx() {

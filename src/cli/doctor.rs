@@ -1,27 +1,40 @@
 //! `--doctor`: prints what the engine's checks find, and what would be served.
 
+use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::path::PathBuf;
 
-use super::{Config, Stop, Transport, cannot_open, log};
-use crate::engine::{Finding, Level, OpenError, Workspace, check_folder, check_machine};
+#[cfg(feature = "toolkit")]
+use super::serve_templates;
+use super::{Config, Stop, Transport, bind_admin, cannot_listen, cannot_open, cannot_start, log};
+use crate::engine::{Finding, Level, Workspace, WorkspaceOptions, check_folder, check_machine};
+#[cfg(feature = "toolkit")]
+use crate::toolkit::templates::Broken;
 use crate::tools::Offered;
+use crate::transport::check_descriptors;
 
-/// Checks the folders and the system, and prints the findings to stdout, one a line. Returns whether none failed.
-pub fn examine(config: &Config) -> bool {
+/// Checks the folders and the system, and prints the findings to stdout, one a line. Returns whether none failed. The error is
+/// why they cannot be printed.
+pub fn examine(config: &Config) -> Result<bool, String> {
     let mut report = Report::default();
     let options = config.workspace_options();
+    let mut all_open = true;
     match &options {
         Ok(options) => {
             for folder in config.folders() {
-                let about = folder.display().to_string();
-                check_folder(&folder, options).into_iter().for_each(|finding| report.add(&about, finding));
+                let found = check_folder(&folder, options);
+                all_open &= found.is_ok();
+                let (about, found) =
+                    (folder.display().to_string(), found.unwrap_or_else(|failed| vec![failed]));
+                found.into_iter().for_each(|finding| report.add(&about, finding));
             }
         }
         Err(stop) => report.add("flags", wrong("command line", stop)),
     }
     check_machine().into_iter().for_each(|finding| report.add("system", finding));
-    served(config).into_iter().for_each(|finding| report.add("server", finding));
+    // What could not be opened is told already, and may not answer: it is not asked once more.
+    let options = options.ok().filter(|_| all_open);
+    served(config, options).into_iter().for_each(|finding| report.add("server", finding));
     report.end()
 }
 
@@ -46,11 +59,11 @@ impl Report {
     }
 
     /// Prints the findings and their numbers. Returns whether none failed.
-    fn end(mut self) -> bool {
+    fn end(mut self) -> Result<bool, String> {
         let [ok, warnings, failed] = self.counts;
         self.text += &format!("{ok} ok, {warnings} warnings, {failed} failed\n");
-        log::print(&self.text);
-        failed == 0
+        log::print(&self.text)?;
+        Ok(failed == 0)
     }
 }
 
@@ -61,29 +74,31 @@ fn wrong(what: &'static str, stop: &Stop) -> Finding {
     }
 }
 
-/// What a start with these flags would serve, or why it would fail.
-fn served(config: &Config) -> Vec<Finding> {
-    let opened = config.workspace_options().map(|options| {
+/// What a start with these flags would serve, or why it would fail. Without options, the folders cannot be opened.
+fn served(config: &Config, options: Option<WorkspaceOptions>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    // First, as in a start: what is served does not change later.
+    #[cfg(feature = "toolkit")]
+    findings.extend(templates(config));
+    let opened = options.map(|options| {
         // This must leave the folders as they are: a start would remove leftovers.
-        let options = crate::engine::WorkspaceOptions { read_only: true, ..options };
-        Workspace::open(&config.folders(), options)
+        Workspace::open(&config.folders(), WorkspaceOptions { read_only: true, ..options })
     });
-    let folders = match opened {
-        Ok(Ok(workspace)) => workspace.folder_paths().folders().to_vec(),
-        // The checks of the folder have told that.
-        Ok(Err(OpenError::Unusable(..))) => return Vec::new(),
-        Ok(Err(error)) => return vec![wrong("start", &cannot_open(&error))],
-        Err(_) => return Vec::new(),
-    };
-    let mut findings = vec![Finding::ok("folders", listed(&folders))];
-    findings.push(transport(config));
-    match config.offered(folders.len()) {
-        Ok(offered) => findings.extend(tools(&offered)),
-        Err(stop) => findings.push(wrong("tools", &stop)),
+    match &opened {
+        Some(Ok(workspace)) => {
+            let folders = workspace.folder_paths().folders();
+            findings.push(Finding::ok("folders", listed(folders)));
+            match config.offered(folders.len()) {
+                Ok(offered) => findings.extend(tools(&offered)),
+                Err(stop) => findings.push(wrong("tools", &stop)),
+            }
+        }
+        Some(Err(error)) => findings.push(wrong("start", &cannot_open(error))),
+        None => {}
     }
-    if let Err(stop) = config.token() {
-        findings.push(wrong("token", &stop));
-    }
+    findings.extend(ports(config));
+    findings.extend(check_descriptors().err().map(|error| Finding::failed("start", cannot_start(error))));
+    findings.extend(config.token().err().map(|stop| wrong("token", &stop)));
     if config.read_only {
         findings.push(Finding::ok("changes", "none (--read-only)"));
     }
@@ -94,6 +109,22 @@ fn listed(folders: &[PathBuf]) -> String {
     folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether both ports are free at once.
+fn ports(config: &Config) -> Vec<Finding> {
+    let admin = bind_admin(config, None);
+    let mut findings = vec![transport(config)];
+    // If this server runs already, it has both.
+    let may_run = findings[0].level == Level::Warning;
+    let what = "admin port";
+    match admin {
+        Ok(None) => {}
+        Ok(Some(port)) => findings.push(Finding::ok(what, format!("{}, which is free", port.address()))),
+        Err(stop) if may_run => findings.push(Finding { level: Level::Warning, ..wrong(what, &stop) }),
+        Err(stop) => findings.push(wrong(what, &stop)),
+    }
+    findings
+}
+
 fn transport(config: &Config) -> Finding {
     let what = "transport";
     if config.transport() == Transport::Stdio {
@@ -102,12 +133,28 @@ fn transport(config: &Config) -> Finding {
     let (host, port) = (config.host, config.port);
     match TcpListener::bind((host, port)) {
         Ok(_) => Finding::ok(what, format!("http, {host} port {port}, which is free")),
-        Err(error) => Finding::warning(
+        Err(error) if error.kind() == ErrorKind::AddrInUse => Finding::warning(
             what,
             format!(
                 "http, {host} port {port}: cannot listen now: {error}; choose another --port, unless this server runs already"
             ),
         ),
+        Err(error) => wrong(what, &cannot_listen(config, &error)),
+    }
+}
+
+/// The operator's own templates, if there are to be any.
+#[cfg(feature = "toolkit")]
+fn templates(config: &Config) -> Vec<Finding> {
+    let what = "templates";
+    let Some(folder) = &config.templates else { return Vec::new() };
+    match serve_templates(config) {
+        Ok([]) => vec![Finding::ok(what, folder.display().to_string())],
+        Ok(broken) => {
+            let told = |broken: &Broken| format!("{} is left out: {}", broken.folder, broken.problem);
+            broken.iter().map(|broken| Finding::warning(what, told(broken))).collect()
+        }
+        Err(stop) => vec![wrong(what, &stop)],
     }
 }
 
@@ -137,6 +184,6 @@ mod tests {
         report.add("c", Finding::failed("y", "not fine"));
         assert_eq!(report.text, "ok       a\\nb: x: fine\nfailed   c: y: not fine\n");
         assert_eq!(report.counts, [1, 0, 1]);
-        assert!(!report.end() && Report::default().end());
+        assert_eq!((report.end(), Report::default().end()), (Ok(false), Ok(true)));
     }
 }

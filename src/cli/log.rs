@@ -71,9 +71,15 @@ pub fn is_shortage(error: &io::Error) -> bool {
     short.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// Writes to stdout what was asked for instead of a server. Ignores a closed stdout.
-pub fn print(text: &str) {
-    let _ = io::stdout().write_all(text.as_bytes());
+/// Writes to stdout what was asked for instead of a server. The error is one line.
+pub fn print(text: &str) -> Result<(), String> {
+    let mut stdout = io::stdout().lock();
+    printed(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// The line for a write to stdout that failed.
+pub fn printed(done: io::Result<()>) -> Result<(), String> {
+    done.map_err(|error| format!("cannot write to stdout: {error}"))
 }
 
 /// Writes one line to stderr: why the server does not start, or a remark on what was printed instead.

@@ -5,6 +5,7 @@ mod client_entry;
 mod doctor;
 mod line;
 mod log;
+mod start;
 mod start_error;
 mod starter;
 
@@ -21,12 +22,15 @@ pub use doctor::examine;
 #[cfg(feature = "toolkit")]
 pub use log::warn_template;
 pub use log::{
-    cannot_start, catch_panics, init as init_log, is_shortage, print, ready, say_wrong, warn_exec,
+    cannot_start, catch_panics, init as init_log, is_shortage, print, printed, ready, say_wrong, warn_exec,
     warn_file_system, warn_open,
 };
+#[cfg(feature = "toolkit")]
+pub use start::serve_templates;
+pub use start::{bind_admin, cannot_listen};
 pub use start_error::{cannot_open, system_error};
 
-use crate::engine::{Excludes, WorkspaceOptions};
+use crate::engine::{Excludes, WorkspaceOptions, outermost};
 use crate::sys::process::RUNS_COMMANDS;
 use crate::tools::{LineBase, Offered, sets};
 use crate::transport::net::rate_limit::Rate;
@@ -169,7 +173,7 @@ pub struct Config {
 
     /// Check the folders and the system, print one line for each check and what would be served, and exit; with code 1
     /// if a check failed
-    #[arg(long)]
+    #[arg(long, conflicts_with = "print_config")]
     pub doctor: bool,
 }
 
@@ -207,12 +211,17 @@ impl Config {
             )));
         }
         config.check_exec()?;
+        config.check_ports()?;
         if let Some(client) = config.print_config {
             // What no start would accept is not printed either.
             config.excludes()?;
-            config.offered(1)?;
+            config.token()?;
+            config.offered(outermost(&config.folders()).count())?;
             let mut entry = client_entry::entry(client, &command, &matches, adds_stdio)?;
-            let missing = config.folders().into_iter().filter(|folder| !folder.is_dir());
+            let mut folders = config.folders();
+            #[cfg(feature = "toolkit")]
+            folders.extend(config.templates.clone());
+            let missing = folders.into_iter().filter(|folder| !folder.is_dir());
             entry.remarks.extend(missing.map(|path| format!("there is no folder {} yet", path.display())));
             return Err(Stop::Entry(entry));
         }
@@ -251,6 +260,17 @@ impl Config {
             ));
         }
         Ok(())
+    }
+
+    /// Refuses one port for clients and the operator.
+    fn check_ports(&self) -> Result<(), Stop> {
+        let (is_http, port) = (self.transport() == Transport::Http, self.port);
+        match self.admin_port {
+            Some(admin) if is_http && admin == port && port != 0 => Err(Stop::Wrong(format!(
+                "--admin-port={port} is the port of clients, too; choose another --admin-port or --port"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// The folders to serve, as they were given.
@@ -404,6 +424,7 @@ mod tests {
         );
         assert!(!config.read_only && !config.structured && config.rate_limit.is_none());
         assert_eq!((config.admin_port, parse(&["--admin-port=0"]).unwrap().admin_port), (None, Some(0)));
+        assert!(parse(&["--admin-port=8080", "--transport=stdio"]).is_ok());
     }
 
     #[test]
@@ -412,6 +433,7 @@ mod tests {
             ("--port=80", "--port"),
             ("--port=65536", "--port"),
             ("--admin-port=80", "--admin-port"),
+            ("--admin-port=8080", "--admin-port"),
             ("--max-size=0", "--max-size"),
             ("--max-size=101", "--max-size"),
             ("--timeout=301", "--timeout"),

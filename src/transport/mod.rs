@@ -42,7 +42,7 @@ impl Shared {
 const DESCRIPTORS: usize = 7;
 
 /// An error if there are too few descriptors. Called before the runtime is built, which panics without them.
-fn check_descriptors() -> io::Result<()> {
+pub fn check_descriptors() -> io::Result<()> {
     let stderr = crate::sys::stdio::stderr();
     (0..DESCRIPTORS).map(|_| stderr.try_clone_to_owned()).collect::<io::Result<Vec<_>>>().map(drop)
 }

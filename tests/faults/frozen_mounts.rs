@@ -172,6 +172,9 @@ fn a_start_and_the_doctor_say_that_a_folder_does_not_answer() {
             "{}",
             doctor.stdout
         );
+        // What does not need the folder is checked nonetheless, and the folder not once more.
+        let failed = doctor.stdout.lines().filter(|line| line.starts_with("failed ")).count();
+        assert!(failed == 1 && doctor.stdout.contains("server: transport: "), "{}", doctor.stdout);
     });
     mount.thaw();
 }

@@ -201,6 +201,22 @@ fn over_stdio_there_is_an_admin_port_too() {
 }
 
 #[test]
+fn what_the_operator_asks_for_counts_as_no_bytes_of_clients() {
+    let folder = Folder::new();
+    let over_stdio = Stdio::start(&folder, &["--admin-port=0"]);
+    over_stdio.wait_for_stderr(" ready ");
+    let (_folder, over_http) = start(&[]);
+    for port in [admin_port_in(&over_stdio.stderr()), over_http.admin_port()] {
+        for _ in 0..3 {
+            assert_eq!(get(port, "/healthz").status, 200);
+            let figures = figures(port);
+            let bytes = ["read", "sent"].map(|way| figures[&format!("file_editor_bytes_{way}_total")]);
+            assert_eq!((bytes, figures["file_editor_connections_total"]), ([0.0, 0.0], 0.0));
+        }
+    }
+}
+
+#[test]
 fn a_port_that_is_taken_is_one_line_that_names_the_flag() {
     let (folder, server) = start(&[]);
     let taken = format!("--admin-port={}", server.admin_port());

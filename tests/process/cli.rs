@@ -219,6 +219,21 @@ fn help_and_version_exit_0() {
 }
 
 #[test]
+fn what_cannot_be_printed_is_one_line_and_exit_code_1() {
+    let folder = Folder::new();
+    let dir = format!("--dir={}", folder.path().display());
+    for flag in ["--help", "--version", "--print-config=zed", "--doctor"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a device that is full");
+        let mut print = bare_command();
+        print.args([&dir, "--read-only", flag]).stdout(full).stdin(std::process::Stdio::null());
+        let ended = print.stderr(std::process::Stdio::piped()).output().expect("the program runs");
+        let stderr = String::from_utf8(ended.stderr).expect("UTF-8");
+        assert_eq!((ended.status.code(), stderr.lines().count()), (Some(1), 1), "{flag}: {stderr}");
+        assert!(stderr.contains("cannot write to stdout: No space left"), "{flag}: {stderr}");
+    }
+}
+
+#[test]
 fn a_port_that_is_taken_is_refused() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();

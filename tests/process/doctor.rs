@@ -5,7 +5,8 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::support::{
-    Ended, Folder, Http, Mount, Stdio, bare_command, command, run_command_to_end, run_to_end, with_injected,
+    Ended, Folder, Http, Mount, Stdio, bare_command, command, run_command_to_end, run_to_end,
+    with_descriptors, with_injected,
 };
 
 /// The lines about one thing, without their folder.
@@ -86,13 +87,67 @@ fn what_cannot_be_served_fails() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_a_warning() {
+fn the_ports_of_a_server_that_runs_are_a_warning() {
     let folder = Folder::new();
-    let server = Http::start(&folder, &[]);
-    let port = format!("--port={}", server.port());
-    let Ended { code, stdout, .. } = run_command_to_end(command(&folder, "http", &[&port, "--doctor"]));
-    let transport = lines(&stdout, "transport");
-    assert!(code == Some(0) && transport[0].starts_with("warning "), "{stdout}");
+    let server = Http::start(&folder, &["--admin-port=0"]);
+    let ports = [format!("--port={}", server.port()), format!("--admin-port={}", server.admin_port())];
+    let doctor = command(&folder, "http", &[&ports[0], &ports[1], "--doctor"]);
+    let Ended { code, stdout, .. } = run_command_to_end(doctor);
+    let lines = [lines(&stdout, "transport"), lines(&stdout, "admin port")].concat();
+    assert!(code == Some(0) && lines.iter().all(|line| line.starts_with("warning ")), "{stdout}");
+    assert_eq!(lines.len(), 2, "{stdout}");
+}
+
+/// A start with this flag fails, and so does one check, whose line holds `part`.
+fn check_fails(transport: &str, flag: &str, part: &str) {
+    let folder = Folder::new();
+    let run = |doctor: &[&str]| {
+        run_command_to_end(command(
+            &folder,
+            transport,
+            &[&[flag, "--port=0", "--allow-remote"], doctor].concat(),
+        ))
+    };
+    let started = run(&[]);
+    assert_eq!(started.code, Some(1), "{}", started.stderr);
+    let Ended { code, stdout, .. } = run(&["--doctor"]);
+    let failed: Vec<&str> = stdout.lines().filter(|line| line.starts_with("failed ")).collect();
+    assert_eq!((code, failed.len()), (Some(1), 1), "{flag}: {stdout}");
+    assert!(failed[0].contains(part), "{part}: {stdout}");
+}
+
+#[test]
+fn ports_that_a_start_cannot_have_fail() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let admin = format!("--admin-port={}", taken.local_addr().expect("an address").port());
+    check_fails("stdio", &admin, "admin port: --admin-port");
+    check_fails("http", &admin, "admin port: --admin-port");
+    // No machine has this address.
+    check_fails("http", "--host=192.0.2.1", "transport: cannot listen");
+}
+
+#[cfg(feature = "toolkit")]
+#[test]
+fn templates_that_are_not_there_fail_and_one_that_is_left_out_is_a_warning() {
+    let folder = Folder::new();
+    folder.write("file", "");
+    std::fs::create_dir_all(folder.path().join("templates/broken")).expect("a folder");
+    let flag = |name: &str| format!("--templates={}", folder.path().join(name).display());
+    check_fails("stdio", &flag("missing"), "templates: --templates");
+    check_fails("stdio", &flag("file"), "templates: --templates");
+    let ended = run_command_to_end(command(&folder, "stdio", &[&flag("templates"), "--doctor"]));
+    let found = lines(&ended.stdout, "templates");
+    assert!(ended.code == Some(0) && found[0].starts_with("warning "), "{}", ended.stdout);
+    assert!(found[0].contains("broken is left out"), "{found:?}");
+}
+
+#[test]
+fn too_few_descriptors_for_a_start_fail() {
+    let folder = Folder::new();
+    let limited = |flags: &[&str]| run_command_to_end(with_descriptors(&command(&folder, "stdio", flags), 8));
+    assert_eq!(limited(&["--read-only"]).code, Some(1));
+    let Ended { code, stdout, .. } = limited(&["--read-only", "--doctor"]);
+    assert!(code == Some(1) && lines(&stdout, "start")[0].contains("ulimit -n"), "{stdout}");
 }
 
 #[test]

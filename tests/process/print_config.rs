@@ -111,6 +111,26 @@ fn a_folder_that_is_not_there_gets_an_entry_and_a_line_that_says_so() {
 }
 
 #[test]
+fn a_folder_within_another_one_counts_once_as_at_a_start() {
+    let folder = Folder::new();
+    let inner = folder.path().join("inner");
+    std::fs::create_dir(&inner).expect("a folder");
+    let [dir, inner] = [folder.path(), &inner].map(|path| format!("--dir={}", path.display()));
+    let ended = run_to_end(&["--print-config=zed", &dir, &inner, "--tools=exact"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+#[test]
+fn a_folder_of_templates_that_is_not_there_is_named() {
+    let folder = Folder::new();
+    let dir = format!("--dir={}", folder.path().display());
+    let templates = format!("--templates={}", folder.path().join("none").display());
+    let ended = run_to_end(&["--print-config=zed", &dir, &templates]);
+    assert_eq!(ended.code, Some(0));
+    assert!(ended.stderr.contains("there is no folder") && ended.stderr.contains("none"), "{}", ended.stderr);
+}
+
+#[test]
 fn what_no_server_would_start_with_is_refused_in_one_line() {
     let folder = Folder::new();
     let dir = format!("--dir={}", folder.path().display());
@@ -120,6 +140,9 @@ fn what_no_server_would_start_with_is_refused_in_one_line() {
         (vec!["--print-config=zed", &dir, "--transport=http"], "--transport"),
         (vec!["--print-config=zed", &dir, "--tools=exec"], "--allow-exec"),
         (vec!["--print-config=zed", &dir, "--timeout=0"], "--timeout"),
+        (vec!["--print-config=zed", &dir, "--doctor"], "--doctor"),
+        (vec!["--print-config=zed", &dir, "--auth-token-file=missing"], "--auth-token-file"),
+        (vec!["--print-config=zed", &dir, "--dir=/nowhere", "--tools=exact"], "one folder"),
     ] {
         let Ended { code, stdout, stderr } = run_to_end(&arguments);
         assert_eq!((code, stdout.as_str(), stderr.lines().count()), (Some(1), "", 1), "{stderr}");

@@ -1,5 +1,6 @@
 //! The checks of one folder: access, file system, and what it keeps of what the server needs.
 
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,18 +16,14 @@ use crate::sys::fs::{Access, AtFlags, Dir, Mode, Mount, OFlags};
 /// A longer flush is told as slow.
 const SLOW_FLUSH: Duration = Duration::from_millis(100);
 
-/// Checks the folder at `path`. Writes in it, unless the options say read-only, and leaves nothing there.
-pub fn check_folder(path: &Path, options: &WorkspaceOptions) -> Vec<Finding> {
+/// Checks the folder at `path`. Writes in it, unless the options say read-only, and leaves nothing there. The error is why it
+/// cannot be opened.
+pub fn check_folder(path: &Path, options: &WorkspaceOptions) -> Result<Vec<Finding>, Finding> {
     if !liveness::answers(path) {
-        return vec![Finding::failed(
-            "folder",
-            "its file system does not answer; look at the mount, and at its server",
-        )];
+        let silent = "its file system does not answer; look at the mount, and at its server";
+        return Err(Finding::failed("folder", silent));
     }
-    let dir = match open(path) {
-        Ok(dir) => dir,
-        Err(failed) => return vec![failed],
-    };
+    let dir = open(path)?;
     let mount = crate::sys::fs::mount_of(&dir);
     let mut findings = vec![access(&dir, options.read_only)];
     let is_writable = findings[0].level != Level::Failed && !options.read_only;
@@ -40,13 +37,13 @@ pub fn check_folder(path: &Path, options: &WorkspaceOptions) -> Vec<Finding> {
         findings.push(tried::times(probe.time_unit_ns(), mount));
         findings.push(flush(probe.flush_time(), probe.flushes_folder(), options.durability));
     }
-    findings
+    Ok(findings)
 }
 
 fn open(path: &Path) -> Result<OwnedFd, Finding> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     crate::sys::fs::open(path, flags, Mode::empty()).map_err(|errno| {
-        let error = std::io::Error::from(errno);
+        let error = io::Error::from(errno);
         Finding::failed(
             "folder",
             format!("cannot be opened: {error}; give a folder that exists and is readable"),
@@ -116,7 +113,7 @@ fn leftovers(dir: &OwnedFd) -> Finding {
     }
 }
 
-fn flush(tried: std::io::Result<Duration>, flushes_folder: bool, durability: Durability) -> Finding {
+fn flush(tried: io::Result<Duration>, flushes_folder: bool, durability: Durability) -> Finding {
     let what = "flush";
     let milliseconds = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1_000.0);
     match tried {
@@ -136,6 +133,9 @@ fn flush(tried: std::io::Result<Duration>, flushes_folder: bool, durability: Dur
             ),
         ),
         Ok(time) => Finding::ok(what, format!("{} for a file and its name", milliseconds(time))),
+        Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+            Finding::failed(what, format!("there is no space: {error}; edits would fail, so make some"))
+        }
         Err(error) if durability == Durability::None => {
             Finding::warning(what, format!("fails ({error}), but is not asked for (--sync=none)"))
         }
@@ -154,8 +154,8 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_one_failure() {
         let dir = tempfile::tempdir().unwrap();
-        let found = check_folder(&dir.path().join("missing"), &WorkspaceOptions::default());
-        assert_eq!((found.len(), found[0].level, found[0].what), (1, Level::Failed, "folder"));
+        let failed = check_folder(&dir.path().join("missing"), &WorkspaceOptions::default()).unwrap_err();
+        assert_eq!((failed.level, failed.what), (Level::Failed, "folder"));
     }
 
     #[test]
@@ -181,5 +181,17 @@ mod tests {
         let broken = || Err(std::io::Error::other("no flush"));
         assert_eq!(flush(broken(), true, Durability::Full).level, Level::Failed);
         assert_eq!(flush(broken(), true, Durability::None).level, Level::Warning);
+    }
+
+    #[test]
+    fn a_full_disk_is_told_as_such_and_not_as_a_flush_that_could_be_left_out() {
+        let kinds = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded];
+        for (kind, durability) in kinds.into_iter().zip([Durability::Full, Durability::None]) {
+            let Finding { level, text, .. } = flush(Err(kind.into()), true, durability);
+            assert!(
+                level == Level::Failed && text.contains("no space") && !text.contains("--sync"),
+                "{text}"
+            );
+        }
     }
 }

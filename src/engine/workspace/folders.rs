@@ -130,6 +130,21 @@ impl Found {
     }
 }
 
+/// The numbers of those folders that a start with all of them serves, as far as they are there already.
+pub fn outermost(paths: &[PathBuf]) -> impl Iterator<Item = usize> {
+    let usual = |path: &PathBuf| path.canonicalize().or_else(|_| std::path::absolute(path));
+    let paths: Vec<PathBuf> = paths.iter().map(|path| usual(path).unwrap_or_else(|_| path.clone())).collect();
+    distinct(&paths).collect::<Vec<_>>().into_iter()
+}
+
+/// The numbers of those paths that are neither within another one nor equal to an earlier one.
+fn distinct(paths: &[PathBuf]) -> impl Iterator<Item = usize> {
+    let is_within = |number: usize, (other_number, other): (usize, &PathBuf)| {
+        paths[number].starts_with(other) && (paths[number] != *other || other_number < number)
+    };
+    (0..paths.len()).filter(move |number| !paths.iter().enumerate().any(|other| is_within(*number, other)))
+}
+
 impl Folders {
     /// Opens the folders at `paths`. Equal folders, and those within another one, count once.
     pub(super) fn open(paths: &[PathBuf], excludes: Excludes) -> Result<Folders, OpenError> {
@@ -137,15 +152,8 @@ impl Folders {
         let canonical =
             |path: &PathBuf| Ok((path.canonicalize().map_err(|error| unusable(path, error))?, path.clone()));
         let given = paths.iter().map(canonical).collect::<Result<Vec<(PathBuf, PathBuf)>, OpenError>>()?;
-        let mut served: Vec<(PathBuf, PathBuf)> = Vec::new();
-        for (number, (path, spelling)) in given.iter().enumerate() {
-            let is_within = |(other_number, (other, _)): (usize, &(PathBuf, PathBuf))| {
-                path.starts_with(other) && (path != other || other_number < number)
-            };
-            if !given.iter().enumerate().any(is_within) {
-                served.push((path.clone(), spelling.clone()));
-            }
-        }
+        let canonical: Vec<PathBuf> = given.iter().map(|(path, _)| path.clone()).collect();
+        let served: Vec<_> = distinct(&canonical).map(|number| given[number].clone()).collect();
         let open = |(path, given): &(PathBuf, PathBuf)| {
             Root::open(path.clone()).map_err(|error| unusable(given, error))
         };

@@ -57,6 +57,7 @@ pub use each_line::{LineEnd, LineSink, LineSpan, LinesRead};
 pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use folder_handle::FolderHandle;
+pub use folders::outermost;
 pub use mount_wait::MountWait;
 pub use parts::{PartRead, TextPart};
 pub use read::LineRange;

@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(2);
 const MISSES: u32 = 3;
 
 /// Operations that wait at once. More fail at once, because each keeps a thread from others.
-const WAITING: usize = 16;
+const WAITING: usize = 64;
 
 /// The waits of one operation.
 #[derive(Debug)]
@@ -133,6 +133,8 @@ impl Drop for MountWait<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::WorkspaceOptions;
+    use crate::sys::io::Errno;
 
     #[test]
     fn after_a_wait_in_vain_no_operation_begins_one_for_a_while() {
@@ -143,5 +145,25 @@ mod tests {
         assert!(waits.admits_one(now + LONGEST));
         let admitted = (0..2 * WAITING).filter(|_| waits.admits_one(now + LONGEST)).count();
         assert_eq!(admitted, WAITING - 2);
+    }
+
+    #[test]
+    fn sixty_four_operations_wait_for_a_lost_mount_and_further_ones_fail_until_one_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(&[dir.path().into()], WorkspaceOptions::default()).unwrap();
+        let control = Control::new(Duration::from_secs(60));
+        let again = |wait: &mut MountWait<'_>| {
+            wait.again(&Error::ReadFailed { source: Errno::NOTCONN.into() }, &control)
+        };
+        let mut waits: Vec<_> = (0..64).map(|_| workspace.mount_wait()).collect();
+        // Together, because each pauses.
+        let waited = thread::scope(|scope| {
+            let started: Vec<_> = waits.iter_mut().map(|wait| scope.spawn(|| again(wait))).collect();
+            started.into_iter().filter_map(|wait| wait.join().ok()).filter(|again| *again).count()
+        });
+        assert_eq!(waited, 64);
+        assert!(!again(&mut workspace.mount_wait()));
+        waits.pop();
+        assert!(again(&mut workspace.mount_wait()));
     }
 }

@@ -22,7 +22,7 @@ use super::body::AnswerBody;
 use super::response::Unheard;
 use crate::protocol::BLOCK;
 use crate::transport::net::rate_limit::RateLimit;
-use crate::transport::net::traffic::TRAFFIC;
+use crate::transport::net::traffic::{TRAFFIC, Traffic};
 use crate::transport::net::wire::{Client, Wire};
 use crate::transport::net::write_timeout::WriteTimeout;
 
@@ -171,6 +171,14 @@ impl Site {
             Site::Admin(_) => RateLimit::new(None),
         }
     }
+
+    /// What counts its connections and their bytes. The operator's are none of clients.
+    fn traffic(&self) -> Option<&'static Traffic> {
+        match self {
+            Site::Clients(_) => Some(&TRAFFIC),
+            Site::Admin(_) => None,
+        }
+    }
 }
 
 async fn connection(
@@ -180,10 +188,11 @@ async fn connection(
     mut stopping: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
-    let _open = matches!(site, Site::Clients(_)).then(|| TRAFFIC.connection());
+    let traffic = site.traffic();
+    let _open = traffic.map(Traffic::connection);
     let unread = Arc::new(AtomicBool::new(false));
     let limit = site.rate_limit();
-    let (wire, client) = Wire::new(stream);
+    let (wire, client) = Wire::new(stream, traffic);
     let service = service_fn(|request| {
         let (site, client, unread) = (&site, &client, &unread);
         let limit = limit.clone();

@@ -5,7 +5,7 @@
 //! The system reports the same event when a client has closed the whole connection. To tell the two apart,
 //! the watch sends the first byte of the answer early, which is the same for all answers. A closed client
 //! resets the connection; a half-closed one accepts the byte. While an answer is sent, the sender asks for the
-//! client's end of input and tells the two apart with bytes of its own. Counts the bytes of clients. Knows no requests.
+//! client's end of input and tells the two apart with bytes of its own. Counts its bytes as it is told to. Knows no requests.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-use super::traffic::TRAFFIC;
+use super::traffic::Traffic;
 use crate::sys::net::wait_for_reset;
 
 /// The first byte of every answer: `HTTP/1.1 200 OK`.
@@ -39,13 +39,18 @@ pub(in crate::transport) struct Client {
     all_written: AtomicBool,
     /// The first byte of the next answer has been sent.
     first_byte_sent: AtomicBool,
+    /// What counts the bytes.
+    traffic: Option<&'static Traffic>,
 }
 
 impl Wire {
-    pub(in crate::transport) fn new(stream: TcpStream) -> (Wire, Arc<Client>) {
+    pub(in crate::transport) fn new(
+        stream: TcpStream,
+        traffic: Option<&'static Traffic>,
+    ) -> (Wire, Arc<Client>) {
         let (stream, out) = stream.into_split();
         let (all_written, first_byte_sent) = (AtomicBool::new(true), AtomicBool::new(false));
-        let client = Arc::new(Client { stream, all_written, first_byte_sent });
+        let client = Arc::new(Client { stream, all_written, first_byte_sent, traffic });
         (Wire { client: client.clone(), out }, client)
     }
 
@@ -59,7 +64,7 @@ impl Wire {
             rest => ready!(Pin::new(&mut self.out).poll_write(context, rest))?,
         };
         self.client.first_byte_sent.store(false, Ordering::Relaxed);
-        sent(Poll::Ready(Ok(FIRST_BYTE.len() + written)))
+        self.client.written(Poll::Ready(Ok(FIRST_BYTE.len() + written)))
     }
 }
 
@@ -98,14 +103,19 @@ impl Client {
             self.first_byte_sent.store(sent, Ordering::Relaxed);
         }
     }
-}
 
-/// Counts the bytes that were written.
-fn sent(written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-    if let Poll::Ready(Ok(len)) = written {
-        TRAFFIC.sent(len);
+    /// Counts the bytes that were written.
+    fn written(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let (Some(traffic), Poll::Ready(Ok(len))) = (self.traffic, &written) {
+            traffic.sent(*len);
+        }
+        written
     }
-    written
+
+    /// Counts bytes that were read.
+    fn read(&self, len: usize) {
+        self.traffic.into_iter().for_each(|traffic| traffic.read(len));
+    }
 }
 
 impl AsyncRead for Wire {
@@ -119,7 +129,7 @@ impl AsyncRead for Wire {
             ready!(stream.poll_read_ready(context))?;
             match stream.try_read_buf(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return Poll::Ready(read.map(|len| TRAFFIC.read(len))),
+                read => return Poll::Ready(read.map(|len| self.client.read(len))),
             }
         }
     }
@@ -135,7 +145,8 @@ impl AsyncWrite for Wire {
         if self.client.first_byte_sent.load(Ordering::Relaxed) {
             return self.poll_write_rest(context, bytes);
         }
-        sent(Pin::new(&mut self.out).poll_write(context, bytes))
+        let written = Pin::new(&mut self.out).poll_write(context, bytes);
+        self.client.written(written)
     }
 
     fn poll_write_vectored(
@@ -148,7 +159,8 @@ impl AsyncWrite for Wire {
             let first = bytes.iter().find(|bytes| !bytes.is_empty());
             return self.poll_write_rest(context, first.map_or(&[], |first| &first[..]));
         }
-        sent(Pin::new(&mut self.out).poll_write_vectored(context, bytes))
+        let written = Pin::new(&mut self.out).poll_write_vectored(context, bytes);
+        self.client.written(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -190,7 +202,7 @@ mod tests {
         let theirs = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let ours = listener.accept().unwrap().0;
         ours.set_nonblocking(true).unwrap();
-        let (wire, client) = Wire::new(TcpStream::from_std(ours).unwrap());
+        let (wire, client) = Wire::new(TcpStream::from_std(ours).unwrap(), None);
         (wire, client, theirs)
     }
 
