@@ -139,7 +139,7 @@ fn calls_that_wait_for_files_that_do_not_answer_leave_the_threads_for_answers() 
 fn a_long_answer_whose_file_is_not_read_any_more_ends() {
     let folder = Folder::new();
     let source = Bindfs::source(&folder, &"a line of text\n".repeat(4_000_000));
-    let Some(mount) = Bindfs::with_options(&folder, &source, "attr_timeout=60,entry_timeout=60") else {
+    let Some(mount) = Bindfs::with_options(&folder, &source, "attr_timeout=0,entry_timeout=0") else {
         return;
     };
     let server = Http::start(&folder, &["--timeout=2", "--max-file=100"]);
@@ -150,8 +150,7 @@ fn a_long_answer_whose_file_is_not_read_any_more_ends() {
     client.read_exact(&mut received).expect("the beginning");
     mount.freeze();
     client.read_to_end(&mut received).unwrap_or_default();
-    let end = String::from_utf8_lossy(&received[received.len() - 20..]).into_owned();
-    assert!(received.len() < 60_000_000 && end.contains("line"), "{end}");
+    assert!(!received.ends_with(b"0\r\n\r\n"), "the answer looks complete");
     mount.thaw();
 }
 

@@ -254,31 +254,41 @@ fn an_error_of_a_read_is_told_as_one_and_not_as_a_change() {
     }
 }
 
-/// A folder behind a file system, with files in `s`. With `faults`, the file system is run under strace with these options.
-fn with_files_in_folders(faults: &[&str]) -> Option<(Folder, Bindfs)> {
+/// A folder behind a file system, with files in the folder `s`. With `told`, that one tells the kinds of its entries.
+fn with_files_in_folders(told: bool) -> Option<(Folder, Bindfs)> {
     let folder = Folder::new();
     let source = Bindfs::source(&folder, "found\n");
     std::fs::create_dir_all(source.join("s/d")).expect("folders");
     for name in ["s/b.rs", "s/e.rs", "s/d/x.rs"] {
         std::fs::write(source.join(name), "found\n").expect("a file");
     }
-    let mount = match faults {
-        [] => Bindfs::at(&folder, &source),
-        _ => Bindfs::faulty(&folder, &source, faults),
+    let list =
+        format!("inject=getdents64:poke_exit=@arg2={}", without_kinds(&[".", "..", "b.rs", "d", "e.rs"]));
+    let inside = source.join("s");
+    let mount = match told {
+        true => Bindfs::at(&folder, &source),
+        false => Bindfs::faulty(&folder, &source, &["-P", inside.to_str().expect("UTF-8"), "-e", &list]),
     }?;
     Some((folder, mount))
 }
 
-/// The option of strace that takes the kinds of entries out of each list of a folder, if their names have at most four bytes.
-fn without_kinds() -> String {
-    let places: Vec<String> = (0..8).map(|nth| format!("@arg2+{:x}=00", 18 + 24 * nth)).collect();
-    format!("inject=getdents64:poke_exit={}", places.join(","))
+/// What getdents64(2) gives for a folder with these names, of at most four bytes, that tells no kinds: in hexadecimal digits.
+fn without_kinds(names: &[&str]) -> String {
+    let entry = |(nth, name): (u64, &&str)| {
+        let mut entry = [nth.to_le_bytes(), nth.to_le_bytes()].concat();
+        entry.extend([24, 0, 0]);
+        entry.extend(name.as_bytes());
+        entry.resize(24, 0);
+        entry
+    };
+    let list: Vec<u8> = (1..).zip(names).flat_map(entry).collect();
+    list.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]
 fn what_cannot_be_looked_at_is_counted_where_the_file_system_does_not_tell_kinds() {
     for error in ["EIO", "ESTALE", "EACCES"] {
-        let Some((folder, _mount)) = with_files_in_folders(&["-e", &without_kinds()]) else { return };
+        let Some((folder, _mount)) = with_files_in_folders(false) else { return };
         let tools = "--tools=list_files,filesystem,search";
         let server = command(&folder, "stdio", &[tools, "--names=paths"]);
         let inject = format!("inject=newfstatat:error={error}");
@@ -305,7 +315,7 @@ fn what_cannot_be_looked_at_is_counted_where_the_file_system_does_not_tell_kinds
 
 #[test]
 fn what_may_be_an_excluded_folder_is_left_out_as_excluded() {
-    let Some((folder, _mount)) = with_files_in_folders(&["-e", &without_kinds()]) else { return };
+    let Some((folder, _mount)) = with_files_in_folders(false) else { return };
     let server = command(&folder, "stdio", &["--tools=search", "--exclude=d/"]);
     let faults = ["-o", "/dev/null", "-P", "d", "-e", "inject=newfstatat:error=EIO"];
     let Some(server) = under_strace(&server, &faults) else { return };
@@ -316,7 +326,7 @@ fn what_may_be_an_excluded_folder_is_left_out_as_excluded() {
 #[test]
 fn a_list_of_a_tree_counts_files_that_cannot_be_looked_at() {
     for error in ["EIO", "ESTALE", "EACCES"] {
-        let Some((folder, _mount)) = with_files_in_folders(&[]) else { return };
+        let Some((folder, _mount)) = with_files_in_folders(true) else { return };
         let server = command(&folder, "stdio", &["--tools=list_files", "--names=paths"]);
         let inject = format!("inject=newfstatat:error={error}");
         let faults = ["-o", "/dev/null", "-P", "b.rs", "-P", "f", "-e", &inject];
@@ -334,11 +344,7 @@ fn a_list_of_a_tree_counts_files_that_cannot_be_looked_at() {
 #[test]
 fn a_listed_name_that_is_not_found_is_looked_for_again() {
     for (call, is_told) in [("newfstatat", true), ("newfstatat", false), ("openat", true)] {
-        let kinds = without_kinds();
-        let faults = ["-e", kinds.as_str()];
-        let Some((folder, _mount)) = with_files_in_folders(if is_told { &[] } else { &faults }) else {
-            return;
-        };
+        let Some((folder, _mount)) = with_files_in_folders(is_told) else { return };
         // Of each thread.
         let inject = format!("inject={call}:error=ENOENT:when=1..2");
         for (tool, arguments, told) in [
@@ -363,10 +369,12 @@ fn a_listed_name_that_is_not_found_is_looked_for_again() {
 
 #[test]
 fn a_file_that_is_listed_and_never_found_is_not_similar_to_itself() {
-    let Some((folder, _mount)) = behind_bindfs(&["f"]) else { return };
+    let Some((folder, _mount)) = behind_bindfs(&["f", "log.txt"]) else { return };
     let server = command(&folder, "stdio", &["--tools=filesystem"]);
     let inject = "inject=newfstatat:error=ENOENT";
-    let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "f", "-e", inject]) else { return };
-    let refused = Stdio::run(server).refused("read_text_file", json!({ "path": "f" }));
-    assert!(refused.contains("'f' not found") && !refused.contains("similar"), "{refused}");
+    let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "log.txt", "-e", inject]) else {
+        return;
+    };
+    let refused = Stdio::run(server).tool("read_text_file", json!({ "path": "log.txt" })).text;
+    assert!(refused.contains("'log.txt' not found") && !refused.contains("similar"), "{refused}");
 }
