@@ -4,7 +4,7 @@
 //! never looks complete (contract 8). Knows nothing of the content; no I/O.
 
 use std::collections::VecDeque;
-use std::fmt::Debug;
+use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 use super::encoder::{Encoder, Encoding};
@@ -25,9 +25,16 @@ pub enum OnMismatch {
 }
 
 /// Is notified if a file changes while its excerpt is pulled.
-pub trait StreamObserver: Send + Sync + Debug {
+pub trait StreamObserver: Send + Sync {
     /// The file has changed: the bytes that were pulled are not its content.
     fn content_changed(&self);
+}
+
+/// By its name alone: otherwise each type behind it would bring all its texts for programmers into the binary.
+impl Debug for dyn StreamObserver {
+    fn fmt(&self, out: &mut Formatter) -> fmt::Result {
+        out.write_str("StreamObserver")
+    }
 }
 
 /// An excerpt inside a JSON string, and the bytes that follow it.

@@ -4,7 +4,7 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::fmt::Debug;
+use std::fmt::{self, Debug, Formatter};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -33,7 +33,7 @@ const SMALL: usize = 16 << 10;
 const LARGE: i64 = 256 << 10;
 
 /// What was made of a text.
-pub trait Analysis: Any + Send + Sync + Debug {
+pub trait Analysis: Any + Send + Sync {
     /// Bytes on the heap.
     fn heap_bytes(&self) -> usize;
 
@@ -42,6 +42,13 @@ pub trait Analysis: Any + Send + Sync + Debug {
 
     /// Whether the same text gives the same analysis again, so that it can be kept.
     fn is_certain(&self) -> bool;
+}
+
+/// By its name alone: otherwise each type behind it would bring all its texts for programmers into the binary.
+impl Debug for dyn Analysis {
+    fn fmt(&self, out: &mut Formatter) -> fmt::Result {
+        out.write_str("Analysis")
+    }
 }
 
 /// Makes analyses, on one thread.
