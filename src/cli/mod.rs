@@ -218,10 +218,10 @@ impl Config {
             config.token()?;
             config.offered(outermost(&config.folders()).count())?;
             let mut entry = client_entry::entry(client, &command, &matches, adds_stdio)?;
-            let mut folders = config.folders();
+            let folders = config.folders().into_iter();
             #[cfg(feature = "toolkit")]
-            folders.extend(config.templates.clone());
-            let missing = folders.into_iter().filter(|folder| !folder.is_dir());
+            let folders = folders.chain(config.templates.clone());
+            let missing = folders.filter(|folder| !folder.is_dir());
             entry.remarks.extend(missing.map(|path| format!("there is no folder {} yet", path.display())));
             return Err(Stop::Entry(entry));
         }

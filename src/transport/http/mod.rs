@@ -170,9 +170,10 @@ async fn serve_until(
         signal = signal => signal,
         never = listener.accept(&mut connections) => match never {},
     };
-    tracing::info!(signal, "stopping");
-    // From now on, each answer asks its client to open no more requests on the connection.
+    // From now on, each answer asks its client to open no more requests on the connection. Before the log says so: who reads it may
+    // look at /healthz at once.
     server.draining.begin();
+    tracing::info!(signal, "stopping");
     if !drain.is_zero() {
         let _ = tokio::time::timeout(drain, listener.accept(&mut connections)).await;
     }

@@ -77,8 +77,8 @@ pub fn serve(
         tokio::select! {
             biased;
             signal = signals.next() => {
-                tracing::info!(signal, "stopping");
                 draining.begin();
+                tracing::info!(signal, "stopping");
                 wake.wake()?;
                 if tokio::time::timeout(shutdown::GRACE, end).await.is_err() {
                     tracing::warn!("stopped with requests still in work");
