@@ -203,7 +203,12 @@ pub(crate) fn openat(dir: impl AsFd, name: impl Arg, flags: OFlags, _: Mode) -> 
         (false, true) => FILE_NON_DIRECTORY_FILE,
         (false, false) => 0,
     };
-    let file = Open { access, disposition, options }.at(dir.as_fd(), &units)?;
+    let open = |access| Open { access, disposition, options }.at(dir.as_fd(), &units);
+    let file = match open(access) {
+        // A share need not let it set rights. It is asked to only where they would differ.
+        Err(Errno::ACCESS) if access & WRITE_DAC != 0 => open(access & !WRITE_DAC)?,
+        opened => opened?,
+    };
     match attributes(file.as_fd())? & FILE_ATTRIBUTE_REPARSE_POINT {
         0 => Ok(file),
         _ if units.is_empty() => Ok(file),
