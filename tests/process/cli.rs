@@ -223,13 +223,15 @@ fn what_cannot_be_printed_is_one_line_and_exit_code_1() {
     let folder = Folder::new();
     let dir = format!("--dir={}", folder.path().display());
     for flag in ["--help", "--version", "--print-config=zed", "--doctor"] {
-        let full = std::fs::File::options().write(true).open("/dev/full").expect("a device that is full");
+        let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else {
+            return println!("SKIPPED: there is no device that is full");
+        };
         let mut print = bare_command();
         print.args([&dir, "--read-only", flag]).stdout(full).stdin(std::process::Stdio::null());
         let ended = print.stderr(std::process::Stdio::piped()).output().expect("the program runs");
         let stderr = String::from_utf8(ended.stderr).expect("UTF-8");
         assert_eq!((ended.status.code(), stderr.lines().count()), (Some(1), 1), "{flag}: {stderr}");
-        assert!(stderr.contains("cannot write to stdout: No space left"), "{flag}: {stderr}");
+        assert!(stderr.contains("cannot write to stdout: "), "{flag}: {stderr}");
     }
 }
 
