@@ -128,7 +128,7 @@ impl Task {
 
     /// The reply. While the file system does not answer, tries again for a short time.
     fn reply_when_reachable(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
-        let mut wait = workspace.mount_wait();
+        let mut wait = workspace.mount_wait(self.received);
         loop {
             match self.reply(workspace, control) {
                 Err(error) if wait.again(&error, control) => {}

@@ -28,6 +28,7 @@ const WAITING: usize = 64;
 #[derive(Debug)]
 pub struct MountWait<'w> {
     workspace: &'w Workspace,
+    arrived: Instant,
     /// When it began to wait.
     since: Option<Instant>,
     /// How often it did not find what is there.
@@ -39,7 +40,7 @@ pub struct MountWait<'w> {
 pub(super) struct MountWaits {
     /// How many operations wait.
     waiting: AtomicUsize,
-    /// When one last waited in vain. For as long as that was, others do not wait: calls that stand one behind the other would.
+    /// When one last waited in vain. Those that arrived before do not wait then: of calls that stand one behind the other, each would.
     in_vain: Mutex<Option<Instant>>,
 }
 
@@ -48,9 +49,9 @@ impl MountWaits {
         self.in_vain.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an operation may begin to wait.
-    fn admits_one(&self, now: Instant) -> bool {
-        if self.in_vain().is_some_and(|ended| now.duration_since(ended) < LONGEST) {
+    /// Whether an operation that arrived then may begin to wait.
+    fn admits_one(&self, arrived: Instant) -> bool {
+        if self.in_vain().is_some_and(|ended| arrived < ended) {
             return false;
         }
         let admits = self.waiting.fetch_add(1, Ordering::Relaxed) < WAITING;
@@ -62,9 +63,9 @@ impl MountWaits {
 }
 
 impl Workspace {
-    /// For one operation.
-    pub fn mount_wait(&self) -> MountWait<'_> {
-        MountWait { workspace: self, since: None, misses: 0 }
+    /// For one operation, which arrived then.
+    pub fn mount_wait(&self, arrived: Instant) -> MountWait<'_> {
+        MountWait { workspace: self, arrived, since: None, misses: 0 }
     }
 
     /// Whether the error may be gone soon.
@@ -110,7 +111,7 @@ impl MountWait<'_> {
         let (now, waits) = (Instant::now(), &self.workspace.mount_waits);
         let since = match self.since {
             Some(since) => since,
-            None if waits.admits_one(now) => *self.since.insert(now),
+            None if waits.admits_one(self.arrived) => *self.since.insert(now),
             None => return false,
         };
         if now + PAUSE >= control.wait_deadline() || now.duration_since(since) > LONGEST {
@@ -137,13 +138,13 @@ mod tests {
     use crate::sys::io::Errno;
 
     #[test]
-    fn after_a_wait_in_vain_no_operation_begins_one_for_a_while() {
-        let (waits, now) = (MountWaits::default(), Instant::now());
-        assert!(waits.admits_one(now));
-        *waits.in_vain() = Some(now);
-        assert!(!waits.admits_one(now) && !waits.admits_one(now + LONGEST / 2));
-        assert!(waits.admits_one(now + LONGEST));
-        let admitted = (0..2 * WAITING).filter(|_| waits.admits_one(now + LONGEST)).count();
+    fn after_a_wait_in_vain_no_operation_begins_one_that_was_there_already() {
+        let (waits, arrived) = (MountWaits::default(), Instant::now());
+        assert!(waits.admits_one(arrived));
+        *waits.in_vain() = Some(arrived + LONGEST);
+        assert!(!waits.admits_one(arrived) && !waits.admits_one(arrived + LONGEST / 2));
+        assert!(waits.admits_one(arrived + LONGEST));
+        let admitted = (0..2 * WAITING).filter(|_| waits.admits_one(arrived + LONGEST)).count();
         assert_eq!(admitted, WAITING - 2);
     }
 
@@ -155,15 +156,15 @@ mod tests {
         let again = |wait: &mut MountWait<'_>| {
             wait.again(&Error::ReadFailed { source: Errno::NOTCONN.into() }, &control)
         };
-        let mut waits: Vec<_> = (0..64).map(|_| workspace.mount_wait()).collect();
+        let mut waits: Vec<_> = (0..64).map(|_| workspace.mount_wait(Instant::now())).collect();
         // Together, because each pauses.
         let waited = thread::scope(|scope| {
             let started: Vec<_> = waits.iter_mut().map(|wait| scope.spawn(|| again(wait))).collect();
             started.into_iter().filter_map(|wait| wait.join().ok()).filter(|again| *again).count()
         });
         assert_eq!(waited, 64);
-        assert!(!again(&mut workspace.mount_wait()));
+        assert!(!again(&mut workspace.mount_wait(Instant::now())));
         waits.pop();
-        assert!(again(&mut workspace.mount_wait()));
+        assert!(again(&mut workspace.mount_wait(Instant::now())));
     }
 }

@@ -1,6 +1,7 @@
 //! `read_multiple_files`: several text files, or ranges of them, in one answer.
 
 use std::fmt::Write;
+use std::time::Instant;
 
 use serde_json::json;
 
@@ -119,7 +120,7 @@ impl Call for ReadMultipleFiles {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let shares = self.shares(workspace);
+        let (shares, arrived) = (self.shares(workspace), Instant::now());
         let (mut text, mut shown) = (String::new(), 0);
         let (mut cut, mut versions) = (serde_json::Map::new(), serde_json::Map::new());
         for (file, share) in self.files.iter().zip(shares) {
@@ -128,7 +129,7 @@ impl Call for ReadMultipleFiles {
             text.push_str(if shown == 0 { "" } else { SEPARATOR });
             let (mut rest, mut version) = (None, None);
             // The error of one file is no error of the call, so its caller does not wait for a lost mount.
-            let mut wait = workspace.mount_wait();
+            let mut wait = workspace.mount_wait(arrived);
             let read = loop {
                 match self.read(workspace, file, share, control) {
                     Err(error) if wait.again(&error, control) => {}
