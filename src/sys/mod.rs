@@ -23,6 +23,8 @@ use windows as system;
 #[cfg(not(target_os = "linux"))]
 mod no_acl;
 #[cfg(not(target_os = "linux"))]
+mod no_inner_mounts;
+#[cfg(not(target_os = "linux"))]
 mod stat;
 
 pub(crate) use system::features::features;
@@ -49,15 +51,19 @@ pub(crate) enum Feature {
 pub(crate) mod fs {
     #[cfg(target_os = "linux")]
     pub(crate) use super::linux::acl::{access_acl, default_acl, is_access_acl, set_access_acl};
+    #[cfg(target_os = "linux")]
+    pub(crate) use super::linux::{fs::open_on_device, mounts::mounts_below};
     #[cfg(not(target_os = "linux"))]
     pub(crate) use super::no_acl::{access_acl, default_acl, is_access_acl, set_access_acl};
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) use super::no_inner_mounts::{mounts_below, open_on_device};
     #[cfg(unix)]
     pub(crate) use super::system::fs::{
         ONLY_PASS, Stat, ask, copy_range, copy_system_attributes, entry_facts, fdatasync, file_type, fstat,
-        fsync, has_no_dirty_page, lstat, memory_file, mode, open_beneath, open_on_device, release_lease,
-        stat, statat, take_lease,
+        fsync, has_no_dirty_page, lstat, memory_file, mode, open_beneath, release_lease, stat, statat,
+        take_lease,
     };
-    pub(crate) use super::system::mounts::{TELLS_OPTIONS, file_system_number, mount_of, mounts_below};
+    pub(crate) use super::system::mounts::{TELLS_OPTIONS, file_system_number, mount_of};
     #[cfg(unix)]
     pub(crate) use super::unix::locks::{lock_exclusive, try_lock_exclusive, unlock};
     #[cfg(unix)]

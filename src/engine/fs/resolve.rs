@@ -203,16 +203,17 @@ pub(crate) fn regular_file(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>,
 ///
 /// As above.
 pub(crate) fn entry(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
-    let mut found = entry_now(root, name);
-    // Some file systems in user space do not find a name in the moment in which another file is put in its place.
-    for _ in 0..LOOKS_AGAIN {
-        if !matches!(found, Ok(None)) || file_system::is_local(root) {
-            break;
-        }
-        thread::sleep(BETWEEN_LOOKS);
-        found = entry_now(root, name);
+    let is_missing = |found: &Result<Option<Stat>, Errno>| matches!(found, Ok(None));
+    let found = entry_now(root, name);
+    if !is_missing(&found) || file_system::is_local(root) {
+        return found;
     }
-    found
+    // Some file systems in user space do not find a name in the moment in which another file is put in its place.
+    let look_again = |_| {
+        thread::sleep(BETWEEN_LOOKS);
+        entry_now(root, name)
+    };
+    (0..LOOKS_AGAIN).map(look_again).find(|found| !is_missing(found)).unwrap_or(Ok(None))
 }
 
 fn entry_now(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {

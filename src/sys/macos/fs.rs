@@ -27,16 +27,6 @@ pub(crate) fn open_beneath(_: impl AsFd, _: &Path, _: OFlags) -> Result<OwnedFd>
     Err(Errno::NOSYS)
 }
 
-/// Opens the folder `name` in `parent`. What is mounted there is asked, and told by its device: there is no call that does not.
-pub(crate) fn open_on_device(
-    parent: impl AsFd,
-    name: impl Arg,
-    flags: OFlags,
-    _: u64,
-) -> Result<Option<OwnedFd>> {
-    rustix::fs::openat(parent, name, flags, Mode::empty()).map(Some)
-}
-
 /// The system does not say what is cached.
 pub(crate) fn read_if_cached(_: &File, _: &mut [u8], _: u64) -> Option<usize> {
     None

@@ -2,7 +2,6 @@
 
 use std::ffi::CStr;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
 
 use crate::sys::fs::Mount;
 
@@ -12,11 +11,6 @@ pub(crate) const TELLS_OPTIONS: bool = false;
 /// Types have no fixed numbers here.
 pub(crate) fn file_system_number(_: impl AsFd) -> u32 {
     0
-}
-
-/// The mounts below a folder. They are not looked for here: each change asks for its own folder.
-pub(crate) fn mounts_below(_: &Path) -> Vec<(PathBuf, Mount)> {
-    Vec::new()
 }
 
 /// The mount that an open file or folder is on. `None` if the system does not say.

@@ -9,8 +9,7 @@ pub(crate) use super::dir::{Dir, DirEntry};
 pub(crate) use super::flags::{Access, AtFlags, FileType, Mode, OFlags, RenameFlags, file_type, mode};
 pub(crate) use super::locks::{lock_exclusive, try_lock_exclusive, unlock};
 pub(crate) use super::lookup::{
-    ONLY_PASS, accessat, exists_in_another_case, mkdirat, open, open_beneath, open_on_device, openat,
-    readlinkat,
+    ONLY_PASS, accessat, exists_in_another_case, mkdirat, open, open_beneath, openat, readlinkat,
 };
 pub(crate) use super::mounts::sets_aside;
 pub(crate) use super::replace::{linkat, renameat, renameat_with, unlinkat};

@@ -229,16 +229,6 @@ pub(crate) fn open_beneath(_: impl AsFd, _: &Path, _: OFlags) -> Result<OwnedFd>
     Err(Errno::NOSYS)
 }
 
-/// Opens the folder `name` in `parent`. No volume can be mounted there: that would be a reparse point.
-pub(crate) fn open_on_device(
-    parent: impl AsFd,
-    name: impl Arg,
-    flags: OFlags,
-    _: u64,
-) -> Result<Option<OwnedFd>> {
-    openat(parent, name, flags, Mode::empty()).map(Some)
-}
-
 /// Opens the folder at `path`, links followed. Paths may have any length.
 pub(crate) fn open(path: impl Arg, _: OFlags, _: Mode) -> Result<OwnedFd> {
     let folder = open_path(path, PASS | FILE_LIST_DIRECTORY | READ_CONTROL, 0)?;

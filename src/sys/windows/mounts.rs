@@ -2,7 +2,6 @@
 #![allow(unsafe_code)] // System calls.
 
 use std::os::windows::io::AsRawHandle;
-use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
 use windows_sys::Wdk::Storage::FileSystem::{FileFsDeviceInformation, NtQueryVolumeInformationFile};
@@ -25,11 +24,6 @@ const NAME: usize = 261;
 /// look at the file.
 pub(crate) fn file_system_number(_: impl AsFd) -> u32 {
     0
-}
-
-/// The mounts below a folder. There are none: a folder on which a volume is mounted is a reparse point, and never entered.
-pub(crate) fn mounts_below(_: &Path) -> Vec<(PathBuf, Mount)> {
-    Vec::new()
 }
 
 /// The volume that an open file or folder is on. The names of its type are those of Linux; what is on another machine is
