@@ -64,6 +64,33 @@ fn a_read_of_several_files_waits_for_a_mount_that_is_lost_for_a_moment() {
 }
 
 #[test]
+fn a_look_that_fails_within_a_change_is_no_change_of_another_program() {
+    for (call, looks) in [("newfstatat", 6), ("fstat", 4)] {
+        for look in 1..=looks {
+            let folder = Folder::new();
+            std::fs::create_dir(folder.path().join("d")).expect("a folder");
+            folder.write("d/f", "text\n");
+            // This look of each call at the folder `d`, or at an entry of it.
+            let inject = format!("inject={call}:error=ENOTCONN:when={look}");
+            let server = command(&folder, "stdio", &["--tools=filesystem,copy_file,delete_file"]);
+            let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "d", "-e", &inject]) else {
+                return;
+            };
+            let server = Stdio::run(server);
+            server.ok(
+                "edit_file",
+                json!({ "path": "d/f", "edits": [{ "oldText": "text", "newText": "new" }] }),
+            );
+            server.ok("write_file", json!({ "path": "d/g", "content": "new\n" }));
+            server.ok("copy_file", json!({ "source": "d/f", "destination": "d/h" }));
+            server.ok("move_file", json!({ "source": "d/f", "destination": "d/i" }));
+            server.ok("delete_file", json!({ "path": "d/g" }));
+            assert_eq!([folder.text("d/h"), folder.text("d/i")], ["new\n", "new\n"], "{call} {look}");
+        }
+    }
+}
+
+#[test]
 fn a_file_that_is_not_there_is_missing_without_further_looks() {
     let Some((folder, mount)) = behind_bindfs(&["f"]) else { return };
     let server = Stdio::start(&folder, &["--read-only"]).ready();

@@ -61,7 +61,7 @@ impl OpenFile {
     }
 
     /// The same, or the error of a system that does not tell the file's state.
-    fn is_unchanged(&self) -> io::Result<bool> {
+    pub(crate) fn is_unchanged(&self) -> io::Result<bool> {
         let now = crate::sys::fs::fstat(&self.file)?;
         let stamp = FileStamp::of(&now);
         Ok(stamp == self.stamp || (stamp.same_content(&self.stamp) && now.st_nlink < self.stat.st_nlink))

@@ -305,25 +305,37 @@ impl Folders {
         }
     }
 
-    /// Whether `path` still leads to the directory in which `found` has its entry. False if a folder on the way was
-    /// moved or exchanged meanwhile.
-    pub(super) fn still_leads_to(&self, path: &FilePath, found: &Found) -> bool {
-        if !self.root_of(found).names(&found.folder) {
-            return false;
+    /// Checks that `path` still leads to the directory in which `found` has its entry: no folder on the way was moved or exchanged
+    /// meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Changed`] if it does not. A look that fails is no change: its own error.
+    pub(super) fn check_still_leads_to(&self, path: &FilePath, found: &Found) -> Result<()> {
+        let root = self.root_of(found);
+        if !root.names(&found.folder) {
+            return Err(if root.is_lost() { Error::FolderGone } else { changed(path) });
         }
         // The directory is the served folder itself.
         if Arc::ptr_eq(&found.place.dir, found.folder.handle()) {
-            return true;
+            return Ok(());
         }
-        let id = |place: &ResolvedPath| crate::sys::fs::fstat(&place.dir).map(|stat| identity(&stat));
         let now = self.resolve(&found.folder, path, found.want);
-        now.is_ok_and(|now| {
-            now.missing.is_empty()
-                && now.name == found.place.name
-                && id(&now).is_ok()
-                && id(&now) == id(&found.place)
-        })
+        let now = now.map_err(|refusal| match refused(path.sent(), refusal) {
+            error @ Error::ReadFailed { .. } => error,
+            _ => changed(path),
+        })?;
+        let id = |place: &ResolvedPath| crate::sys::fs::fstat(&place.dir).map(|stat| identity(&stat));
+        let failed = |errno| Error::read(path.sent(), errno);
+        let same = now.missing.is_empty()
+            && now.name == found.place.name
+            && id(&now).map_err(failed)? == id(&found.place).map_err(failed)?;
+        if same { Ok(()) } else { Err(changed(path)) }
     }
+}
+
+fn changed(path: &FilePath) -> Error {
+    Error::Changed { name: path.sent().into() }
 }
 
 /// The error for a path that cannot be resolved.

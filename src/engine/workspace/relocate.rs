@@ -47,9 +47,7 @@ impl Workspace {
         let _turns = self.take_two_turns((&from.place, source), (&to.place, target), control)?;
         let _lock = self.lock_entry(&from, source, options, control)?;
         self.check_still_there(source, &from)?;
-        if !self.folders.still_leads_to(target, &to) {
-            return Err(Error::Changed { name: target.sent().into() });
-        }
+        self.folders.check_still_leads_to(target, &to)?;
         let folders = self.open_folders(source, [&from.place, &to.place])?;
         control.begin_commit()?;
         match rename_to_free(&from.place, &to.place).inspect_err(|_| control.undo_commit()) {
@@ -119,17 +117,18 @@ impl Workspace {
             control.progress(copied, Some(file.len_bytes() as u64));
             control.check().map_err(|_| io::Error::other("stopped"))
         };
-        new.copy_from(file, check).map_err(|error| match file.unchanged() {
-            true => Stopped::from(ReplaceError::from(error)),
-            false => Stopped::Refused(Error::Changed { name: source.sent().into() }),
-        })?;
+        let source_unchanged = || match file.is_unchanged() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Stopped::Refused(Error::Changed { name: source.sent().into() })),
+            Err(error) => Err(Stopped::Refused(Error::read(source.sent(), error))),
+        };
+        if let Err(error) = new.copy_from(file, check) {
+            source_unchanged()?;
+            return Err(ReplaceError::from(error).into());
+        }
         let commit = || {
-            if !file.unchanged() {
-                return Err(Stopped::Refused(Error::Changed { name: source.sent().into() }));
-            }
-            if !self.folders.still_leads_to(target, to) {
-                return Err(Stopped::Refused(Error::Changed { name: target.sent().into() }));
-            }
+            source_unchanged()?;
+            self.folders.check_still_leads_to(target, to).map_err(Stopped::Refused)?;
             control.begin_commit().map_err(Stopped::Refused)
         };
         let copied = new.commit(&to.place, &Replaces::Nothing(mode), self.options.durability, commit);
@@ -309,10 +308,10 @@ impl Workspace {
             (Some(now), Some(then)) => FileStamp::of(now) == FileStamp::of(then),
             _ => false,
         };
-        if same && self.folders.still_leads_to(path, found) {
-            return Ok(());
+        if !same {
+            return Err(Error::Changed { name: path.sent().into() });
         }
-        Err(Error::Changed { name: path.sent().into() })
+        self.folders.check_still_leads_to(path, found)
     }
 
     /// Opens the folders of these places for [`flush`]. Before the change, so that after it only the flush can fail. None if

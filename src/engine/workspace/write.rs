@@ -123,9 +123,7 @@ impl Workspace {
         let Indexing { out: new, index, content: hash } =
             writing.out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?;
         let commit = || {
-            if !self.folders.still_leads_to(path, found) {
-                return Err(Stopped::Refused(Error::Changed { name: path.sent().into() }));
-            }
+            self.folders.check_still_leads_to(path, found).map_err(Stopped::Refused)?;
             control.begin_commit().map_err(Stopped::Refused)
         };
         let stamp = new.commit(place, replaces, self.options.durability, commit);
