@@ -25,6 +25,8 @@ mod no_acl;
 #[cfg(not(target_os = "linux"))]
 mod no_inner_mounts;
 #[cfg(not(target_os = "linux"))]
+mod no_map;
+#[cfg(not(target_os = "linux"))]
 mod stat;
 
 pub(crate) use system::features::features;
@@ -197,20 +199,18 @@ pub(crate) mod net {
 
 /// The content of files as memory.
 pub(crate) mod map {
-    #[cfg(unix)]
-    pub(crate) use super::unix::map::FileMap;
-    #[cfg(all(test, unix))]
-    pub(crate) use super::unix::map::{MAPS_FILES, guards_until_full};
-    #[cfg(windows)]
-    pub(crate) use super::windows::map::FileMap;
-    #[cfg(all(test, windows))]
-    pub(crate) use super::windows::map::{MAPS_FILES, guards_until_full};
+    #[cfg(target_os = "linux")]
+    pub(crate) use super::linux::map::FileMap;
+    #[cfg(all(test, target_os = "linux"))]
+    pub(crate) use super::linux::map::{MAPS_FILES, guards_until_full};
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) use super::no_map::FileMap;
+    #[cfg(all(test, not(target_os = "linux")))]
+    pub(crate) use super::no_map::{MAPS_FILES, guards_until_full};
 }
 
 /// Memory of the process.
 pub(crate) mod memory {
-    #[cfg(unix)]
-    pub(crate) use super::system::memory::{FAULTS, errno_location};
     pub(crate) use super::system::memory::{limit, limit_arenas, no_huge_pages, used};
 
     /// Memory of the process, in bytes.

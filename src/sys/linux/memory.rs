@@ -7,13 +7,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub(crate) use libc::__errno_location as errno_location;
 use memmap2::MmapMut;
 
 use crate::sys::memory::MemoryUse;
-
-/// The signals of an access to a mapped page behind the end of its file.
-pub(crate) const FAULTS: [i32; 1] = [libc::SIGBUS];
 
 /// Asks for small pages, so that the first byte does not take 2 MB.
 pub(crate) fn no_huge_pages(map: &MmapMut) {

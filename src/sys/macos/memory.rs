@@ -1,14 +1,10 @@
 //! The memory that the process uses and may use.
 #![allow(unsafe_code)] // Calls of the C library without a safe wrapper.
 
-pub(crate) use libc::__error as errno_location;
 use memmap2::MmapMut;
 
 use super::process::read_parameter;
 use crate::sys::memory::MemoryUse;
-
-/// The signals of an access to a mapped page behind the end of its file. Which of them comes depends on the version.
-pub(crate) const FAULTS: [i32; 2] = [libc::SIGBUS, libc::SIGSEGV];
 
 /// Anonymous maps have small pages.
 pub(crate) fn no_huge_pages(_: &MmapMut) {}

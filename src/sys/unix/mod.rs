@@ -1,11 +1,8 @@
-//! What all systems of the Unix family have in the same form: maps of files, standard streams, signals, what a command must
-//! not inherit.
+//! What all systems of the Unix family have in the same form: standard streams, signals, what a command must not inherit.
 
-pub(super) mod faults;
 pub(super) mod inherited;
 pub(super) mod limits;
 pub(super) mod locks;
-pub(super) mod map;
 pub(super) mod names;
 pub(super) mod net;
 pub(super) mod signal;

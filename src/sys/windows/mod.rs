@@ -14,7 +14,6 @@ pub(super) mod io;
 mod listing;
 mod locks;
 mod lookup;
-pub(super) mod map;
 pub(super) mod memory;
 pub(super) mod mounts;
 pub(super) mod names;

@@ -1,5 +1,7 @@
-//! Maps of files into memory: there are none. While a file is mapped, no program can truncate it, and older systems cannot
-//! replace it. All parts of files are read into the heap.
+//! Maps of files into memory: there are none on macOS and Windows. All parts of files are read into the heap (contract 17).
+//!
+//! While a file is mapped on Windows, no program can truncate it, and older systems cannot replace it. On macOS, an access to a
+//! map that was cut raises a signal, and which one depends on the version.
 
 use std::fs::File;
 use std::io;

@@ -9,8 +9,6 @@
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-use crate::sys::memory::FAULTS;
-
 /// Maximum number of guarded maps. Beyond it, files are read into the heap instead.
 const SLOTS: usize = 4096;
 
@@ -28,9 +26,8 @@ static TABLE: [Slot; SLOTS] = [const {
     Slot { start: AtomicUsize::new(FREE), len: AtomicUsize::new(0), faulted: AtomicBool::new(false) }
 }; SLOTS];
 
-/// The handlers that were installed before ours, one for each signal; boxed once, never freed.
-static PREVIOUS: [AtomicPtr<libc::sigaction>; FAULTS.len()] =
-    [const { AtomicPtr::new(std::ptr::null_mut()) }; FAULTS.len()];
+/// The handler that was installed before ours; boxed once, never freed.
+static PREVIOUS: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
 static INSTALL: Once = Once::new();
 
 /// A registered range of mapped memory. Drop it before the map: that removes the range from the table.
@@ -69,14 +66,12 @@ fn install() {
     let mut action = empty_action();
     action.sa_sigaction = handler as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-    for (signal, kept) in FAULTS.into_iter().zip(&PREVIOUS) {
-        let previous = Box::into_raw(Box::new(empty_action()));
-        // SAFETY: `action` is complete, and `previous` points to a live sigaction that the call fills. The
-        // handler uses only atomics and async-signal-safe system calls. `previous` is published before any guard
-        // exists, because `Guard::new` continues only after `Once` has finished.
-        unsafe { libc::sigaction(signal, &raw const action, previous) };
-        kept.store(previous, Ordering::Release);
-    }
+    let previous = Box::into_raw(Box::new(empty_action()));
+    // SAFETY: `action` is complete, and `previous` points to a live sigaction that the call fills. The
+    // handler uses only atomics and async-signal-safe system calls. `previous` is published before any guard
+    // exists, because `Guard::new` continues only after `Once` has finished.
+    unsafe { libc::sigaction(libc::SIGBUS, &raw const action, previous) };
+    PREVIOUS.store(previous, Ordering::Release);
 }
 
 fn empty_action() -> libc::sigaction {
@@ -84,15 +79,13 @@ fn empty_action() -> libc::sigaction {
     unsafe { std::mem::zeroed() }
 }
 
-extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid siginfo to a handler with SA_SIGINFO, and a fault fills `si_addr`.
     let address = unsafe { (*info).si_addr() } as usize;
     if !cover_hole(address) {
         // Not our range: restore the previous handler, which then gets the signal of the same access.
-        let ours = FAULTS.into_iter().zip(&PREVIOUS).find(|(fault, _)| *fault == signal);
-        let Some((_, previous)) = ours else { return };
-        // SAFETY: sigaction is async-signal-safe, and `previous` is never freed.
-        unsafe { libc::sigaction(signal, previous.load(Ordering::Acquire), std::ptr::null_mut()) };
+        // SAFETY: sigaction is async-signal-safe, and the previous handler is never freed.
+        unsafe { libc::sigaction(libc::SIGBUS, PREVIOUS.load(Ordering::Acquire), std::ptr::null_mut()) };
     }
 }
 
@@ -114,10 +107,10 @@ fn cover_hole(address: usize) -> bool {
     // guard and the map are alive. Private zero pages keep every address in it readable. errno is restored
     // for the interrupted code.
     unsafe {
-        let errno = *crate::sys::memory::errno_location();
+        let errno = *libc::__errno_location();
         let flags = libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let covered = libc::mmap(from as *mut libc::c_void, end - from, libc::PROT_READ, flags, -1, 0);
-        *crate::sys::memory::errno_location() = errno;
+        *libc::__errno_location() = errno;
         covered != libc::MAP_FAILED
     }
 }
