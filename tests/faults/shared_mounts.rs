@@ -68,12 +68,14 @@ fn a_look_that_fails_within_a_change_is_no_change_of_another_program() {
     for (call, looks) in [("newfstatat", 6), ("fstat", 4)] {
         for look in 1..=looks {
             let folder = Folder::new();
-            std::fs::create_dir(folder.path().join("d")).expect("a folder");
+            let inner = folder.path().join("d");
+            std::fs::create_dir(&inner).expect("a folder");
             folder.write("d/f", "text\n");
             // This look of each call at the folder `d`, or at an entry of it.
             let inject = format!("inject={call}:error=ENOTCONN:when={look}");
             let server = command(&folder, "stdio", &["--tools=filesystem,copy_file,delete_file"]);
-            let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "d", "-e", &inject]) else {
+            let only = inner.to_string_lossy();
+            let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", &only, "-e", &inject]) else {
                 return;
             };
             let server = Stdio::run(server);
