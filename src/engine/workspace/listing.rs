@@ -1,9 +1,12 @@
 //! Lists the files of the folder, or of its whole tree where names are paths (contract 4, 12).
 
+use std::sync::Arc;
+
 use super::Workspace;
 use super::folders::refused;
 use crate::engine::fs::lease;
 use crate::engine::fs::root::Folder;
+use crate::engine::fs::version::FileStamp;
 use crate::engine::list::{self, DirEntry, ListOptions, ListedFolder, Listing, Names};
 use crate::engine::path::{MAX_PATH, NamePolicy, admits};
 use crate::engine::walk::{EntryKind, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
@@ -99,6 +102,40 @@ impl Workspace {
         names.left_out = walk.left_out();
         names.table.sort();
         Ok(names)
+    }
+
+    /// The number of lines of a listed file; `None` if it is too large, not text or not readable. A cached
+    /// number is returned even when the time is up. Returns [`Error::Locked`] if another program has a lease
+    /// on the file, and [`Error::Changed`] if the file has changed since it was found.
+    pub(super) fn count_lines(
+        &self,
+        folder: &Folder,
+        seen: &list::DirEntry,
+        control: &Control,
+    ) -> Result<Option<usize>> {
+        let stamp = FileStamp::of(&seen.stat);
+        if stamp.len > self.options.max_bytes {
+            return Ok(None);
+        }
+        if let Some(lines) = self.cache.lines(&stamp) {
+            return Ok(lines);
+        }
+        control.check()?;
+        let changed = || Error::Changed { name: String::new() };
+        let Some(file) = seen.open_as_found() else {
+            return match seen.place().open().map_err(|refusal| refused("", refusal)) {
+                Err(Error::Locked { name }) => Err(Error::Locked { name }),
+                Err(_) => Ok(None),
+                Ok(_) => Err(changed()),
+            };
+        };
+        let file = Arc::new(file);
+        match self.lines_of(file.clone(), folder, control) {
+            Ok(Some(lines)) => Ok(Some(lines)),
+            Err(error @ (Error::Cancelled | Error::TimedOut)) => Err(error),
+            Err(_) if file.is_as_found() => Ok(None),
+            Ok(None) | Err(_) => Err(changed()),
+        }
     }
 }
 

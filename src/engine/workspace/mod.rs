@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use self::folders::{Folders, Found, Freshness, Want, refused};
+use self::folders::{Folders, refused};
 use self::ready::ready_to_write;
 use crate::engine::cache::IndexCache;
 use crate::engine::command::Commands;
@@ -14,18 +14,16 @@ use crate::engine::fs::atomic::Durability;
 use crate::engine::fs::lock::Locks;
 use crate::engine::fs::mount_safety::MountSafety;
 use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
-use crate::engine::fs::root::{Folder, Root};
-use crate::engine::fs::temporary::{Cleared, put_back};
-use crate::engine::fs::version::FileStamp;
+use crate::engine::fs::root::Root;
+use crate::engine::fs::temporary::Cleared;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::fs::write_wait::WriteWaits;
 use crate::engine::fs::{lease, liveness};
 use crate::engine::path::{FilePath, FolderPaths, NamePolicy};
 use crate::engine::search::FilterCache;
-use crate::engine::{Budget, Control, Error, Result, list};
+use crate::engine::{Budget, Control, Error, Result};
 use crate::sys::fs::Mode;
 use crate::sys::io::Errno;
-use crate::sys::path::{is_absolute, told, usual, with_slashes};
 
 mod change;
 mod commands;
@@ -40,6 +38,8 @@ mod folders;
 mod indexing;
 mod listing;
 mod locking;
+mod lookup;
+mod missing;
 mod mount_wait;
 mod parts;
 mod read;
@@ -66,9 +66,6 @@ pub use search::{
     NewAnalyser, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched,
 };
 pub use tree::EntryInfo;
-
-/// Maximum number of paths that the error for a missing file names.
-const MAX_SIMILAR: usize = 5;
 
 /// Attempts of a read or an edit on a file that other programs keep changing.
 const ATTEMPTS: usize = 8;
@@ -262,113 +259,12 @@ impl Workspace {
         FilePath::parse(path, self.options.names, self.folder_paths())
     }
 
-    /// Finds an existing file for a read.
-    fn find(&self, path: &FilePath, control: &Control) -> Result<Found> {
-        self.find_entry(path, Want::File, control)
-    }
-
-    /// Finds an entry that may be new. A file where a folder of its path must be is an error that names the file.
-    fn find_place(&self, path: &FilePath, want: Want) -> Result<Found> {
-        self.folders.find(path, want, Freshness::Now).map_err(|error| match (self.file_above(path), error) {
-            (Some(name), Error::NotFound { .. }) => Error::NotAFolder { name },
-            (_, error) => error,
-        })
-    }
-
-    /// The part of a path that leads to a file, although more of the path follows.
-    fn file_above(&self, path: &FilePath) -> Option<String> {
-        let sent = with_slashes(path.sent());
-        let sent = sent.trim_end_matches('/');
-        let mut above = sent.match_indices('/').map(|(at, _)| &sent[..at]);
-        above.find(|above| self.is_directory(above) == Some(false)).map(|above| told(above).into_owned())
-    }
-
-    /// The nearest folder above a path that there is.
-    fn folder_above(&self, path: &FilePath) -> Option<String> {
-        let sent = with_slashes(path.sent());
-        let sent = sent.trim_end_matches('/');
-        let top = (!is_absolute(sent)).then_some(".");
-        let mut above = sent.rmatch_indices('/').map(|(at, _)| &sent[..at]).chain(top);
-        above.find(|above| self.is_directory(above) == Some(true)).map(|above| told(above).into_owned())
-    }
-
-    /// Whether a path leads to a directory. `None` if it leads to nothing.
-    fn is_directory(&self, path: &str) -> Option<bool> {
-        let path = FilePath::parse(path, NamePolicy::Paths, self.folder_paths()).ok()?;
-        let found = self.folders.find(&path, Want::Entry, Freshness::Now).ok()?;
-        found.exists().then(|| found.is_directory())
-    }
-
-    /// The error for a new entry whose folder does not exist. With several folders, the folder is told by its absolute
-    /// path, because another one may have a folder of the same relative path.
-    fn no_parent(&self, found: &Found, path: &FilePath) -> Error {
-        let sent = with_slashes(path.sent());
-        let sent = sent.trim_end_matches('/');
-        let parent = sent.rsplit_once('/').map_or(".", |(parent, _)| parent);
-        let parent = match self.folders.roots().len() > 1 && !is_absolute(parent) {
-            true => usual(&self.folders.root_of(found).path().join(parent)).to_string_lossy().into_owned(),
-            false => parent.to_owned(),
-        };
-        Error::NoParent { name: path.sent().into(), parent: told(&parent).into_owned() }
-    }
-
-    /// Whether the missing `found` may be there now, because what a killed writer had set aside has its name again.
-    fn has_put_back(&self, found: &Found, path: &FilePath) -> bool {
-        let may_be_aside = !found.exists() && found.place.missing.is_empty() && !self.options.read_only;
-        may_be_aside && found.check_writable(path).is_ok() && put_back(&found.place.dir, &self.mounts)
-    }
-
     /// Refuses every change under `--read-only`.
     fn check_not_read_only(&self, path: &FilePath) -> Result<()> {
         match self.options.read_only {
             true => Err(Error::PermissionDenied { name: path.sent().into() }),
             false => Ok(()),
         }
-    }
-
-    fn not_found(&self, found: &Found, path: &FilePath, control: &Control) -> Error {
-        self.not_found_among(self.similar_names(found, path), found, path, control)
-    }
-
-    /// The same, if the names like it are known.
-    fn not_found_among(
-        &self,
-        mut similar: Vec<String>,
-        found: &Found,
-        path: &FilePath,
-        control: &Control,
-    ) -> Error {
-        if path.is_in_tree() {
-            for path in self.elsewhere(found, path, control) {
-                if !similar.contains(&path) {
-                    similar.push(path);
-                }
-            }
-        }
-        // It has come since, or is not found although it is listed.
-        similar.retain(|near| near != path.as_str());
-        similar.truncate(MAX_SIMILAR);
-        let above = if path.is_in_tree() { self.folder_above(path) } else { None };
-        Error::NotFound { name: path.sent().into(), similar, above }
-    }
-
-    /// Names like that of the missing `found`, in the directory where it was looked for.
-    fn similar_names(&self, found: &Found, path: &FilePath) -> Vec<String> {
-        let place = &found.place;
-        let hides = |name: &str| {
-            let sibling = found.real_path(path).with_file_name(name);
-            // Which of the two it is was not asked.
-            let excludes = self.folders.excludes();
-            excludes.hides(&sibling, false) || excludes.hides(&sibling, true)
-        };
-        if !place.missing.is_empty() {
-            return Vec::new();
-        }
-        let (name, policy) = (place.name.to_string_lossy(), self.options.names);
-        let policy = if path.is_in_tree() { NamePolicy::Paths } else { policy };
-        let names = list::similar_names(&place.dir, &name, policy, found.may_be_folder());
-        let folder = path.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
-        names.into_iter().filter(|name| !hides(name)).map(|name| folder.clone() + &name).collect()
     }
 
     /// Opens the file if it is not too large; waits for leases. `None` if the entry has changed meanwhile.
@@ -396,40 +292,6 @@ impl Workspace {
         let Some(file) = opened.map_err(|refusal| refused(name, refusal))? else { return Ok(None) };
         let size = file.stamp().len;
         if size > max { Err(Error::TooLarge { size, max }) } else { Ok(Some(Arc::new(file))) }
-    }
-
-    /// The number of lines of a listed file; `None` if it is too large, not text or not readable. A cached
-    /// number is returned even when the time is up. Returns [`Error::Locked`] if another program has a lease
-    /// on the file, and [`Error::Changed`] if the file has changed since it was found.
-    fn count_lines(
-        &self,
-        folder: &Folder,
-        seen: &list::DirEntry,
-        control: &Control,
-    ) -> Result<Option<usize>> {
-        let stamp = FileStamp::of(&seen.stat);
-        if stamp.len > self.options.max_bytes {
-            return Ok(None);
-        }
-        if let Some(lines) = self.cache.lines(&stamp) {
-            return Ok(lines);
-        }
-        control.check()?;
-        let changed = || Error::Changed { name: String::new() };
-        let Some(file) = seen.open_as_found() else {
-            return match seen.place().open().map_err(|refusal| refused("", refusal)) {
-                Err(Error::Locked { name }) => Err(Error::Locked { name }),
-                Err(_) => Ok(None),
-                Ok(_) => Err(changed()),
-            };
-        };
-        let file = Arc::new(file);
-        match self.lines_of(file.clone(), folder, control) {
-            Ok(Some(lines)) => Ok(Some(lines)),
-            Err(error @ (Error::Cancelled | Error::TimedOut)) => Err(error),
-            Err(_) if file.is_as_found() => Ok(None),
-            Ok(None) | Err(_) => Err(changed()),
-        }
     }
 }
 

@@ -10,9 +10,10 @@ use super::*;
 use crate::engine::cache::CachedText;
 use crate::engine::fs::atomic::Replaces;
 use crate::engine::fs::failpoint;
+use crate::engine::fs::version::FileStamp;
 use crate::engine::text::line_edit;
 use crate::engine::text::splice::{EditPlan, Splice};
-use crate::engine::{FileVersion, LineEdit, LineEdits, LineIndex, Operation};
+use crate::engine::{FileVersion, LineEdit, LineEdits, LineIndex, Operation, list};
 
 mod caching;
 mod crash;

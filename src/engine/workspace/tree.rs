@@ -1,23 +1,17 @@
 //! Folders as clients see them: walks, and what one entry is (contract 12, 13).
 
 use std::io;
-use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
 
 use super::folders::{Found, Freshness, Want, refused};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::parents::Parents;
-use crate::engine::fs::resolve::{BETWEEN_LOOKS, LOOKS_AGAIN, ResolvedPath};
+use crate::engine::fs::resolve::ResolvedPath;
 use crate::engine::path::FilePath;
-use crate::engine::walk::{EntryKind, Walk, WalkOptions, WalkStep};
+use crate::engine::walk::{EntryKind, Walk, WalkOptions};
 use crate::engine::{Control, Error, Result};
 use crate::sys::fs::{EntryFacts, Mode};
 use crate::sys::path::{IGNORES_CASE, usual};
-
-/// Bounds of the search for a missing file in other folders.
-const ENTRIES_SEARCHED: usize = 2_000;
-const LONGEST_SEARCH: Duration = Duration::from_millis(5);
 
 /// What the system tells of one entry, links followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,62 +116,6 @@ impl Workspace {
         let name = path.sent().into();
         // A folder of that name in another case can be neither found nor made.
         Err(if IGNORES_CASE { Error::Exists { name } } else { Error::Changed { name } })
-    }
-
-    /// Paths in other folders that end in the name of the missing `found`. Looks at a bounded number of entries, in a
-    /// bounded time, and no longer than the operation may take.
-    pub(super) fn elsewhere(&self, found: &Found, path: &FilePath, operation: &Control) -> Vec<String> {
-        let left = operation.deadline().saturating_duration_since(Instant::now());
-        let control = Control::new(LONGEST_SEARCH.min(left));
-        let (root, wanted) = (found.folder.handle(), path.as_str().rsplit('/').next().unwrap_or_default());
-        let mut paths = Vec::new();
-        let Ok(folder) = root.try_clone() else { return paths };
-        let options = WalkOptions::default();
-        let walk = Walk::new(root, folder, Path::new(""), options, self.folders.excludes(), &control);
-        let Ok(mut walk) = walk else { return paths };
-        for _ in 0..ENTRIES_SEARCHED {
-            let (Ok(()), Ok(Some(step))) = (operation.check(), walk.next_step()) else { break };
-            let is_wanted = |kind| found.may_be_folder() || kind != EntryKind::Folder;
-            let is_entry = matches!(step, WalkStep::Entry(entry) if is_wanted(entry.kind));
-            if is_entry && walk.name().eq_ignore_ascii_case(wanted.as_bytes()) && !wanted.is_empty() {
-                paths.extend(std::str::from_utf8(walk.path()).map(str::to_owned));
-            }
-        }
-        paths
-    }
-
-    /// Finds an existing entry.
-    pub(super) fn find_entry(&self, path: &FilePath, want: Want, control: &Control) -> Result<Found> {
-        let mut found = self.find_recent(path, want)?;
-        if self.has_put_back(&found, path) {
-            found = self.find_recent(path, want)?;
-        }
-        if found.exists() {
-            return Ok(found);
-        }
-        let similar = self.similar_names(&found, path);
-        let is_listed = similar.iter().any(|near| near == path.as_str());
-        if is_listed && !self.folders.root_of(&found).is_local() {
-            // See `resolve::entry`.
-            for _ in 0..LOOKS_AGAIN {
-                thread::sleep(BETWEEN_LOOKS);
-                let again = self.find_recent(path, want)?;
-                if again.exists() {
-                    return Ok(again);
-                }
-            }
-        }
-        Err(self.not_found_among(similar, &found, path, control))
-    }
-
-    /// Finds an entry that need not exist. A file where a folder must be is an error that names the folder above.
-    fn find_recent(&self, path: &FilePath, want: Want) -> Result<Found> {
-        self.folders.find(path, want, Freshness::Recent).map_err(|error| match error {
-            Error::NotFound { name, similar, .. } if path.is_in_tree() => {
-                Error::NotFound { name, similar, above: self.folder_above(path) }
-            }
-            error => error,
-        })
     }
 
     /// The mode of new directories.

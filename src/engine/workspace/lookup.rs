@@ -1,0 +1,65 @@
+//! Finds entries by their paths. What is said of those that are missing stands in `missing.rs`.
+
+use std::thread;
+
+use super::Workspace;
+use super::folders::{Found, Freshness, Want};
+use crate::engine::fs::resolve::{BETWEEN_LOOKS, LOOKS_AGAIN};
+use crate::engine::fs::temporary::put_back;
+use crate::engine::path::FilePath;
+use crate::engine::{Control, Error, Result};
+
+impl Workspace {
+    /// Finds an existing file for a read.
+    pub(super) fn find(&self, path: &FilePath, control: &Control) -> Result<Found> {
+        self.find_entry(path, Want::File, control)
+    }
+
+    /// Finds an existing entry.
+    pub(super) fn find_entry(&self, path: &FilePath, want: Want, control: &Control) -> Result<Found> {
+        let mut found = self.find_recent(path, want)?;
+        if self.has_put_back(&found, path) {
+            found = self.find_recent(path, want)?;
+        }
+        if found.exists() {
+            return Ok(found);
+        }
+        let similar = self.similar_names(&found, path);
+        let is_listed = similar.iter().any(|near| near == path.as_str());
+        if is_listed && !self.folders.root_of(&found).is_local() {
+            // See `resolve::entry`.
+            for _ in 0..LOOKS_AGAIN {
+                thread::sleep(BETWEEN_LOOKS);
+                let again = self.find_recent(path, want)?;
+                if again.exists() {
+                    return Ok(again);
+                }
+            }
+        }
+        Err(self.not_found_among(similar, &found, path, control))
+    }
+
+    /// Finds an entry that may be new. A file where a folder of its path must be is an error that names the file.
+    pub(super) fn find_place(&self, path: &FilePath, want: Want) -> Result<Found> {
+        self.folders.find(path, want, Freshness::Now).map_err(|error| match (self.file_above(path), error) {
+            (Some(name), Error::NotFound { .. }) => Error::NotAFolder { name },
+            (_, error) => error,
+        })
+    }
+
+    /// Finds an entry that need not exist. A file where a folder must be is an error that names the folder above.
+    pub(super) fn find_recent(&self, path: &FilePath, want: Want) -> Result<Found> {
+        self.folders.find(path, want, Freshness::Recent).map_err(|error| match error {
+            Error::NotFound { name, similar, .. } if path.is_in_tree() => {
+                Error::NotFound { name, similar, above: self.folder_above(path) }
+            }
+            error => error,
+        })
+    }
+
+    /// Whether the missing `found` may be there now, because what a killed writer had set aside has its name again.
+    pub(super) fn has_put_back(&self, found: &Found, path: &FilePath) -> bool {
+        let may_be_aside = !found.exists() && found.place.missing.is_empty() && !self.options.read_only;
+        may_be_aside && found.check_writable(path).is_ok() && put_back(&found.place.dir, &self.mounts)
+    }
+}

@@ -1,0 +1,124 @@
+//! The errors for paths that lead to nothing, with what could have been meant. Changes nothing.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::Workspace;
+use super::folders::{Found, Freshness, Want};
+use crate::engine::path::{FilePath, NamePolicy};
+use crate::engine::walk::{EntryKind, Walk, WalkOptions, WalkStep};
+use crate::engine::{Control, Error, list};
+use crate::sys::path::{is_absolute, told, usual, with_slashes};
+
+/// Maximum number of paths that the error for a missing file names.
+const MAX_SIMILAR: usize = 5;
+
+/// Bounds of the search for a missing file in other folders.
+const ENTRIES_SEARCHED: usize = 2_000;
+const LONGEST_SEARCH: Duration = Duration::from_millis(5);
+
+impl Workspace {
+    pub(super) fn not_found(&self, found: &Found, path: &FilePath, control: &Control) -> Error {
+        self.not_found_among(self.similar_names(found, path), found, path, control)
+    }
+
+    /// The same, if the names like it are known.
+    pub(super) fn not_found_among(
+        &self,
+        mut similar: Vec<String>,
+        found: &Found,
+        path: &FilePath,
+        control: &Control,
+    ) -> Error {
+        if path.is_in_tree() {
+            for path in self.elsewhere(found, path, control) {
+                if !similar.contains(&path) {
+                    similar.push(path);
+                }
+            }
+        }
+        // It has come since, or is not found although it is listed.
+        similar.retain(|near| near != path.as_str());
+        similar.truncate(MAX_SIMILAR);
+        let above = if path.is_in_tree() { self.folder_above(path) } else { None };
+        Error::NotFound { name: path.sent().into(), similar, above }
+    }
+
+    /// The error for a new entry whose folder does not exist. With several folders, the folder is told by its absolute
+    /// path, because another one may have a folder of the same relative path.
+    pub(super) fn no_parent(&self, found: &Found, path: &FilePath) -> Error {
+        let sent = with_slashes(path.sent());
+        let sent = sent.trim_end_matches('/');
+        let parent = sent.rsplit_once('/').map_or(".", |(parent, _)| parent);
+        let parent = match self.folders.roots().len() > 1 && !is_absolute(parent) {
+            true => usual(&self.folders.root_of(found).path().join(parent)).to_string_lossy().into_owned(),
+            false => parent.to_owned(),
+        };
+        Error::NoParent { name: path.sent().into(), parent: told(&parent).into_owned() }
+    }
+
+    /// The part of a path that leads to a file, although more of the path follows.
+    pub(super) fn file_above(&self, path: &FilePath) -> Option<String> {
+        let sent = with_slashes(path.sent());
+        let sent = sent.trim_end_matches('/');
+        let mut above = sent.match_indices('/').map(|(at, _)| &sent[..at]);
+        above.find(|above| self.is_directory(above) == Some(false)).map(|above| told(above).into_owned())
+    }
+
+    /// The nearest folder above a path that there is.
+    pub(super) fn folder_above(&self, path: &FilePath) -> Option<String> {
+        let sent = with_slashes(path.sent());
+        let sent = sent.trim_end_matches('/');
+        let top = (!is_absolute(sent)).then_some(".");
+        let mut above = sent.rmatch_indices('/').map(|(at, _)| &sent[..at]).chain(top);
+        above.find(|above| self.is_directory(above) == Some(true)).map(|above| told(above).into_owned())
+    }
+
+    /// Whether a path leads to a directory. `None` if it leads to nothing.
+    fn is_directory(&self, path: &str) -> Option<bool> {
+        let path = FilePath::parse(path, NamePolicy::Paths, self.folder_paths()).ok()?;
+        let found = self.folders.find(&path, Want::Entry, Freshness::Now).ok()?;
+        found.exists().then(|| found.is_directory())
+    }
+
+    /// Names like that of the missing `found`, in the directory where it was looked for.
+    pub(super) fn similar_names(&self, found: &Found, path: &FilePath) -> Vec<String> {
+        let place = &found.place;
+        let hides = |name: &str| {
+            let sibling = found.real_path(path).with_file_name(name);
+            // Which of the two it is was not asked.
+            let excludes = self.folders.excludes();
+            excludes.hides(&sibling, false) || excludes.hides(&sibling, true)
+        };
+        if !place.missing.is_empty() {
+            return Vec::new();
+        }
+        let (name, policy) = (place.name.to_string_lossy(), self.options.names);
+        let policy = if path.is_in_tree() { NamePolicy::Paths } else { policy };
+        let names = list::similar_names(&place.dir, &name, policy, found.may_be_folder());
+        let folder = path.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        names.into_iter().filter(|name| !hides(name)).map(|name| folder.clone() + &name).collect()
+    }
+
+    /// Paths in other folders that end in the name of the missing `found`. Looks at a bounded number of entries, in a
+    /// bounded time, and no longer than the operation may take.
+    pub(super) fn elsewhere(&self, found: &Found, path: &FilePath, operation: &Control) -> Vec<String> {
+        let left = operation.deadline().saturating_duration_since(Instant::now());
+        let control = Control::new(LONGEST_SEARCH.min(left));
+        let (root, wanted) = (found.folder.handle(), path.as_str().rsplit('/').next().unwrap_or_default());
+        let mut paths = Vec::new();
+        let Ok(folder) = root.try_clone() else { return paths };
+        let options = WalkOptions::default();
+        let walk = Walk::new(root, folder, Path::new(""), options, self.folders.excludes(), &control);
+        let Ok(mut walk) = walk else { return paths };
+        for _ in 0..ENTRIES_SEARCHED {
+            let (Ok(()), Ok(Some(step))) = (operation.check(), walk.next_step()) else { break };
+            let is_wanted = |kind| found.may_be_folder() || kind != EntryKind::Folder;
+            let is_entry = matches!(step, WalkStep::Entry(entry) if is_wanted(entry.kind));
+            if is_entry && walk.name().eq_ignore_ascii_case(wanted.as_bytes()) && !wanted.is_empty() {
+                paths.extend(std::str::from_utf8(walk.path()).map(str::to_owned));
+            }
+        }
+        paths
+    }
+}
