@@ -1,5 +1,6 @@
 //! The command line (contract 2): all options and limits in one struct, which is checked before anything starts.
 
+mod checks;
 mod choices;
 mod client_entry;
 mod doctor;
@@ -31,7 +32,6 @@ pub use start::{bind_admin, cannot_listen};
 pub use start_error::{cannot_open, system_error};
 
 use crate::engine::{Excludes, WorkspaceOptions, outermost};
-use crate::sys::process::RUNS_COMMANDS;
 use crate::tools::{LineBase, Offered, sets};
 use crate::transport::net::rate_limit::Rate;
 
@@ -203,15 +203,7 @@ impl Config {
         let matches = command.try_get_matches_from_mut(arguments).map_err(stop)?;
         let mut config = Config::from_arg_matches(&matches).map_err(stop)?;
         let adds_stdio = config.use_stdio_for_entry()?;
-        if !config.host.is_loopback() && !config.allow_remote {
-            let host = config.host;
-            return Err(Stop::Wrong(format!(
-                "--host={host} is not loopback: other machines could reach the folder; \
-                 give --allow-remote if that is what you want, best with --auth-token-file"
-            )));
-        }
-        config.check_exec()?;
-        config.check_ports()?;
+        config.check()?;
         if let Some(client) = config.print_config {
             // What no start would accept is not printed either.
             config.excludes()?;
@@ -226,51 +218,6 @@ impl Config {
             return Err(Stop::Entry(entry));
         }
         Ok(config)
-    }
-
-    /// Clients start the server of an entry over stdio. Returns whether the command line does not say so.
-    fn use_stdio_for_entry(&mut self) -> Result<bool, Stop> {
-        if self.print_config.is_none() || self.transport() == Transport::Stdio {
-            return Ok(false);
-        }
-        if self.transport.is_some() {
-            let line = "--print-config: clients start the server over stdio; leave out --transport=http";
-            return Err(Stop::Wrong(line.into()));
-        }
-        self.transport = Some(Transport::Stdio);
-        Ok(true)
-    }
-
-    /// Refuses commands where they may not run (contract 15).
-    fn check_exec(&self) -> Result<(), Stop> {
-        if self.allow_exec && !RUNS_COMMANDS {
-            return Err(Stop::Wrong("--allow-exec does not work on this system; leave it out".into()));
-        }
-        if self.allow_exec && self.read_only {
-            return Err(Stop::Wrong(
-                "--allow-exec and --read-only exclude each other: a command can write; give one of them"
-                    .into(),
-            ));
-        }
-        if self.allow_exec && self.transport() == Transport::Http && self.auth_token_file.is_none() {
-            return Err(Stop::Wrong(
-                "--allow-exec over HTTP needs --auth-token-file, so that not every program on the machine can run \
-                 commands; give it, or --transport=stdio"
-                    .into(),
-            ));
-        }
-        Ok(())
-    }
-
-    /// Refuses one port for clients and the operator.
-    fn check_ports(&self) -> Result<(), Stop> {
-        let (is_http, port) = (self.transport() == Transport::Http, self.port);
-        match self.admin_port {
-            Some(admin) if is_http && admin == port && port != 0 => Err(Stop::Wrong(format!(
-                "--admin-port={port} is the port of clients, too; choose another --admin-port or --port"
-            ))),
-            _ => Ok(()),
-        }
     }
 
     /// The folders to serve, as they were given.
