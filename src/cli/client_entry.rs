@@ -166,11 +166,10 @@ fn place(client: Client) -> &'static str {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "toolkit"))] // That has the parser of TOML.
 mod tests {
     use super::*;
 
-    #[cfg(feature = "toolkit")] // It has the parser of TOML.
     #[test]
     fn every_text_is_a_string_of_json_and_of_toml() {
         let odd = "a \"b\" \\ c\n\t\u{1}\u{7f}\u{e9}\u{1f600}'";
