@@ -14,6 +14,8 @@ pub use self::options::{LeftOut, WalkOptions, WalkOrder};
 pub use self::passed::{Passed, passed};
 pub(crate) use self::stats::{LateStats, StatResult};
 use crate::engine::exclude::Excludes;
+use crate::engine::fs::lost;
+use crate::engine::fs::mount_safety::MountSafety;
 use crate::engine::fs::resolve::{self, LastLink, ResolvedPath, file_type};
 use crate::engine::fs::spelling;
 use crate::engine::fs::temporary;
@@ -78,8 +80,8 @@ pub struct Walk<'w> {
     path: Vec<u8>,
     /// The current entry is a folder that the next step enters.
     enter: bool,
-    /// Whether temporary files of dead processes are removed.
-    clears: bool,
+    /// If temporary files of dead processes are removed: where that is safe.
+    clears: Option<&'w MountSafety>,
     left_out: LeftOut,
     /// Steps so far.
     steps: u32,
@@ -131,7 +133,7 @@ impl<'w> Walk<'w> {
             base: path.len(),
             path,
             enter: false,
-            clears: false,
+            clears: None,
             left_out,
             steps: 0,
             lookups,
@@ -140,9 +142,9 @@ impl<'w> Walk<'w> {
     }
 
     /// Makes the walk remove the temporary files that dead processes left in its folders.
-    pub(crate) fn clear_leftovers(mut self) -> Walk<'w> {
-        self.clears = true;
-        self.levels.iter().for_each(Level::clear);
+    pub(crate) fn clear_leftovers(mut self, mounts: &'w MountSafety) -> Walk<'w> {
+        self.clears = Some(mounts);
+        self.levels.iter().for_each(|level| level.clear(mounts));
         self
     }
 
@@ -159,13 +161,13 @@ impl<'w> Walk<'w> {
         }
         loop {
             let level = self.levels.len();
-            let Some(here) = self.levels.last_mut() else { return Ok(None) };
+            let Some(here) = self.levels.last_mut() else { return self.end() };
             self.path.truncate(here.path_len);
             let Some((name, kind)) = here.names.get(here.next) else {
                 self.held_ahead = self.held_ahead.saturating_sub(here.ahead.len());
                 self.levels.pop();
                 self.ignored.leave();
-                return Ok((level > 1).then_some(WalkStep::Leave(level - 1)));
+                return if level > 1 { Ok(Some(WalkStep::Leave(level - 1))) } else { self.end() };
             };
             here.next += 1;
             push_name(&mut self.path, name);
@@ -285,8 +287,8 @@ impl<'w> Walk<'w> {
                     self.ignored.enter(&folder, Path::new(OsStr::from_bytes(&self.path)), names.rules);
                 }
                 let level = Level::new(folder, names, self.path.len());
-                if self.clears {
-                    level.clear();
+                if let Some(mounts) = self.clears {
+                    level.clear(mounts);
                 }
                 self.levels.push(level);
             }
@@ -319,6 +321,14 @@ impl<'w> Walk<'w> {
         entered
     }
 
+    /// The end. What could not be read is no finding if the file system does not answer any more.
+    fn end(&self) -> Result<Option<WalkStep>> {
+        if self.left_out.unreadable > 0 {
+            lost::check_answers(&self.root).map_err(failed)?;
+        }
+        Ok(None)
+    }
+
     /// The entries from `at` on that are folders which the walk may enter, with their names; the first is that at `at`.
     fn folders_from<'n>(&self, names: &'n Names, at: usize, most: usize) -> Vec<(usize, &'n OsStr)> {
         let mut path = self.path[..self.path.len() - self.name().len()].to_vec();
@@ -344,9 +354,9 @@ impl Level {
         Level { folder, names, next: 0, path_len, ahead: EnteredAhead::default() }
     }
 
-    fn clear(&self) {
+    fn clear(&self, mounts: &MountSafety) {
         if self.names.has_temporary {
-            let _ = temporary::remove_leftovers(&self.folder);
+            temporary::clear(&self.folder, mounts);
         }
     }
 }

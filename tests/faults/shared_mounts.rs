@@ -65,19 +65,17 @@ fn a_read_of_several_files_waits_for_a_mount_that_is_lost_for_a_moment() {
 
 #[test]
 fn a_look_that_fails_within_a_change_is_no_change_of_another_program() {
-    for (call, looks) in [("newfstatat", 6), ("fstat", 4)] {
+    for (inner, call, looks) in [("d", "newfstatat", 6), ("d", "fstat", 4), ("", "newfstatat", 6)] {
         for look in 1..=looks {
             let folder = Folder::new();
-            let inner = folder.path().join("d");
-            std::fs::create_dir(&inner).expect("a folder");
+            std::fs::create_dir(folder.path().join("d")).expect("a folder");
             folder.write("d/f", "text\n");
-            // This look of each call at the folder `d`, or at an entry of it.
+            // This look of each call at that folder, or at an entry of it.
             let inject = format!("inject={call}:error=ENOTCONN:when={look}");
+            let looked_at = folder.path().join(inner);
+            let faults = ["-o", "/dev/null", "-P", &looked_at.to_string_lossy(), "-e", &inject];
             let server = command(&folder, "stdio", &["--tools=filesystem,copy_file,delete_file"]);
-            let only = inner.to_string_lossy();
-            let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", &only, "-e", &inject]) else {
-                return;
-            };
+            let Some(server) = under_strace(&server, &faults) else { return };
             let server = Stdio::run(server);
             server.ok(
                 "edit_file",
@@ -90,6 +88,73 @@ fn a_look_that_fails_within_a_change_is_no_change_of_another_program() {
             assert_eq!([folder.text("d/h"), folder.text("d/i")], ["new\n", "new\n"], "{call} {look}");
         }
     }
+}
+
+#[test]
+fn a_walk_in_which_the_file_system_is_lost_is_made_again_and_shows_all() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("d")).expect("a folder");
+    folder.write("d/f", "text\n");
+    for (tool, arguments, expected) in [
+        ("directory_tree", json!({ "path": "." }), "\"f\""),
+        ("grep", json!({ "pattern": "text" }), "1 file searched, 1 matching line in 1 file"),
+    ] {
+        // The folder cannot be entered, and then the served folder does not answer: it was opened twice to be read.
+        let root = "inject=openat:error=ENOTCONN:when=3";
+        let faults = [
+            "-o",
+            "/dev/null",
+            "-P",
+            "d",
+            "-P",
+            ".",
+            "-e",
+            "inject=openat2:error=ENOTCONN:when=1..2",
+            "-e",
+            root,
+        ];
+        let server = command(&folder, "stdio", &["--tools=filesystem,search"]);
+        let Some(server) = under_strace(&server, &faults) else { return };
+        let answer = Stdio::run(server).ok(tool, arguments);
+        assert!(answer.contains(expected) && !answer.contains("cannot be read"), "{answer}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_for_a_moment_is_deleted_and_none_to_which_permission_is_denied() {
+    for (error, is_refused) in [("ENOTCONN", false), ("EACCES", true)] {
+        let folder = Folder::new();
+        std::fs::create_dir_all(folder.path().join("d/inner")).expect("a folder");
+        folder.write("d/inner/f", "text\n");
+        let inject = format!("inject=openat:error={error}:when=1");
+        let server = command(&folder, "stdio", &["--tools=filesystem"]);
+        let Some(server) = under_strace(&server, &["-o", "/dev/null", "-P", "inner", "-e", &inject]) else {
+            return;
+        };
+        let (server, delete) = (Stdio::run(server), json!({ "path": "d", "recursive": true }));
+        match is_refused {
+            true => assert!(server.refused("delete_file", delete).contains("Permission denied")),
+            false => assert!(server.ok("delete_file", delete).contains("deleted")),
+        }
+        assert_eq!(folder.path().join("d").exists(), is_refused);
+    }
+}
+
+#[test]
+fn a_temporary_name_that_stays_behind_a_new_file_is_removed_by_the_next_edit() {
+    let folder = Folder::new();
+    let faults = ["-e", "inject=renameat2:error=EINVAL", "-e", "inject=unlinkat:error=EIO:when=1"];
+    let path = folder.path().to_string_lossy();
+    let server = command(&folder, "stdio", &["--tools=filesystem", "--max-in-flight=1"]);
+    let Some(server) = under_strace(&server, &[&["-o", "/dev/null", "-P", &path], &faults[..]].concat())
+    else {
+        return;
+    };
+    let server = Stdio::run(server);
+    server.ok("write_file", json!({ "path": "f", "content": "1\n" }));
+    assert_eq!(folder.names().len(), 2, "the file has two names");
+    server.ok("write_file", json!({ "path": "g", "content": "2\n" }));
+    assert_eq!(folder.names(), ["f", "g"]);
 }
 
 #[test]
@@ -406,4 +471,24 @@ fn a_file_that_is_listed_and_never_found_is_not_similar_to_itself() {
     };
     let refused = Stdio::run(server).tool("read_text_file", json!({ "path": "log.txt" })).text;
     assert!(refused.contains("'log.txt' not found") && !refused.contains("similar"), "{refused}");
+}
+
+#[test]
+fn a_write_that_is_refused_for_its_locks_makes_no_folders() {
+    let folder = Folder::new();
+    let inner = folder.path().join("inner");
+    std::fs::create_dir(&inner).expect("a folder");
+    let source = Bindfs::source(&folder, "text\n");
+    let Some(mount) = Bindfs::mounted_at(&inner, &folder, &source, "subtype=sshfs") else { return };
+    let server = Stdio::start(&folder, &["--tools=text,toolkit"]).ready();
+    let project = json!({
+        "toolchain": "rust", "templates": ["readme"], "parameters": { "project_name": "x" }, "write": true, "directory": "inner/new",
+    });
+    for (tool, arguments) in
+        [("write_file", json!({ "path": "inner/new/f", "content": "new" })), ("scaffold_project", project)]
+    {
+        let refused = server.tool(tool, arguments).text;
+        assert!(refused.contains("--unsafe-locks"), "{refused}");
+    }
+    assert!(!mount.asked().contains(&"MKDIR".to_owned()));
 }

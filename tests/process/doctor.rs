@@ -242,6 +242,9 @@ fn a_mount_in_the_tree_whose_locks_keep_out_no_other_machine_is_read_and_not_wri
     std::fs::create_dir(&inner).expect("a folder");
     let Some(_mount) = like_sshfs(&folder, &inner) else { return };
     std::fs::write(folder.outside("behind").join("a.txt"), "old\n").expect("a file");
+    // Of an edit on another machine.
+    let temporary = folder.outside("behind").join(".file-editor-tmp-0123456789abcdef");
+    std::fs::write(&temporary, "new").expect("a file");
     let flags = ["--tools=filesystem"];
     let called = |server: &Stdio, tool: &str, arguments| {
         server.request("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].clone()
@@ -253,6 +256,10 @@ fn a_mount_in_the_tree_whose_locks_keep_out_no_other_machine_is_read_and_not_wri
     let Ended { code, stdout, .. } = run_command_to_end(command(&folder, "stdio", &["--doctor"]));
     let systems = lines(&stdout, "file system");
     assert!(code == Some(1) && systems.len() == 2 && systems[1].contains("inner is fuse.sshfs"), "{stdout}");
+    ["list_directory", "directory_tree"]
+        .iter()
+        .for_each(|tool| _ = called(&server, tool, json!({ "path": "inner" })));
+    assert!(temporary.exists());
     let read = called(&server, "read_text_file", json!({ "path": "inner/a.txt" }));
     assert_eq!(read["content"][0]["text"], "old\n");
     for (tool, arguments) in [

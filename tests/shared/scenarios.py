@@ -84,6 +84,8 @@ def rename_while_read(setting):
     ending.set()
     for reader in readers:
         reader.join()
+    if counts["read"] == 0:
+        missed.append("the file was never read")
     return f"60 moves, {counts['read']} whole texts, {counts['missing']} times missing", missed
 
 
@@ -118,6 +120,8 @@ def truncation_under_readers(setting):
     for place, client in enumerate(setting.clients()):
         if until("the file can be read again", lambda: first_line(client, "cut"), RECOVERY) != lines[1]:
             missed.append(f"server {place} shows an old state at the end")
+    if counts["read"] == 0:
+        missed.append("the file was never read")
     return f"40 times cut and written, {counts['read']} reads, {counts['failed']} failed", missed
 
 

@@ -188,13 +188,12 @@ impl AtomicFile {
         replaces: &Replaces,
         new: &FileStamp,
     ) -> Result<(), ReplaceError> {
-        let remove = || crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
         if let Ok(Some(now)) = place.restat()
             && identity(&now) == (new.dev, new.ino)
         {
             if !failpoint::crashed() {
                 // It has two names if it was linked.
-                let _ = remove();
+                temporary::remove(&self.dir, &self.name);
             }
             return Ok(());
         }
@@ -205,7 +204,8 @@ impl AtomicFile {
         // The look may be answered by a cache of names, the removal is not: what it removes was not renamed, and will not be. A
         // link keeps the name that it was made from: then no name may be left.
         let has_no_name = || crate::sys::fs::fstat(&self.file).is_ok_and(|now| now.st_nlink == 0);
-        if remove().is_ok() && (matches!(replaces, Replaces::File(_)) || has_no_name()) {
+        let removed = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+        if removed.is_ok() && (matches!(replaces, Replaces::File(_)) || has_no_name()) {
             return Err(ReplaceError::Io(reason));
         }
         Err(ReplaceError::InPlace(in_doubt(&reason)))
@@ -215,7 +215,7 @@ impl AtomicFile {
         match crate::sys::fs::linkat(&self.dir, &self.name, &place.dir, &place.name, AtFlags::empty()) {
             Ok(()) => {
                 failpoint::taken()?;
-                let _ = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+                temporary::remove(&self.dir, &self.name);
                 Ok(())
             }
             Err(errno) if has_no_links(errno) => match rename_over_claim(&self.dir, &self.name, place) {

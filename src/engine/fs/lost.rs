@@ -3,6 +3,8 @@
 
 use std::io;
 
+use crate::sys::fd::AsFd;
+use crate::sys::fs::{Mode, OFlags};
 use crate::sys::io::Errno;
 
 /// Whether an error of a file system means that it does not answer. A local disk that reports an I/O error has a fault;
@@ -17,6 +19,20 @@ pub(crate) fn is_lost(error: &io::Error, is_local: bool) -> bool {
 pub(crate) fn may_be_done(error: &io::Error, is_local: bool, if_repeated: &[Errno]) -> bool {
     let is_repeated = if_repeated.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()));
     is_lost(error, is_local) || (is_repeated && !is_local)
+}
+
+/// Checks that the file system of `folder`, an open one, answers now.
+///
+/// # Errors
+///
+/// How it does not. Other errors are none here.
+pub(crate) fn check_answers(folder: impl AsFd) -> Result<(), Errno> {
+    // Not fstat(2): its answer may be in a cache.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match crate::sys::fs::openat(folder, ".", flags, Mode::empty()) {
+        Err(errno) if is_lost(&errno.into(), false) => Err(errno),
+        _ => Ok(()),
+    }
 }
 
 /// The error of a change that may have been carried out.

@@ -6,6 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::mount_safety::MountSafety;
 use super::temporary;
 use crate::engine::exclude::Excludes;
 use crate::engine::path::is_git;
@@ -20,8 +21,10 @@ use crate::sys::io::Errno;
 pub(crate) enum Refused {
     /// It holds a folder of git.
     Git,
-    /// It holds something that clients must not see, or another file system, or something that cannot be read.
+    /// It holds something that clients must not see, or another file system, or something that this user may not read.
     Protected,
+    /// A system call failed while a folder was read.
+    Unread(Errno),
     /// A system call failed while entries were removed.
     Failed(Errno),
     /// The operation was stopped.
@@ -41,6 +44,7 @@ pub(crate) struct Guard<'g> {
     /// Its path below the served folder.
     base: &'g Path,
     excludes: &'g Excludes,
+    mounts: &'g MountSafety,
     device: u64,
 }
 
@@ -50,8 +54,9 @@ impl<'g> Guard<'g> {
         folder: BorrowedFd<'g>,
         base: &'g Path,
         excludes: &'g Excludes,
+        mounts: &'g MountSafety,
     ) -> Result<Guard<'g>, Refused> {
-        Ok(Guard { folder, base, excludes, device: device_of(folder)? })
+        Ok(Guard { folder, base, excludes, mounts, device: device_of(folder)? })
     }
 
     /// Checks that everything in the folder may be removed.
@@ -102,12 +107,19 @@ impl<'g> Guard<'g> {
             // A temporary file may be another process's edit in progress.
             let is_temporary = temporary::is_temporary(name.as_bytes());
             if !self.excludes.is_empty() && self.excludes.hides(&path.join(name), *is_folder)
-                || is_temporary && !is_removed_leftover(level.folder.as_fd(), name)
+                || is_temporary && !self.is_removed_leftover(level.folder.as_fd(), name)
             {
                 return Err(Refused::Protected);
             }
         }
         Ok(Some(level))
+    }
+
+    /// Removes what dead processes left in `here`. Returns whether `name` is gone then.
+    fn is_removed_leftover(&self, here: BorrowedFd, name: &OsStr) -> bool {
+        temporary::clear(here, self.mounts);
+        let look = crate::sys::fs::statat(here, name, AtFlags::SYMLINK_NOFOLLOW);
+        look.is_err_and(|errno| errno == Errno::NOENT)
     }
 }
 
@@ -165,9 +177,9 @@ impl Level {
         let folder = match crate::sys::fs::openat(here, name, flags, Mode::empty()) {
             Ok(folder) => folder,
             Err(Errno::NOENT) => return Ok(None),
-            Err(errno) => return Err(protected(errno)),
+            Err(errno) => return Err(not_read(errno)),
         };
-        let names = names(folder.as_fd()).map_err(protected)?;
+        let names = names(folder.as_fd()).map_err(not_read)?;
         Ok(Some(Level { folder, names }))
     }
 }
@@ -183,23 +195,16 @@ fn unlink(here: &OwnedFd, name: &OsStr, flags: AtFlags, removed: &mut u64) -> Re
 }
 
 fn device_of(folder: BorrowedFd) -> Result<u64, Refused> {
-    Ok(crate::sys::fs::fstat(folder).map_err(protected)?.st_dev)
+    Ok(crate::sys::fs::fstat(folder).map_err(not_read)?.st_dev)
 }
 
-/// The error for what cannot be read, unless the system is short of descriptors or memory.
-fn protected(errno: Errno) -> Refused {
+/// The error for a folder that cannot be read: this user may not, or it is a folder no longer. Others are those of the system, such
+/// as a shortage, or a file system that does not answer.
+fn not_read(errno: Errno) -> Refused {
     match errno {
-        Errno::MFILE | Errno::NFILE | Errno::NOMEM => {
-            Refused::Stopped(Error::ReadFailed { source: errno.into() })
-        }
-        _ => Refused::Protected,
+        Errno::ACCESS | Errno::PERM | Errno::LOOP | Errno::NOTDIR => Refused::Protected,
+        _ => Refused::Unread(errno),
     }
-}
-
-/// Removes what dead processes left in `here`. Returns whether `name` is gone then.
-fn is_removed_leftover(here: BorrowedFd, name: &OsStr) -> bool {
-    let _ = temporary::remove_leftovers(here);
-    crate::sys::fs::statat(here, name, AtFlags::SYMLINK_NOFOLLOW).is_err_and(|errno| errno == Errno::NOENT)
 }
 
 /// The names in a folder, and which of them are folders.
@@ -209,18 +214,25 @@ fn names(folder: BorrowedFd) -> Result<Vec<(OsString, bool)>, Errno> {
         let entry = entry?;
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
         if !matches!(name.as_bytes(), b"." | b"..") {
-            names.push((name.to_owned(), is_folder(folder, &entry)));
+            names.push((name.to_owned(), is_folder(folder, &entry)?));
         }
     }
     Ok(names)
 }
 
-fn is_folder(folder: BorrowedFd, entry: &crate::sys::fs::DirEntry) -> bool {
-    match entry.file_type() {
-        FileType::Unknown => crate::sys::fs::statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|stat| crate::sys::fs::file_type(stat.st_mode) == FileType::Directory),
-        kind => kind == FileType::Directory,
-    }
+fn is_folder(folder: BorrowedFd, entry: &crate::sys::fs::DirEntry) -> Result<bool, Errno> {
+    let kind = match entry.file_type() {
+        FileType::Unknown => {
+            match crate::sys::fs::statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => crate::sys::fs::file_type(stat.st_mode),
+                // It is gone.
+                Err(Errno::NOENT) => FileType::Unknown,
+                Err(errno) => return Err(errno),
+            }
+        }
+        kind => kind,
+    };
+    Ok(kind == FileType::Directory)
 }
 
 #[cfg(test)]
@@ -241,7 +253,8 @@ mod tests {
         let control = Control::new(Duration::from_secs(60));
         let excludes = Excludes::new(excludes.iter().copied()).unwrap();
         let folder = crate::sys::testing::open_folder(dir.path());
-        let guard = Guard::new(folder.as_fd(), Path::new("t"), &excludes).unwrap();
+        let mounts = MountSafety::default();
+        let guard = Guard::new(folder.as_fd(), Path::new("t"), &excludes, &mounts).unwrap();
         guard.check_tree(&control).unwrap();
         meddle(dir.path());
         let mut removed = 0;

@@ -16,6 +16,7 @@ use super::lost::is_lost;
 use crate::engine::{Error, Result};
 use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
 use crate::sys::fs::{Mode, Mount, OFlags, Stat};
+use crate::sys::io::Errno;
 
 /// Maximum number of mounts below a folder that are watched.
 const MOST_INNER: usize = 64;
@@ -171,7 +172,7 @@ impl Root {
         self.check_answers()?;
         let known = self.lock().folder.clone();
         match known {
-            Some(folder) if self.names(&folder) => {
+            Some(folder) if self.names(&folder) == Ok(true) => {
                 self.lock().looked = Instant::now();
                 Ok(folder)
             }
@@ -185,7 +186,7 @@ impl Root {
 
     /// Checks the path because a file is missing in `folder`. Returns another folder if it names one now.
     pub(crate) fn other_than(&self, folder: &Folder) -> Result<Option<Folder>> {
-        if self.names(folder) { Ok(None) } else { self.reopen().map(Some) }
+        if self.names(folder) == Ok(true) { Ok(None) } else { self.reopen().map(Some) }
     }
 
     /// Opens the path again, without a check of the known folder: for a handle that no longer works.
@@ -197,8 +198,12 @@ impl Root {
     }
 
     /// Whether the path names `folder` now.
-    pub(crate) fn names(&self, folder: &Folder) -> bool {
-        crate::sys::fs::stat(&self.path).is_ok_and(|stat| folder.is(&stat))
+    pub(crate) fn names(&self, folder: &Folder) -> Result<bool, Errno> {
+        match crate::sys::fs::stat(&self.path) {
+            Ok(stat) => Ok(folder.is(&stat)),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(false),
+            Err(errno) => Err(errno),
+        }
     }
 
     /// What its file system can be relied on for.
@@ -257,7 +262,7 @@ mod tests {
         fs::create_dir(&path).unwrap();
         let root = Root::open(path.clone()).unwrap();
         let first = root.folder_now().unwrap();
-        assert!(root.names(&first) && root.other_than(&first).unwrap().is_none());
+        assert!(root.names(&first) == Ok(true) && root.other_than(&first).unwrap().is_none());
         fs::rename(&path, dir.path().join("moved")).unwrap();
         assert!(matches!(root.folder_now(), Err(Error::FolderGone)));
         assert!(
@@ -266,7 +271,7 @@ mod tests {
         );
         fs::create_dir(&path).unwrap();
         let second = root.folder().unwrap();
-        assert!(root.names(&second) && !root.names(&first));
+        assert!(root.names(&second) == Ok(true) && root.names(&first) == Ok(false));
         assert!(root.other_than(&first).unwrap().is_some_and(|other| other.ino == second.ino));
         fs::rename(&path, dir.path().join("moved, too")).unwrap();
         fs::rename(dir.path().join("moved"), &path).unwrap();

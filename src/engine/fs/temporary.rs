@@ -105,22 +105,24 @@ impl Cleared {
         folders.left = left;
         let is_first = folders.ids.insert(identity(&stat));
         drop(folders);
-        // Where locks do not keep out other machines, a file may belong to a writer on one of them.
-        if is_first && mounts.locks_hold(&dir, stat.st_dev) {
-            let _ = remove_leftovers(dir);
+        if is_first {
+            clear(dir, mounts);
         }
     }
+}
+
+/// Removes the leftovers in `dir`. Not where locks do not keep out other machines: there, a file may belong to a writer on one of
+/// them. Errors are ignored, as above. Returns whether something has changed there.
+pub(crate) fn clear(dir: impl AsFd, mounts: &MountSafety) -> bool {
+    let device = crate::sys::fs::fstat(&dir).map(|stat| stat.st_dev);
+    device.is_ok_and(|device| mounts.locks_hold(&dir, device))
+        && remove_leftovers(dir).is_ok_and(|removed| removed > 0)
 }
 
 /// Puts back what dead writers had set aside in `dir`, however often that was done before: one may have died since. Returns
 /// whether something has changed there.
 pub(crate) fn put_back(dir: impl AsFd, mounts: &MountSafety) -> bool {
-    if !crate::sys::fs::sets_aside(&dir) {
-        return false;
-    }
-    let device = crate::sys::fs::fstat(&dir).map(|stat| stat.st_dev);
-    device.is_ok_and(|device| mounts.locks_hold(&dir, device))
-        && remove_leftovers(dir).is_ok_and(|removed| removed > 0)
+    crate::sys::fs::sets_aside(&dir) && clear(dir, mounts)
 }
 
 /// Removes the temporary files in `dir` whose writers are dead, and puts back what these had set aside. Returns the number of

@@ -161,6 +161,7 @@ impl Workspace {
             self.check_size(&edit, 0)?;
         }
         control.check()?;
+        self.check_locks(&found.place, path.sent())?;
         let parents = Parents::create(&found.place, self.new_folder_mode(), self.options.durability)
             .map_err(|error| Error::write_in_folder(path.sent(), error))?;
         let done = self.change(path, options, control, plan);

@@ -99,6 +99,7 @@ impl Workspace {
     fn stage<'f>(&self, file: &'f NewFile, made: &mut Made) -> Result<Staged<'f>> {
         let name = file.path.sent();
         let mut found = self.find_new(&file.path)?;
+        self.check_locks(&found.place, name)?;
         if !found.place.missing.is_empty() {
             let parents = Parents::create(&found.place, self.new_folder_mode(), self.options.durability)
                 .map_err(|error| Error::write_in_folder(name, error))?;
@@ -107,8 +108,8 @@ impl Workspace {
             if !found.place.missing.is_empty() {
                 return Err(Error::Changed { name: name.into() });
             }
+            self.check_locks(&found.place, name)?;
         }
-        self.check_locks(&found.place, name)?;
         self.cleared.clear_once(&found.place.dir, &self.mounts);
         let write = || {
             let mut new = AtomicFile::create(&found.place.dir)?;

@@ -312,9 +312,11 @@ impl Folders {
     ///
     /// [`Error::Changed`] if it does not. A look that fails is no change: its own error.
     pub(super) fn check_still_leads_to(&self, path: &FilePath, found: &Found) -> Result<()> {
-        let root = self.root_of(found);
-        if !root.names(&found.folder) {
-            return Err(if root.is_lost() { Error::FolderGone } else { changed(path) });
+        let (root, failed) = (self.root_of(found), |errno| Error::read(path.sent(), errno));
+        match root.names(&found.folder).map_err(failed)? {
+            true => {}
+            false if root.is_lost() => return Err(Error::FolderGone),
+            false => return Err(changed(path)),
         }
         // The directory is the served folder itself.
         if Arc::ptr_eq(&found.place.dir, found.folder.handle()) {
@@ -326,7 +328,6 @@ impl Folders {
             _ => changed(path),
         })?;
         let id = |place: &ResolvedPath| crate::sys::fs::fstat(&place.dir).map(|stat| identity(&stat));
-        let failed = |errno| Error::read(path.sent(), errno);
         let same = now.missing.is_empty()
             && now.name == found.place.name
             && id(&now).map_err(failed)? == id(&found.place).map_err(failed)?;

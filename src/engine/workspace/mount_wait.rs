@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::Workspace;
 use super::folders::{Freshness, Want};
 use crate::engine::fs::lost::is_lost;
+use crate::engine::fs::root::Root;
 use crate::engine::{Control, Error};
 
 /// Time between two attempts.
@@ -71,7 +72,7 @@ impl Workspace {
     /// Whether the error may be gone soon.
     fn is_of_lost_mount(&self, error: &Error) -> bool {
         let roots = self.folders.roots();
-        let lost = |source: &io::Error| roots.iter().any(|root| is_lost(source, root.is_local()));
+        let lost = |source: &io::Error| roots.iter().any(|root| is_lost(source, is_local_alone(root)));
         match error {
             Error::FolderGone => roots.iter().any(|root| root.is_lost()),
             Error::ReadFailed { source }
@@ -85,13 +86,18 @@ impl Workspace {
     /// an open file, in the moment in which another machine puts another file in its place.
     fn is_there(&self, error: &Error) -> bool {
         let Error::NotFound { name, .. } = error else { return false };
-        if self.folders.roots().iter().all(|root| root.is_local()) {
+        if self.folders.roots().iter().all(is_local_alone) {
             return false;
         }
         let found =
             self.parse_path(name).and_then(|path| self.folders.find(&path, Want::File, Freshness::Now));
         found.is_ok_and(|found| found.exists())
     }
+}
+
+/// Whether the folder, and all that is mounted in it, are on file systems of this machine.
+fn is_local_alone(root: &Root) -> bool {
+    root.is_local() && root.inner().is_empty()
 }
 
 impl MountWait<'_> {

@@ -180,7 +180,8 @@ impl Workspace {
     fn delete_tree(&self, found: &Found, path: &FilePath, control: &Control) -> Result<u64> {
         let folder =
             found.place.open_folder().map_err(|refusal| super::folders::refused(path.sent(), refusal))?;
-        let guard = remove::Guard::new(folder.as_fd(), found.real_path(path), self.folders.excludes())
+        let (real, excludes) = (found.real_path(path), self.folders.excludes());
+        let guard = remove::Guard::new(folder.as_fd(), real, excludes, &self.mounts)
             .map_err(|problem| refused(path, problem))?;
         guard.check_tree(control).map_err(|problem| refused(path, problem))?;
         // From the first removal on, the delete cannot be stopped.
@@ -350,10 +351,12 @@ fn is_not_empty(errno: Errno) -> bool {
 /// The error for a folder that was deleted in part.
 fn deleted_in_part(path: &FilePath, problem: &remove::Refused, removed: u64) -> Error {
     let reason = match problem {
-        remove::Refused::Failed(errno) => io::Error::from(*errno).to_string(),
+        remove::Refused::Failed(errno) | remove::Refused::Unread(errno) => {
+            io::Error::from(*errno).to_string()
+        }
         remove::Refused::Git => "a .git has come into it meanwhile".into(),
         remove::Refused::Protected => "something that must stay has come into it meanwhile".into(),
-        remove::Refused::Stopped(_) => "the system is short of descriptors or memory".into(),
+        remove::Refused::Stopped(_) => "it was stopped".into(),
     };
     let name = path.sent();
     let problem = format!("{reason} ({removed} entries in '{name}' were deleted before; it still exists)");
@@ -376,6 +379,7 @@ fn refused(path: &FilePath, problem: remove::Refused) -> Error {
         remove::Refused::Git => Error::GitFolder { name: path.sent().into() },
         remove::Refused::Protected => Error::PermissionDenied { name: path.sent().into() },
         remove::Refused::Failed(errno) => Error::WriteFailed { source: errno.into() },
+        remove::Refused::Unread(errno) => Error::ReadFailed { source: errno.into() },
         remove::Refused::Stopped(error) => error,
     }
 }

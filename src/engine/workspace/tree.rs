@@ -46,7 +46,7 @@ impl Workspace {
         let real = found.real_path(path);
         let options = WalkOptions { cross_mounts: self.options.cross_mounts, ..options };
         let walk = Walk::new(found.folder.handle(), folder, real, options, self.folders.excludes(), control)?;
-        Ok(if self.options.read_only { walk } else { walk.clear_leftovers() })
+        Ok(if self.options.read_only { walk } else { walk.clear_leftovers(&self.mounts) })
     }
 
     /// What is at `path`. If nothing is, the error names near paths.

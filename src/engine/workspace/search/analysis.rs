@@ -382,6 +382,9 @@ impl<'s> Work<'s> {
             return Err(error);
         }
         counts.add(&source.counts);
+        if done.iter().any(|(_, file)| matches!(file.outcome, FileOutcome::Unreadable)) {
+            source.check_answers()?;
+        }
         done.sort_unstable_by_key(|(number, _)| *number);
         let files = done.into_iter().map(|(_, file)| file).collect();
         Ok(AnalysedFiles { files, counts, left_out: source.left_out() })

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{SearchCounts, SearchOptions, SearchPlace};
 use crate::engine::fs::file_system::{self, FileSystem};
+use crate::engine::fs::lost;
 use crate::engine::fs::resolve::{self, LastLink, ResolvedPath};
 use crate::engine::lookups::Lookups;
 use crate::engine::walk::{EntryKind, LeftOut, Passed, Walk, WalkOptions, WalkStep, passed};
@@ -27,6 +28,8 @@ pub(super) struct Source<'s> {
     current: Option<Current<'s>>,
     /// The only file.
     single: Option<Candidate>,
+    /// The served folders in which files were met.
+    roots: Vec<Arc<OwnedFd>>,
     /// Entries that are not searched.
     pub(super) counts: SearchCounts,
     left_out: LeftOut,
@@ -115,6 +118,7 @@ impl<'s> Source<'s> {
             ahead: Vec::new(),
             current: None,
             single: None,
+            roots: Vec::new(),
             counts: SearchCounts::default(),
             left_out: LeftOut::default(),
         };
@@ -153,6 +157,7 @@ impl<'s> Source<'s> {
             after => after.and_then(|after| after.byte),
         };
         let candidate = Candidate::new(*number, path, base, place.dir.clone());
+        self.roots.push(folder.handle().clone());
         self.single = Some(candidate.begun_at(byte));
         Ok(())
     }
@@ -166,6 +171,7 @@ impl<'s> Source<'s> {
             ResolvedPath::find_entry(folder.handle(), Path::new(OsStr::from_bytes(path)), LastLink::Keep);
         let Ok(ResolvedPath { dir, stat: Some(_), .. }) = place else { return };
         self.single = Some(Candidate::new(number, path.to_vec(), 0, dir).begun_at(byte));
+        self.roots.push(folder.handle().clone());
     }
 
     fn start_at_roots(&mut self) -> Result<()> {
@@ -224,8 +230,15 @@ impl<'s> Source<'s> {
         let excludes = self.workspace.folders.excludes();
         let walk = Walk::new(&root, folder, &path, options, excludes, self.control)?;
         let counted = LeftOut::default();
+        self.roots.push(root);
         self.current = Some(Current { number, walk, base, device, system, after, counted });
         Ok(())
+    }
+
+    /// Checks, if files could not be read, that their file systems answer: else that is no finding.
+    pub(super) fn check_answers(&self) -> Result<()> {
+        let answers = |root: &Arc<OwnedFd>| lost::check_answers(root).map_err(|errno| Error::read("", errno));
+        self.roots.iter().try_for_each(answers)
     }
 
     /// Whether looks wait, for a disk or another machine: those at files, of which the caller knows, or those of the walk at folders.

@@ -344,6 +344,9 @@ impl<'s> Workers<'s> {
             done.counts.add(&work.source.counts);
             done.left_out = work.source.left_out();
         }
+        if done.counts.unreadable > 0 {
+            work.source.check_answers()?;
+        }
         Ok((done, unknown))
     }
 
