@@ -121,6 +121,11 @@ impl FileView {
         }
     }
 
+    /// Whether the bytes were copied into the heap, and cannot change any more.
+    pub(crate) fn is_copy(&self) -> bool {
+        matches!(self.bytes, Bytes::Heap(_))
+    }
+
     /// The position of the view in the file, in bytes.
     pub fn offset(&self) -> usize {
         self.offset

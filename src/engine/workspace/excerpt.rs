@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::engine::encoding::Encoding;
 use crate::engine::fs::version::FileStamp;
-use crate::engine::fs::view::{FileView, MAP_CUTOFF, OpenFile};
+use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::text::lines::{BOM, LineIndex, NotText, char_boundary};
 use crate::engine::{Error, Result};
 
@@ -104,13 +104,13 @@ impl Excerpt {
         }
         text?;
         let start = if place.start == 0 && view.bytes().starts_with(BOM) { BOM.len() } else { 0 };
-        let (bytes, settled) = (start..checked.len(), view.bytes().len() <= MAP_CUTOFF);
+        let (bytes, settled) = (start..checked.len(), view.is_copy());
         Ok(Some(Excerpt { view, bytes, lines: 0..0, total: 0, settled, encoding: Encoding::Utf8 }))
     }
 
-    /// All bytes of a view, which need not be text.
+    /// All bytes of a view, which need not be text. The caller verifies them if they are a copy.
     pub(super) fn of_any_bytes(view: FileView) -> Excerpt {
-        let (bytes, settled) = (0..view.bytes().len(), view.bytes().len() <= MAP_CUTOFF);
+        let (bytes, settled) = (0..view.bytes().len(), view.is_copy());
         Excerpt { view, bytes, lines: 0..0, total: 0, settled, encoding: Encoding::Utf8 }
     }
 
@@ -121,9 +121,11 @@ impl Excerpt {
         Excerpt { view, bytes, lines, total, settled, encoding: Encoding::Utf8 }
     }
 
-    /// A text in this encoding, still encoded, with its lines. All of it was found to be characters.
+    /// A text in this encoding, still encoded, with its lines. All of it was found to be characters. The caller verifies it
+    /// afterwards.
     pub(super) fn encoded(view: FileView, encoding: Encoding, lines: Range<usize>, total: usize) -> Excerpt {
-        Excerpt { bytes: 0..view.bytes().len(), view, lines, total, settled: false, encoding }
+        let (bytes, settled) = (0..view.bytes().len(), view.is_copy());
+        Excerpt { view, bytes, lines, total, settled, encoding }
     }
 
     /// Whether all bytes read so far are those that the file held when it was opened.

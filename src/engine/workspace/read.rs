@@ -209,7 +209,7 @@ impl Workspace {
             Selection::Lines(_) | Selection::Last(_) => index.byte_range(&lines, view.bytes(), view.offset()),
         };
         // A copy is what the client gets, so it must be valid now.
-        let settled = view.bytes().len() <= MAP_CUTOFF;
+        let settled = view.is_copy();
         let unchanged = || match effort {
             // The file was assumed to be unchanged since it was found, so the whole stamp must be equal.
             Effort::AtOnce(_) => Ok(view.file().is_as_found()),
@@ -367,6 +367,22 @@ mod tests {
         std::fs::rename(dir.path().join("b"), &path).unwrap();
         let swapped = Arc::new(place.open_as_found().unwrap());
         assert!(whole(&workspace, swapped, Effort::AtOnce(system)).is_none());
+    }
+
+    #[test]
+    fn a_copy_that_was_verified_stays_valid_whatever_its_size_when_the_file_changes_and_a_map_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        let text = "x".repeat(MAP_CUTOFF + 1);
+        std::fs::write(&path, &text).unwrap();
+        let workspace = open(dir.path());
+        let (_, file) = known(&workspace, &text);
+        let read = whole(&workspace, file.clone(), Effort::Full(&control())).unwrap();
+        let copy = Excerpt::of_any_bytes(FileView::made(text.into_bytes(), file));
+        std::fs::write(&path, "y").unwrap();
+        // Where the system maps no files, a large part is a copy, too.
+        assert_eq!(read.unchanged(), read.view.is_copy());
+        assert!(copy.unchanged());
     }
 
     #[test]
