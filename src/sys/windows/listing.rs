@@ -70,7 +70,7 @@ impl Entries {
     pub(super) fn at(&self, at: usize) -> Result<Entry<'_>> {
         const HEAD: usize = std::mem::offset_of!(FILE_ID_BOTH_DIR_INFORMATION, FileName);
         let size = size_of_val(&*self.0);
-        if at % 8 != 0 || at + size_of::<FILE_ID_BOTH_DIR_INFORMATION>() > size {
+        if !at.is_multiple_of(8) || at + size_of::<FILE_ID_BOTH_DIR_INFORMATION>() > size {
             return Err(Errno::IO);
         }
         // SAFETY: the struct is inside the buffer and aligned, and its fields are numbers, valid with any bytes.
