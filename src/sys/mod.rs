@@ -211,7 +211,7 @@ pub(crate) mod map {
 
 /// Memory of the process.
 pub(crate) mod memory {
-    pub(crate) use super::system::memory::{limit, limit_arenas, no_huge_pages, used};
+    pub(crate) use super::system::memory::{at_thread_end, limit, limit_arenas, no_huge_pages, used};
 
     /// Memory of the process, in bytes.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

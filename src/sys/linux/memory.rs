@@ -16,6 +16,9 @@ pub(crate) fn no_huge_pages(map: &MmapMut) {
     let _ = map.advise(memmap2::Advice::NoHugePage);
 }
 
+/// The allocator learns itself that a thread ends.
+pub(crate) fn at_thread_end(_: fn()) {}
+
 /// Limits the allocator of the C library to one arena. Call it once, before threads start.
 pub(crate) fn limit_arenas() {
     #[cfg(target_env = "gnu")]

@@ -12,6 +12,9 @@ pub(crate) fn no_huge_pages(_: &MmapMut) {}
 /// The C library has no such option.
 pub(crate) fn limit_arenas() {}
 
+/// The allocator learns itself that a thread ends.
+pub(crate) fn at_thread_end(_: fn()) {}
+
 /// The memory in use now.
 pub(crate) fn used() -> Option<MemoryUse> {
     // SAFETY: all zeros is a valid value of these plain numbers.

@@ -1,7 +1,9 @@
 //! The memory that the process uses and may use.
 #![allow(unsafe_code)] // System calls.
 
+use std::ffi::c_void;
 use std::ptr::null_mut;
+use std::sync::OnceLock;
 
 use memmap2::MmapMut;
 use windows_sys::Win32::System::JobObjects::{
@@ -12,6 +14,7 @@ use windows_sys::Win32::System::ProcessStatus::{
     K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS, PROCESS_MEMORY_COUNTERS_EX,
 };
 use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
+use windows_sys::Win32::System::SystemServices::DLL_THREAD_DETACH;
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
 use crate::sys::memory::MemoryUse;
@@ -23,6 +26,30 @@ pub(crate) fn no_huge_pages(_: &MmapMut) {}
 /// The C library has no such option.
 #[inline]
 pub(crate) fn limit_arenas() {}
+
+/// What every thread does at its end.
+static AT_THREAD_END: OnceLock<fn()> = OnceLock::new();
+
+/// Has every thread but the main one call `done` at its end. For the allocator: mimalloc puts its own callback where the system
+/// looks for it by a pragma that GCC does not know.
+pub(crate) fn at_thread_end(done: fn()) {
+    let _ = AT_THREAD_END.set(done);
+}
+
+unsafe extern "system" fn on_thread_event(_: *mut c_void, reason: u32, _: *mut c_void) {
+    if reason == DLL_THREAD_DETACH
+        && let Some(done) = AT_THREAD_END.get()
+    {
+        done();
+    }
+}
+
+/// The system calls what it finds in these sections, in the order of their names: behind XLB, where Rust drops the values of
+/// a thread, and before XLD, where the C library drops its own, among them the thread's heap.
+// SAFETY: the section holds pointers to functions of this type, and nothing else.
+#[used]
+#[unsafe(link_section = ".CRT$XLC")]
+static ON_THREAD_EVENT: unsafe extern "system" fn(*mut c_void, u32, *mut c_void) = on_thread_event;
 
 /// The memory in use now. What belongs to no file is what the system has promised to this process: it counts against the
 /// limits also while it is not resident.
@@ -63,4 +90,23 @@ fn of_job() -> Option<u64> {
     let of = |flag, bytes: usize| (set & flag != 0).then_some(bytes as u64);
     let of_process = of(JOB_OBJECT_LIMIT_PROCESS_MEMORY, limits.ProcessMemoryLimit);
     of_process.into_iter().chain(of(JOB_OBJECT_LIMIT_JOB_MEMORY, limits.JobMemoryLimit)).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn every_thread_says_that_it_ends() {
+        static ENDED: AtomicUsize = AtomicUsize::new(0);
+        at_thread_end(|| _ = ENDED.fetch_add(1, Ordering::Relaxed));
+        let before = ENDED.load(Ordering::Relaxed);
+        for _ in 0..3 {
+            std::thread::spawn(|| ()).join().unwrap();
+        }
+        // Threads of other tests end, too.
+        assert!(before + 3 <= ENDED.load(Ordering::Relaxed));
+    }
 }

@@ -84,11 +84,18 @@ pub fn started() {
     STARTING.store(false, Ordering::Relaxed);
 }
 
-/// Settles which memory C code gets. Call it once, before threads start.
+/// Settles which memory C code gets, and what becomes of the heap of a thread. Call it once, before threads start.
 pub(in crate::transport) fn prepare() {
     crate::sys::memory::limit_arenas();
+    crate::sys::memory::at_thread_end(leave_heap);
     #[cfg(feature = "toolkit")]
     give_to_parsers();
+}
+
+/// Leaves the heap of this thread to other threads. Without it a thread that ends would take its memory along.
+fn leave_heap() {
+    // SAFETY: the thread ends, and every later call for memory of it would only make it another heap.
+    unsafe { libmimalloc_sys::mi_thread_done() }
 }
 
 /// Gives the parsers of the toolkit this allocator, too: their threads would wait for the one arena of the C library.
