@@ -78,15 +78,56 @@ def rename_while_read(setting):
     readers = [threading.Thread(target=read, args=(place,)) for place in range(3)]
     for reader in readers:
         reader.start()
-    for turn in range(60):
-        names = ["here", "there"] if turn % 2 == 0 else ["there", "here"]
-        clients[turn % 3].call("move_file", source=names[0], destination=names[1])
-    ending.set()
-    for reader in readers:
-        reader.join()
+    try:
+        for turn in range(60):
+            names = ["here", "there"] if turn % 2 == 0 else ["there", "here"]
+            clients[turn % 3].call("move_file", source=names[0], destination=names[1])
+    finally:
+        ending.set()
+        for reader in readers:
+            reader.join()
     if counts["read"] == 0:
         missed.append("the file was never read")
     return f"60 moves, {counts['read']} whole texts, {counts['missing']} times missing", missed
+
+
+def replaced_while_read(setting):
+    """A server whose read began before another one replaced the file shows the text before or after that, whole, with its version."""
+    clients, missed, ending, told = setting.clients(), [], threading.Event(), []
+    texts = [f"state {state}: {'x' * 80}\n" * 30_000 for state in "ab"]
+    for text in texts:
+        told.append(clients[0].call("write_file", path="replaced", content=text)["_meta"]["file-editor/version"])
+    allowed = [(version, text[:text.index("\n")]) for version, text in zip(told, texts)]
+    counts = {"read": 0, "searched": 0}
+
+    def read(place):
+        client = setting.client(place)
+        while not ending.is_set():
+            try:
+                result = client.call("read_text_file", path="replaced", head=1)
+                seen = (result["_meta"]["file-editor/version"], result["content"][0]["text"].strip())
+                counts["read"] += 1
+                if seen not in allowed:
+                    missed.append(f"server {place} read {seen}")
+                # Each text has one state only.
+                found = [client.text("grep", pattern=f"state {state}", path="replaced", output_mode="count") for state in "ab"]
+                counts["searched"] += 2
+                if any("30000" not in text and "No matches" not in text for text in found):
+                    missed.append(f"server {place} found {found}")
+            except Failed as failure:
+                missed.append(f"server {place}: {str(failure)[:200]}")
+
+    readers = [threading.Thread(target=read, args=(place,)) for place in range(3)]
+    for reader in readers:
+        reader.start()
+    try:
+        for turn in range(60):
+            clients[turn % 3].call("write_file", path="replaced", content=texts[turn % 2])
+    finally:
+        ending.set()
+        for reader in readers:
+            reader.join()
+    return f"60 times replaced, {counts['read']} whole reads, {counts['searched']} searches", missed
 
 
 def truncation_under_readers(setting):
@@ -112,11 +153,13 @@ def truncation_under_readers(setting):
     readers = [threading.Thread(target=read, args=(place,)) for place in range(3)]
     for reader in readers:
         reader.start()
-    for turn in range(40):
-        (setting.folders[1] / "cut").write_text(texts[turn % 2])
-    ending.set()
-    for reader in readers:
-        reader.join()
+    try:
+        for turn in range(40):
+            (setting.folders[1] / "cut").write_text(texts[turn % 2])
+    finally:
+        ending.set()
+        for reader in readers:
+            reader.join()
     for place, client in enumerate(setting.clients()):
         if until("the file can be read again", lambda: first_line(client, "cut"), RECOVERY) != lines[1]:
             missed.append(f"server {place} shows an old state at the end")
@@ -141,5 +184,5 @@ def kill_servers(setting):
             server.start()
 
 
-ALL = [parallel_edits, read_after_write, create_races, rename_while_read, truncation_under_readers,
-       with_fault("servers_killed", kill_servers)]
+ALL = [parallel_edits, read_after_write, create_races, rename_while_read, replaced_while_read,
+       truncation_under_readers, with_fault("servers_killed", kill_servers)]
