@@ -136,7 +136,7 @@ pub(crate) fn is_usable_name(name: &[u8]) -> bool {
 fn is_device(name: &[u8]) -> bool {
     let stem = name.split(|&byte| byte == b'.').next().unwrap_or_default().trim_ascii_end();
     let is = |device: &&str| stem.eq_ignore_ascii_case(device.as_bytes());
-    if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].iter().any(|device| is(device)) {
+    if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].iter().any(is) {
         return true;
     }
     let port = ["COM", "LPT"].iter().find_map(|port| {
