@@ -35,7 +35,7 @@ fn a_locked_file_holds_up_neither_other_members_nor_other_requests_on_stdio() {
     folder.write("free", "a\n");
     let server = stdio(&folder, &["--timeout=30"]);
     server.send(&with_a_locked_file());
-    until("the free file is edited", || folder.text("free") == "a\nx\n");
+    until("the free file is edited", || folder.holds("free", "a\nx\n"));
     for _ in 0..20 {
         server.ok("edit_file", json!({ "name": "other", "append": "x" }));
         server.ok("list_files", json!({}));
@@ -54,7 +54,7 @@ fn a_locked_file_holds_up_neither_other_members_nor_other_requests_over_http() {
     folder.write("free", "a\n");
     let server = Http::start(&folder, &["--timeout=30", "--max-in-flight=4"]);
     let mut waiting = post(&server, &with_a_locked_file());
-    until("the free file is edited", || folder.text("free") == "a\nx\n");
+    until("the free file is edited", || folder.holds("free", "a\nx\n"));
     for _ in 0..20 {
         server.ok("edit_file", json!({ "name": "other", "append": "x" }));
     }

@@ -63,6 +63,11 @@ impl Folder {
         String::from_utf8(self.read(name)).expect("UTF-8")
     }
 
+    /// Whether the file is there and holds this text: on Windows, the name of a file that is replaced may be of no file for a moment.
+    pub(crate) fn holds(&self, name: &str, text: &str) -> bool {
+        fs::read(self.path.join(name)).is_ok_and(|bytes| bytes == text.as_bytes())
+    }
+
     /// All entries, hidden ones too, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.path).expect("a readable folder");
