@@ -55,12 +55,9 @@ pub(crate) fn renameat(from: impl AsFd, old: impl Arg, to: impl AsFd, new: impl 
     let place = (to.as_fd(), new.as_slice());
     patiently(|| {
         let entry = to_change(from.as_fd(), &old)?;
-        let flags = FILE_RENAME_REPLACE_IF_EXISTS
-            | FILE_RENAME_POSIX_SEMANTICS
-            | FILE_RENAME_IGNORE_READONLY_ATTRIBUTE;
-        match rename(entry.as_fd(), place, FileRenameInformationEx, flags) {
+        match rename_as_posix(entry.as_fd(), place) {
             status if is_unknown(status) => {}
-            status => return checked(status),
+            status => return checked(status).map_err(|errno| error_of_replacing(errno, place)),
         }
         match checked(rename(entry.as_fd(), place, FileRenameInformation, 1)) {
             // Somebody has it open.
@@ -139,6 +136,25 @@ fn to_change(dir: BorrowedFd, units: &[u16]) -> Result<OwnedFd> {
         // The folder itself.
         [] => Err(Errno::INVAL),
         units => Open::existing(DELETE).at(dir, units),
+    }
+}
+
+/// Renames an open entry as POSIX says: over a file that programs have open, too. Before Windows 10 1809 the system refuses the flag for
+/// read-only files, so the rename is tried without it.
+fn rename_as_posix(entry: BorrowedFd, to: (BorrowedFd, &[u16])) -> NTSTATUS {
+    let flags = FILE_RENAME_REPLACE_IF_EXISTS | FILE_RENAME_POSIX_SEMANTICS;
+    match rename(entry, to, FileRenameInformationEx, flags | FILE_RENAME_IGNORE_READONLY_ATTRIBUTE) {
+        status if is_unknown(status) => rename(entry, to, FileRenameInformationEx, flags),
+        status => status,
+    }
+}
+
+/// The error of a rename over an entry. A file that a program has open without sharing its removal may be answered as a lack of
+/// rights; an open for removal tells the two apart.
+fn error_of_replacing(errno: Errno, place: (BorrowedFd, &[u16])) -> Errno {
+    match errno {
+        Errno::ACCESS if matches!(to_change(place.0, place.1), Err(Errno::AGAIN)) => Errno::AGAIN,
+        errno => errno,
     }
 }
 
@@ -231,31 +247,41 @@ fn is_short(old: &[u16], name: &[u16]) -> bool {
 
 /// Removes an open entry, whose name in `dir` has these units.
 fn remove(dir: BorrowedFd, units: &[u16], entry: BorrowedFd) -> Result<()> {
-    let flags = FILE_DISPOSITION_DELETE
-        | FILE_DISPOSITION_POSIX_SEMANTICS
-        | FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE;
-    let info = FILE_DISPOSITION_INFORMATION_EX { Flags: flags };
-    let at = (&raw const info).cast();
-    match set(entry, FileDispositionInformationEx, at, size_of_val(&info)) {
+    match remove_as_posix(entry, FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE) {
+        status if is_unknown(status) => {}
+        status => return checked(status),
+    }
+    let now = attributes(entry)?;
+    if now & FILE_ATTRIBUTE_READONLY == 0 {
+        return remove_writable(entry);
+    }
+    let writable = Open::existing(FILE_WRITE_ATTRIBUTES).at(dir, units)?;
+    set_attributes(writable.as_fd(), now & !FILE_ATTRIBUTE_READONLY)?;
+    remove_writable(entry).inspect_err(|_| _ = set_attributes(writable.as_fd(), now))
+}
+
+/// Removes an open entry that is not read-only. Windows 10 before 1809 knows POSIX semantics without the flag for read-only files.
+fn remove_writable(entry: BorrowedFd) -> Result<()> {
+    match remove_as_posix(entry, 0) {
         status if is_unknown(status) => {}
         status => return checked(status),
     }
     let info = FILE_DISPOSITION_INFORMATION { DeleteFile: true };
-    let remove =
-        || checked(set(entry, FileDispositionInformation, (&raw const info).cast(), size_of_val(&info)));
-    let now = attributes(entry)?;
-    if now & FILE_ATTRIBUTE_READONLY == 0 {
-        return remove();
-    }
-    let writable = Open::existing(FILE_WRITE_ATTRIBUTES).at(dir, units)?;
-    set_attributes(writable.as_fd(), now & !FILE_ATTRIBUTE_READONLY)?;
-    remove().inspect_err(|_| _ = set_attributes(writable.as_fd(), now))
+    checked(set(entry, FileDispositionInformation, (&raw const info).cast(), size_of_val(&info)))
+}
+
+fn remove_as_posix(entry: BorrowedFd, more: u32) -> NTSTATUS {
+    let flags = FILE_DISPOSITION_DELETE | FILE_DISPOSITION_POSIX_SEMANTICS | more;
+    let info = FILE_DISPOSITION_INFORMATION_EX { Flags: flags };
+    set(entry, FileDispositionInformationEx, (&raw const info).cast(), size_of_val(&info))
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::path::Path;
+
+    use windows_sys::Win32::Storage::FileSystem::FILE_SHARE_READ;
 
     use super::*;
 
@@ -291,6 +317,19 @@ mod tests {
         assert_eq!(names(dir.path()), [NEW, "a", "sub"]);
         renameat(&folder, NEW, &folder, "a").unwrap();
         assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), NEW);
+    }
+
+    #[test]
+    fn a_refusal_to_replace_a_file_that_is_open_unshared_says_that_it_is_in_use_and_any_other_stays() {
+        use std::os::windows::fs::OpenOptionsExt;
+        let (dir, folder) = folder();
+        let error = |errno| error_of_replacing(errno, (folder.as_fd(), &units("a")));
+        assert_eq!(error(Errno::ACCESS), Errno::ACCESS);
+        let open = fs::File::options().read(true).share_mode(FILE_SHARE_READ).open(dir.path().join("a"));
+        assert_eq!(error(Errno::ACCESS), Errno::AGAIN);
+        assert_eq!(error(Errno::ISDIR), Errno::ISDIR);
+        drop(open);
+        assert_eq!(error(Errno::ACCESS), Errno::ACCESS);
     }
 
     #[test]
