@@ -145,9 +145,14 @@ mod tests {
         }
         assert!(elsewhere.hides_entry(Path::new("x/SECRET"), true));
         assert!(!on_linux.hides_entry(Path::new("x/SECRET"), true));
-        let bytes = Path::new(OsStr::from_bytes(b"SECRET/\xff"));
-        assert!(on_linux.may_hide(bytes, false));
         assert!(on_linux.may_hide(Path::new("a.x"), false), "what cannot be folded counts as it is");
+    }
+
+    #[test]
+    fn a_path_of_bytes_that_are_no_text_is_hidden_by_its_folder() {
+        let excludes = Excludes::for_system(["secret/"], false).unwrap();
+        let bytes = Path::new(OsStr::from_bytes(b"SECRET/\xff"));
+        assert!(excludes.may_hide(bytes, false) && !excludes.hides(bytes, false));
     }
 
     #[test]

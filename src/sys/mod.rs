@@ -295,6 +295,15 @@ pub(crate) mod testing {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         super::fs::open(path.as_ref(), flags, Mode::empty()).expect("a folder")
     }
+
+    /// A file of this machine on a file system whose type has no number in any table. Types have numbers on Linux alone.
+    pub(crate) fn file_without_a_number() -> std::fs::File {
+        let path = match cfg!(target_os = "linux") {
+            true => "/proc/self/status".into(),
+            false => std::env::current_exe().expect("the program's own file"),
+        };
+        std::fs::File::open(path).expect("a file")
+    }
 }
 
 /// What ends or asks a server.
