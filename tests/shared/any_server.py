@@ -6,7 +6,7 @@ import threading
 from servers import Failed
 
 # Entries of a folder: several answers of a server with this limit, in KB.
-ENTRIES, ANSWER_LIMIT = 1_500, 10
+ENTRIES, ANSWER_LIMIT = 750, 5
 
 VERSION_REFUSED = "does not have the expected version"
 
