@@ -114,7 +114,7 @@ static TABLE: [Row; 34] = [
         .time_unit(SECOND),
     // The mount options alone do not prevent stale reads: tests/shared/run on a volume with its defaults.
     remote(&["fuse.glusterfs"], LockScope::Shared)
-        .stale(1_000, "attribute-timeout=0,entry-timeout=0 and its volume has performance.stat-prefetch off"),
+        .stale(1_000, "attribute-timeout=0,entry-timeout=0,auto-invalidation=on and its volume has performance.stat-prefetch off"),
     remote(&["fuse.juicefs"], LockScope::Shared)
         .stale(1_000, "--attr-cache=0 --entry-cache=0 --dir-entry-cache=0"),
     remote(&["gfs2"], LockScope::Shared),
