@@ -39,8 +39,8 @@ PLATFORMS = {
     # Built and linked; never run so far.
     "darwin-arm64": {"target": "aarch64-apple-darwin", "os": "darwin", "cpu": "arm64", "wheel": "macosx_11_0_arm64", "runner": "macos-15"},
     "darwin-x64": {"target": "x86_64-apple-darwin", "os": "darwin", "cpu": "x64", "wheel": "macosx_11_0_x86_64", "runner": "macos-15-intel"},
-    # Linux builds it, with mingw.
-    "win32-x64": {"target": "x86_64-pc-windows-gnu", "os": "win32", "cpu": "x64", "wheel": "win_amd64", "runner": "ubuntu-24.04",
+    # Linux builds it, with mingw. Windows on ARM64 runs it, too; npm is told so.
+    "win32-x64": {"target": "x86_64-pc-windows-gnu", "os": "win32", "cpu": "x64", "also_on": ["arm64"], "wheel": "win_amd64", "runner": "ubuntu-24.04",
                   "tried_on": "windows-2025"},
 }
 

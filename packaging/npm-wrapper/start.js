@@ -4,7 +4,9 @@
 "use strict";
 
 const isWindows = process.platform === "win32";
-const name = `file-editor-${process.platform}-${process.arch}`;
+// Windows on ARM64 runs programs for x64, and there is no package of its own for it.
+const arch = isWindows && process.arch === "arm64" ? "x64" : process.arch;
+const name = `file-editor-${process.platform}-${arch}`;
 let binary;
 try {
   binary = require.resolve(`${name}/bin/file-editor${isWindows ? ".exe" : ""}`);
