@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::engine::exclude::Excludes;
+use crate::engine::fs::lost;
 use crate::engine::fs::resolve::{self, ResolveError, ResolvedPath};
 use crate::engine::fs::spelling;
 use crate::engine::fs::view::OpenFile;
@@ -273,6 +274,9 @@ pub(crate) fn list(
             counted => waited.and(counted),
         };
         *entry = seen.entry(entry.name.clone(), counted, options, &mut uncounted)?;
+    }
+    if left_out.unknown > 0 || files.iter().any(|file| file.lines.is_none()) {
+        lost::check_answers(folder.root).map_err(|errno| Error::ListingFailed { source: errno.into() })?;
     }
     let (names, directory) = (table.into_text(), usual(folder.directory));
     Ok(Listing { names, files, unlisted, uncounted, more, folders, left_out, directory })

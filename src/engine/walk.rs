@@ -323,10 +323,15 @@ impl<'w> Walk<'w> {
 
     /// The end. What could not be read is no finding if the file system does not answer any more.
     fn end(&self) -> Result<Option<WalkStep>> {
-        if self.left_out.unreadable > 0 {
-            lost::check_answers(&self.root).map_err(failed)?;
+        if self.left_out.unreadable > 0 || self.left_out.unknown > 0 {
+            self.check_answers()?;
         }
         Ok(None)
+    }
+
+    /// Checks that the file system of the served folder answers. Ask if looks have failed: else they are no finding.
+    pub(crate) fn check_answers(&self) -> Result<()> {
+        lost::check_answers(&self.root).map_err(failed)
     }
 
     /// The entries from `at` on that are folders which the walk may enter, with their names; the first is that at `at`.

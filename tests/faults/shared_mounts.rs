@@ -121,6 +121,26 @@ fn a_walk_in_which_the_file_system_is_lost_is_made_again_and_shows_all() {
 }
 
 #[test]
+fn looks_in_which_the_file_system_is_lost_are_made_again() {
+    let folder = Folder::new();
+    folder.write("f.rs", "text\n");
+    for (tool, arguments, expected) in [
+        ("list_directory_with_sizes", json!({ "path": "." }), "5 B"),
+        ("glob", json!({ "pattern": "*.rs", "sort": "size" }), "f.rs"),
+        ("grep", json!({ "pattern": "text" }), "1 file searched, 1 matching line in 1 file"),
+    ] {
+        // The state of the file is not told, and then the served folder does not answer: it was opened twice to be read.
+        let faults =
+            ["-e", "inject=newfstatat:error=ENOTCONN:when=1", "-e", "inject=openat:error=ENOTCONN:when=3"];
+        let paths = ["-o", "/dev/null", "-P", "f.rs", "-P", "."];
+        let server = command(&folder, "stdio", &["--tools=list_directory_with_sizes,search"]);
+        let Some(server) = under_strace(&server, &[&paths[..], &faults[..]].concat()) else { return };
+        let answer = Stdio::run(server).ok(tool, arguments);
+        assert!(answer.contains(expected) && !answer.contains("cannot be read"), "{tool}: {answer}");
+    }
+}
+
+#[test]
 fn a_folder_that_cannot_be_read_for_a_moment_is_deleted_and_none_to_which_permission_is_denied() {
     for (error, is_refused) in [("ENOTCONN", false), ("EACCES", true)] {
         let folder = Folder::new();

@@ -164,6 +164,30 @@ fn writes_that_are_running_while_a_file_is_read(folder: &Folder) {
 }
 
 #[test]
+fn a_copy_of_a_file_holds_one_state_though_a_write_to_it_is_running() {
+    let folder = Folder::new();
+    if !locks_writes(&folder) {
+        return;
+    }
+    folder.write("a.txt", numbered(64));
+    let server = Stdio::start(&folder, &["--tools=copy_file"]).ready();
+    let file = File::options().write(true).open(folder.path().join("a.txt")).expect("a file");
+    let new = numbered(128);
+    let Some(write) = HeldWrite::begin(file, new.as_bytes()) else { return };
+    until_not_racy(&folder, "a.txt");
+    std::thread::scope(|scope| {
+        let copy = json!({ "source": "a.txt", "destination": "b.txt" });
+        let during = scope.spawn(|| server.ok("copy_file", copy));
+        until("the copy ends or waits in the kernel", || {
+            during.is_finished() || waits_in_the_system(server.pid())
+        });
+        write.finish();
+        during.join().expect("an answer");
+    });
+    assert!(folder.text("b.txt") == new, "the copy is none of what the file held");
+}
+
+#[test]
 fn a_write_that_never_ends_holds_up_only_the_requests_for_its_file() {
     let folder = Folder::new();
     folder.write("a.txt", numbered(64));

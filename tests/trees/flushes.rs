@@ -63,7 +63,7 @@ fn a_recursive_delete_that_fails_at_the_folder_itself_says_how_much_it_removed()
     let Some(faulty) = with_injected(&plain, "unlinkat:error=EBUSY:when=5") else { return };
     let server = Stdio::run(faulty).ready();
     let refused = server.refused("delete_file", json!({ "path": "d", "recursive": true }));
-    assert!(refused.contains("3 entries in 'd' were deleted before; it still exists"), "{refused}");
+    assert!(refused.contains("3 entries in 'd' were deleted before"), "{refused}");
     assert_eq!(folder.names(), ["d"]);
 }
 

@@ -179,8 +179,12 @@ impl Level {
             Err(Errno::NOENT) => return Ok(None),
             Err(errno) => return Err(not_read(errno)),
         };
-        let names = names(folder.as_fd()).map_err(not_read)?;
-        Ok(Some(Level { folder, names }))
+        match names(folder.as_fd()) {
+            Ok(names) => Ok(Some(Level { folder, names })),
+            // Another program has removed it since it was opened.
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(not_read(errno)),
+        }
     }
 }
 

@@ -192,15 +192,17 @@ impl Root {
     /// Opens the path again, without a check of the known folder: for a handle that no longer works.
     pub(crate) fn reopen(&self) -> Result<Folder> {
         // Without the mutex, because this may wait for another machine.
-        let folder = Folder::open(&self.path).ok().filter(|_| self.is_mounted());
+        let opened = Folder::open(&self.path).ok();
+        // In this order: what was opened before a mount came is not what the path names after that.
+        let folder = opened.filter(|folder| self.is_mounted() && self.names(folder) == Ok(true));
         *self.lock() = State { folder: folder.clone(), looked: Instant::now() };
         folder.ok_or(Error::FolderGone)
     }
 
-    /// Whether the path names `folder` now.
+    /// Whether the path names `folder` now, and its file system is mounted.
     pub(crate) fn names(&self, folder: &Folder) -> Result<bool, Errno> {
         match crate::sys::fs::stat(&self.path) {
-            Ok(stat) => Ok(folder.is(&stat)),
+            Ok(stat) => Ok(folder.is(&stat) && (self.is_local || self.is_mounted())),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(false),
             Err(errno) => Err(errno),
         }

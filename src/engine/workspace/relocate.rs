@@ -86,6 +86,8 @@ impl Workspace {
             let opened = self.open_within(&from.place, source.sent(), u64::MAX, control)?;
             let Some(file) = opened else { continue };
             self.check_version(&file, source, options, control)?;
+            // A write that is running already would not show in the file's times.
+            let Some(_) = self.before_version(&file, control)? else { continue };
             let until = control.lock_deadline();
             let _turn = self.take_turn(None, &to.place, target.sent(), until, control)?;
             self.cleared.clear_once(&to.place.dir, &self.mounts);
@@ -359,7 +361,7 @@ fn deleted_in_part(path: &FilePath, problem: &remove::Refused, removed: u64) -> 
         remove::Refused::Stopped(_) => "it was stopped".into(),
     };
     let name = path.sent();
-    let problem = format!("{reason} ({removed} entries in '{name}' were deleted before; it still exists)");
+    let problem = format!("{reason} ({removed} entries in '{name}' were deleted before)");
     Error::WriteFailed { source: io::Error::other(problem) }
 }
 

@@ -145,6 +145,9 @@ fn sized_entries(walk: &mut Walk, control: &Control) -> Result<Vec<Sized>> {
         control.progress(met, None);
     }
     entries.extend(late.take().map(|(entry, told)| entry.with(&told)));
+    if entries.iter().any(|entry| !entry.is_known) {
+        walk.check_answers()?;
+    }
     Ok(entries)
 }
 

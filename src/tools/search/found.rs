@@ -44,6 +44,8 @@ pub(super) struct Search<'c> {
     matching: u64,
     /// Paths of files that match, and whose states are asked for together.
     late: LateStats<Vec<u8>>,
+    /// Whether the state of a file could not be told.
+    has_failed: bool,
     /// The time was up before the end.
     pub(super) stopped: bool,
     /// What a walk in the order of paths met last.
@@ -59,8 +61,22 @@ impl<'c> Search<'c> {
         best: Best<Place>,
     ) -> Search<'c> {
         let (balance, state, seen, matching) = (Balance::default(), 0, 0, 0);
-        let (late, stopped, met) = (LateStats::default(), false, None);
-        Search { control, glob, sort, after, best, state, balance, seen, matching, late, stopped, met }
+        let (late, has_failed, stopped, met) = (LateStats::default(), false, false, None);
+        Search {
+            control,
+            glob,
+            sort,
+            after,
+            best,
+            state,
+            balance,
+            seen,
+            matching,
+            late,
+            has_failed,
+            stopped,
+            met,
+        }
     }
 
     /// Searches in one folder. A folder that the pattern names need not exist.
@@ -108,6 +124,9 @@ impl<'c> Search<'c> {
             }
         }
         self.take_late();
+        if self.has_failed {
+            walk.check_answers()?;
+        }
         if self.stopped && self.sort == Sort::Path {
             self.met = Some(Place { key: 0, path });
         }
@@ -164,7 +183,10 @@ impl<'c> Search<'c> {
     fn take_stat(&mut self, path: &[u8], stat: StatResult) {
         match stat {
             Ok(None) => {}
-            Err(_) => self.balance.add(Reason::Unreadable, 1),
+            Err(_) => {
+                self.has_failed = true;
+                self.balance.add(Reason::Unreadable, 1);
+            }
             Ok(Some(stat)) if self.sort == Sort::Size => self.take(i128::from(stat.st_size), path),
             Ok(Some(stat)) => {
                 let nanoseconds = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);

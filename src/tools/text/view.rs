@@ -66,9 +66,12 @@ impl Call for View {
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         match self.text.run(workspace, wanted, control) {
             // A folder is no file that can be read.
-            Err(error) if is_refusal(&error) && self.is_of_folder(workspace) => {
-                self.list(workspace, wanted, control)
-            }
+            Err(error) if is_refusal(&error) => match workspace.info(&self.text.path) {
+                Ok(info) if info.kind == EntryKind::Folder => self.list(workspace, wanted, control),
+                // Such as one of a file system that does not answer.
+                Err(failed @ (Error::FolderGone | Error::ReadFailed { .. })) => Err(failed),
+                _ => Err(error),
+            },
             read => read,
         }
     }
@@ -80,10 +83,6 @@ fn is_refusal(error: &Error) -> bool {
 }
 
 impl View {
-    fn is_of_folder(&self, workspace: &Workspace) -> bool {
-        workspace.info(&self.text.path).is_ok_and(|info| info.kind == EntryKind::Folder)
-    }
-
     fn list(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let ReadText { path: folder, cursor, chooses, .. } = &self.text;
         if let Some(name) = chooses {
