@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::{Folder, Mount, under_strace, until};
 
@@ -81,6 +81,9 @@ impl Bindfs {
     /// Stops the process, so that nothing is answered, until [`Bindfs::thaw`].
     pub(crate) fn freeze(&self) {
         self.signal(Signal::STOP);
+        // Not before it has stopped: a process whose request it has read is not even killed before there is an answer.
+        let pid = Pid::from_child(&self.process);
+        waitid(WaitId::Pid(pid), WaitIdOptions::STOPPED).expect("it stops");
     }
 
     pub(crate) fn thaw(&self) {
@@ -89,7 +92,7 @@ impl Bindfs {
 
     fn signal(&self, signal: Signal) {
         let pid = Pid::from_child(&self.process);
-        rustix::process::kill_process(pid, signal).expect("a signal sent");
+        kill_process(pid, signal).expect("a signal sent");
     }
 
     /// Kills the process. The mount stays, dead, until this is dropped.
