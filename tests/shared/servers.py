@@ -23,10 +23,18 @@ class Failed(Exception):
     """A call failed. Holds the text for a model, or what came in place of an answer."""
 
 
+# Ports that were given out: the system may tell one twice until it is in use.
+GIVEN = set()
+
+
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    while True:
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            port = listener.getsockname()[1]
+        if port not in GIVEN:
+            GIVEN.add(port)
+            return port
 
 
 def until(what, check, patience=PATIENCE, process=None):
