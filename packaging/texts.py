@@ -11,7 +11,8 @@ from product import HERE, NAME, binary_of, host, run, target_folder
 FLAG_IN = {
     f"{NAME}.1": lambda flag: r"\\fB" + flag.replace("-", r"\\-"),
     f"{NAME}.bash": lambda flag: f" {flag}",
-    f"_{NAME}": lambda flag: rf"'\*?{flag}",
+    # Before it, in brackets, are the flags that it excludes.
+    f"_{NAME}": lambda flag: rf"'(\([-a-z ]+\))?\*?{flag}",
     f"{NAME}.fish": lambda flag: f"-l {flag.removeprefix('--')}",
     f"_{NAME}.ps1": lambda flag: f"'{flag}'",
 }
