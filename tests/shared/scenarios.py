@@ -1,5 +1,6 @@
 """What `run` does to servers on any shared file system, and what must hold."""
 
+import contextlib
 import signal
 import threading
 import time
@@ -56,6 +57,20 @@ def create_races(setting):
     return f"{rounds} files, each made by one of three servers ({won})", missed
 
 
+@contextlib.contextmanager
+def reading(read, ending):
+    """Readers of all three servers, which go on until `ending` is set: at the end of the block, also if it fails."""
+    readers = [threading.Thread(target=read, args=(place,)) for place in range(3)]
+    for reader in readers:
+        reader.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        for reader in readers:
+            reader.join()
+
+
 def rename_while_read(setting):
     clients, missed, counts = setting.clients(), [], {"read": 0, "missing": 0}
     text = "".join(f"line {number}\n" for number in range(2_000))
@@ -75,17 +90,10 @@ def rename_while_read(setting):
                     if "not found" not in str(failure).lower() and "ENOENT" not in str(failure):
                         missed.append(f"server {place}: {str(failure)[:200]}")
 
-    readers = [threading.Thread(target=read, args=(place,)) for place in range(3)]
-    for reader in readers:
-        reader.start()
-    try:
+    with reading(read, ending):
         for turn in range(60):
             names = ["here", "there"] if turn % 2 == 0 else ["there", "here"]
             clients[turn % 3].call("move_file", source=names[0], destination=names[1])
-    finally:
-        ending.set()
-        for reader in readers:
-            reader.join()
     if counts["read"] == 0:
         missed.append("the file was never read")
     return f"60 moves, {counts['read']} whole texts, {counts['missing']} times missing", missed
@@ -117,16 +125,9 @@ def replaced_while_read(setting):
             except Failed as failure:
                 missed.append(f"server {place}: {str(failure)[:200]}")
 
-    readers = [threading.Thread(target=read, args=(place,)) for place in range(3)]
-    for reader in readers:
-        reader.start()
-    try:
+    with reading(read, ending):
         for turn in range(60):
             clients[turn % 3].call("write_file", path="replaced", content=texts[turn % 2])
-    finally:
-        ending.set()
-        for reader in readers:
-            reader.join()
     return f"60 times replaced, {counts['read']} whole reads, {counts['searched']} searches", missed
 
 
@@ -150,16 +151,9 @@ def truncation_under_readers(setting):
             except Failed:
                 counts["failed"] += 1
 
-    readers = [threading.Thread(target=read, args=(place,)) for place in range(3)]
-    for reader in readers:
-        reader.start()
-    try:
+    with reading(read, ending):
         for turn in range(40):
             (setting.folders[1] / "cut").write_text(texts[turn % 2])
-    finally:
-        ending.set()
-        for reader in readers:
-            reader.join()
     for place, client in enumerate(setting.clients()):
         if until("the file can be read again", lambda: first_line(client, "cut"), RECOVERY) != lines[1]:
             missed.append(f"server {place} shows an old state at the end")
