@@ -146,41 +146,74 @@ impl IgnoreRules {
 fn rules(text: &[u8], path: &Path) -> Option<Box<Gitignore>> {
     let mut builder = GitignoreBuilder::new(path);
     // Lines that are not valid are left out, as git does.
-    for line in String::from_utf8_lossy(text).trim_start_matches('\u{feff}').lines() {
-        if line.trim_end_matches(' ') == "!" {
-            continue;
+    for line in String::from_utf8_lossy(text).trim_start_matches('\u{feff}').split('\n') {
+        // Git takes one CR for a part of the break.
+        if let Some(rule) = as_git_reads(line.strip_suffix('\r').unwrap_or(line)) {
+            let _ = builder.add_line(None, &rule);
         }
-        let _ = builder.add_line(None, &as_git_reads(line));
     }
     builder.build().ok().filter(|rules| !rules.is_empty()).map(Box::new)
 }
 
-/// The rule as git reads it: braces stand for themselves, `[:alpha:]` and the like are in brackets what their names say, and
-/// a tab at the end counts.
-fn as_git_reads(line: &str) -> Cow<'_, str> {
-    let line = with_blank_at_end(line);
-    if !line.contains(['{', '}']) && !line.contains("[:") {
-        return line;
+/// The rule as git reads it, for the matcher: braces stand for themselves, `[:alpha:]` and the like are in brackets what their
+/// names say, blanks at the end but spaces count, and any number of stars from two on is `**`. `None`: it names nothing.
+fn as_git_reads(line: &str) -> Option<Cow<'_, str>> {
+    let (line, blank) = trimmed(line)?;
+    // In braces, the matcher keeps it.
+    let blank = blank.map(|blank| format!("{{{blank}}}")).unwrap_or_default();
+    if !line.contains(['{', '}']) && !line.contains("[:") && !line.contains("**") {
+        return Some(if blank.is_empty() { line } else { format!("{line}{blank}").into() });
     }
-    let (mut text, mut rest, mut in_class) = (String::new(), &*line, false);
+    let (mut text, mut rest, mut in_class, mut is_literal) = (String::new(), &*line, false, true);
     while let Some(char) = rest.chars().next() {
         let class = CLASSES.iter().find(|(name, _)| in_class && rest.starts_with(name));
         let len = match (char, class) {
             (_, Some((name, _))) => name.len(),
             ('\\', _) => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            ('*', _) if !in_class => rest.len() - rest.trim_start_matches('*').len(),
             _ => char.len_utf8(),
         };
         let (part, behind) = rest.split_at(len);
-        match char {
-            '[' => in_class = true,
-            ']' => in_class = false,
-            '{' | '}' if !in_class => text.push('\\'),
-            _ => {}
-        }
-        text.push_str(class.map_or(part, |(_, chars)| chars));
         rest = behind;
+        match char {
+            '*' if !in_class => rest = push_stars(&mut text, len, rest, is_literal),
+            _ => {
+                match char {
+                    '[' => in_class = true,
+                    ']' => in_class = false,
+                    '{' | '}' if !in_class => text.push('\\'),
+                    _ => {}
+                }
+                text.push_str(class.map_or(part, |(_, chars)| chars));
+            }
+        }
+        is_literal &= !matches!(char, '*' | '?' | '[' | '\\');
     }
-    Cow::Owned(text)
+    Some(Cow::Owned(text + &blank))
+}
+
+/// Adds so many stars, which `rest` follows. Returns what of `rest` is still to be read. `is_literal`: no wildcard and no
+/// backslash stands before them.
+fn push_stars<'r>(text: &mut String, stars: usize, rest: &'r str, is_literal: bool) -> &'r str {
+    let is_start = matches!(text.as_str(), "" | "!") || text.ends_with('/');
+    match rest.strip_prefix('/') {
+        _ if stars < 2 => text.push('*'),
+        None if is_start && rest.starts_with(r"\/") => text.push_str("**/*"),
+        None if is_start && rest.is_empty() => text.push_str("**"),
+        Some(_) if is_start => text.push_str("**"),
+        // Git compares the literal characters first and takes `**/` as if it began there: `x**/y` names `xy` and `xa/b/y`.
+        Some(behind) if is_literal && !behind.is_empty() => {
+            let mut last = text.pop().map(String::from).unwrap_or_default();
+            if let "," | "{" | "}" = &*last {
+                last.insert(0, '\\');
+                text.truncate(text.trim_end_matches('\\').len());
+            }
+            text.push_str(&format!("{{{last},{last}*/**/}}"));
+            return behind;
+        }
+        _ => text.push('*'),
+    }
+    rest
 }
 
 /// The classes of characters that have names in brackets, as the brackets hold them. None begins as a negation does.
@@ -199,12 +232,30 @@ const CLASSES: [(&str, &str); 12] = [
     ("[:xdigit:]", "0-9A-Fa-f"),
 ];
 
-/// The rule with a tab at its end in brackets, so that it is not left out as spaces are.
-fn with_blank_at_end(line: &str) -> Cow<'_, str> {
-    match line.trim_end_matches(' ').strip_suffix('\t') {
-        Some(rule) => Cow::Owned(format!("{}[\t]", rule.strip_suffix('\\').unwrap_or(rule))),
-        None => Cow::Borrowed(line),
+/// The rule without the spaces at its end, and without another blank there, or one behind a backslash, which comes by itself.
+/// `None`: the rule names nothing, because a backslash ends it or stands before the slash at its end, or it ends in two slashes.
+fn trimmed(line: &str) -> Option<(Cow<'_, str>, Option<char>)> {
+    let (mut end, mut is_escaped, mut escapes) = (0, false, false);
+    for (at, char) in line.char_indices() {
+        if char == ' ' && !escapes {
+            continue;
+        }
+        (end, is_escaped) = (at + char.len_utf8(), escapes);
+        escapes = char == '\\' && !escapes;
     }
+    let rule = &line[..end];
+    let last = rule.chars().next_back()?;
+    if escapes || is_escaped && last == '/' || rule.ends_with("//") || rule == "!" {
+        return None;
+    }
+    if let Some(before) = rule.strip_suffix(r"\\/") {
+        // The matcher would take the second backslash for one that stands before the slash.
+        return Some((Cow::Owned(format!(r"{before}[\]/")), None));
+    }
+    if !last.is_whitespace() {
+        return Some((Cow::Borrowed(rule), None));
+    }
+    Some((Cow::Borrowed(&rule[..end - last.len_utf8() - usize::from(is_escaped)]), Some(last)))
 }
 
 /// The first `room` bytes of a file of rules, whole lines of them.

@@ -165,3 +165,48 @@ fn names_of_classes_in_brackets_and_a_tab_at_the_end_are_read_as_git_reads_them(
         }
     }
 }
+
+/// Each row was asked of `git check-ignore`.
+#[test]
+fn ends_of_rules_and_rows_of_stars_are_read_as_git_reads_them() {
+    for (rule, named, others) in [
+        ("x\r\n", &["x"][..], &["x\r"][..]),
+        ("x\r", &["x"], &["x\r"]),
+        ("x\r\r\n", &["x\r"], &["x", "x\r\r"]),
+        ("x\r  \r\n", &["x\r"], &["x"]),
+        ("\r\r\n", &["\r"], &["x"]),
+        ("x\\\r\n", &[], &["x", "x\r", "x\\"]),
+        ("x\u{b}\ny\u{a0}", &["x\u{b}", "y\u{a0}"], &["x", "y"]),
+        ("x\\  \n", &["x "], &["x", "x  "]),
+        ("x\\\\ \n", &["x\\"], &["x\\ "]),
+        ("x\\\\/../y\n!\r\n", &[], &["x\\", "!", "\r"]),
+        ("*.o\n!a.o\r\n", &["b.o"], &[]),
+        ("d\\/x", &["d/x"], &["x"]),
+        ("***/x", &["x", "a/x", "a/b/x"], &["ax"]),
+        ("/****/x", &["x", "a/b/x"], &["xa"]),
+        ("a/***/x", &["a/x", "a/b/c/x"], &["ax", "b/a/x"]),
+        ("a/***", &["a/x"], &["a", "b"]),
+        ("***", &["x"], &[]),
+        ("***x/y", &["x/y", "ax/y"], &["a/x/y"]),
+        ("x***/y", &["xy", "x/y", "xa/y", "xa/b/y"], &["y", "xa", "a/xy"]),
+        ("!x**/y\nx,**/y", &["x,y", "x,/a/y"], &["x/y"]),
+    ] {
+        let tree = Tree::new(&[(".gitignore", rule)]);
+        for name in named {
+            assert_eq!(tree.file(name), Some(true), "{rule:?} {name:?}");
+        }
+        for name in others {
+            assert_ne!(tree.file(name), Some(true), "{rule:?} {name:?}");
+        }
+    }
+    for (rule, name, expected) in [
+        ("d\\/\r\n", "d", None),
+        ("d//", "d", None),
+        ("d\\\\/", "d\\", Some(true)),
+        ("d/\r\n", "d", Some(true)),
+        ("***/", "d", Some(true)),
+    ] {
+        let tree = Tree::new(&[(".gitignore", rule)]);
+        assert_eq!(tree.1.ignores(Path::new(name), true), expected, "{rule:?}");
+    }
+}
