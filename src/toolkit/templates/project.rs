@@ -48,6 +48,9 @@ pub fn generate_project(
     // Without templates, no parameter is known.
     let mut problems = if templates.is_empty() { Vec::new() } else { problems(&templates, sent) };
     problems.extend(wrong);
+    if catalogue.list(Some(toolchain), None).next().is_none() {
+        problems.push(unknown_toolchain(catalogue, toolchain));
+    }
     if !problems.is_empty() {
         return Err(rejected(problems));
     }
@@ -66,6 +69,12 @@ pub fn generate_project(
         }
     }
     Ok(files)
+}
+
+/// Templates that are named by their URIs exist also where the toolchain does not.
+fn unknown_toolchain(catalogue: &Catalogue, toolchain: &str) -> Problem {
+    let expected = format!("one of {}", catalogue.toolchains().join(", "));
+    Problem { parameter: "toolchain".into(), problem: format!("is {}", quoted(toolchain)), expected }
 }
 
 fn rejected(problems: Vec<Problem>) -> ProjectError {
@@ -229,6 +238,24 @@ mod tests {
             (&["source"], vec![name.clone(), ("variant", SentValue::Integer(1))]),
         ] {
             assert!(matches!(made(names, &sent), Err(ProjectError::Generate(_))), "{names:?}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_toolchain_is_refused_also_where_all_templates_are_named_by_their_uris() {
+        let made = |toolchain: &str| {
+            let (names, sent) =
+                (["template://gitignore/rust/cli".into()], [("project_name".into(), text("x"))]);
+            let catalogue = Catalogue::new(OwnTemplates::default());
+            generate_project(&catalogue, toolchain, &names, &sent, &Control::new(Duration::from_secs(60)))
+        };
+        assert!(made("deno").is_ok(), "a template of another toolchain");
+        for toolchain in ["cobol", "Rust", "", "../x"] {
+            let Err(ProjectError::Generate(GenerateError::Parameters(problems))) = made(toolchain) else {
+                panic!("not refused: {toolchain}")
+            };
+            assert_eq!(problems[0].parameter, "toolchain");
+            assert!(problems[0].expected.contains("python-uv"), "{problems:?}");
         }
     }
 

@@ -66,6 +66,22 @@ fn refs_in_reftables_are_refused() {
 }
 
 #[test]
+fn a_repository_of_an_unknown_format_is_refused_as_git_refuses_it() {
+    let Some(repository) = with_commits() else { return };
+    repository.git(&["config", "core.repositoryformatversion", "1"]);
+    let config = repository.folder.path().join(".git/config");
+    let good = fs::read_to_string(&config).expect("a config");
+    for (text, part) in [
+        (good.replace("version = 1", "version = 99"), "the format version \"99\""),
+        (format!("{good}[extensions]\n\tnewKind = true\n"), "the extension \"newkind\""),
+    ] {
+        fs::write(&config, text).expect("written");
+        let line = refused(&repository.folder, ".");
+        assert!(line.contains(part), "{line}");
+    }
+}
+
+#[test]
 fn git_files_and_links_that_lead_elsewhere_are_not_followed() {
     let Some(repository) = with_commits() else { return };
     repository.git(&["worktree", "add", "-q", "../beside"]);

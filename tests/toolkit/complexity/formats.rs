@@ -195,8 +195,8 @@ fn sarif_schema() -> Value {
             "toolExecutionNotifications": { "type": "array", "items": notification } } } },
         "columnKind": { "enum": ["utf16CodeUnits", "unicodeCodePoints"] },
         "results": { "type": "array", "items": result } } });
-    json!({ "type": "object", "additionalProperties": false, "required": ["version", "runs"], "properties": {
-        "$schema": { "type": "string", "format": "uri" }, "version": { "enum": ["2.1.0"] },
+    json!({ "type": "object", "additionalProperties": false, "required": ["$schema", "version", "runs"], "properties": {
+        "$schema": { "enum": ["https://json.schemastore.org/sarif-2.1.0.json"] }, "version": { "enum": ["2.1.0"] },
         "runs": { "type": "array", "items": run } } })
 }
 

@@ -11,7 +11,24 @@ pub struct Config {
     pub ref_storage: Option<String>,
     /// There is `extensions.partialClone`.
     pub is_partial: bool,
+    /// `core.repositoryFormatVersion`.
+    version: Option<String>,
+    /// An extension that [`EXTENSIONS`] does not name.
+    unknown_extension: Option<String>,
 }
+
+/// The extensions, in lower case, with which objects, refs and `HEAD` are found as in their absence, or which are looked at.
+const EXTENSIONS: [&str; 9] = [
+    "compatobjectformat",
+    "noop",
+    "noop-v1",
+    "objectformat",
+    "partialclone",
+    "preciousobjects",
+    "refstorage",
+    "relativeworktrees",
+    "worktreeconfig",
+];
 
 impl Config {
     /// Reads the file `config`. What it cannot read, it leaves out.
@@ -41,7 +58,21 @@ impl Config {
             ("extensions", "objectformat") => self.object_format = Some(value),
             ("extensions", "refstorage") => self.ref_storage = Some(value),
             ("extensions", "partialclone") => self.is_partial = true,
+            ("core", "repositoryformatversion") => self.version = Some(value),
+            ("extensions", name) if !name.is_empty() && !EXTENSIONS.contains(&name) => {
+                self.unknown_extension = Some(name.to_owned());
+            }
             _ => {}
+        }
+    }
+
+    /// What of the format of the repository is not known; git does not read such a one either. Extensions count from version 1 on.
+    pub fn unknown_format(&self) -> Option<String> {
+        let version = self.version.as_deref().unwrap_or("0");
+        match version.parse::<i64>() {
+            Ok(..=0) => None,
+            Ok(1) => self.unknown_extension.as_ref().map(|name| format!("the extension {name:?}")),
+            _ => Some(format!("the format version {version:?}")),
         }
     }
 }
@@ -62,5 +93,23 @@ mod tests {
             assert!(Config::read(text.as_bytes()).is_bare, "{text}");
         }
         assert_eq!(Config::read(b""), Config::default());
+    }
+
+    #[test]
+    fn a_format_that_git_does_not_know_is_not_known() {
+        let unknown = |text: &str| Config::read(text.as_bytes()).unknown_format();
+        for known in ["0", "1", "-1", "1\n[extensions]\nworktreeConfig = true\n", "0\n[extensions]\nnew = 1"]
+        {
+            assert_eq!(unknown(&format!("[core]\nrepositoryformatversion = {known}")), None, "{known}");
+        }
+        assert_eq!(
+            unknown("[core]\n\trepositoryFormatVersion = 99\n").as_deref(),
+            Some("the format version \"99\"")
+        );
+        for version in ["2", "x", "99999999999999999999"] {
+            assert!(unknown(&format!("[core]\nrepositoryformatversion = {version}")).is_some(), "{version}");
+        }
+        let extension = "[core]\nrepositoryformatversion = 1\n[extensions]\n\tNewRefs = true\n";
+        assert_eq!(unknown(extension).as_deref(), Some("the extension \"newrefs\""));
     }
 }

@@ -99,6 +99,11 @@ fn open_git(git: &FolderHandle, top: FilePath, below: String, control: &Control)
     if config.is_bare {
         return Err(bare());
     }
+    if let Some(unknown) = config.unknown_format() {
+        return refuse(&format!(
+            "the repository has {unknown}, which is not known; expected format version 0 or 1 and known extensions"
+        ));
+    }
     let kind = match config.object_format.as_deref() {
         None | Some("sha1") => HashKind::Sha1,
         Some("sha256") => HashKind::Sha256,

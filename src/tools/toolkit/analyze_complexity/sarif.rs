@@ -48,6 +48,7 @@ pub(super) fn reply(
         "results": results,
     });
     let mut log = Map::new();
+    log.insert("$schema".into(), json!("https://json.schemastore.org/sarif-2.1.0.json"));
     log.insert("version".into(), json!("2.1.0"));
     log.insert("runs".into(), json!([run]));
     of_object(log, truncated, wanted)
