@@ -6,6 +6,7 @@ use crate::sys::process::RUNS_COMMANDS;
 impl Config {
     /// Refuses flags that exclude each other.
     pub(super) fn check(&self) -> Result<(), Stop> {
+        self.check_stray()?;
         self.check_host()?;
         self.check_exec()?;
         self.check_ports()
@@ -22,6 +23,17 @@ impl Config {
         }
         self.transport = Some(Transport::Stdio);
         Ok(true)
+    }
+
+    /// Refuses a word beside `--dir` that is no folder: it belongs to a flag that was mistyped.
+    fn check_stray(&self) -> Result<(), Stop> {
+        match self.folders.iter().find(|folder| !self.dir.is_empty() && !folder.exists()) {
+            Some(stray) => {
+                let stray = stray.display();
+                Err(Stop::Wrong(format!("{stray} is neither a flag nor a folder; see file-editor --help")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Refuses to serve other machines by mistake.

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueEnum};
 
-use super::Stop;
 use super::starter::Starter;
+use super::{Stop, home};
 
 /// The name of the server in the clients' settings.
 const SERVER: &str = "file-editor";
@@ -88,7 +88,10 @@ fn written(argument: &Arg, matches: &ArgMatches) -> Result<Vec<String>, Stop> {
     let is_path = argument.get_value_parser().type_id() == TypeId::of::<PathBuf>();
     let values = matches.get_raw(id).into_iter().flatten().map(|value| {
         let value = match is_path {
-            true => unicode(&std::path::absolute(value).unwrap_or_else(|_| value.into()))?,
+            true => {
+                let path = home::expanded(value.into());
+                unicode(&std::path::absolute(&path).unwrap_or(path))?
+            }
             false => unicode(Path::new(value))?,
         };
         Ok(match &name {

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 #[cfg(feature = "toolkit")]
 use super::serve_templates;
 use super::{Config, Stop, Transport, bind_admin, cannot_listen, cannot_open, cannot_start, log};
-use crate::engine::{Finding, Level, Workspace, WorkspaceOptions, check_folder, check_machine};
+use crate::engine::{
+    Finding, Level, Workspace, WorkspaceOptions, check_folder, check_machine, without_missing,
+};
 #[cfg(feature = "toolkit")]
 use crate::toolkit::templates::Broken;
 use crate::tools::Offered;
@@ -21,7 +23,15 @@ pub fn examine(config: &Config) -> Result<bool, String> {
     let mut all_open = true;
     match &options {
         Ok(options) => {
-            for folder in config.folders() {
+            let (folders, left_out) = without_missing(&config.folders());
+            for folder in left_out {
+                let missing = Finding::warning(
+                    "folder",
+                    "is missing and is left out; make it, and start the server again",
+                );
+                report.add(&folder.display().to_string(), missing);
+            }
+            for folder in folders {
                 let found = check_folder(&folder, options);
                 all_open &= found.is_ok();
                 let (about, found) =
@@ -99,6 +109,7 @@ fn served(config: &Config, options: Option<WorkspaceOptions>) -> Vec<Finding> {
     findings.extend(ports(config));
     findings.extend(check_descriptors().err().map(|error| Finding::failed("start", cannot_start(error))));
     findings.extend(config.token().err().map(|stop| wrong("token", &stop)));
+    findings.extend(config.token_doubt().map(|doubt| Finding::warning("token", doubt)));
     if config.read_only {
         findings.push(Finding::ok("changes", "none (--read-only)"));
     }

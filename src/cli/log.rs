@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tracing::Level;
@@ -112,6 +113,19 @@ pub fn ready(folder: &str, place: &str, admin: Option<SocketAddr>, start: Instan
 /// Warns that a promise may not hold on the file system of a folder.
 pub fn warn_file_system(doubt: &str) {
     tracing::warn!("{doubt}; see --doctor");
+}
+
+/// Warns of a folder that was given and is missing.
+pub fn warn_left_out(folder: &Path) {
+    tracing::warn!(
+        "--dir={} is left out: there is no such folder; make it, and start the server again",
+        folder.display()
+    );
+}
+
+/// Warns that others can read the token.
+pub fn warn_token(doubt: &str) {
+    tracing::warn!("{doubt}");
 }
 
 /// Warns that other machines can access the folder without authentication.

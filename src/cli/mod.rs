@@ -4,11 +4,13 @@ mod checks;
 mod choices;
 mod client_entry;
 mod doctor;
+mod home;
 mod line;
 mod log;
 mod start;
 mod start_error;
 mod starter;
+mod token;
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -24,7 +26,7 @@ pub use doctor::examine;
 pub use log::warn_template;
 pub use log::{
     cannot_start, catch_panics, init as init_log, is_shortage, print, printed, ready, say_wrong, warn_exec,
-    warn_file_system, warn_open,
+    warn_file_system, warn_left_out, warn_open, warn_token,
 };
 #[cfg(feature = "toolkit")]
 pub use start::serve_templates;
@@ -41,11 +43,12 @@ use crate::transport::net::rate_limit::Rate;
 pub struct Config {
     /// Folders to serve over stdio with the sets filesystem and search, if no flag says otherwise; each the same as
     /// --dir
-    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "FOLDER", value_parser = home::path(), value_hint = ValueHint::DirPath)]
     folders: Vec<PathBuf>,
 
-    /// A folder to serve; must exist and, unless --read-only, be writable. May be given several times
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath, required_unless_present = "folders")]
+    /// A folder to serve; must exist and, unless --read-only, be writable. May be given several times; those that are missing
+    /// are left out then
+    #[arg(long, value_name = "PATH", value_parser = home::path(), value_hint = ValueHint::DirPath, required_unless_present = "folders")]
     dir: Vec<PathBuf>,
 
     /// How clients connect [default: http; stdio for folders without --dir]
@@ -60,8 +63,8 @@ pub struct Config {
     #[arg(long)]
     pub allow_remote: bool,
 
-    /// A file that holds the bearer token that every HTTP request must carry
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    /// A file that holds the bearer token that every HTTP request must carry; outside the served folders, at most 64 KB
+    #[arg(long, value_name = "PATH", value_parser = home::path(), value_hint = ValueHint::FilePath)]
     pub auth_token_file: Option<PathBuf>,
 
     /// HTTP port, 1024-65535; 0: the system chooses a free port, and the ready line shows it
@@ -112,12 +115,16 @@ pub struct Config {
     pub filter_cache: u32,
 
     /// A folder to keep that on disk as well, outside the served folders; servers may share it
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "PATH", value_parser = home::path(), value_hint = ValueHint::DirPath)]
     pub filter_dir: Option<PathBuf>,
 
     /// Read all files at low priority after the start, so that the first searches are fast, too
     #[arg(long)]
     pub warm: bool,
+
+    /// Clients may read all of a folder .git, which can hold credentials; without it, HEAD alone
+    #[arg(long)]
+    allow_git: bool,
 
     /// Walks enter folders on other file systems
     #[arg(long)]
@@ -143,7 +150,7 @@ pub struct Config {
 
     /// A folder with templates of your own for the set toolkit, one folder each
     #[cfg(feature = "toolkit")]
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "PATH", value_parser = home::path(), value_hint = ValueHint::DirPath)]
     pub templates: Option<PathBuf>,
 
     /// Return structured data in addition to the text
@@ -261,6 +268,7 @@ impl Config {
             max_bytes: self.max_file_bytes(),
             max_request: self.max_bytes(),
             cross_mounts: self.cross_mounts,
+            allow_git: self.allow_git,
             filter_bytes: (self.filter_cache as usize) << 20,
             filter_dir: self.filter_dir.clone(),
             read_only: self.read_only,
@@ -285,21 +293,6 @@ impl Config {
     /// Largest request, in bytes.
     pub fn max_bytes(&self) -> u64 {
         self.max_size << 20
-    }
-
-    /// The bearer token; `None` without `--auth-token-file`.
-    pub fn token(&self) -> Result<Option<Vec<u8>>, Stop> {
-        let Some(path) = &self.auth_token_file else { return Ok(None) };
-        let flag = format!("--auth-token-file={}", path.display());
-        let token =
-            std::fs::read(path).map_err(|error| Stop::Wrong(format!("{flag} cannot be read: {error}")))?;
-        let token = token.trim_ascii().to_vec();
-        if token.is_empty() || !token.iter().all(u8::is_ascii_graphic) {
-            return Err(Stop::Wrong(format!(
-                "{flag} must hold one token of visible ASCII characters, without spaces"
-            )));
-        }
-        Ok(Some(token))
     }
 }
 

@@ -58,6 +58,11 @@ pub enum Error {
         /// The path requested.
         name: String,
     },
+    /// The path is in a folder of git, of which clients read `HEAD` alone (`--allow-git`).
+    KeptByGit {
+        /// The path requested.
+        name: String,
+    },
     /// Locks do not keep out other machines where the path is (`--unsafe-locks`).
     UnsafeLocks {
         /// The path requested.
@@ -216,6 +221,8 @@ pub enum Error {
     },
     /// The folder does not exist any more or cannot be read.
     FolderGone,
+    /// The operator gave a link to the folder, and it leads to another one now.
+    FolderSwitched,
     /// The listing failed before its end.
     ListingFailed {
         /// The system's error.

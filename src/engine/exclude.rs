@@ -74,12 +74,15 @@ impl Excludes {
 impl Patterns {
     /// Whether they exclude `path`, or a directory that it is in; also folded, if `folds`.
     fn hide(&self, path: &Path, is_directory: bool, folds: bool) -> bool {
-        let hide = |patterns: &Gitignore, path: &Path| {
-            !path.as_os_str().is_empty()
-                && patterns.matched_path_or_any_parents(path, is_directory).is_ignore()
-        };
-        hide(&self.exact, path) || folds && hide(&self.folded, &folded(path))
+        hides(&self.exact, path, is_directory) || folds && hides(&self.folded, &folded(path), is_directory)
     }
+}
+
+/// Whether `patterns` exclude `path`, or a directory that it is in. A negated pattern takes back nothing that is in an excluded directory,
+/// as in git, so each directory decides for itself. The served folder is not a name that a pattern matches.
+fn hides(patterns: &Gitignore, path: &Path, is_directory: bool) -> bool {
+    let named = path.ancestors().filter(|part| !part.as_os_str().is_empty());
+    named.enumerate().any(|(above, part)| patterns.matched(part, above > 0 || is_directory).is_ignore())
 }
 
 /// A path as file systems compare it that do not tell names apart by case, by how letters are composed, by characters without a form, or by
@@ -116,6 +119,24 @@ mod tests {
         }
         assert!(excludes.hides(Path::new("build"), true) && excludes.hides_entry(Path::new("build"), true));
         assert!(!excludes.hides_entry(Path::new("build/a"), false), "its directory is not looked at");
+    }
+
+    #[test]
+    fn nothing_in_an_excluded_folder_is_taken_back() {
+        let excludes = Excludes::new(["secret/", "!*.md", "!/secret/open/", "out/*", "!out/kept/"]).unwrap();
+        for path in ["secret/key.md", "secret/open/a", "a/secret/b/key.md", "out/a"] {
+            assert!(excludes.hides(Path::new(path), false), "{path}");
+        }
+        for path in ["key.md", "out/kept/a", "out/a.md"] {
+            assert!(!excludes.hides(Path::new(path), false), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_for_folders_does_not_match_the_served_folder() {
+        let excludes = Excludes::new(["*/"]).unwrap();
+        assert!(!excludes.hides(Path::new("a"), false) && !excludes.hides(Path::new(""), true));
+        assert!(excludes.hides(Path::new("a/b"), false) && excludes.hides(Path::new("a"), true));
     }
 
     #[test]

@@ -83,5 +83,5 @@ pub use workspace::{
     Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, LastFile, LineEnd, LineRange, LineSink,
     LineSpan, LinesRead, MountWait, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts,
     SearchOptions, SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceCounts, WorkspaceOptions,
-    outermost,
+    outermost, without_missing,
 };

@@ -246,6 +246,12 @@ pub(crate) fn is_in_git(path: &Path) -> bool {
     path.iter().any(|component| is_git(component.as_encoded_bytes()))
 }
 
+/// Whether a path leads to what git keeps in `.git`, where credentials can be. Its `HEAD` names only a branch or a commit.
+pub(crate) fn is_kept_by_git(path: &Path) -> bool {
+    let mut rest = path.iter().skip_while(|component| !is_git(component.as_encoded_bytes()));
+    rest.next().is_some() && !(rest.next().is_some_and(|name| name == "HEAD") && rest.next().is_none())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -363,6 +369,18 @@ mod tests {
         }
         assert_eq!(path(&"x/".repeat(2_049)), Err(NameProblem::TooLong));
         assert_eq!(path(&vec!["a"; 256].join("/")), Err(NameProblem::TooLong));
+    }
+
+    #[test]
+    fn of_a_folder_of_git_only_head_is_not_kept_to_itself() {
+        for path in
+            [".git", "a/.git/config", ".GIT/HEAD/x", ".git/logs/HEAD", ".git/head", ".git/worktrees/a/HEAD"]
+        {
+            assert!(is_kept_by_git(Path::new(path)), "{path}");
+        }
+        for path in [".git/HEAD", "a/.Git/HEAD", "HEAD", ".gitignore", "a"] {
+            assert!(!is_kept_by_git(Path::new(path)), "{path}");
+        }
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         Error::NotAFolder { .. } => (code::FILE_SYSTEM, 400, Client, "not_a_folder"),
         Error::Exists { .. } => (code::FILE_SYSTEM, 409, Client, "exists"),
         Error::OtherVersion { .. } => (code::FILE_SYSTEM, 409, Client, "other_version"),
-        Error::PermissionDenied { .. } | Error::GitFolder { .. } => {
+        Error::PermissionDenied { .. } | Error::GitFolder { .. } | Error::KeptByGit { .. } => {
             (code::FILE_SYSTEM, 403, System, "permission_denied")
         }
         Error::UnsafeLocks { .. } => (code::FILE_SYSTEM, 403, System, "unsafe_locks"),
@@ -103,7 +103,7 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         Error::ReadFailed { .. } | Error::WriteFailed { .. } | Error::ListingFailed { .. } => {
             (code::FILE_SYSTEM, 500, System, "io")
         }
-        Error::FolderGone => (code::FILE_SYSTEM, 500, System, "folder_gone"),
+        Error::FolderGone | Error::FolderSwitched => (code::FILE_SYSTEM, 500, System, "folder_gone"),
     };
     ErrorKind { code, status, category, name }
 }

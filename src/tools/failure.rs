@@ -100,7 +100,10 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
             format!("Start line {} exceeds file length {total}", start.saturating_add(first))
         }
         Error::NotFound { name, .. } => format!("File '{name}' not found"),
-        Error::PermissionDenied { name } | Error::GitFolder { name } | Error::UnsafeLocks { name, .. } => {
+        Error::PermissionDenied { name }
+        | Error::GitFolder { name }
+        | Error::KeptByGit { name }
+        | Error::UnsafeLocks { name, .. } => {
             format!("Permission denied accessing '{name}'")
         }
         Error::Exists { name } => format!("'{name}' exists already"),
@@ -157,7 +160,7 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::Cancelled => "Operation cancelled".into(),
         Error::ReadFailed { source } => format!("Failed to read file: {source}"),
         Error::WriteFailed { source } => format!("Failed to write file: {source}"),
-        Error::FolderGone => "Cannot access working directory".into(),
+        Error::FolderGone | Error::FolderSwitched => "Cannot access working directory".into(),
         Error::ListingFailed { source } => format!("Filesystem error during directory listing: {source}"),
         Error::CannotRun { why } => format!("Cannot run the command: {}", command_failure::message(why)),
         Error::OfTool(failure) => failure.message.clone(),
@@ -194,6 +197,11 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::GitFolder { .. } => {
             Some("Nothing in a folder .git is written, because git runs programs that it names.".into())
         }
+        Error::KeptByGit { .. } => Some(
+            "Of a folder .git only HEAD is read, because its other files can hold credentials. The operator can allow it with \
+             --allow-git."
+                .into(),
+        ),
         Error::UnsafeLocks { why, .. } => {
             Some(format!("Nothing is written there: {why}. The operator can allow it with --unsafe-locks."))
         }
@@ -258,6 +266,11 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::Busy => Some("Nothing was changed. Send the same call again in a moment.".into()),
         Error::NoThread => Some(
             "Nothing was changed. Look at the mounts in the served folder, and send the call again later."
+                .into(),
+        ),
+        Error::FolderSwitched => Some(
+            "The server was started with a link that leads to another folder now. The operator can restart the server to serve \
+             that one, or switch the link back."
                 .into(),
         ),
         Error::TimedOut => Some("Nothing was changed.".into()),

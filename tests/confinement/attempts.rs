@@ -261,10 +261,19 @@ fn a_folder_given_as_a_link_is_served_as_what_the_link_meant_at_the_start() {
     }
     let listed = server.direct("list_files", json!({}));
     assert_eq!(listed["directory"], json!(folder.path()));
-    // The link gets another target: the served folder stays the same.
-    std::fs::remove_file(&link).expect("removed");
-    std::os::unix::fs::symlink("outside", &link).expect("a link");
+    // The link gets another target: nothing is served until it is switched back.
+    let switch = |target: &str| {
+        std::fs::remove_file(&link).expect("removed");
+        std::os::unix::fs::symlink(target, &link).expect("a link");
+    };
+    switch("outside");
+    for (tool, arguments) in
+        [("edit_file", json!({ "name": "f", "append": "more" })), ("read_file", json!({ "name": "secret" }))]
+    {
+        assert_eq!(server.refused(tool, arguments), "Error: Cannot access working directory", "{tool}");
+    }
+    assert_eq!(folder.text("f"), "inside\n");
+    switch("folder");
     server.ok("edit_file", json!({ "name": "f", "append": "more" }));
     assert_eq!(folder.text("f"), "inside\nmore\n");
-    assert_eq!(server.refused("read_file", json!({ "name": "secret" })), "Error: File 'secret' not found");
 }

@@ -1,8 +1,11 @@
 //! Nothing outside the folder is read or changed, and no user gets more permissions.
 
 mod attempts; // every known way out of the folder, on every tool and interface
+mod excludes; // --exclude, with git as the oracle
+mod git; // what clients read of folders .git
 mod interfaces; // every interface that takes the name of a file
 mod links; // names, links and special files; --read-only
 mod mounts; // links into file systems that are mounted below the folder
 mod rights; // owner, group, mode and ACLs: an edit gives no user more permissions
-mod swaps; // files that are swapped for links and FIFOs during operations
+mod swaps;
+mod switched; // a link that was given for the served folder // files that are swapped for links and FIFOs during operations

@@ -289,6 +289,112 @@ fn a_token_file_that_is_missing_or_empty_is_refused() {
 }
 
 #[test]
+fn a_token_file_that_clients_could_read_or_that_is_no_small_file_is_refused() {
+    let folder = Folder::new();
+    let outside = folder.outside("token");
+    let start = |path: &std::path::Path| {
+        let flag = format!("--auth-token-file={}", path.display());
+        run_command_to_end(command(&folder, "http", &["--port=0", &flag]))
+    };
+    std::fs::write(&outside, "token").expect("a file");
+    // In the folder, also through links, and where --exclude hides it.
+    folder.write("token", "token");
+    folder.link("out", "../token");
+    std::os::unix::fs::symlink("folder/token", folder.outside("in")).expect("a link");
+    for inside in [folder.path().join("token"), folder.path().join("out"), folder.outside("in")] {
+        let ended = start(&inside);
+        check_refused(&ended, "--auth-token-file");
+        assert!(ended.stderr.contains("served folder"), "{}", ended.stderr);
+    }
+    std::fs::write(&outside, "x".repeat((64 << 10) + 1)).expect("a file");
+    check_refused(&start(&outside), "64 KB");
+    folder.fifo("fifo");
+    std::fs::rename(folder.path().join("fifo"), folder.outside("fifo")).expect("a FIFO outside");
+    for special in [folder.outside("fifo"), folder.outside(""), "/dev/zero".into()] {
+        check_refused(&start(&special), "no regular file");
+    }
+}
+
+#[test]
+fn a_token_file_that_others_may_read_is_warned_of() {
+    let folder = Folder::new();
+    let path = folder.outside("token");
+    let flag = format!("--auth-token-file={}", path.display());
+    std::fs::write(&path, "token").expect("a file");
+    for (mode, is_warned) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true)] {
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).expect("a mode");
+        let (_, log) = Http::start(&folder, &[&flag]).terminate_with_output();
+        assert_eq!(log.contains("set it to 0600"), is_warned, "{mode:o}: {log}");
+    }
+}
+
+#[test]
+fn of_several_folders_those_that_are_missing_are_left_out_with_a_warning() {
+    let (one, two) = (Folder::new(), Folder::new());
+    one.write("a", "one\n");
+    two.write("b", "two\n");
+    let missing = one.outside("missing").display().to_string();
+    let paths = [&one, &two].map(|folder| folder.path().display().to_string());
+    let start = |arguments: &[&str]| {
+        let mut command = bare_command();
+        command.args(arguments);
+        Stdio::run(command)
+    };
+    let dirs = [&paths[0], &missing, &paths[1]].map(|path| format!("--dir={path}"));
+    for arguments in [
+        vec![paths[0].as_str(), &missing, &paths[1]],
+        vec![&dirs[0], &dirs[1], &dirs[2], "--transport=stdio", "--tools=filesystem"],
+    ] {
+        let server = start(&arguments);
+        let line = server.wait_for_stderr("is left out");
+        assert!(line.contains(&missing), "{line}");
+        assert_eq!(server.ok("read_text_file", json!({ "path": "a" })), "one\n");
+        assert_eq!(server.ok("read_text_file", json!({ "path": "b" })), "two\n");
+        let allowed = server.ok("list_allowed_directories", json!({}));
+        assert!(!allowed.contains("missing"), "{allowed}");
+    }
+    check_refused(&run_to_end(&[&missing, &(missing.clone() + "2")]), "missing");
+    let doctor = run_to_end(&[&paths[0], &missing, "--doctor"]);
+    assert!(doctor.code == Some(0) && doctor.stdout.contains("warning "), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains(&format!("{missing}: folder: is missing")), "{}", doctor.stdout);
+}
+
+#[test]
+fn a_tilde_before_a_folder_is_the_home_of_the_user() {
+    let folder = Folder::new();
+    folder.write("f", "in the home\n");
+    let home = folder.path().parent().expect("a folder above").to_owned();
+    let name = folder.path().file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+    let run = |argument: &str| {
+        let mut command = bare_command();
+        command.env("HOME", &home).current_dir(&home).arg(argument);
+        command
+    };
+    let tools = ["--transport=stdio", "--tools=filesystem"];
+    for argument in [format!("~/{name}"), format!("--dir=~/{name}")] {
+        let mut command = run(&argument);
+        command.args(tools);
+        let server = Stdio::run(command).ready();
+        assert_eq!(server.ok("read_text_file", json!({ "path": "f" })), "in the home\n");
+    }
+    let mut doctor = run("~");
+    doctor.arg("--doctor");
+    let ended = run_command_to_end(doctor);
+    assert!(ended.stdout.contains(&format!("{}: folder: exists", home.display())), "{}", ended.stdout);
+    let mut print = run(&format!("--dir=~/{name}"));
+    print.arg("--print-config=zed");
+    let ended = run_command_to_end(print);
+    assert!(ended.stdout.contains(&format!("--dir={}", folder.path().display())), "{}", ended.stdout);
+    // A folder that is called so goes first.
+    std::fs::create_dir_all(home.join("~").join(&name)).expect("folders");
+    std::fs::write(home.join("~").join(&name).join("f"), "literal\n").expect("a file");
+    let mut command = run(&format!("--dir=~/{name}"));
+    command.args(tools);
+    let server = Stdio::run(command).ready();
+    assert_eq!(server.ok("read_text_file", json!({ "path": "f" })), "literal\n");
+}
+
+#[test]
 fn when_ready_one_line_on_stderr_says_what_is_served_where_and_how_long_the_start_took() {
     let folder = Folder::new();
     // Text has a backslash twice.

@@ -262,3 +262,12 @@ pub(super) fn write_all(to: &mut impl Write, bytes: &[u8]) {
         assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe, "{error}");
     }
 }
+
+/// Whether there is a git program. Says so if not.
+pub(crate) fn has_git() -> bool {
+    let is_there = Command::new("git").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !is_there {
+        println!("skipped: there is no git program");
+    }
+    is_there
+}

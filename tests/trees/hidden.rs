@@ -228,8 +228,8 @@ fn no_tool_writes_in_a_folder_of_git_in_any_spelling_or_takes_one_away() {
 }
 
 #[test]
-fn a_folder_of_git_is_not_shown_by_walks_but_its_files_read_by_path() {
-    on_all(&[], repository, |server, _| {
+fn a_folder_of_git_is_not_shown_by_walks_but_its_files_are_read_by_path_if_that_is_allowed() {
+    on_all(&["--allow-git"], repository, |server, _| {
         for (tool, arguments) in [
             ("list_directory", json!({ "path": ".", "depth": 9 })),
             ("list_directory", json!({ "path": "repo" })),

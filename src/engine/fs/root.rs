@@ -3,7 +3,8 @@
 //! All access goes through a handle, so that no process can exchange the folder between a check and a use.
 //! But a handle keeps a folder that was moved or removed, and stops working if its mount dies. The path
 //! decides which folder is served. It is compared with the handle before every edit, when a file is missing,
-//! and for other reads at most once a second. Knows no files.
+//! and for other reads at most once a second. A link that the operator gave is followed once, at the start: while it leads
+//! elsewhere, which every look-up checks, no folder is served. Knows no files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,8 @@ const TRUSTED: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Root {
     path: PathBuf,
+    /// The path that the operator gave, if it leads to the folder through a link. The link may be switched at any time.
+    link: Option<PathBuf>,
     state: Mutex<State>,
     /// Where the folder's file system was mounted at the start: the path, or a folder above it. While nothing is mounted
     /// there, the path names nothing, or what lies below the mount.
@@ -100,8 +103,10 @@ impl AsFd for Folder {
 }
 
 impl Root {
-    /// Opens the folder at `path`, which must be canonical.
-    pub(crate) fn open(path: PathBuf) -> io::Result<Root> {
+    /// Opens the folder at `path`, which must be canonical. The operator has given the path `given`.
+    pub(crate) fn open(path: PathBuf, given: &Path) -> io::Result<Root> {
+        let link = std::path::absolute(given)?;
+        let link = (link != path).then_some(link);
         let folder = Folder::open(&path)?;
         let (mount, file_system) = (mount_of(&path, &folder), folder.file_system);
         let is_local = file_system::is_local(&folder);
@@ -114,7 +119,7 @@ impl Root {
         let inner =
             crate::sys::fs::mounts_below(&path).into_iter().filter(|(_, mount)| !is_local_mount(mount));
         let inner = inner.take(MOST_INNER).map(watched).collect();
-        Ok(Root { path, state, mount, file_system, is_local, liveness, inner })
+        Ok(Root { path, link, state, mount, file_system, is_local, liveness, inner })
     }
 
     /// The path.
@@ -152,13 +157,14 @@ impl Root {
         if self.inner.iter().any(is_silent) { Err(Error::FolderGone) } else { Ok(()) }
     }
 
-    /// The folder for a read, checked at most a second ago. [`Error::FolderGone`] if the path names none, or its file system
+    /// The folder for a read, checked at most a second ago; if the operator gave a link to it, now. [`Error::FolderGone`] if the path names none, or its file system
     /// does not answer.
     pub(crate) fn folder(&self) -> Result<Folder> {
         self.check_answers()?;
         {
             let state = self.lock();
             if let Some(folder) = &state.folder
+                && self.link.is_none()
                 && state.looked.elapsed() < TRUSTED
             {
                 return Ok(folder.clone());
@@ -196,16 +202,28 @@ impl Root {
         // In this order: what was opened before a mount came is not what the path names after that.
         let folder = opened.filter(|folder| self.is_mounted() && self.names(folder) == Ok(true));
         *self.lock() = State { folder: folder.clone(), looked: Instant::now() };
-        folder.ok_or(Error::FolderGone)
+        folder.ok_or_else(|| if self.leads_elsewhere() { Error::FolderSwitched } else { Error::FolderGone })
     }
 
-    /// Whether the path names `folder` now, and its file system is mounted.
+    /// Whether the path names `folder` now, the operator's link leads to it, and its file system is mounted.
     pub(crate) fn names(&self, folder: &Folder) -> Result<bool, Errno> {
-        match crate::sys::fs::stat(&self.path) {
-            Ok(stat) => Ok(folder.is(&stat) && (self.is_local || self.is_mounted())),
-            Err(Errno::NOENT | Errno::NOTDIR) => Ok(false),
+        let leads = |path: &PathBuf| match crate::sys::fs::stat(path) {
+            Ok(stat) => Ok(folder.is(&stat)),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(false),
             Err(errno) => Err(errno),
+        };
+        for path in [Some(&self.path), self.link.as_ref()].into_iter().flatten() {
+            if !leads(path)? {
+                return Ok(false);
+            }
         }
+        Ok(self.is_local || self.is_mounted())
+    }
+
+    /// Whether the operator's link leads to another folder now.
+    fn leads_elsewhere(&self) -> bool {
+        let now = self.link.as_ref().and_then(|link| link.canonicalize().ok());
+        now.is_some_and(|now| now != self.path)
     }
 
     /// What its file system can be relied on for.
@@ -262,7 +280,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().canonicalize().unwrap().join("folder");
         fs::create_dir(&path).unwrap();
-        let root = Root::open(path.clone()).unwrap();
+        let root = Root::open(path.clone(), &path).unwrap();
         let first = root.folder_now().unwrap();
         assert!(root.names(&first) == Ok(true) && root.other_than(&first).unwrap().is_none());
         fs::rename(&path, dir.path().join("moved")).unwrap();
@@ -281,11 +299,42 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_is_served_only_while_the_link_that_was_given_for_it_leads_there() {
+        use crate::sys::testing::symlink;
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        let (one, link) = (top.join("one"), top.join("link"));
+        let switch = |target: &str| {
+            let _ = fs::remove_file(&link);
+            symlink(target, &link).unwrap();
+        };
+        for name in ["one", "two"] {
+            fs::create_dir(top.join(name)).unwrap();
+        }
+        switch("one");
+        let root = Root::open(one, &link).unwrap();
+        let first = root.folder().unwrap();
+        switch("two");
+        assert!(matches!(root.folder(), Err(Error::FolderSwitched)), "at once");
+        assert!(matches!(root.folder_now(), Err(Error::FolderSwitched)));
+        assert!(matches!(root.other_than(&first), Err(Error::FolderSwitched)));
+        fs::remove_file(&link).unwrap();
+        assert!(matches!(root.folder(), Err(Error::FolderGone)));
+        switch("link");
+        assert!(root.folder().is_err(), "a link to itself");
+        switch("one");
+        assert_eq!(root.folder().unwrap().ino, first.ino);
+        fs::remove_dir(top.join("one")).unwrap();
+        fs::create_dir(top.join("one")).unwrap();
+        assert!(root.folder().is_ok(), "the folder may be made again");
+    }
+
+    #[test]
     fn a_read_looks_at_the_path_again_after_a_second() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().canonicalize().unwrap().join("folder");
         fs::create_dir(&path).unwrap();
-        let root = Root::open(path.clone()).unwrap();
+        let root = Root::open(path.clone(), &path).unwrap();
         let first = root.folder().unwrap();
         fs::rename(&path, dir.path().join("moved")).unwrap();
         fs::create_dir(&path).unwrap();

@@ -14,7 +14,7 @@ use crate::engine::fs::root::{Folder, Root};
 use crate::engine::fs::spelling;
 use crate::engine::fs::version::identity;
 use crate::engine::fs::view::OpenFile;
-use crate::engine::path::{FilePath, FolderPaths, is_in_git};
+use crate::engine::path::{FilePath, FolderPaths, is_in_git, is_kept_by_git};
 use crate::engine::{Error, Result};
 use crate::sys::fs::FileType;
 use crate::sys::io::Errno;
@@ -24,6 +24,8 @@ pub(super) struct Folders {
     roots: Vec<Root>,
     paths: FolderPaths,
     excludes: Excludes,
+    /// See [`super::WorkspaceOptions::allow_git`].
+    allow_git: bool,
 }
 
 /// What a path leads to.
@@ -145,9 +147,25 @@ fn distinct(paths: &[PathBuf]) -> impl Iterator<Item = usize> {
     (0..paths.len()).filter(move |number| !paths.iter().enumerate().any(|other| is_within(*number, other)))
 }
 
+/// Those of the given folders that are there, and those that are not. If none is there, all are to be opened: the error names the first.
+pub fn without_missing(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let is_there = |path: &&PathBuf| {
+        let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+        match path.metadata() {
+            Ok(metadata) => metadata.is_dir(),
+            Err(error) => !missing.contains(&error.kind()),
+        }
+    };
+    let (there, missing): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(is_there);
+    match there.is_empty() {
+        true => (paths.to_vec(), Vec::new()),
+        false => (there.into_iter().cloned().collect(), missing.into_iter().cloned().collect()),
+    }
+}
+
 impl Folders {
     /// Opens the folders at `paths`. Equal folders, and those within another one, count once.
-    pub(super) fn open(paths: &[PathBuf], excludes: Excludes) -> Result<Folders, OpenError> {
+    pub(super) fn open(paths: &[PathBuf], excludes: Excludes, allow_git: bool) -> Result<Folders, OpenError> {
         let unusable = |path: &Path, error| OpenError::Unusable(path.into(), error);
         let canonical =
             |path: &PathBuf| Ok((path.canonicalize().map_err(|error| unusable(path, error))?, path.clone()));
@@ -155,10 +173,10 @@ impl Folders {
         let canonical: Vec<PathBuf> = given.iter().map(|(path, _)| path.clone()).collect();
         let served: Vec<_> = distinct(&canonical).map(|number| given[number].clone()).collect();
         let open = |(path, given): &(PathBuf, PathBuf)| {
-            Root::open(path.clone()).map_err(|error| unusable(given, error))
+            Root::open(path.clone(), given).map_err(|error| unusable(given, error))
         };
         let roots = served.iter().map(open).collect::<Result<_, _>>()?;
-        Ok(Folders { roots, paths: FolderPaths::new(served), excludes })
+        Ok(Folders { roots, paths: FolderPaths::new(served), excludes, allow_git })
     }
 
     /// The paths of the folders.
@@ -199,8 +217,19 @@ impl Folders {
         &self.roots[found.number]
     }
 
-    /// Looks for `path` in each folder, in order. If it is in none, the place for it in the first.
+    /// Looks for `path` in each folder, in order. If it is in none, the place for it in the first. A read of what git keeps to itself is
+    /// refused.
     pub(super) fn find(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
+        let is_kept = |path: &Path| freshness == Freshness::Recent && !self.allow_git && is_kept_by_git(path);
+        let kept = || Error::KeptByGit { name: path.sent().into() };
+        if is_kept(Path::new(path.as_str())) {
+            return Err(kept());
+        }
+        let found = self.find_entry(path, want, freshness)?;
+        if is_kept(found.real_path(path)) { Err(kept()) } else { Ok(found) }
+    }
+
+    fn find_entry(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
         let (mut first, mut unknown) = (None, None);
         for (number, root) in self.roots.iter().enumerate() {
             if path.folder().is_some_and(|only| only != number) {

@@ -57,7 +57,7 @@ pub use each_line::{LineEnd, LineSink, LineSpan, LinesRead};
 pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use folder_handle::FolderHandle;
-pub use folders::outermost;
+pub use folders::{outermost, without_missing};
 pub use mount_wait::MountWait;
 pub use parts::{PartRead, TextPart};
 pub use read::LineRange;
@@ -91,6 +91,8 @@ pub struct WorkspaceOptions {
     pub filter_dir: Option<PathBuf>,
     /// Whether walks enter folders on other file systems.
     pub cross_mounts: bool,
+    /// Whether clients may read more than `HEAD` of folders `.git`.
+    pub allow_git: bool,
     /// Paths that do not exist for clients.
     pub excludes: Excludes,
     /// Whether every change on the disk is forbidden.
@@ -110,6 +112,7 @@ impl Default for WorkspaceOptions {
             filter_bytes: 64 << 20,
             filter_dir: None,
             cross_mounts: false,
+            allow_git: false,
             excludes: Excludes::default(),
             read_only: false,
             durability: Durability::Full,
@@ -135,6 +138,8 @@ pub enum OpenError {
 #[derive(Debug)]
 pub struct Workspace {
     folders: Folders,
+    /// Given folders that are not served.
+    left_out: Vec<PathBuf>,
     options: WorkspaceOptions,
     umask: Mode,
     cache: IndexCache,
@@ -160,13 +165,15 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens the folders at `paths`, at least one, and removes temporary files that dead processes left in them.
+    /// Opens the folders at `paths`, at least one, and removes temporary files that dead processes left in them. Of several folders,
+    /// those that are missing are left out.
     pub fn open(paths: &[PathBuf], options: WorkspaceOptions) -> Result<Workspace, OpenError> {
         if let Some(path) = paths.iter().find(|path| !liveness::answers(path)) {
             let silent = io::Error::new(io::ErrorKind::TimedOut, "its file system does not answer");
             return Err(OpenError::Unusable(path.clone(), silent));
         }
-        let folders = Folders::open(paths, options.excludes.clone())?;
+        let (paths, left_out) = without_missing(paths);
+        let folders = Folders::open(&paths, options.excludes.clone(), options.allow_git)?;
         let cleared = Cleared::default();
         let (mounts, mut doubts) = (MountSafety::new(options.unsafe_locks), Vec::new());
         for root in folders.roots() {
@@ -185,6 +192,7 @@ impl Workspace {
         crate::sys::process::umask(umask);
         Ok(Workspace {
             folders,
+            left_out,
             plans: Budget::new(PLANS_HELD * options.max_request as usize),
             write_waits: WriteWaits::default(),
             mount_waits: mount_wait::MountWaits::default(),
@@ -213,6 +221,11 @@ impl Workspace {
     /// The served folders, for parsing absolute paths.
     pub fn folder_paths(&self) -> &FolderPaths {
         self.folders.paths()
+    }
+
+    /// The folders that were given and are missing, if others are served.
+    pub fn left_out(&self) -> &[PathBuf] {
+        &self.left_out
     }
 
     /// What is doubtful about the file systems of the folders, and what to do; each in one line. Nothing under `read_only`.

@@ -43,9 +43,10 @@ fn kind(error: &Error) -> &'static str {
     match error {
         Error::NotFound { .. } => "FILE_NOT_FOUND",
         Error::NotText { .. } => "BINARY_FILE",
-        Error::PermissionDenied { .. } | Error::GitFolder { .. } | Error::UnsafeLocks { .. } => {
-            "PERMISSION_DENIED"
-        }
+        Error::PermissionDenied { .. }
+        | Error::GitFolder { .. }
+        | Error::KeptByGit { .. }
+        | Error::UnsafeLocks { .. } => "PERMISSION_DENIED",
         Error::InvalidUtf8 => "INVALID_UTF8",
         Error::TooLarge { .. } => "TOO_LARGE",
         Error::Locked { .. } => "LOCKED",

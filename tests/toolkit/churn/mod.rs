@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::support::{Direct, Folder, Stdio};
+use crate::support::{Direct, Folder, Stdio, has_git};
 
 const SET: &str = "--tools=toolkit";
 
@@ -43,15 +43,6 @@ fn run(mut command: Command) -> Output {
     let output = command.output().expect("the program runs");
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     output
-}
-
-/// Whether there is a git program. Says so if not.
-fn has_git() -> bool {
-    let is_there = Command::new("git").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !is_there {
-        println!("skipped: there is no git program");
-    }
-    is_there
 }
 
 fn now() -> u64 {

@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::json;
 
-use super::{Repository, SET, files, git_in, has_git, lines, row, run};
-use crate::support::{Folder, Mcp, Stdio, command};
+use super::{Repository, SET, files, git_in, lines, row, run};
+use crate::support::{Folder, Mcp, Stdio, command, has_git};
 
 /// The first line of the refusal to analyze the folder at `path`.
 #[track_caller]

@@ -1,0 +1,151 @@
+//! `--exclude` by git's rule, with git as the oracle: what is in an excluded folder stays excluded, whatever else is written.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio as Pipe};
+
+use file_editor::engine::Excludes;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::interfaces::refusal;
+use crate::support::{Folder, Http, Mcp, Stdio, file_uri, has_git};
+use crate::trees::put;
+
+/// All paths of the tree: files `*.md`, `*.key` and `x` in folders three deep.
+fn paths() -> Vec<(String, bool)> {
+    let mut paths = Vec::new();
+    let mut folders = vec![String::new()];
+    for _ in 0..3 {
+        let below = |folder: &String| ["a", "b", "secret"].map(|name| format!("{folder}{name}/"));
+        let next: Vec<String> = folders.iter().flat_map(below).collect();
+        for folder in &folders {
+            paths.extend(["a.md", "b.key", "x"].map(|name| (format!("{folder}{name}"), false)));
+        }
+        paths.extend(next.iter().map(|folder| (folder.trim_end_matches('/').to_owned(), true)));
+        folders = next;
+    }
+    paths
+}
+
+fn pattern() -> impl Strategy<Value = String> {
+    let part =
+        prop::sample::select(vec!["a", "b", "secret", "x", "*.md", "*.key", "*", "**", "?", "[ab]", "a*"]);
+    let parts = prop::collection::vec(part, 1..4);
+    (any::<bool>(), any::<bool>(), parts, any::<bool>()).prop_map(|(negated, anchored, parts, folders)| {
+        let start = [if negated { "!" } else { "" }, if anchored { "/" } else { "" }].concat();
+        format!("{start}{}{}", parts.join("/"), if folders { "/" } else { "" })
+    })
+}
+
+/// The paths that git ignores by these patterns.
+fn ignored_by_git(repository: &Path, patterns: &[String], paths: &[(String, bool)]) -> BTreeSet<String> {
+    std::fs::write(repository.join(".git/info/exclude"), patterns.join("\n")).expect("a file of git");
+    let arguments = ["-c", "core.excludesFile=/dev/null", "check-ignore", "--no-index", "-z", "--stdin"];
+    let mut git = Command::new("git")
+        .args(arguments)
+        .current_dir(repository)
+        .stdin(Pipe::piped())
+        .stdout(Pipe::piped())
+        .spawn()
+        .expect("git runs");
+    let asked: String = paths.iter().map(|(path, _)| format!("{path}\0")).collect();
+    // git answers each path at once, into a pipe that holds all answers.
+    git.stdin.take().expect("a pipe").write_all(asked.as_bytes()).expect("git reads");
+    let output = git.wait_with_output().expect("git ends");
+    // 1: no path is ignored.
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{patterns:?}: {output:?}");
+    let text = String::from_utf8(output.stdout).expect("names in UTF-8");
+    text.split_terminator('\0').map(str::to_owned).collect()
+}
+
+#[test]
+fn a_path_is_excluded_if_git_ignores_it_by_the_same_patterns() {
+    if !has_git() {
+        return;
+    }
+    let folder = Folder::new();
+    let paths = paths();
+    for (path, is_folder) in &paths {
+        match is_folder {
+            true => std::fs::create_dir_all(folder.path().join(path)).expect("a folder"),
+            false => put(&folder, path, "x"),
+        }
+    }
+    let made =
+        Command::new("git").args(["init", "-q"]).current_dir(folder.path()).status().expect("git runs");
+    assert!(made.success());
+    proptest!(ProptestConfig::with_cases(200), |(patterns in prop::collection::vec(pattern(), 1..5))| {
+        let excludes = Excludes::new(patterns.iter().map(String::as_str)).expect("patterns");
+        let excluded: BTreeSet<String> = paths
+            .iter()
+            .filter(|(path, is_folder)| excludes.hides(Path::new(path), *is_folder))
+            .map(|(path, _)| path.clone())
+            .collect();
+        prop_assert_eq!(&excluded, &ignored_by_git(folder.path(), &patterns, &paths), "{:?}", patterns);
+    });
+}
+
+/// Calls with `path` of the set that is offered by `--tools`.
+fn calls(path: &str) -> [(&'static str, Vec<(&'static str, Value)>); 3] {
+    let edits = json!([{ "oldText": "the", "newText": "x" }]);
+    let files = vec![
+        ("read_text_file", json!({ "path": path })),
+        ("read_media_file", json!({ "path": path })),
+        ("get_file_info", json!({ "path": path })),
+        ("grep", json!({ "pattern": "secret", "path": path })),
+        ("edit_file", json!({ "path": path, "edits": edits })),
+        ("edit_file", json!({ "path": path, "edits": edits, "dryRun": true })),
+        ("copy_file", json!({ "source": path, "destination": "copy.md" })),
+        ("copy_file", json!({ "source": "open.md", "destination": path })),
+        ("move_file", json!({ "source": path, "destination": "moved.md" })),
+        ("move_file", json!({ "source": "open.md", "destination": path })),
+        ("delete_file", json!({ "path": path })),
+        ("write_file", json!({ "path": path, "content": "x" })),
+    ];
+    let lines = vec![
+        ("read_file", json!({ "name": path })),
+        ("edit_file", json!({ "name": path, "append": "x", "create_if_missing": true })),
+        ("file_edit", json!({ "path": path, "edits": [{ "old_text": "the", "new_text": "x" }] })),
+    ];
+    let text = vec![("view", json!({ "filename": path })), ("read_file", json!({ "filename": path }))];
+    [("--tools=filesystem,search", files), ("--tools=lines,exact", lines), ("--tools=text", text)]
+}
+
+#[test]
+fn a_negated_pattern_opens_no_file_below_an_excluded_folder_to_any_call() {
+    const SECRET: &str = "the secret\n";
+    let folder = Folder::new();
+    put(&folder, "secret/key.md", SECRET);
+    put(&folder, "secret/in/key.md", SECRET);
+    put(&folder, "open.md", "open\n");
+    for (number, (tools, _)) in calls("").iter().enumerate() {
+        let flags = [tools, "--names=paths", "--exclude=secret/", "--exclude=!*.md"];
+        let servers: [Box<dyn Mcp>; 2] =
+            [Box::new(Stdio::start(&folder, &flags).ready()), Box::new(Http::start(&folder, &flags))];
+        for server in &servers {
+            for path in ["secret/key.md", "secret/in/key.md", "secret/new.md"] {
+                for (tool, arguments) in &calls(path)[number].1 {
+                    let answer = server.rpc("tools/call", json!({ "name": tool, "arguments": arguments }));
+                    refusal(&answer, tool, path);
+                    assert!(!answer.to_string().contains("the secret"), "{tool} {arguments}: {answer}");
+                }
+                let uri = file_uri(&folder.path().join(path));
+                refusal(&server.rpc("resources/read", json!({ "uri": uri })), "resources/read", path);
+            }
+        }
+    }
+    assert_eq!((folder.text("secret/key.md"), folder.text("open.md")), (SECRET.into(), "open\n".into()));
+    assert!(!folder.path().join("secret/new.md").exists() && !folder.path().join("copy.md").exists());
+}
+
+#[test]
+fn a_pattern_for_all_folders_leaves_the_files_at_the_top_readable() {
+    let folder = Folder::new();
+    put(&folder, "top.txt", "top\n");
+    put(&folder, "in/below.txt", "below\n");
+    let server = Stdio::start(&folder, &["--tools=filesystem", "--exclude=*/"]).ready();
+    assert_eq!(server.ok("read_text_file", json!({ "path": "top.txt" })), "top\n");
+    server.refused("read_text_file", json!({ "path": "in/below.txt" }));
+}
