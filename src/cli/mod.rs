@@ -76,11 +76,12 @@ pub struct Config {
     #[arg(long, value_name = "N", value_parser = port)]
     pub admin_port: Option<u16>,
 
-    /// Largest request, and largest file unless --max-file says otherwise, in MB of 1,048,576 bytes, 1-100
+    /// Largest request, in MB of 1,048,576 bytes, 1-100
     #[arg(long, value_name = "MB", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub max_size: u64,
 
-    /// Largest file, in MB, 1-1048576 [default: --max-size]
+    /// Largest file that one call reads or writes whole, in MB, 1-1048576; files of any size are read, searched and edited in
+    /// parts. In the sets lines and exact: the largest file [default: --max-size]
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
     max_file: Option<u64>,
 
@@ -285,7 +286,7 @@ impl Config {
             .map_err(|problem| Stop::Wrong(format!("--exclude is no valid pattern: {problem}")))
     }
 
-    /// Largest file, in bytes.
+    /// Largest file that one call reads or writes whole, in bytes.
     pub fn max_file_bytes(&self) -> u64 {
         self.max_file.unwrap_or(self.max_size) << 20
     }

@@ -109,6 +109,8 @@ pub enum Error {
         size: u64,
         /// The limit in bytes.
         max: u64,
+        /// Whether it is the size of the result.
+        is_result: bool,
     },
     /// The file is not valid UTF-8.
     InvalidUtf8,

@@ -23,8 +23,6 @@ pub(super) enum Reason {
     Special,
     /// Files with NUL bytes.
     Binary,
-    /// Files over `--max-file`.
-    TooLarge,
     /// Files that are not valid text in the encoding of the call.
     NotText,
     /// Files that would have to be copied to be searched, and are too large for that.
@@ -55,7 +53,6 @@ const WORDS: [(&str, &str); REASONS] = [
     ("link not followed", "links not followed"),
     ("special file", "special files"),
     ("binary file", "binary files"),
-    ("file too large (see --max-file)", "files too large (see --max-file)"),
     ("file not valid text", "files not valid text"),
     (
         "file over 64 MB, too large for multiline or another encoding",

@@ -37,6 +37,19 @@ impl Guide {
         self.call("read_text_file", name).or_else(|| self.call("view", name))
     }
 
+    /// The calls that take a part of a file that is too large as a whole.
+    fn parts(&self) -> Option<String> {
+        let is_offered = |tool: &str| self.paths && self.offered.has(tool);
+        let reader = match is_offered("read_text_file") {
+            true => ("read_text_file", "read_text_file with head, tail, or start_line and end_line"),
+            false => ("view", "view with start_line and end_line"),
+        };
+        let tools = [reader, ("grep", "grep"), ("edit_file", "edit_file with the text of a part")];
+        let calls: Vec<&str> =
+            tools.into_iter().filter(|(tool, _)| is_offered(tool)).map(|(_, call)| call).collect();
+        (!calls.is_empty()).then(|| format!("Files of any size are taken in parts, by {}.", calls.join("; ")))
+    }
+
     /// How to see which files there are, near the missing path `name`; `above` is the nearest folder if that is known.
     pub(super) fn lister(&self, name: &str, above: Option<&str>) -> Option<String> {
         let name = with_slashes(name);
@@ -111,7 +124,7 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::NotEmpty { name, .. } => format!("Folder '{name}' is not empty"),
         Error::NotAFolder { name } => format!("'{name}' is a file, not a folder"),
         Error::OtherVersion { name, .. } => format!("File '{name}' does not have the expected version"),
-        Error::TooLarge { size, max } => {
+        Error::TooLarge { size, max, .. } => {
             format!("File size {}MB exceeds maximum limit {}MB", megabytes(*size), megabytes(*max))
         }
         Error::InvalidUtf8 => "File contains invalid UTF-8 encoding".into(),
@@ -218,6 +231,10 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         }
         Error::NotText { name } => {
             Some(format!("Get its bytes with {}.", guide.call("read_media_file", name)?))
+        }
+        Error::TooLarge { is_result: false, .. } => guide.parts(),
+        Error::TooLarge { is_result: true, .. } if guide.paths => {
+            Some("Nothing was changed. Make the change in several calls that add less text each.".into())
         }
         Error::LongLine { .. } => {
             Some("Read it with start_line and end_line alone, which take lines of any length.".into())

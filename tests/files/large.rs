@@ -179,3 +179,145 @@ fn an_edit_is_written_where_the_kernel_cannot_copy_and_refused_where_the_disk_fa
         }
     }
 }
+
+/// A file of more than the default `--max-file`, as lines of 16 bytes, with one other in the middle.
+fn over_the_limit(folder: &Folder) -> (String, usize) {
+    let lines = 12 * MB / 16;
+    let text =
+        "fifteen letters\n".repeat(lines / 2) + "the needle line\n" + &"fifteen letters\n".repeat(lines / 2);
+    folder.write("f", &text);
+    (text, lines / 2 + 1)
+}
+
+#[test]
+fn parts_of_a_file_over_the_limit_are_read_searched_and_edited_in_the_sets_for_trees() {
+    let folder = Folder::new();
+    let (text, middle) = over_the_limit(&folder);
+    let server = Stdio::start(&folder, &["--tools=filesystem,search", "--sync=none"]).ready();
+    let read = |more: Value| {
+        let mut arguments = json!({ "path": "f" });
+        arguments.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        server.ok("read_text_file", arguments)
+    };
+    assert_eq!(read(json!({ "head": 1 })), "fifteen letters");
+    assert_eq!(read(json!({ "tail": 2 })), "fifteen letters\n");
+    assert_eq!(read(json!({ "start_line": middle, "end_line": middle })), "the needle line");
+    assert_eq!(read(json!({ "head": 1, "encoding": "windows-1252" })), "fifteen letters");
+    // A whole read is its first page, which tells how to go on.
+    let page = server.tool("read_text_file", json!({ "path": "f" }));
+    assert!(
+        page.text.starts_with("fifteen letters\n") && page.text.contains("\n[Shown: "),
+        "{:.80}",
+        page.text
+    );
+    let next = server.tool("read_text_file", page.result["_meta"]["file-editor/truncated"]["next"].clone());
+    assert!(next.text.starts_with("fifteen letters\n"), "{:.80}", next.text);
+    let several = server.ok("read_multiple_files", json!({ "paths": ["f"] }));
+    assert!(several.starts_with("f:\nfifteen letters\n"), "{several:.80}");
+    let found = server.ok("grep", json!({ "pattern": "needle", "output_mode": "content" }));
+    assert!(
+        found.contains(&format!("{middle}:the needle line")) && found.contains("nothing left out"),
+        "{found}"
+    );
+    let edits = json!([{ "oldText": "the needle line", "newText": "a needle" }]);
+    server.ok("edit_file", json!({ "path": "f", "edits": edits, "dryRun": true }));
+    server.ok("edit_file", json!({ "path": "f", "edits": edits }));
+    assert!(folder.read("f") == text.replace("the needle line", "a needle").as_bytes());
+    let miss = json!({ "path": "f", "edits": [{ "oldText": "a neddle", "newText": "x" }] });
+    let missed = server.tool("edit_file", miss);
+    assert!(missed.is_error && missed.text.contains(&format!("Line {middle}: a needle")), "{}", missed.text);
+}
+
+#[test]
+fn parts_of_a_file_over_the_limit_are_read_and_edited_in_the_set_text() {
+    let folder = Folder::new();
+    let (text, middle) = over_the_limit(&folder);
+    let server = Stdio::start(&folder, &["--tools=text", "--sync=none"]).ready();
+    for tool in ["read_file", "view"] {
+        let line = server.ok(tool, json!({ "filename": "f", "start_line": middle, "end_line": middle }));
+        assert_eq!(line, "the needle line", "{tool}");
+        let found = server.ok(tool, json!({ "filename": "f", "pattern": "needle" }));
+        assert!(found.starts_with("the needle line"), "{tool} {found}");
+    }
+    server.ok("edit_file", json!({ "filename": "f", "old_text": "needle", "new_text": "nail" }));
+    server.ok("edit_file", json!({ "filename": "f", "new_text": "the end\n" }));
+    assert!(folder.read("f") == (text.replace("needle", "nail") + "the end\n").as_bytes());
+    let latin =
+        json!({ "filename": "f", "old_text": "nail", "new_text": "hammer", "encoding": "windows-1252" });
+    server.ok("edit_file", latin);
+    assert!(folder.read("f") == (text.replace("needle", "hammer") + "the end\n").as_bytes());
+}
+
+#[test]
+fn what_takes_a_file_over_the_limit_whole_is_refused_and_names_the_calls_that_work() {
+    let folder = Folder::new();
+    over_the_limit(&folder);
+    let before = folder.snapshot();
+    let size = "Error: File size 12.01MB exceeds maximum limit 10MB\nFiles of any size are taken in parts";
+    for (flags, calls, parts) in [
+        (
+            ["--tools=filesystem,search", "--answer-limit=0"],
+            vec![
+                ("read_text_file", json!({ "path": "f" })),
+                ("read_text_file", json!({ "path": "f", "start_line": 2 })),
+                ("read_text_file", json!({ "path": "f", "encoding": "windows-1252" })),
+                ("read_media_file", json!({ "path": "f" })),
+                ("write_file", json!({ "path": "f", "content": "x" })),
+            ],
+            "read_text_file with head, tail, or start_line and end_line; grep; edit_file with the text of a part.",
+        ),
+        (
+            ["--tools=text", "--answer-limit=0"],
+            vec![
+                ("read_file", json!({ "filename": "f" })),
+                ("write_file", json!({ "filename": "f", "content": "x" })),
+                ("edit_file", json!({ "filename": "f", "content": "x" })),
+            ],
+            "view with start_line and end_line; edit_file with the text of a part.",
+        ),
+    ] {
+        let server = Stdio::start(&folder, &flags).ready();
+        for (tool, arguments) in calls {
+            let refused = server.tool(tool, arguments.clone());
+            assert!(refused.is_error, "{tool} {arguments}");
+            let (first, rest) = refused.text.split_once(", by ").unwrap_or((&refused.text, ""));
+            // What counts is the part that the call takes.
+            assert_eq!(first.replace(" 12MB", " 12.01MB"), size, "{tool} {arguments}");
+            assert_eq!(rest, parts, "{tool} {arguments}");
+        }
+    }
+    assert!(folder.snapshot() == before);
+}
+
+#[test]
+fn one_edit_adds_at_most_the_limit_to_a_file_of_any_size() {
+    let folder = Folder::new();
+    let text = ("z".to_owned() + &"a".repeat(62) + "\n").repeat(3 * MB / 64);
+    folder.write("f", &text);
+    let before = folder.snapshot();
+    let server = Stdio::start(&folder, &["--tools=text", "--max-file=1", "--sync=none"]).ready();
+    let edit = |new: &str| json!({ "filename": "f", "old_text": "z", "new_text": new });
+    let refused = server.tool("edit_file", edit(&"b".repeat(33))).text;
+    let expected =
+        "Error: File size 4.5MB exceeds maximum limit 4MB\nNothing was changed. Make the change in several";
+    assert!(refused.starts_with(expected), "{refused}");
+    let added = server.tool("edit_file", json!({ "filename": "f", "new_text": "b".repeat(MB + 1) })).text;
+    assert!(added.starts_with("Error: File size 4.01MB exceeds maximum limit 4MB\n"), "{added}");
+    assert!(folder.snapshot() == before);
+    server.ok("edit_file", edit("bb"));
+    assert!(folder.read("f") == text.replace('z', "bb").as_bytes());
+}
+
+#[test]
+fn the_line_tools_and_file_edit_keep_the_limit() {
+    let folder = Folder::new();
+    over_the_limit(&folder);
+    let server = Stdio::start(&folder, &["--tools=lines,exact"]).ready();
+    let size = "Error: File size 12.01MB exceeds maximum limit 10MB";
+    let range = json!({ "name": "f", "start_line": 0, "end_line": 0 });
+    assert_eq!(server.refused("read_file", range), size);
+    assert_eq!(server.refused("edit_file", json!({ "name": "f", "append": "x" })), size);
+    let edits = json!([{ "old_text": "needle", "new_text": "nail" }]);
+    assert!(server.refused("file_edit", json!({ "path": "f", "edits": edits })).starts_with(size));
+    assert!(server.ok("list_files", json!({})).contains("lines: -1"));
+}

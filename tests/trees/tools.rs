@@ -239,7 +239,7 @@ fn one_missing_file_of_several_has_its_error_in_its_place() {
 fn a_file_that_is_too_large_to_read_is_moved_copied_and_deleted_all_the_same() {
     let large = |folder: &Folder| folder.write("large", vec![b'x'; MB + 1]);
     on_all(&["--max-file=1"], large, |server, folder| {
-        let read = outcome(server, "read_text_file", &json!({ "path": "large" }));
+        let read = outcome(server, "read_media_file", &json!({ "path": "large" }));
         assert!(
             read.0 && read.1.starts_with("Error: File size 1.01MB exceeds maximum limit 1MB"),
             "{read:?}"

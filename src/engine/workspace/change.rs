@@ -31,6 +31,10 @@ pub struct ChangeOptions {
     pub any_bytes: bool,
     /// Whether the result may be bytes that are no text in UTF-8.
     pub makes_any_bytes: bool,
+    /// Whether the file may be of any size: the change names parts of it, and adds at most [`WorkspaceOptions::max_bytes`].
+    ///
+    /// [`WorkspaceOptions::max_bytes`]: super::WorkspaceOptions::max_bytes
+    pub any_size: bool,
     /// The version that the file must have.
     pub expected: Option<FileVersion>,
     /// Whether the result tells the version of the file after the change.
@@ -44,8 +48,8 @@ impl ChangeOptions {
     }
 
     fn content<'c>(&self, edit: &'c EditPlan<'c>, old: Option<&'c FileView>) -> NewContent<'c> {
-        let ChangeOptions { versioned, makes_any_bytes, .. } = *self;
-        NewContent { edit, old, versioned, makes_any_bytes }
+        let ChangeOptions { versioned, makes_any_bytes, any_size, .. } = *self;
+        NewContent { edit, old, versioned, makes_any_bytes, any_size }
     }
 }
 
@@ -57,6 +61,7 @@ impl Default for ChangeOptions {
             create_only: false,
             any_bytes: false,
             makes_any_bytes: false,
+            any_size: false,
             expected: None,
             versioned: false,
         }
@@ -158,7 +163,7 @@ impl Workspace {
         // A refused plan must not leave directories behind.
         let empty = IndexBuilder::new(BLOCK_SHIFT).finish();
         if let Some((edit, _)) = plan(&empty, b"").map_err(|error| self.of_missing(found, path, error))? {
-            self.check_size(&edit, 0)?;
+            self.check_size(&edit, 0, false)?;
         }
         control.check()?;
         self.check_locks(&found.place, path.sent())?;
@@ -171,11 +176,13 @@ impl Workspace {
         done
     }
 
-    /// Checks that the result of an edit of `len` bytes is within the size limit. Returns its size in bytes.
-    pub(super) fn check_size(&self, edit: &EditPlan, len: usize) -> Result<u64> {
-        let (size, max) = (edit.len_after(len) as u64, self.options.max_bytes);
+    /// Checks that the result of an edit of `len` bytes is within the size limit. Returns its size in bytes. With `any_size`,
+    /// what it adds is limited.
+    pub(super) fn check_size(&self, edit: &EditPlan, len: usize, any_size: bool) -> Result<u64> {
+        let size = edit.len_after(len) as u64;
+        let max = self.options.max_bytes + if any_size { len as u64 } else { 0 };
         let too_large = size > max && !edit.changes_nothing();
-        if too_large { Err(Error::TooLarge { size, max }) } else { Ok(size) }
+        if too_large { Err(Error::TooLarge { size, max, is_result: true }) } else { Ok(size) }
     }
 
     fn change_missing<'p, T>(
@@ -223,8 +230,7 @@ impl Workspace {
         plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Attempt<T>> {
         let name = path.sent();
-        let max = self.options.max_bytes;
-        let Some((_lock, file)) = self.lock_file(found, path, max, until, control)? else {
+        let Some((_lock, file)) = self.lock_file(found, path, options.any_size, until, control)? else {
             return Ok(Attempt::Replaced);
         };
         self.check_version(&file, path, options, control)?;

@@ -53,7 +53,7 @@ impl Workspace {
             self.check_not_read_only(&file.path)?;
             let (size, max) = (file.content.len() as u64, self.options.max_bytes);
             if size > max {
-                return Err(Error::TooLarge { size, max });
+                return Err(Error::TooLarge { size, max, is_result: true });
             }
             self.find_new(&file.path)?;
         }

@@ -113,10 +113,14 @@ impl Workspace {
             if !found.exists() {
                 let index = IndexBuilder::new(BLOCK_SHIFT).finish();
                 let Some((edit, report)) = plan(&index, b"")? else { continue };
-                self.check_size(&edit, 0)?;
+                self.check_size(&edit, 0, false)?;
                 return Ok(done(report, true));
             }
-            let Some(file) = self.open_place(&found.place, name, control)? else { continue };
+            let opened = match options.any_size {
+                true => self.open_place(&found.place, name, control),
+                false => self.open_whole(&found.place, name, control),
+            };
+            let Some(file) = opened? else { continue };
             match found.place.allows(Access::WRITE_OK).map_err(|errno| Error::write(name, errno))? {
                 None => continue,
                 Some(false) => return Err(Error::PermissionDenied { name: name.into() }),
@@ -128,7 +132,7 @@ impl Workspace {
             // The plan, or its error, is valid only if the bytes that it read were valid.
             if unchanged(&view, name)? {
                 let Some((edit, report)) = planned? else { continue };
-                self.check_size(&edit, view.bytes().len())?;
+                self.check_size(&edit, view.bytes().len(), options.any_size)?;
                 return Ok(done(report, false));
             }
         }

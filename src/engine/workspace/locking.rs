@@ -15,18 +15,21 @@ use crate::sys::fs::Access;
 use crate::sys::io::Errno;
 
 impl Workspace {
-    /// Opens and locks the existing file of `found`, which may have at most `max` bytes. `None` if the entry was replaced
-    /// meanwhile: start over.
+    /// Opens and locks the existing file of `found`, which may be of any size if `any_size` is set. `None` if the entry was
+    /// replaced meanwhile: start over.
     pub(super) fn lock_file(
         &self,
         found: &Found,
         path: &FilePath,
-        max: u64,
+        any_size: bool,
         until: Instant,
         control: &Control,
     ) -> Result<Option<(PathLock, Arc<OpenFile>)>> {
         let name = path.sent();
-        let open = || self.open_within(&found.place, name, max, control);
+        let open = || match any_size {
+            true => self.open_place(&found.place, name, control),
+            false => self.open_whole(&found.place, name, control),
+        };
         let Some(first) = open()? else { return Ok(None) };
         match found.place.allows(Access::WRITE_OK).map_err(|errno| Error::write(name, errno))? {
             None => return Ok(None),

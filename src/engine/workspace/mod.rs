@@ -81,7 +81,8 @@ const PLANS_HELD: usize = 8;
 pub struct WorkspaceOptions {
     /// Which names are allowed.
     pub names: NamePolicy,
-    /// Largest file, in bytes.
+    /// Largest file that is read whole or written whole in one call, in bytes; in the sets `lines` and `exact` the largest that is
+    /// read or edited at all (contract 12). An edit of a larger file adds at most so many.
     pub max_bytes: u64,
     /// Largest request, in bytes: the plans of edits take up memory in proportion to it.
     pub max_request: u64,
@@ -280,31 +281,36 @@ impl Workspace {
         }
     }
 
-    /// Opens the file if it is not too large; waits for leases. `None` if the entry has changed meanwhile.
+    /// Opens the file if it has at most [`WorkspaceOptions::max_bytes`]; waits for leases. `None` if the entry has changed
+    /// meanwhile.
+    fn open_whole(
+        &self,
+        place: &ResolvedPath,
+        name: &str,
+        control: &Control,
+    ) -> Result<Option<Arc<OpenFile>>> {
+        let opened = self.open_place(place, name, control)?;
+        opened.map(|file| self.check_whole(file.stamp().len).map(|()| file)).transpose()
+    }
+
+    /// Refuses so many bytes for one call.
+    fn check_whole(&self, size: u64) -> Result<()> {
+        let max = self.options.max_bytes;
+        if size > max { Err(Error::TooLarge { size, max, is_result: false }) } else { Ok(()) }
+    }
+
+    /// Opens a file of any size; waits for leases. `None` if the entry has changed meanwhile.
     fn open_place(
         &self,
         place: &ResolvedPath,
         name: &str,
         control: &Control,
     ) -> Result<Option<Arc<OpenFile>>> {
-        self.open_within(place, name, self.options.max_bytes, control)
-    }
-
-    /// The same, for a file of at most `max` bytes.
-    fn open_within(
-        &self,
-        place: &ResolvedPath,
-        name: &str,
-        max: u64,
-        control: &Control,
-    ) -> Result<Option<Arc<OpenFile>>> {
         let opened = lease::wait_out(control, || place.open())?;
         if matches!(opened, Err(ResolveError::System(Errno::AGAIN))) && control.broke_off().is_none() {
             return Err(control.locked_out(name));
         }
-        let Some(file) = opened.map_err(|refusal| refused(name, refusal))? else { return Ok(None) };
-        let size = file.stamp().len;
-        if size > max { Err(Error::TooLarge { size, max }) } else { Ok(Some(Arc::new(file))) }
+        Ok(opened.map_err(|refusal| refused(name, refusal))?.map(Arc::new))
     }
 }
 

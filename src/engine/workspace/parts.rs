@@ -91,7 +91,10 @@ pub(super) const INDEXED: usize = 16 << 20;
 pub(super) const STEP: usize = MAP_CUTOFF;
 
 impl Workspace {
-    /// Reads a part of the file at `path`, at most `limit` bytes of its text in UTF-8.
+    /// Reads a part of the file at `path`, at most `limit` bytes of its text in UTF-8; without a limit, at most
+    /// [`WorkspaceOptions::max_bytes`] of the file. The file may be of any size.
+    ///
+    /// [`WorkspaceOptions::max_bytes`]: super::WorkspaceOptions::max_bytes
     pub fn read_part(
         &self,
         path: &FilePath,
@@ -104,6 +107,9 @@ impl Workspace {
             control.check()?;
             let found = self.find(path, control)?;
             let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
+            if limit.is_none() && part == TextPart::Whole {
+                self.check_whole(file.stamp().len)?;
+            }
             let Some(version) = self.version(&file, path.sent(), control)? else { continue };
             let wanted = PartOf { file: &file, name: path.sent(), part, limit, version, control };
             let read = match encoding {
@@ -111,6 +117,9 @@ impl Workspace {
                 encoding => self.part_in(&wanted, encoding),
             };
             if let Some(read) = read? {
+                if limit.is_none() {
+                    self.check_whole(read.at.end - read.at.start)?;
+                }
                 return Ok(read);
             }
         }

@@ -115,7 +115,7 @@ impl Workspace {
         for _ in 0..ATTEMPTS {
             control.check()?;
             let found = self.find(path, control)?;
-            let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
+            let Some(file) = self.open_whole(&found.place, path.sent(), control)? else { continue };
             let Some(version) = self.version(&file, path.sent(), control)? else { continue };
             let Some((view, _)) = self.any_bytes(file, path.sent())? else { continue };
             let excerpt = Excerpt::of_any_bytes(view);
@@ -131,7 +131,7 @@ impl Workspace {
         for _ in 0..ATTEMPTS {
             control.check()?;
             let found = self.find(path, control)?;
-            let Some(file) = self.open_place(&found.place, name, control)? else { continue };
+            let Some(file) = self.open_whole(&found.place, name, control)? else { continue };
             if let Some(excerpt) = self.excerpt(file, name, part, Effort::Full(control))? {
                 return Ok(excerpt);
             }

@@ -83,7 +83,7 @@ impl Workspace {
             control.check()?;
             let from = self.find(source, control)?;
             let to = self.find_free(target)?;
-            let opened = self.open_within(&from.place, source.sent(), u64::MAX, control)?;
+            let opened = self.open_place(&from.place, source.sent(), control)?;
             let Some(file) = opened else { continue };
             self.check_version(&file, source, options, control)?;
             // A write that is running already would not show in the file's times.
@@ -295,7 +295,7 @@ impl Workspace {
             };
         }
         let until = control.lock_deadline();
-        let Some((lock, file)) = self.lock_file(found, path, u64::MAX, until, control)? else {
+        let Some((lock, file)) = self.lock_file(found, path, true, until, control)? else {
             return Err(Error::Changed { name: path.sent().into() });
         };
         self.check_version(&file, path, options, control)?;

@@ -387,7 +387,13 @@ fn bytes_that_the_system_failed_to_read_are_not_written_as_zeros() {
     let view = view.of_file(file());
     let plan =
         EditPlan::new(vec![Splice { at: 0..1, text: b"A".as_slice().into() }], text.as_bytes()).unwrap();
-    let content = NewContent { edit: &plan, old: Some(&view), versioned: false, makes_any_bytes: false };
+    let content = NewContent {
+        edit: &plan,
+        old: Some(&view),
+        versioned: false,
+        makes_any_bytes: false,
+        any_size: false,
+    };
     let written = workspace.write(&found(), &path, content, &Replaces::File(view.file()), &control);
     assert!(matches!(written, Err(Stopped::Refused(Error::ReadFailed { .. }))));
     assert!(std::fs::read_to_string(dir.path().join("a")).unwrap() == text);

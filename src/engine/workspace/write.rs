@@ -36,6 +36,8 @@ pub(super) struct NewContent<'c> {
     pub(super) versioned: bool,
     /// Whether the result may be bytes that are no text in UTF-8. Then its index would be wrong.
     pub(super) makes_any_bytes: bool,
+    /// Whether the limit of its size is one of what it adds.
+    pub(super) any_size: bool,
 }
 
 impl NewContent<'_> {
@@ -98,7 +100,7 @@ impl Workspace {
         control: &Control,
     ) -> Result<Option<FileVersion>, Stopped> {
         let old_len = content.old.map_or(0, |old| old.bytes().len());
-        let size = self.check_size(content.edit, old_len).map_err(Stopped::Refused)?;
+        let size = self.check_size(content.edit, old_len, content.any_size).map_err(Stopped::Refused)?;
         control.check().map_err(Stopped::Refused)?;
         let place = &found.place;
         // The temporary file is in the file's own folder, because a rename between folders may cross a mount.

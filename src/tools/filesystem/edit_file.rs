@@ -119,7 +119,8 @@ impl Call for EditFile {
 impl EditFile {
     fn edit(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let name = workspace.absolute(&self.path)?.to_string_lossy().into_owned();
-        let options = ChangeOptions { versioned: true, ..ChangeOptions::of_version(self.expected) };
+        let options =
+            ChangeOptions { any_size: true, versioned: true, ..ChangeOptions::of_version(self.expected) };
         let limits = TextLimits {
             passages: 0,
             max_bytes: workspace.options().max_bytes,
@@ -171,6 +172,10 @@ impl EditFile {
                     let splice = self.tolerantly(0, old, index, limits, Error::Unmatched(unmatched))?;
                     return Ok(EditPlan::new(vec![splice], old));
                 }
+                // The edits are applied to a copy.
+                if old.len() as u64 > limits.max_bytes {
+                    return Err(Error::Unmatched(unmatched));
+                }
                 let Some(new) = self.one_by_one(old, limits, control)? else { return Ok(None) };
                 let splice = whole_difference(old, new);
                 Ok(EditPlan::new(vec![splice], old))
@@ -203,7 +208,11 @@ impl EditFile {
                 Err(error) => return Err(error),
             };
             let Some(plan) = plan else { return Ok(None) };
-            let mut new = Vec::with_capacity(plan.len_after(text.len()));
+            let (size, max) = (plan.len_after(text.len()) as u64, old.len() as u64 + limits.max_bytes);
+            if size > max {
+                return Err(Error::TooLarge { size, max, is_result: true });
+            }
+            let mut new = Vec::with_capacity(size as usize);
             // A write to a vector cannot fail.
             let _ = plan.write_to(&text, &mut new);
             text = new;

@@ -94,6 +94,7 @@ impl Request for EditArguments {
             create: !fails && !removes,
             any_bytes: !is_utf_8 || matches!(change, TextChange::Whole(_)),
             makes_any_bytes: !is_utf_8,
+            any_size: !matches!(change, TextChange::Whole(_)),
             versioned: true,
             ..ChangeOptions::of_version(expected_version)
         };

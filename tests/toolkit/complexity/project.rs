@@ -123,7 +123,7 @@ fn files_that_cannot_be_analysed_are_named_with_the_reason() {
     on_all(fill, |server, _| {
         let answer = json_of(server, json!({ "project_path": ".", "toolchain": "rust" }));
         let refused = json!([
-            { "file": "large.rs", "reason": "it is larger than 1 MiB, or than --max-file" },
+            { "file": "large.rs", "reason": "it is larger than 1 MiB" },
             { "file": "latin.rs", "reason": "it is not UTF-8 text" },
             { "file": "nul.rs", "reason": "it is not UTF-8 text" },
         ]);

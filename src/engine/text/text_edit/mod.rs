@@ -67,7 +67,7 @@ pub struct TextPlanned<'t> {
 pub struct TextLimits<'b> {
     /// Passages reported for all edits together; at most [`TextLimits::EACH`] for one edit.
     pub passages: usize,
-    /// Maximum size of the result in bytes.
+    /// Maximum number of bytes that the result has more than the text.
     pub max_bytes: u64,
     /// The memory of all plans together.
     pub memory: &'b Budget,
@@ -208,8 +208,9 @@ pub fn plan<'t>(
     let Planner { pieces, mut memory, applied, .. } = planner;
     // Checked here too, because the result may be too large for a plan.
     let size = (first + pieces.len()) as u64;
-    if limits.max_bytes.max(old.len() as u64) < size {
-        return Err(Error::TooLarge { size, max: limits.max_bytes });
+    let max = (old.len() as u64).saturating_add(limits.max_bytes);
+    if max < size {
+        return Err(Error::TooLarge { size, max, is_result: true });
     }
     let changes = pieces.into_changes();
     let Some(plan) = EditPlan::of_parts(changes, texts.iter().copied(), old) else { return Ok(None) };

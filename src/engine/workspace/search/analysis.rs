@@ -81,7 +81,7 @@ pub struct AnalysisOptions<'s> {
 pub enum FileOutcome {
     /// It was analysed, now or before.
     Analysed(Arc<dyn Analysis>),
-    /// It is larger than [`AnalysisOptions::max_bytes`] or `--max-file`.
+    /// It is larger than [`AnalysisOptions::max_bytes`].
     TooLarge,
     /// It cannot be read.
     Unreadable,
@@ -330,7 +330,6 @@ impl<'s> Work<'s> {
         analyser: &mut dyn FileAnalyser,
         buffer: &mut Vec<u8>,
     ) -> Result<Option<FileOutcome>> {
-        let most = self.options.max_bytes.min(self.workspace.options.max_bytes);
         let is_large = stat.st_size >= LARGE;
         let slots = self.workspace.search_slots();
         // One that reads a file may wait for another machine; one that analyses needs a processor.
@@ -343,7 +342,7 @@ impl<'s> Work<'s> {
                 Ok(None) => return Ok(None),
                 Err(_) => return Ok(Some(FileOutcome::Unreadable)),
             };
-            if stat.st_size as u64 > most {
+            if stat.st_size as u64 > self.options.max_bytes {
                 return Ok(Some(FileOutcome::TooLarge));
             }
             let opened = match self.workspace.open_for_search(file, stat, buffer, self.control)? {
@@ -360,7 +359,7 @@ impl<'s> Work<'s> {
                 }
             };
             // It may have grown since its size was looked at.
-            if opened.is_changing || opened.len() as u64 > most {
+            if opened.is_changing || opened.len() as u64 > self.options.max_bytes {
                 continue;
             }
             let text = &buffer[..opened.len()];

@@ -165,8 +165,6 @@ pub struct SearchCounts {
     pub not_wanted_folders: u64,
     /// Files with NUL in their first 64 KiB.
     pub binary: u64,
-    /// Files that are larger than `--max-file` allows.
-    pub too_large: u64,
     /// Files that would have to be copied to be searched, and are too large for that.
     pub too_large_to_copy: u64,
     /// Files that are not UTF-8.

@@ -27,10 +27,6 @@ impl Workers<'_> {
         batch: &mut Batch,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        if stat.st_size as u64 > self.workspace.options.max_bytes {
-            batch.counts.too_large += 1;
-            return Ok(());
-        }
         let slot = self.slot(scratch)?;
         let stamp = FileStamp::of(&stat);
         let known = match self.options.encoding {

@@ -35,6 +35,10 @@ const STEP: usize = 64 << 10;
 /// From this size on, the index of a file's lines is made as well, in bytes. In smaller files lines are counted quickly.
 const WORTH_INDEX: usize = 1 << 20;
 
+/// Larger files than `--max-file` have filters, if these take no more than about a sixth of the memory for filters: their size
+/// as a multiple of that memory.
+const LARGEST: u64 = 4;
+
 /// Smaller files are read as quickly as a filter is asked. In bytes.
 const WORTH_FILTER: usize = 1 << 10;
 
@@ -184,12 +188,13 @@ impl Workspace {
             store.refresh(&control);
             (store, Writer::new(store, &self.locks, &control))
         });
+        let largest = self.options.max_bytes.max(self.options.filter_bytes as u64 * LARGEST);
         while let Some(file) = source.next()? {
             let Ok(Some(stat)) = file.stat() else { continue };
             let stamp = FileStamp::of(&stat);
             let known = self.filters.get(&stamp);
             let is_done = stored.as_ref().map_or(known.is_some(), |(store, _)| store.has(&stamp));
-            if is_done || !(WORTH_FILTER as u64..=self.options.max_bytes).contains(&stamp.len) {
+            if is_done || !(WORTH_FILTER as u64..=largest).contains(&stamp.len) {
                 continue;
             }
             let known = known.map(|filter| (stamp, filter));

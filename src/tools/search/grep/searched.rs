@@ -14,7 +14,6 @@ pub(super) fn balance(searched: &Searched, is_behind: bool) -> String {
         (Reason::Links, counts.links),
         (Reason::Special, counts.special),
         (Reason::Binary, counts.binary),
-        (Reason::TooLarge, counts.too_large),
         (Reason::NotText, counts.not_text),
         (Reason::Unreadable, counts.unreadable),
         (Reason::NotWanted, counts.not_wanted),

@@ -197,7 +197,7 @@ impl<'p> Findings<'p> {
 /// Why a file was not analysed, in words.
 pub(super) fn reason(left_out: LeftOutFile) -> &'static str {
     match left_out {
-        LeftOutFile::Refused(Refusal::TooLarge) => "it is larger than 1 MiB, or than --max-file",
+        LeftOutFile::Refused(Refusal::TooLarge) => "it is larger than 1 MiB",
         LeftOutFile::Refused(Refusal::NotText) => "it is not UTF-8 text",
         LeftOutFile::Refused(Refusal::TooHard) => "its parsing takes too many steps",
         LeftOutFile::Refused(Refusal::TooSlow) => "its parsing takes too much time or memory",
