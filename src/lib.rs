@@ -1,4 +1,4 @@
-//! One folder of text files for LLM agents: list, read by line range and edit, over MCP, REST and JSON-RPC.
+//! Text files for LLM agents: find, read and edit them, over MCP, REST and JSON-RPC.
 //!
 //! # Layers
 //!

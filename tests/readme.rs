@@ -1,8 +1,10 @@
 //! The documents name tests, flags, files and headings: all of them exist, and no flag is missing. Names of packages have the version of this one.
+//! The README's first command answers what the README says, here with the program that is built already.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::support::run_to_end;
+use crate::support::{bare_command, run_to_end};
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -152,4 +154,35 @@ fn every_package_in_the_documents_has_the_version_of_this_one() {
         }
     }
     assert!(count >= 6, "{count} versions");
+}
+
+/// The lines of the first code block in `language`.
+fn block<'d>(document: &'d str, language: &str) -> Vec<&'d str> {
+    let start = format!("```{language}");
+    document.lines().skip_while(|line| *line != start).skip(1).take_while(|line| *line != "```").collect()
+}
+
+/// The text with each number as `N`: those of lines change with the sources.
+fn without_numbers(text: &str) -> String {
+    let mut told: Vec<char> = text.trim().chars().map(|c| if c.is_ascii_digit() { 'N' } else { c }).collect();
+    told.dedup_by(|c, before| *c == 'N' && *before == 'N');
+    told.into_iter().collect()
+}
+
+#[test]
+fn the_first_commands_of_the_readme_show_what_it_says_and_run_the_tests() {
+    let readme = read(&project("README.md"));
+    let commands = block(&readme, "sh");
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    let build = "cargo run --release --locked -- ";
+    assert!(commands[0].contains(build), "{}", commands[0]);
+    let built = format!("{:?} ", bare_command().get_program());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &commands[0].replace(build, &built)]).current_dir(project(""));
+    let ended = shell.output().expect("a shell");
+    let answer = String::from_utf8_lossy(&ended.stdout).into_owned();
+    let log = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{log}");
+    assert_eq!(without_numbers(&answer), without_numbers(&block(&readme, "json").join("\n")), "{log}");
+    assert!(read(&project(".ci/run")).lines().any(|line| line == commands[1]), "{}", commands[1]);
 }

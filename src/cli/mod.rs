@@ -37,7 +37,7 @@ use crate::engine::{Excludes, WorkspaceOptions, outermost};
 use crate::tools::{LineBase, Offered, sets};
 use crate::transport::net::rate_limit::Rate;
 
-/// Text files for LLM agents: list, read and edit, over MCP, REST and JSON-RPC.
+/// Text files for LLM agents: find, read and edit them, over MCP, REST and JSON-RPC.
 #[derive(Debug, Parser)]
 #[command(name = "file-editor", version, max_term_width = 100)]
 pub struct Config {
@@ -189,6 +189,9 @@ pub struct Config {
 #[derive(Debug, Clone)]
 pub struct Tools(pub Vec<sets::Member>);
 
+/// The only required argument is missing.
+const NO_FOLDER: &str = "no folder to serve is given: file-editor <folder> serves it over stdio, --dir=<folder> over HTTP; see file-editor --help";
+
 /// The result of a command line that starts no server.
 #[derive(Debug)]
 pub enum Stop {
@@ -205,6 +208,7 @@ impl Config {
     pub fn parse_from_args(arguments: impl IntoIterator<Item = OsString>) -> Result<Config, Stop> {
         let stop = |error: clap::Error| match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Asked(error),
+            ErrorKind::MissingRequiredArgument => Stop::Wrong(NO_FOLDER.into()),
             _ => Stop::Wrong(one_line(&error.to_string())),
         };
         let mut command = Config::command();

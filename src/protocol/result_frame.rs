@@ -31,7 +31,7 @@ pub(super) fn server_info(revision: Revision) -> String {
         info.push_str(r#","title":"File Editing Server""#);
     }
     if revision.has_description() {
-        info.push_str(r#","description":"One folder of text files: list, read by line range, edit""#);
+        info.push_str(r#","description":"Text files for LLM agents: find, read and edit them""#);
     }
     info.push('}');
     info

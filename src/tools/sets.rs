@@ -51,7 +51,7 @@ impl Set {
 }
 
 /// What a client should know where files have names.
-const FLAT: &str = "One folder of text files. Names are plain file names, lines count from {first}.";
+const FLAT: &str = "One folder of text files. Names are relative to it, lines count from {first}.";
 
 /// All sets, in the order in which their tools are listed.
 pub static SETS: &[Set] = &[

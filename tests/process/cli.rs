@@ -45,6 +45,8 @@ fn check_starts(flags: &[&str]) {
 
 #[test]
 fn the_folder_is_required() {
+    let line = run_to_end(&[]).stderr;
+    assert!(line.contains("file-editor <folder>") && line.contains("--dir=<folder>"), "{line}");
     check_refused(&run_to_end(&[]), "--dir");
     check_refused(&run_to_end(&["--transport=stdio"]), "--dir");
     check_refused(&run_to_end(&["--dir="]), "--dir");
