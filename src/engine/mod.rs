@@ -34,7 +34,7 @@ pub use budget::{Budget, Share};
 pub use cache::IndexCache;
 pub use command::{
     COMMAND_ENDING, COMMANDS_AT_ONCE, CannotRun, CommandEnd, CommandRequest, CommandStatus, Commands, Output,
-    is_supervisor, supervise,
+    is_supervisor, supervise, take_orphans,
 };
 pub use control::{Control, Late};
 pub use doctor::{Finding, Level, check_folder, check_machine};

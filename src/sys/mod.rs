@@ -61,9 +61,9 @@ pub(crate) mod fs {
     pub(crate) use super::no_inner_mounts::{mounts_below, open_on_device};
     #[cfg(unix)]
     pub(crate) use super::system::fs::{
-        ONLY_PASS, Stat, ask, copy_range, copy_system_attributes, entry_facts, fdatasync, file_type, fstat,
-        fsync, has_no_dirty_page, lstat, memory_file, mode, open_beneath, release_lease, stat, statat,
-        take_lease,
+        ONLY_PASS, Stat, accessat, ask, copy_range, copy_system_attributes, entry_facts, fdatasync,
+        file_type, fstat, fsync, has_no_dirty_page, lstat, memory_file, mode, open_beneath, release_lease,
+        renameat_with, stat, statat, take_lease,
     };
     pub(crate) use super::system::mounts::{TELLS_OPTIONS, file_system_number, mount_of};
     #[cfg(unix)]
@@ -241,17 +241,18 @@ pub(crate) mod process {
     pub(crate) use super::unix::inherited::{close_on_exec, tell_before_exec};
     #[cfg(unix)]
     pub(crate) use super::unix::limits::{
-        RUNS_COMMANDS, cpu_time, exit_at_once, open_file_limit, raise_open_file_limit,
+        RUNS_COMMANDS, address_space_limit, cpu_time, exit_at_once, open_file_limit, raise_open_file_limit,
     };
     #[cfg(windows)]
     pub(crate) use super::windows::command::{
         CommandExt, Pid, Signal, WaitOptions, adopt_orphans, all_processes, close_on_exec, getpid,
         go_on_without_parent, kill_process, kill_process_group, open_process, own_program, process_info,
-        restore_signals, setsid, signal_open_process, start_in, tell_before_exec, wait, waitpgid,
+        restore_signals, setsid, signal_open_process, start_in, tell_before_exec, wait, waitpgid, waitpid,
     };
     #[cfg(windows)]
     pub(crate) use super::windows::process::{
-        RUNS_COMMANDS, cpu_time, exit_at_once, lower_thread_priority, open_file_limit, raise_open_file_limit,
+        RUNS_COMMANDS, address_space_limit, cpu_time, exit_at_once, lower_thread_priority, open_file_limit,
+        raise_open_file_limit,
     };
     #[cfg(windows)]
     pub(crate) use super::windows::rights::{geteuid, umask};

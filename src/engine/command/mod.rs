@@ -7,6 +7,7 @@
 //! [`run`] is the server's side, [`supervisor`] the other one, and [`link`] what they send each other.
 
 mod link;
+mod orphans;
 mod run;
 mod session;
 mod supervisor;
@@ -17,6 +18,7 @@ use std::io;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+pub use self::orphans::take_orphans;
 pub use self::supervisor::{is_supervisor, supervise};
 pub use self::tail::Output;
 use crate::engine::{Control, Error, Result};

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::link::{Report, write_request};
+use super::orphans;
 use super::session::Session;
 use super::supervisor::ARGUMENT;
 use super::tail::Tail;
@@ -112,7 +113,7 @@ fn supervisor(dir: &OwnedFd, hidden: &[OsString]) -> io::Result<(Supervised, [Ow
         program.env_remove(name);
     }
     program.stdin(OwnedFd::from(other_end)).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut supervisor = program.spawn()?;
+    let mut supervisor = orphans::start(&mut program)?;
     let (stdout, stderr) = (supervisor.stdout.take(), supervisor.stderr.take());
     let processes = Supervised { supervisor, link: Some(link), group: None };
     match (stdout, stderr) {
@@ -148,6 +149,7 @@ impl Drop for Supervised {
         self.link = None;
         let _ = kill_process(Pid::from_child(&self.supervisor), Signal::CONT);
         let _ = self.supervisor.wait();
+        orphans::waited_for(&self.supervisor);
     }
 }
 

@@ -9,6 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+pub(crate) use rustix::fs::{accessat, renameat_with};
 use rustix::io::{Errno, Result};
 use rustix::path::Arg;
 

@@ -39,6 +39,11 @@ fn is_more(wanted: Option<u64>, current: Option<u64>) -> bool {
     current.is_some_and(|current| wanted.is_none_or(|wanted| current < wanted))
 }
 
+/// How many bytes of address space the process may have; `u64::MAX` without a limit.
+pub(crate) fn address_space_limit() -> u64 {
+    getrlimit(Resource::As).current.unwrap_or(u64::MAX)
+}
+
 /// CPU time of all threads since the start of the process.
 #[inline]
 pub(crate) fn cpu_time() -> Duration {

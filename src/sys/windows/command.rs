@@ -256,6 +256,10 @@ pub(crate) fn wait(_: WaitOptions) -> Result<Option<(Pid, WaitStatus)>> {
     Err(Errno::CHILD)
 }
 
+pub(crate) fn waitpid(_: Option<Pid>, _: WaitOptions) -> Result<Option<(Pid, WaitStatus)>> {
+    Err(Errno::CHILD)
+}
+
 pub(crate) fn waitpgid(_: Pid, _: WaitOptions) -> Result<Option<(Pid, WaitStatus)>> {
     Err(Errno::CHILD)
 }

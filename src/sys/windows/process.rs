@@ -18,6 +18,11 @@ pub(crate) fn open_file_limit() -> u64 {
     u64::MAX
 }
 
+/// How many bytes of address space the process may have: there is no limit.
+pub(crate) fn address_space_limit() -> u64 {
+    u64::MAX
+}
+
 /// There is no limit that could be raised.
 pub(crate) fn raise_open_file_limit() -> u64 {
     open_file_limit()

@@ -1,5 +1,5 @@
 //! Watches the memory and CPU time of the process, and logs a status on SIGUSR1. When the server is idle, it
-//! returns unused memory to the system.
+//! returns unused memory to the system. As the first process of a container, it takes the ends of orphans.
 //!
 //! Warns once when a value passes its limit, and again only after the value was well below it. Knows no
 //! requests; the executor counts their results.
@@ -13,6 +13,7 @@ use tokio::task::unconstrained;
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::allocator;
+use crate::engine;
 use crate::exec::{FailureKey, METRICS};
 use crate::protocol::Category;
 use crate::sys::memory::{self, MemoryUse};
@@ -88,6 +89,7 @@ async fn watch(asked: &mut StatusSignal, started: Instant, mut when_idle: impl A
         tokio::select! {
             () = asked.next() => status(started),
             _ = ticks.tick() => {
+                engine::take_orphans();
                 let limit = *limit.get_or_insert_with(memory::limit);
                 let sample = Sample::now(started);
                 watch.observe(&sample, limit).iter().for_each(warn);

@@ -1,0 +1,47 @@
+//! The ends of orphans, where this process is the first one of a container: nobody else takes them, and they would stay.
+//!
+//! The ends of processes that were started here are left to those that wait for them.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::process::{Child, Command};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::sys::process::{Pid, WaitOptions, all_processes, getpid, process_info, waitpid};
+
+/// Processes that were started here and are waited for.
+static STARTED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Starts a process. Call [`waited_for`] after its end was taken.
+pub(super) fn start(program: &mut Command) -> io::Result<Child> {
+    // Its end is not taken before it is known.
+    let mut started = lock();
+    let child = program.spawn()?;
+    started.insert(child.id());
+    Ok(child)
+}
+
+/// The end of a process that was started here has been taken.
+pub(super) fn waited_for(child: &Child) {
+    lock().remove(&child.id());
+}
+
+/// Takes the ends of orphans, if this is the first process.
+pub fn take_orphans() {
+    if getpid().as_raw_pid() != 1 {
+        return;
+    }
+    let started = lock();
+    let is_started =
+        |process: &Pid| u32::try_from(process.as_raw_pid()).is_ok_and(|id| started.contains(&id));
+    let ended = |process: &Pid| process_info(*process).is_some_and(|info| info.has_ended);
+    for process in all_processes().into_iter().filter(|process| !is_started(process)).filter(ended) {
+        // An error says that it is the child of another process, which takes its end.
+        let _ = waitpid(Some(process), WaitOptions::NOHANG);
+    }
+}
+
+fn lock() -> MutexGuard<'static, BTreeSet<u32>> {
+    // The set is valid after every critical section.
+    STARTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
