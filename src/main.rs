@@ -7,9 +7,8 @@ use std::time::{Duration, Instant, SystemTime};
 use file_editor::cli::{self, Config, Stop, Transport};
 use file_editor::engine::{self, Workspace};
 use file_editor::protocol::{Service, ServiceOptions};
-use file_editor::transport::http::admin::AdminPort;
 use file_editor::transport::process::allocator::{self, Allocator};
-use file_editor::transport::{Shared, http, stdio};
+use file_editor::transport::{self, Shared, http, stdio};
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
@@ -66,6 +65,7 @@ fn start(config: Config, began: Instant) -> Result<ExitCode, Stop> {
 }
 
 fn run(config: Config, start: Instant) -> Result<(), Stop> {
+    transport::check_address_space().map_err(|why| Stop::Wrong(cli::cannot_start(why)))?;
     let token = config.token()?;
     let options = config.workspace_options()?;
     let workspace = Workspace::open(&config.folders(), options).map_err(|error| cli::cannot_open(&error))?;
@@ -99,24 +99,25 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
         workspace: warmed(workspace, config.warm),
         max_bytes: config.max_bytes() as usize,
         timeout: Duration::from_secs(config.timeout),
-        max_in_flight: config.max_in_flight.into(),
+        max_in_flight: transport::calls_at_once(config.max_in_flight.into()),
         rate_limit: config.rate_limit,
     };
-    let admin = cli::bind_admin(&config, token.as_deref())?;
-    let admin_address = admin.as_ref().map(AdminPort::address);
+    // A port is bound only when the signals are caught that end the server.
+    let bind_admin = || cli::bind_admin(&config, token.as_deref());
     match config.transport() {
         Transport::Stdio => {
-            stdio::serve(shared, admin, move || cli::ready(&folder, "stdio", admin_address, start))
-                .map_err(|error| cli::system_error(&error, format!("--transport=stdio: {error}")))
+            let failed = |error| cli::system_error(&error, format!("--transport=stdio: {error}"));
+            let ready = move |admin| cli::ready(&folder, "stdio", admin, start);
+            stdio::serve(shared, bind_admin, ready, failed)
         }
         Transport::Http => {
             if config.allow_remote && !config.host.is_loopback() && token.is_none() {
                 cli::warn_open(config.host);
             }
-            let (host, port) = (config.host, config.port);
-            let ready = |address| cli::ready(&folder, &format!("http://{address}"), admin_address, start);
-            http::serve(shared, http::HttpOptions { host, port, token }, admin, ready)
-                .map_err(|error| cli::cannot_listen(&config, &error))
+            let (host, port, allowed) = (config.host, config.port, config.allowed());
+            let ready = |address, admin| cli::ready(&folder, &format!("http://{address}"), admin, start);
+            let options = http::HttpOptions { host, port, token: token.clone(), allowed };
+            http::serve(shared, options, bind_admin, ready, |error| cli::cannot_listen(&config, &error))
         }
     }
 }

@@ -5,6 +5,7 @@ mod choices;
 mod client_entry;
 mod doctor;
 mod home;
+mod hosts;
 mod line;
 mod log;
 mod start;
@@ -35,6 +36,7 @@ pub use start_error::{cannot_open, system_error};
 
 use crate::engine::{Excludes, WorkspaceOptions, outermost};
 use crate::tools::{LineBase, Offered, sets};
+use crate::transport::http::Allowed;
 use crate::transport::net::rate_limit::Rate;
 
 /// Text files for LLM agents: find, read and edit them, over MCP, REST and JSON-RPC.
@@ -62,6 +64,15 @@ pub struct Config {
     /// Allow a --host that is not loopback
     #[arg(long)]
     pub allow_remote: bool,
+
+    /// A name by which clients reach the server, such as that of a proxy before it: its Host is not foreign. May be given
+    /// several times
+    #[arg(long, value_name = "NAME", value_parser = hosts::name)]
+    pub allow_host: Vec<String>,
+
+    /// An origin of pages that may use the server, such as https://example.com. May be given several times
+    #[arg(long, value_name = "ORIGIN", value_parser = hosts::origin)]
+    pub allow_origin: Vec<String>,
 
     /// A file that holds the bearer token that every HTTP request must carry; outside the served folders, at most 64 KB
     #[arg(long, value_name = "PATH", value_parser = home::path(), value_hint = ValueHint::FilePath)]
@@ -288,6 +299,11 @@ impl Config {
         let patterns = self.exclude.iter().map(String::as_str);
         Excludes::new(patterns)
             .map_err(|problem| Stop::Wrong(format!("--exclude is no valid pattern: {problem}")))
+    }
+
+    /// Hosts and origins that are not foreign.
+    pub fn allowed(&self) -> Allowed {
+        Allowed { hosts: self.allow_host.clone(), origins: self.allow_origin.clone() }
     }
 
     /// Largest file that one call reads or writes whole, in bytes.

@@ -12,10 +12,12 @@ use crate::transport::http::admin::AdminPort;
 /// Binds the port for the operator, if there is to be one.
 pub fn bind_admin(config: &Config, token: Option<&[u8]>) -> Result<Option<AdminPort>, Stop> {
     let Some(port) = config.admin_port else { return Ok(None) };
-    AdminPort::bind(config.host, port, token.map(<[u8]>::to_vec)).map(Some).map_err(|error| {
-        let listen = format!("--admin-port: cannot listen on {} port {port}: {error}", config.host);
-        system_error(&error, format!("{listen}; choose another --admin-port or --host"))
-    })
+    AdminPort::bind(config.host, port, token.map(<[u8]>::to_vec), config.allowed()).map(Some).map_err(
+        |error| {
+            let listen = format!("--admin-port: cannot listen on {} port {port}: {error}", config.host);
+            system_error(&error, format!("{listen}; choose another --admin-port or --host"))
+        },
+    )
 }
 
 /// Why clients cannot connect over HTTP.

@@ -203,6 +203,8 @@ pub enum Error {
     },
     /// Other requests hold the memory that this one needs; nothing was changed.
     Busy,
+    /// Other searches and analyses hold the memory that there is for them (contract 8).
+    NoSearchMemory,
     /// All threads wait for files that do not answer; nothing was changed.
     NoThread,
     /// The time for the operation was up; nothing was changed.

@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
-use std::time::Instant;
 
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -15,7 +14,7 @@ use tokio::task::JoinSet;
 use super::groups::groups;
 use super::pipeline::{Pipeline, Registered};
 use super::progress::Notify;
-use super::task::Task;
+use super::task::{Received, Task};
 use super::{Admitted, Ended, Executor};
 use crate::engine::{Budget, Share};
 use crate::protocol::{Answer, BLOCK, Step};
@@ -101,12 +100,13 @@ impl Executor {
     pub async fn run_batch<T: Send + 'static>(
         self: Arc<Self>,
         steps: Vec<Step>,
-        received: Instant,
+        received: impl Into<Received>,
         pipeline: Arc<Pipeline>,
         at_once: usize,
         notify: Option<Notify>,
         then: impl FnOnce(Answer) -> T + Send + 'static,
     ) -> Result<Option<T>, BatchError> {
+        let received = received.into();
         let (batch, members) =
             Batch::new(&self, notify, steps, received, &pipeline).ok_or(BatchError::NoRoom)?;
         let batch = Arc::new(batch);
@@ -123,7 +123,7 @@ impl Executor {
         while running.join_next().await.is_some() {}
         let _in_progress = self.in_progress.enter();
         batch.lock().last = None;
-        let _permit = self.permits.acquire().await;
+        let _permit = self.permits.take(received.client, 1).await;
         let sent = self.threads.spawn(move || batch.take().map(then)).await;
         sent.map_err(|_| BatchError::Panicked)
     }
@@ -142,7 +142,7 @@ impl Batch {
         executor: &Arc<Executor>,
         notify: Option<Notify>,
         steps: Vec<Step>,
-        received: Instant,
+        received: Received,
         pipeline: &Arc<Pipeline>,
     ) -> Option<(Batch, Vec<Member>)> {
         let room = &executor.room;
@@ -270,6 +270,8 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use serde_json::{Value, json};
 
     use super::*;

@@ -28,16 +28,30 @@ macro_rules! log_failure {
     }};
 }
 
+/// Counts the report of an answer.
+pub(super) fn count(report: &Report) {
+    match report {
+        Report::Failed { operation, failure, .. } | Report::Refused { operation, failure } => {
+            METRICS.failure(operation, failure);
+        }
+        Report::Initialized { .. } => {}
+    }
+}
+
+/// Logs how many refusals were counted only.
+pub(super) fn left_out(status: u16, count: u64) {
+    tracing::warn!(status, count, "more requests were refused in the last second");
+}
+
 /// Logs and counts the report of an answer. `took` is the time since the request was received.
 pub(super) fn report(report: &Report, took: Duration) {
+    count(report);
     match report {
         Report::Failed { operation, target, failure } => {
-            METRICS.failure(operation, failure);
             let filename = target.as_deref().unwrap_or("");
             log_failure!(failure, "failed", operation, filename, duration_ms = millis(took),);
         }
         Report::Refused { operation, failure } => {
-            METRICS.failure(operation, failure);
             log_failure!(failure, "refused", operation,);
         }
         Report::Initialized { client: (client, version), asked, spoken } => {

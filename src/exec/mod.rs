@@ -11,9 +11,12 @@ mod groups;
 mod kept_reply;
 mod log;
 mod metrics;
+mod permits;
 mod pipeline;
 mod progress;
+mod refusals;
 mod repeated_calls;
+mod space;
 mod task;
 mod threads;
 
@@ -24,7 +27,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout_at;
 
 pub use self::batch::BatchError;
@@ -33,13 +35,20 @@ pub use self::counter::{Counted, Counter};
 use self::file_queues::FileQueues;
 pub use self::first_poll::start;
 pub use self::metrics::{BOUNDS, FailureKey, METRICS, Metrics, Operation, OperationCounts};
+pub use self::permits::ClientId;
+use self::permits::{Permit, Permits};
 pub use self::pipeline::Pipeline;
 pub use self::progress::{Notification, Notify, ProgressWatch};
+use self::refusals::{Line, Refusals};
 use self::repeated_calls::RepeatedCalls;
-pub use self::task::Task;
+pub use self::space::Space;
+pub use self::task::{Received, Task};
 pub use self::threads::{Threads, configure};
 use crate::engine::{COMMAND_ENDING, COMMANDS_AT_ONCE, Late, Workspace};
 use crate::protocol::{Answer, PendingCall, Step};
+
+/// A search that waits for memory leaves one in so many parts of its time for its work.
+const FOR_WORK: u32 = 4;
 
 /// How often a call without a permit looks whether a file system does not answer.
 const SILENT_EVERY: Duration = Duration::from_millis(500);
@@ -53,6 +62,8 @@ pub struct Limits {
     pub max_in_flight: usize,
     /// Largest request, in bytes.
     pub max_bytes: usize,
+    /// Memory for searches and analyses together, in MB. Each counts with what it may take ([`PendingCall::memory`]).
+    pub search_memory: usize,
 }
 
 /// See the module.
@@ -62,9 +73,12 @@ pub struct Executor {
     limits: Limits,
     threads: Threads,
     /// One permit for each call that runs.
-    permits: Semaphore,
+    permits: Permits,
     /// One permit for each command that runs. Commands take no permit of other calls, because they run long.
-    commands: Semaphore,
+    commands: Permits,
+    /// One permit for each MB that a search or an analysis may take. They wait for it before they take another permit, so that
+    /// they leave those to calls that are soon over.
+    searches: Permits,
     /// Lets one change per file run at a time, so that changes that wait for a file's lock do not use up the
     /// permits.
     changes: FileQueues,
@@ -78,6 +92,8 @@ pub struct Executor {
     room: Room,
     /// Calls with an idempotency key.
     repeated: RepeatedCalls,
+    /// Log lines of refused requests.
+    refusals: Arc<Refusals>,
 }
 
 /// How a call ended.
@@ -106,14 +122,16 @@ impl Executor {
             workspace,
             limits,
             threads: Threads::new(runtime, limits.timeout)?,
-            permits: Semaphore::new(limits.max_in_flight),
-            commands: Semaphore::new(COMMANDS_AT_ONCE),
+            permits: Permits::new(limits.max_in_flight),
+            commands: Permits::new(COMMANDS_AT_ONCE),
+            searches: Permits::new(limits.search_memory),
             changes: FileQueues::default(),
             waits: FileQueues::default(),
             in_progress: Counter::new(),
             on_threads: Counter::new(),
             room: Room::new(limits.max_bytes),
             repeated: RepeatedCalls::default(),
+            refusals: Arc::default(),
         }))
     }
 
@@ -149,16 +167,27 @@ impl Executor {
         step
     }
 
-    /// Logs and returns an answer that refuses a request before it is parsed.
+    /// Logs and returns an answer that refuses a request before it is parsed. Of many refusals, most are only counted.
     pub fn refuse(&self, answer: Answer) -> Answer {
-        if let Some(report) = &answer.report {
-            log::report(report, Duration::ZERO);
+        let Some(report) = &answer.report else { return answer };
+        let kind = answer.status;
+        match self.refusals.count(kind, Instant::now()) {
+            Line::Write => log::report(report, Duration::ZERO),
+            Line::LeaveOut => log::count(report),
+            Line::Begin => {
+                log::count(report);
+                let refusals = self.refusals.clone();
+                self.threads.runtime().spawn(async move {
+                    tokio::time::sleep(refusals::PERIOD).await;
+                    log::left_out(kind, refusals.left_out(kind));
+                });
+            }
         }
         answer
     }
 
     /// A call whose request was received at `received`.
-    pub fn task(&self, call: PendingCall, received: Instant) -> Arc<Task> {
+    pub fn task(&self, call: PendingCall, received: impl Into<Received>) -> Arc<Task> {
         Task::new(call, self.limits.timeout, received)
     }
 
@@ -256,21 +285,29 @@ impl Executor {
             // The wait counts as time of the command.
             Some(_) => (&self.commands, until - COMMAND_ENDING, Late::LockedOut),
         };
-        let Some(_permit) = Executor::permit(permits, until, &self.workspace).await else {
+        // The memory of a search is held until its thread has ended.
+        let memory = match task.call.memory().min(self.limits.search_memory) {
+            0 => None,
+            memory => {
+                let until = until - self.limits.timeout / FOR_WORK;
+                match self.permit(&self.searches, task, memory, until).await {
+                    Some(permit) => permit,
+                    None => return not_run(task, Task::crowded_out),
+                }
+            }
+        };
+        let Some(_permit) = self.permit(permits, task, 1, until).await else {
             return time_is_up(task, late);
         };
         if self.is_stuck() {
-            return match control.expire() {
-                Some(_) => Ended::Late(task.without_thread()),
-                None => Ended::Cancelled,
-            };
+            return not_run(task, Task::without_thread);
         }
         let work = {
             let (task, workspace, then) = (task.clone(), self.workspace.clone(), then.clone());
             // Held even after a late answer, because the call must still remove its temporary file.
             let on_thread = self.on_threads.enter();
             move || {
-                let _on_thread = on_thread;
+                let (_on_thread, _memory) = (on_thread, memory);
                 let done = then(task.run(&workspace)?);
                 // Here and not after `work.await`: so the next call for the file need not wait for the runtime's thread.
                 task.end_turns();
@@ -301,23 +338,33 @@ impl Executor {
         }
     }
 
-    /// Waits for a permit until then. `None`: there was none. The inner `None`: the call runs without, because those that have
-    /// the permits may wait for a file system that does not answer.
-    async fn permit<'s>(
-        permits: &'s Semaphore,
+    /// Waits for `count` permits until then. `None`: there were none. The inner `None`: the call runs without, because those
+    /// that have the permits may wait for a file system that does not answer.
+    async fn permit(
+        &self,
+        permits: &Permits,
+        task: &Task,
+        count: usize,
         until: Instant,
-        workspace: &Workspace,
-    ) -> Option<Option<SemaphorePermit<'s>>> {
-        let mut acquired = pin!(permits.acquire());
+    ) -> Option<Option<Permit>> {
+        let mut taken = pin!(permits.take(task.client(), count));
         loop {
             let look = until.min(Instant::now() + SILENT_EVERY);
-            match timeout_at(look.into(), &mut acquired).await {
-                Ok(permit) => return permit.ok().map(Some),
+            match timeout_at(look.into(), &mut taken).await {
+                Ok(permit) => return Some(Some(permit)),
                 Err(_) if Instant::now() >= until => return None,
-                Err(_) if workspace.is_silent() => return Some(None),
+                Err(_) if self.workspace.is_silent() => return Some(None),
                 Err(_) => {}
             }
         }
+    }
+}
+
+/// How a call ends that is answered before it runs.
+fn not_run<T>(task: &Arc<Task>, answer: fn(&Arc<Task>) -> Answer) -> Ended<T> {
+    match task.control.expire() {
+        Some(_) => Ended::Late(answer(task)),
+        None => Ended::Cancelled,
     }
 }
 

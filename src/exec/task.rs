@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::file_queues::Turn;
 use super::kept_reply::KeptReply;
 use super::metrics::METRICS;
+use super::permits::ClientId;
 use super::{caught, log};
 use crate::engine::{COMMAND_ENDING, Control, Error, FileStamp, Late, Result, Workspace};
 use crate::protocol::{Answer, PendingCall, StreamObserver};
@@ -18,7 +19,7 @@ pub struct Task {
     pub call: PendingCall,
     /// Its deadline and cancellation.
     pub control: Control,
-    received: Instant,
+    received: Received,
     /// The state of the file that the call has read, if any.
     stamp: OnceLock<FileStamp>,
     /// The reply to be repeated, if the call has an idempotency key: its own, or that of an earlier call.
@@ -27,19 +28,35 @@ pub struct Task {
     turns: Mutex<Vec<Turn>>,
 }
 
+/// When a request was received, and from whom.
+#[derive(Debug, Clone, Copy)]
+pub struct Received {
+    /// When.
+    pub at: Instant,
+    /// From whom.
+    pub client: ClientId,
+}
+
+impl From<Instant> for Received {
+    /// From the only client.
+    fn from(at: Instant) -> Received {
+        Received { at, client: 0 }
+    }
+}
+
 /// Ends the turns of a task when it is dropped.
 #[derive(Debug)]
 pub(super) struct HeldTurns<'t>(&'t Task);
 
 impl Task {
     /// A call that may take `timeout` from its start; one that runs a command, the command's time and that of its end. `received` is when its request was received.
-    pub fn new(call: PendingCall, timeout: Duration, received: Instant) -> Arc<Task> {
+    pub fn new(call: PendingCall, timeout: Duration, received: impl Into<Received>) -> Arc<Task> {
         METRICS.call();
         let of_command = call.command_timeout().map(|timeout| timeout + COMMAND_ENDING);
         let control = Control::unstarted(of_command.unwrap_or(timeout));
         let control = if call.writes() { control } else { control.without_waiting() };
         let (stamp, kept, turns) = (OnceLock::new(), OnceLock::new(), Mutex::default());
-        Arc::new(Task { call, control, received, stamp, kept, turns })
+        Arc::new(Task { call, control, received: received.into(), stamp, kept, turns })
     }
 
     /// Runs the call; `None` if it might have to wait.
@@ -128,7 +145,7 @@ impl Task {
 
     /// The reply. While the file system does not answer, tries again for a short time.
     fn reply_when_reachable(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
-        let mut wait = workspace.mount_wait(self.received);
+        let mut wait = workspace.mount_wait(self.received.at);
         loop {
             match self.reply(workspace, control) {
                 Err(error) if wait.again(&error, control) => {}
@@ -193,6 +210,16 @@ impl Task {
         }))
     }
 
+    /// Who sent it.
+    pub(super) fn client(&self) -> ClientId {
+        self.received.client
+    }
+
+    /// The answer to a search or analysis that gets no memory in time.
+    pub(super) fn crowded_out(self: &Arc<Task>) -> Answer {
+        self.answer(Err(Error::NoSearchMemory))
+    }
+
     /// The answer to a call that gets no thread.
     pub(super) fn without_thread(self: &Arc<Task>) -> Answer {
         self.answer(Err(Error::NoThread))
@@ -226,7 +253,7 @@ impl Task {
     }
 
     fn logged(&self, answer: Answer) -> Answer {
-        log::answered(&self.call, answer.report.as_deref(), self.received.elapsed());
+        log::answered(&self.call, answer.report.as_deref(), self.received.at.elapsed());
         answer
     }
 }
@@ -239,6 +266,6 @@ impl Drop for HeldTurns<'_> {
 
 impl StreamObserver for Task {
     fn content_changed(&self) {
-        log::report(&self.call.changed_report(), self.received.elapsed());
+        log::report(&self.call.changed_report(), self.received.at.elapsed());
     }
 }

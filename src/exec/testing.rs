@@ -22,7 +22,12 @@ pub(super) struct Setup {
 impl Setup {
     pub(super) fn new() -> Setup {
         let (folder, service, workspace) = crate::testing::served();
-        let limits = Limits { timeout: Duration::from_secs(10), max_in_flight: 4, max_bytes: 1 << 20 };
+        let limits = Limits {
+            timeout: Duration::from_secs(10),
+            max_in_flight: 4,
+            max_bytes: 1 << 20,
+            search_memory: 400,
+        };
         let runtime = configure(Builder::new_multi_thread().worker_threads(1), 4).build().unwrap();
         Setup { folder, service, workspace, limits, runtime }
     }

@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 
 use super::caught;
 use super::first_poll::continuing;
+use super::space::Space;
 
 /// How long an idle thread lives. Short, because a thread keeps memory that its allocator does not return.
 const KEEP_ALIVE: Duration = Duration::from_millis(20);
@@ -50,7 +51,7 @@ pub fn configure(runtime: &mut Builder, max_in_flight: usize) -> &mut Builder {
         .enable_all()
         .thread_name("worker")
         .thread_keep_alive(KEEP_ALIVE)
-        .max_blocking_threads(for_calls(max_in_flight) + EXTRA)
+        .max_blocking_threads((for_calls(max_in_flight) + EXTRA).min(Space::here().threads()))
 }
 
 /// How many threads calls may have, those included that were answered as late and still wait for a file system. The others are

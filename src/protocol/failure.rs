@@ -85,7 +85,7 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         }
         Error::Changed { .. } => (code::FILE_SYSTEM, 409, System, "changed"),
         Error::Locked { .. } => (code::FILE_SYSTEM, 409, System, "locked"),
-        Error::Busy => (code::FILE_SYSTEM, 503, System, "busy"),
+        Error::Busy | Error::NoSearchMemory => (code::FILE_SYSTEM, 503, System, "busy"),
         Error::CannotRun { why: CannotRun::NoTurn { .. } | CannotRun::Stopping } => {
             (code::FILE_SYSTEM, 503, System, "busy")
         }

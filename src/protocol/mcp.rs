@@ -125,6 +125,9 @@ impl Service {
             revision if !revision.is_stateless() && !params.contains("_meta") => revision,
             _ => stateless::revision_of(session, headers, method, params)?,
         };
+        if let Some(headers) = headers.filter(|_| !revision.is_stateless()) {
+            stateless::check_not_contradicted(headers, method, params)?;
+        }
         let asked = Asked { id, revision, can_cut: headers.is_some() };
         let known = METHODS.iter().find(|known| {
             known.name == method && if revision.is_stateless() { known.stateless } else { known.by_handshake }

@@ -32,6 +32,7 @@ mod tool_methods;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+pub use crate::tools::BUSY_SECONDS;
 pub use answer::{Answer, BLOCK, Pulled, StreamObserver};
 pub use escape::{Breaks, Escaper, MIN_BLOCK, NotUtf8, escape_str};
 pub use failure::Category;

@@ -100,6 +100,11 @@ impl PendingCall {
         self.context.asked().is_some_and(|asked| asked.revision.is_stateless())
     }
 
+    /// How much memory the call may take, in MB, if it searches or analyses files.
+    pub fn memory(&self) -> usize {
+        self.call.memory()
+    }
+
     /// The time of the command that the call runs, if it runs one.
     pub fn command_timeout(&self) -> Option<Duration> {
         self.call.command_timeout()

@@ -21,6 +21,8 @@ const HEADER_MISMATCH: i32 = -32020;
 /// The revision is not supported.
 const UNSUPPORTED_VERSION: i32 = -32022;
 
+const OTHER_HEADERS: &str = "Mcp-Method and Mcp-Name must repeat the method and the name or uri of the body";
+
 const LOG_LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
@@ -84,7 +86,7 @@ pub(super) fn revision_of(
     let header = headers.map(|headers| headers.version.as_deref());
     match check_meta(meta.unwrap_or(EMPTY), header)? {
         revision if headers.is_none_or(|headers| agree(headers, method, &params)) => Ok(revision),
-        _ => Err(mismatch("Mcp-Method and Mcp-Name must repeat the method and the name or uri of the body")),
+        _ => Err(mismatch(OTHER_HEADERS)),
     }
 }
 
@@ -128,14 +130,35 @@ fn agree(headers: &Headers, method: &str, params: &Params) -> bool {
     if headers.method.as_deref() != Some(method) {
         return false;
     }
+    // The method itself refuses a name that is missing or not a string.
+    let Some(named) = named(method, params) else { return true };
+    headers.name.as_deref().and_then(decoded).is_some_and(|header| header == named)
+}
+
+/// Refuses a request of a revision that does not need the headers if it has them, and they say something else: a proxy may
+/// go by them.
+pub(super) fn check_not_contradicted(headers: &Headers, method: &str, params: &str) -> Result<(), RpcError> {
+    if headers.method.is_none() && headers.name.is_none() {
+        return Ok(());
+    }
+    let params: Option<Params> = serde_json::from_str(params).ok();
+    let named = params.and_then(|params| named(method, &params).map(Cow::into_owned));
+    let same_method = headers.method.as_deref().is_none_or(|header| header == method);
+    let same_name = match (headers.name.as_deref(), named) {
+        (Some(header), Some(named)) => decoded(header).is_some_and(|header| header == named),
+        _ => true,
+    };
+    if same_method && same_name { Ok(()) } else { Err(mismatch(OTHER_HEADERS)) }
+}
+
+/// The name or URI that a method is called with.
+fn named<'a>(method: &str, params: &Params<'a>) -> Option<Cow<'a, str>> {
     let named = match method {
         "tools/call" | "prompts/get" => params.name,
         "resources/read" => params.uri,
-        _ => return true,
+        _ => None,
     };
-    // The method itself refuses a name that is missing or not a string.
-    let Some(named) = named.and_then(|name| rpc::string(name.get())) else { return true };
-    headers.name.as_deref().and_then(decoded).is_some_and(|header| header == named)
+    named.and_then(|name| rpc::string(name.get()))
 }
 
 /// A header's value. `=?base64?…?=` encodes a value that a header cannot hold.

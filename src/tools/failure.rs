@@ -11,6 +11,9 @@ use crate::engine::{
 };
 use crate::sys::path::{told, with_slashes};
 
+/// After how many seconds a call may be sent again that the server was too busy for.
+pub const BUSY_SECONDS: u64 = 5;
+
 /// Maximum number of characters of a line that an error quotes.
 const QUOTED: usize = 500;
 
@@ -165,6 +168,9 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::Changed { name } => format!("File '{name}' was changed by another program; read it again"),
         Error::Locked { name } => format!("File '{name}' is locked by another process"),
         Error::Busy => "The edits in work hold all memory that there is for them".into(),
+        Error::NoSearchMemory => {
+            format!("Busy with other searches and analyses; try again in {BUSY_SECONDS} s")
+        }
         Error::NoThread => "Too many calls wait for files that do not answer".into(),
         Error::TimedOut => format!("Operation timed out after {timeout}s"),
         Error::OutcomeUnknown => {

@@ -18,6 +18,7 @@ mod limited;
 mod lines;
 mod listing;
 mod members;
+mod memory;
 mod numbered;
 mod page_call;
 mod pattern_text;
@@ -35,7 +36,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use arguments::{MAX_DEPTH, Takes, depth_exceeds, name_as_sent};
-pub use failure::{ErrorText, Guide};
+pub use failure::{BUSY_SECONDS, ErrorText, Guide};
 pub(crate) use file_uri::file_uri;
 pub use members::Members;
 pub use sets::{Offered, ToolNames};
@@ -187,6 +188,12 @@ pub trait Call: Send + Sync {
     /// its turn among commands and holds up no other call.
     fn command_timeout(&self) -> Option<Duration> {
         None
+    }
+
+    /// How much memory the call may take, in MB, if it searches or analyses many files. Such a call waits for its turn among
+    /// its like, so that all together stay within a bound, and calls that are soon over do not wait for it.
+    fn memory(&self) -> usize {
+        0
     }
 
     /// Whether the reply is one text, whose beginning may be handed on before the call ends ([`Control::early`]).

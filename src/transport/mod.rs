@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::Workspace;
-use crate::exec::Limits;
+use crate::exec::{Limits, Space};
 use crate::protocol::Service;
 
 /// What both transports serve, and their limits (contract 2).
@@ -34,8 +34,22 @@ pub struct Shared {
 impl Shared {
     fn limits(&self) -> Limits {
         let Shared { timeout, max_in_flight, max_bytes, .. } = *self;
-        Limits { timeout, max_in_flight, max_bytes }
+        let search_memory = Space::here().search_memory(SEARCH_MEMORY);
+        Limits { timeout, max_in_flight, max_bytes, search_memory }
     }
+}
+
+/// Memory for searches and analyses together, in MB (contract 8).
+const SEARCH_MEMORY: usize = 400;
+
+/// Whether the process may have the address space that it needs. The error follows "cannot start".
+pub fn check_address_space() -> Result<(), String> {
+    Space::here().check()
+}
+
+/// How many of `wanted` calls may run at once in this process.
+pub fn calls_at_once(wanted: usize) -> usize {
+    Space::here().calls(wanted)
 }
 
 /// Descriptors that a start needs.

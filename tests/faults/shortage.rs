@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::support::{Ended, Folder, Mcp, Stdio, command, start_and_end, with_limit};
+use crate::support::{Ended, Folder, Mcp, Stdio, call, command, start_and_end, with_limit};
 
 /// Asserts that the server was ready and ended with code 0, or ended with code 1 and one line. Returns whether it was
 /// ready.
@@ -57,8 +57,46 @@ fn with_too_few_descriptors_a_start_ends_in_one_line() {
 fn with_too_little_memory_a_start_ends_in_one_line() {
     // The smallest limit is one with which the program can be loaded.
     for started in starts((24..=256).step_by(8).map(|most| format!("-v {}", most * 1024))) {
-        assert!((1..=29).contains(&started), "{started}");
+        assert_eq!(started, 0);
     }
+    for started in starts((512..=5_120).step_by(512).map(|most| format!("-v {}", most * 1024))) {
+        assert!((1..10).contains(&started), "{started}");
+    }
+}
+
+#[test]
+fn with_a_limit_of_memory_a_server_works_within_it_or_does_not_start() {
+    let folder = Folder::new();
+    folder.write("f", "start\n");
+    folder.write("large", "some text in a line\n".repeat(400_000));
+    let flags = ["--tools=filesystem,search", "--sync=none"];
+    let server = command(&folder, "stdio", &flags);
+    let mut worked = 0;
+    for most in [150, 300, 500, 800, 1_500, 2_500, 4_096] {
+        let limited = || with_limit(&server, &format!("-v {}", most * 1024));
+        if !check(&format!("{most} MB"), &start_and_end(limited())) {
+            continue;
+        }
+        worked += 1;
+        let server = Stdio::run(limited());
+        let mut lines = String::new();
+        for n in 0..100 {
+            let request = match n % 5 {
+                0 => call(n, "read_text_file", json!({ "path": "large", "head": 10 })),
+                1 => call(n, "grep", json!({ "pattern": "t.xt", "output_mode": "count" })),
+                2 => call(n, "write_file", json!({ "path": format!("new-{n}"), "content": "a line\n" })),
+                3 => call(n, "directory_tree", json!({ "path": "." })),
+                _ => call(n, "read_text_file", json!({ "path": "f" })),
+            };
+            lines += &format!("{request}\n");
+        }
+        server.send_raw(lines.as_bytes());
+        for n in 0..100 {
+            let answer = server.answer_to(&json!(n));
+            assert_eq!(answer["result"]["isError"], false, "{most} MB: {answer}");
+        }
+    }
+    assert!(worked >= 1);
 }
 
 /// The server's command, with a copy of its program that every user may run. `None` for a user who cannot become another

@@ -5,8 +5,8 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use crate::support::{
-    Direct, Folder, Http, Mcp, PATIENCE, Stdio, append, append_call, at_once, command, each_transport,
-    post_bytes, read_call, request, text_of, until, until_or, with_injected,
+    Direct, Folder, Http, Mcp, PATIENCE, Stdio, append, append_call, at_once, calls, command, each_transport,
+    post_bytes, read_call, request, start_and_end, text_of, traced, until, until_or, with_injected,
 };
 
 /// Runs `test` with a server on each transport, with `inject` done to its system calls, on a folder with the file `f`.
@@ -224,4 +224,46 @@ fn a_listing_that_is_late_shows_what_was_counted_and_says_so() {
         text.contains("Total files: 400\n") && text.lines().last().is_some_and(|last| last.contains("time")),
         "{text}"
     );
+}
+
+#[test]
+fn calls_that_a_sandbox_forbids_are_replaced_by_older_ones() {
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    std::fs::create_dir(folder.path().join("sub")).expect("a folder");
+    folder.write("sub/g", "b\n");
+    let binary = command(&folder, "stdio", &["--tools=filesystem"]);
+    let inject = "renameat2,faccessat2,openat2:error=EPERM";
+    let Some(server) = with_injected(&binary, inject).map(Stdio::run) else { return };
+    for (path, old) in [("f", "a"), ("sub/g", "b")] {
+        server.ok("edit_file", json!({ "path": path, "edits": [{ "oldText": old, "newText": "edited" }] }));
+    }
+    server.ok("write_file", json!({ "path": "new", "content": "c\n" }));
+    server.ok("move_file", json!({ "source": "new", "destination": "sub/moved" }));
+    server.ok("move_file", json!({ "source": "sub", "destination": "folder" }));
+    let taken = server.tool("move_file", json!({ "source": "f", "destination": "folder/moved" }));
+    assert!(taken.is_error, "{taken:?}");
+    assert_eq!((folder.text("f"), folder.text("folder/g")), ("edited\n".into(), "edited\n".into()));
+    assert_eq!(folder.text("folder/moved"), "c\n");
+}
+
+#[test]
+fn signals_are_caught_before_a_port_is_bound() {
+    for transport in ["http", "stdio"] {
+        let folder = Folder::new();
+        let trace = folder.outside("trace");
+        let flags: &[&str] =
+            if transport == "http" { &["--port=0", "--admin-port=0"] } else { &["--admin-port=0"] };
+        let Some(command) = traced(&command(&folder, transport, flags), "bind,rt_sigaction", &trace) else {
+            return;
+        };
+        let ended = start_and_end(command);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let calls = calls(&trace);
+        let caught = calls.iter().position(|call| {
+            call.name == "rt_sigaction" && call.arguments.starts_with("SIGTERM, {sa_handler=0x")
+        });
+        let bound = calls.iter().position(|call| call.name == "bind" && call.arguments.contains("AF_INET"));
+        assert!(caught.is_some() && bound.is_some() && caught < bound, "{caught:?} {bound:?}");
+    }
 }

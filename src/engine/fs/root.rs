@@ -139,6 +139,11 @@ impl Root {
         &self.liveness
     }
 
+    /// Whether the path names a folder whose file system answers. Only a local disk is asked now.
+    pub(crate) fn is_there(&self) -> bool {
+        self.liveness.is_there() && (!self.is_local || self.folder_now().is_ok())
+    }
+
     /// The file systems of others below the folder.
     pub(crate) fn inner(&self) -> &[InnerMount] {
         &self.inner

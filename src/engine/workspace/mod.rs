@@ -242,7 +242,7 @@ impl Workspace {
     /// The number of folders that are not there, or whose file systems do not answer, as far as they are not on local disks; with
     /// those mounted inside folders that do not answer.
     pub fn unreachable_folders(&self) -> usize {
-        let of = |root: &Root| usize::from(!root.liveness().is_there()) + root.silent_inner();
+        let of = |root: &Root| usize::from(!root.is_there()) + root.silent_inner();
         self.folders.roots().iter().map(of).sum()
     }
 

@@ -11,7 +11,7 @@ use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::{LimitedText, cursor_len};
 use crate::tools::walking::{Listed, Patterns, exclude_globs, shown};
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "directory_tree",
@@ -64,6 +64,10 @@ impl Request for TreeArguments {
 impl Call for DirectoryTree {
     fn file(&self) -> Option<&FilePath> {
         None
+    }
+
+    fn memory(&self) -> usize {
+        memory::WALK
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {

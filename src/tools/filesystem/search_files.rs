@@ -11,7 +11,7 @@ use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
 use crate::tools::walking::{Listed, Patterns, exclude_globs, shown};
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_pattern};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_pattern};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "search_files",
@@ -59,6 +59,10 @@ impl Request for SearchArguments {
 impl Call for SearchFiles {
     fn file(&self) -> Option<&FilePath> {
         None
+    }
+
+    fn memory(&self) -> usize {
+        memory::WALK
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {

@@ -13,7 +13,7 @@ use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::filesystem::CONTENT;
 use crate::tools::limited::LimitedText;
 use crate::tools::walking::{Start, shown_line, starts};
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "glob",
@@ -75,6 +75,10 @@ struct GlobFiles {
 impl Call for GlobFiles {
     fn file(&self) -> Option<&FilePath> {
         None
+    }
+
+    fn memory(&self) -> usize {
+        memory::WALK
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {

@@ -13,7 +13,7 @@ use crate::tools::arguments::{Count, Keyword, Natural, Request, Takes, UpTo, arg
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::filesystem::CONTENT;
 use crate::tools::pattern_text::{WaysOut, wrong};
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 
 mod content;
 mod files;
@@ -280,6 +280,10 @@ impl Call for Grep {
 
     fn begins_early(&self) -> bool {
         self.sort == Sort::Path
+    }
+
+    fn memory(&self) -> usize {
+        memory::SEARCH
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {

@@ -10,7 +10,7 @@ use crate::toolkit::churn::{Fault, analyze, hot_spots};
 use crate::toolkit::complexity;
 use crate::tools::arguments::{Keyword, Natural, Request, Takes, UpTo, arguments};
 use crate::tools::walking::starts;
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory};
 
 mod data;
 mod shown;
@@ -86,6 +86,10 @@ impl Request for ChurnArguments {
 impl Call for AnalyzeCodeChurn {
     fn file(&self) -> Option<&FilePath> {
         None
+    }
+
+    fn memory(&self) -> usize {
+        memory::HISTORY
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {

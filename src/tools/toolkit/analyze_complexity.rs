@@ -6,7 +6,7 @@ use self::findings::{Findings, Thresholds};
 use crate::engine::{Control, FilePath, Result, Workspace};
 use crate::toolkit::complexity::{Language, analyse_project};
 use crate::tools::arguments::{Keyword, Natural, Request, Takes, arguments};
-use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, Tool, memory};
 
 mod data;
 mod findings;
@@ -120,6 +120,10 @@ impl Request for ComplexityArguments {
 impl Call for AnalyzeComplexity {
     fn file(&self) -> Option<&FilePath> {
         None
+    }
+
+    fn memory(&self) -> usize {
+        memory::ANALYSIS
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {

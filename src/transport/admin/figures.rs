@@ -70,7 +70,7 @@ fn traffic(out: &mut Exposition, pages: &Pages) {
 }
 
 fn engine(out: &mut Exposition, pages: &Pages) {
-    let help = "Served folders on shared file systems that are not there or do not answer.";
+    let help = "Served folders that are not there, or whose file system does not answer.";
     let unreachable = pages.workspace.unreachable_folders();
     out.single("file_editor_unreachable_folders", "gauge", help, unreachable);
     let counts = pages.workspace.counts();

@@ -67,7 +67,7 @@ impl Pages {
             HEALTH | METRICS if !is_get => Page::line(405, "Method not allowed; use GET"),
             HEALTH if self.draining.has_begun() => Page::line(503, "draining"),
             HEALTH if self.workspace.unreachable_folders() > 0 => {
-                Page::line(503, "the file system of a served folder does not answer")
+                Page::line(503, "a served folder is not there, or its file system does not answer")
             }
             HEALTH if self.executor.is_stuck() => {
                 Page::line(503, "too many calls wait for files that do not answer")

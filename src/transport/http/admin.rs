@@ -1,6 +1,6 @@
 //! The admin port: a listener of its own for the pages of `transport::admin`, with either transport.
 //!
-//! It has few connections, and each of them little time, so that it cannot harm the clients' port.
+//! It has few connections, and each of them one request and little time, so that it cannot harm the clients' port.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -8,16 +8,17 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::admin_site::AdminSite;
-use super::checks::Checks;
+use super::checks::{Allowed, Checks};
 use super::listener::{Connections, Listener, Site};
 use crate::engine::Workspace;
 use crate::exec::Executor;
 use crate::transport::admin::{Draining, Pages};
+use crate::transport::net::connection_limit::ConnectionLimit;
 
-/// Most connections at once. More wait.
+/// Most connections at once. A further one takes the place of the one that says nothing longest.
 const CONNECTIONS: usize = 64;
 
-/// Longest time between two requests of a connection, and for the head of one.
+/// Longest time for the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The bound port.
@@ -27,14 +28,15 @@ pub struct AdminPort {
     address: SocketAddr,
     /// The clients' token. The figures need it, too, if other machines can reach the port.
     token: Option<Vec<u8>>,
+    allowed: Allowed,
 }
 
 impl AdminPort {
     /// Binds the port; 0 lets the system choose. Requests wait until it serves.
-    pub fn bind(host: IpAddr, port: u16, token: Option<Vec<u8>>) -> io::Result<AdminPort> {
+    pub fn bind(host: IpAddr, port: u16, token: Option<Vec<u8>>, allowed: Allowed) -> io::Result<AdminPort> {
         let listener = TcpListener::bind((host, port))?;
         let address = listener.local_addr()?;
-        Ok(AdminPort { listener, address, token })
+        Ok(AdminPort { listener, address, token, allowed })
     }
 
     /// The address that it is bound to.
@@ -51,10 +53,11 @@ impl AdminPort {
     ) -> io::Result<()> {
         self.listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
-        let checks = Checks { loopback: self.address.ip().is_loopback(), token: self.token, max_bytes: 0 };
+        let (loopback, allowed) = (self.address.ip().is_loopback(), self.allowed);
+        let checks = Checks { loopback, allowed, token: self.token, max_bytes: 0 };
         let pages = Pages { executor, workspace, draining, started: SystemTime::now() };
         let site = Site::Admin(Arc::new(AdminSite { pages, checks }));
-        let listener = Listener::new(listener, site, CONNECTIONS, HEAD_TIMEOUT);
+        let listener = Listener::new(listener, site, ConnectionLimit::new(CONNECTIONS), HEAD_TIMEOUT);
         tokio::spawn(async move { listener.accept(&mut Connections::default()).await });
         Ok(())
     }

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Instant;
 
 use hyper::Response;
 
@@ -12,7 +11,7 @@ use super::early::EarlyFrames;
 use super::events::{self, CancelOnDrop, Reader, Running};
 use super::request::BodyShare;
 use super::response::{accepted, at_once, begin_with};
-use crate::exec::{BatchError, Ended, ProgressWatch};
+use crate::exec::{BatchError, Ended, ProgressWatch, Received};
 use crate::protocol::{NO_ROOM, PendingCall, Step, code};
 
 impl Server {
@@ -20,7 +19,7 @@ impl Server {
     pub(super) async fn carry_out(
         self: &Arc<Self>,
         step: Step,
-        received: Instant,
+        received: Received,
         share: BodyShare,
         reader: Option<Reader<'_>>,
     ) -> io::Result<Response<AnswerBody>> {
@@ -36,7 +35,7 @@ impl Server {
     pub(super) async fn call(
         self: &Arc<Self>,
         call: PendingCall,
-        received: Instant,
+        received: Received,
         share: BodyShare,
         reader: Option<Reader<'_>>,
     ) -> io::Result<Response<AnswerBody>> {
@@ -91,7 +90,7 @@ impl Server {
     async fn batch(
         self: &Arc<Self>,
         mut steps: Vec<Step>,
-        received: Instant,
+        received: Received,
         share: BodyShare,
     ) -> io::Result<Response<AnswerBody>> {
         let first_block = move |answer| {
@@ -118,10 +117,11 @@ impl Server {
 #[cfg(test)]
 mod tests {
     use std::net::Ipv4Addr;
+    use std::time::Instant;
 
     use hyper::StatusCode;
 
-    use super::super::HttpOptions;
+    use super::super::{Allowed, HttpOptions};
     use super::*;
     use crate::protocol::test_calls;
     use crate::testing;
@@ -129,12 +129,17 @@ mod tests {
     #[test]
     fn a_panic_is_an_answer() {
         let (_folder, shared) = testing::shared();
-        let options = HttpOptions { host: Ipv4Addr::LOCALHOST.into(), port: 0, token: None };
+        let options = HttpOptions {
+            host: Ipv4Addr::LOCALHOST.into(),
+            port: 0,
+            token: None,
+            allowed: Allowed::default(),
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let server = runtime.block_on(async { Arc::new(Server::new(shared, &options).unwrap()) });
         for at_once in [true, false] {
             let answer = |call| {
-                runtime.block_on(server.call(call, Instant::now(), server.body_share(), None)).unwrap()
+                runtime.block_on(server.call(call, Instant::now().into(), server.body_share(), None)).unwrap()
             };
             assert_eq!(answer(test_calls::tool("1", at_once)).status(), StatusCode::OK);
             for call in [test_calls::rest(at_once), test_calls::posted(at_once)] {

@@ -19,10 +19,33 @@ use crate::protocol::{Headers, Service, code};
 pub(super) struct Checks {
     /// Whether the server is bound to loopback. If so, it refuses a foreign `Host`.
     pub(super) loopback: bool,
+    /// Further hosts and origins that are not foreign.
+    pub(super) allowed: Allowed,
     /// The token that every request must carry.
     pub(super) token: Option<Vec<u8>>,
     /// Largest body, in bytes.
     pub(super) max_bytes: usize,
+}
+
+/// Hosts and origins that the operator has allowed, in lower case (`--allow-host`, `--allow-origin`).
+#[derive(Debug, Clone, Default)]
+pub struct Allowed {
+    /// Names of hosts. One without a port stands for all ports.
+    pub hosts: Vec<String>,
+    /// Origins.
+    pub origins: Vec<String>,
+}
+
+impl Allowed {
+    fn host(&self, authority: &str) -> bool {
+        let name = authority.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok());
+        let name = name.map_or(authority, |(name, _)| name);
+        self.hosts.iter().any(|host| host.eq_ignore_ascii_case(authority) || host.eq_ignore_ascii_case(name))
+    }
+
+    fn origin(&self, origin: &str) -> bool {
+        self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
+    }
 }
 
 /// The target of a request.
@@ -77,6 +100,9 @@ impl Checks {
             return Err(refused(400, code::INVALID_REQUEST, "Content-Type must be application/json"));
         }
         check_codings(&head.headers)?;
+        if target == Target::Mcp {
+            check_single(&head.headers)?;
+        }
         Ok(target)
     }
 
@@ -100,7 +126,7 @@ impl Checks {
     fn check_source(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), HttpRefusal> {
         let foreign = |what| refused(403, code::INVALID_REQUEST, format!("Forbidden: foreign {what}"));
         for origin in headers.get_all(ORIGIN) {
-            if !origin.to_str().is_ok_and(is_local_origin) {
+            if !origin.to_str().is_ok_and(|origin| is_local_origin(origin) || self.allowed.origin(origin)) {
                 return Err(foreign("Origin"));
             }
         }
@@ -109,7 +135,8 @@ impl Checks {
         let said = headers.get_all(HOST).iter().map(|host| host.to_str().ok());
         let mut hosts = said.chain(uri.authority().map(|host| Some(host.as_str()))).peekable();
         let any = hosts.peek().is_some();
-        if self.loopback && !(any && hosts.all(|host| host.is_some_and(is_local_authority))) {
+        let is_known = |host: &str| is_local_authority(host) || self.allowed.host(host);
+        if self.loopback && !(any && hosts.all(|host| host.is_some_and(is_known))) {
             return Err(foreign("Host"));
         }
         Ok(())
@@ -142,13 +169,27 @@ fn target(path: &str, service: &Service) -> Option<Target> {
     }
 }
 
+/// The headers that MCP uses.
+const MCP_HEADERS: [&str; 3] = ["mcp-protocol-version", "mcp-method", "mcp-name"];
+
+/// Refuses a header of MCP that comes twice: programs differ in which value they use.
+fn check_single(headers: &HeaderMap) -> Result<(), HttpRefusal> {
+    match MCP_HEADERS.iter().find(|name| headers.get_all(**name).iter().nth(1).is_some()) {
+        Some(name) => {
+            Err(refused(400, code::INVALID_REQUEST, format!("The header {name} must not come twice")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The headers that MCP uses. A value that is not visible ASCII becomes empty, which equals no valid value.
 pub(super) fn mcp_headers(headers: &HeaderMap) -> Headers {
-    let read = |name| {
+    let read = |name: &str| {
         let value = headers.get(name)?;
         Some(value.to_str().unwrap_or_default().trim().to_owned())
     };
-    Headers { version: read("mcp-protocol-version"), method: read("mcp-method"), name: read("mcp-name") }
+    let [version, method, name] = MCP_HEADERS.map(read);
+    Headers { version, method, name }
 }
 
 /// Whether the client accepts a stream of events: it says so by name.
@@ -242,6 +283,34 @@ mod tests {
             &["x-text/event-stream"],
         ] {
             assert!(!accepts(other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn hosts_and_origins_are_known_as_the_operator_has_named_them() {
+        let allowed = Allowed {
+            hosts: vec!["files.example.com".into(), "other.example:8443".into(), "[2001:db8::1]".into()],
+            origins: vec!["https://app.example.com".into()],
+        };
+        for host in [
+            "files.example.com",
+            "FILES.example.com:443",
+            "other.example:8443",
+            "[2001:db8::1]:8080",
+            "[2001:db8::1]",
+        ] {
+            assert!(allowed.host(host), "{host}");
+        }
+        for host in
+            ["example.com", "files.example.com.evil.com", "other.example", "other.example:1", "", ":80"]
+        {
+            assert!(!allowed.host(host), "{host}");
+        }
+        assert!(allowed.origin("https://APP.example.com"));
+        for origin in
+            ["http://app.example.com", "https://app.example.com:8443", "https://app.example.com/", "null"]
+        {
+            assert!(!allowed.origin(origin), "{origin}");
         }
     }
 

@@ -13,14 +13,15 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::Server;
 use super::admin_site::AdminSite;
 use super::body::AnswerBody;
-use super::response::Unheard;
+use super::response::{Unheard, WorkingBody};
 use crate::protocol::BLOCK;
+use crate::transport::net::connection_limit::{ConnectionLimit, Place};
 use crate::transport::net::rate_limit::RateLimit;
 use crate::transport::net::traffic::{TRAFFIC, Traffic};
 use crate::transport::net::wire::{Client, Wire};
@@ -51,7 +52,7 @@ pub(super) enum Site {
 pub(super) struct Listener {
     listener: TcpListener,
     site: Site,
-    limit: Arc<Semaphore>,
+    limit: Arc<ConnectionLimit>,
     head_timeout: Duration,
 }
 
@@ -80,35 +81,42 @@ impl Connections {
 }
 
 impl Listener {
-    /// For at most `connections` at once. `head_timeout`: the longest time between two requests of a connection, and for
+    /// For as many connections as `limit` has places. `head_timeout`: the longest time between two requests of a connection, and for
     /// the head of one.
     pub(super) fn new(
         listener: TcpListener,
         site: Site,
-        connections: usize,
+        limit: Arc<ConnectionLimit>,
         head_timeout: Duration,
     ) -> Listener {
-        Listener { listener, site, limit: Arc::new(Semaphore::new(connections)), head_timeout }
+        Listener { listener, site, limit, head_timeout }
     }
 
     /// Accepts connections until it is dropped.
     pub(super) async fn accept(&self, connections: &mut Connections) -> Infallible {
+        let mut next = pin!(self.next());
         loop {
-            let next = async {
-                let permit = self.limit.clone().acquire_owned().await.ok();
-                (self.listener.accept().await, permit)
-            };
             tokio::select! {
                 biased;
-                next = next => match next {
-                    (Ok((stream, _)), permit) => self.serve(stream, permit, connections),
-                    // No descriptors are left, or the client has disconnected: the next connection may succeed.
-                    (Err(error), _) => {
-                        tracing::warn!("cannot accept a connection: {error}");
-                        tokio::time::sleep(Duration::from_millis(20)).await;
-                    }
-                },
+                (stream, place) = &mut next => {
+                    next.set(self.next());
+                    spawn(&self.site, stream, self.head_timeout, place, connections);
+                }
                 Some(_) = connections.open.join_next(), if !connections.open.is_empty() => {}
+            }
+        }
+    }
+
+    /// The next connection, and its place.
+    async fn next(&self) -> (TcpStream, Place) {
+        loop {
+            match self.listener.accept().await {
+                Ok((stream, peer)) => return (stream, self.limit.place(peer.ip()).await),
+                // No descriptors are left, or the client has disconnected: the next connection may succeed.
+                Err(error) => {
+                    tracing::warn!("cannot accept a connection: {error}");
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
             }
         }
     }
@@ -118,16 +126,12 @@ impl Listener {
     pub(super) fn close(self, connections: &mut Connections) {
         let Listener { listener, site, limit, head_timeout } = self;
         let Ok(listener) = listener.into_std() else { return };
-        while let Ok(permit) = limit.clone().try_acquire_owned() {
-            let Ok((stream, _)) = listener.accept() else { return };
+        while let Ok((stream, peer)) = listener.accept() {
+            let Some(place) = limit.free_place(peer.ip()) else { return };
             let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
             let Ok(stream) = stream else { continue };
-            spawn(&site, stream, head_timeout, Some(permit), connections);
+            spawn(&site, stream, head_timeout, place, connections);
         }
-    }
-
-    fn serve(&self, stream: TcpStream, permit: Option<OwnedSemaphorePermit>, connections: &mut Connections) {
-        spawn(&self.site, stream, self.head_timeout, permit, connections);
     }
 }
 
@@ -135,14 +139,11 @@ fn spawn(
     site: &Site,
     stream: TcpStream,
     head_timeout: Duration,
-    permit: Option<OwnedSemaphorePermit>,
+    place: Place,
     connections: &mut Connections,
 ) {
-    let connection = connection(site.clone(), stream, head_timeout, connections.stop.subscribe());
-    connections.open.spawn(async move {
-        let _permit = permit;
-        connection.await;
-    });
+    let stop = connections.stop.subscribe();
+    connections.open.spawn(connection(site.clone(), stream, head_timeout, place, stop));
 }
 
 impl Site {
@@ -160,7 +161,11 @@ impl Site {
                 }
                 Ok(response)
             }
-            Site::Admin(site) => Ok(site.respond(request)),
+            Site::Admin(site) => {
+                let mut response = site.respond(request);
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                Ok(response)
+            }
         }
     }
 
@@ -185,6 +190,7 @@ async fn connection(
     site: Site,
     stream: TcpStream,
     head_timeout: Duration,
+    place: Place,
     mut stopping: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
@@ -192,14 +198,16 @@ async fn connection(
     let _open = traffic.map(Traffic::connection);
     let unread = Arc::new(AtomicBool::new(false));
     let limit = site.rate_limit();
-    let (wire, client) = Wire::new(stream, traffic);
+    let activity = place.activity();
+    let (wire, client) = Wire::new(stream, traffic, activity.clone());
     let service = service_fn(|request| {
         let (site, client, unread) = (&site, &client, &unread);
         let limit = limit.clone();
         async move {
+            let working = activity.work()?;
             let response = site.respond(request, limit, client).await?;
             unread.store(response.extensions().get::<Unheard>().is_some(), Ordering::Relaxed);
-            Ok::<_, io::Error>(response)
+            Ok::<_, io::Error>(response.map(|body| WorkingBody { body, _working: working }))
         }
     });
     let mut http = hyper::server::conn::http1::Builder::new();
@@ -215,6 +223,8 @@ async fn connection(
     let result = tokio::select! {
         biased;
         result = &mut served => result,
+        // The connection is dropped.
+        () = activity.closed() => return tracing::debug!("connection closed for another one"),
         () = stop => {
             served.as_mut().graceful_shutdown();
             served.await

@@ -25,11 +25,12 @@ use tokio::runtime;
 use tokio::task::JoinSet;
 
 use self::admin::AdminPort;
+pub use self::checks::Allowed;
 use self::checks::Checks;
 use self::listener::{Connections, Listener, Site};
 use super::admin::Draining;
 use super::net::block_pool;
-use super::net::connection_limit::max_connections;
+use super::net::connection_limit::{ConnectionLimit, max_connections};
 use super::process::{allocator, shutdown, stats::ProcessStats};
 use super::{Shared, check_descriptors};
 use crate::engine::Budget;
@@ -43,9 +44,12 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// first `body_buffer::SHORT` bytes of each body do not count, so large bodies block only each other.
 const BODIES_HELD: usize = 8;
 
-/// Limit of the first `body_buffer::SHORT` bytes of all bodies together. Only reached by calls that wait although
-/// their clients have disconnected.
-const SHORT_BODIES_HELD: usize = 64 << 20;
+/// Limit of the first `body_buffer::SHORT` bytes of all bodies together, without the first `request::LEAST`.
+const SHORT_BODIES_HELD: usize = 48 << 20;
+
+/// Limit of the first `request::LEAST` bytes of all bodies together, so that no other body takes the room of small requests.
+/// Only reached by calls that wait although their clients have disconnected.
+const SMALL_BODIES_HELD: usize = 16 << 20;
 
 /// How long a thread of the idle runtime waits for the other threads.
 const MOMENT: Duration = Duration::from_millis(5);
@@ -53,7 +57,7 @@ const MOMENT: Duration = Duration::from_millis(5);
 /// How long the start waits for all threads of the runtime.
 const START: Duration = Duration::from_secs(10);
 
-/// The address to listen on, and the clients' token.
+/// The address to listen on, and who may use it.
 #[derive(Debug)]
 pub struct HttpOptions {
     /// Address to bind.
@@ -62,6 +66,8 @@ pub struct HttpOptions {
     pub port: u16,
     /// Token that every request must carry.
     pub token: Option<Vec<u8>>,
+    /// Hosts and origins that are not foreign.
+    pub allowed: Allowed,
 }
 
 #[derive(Debug)]
@@ -71,6 +77,8 @@ struct Server {
     executor: Arc<Executor>,
     bodies: Budget,
     short_bodies: Budget,
+    small_bodies: Budget,
+    limit: Arc<ConnectionLimit>,
     draining: Draining,
 }
 
@@ -80,60 +88,82 @@ impl Server {
         let checks = Checks {
             loopback: options.host.is_loopback(),
             token: options.token.clone(),
+            allowed: options.allowed.clone(),
             max_bytes: shared.max_bytes,
         };
         let bodies = Budget::new(BODIES_HELD * shared.max_bytes);
         let runtime = runtime::Handle::current();
         let executor = Executor::new(shared.limits(), shared.workspace.clone(), runtime)?;
-        let short_bodies = Budget::new(SHORT_BODIES_HELD);
-        Ok(Server { checks, executor, bodies, short_bodies, shared, draining: Draining::default() })
+        let (short_bodies, small_bodies) = (Budget::new(SHORT_BODIES_HELD), Budget::new(SMALL_BODIES_HELD));
+        let limit = ConnectionLimit::new(max_connections());
+        let draining = Draining::default();
+        Ok(Server { checks, executor, bodies, short_bodies, small_bodies, limit, shared, draining })
     }
 }
 
-/// Serves until a signal. Calls `ready` with the address.
-pub fn serve(
+/// Serves until a signal. Calls `bind_admin` for the admin port, and `ready` with the address of each port. `failed` tells why
+/// the server cannot start.
+pub fn serve<E>(
     shared: Shared,
     options: HttpOptions,
-    admin: Option<AdminPort>,
-    ready: impl FnOnce(SocketAddr),
-) -> io::Result<()> {
+    bind_admin: impl FnOnce() -> Result<Option<AdminPort>, E>,
+    ready: impl FnOnce(SocketAddr, Option<SocketAddr>),
+    failed: impl Fn(io::Error) -> E,
+) -> Result<(), E> {
     allocator::prepare();
-    check_descriptors()?;
+    check_descriptors().map_err(&failed)?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
     let mut runtime = runtime::Builder::new_multi_thread();
-    let runtime = exec::configure(runtime.worker_threads(threads), shared.max_in_flight).build()?;
+    let runtime = exec::configure(runtime.worker_threads(threads), shared.max_in_flight);
+    let runtime = runtime.build().map_err(&failed)?;
     let served = runtime.block_on(async {
-        let listener = TcpListener::bind((options.host, options.port)).await?;
-        let workspace = shared.workspace.clone();
-        let server = Arc::new(Server::new(shared, &options)?);
-        let (signals, mut stats) = (shutdown::Signals::listen()?, ProcessStats::start()?);
-        let address = listener.local_addr()?;
-        // Checks that each thread runs and has its own heap.
-        if !give_back_on_all(threads, START).await {
-            return Err(Errno::AGAIN.into());
-        }
-        // Who runs servers behind a proxy sees there when to send requests elsewhere.
-        let drain = if admin.is_some() { shutdown::DRAIN } else { Duration::ZERO };
-        if let Some(admin) = admin {
-            admin.serve(server.executor.clone(), workspace.clone(), server.draining.clone())?;
-        }
-        ready(address);
-        let when_idle = async || {
-            workspace.compact();
-            server.executor.forget_old_replies();
-            block_pool::give_back();
-            give_back_on_all(threads, MOMENT).await;
-        };
-        let site = Site::Clients(server.clone());
-        let listener = Listener::new(listener, site, max_connections(), HEAD_TIMEOUT);
-        let serving = serve_until(signals.next(), &server, listener, drain);
-        stats.beside(serving, when_idle).await;
-        stats.stopped();
-        Ok(())
+        // Before a port is bound: who can reach it may end the server.
+        let signals = shutdown::Signals::listen().map_err(&failed)?;
+        let admin = bind_admin()?;
+        serve_with(shared, &options, threads, signals, admin, ready).await.map_err(&failed)
     });
     // Does not wait for a thread that hangs in a system call.
     runtime.shutdown_background();
     served
+}
+
+/// The same on a runtime with this number of threads.
+async fn serve_with(
+    shared: Shared,
+    options: &HttpOptions,
+    threads: usize,
+    signals: shutdown::Signals,
+    admin: Option<AdminPort>,
+    ready: impl FnOnce(SocketAddr, Option<SocketAddr>),
+) -> io::Result<()> {
+    let listener = TcpListener::bind((options.host, options.port)).await?;
+    let workspace = shared.workspace.clone();
+    let server = Arc::new(Server::new(shared, options)?);
+    let mut stats = ProcessStats::start()?;
+    let address = listener.local_addr()?;
+    // Checks that each thread runs and has its own heap.
+    if !give_back_on_all(threads, START).await {
+        return Err(Errno::AGAIN.into());
+    }
+    // Who runs servers behind a proxy sees there when to send requests elsewhere.
+    let drain = if admin.is_some() { shutdown::DRAIN } else { Duration::ZERO };
+    let admin_address = admin.as_ref().map(AdminPort::address);
+    if let Some(admin) = admin {
+        admin.serve(server.executor.clone(), workspace.clone(), server.draining.clone())?;
+    }
+    ready(address, admin_address);
+    let when_idle = async || {
+        workspace.compact();
+        server.executor.forget_old_replies();
+        block_pool::give_back();
+        give_back_on_all(threads, MOMENT).await;
+    };
+    let site = Site::Clients(server.clone());
+    let listener = Listener::new(listener, site, server.limit.clone(), HEAD_TIMEOUT);
+    let serving = serve_until(signals.next(), &server, listener, drain);
+    stats.beside(serving, when_idle).await;
+    stats.stopped();
+    Ok(())
 }
 
 /// Makes each of the runtime's `threads` return free memory of its own heap. Each task waits until all tasks

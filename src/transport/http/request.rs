@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use http_body::Body as _;
 use hyper::body::Incoming;
-use hyper::header::{HeaderValue, RETRY_AFTER};
+use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER};
 use hyper::{Request, Response};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::Server;
 use super::body::AnswerBody;
@@ -19,8 +19,10 @@ use super::checks::{HttpRefusal, Target, accepts_events, mcp_headers};
 use super::events::Reader;
 use super::response::{Unheard, at_once};
 use crate::engine::Share;
+use crate::exec::Received;
 use crate::protocol::{Headers, OVER_RATE, Step, code};
 use crate::transport::net::body_buffer::{BodyBuffer, SHORT};
+use crate::transport::net::connection_limit::{Activity, Phase};
 use crate::transport::net::rate_limit::RateLimit;
 use crate::transport::net::wire::Client;
 
@@ -33,8 +35,12 @@ const BODY_SECOND: u64 = 64 * 1024;
 /// Longest time without new bytes of a body.
 const BODY_STALL: Duration = Duration::from_secs(10);
 
-/// What a request counts at least, in bytes: its call takes about as much.
+/// What a request counts at least, in bytes: its call takes about as much. A small request counts no more.
 const LEAST: usize = 4 * 1024;
+
+/// How often a body without room is tried again while others are closed for it, and the time between.
+const ROOM_TRIES: usize = 100;
+const ROOM_WAIT: Duration = Duration::from_millis(5);
 
 /// A request's body, and its share of the limits for all bodies.
 type ReceivedBody = (BodyBuffer, BodyShare);
@@ -42,7 +48,9 @@ type ReceivedBody = (BodyBuffer, BodyShare);
 /// The share of one body of the limits for all bodies. It lasts as long as the call.
 #[derive(Debug)]
 pub(super) struct BodyShare {
-    /// Of the first [`SHORT`] bytes.
+    /// Of the first [`LEAST`] bytes.
+    small: Share,
+    /// Of the bytes behind them, up to [`SHORT`].
     short: Share,
     /// Of the bytes behind them.
     long: Share,
@@ -51,7 +59,9 @@ pub(super) struct BodyShare {
 impl BodyShare {
     /// Makes it the share of a body of `len` bytes. False if there is no room.
     fn resize(&mut self, len: usize) -> bool {
-        self.short.resize(len.clamp(LEAST, SHORT)) && self.long.resize(len.saturating_sub(SHORT))
+        self.small.resize(LEAST)
+            && self.short.resize(len.clamp(LEAST, SHORT) - LEAST)
+            && self.long.resize(len.saturating_sub(SHORT))
     }
 }
 
@@ -66,15 +76,20 @@ impl Server {
     ) -> io::Result<Response<AnswerBody>> {
         let (head, body) = request.into_parts();
         let rest = !matches!(head.uri.path(), "/" | "/mcp");
-        let has_body = !body.is_end_stream();
+        let mut is_unread = !body.is_end_stream();
         let message = async {
-            limit.take().map_err(over_rate)?;
-            let target = self.checks.check(&head, &self.shared.service)?;
-            Ok::<_, HttpRefusal>((target, self.read(body).await?))
+            let mut over_rate = limit.take().map_err(over_rate).err();
+            let checked = self.checks.check(&head, &self.shared.service);
+            let target = checked.map_err(|refusal| over_rate.take().unwrap_or(refusal))?;
+            // Over the rate, too, so that the connection can go on.
+            let body = self.read(body, client.activity()).await?;
+            is_unread = false;
+            over_rate.map_or(Ok((target, body)), Err)
         };
         match message.await {
             Ok((target, (body, share))) => {
-                let received = Instant::now().into_std();
+                client.activity().accept()?;
+                let received = Received { at: Instant::now().into_std(), client: client.activity().client() };
                 let step = self.parse(target, mcp_headers(&head.headers), limit, body).await;
                 let wants_progress = matches!(&step, Step::Call(call) if call.wants_progress());
                 let takes_events = wants_progress && accepts_events(&head.headers);
@@ -88,8 +103,9 @@ impl Server {
             Err(HttpRefusal { status, code, message, header }) => {
                 let refusal = self.shared.service.http_refusal(rest, status, code, &message);
                 let mut response = at_once(self.executor.refuse(refusal))?;
-                if has_body {
+                if is_unread {
                     response.extensions_mut().insert(Unheard);
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 }
                 if let Some((name, value)) = header {
                     response.headers_mut().insert(name, value);
@@ -100,16 +116,30 @@ impl Server {
     }
 
     pub(super) fn body_share(&self) -> BodyShare {
-        BodyShare { short: self.short_bodies.share(), long: self.bodies.share() }
+        let (small, short) = (self.small_bodies.share(), self.short_bodies.share());
+        BodyShare { small, short, long: self.bodies.share() }
+    }
+
+    /// Makes the share that of a body of `len` bytes. For a while without room, closes connections whose bodies arrive slowly.
+    async fn make_room(&self, share: &mut BodyShare, len: usize) -> Result<(), HttpRefusal> {
+        for _ in 0..ROOM_TRIES {
+            if share.resize(len) {
+                return Ok(());
+            }
+            if !self.limit.close_slow_body() {
+                break;
+            }
+            sleep(ROOM_WAIT).await;
+        }
+        Err(busy())
     }
 
     /// Reads the body, unless it is too large or too slow.
-    async fn read(&self, body: Incoming) -> Result<ReceivedBody, HttpRefusal> {
+    async fn read(&self, body: Incoming, activity: &Activity) -> Result<ReceivedBody, HttpRefusal> {
         let mut body = pin!(body);
         let mut share = self.body_share();
-        if !share.resize(0) {
-            return Err(busy());
-        }
+        self.make_room(&mut share, 0).await?;
+        activity.enter(Phase::Body).map_err(|error| incomplete(503, &error.to_string()))?;
         let mut message = BodyBuffer::new(self.checks.max_bytes);
         let start = Instant::now();
         loop {
@@ -117,16 +147,17 @@ impl Server {
             let next = poll_fn(|context| body.as_mut().poll_frame(context));
             let stalled = Instant::now() + BODY_STALL;
             match timeout_at(stalled.min(start + BODY_TIMEOUT + seconds), next).await {
-                Ok(None) => return Ok((message, share)),
+                Ok(None) => {
+                    activity.enter(Phase::Work).map_err(|error| incomplete(503, &error.to_string()))?;
+                    return Ok((message, share));
+                }
                 Ok(Some(Ok(frame))) => {
                     let Ok(data) = frame.into_data() else { continue };
                     let len = message.len() + data.len();
                     if len > self.checks.max_bytes {
                         return Err(self.checks.too_large());
                     }
-                    if !share.resize(len) {
-                        return Err(busy());
-                    }
+                    self.make_room(&mut share, len).await?;
                     message.push(&data);
                 }
                 Ok(Some(Err(error))) => return Err(incomplete(400, &format!("The body broke off: {error}"))),

@@ -1,17 +1,49 @@
 //! Builds responses.
 
 use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
 
 use super::body::{AnswerBody, Block, Broken};
 use crate::exec::Threads;
-use crate::protocol::Answer;
+use crate::protocol::{Answer, BUSY_SECONDS};
+use crate::transport::net::connection_limit::Working;
 
 /// Marks a response that was made before the request was read to its end.
 #[derive(Debug, Clone)]
 pub(super) struct Unheard;
+
+/// A body whose connection is at work until all of it was taken.
+#[derive(Debug)]
+pub(super) struct WorkingBody {
+    pub(super) body: AnswerBody,
+    pub(super) _working: Working,
+}
+
+impl Body for WorkingBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
 
 /// For a message that gets no answer.
 pub(super) fn accepted() -> Response<AnswerBody> {
@@ -39,5 +71,8 @@ pub(super) fn respond(status: u16, body: AnswerBody) -> Response<AnswerBody> {
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let json = HeaderValue::from_static("application/json; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, json);
+    if status == 503 {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(BUSY_SECONDS));
+    }
     response
 }

@@ -1,23 +1,445 @@
-//! Limits open connections, so that descriptors remain for files (contract 8, a stuck server).
+//! Limits open connections, so that descriptors remain for files (contract 8, a stuck server). At the limit, a further
+//! connection takes the place of the one that has shown the least.
+//!
+//! A connection without an accepted request is a newcomer. Newcomers may hold a quarter of the places; beyond that, the one
+//! that waits longest is closed. Otherwise the connection is closed that has been idle longest, and last, one whose
+//! client does not read its answer. Of these, first those of the peer with the most connections. A connection whose call
+//! is in work is never closed. Knows no requests.
 
+use std::collections::HashMap;
+use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use crate::exec::ClientId;
 use crate::sys::process::raise_open_file_limit;
 
 /// Most connections if there are enough descriptors.
 const MAX_CONNECTIONS: usize = 2_000;
+
+/// One in so many places is for newcomers.
+const NEWCOMERS: usize = 4;
+
+/// How long a write must stand still before its connection may be closed for another one.
+const STALL: Duration = Duration::from_millis(500);
+
+/// How long a body may arrive before its connection may be closed for another body.
+const SLOW_BODY: Duration = Duration::from_secs(2);
+
+/// How often the limit looks for a connection to close while there is none.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// The most connections: half of the descriptors that the process may have. The other half is for files.
 pub(in crate::transport) fn max_connections() -> usize {
     usize::try_from(raise_open_file_limit() / 2).unwrap_or(MAX_CONNECTIONS).clamp(1, MAX_CONNECTIONS)
 }
 
+/// See the module.
+#[derive(Debug)]
+pub(in crate::transport) struct ConnectionLimit {
+    most: usize,
+    open: Mutex<Open>,
+    /// A connection has ended.
+    ended: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    next: u64,
+    connections: HashMap<u64, Arc<Activity>>,
+    peers: HashMap<IpAddr, Weak<Peer>>,
+}
+
+/// A machine with connections.
+#[derive(Debug)]
+struct Peer {
+    number: u64,
+    connections: AtomicUsize,
+}
+
+/// A place of a connection. It is free again on drop.
+#[derive(Debug)]
+pub(in crate::transport) struct Place {
+    limit: Arc<ConnectionLimit>,
+    number: u64,
+    activity: Arc<Activity>,
+}
+
+/// What a connection does now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::transport) enum Phase {
+    /// It waits for a request, or for the rest of its head.
+    Head,
+    /// It waits for the rest of a body.
+    Body,
+    /// Its call is in work, or its answer is made.
+    Work,
+}
+
+/// What a connection has done and does now. Cheap to change, because each request changes it.
+#[derive(Debug)]
+pub(in crate::transport) struct Activity {
+    /// A [`State`].
+    state: AtomicU64,
+    peer: Arc<Peer>,
+    client: ClientId,
+    close: Notify,
+}
+
+/// The call of a connection is in work until this is dropped.
+#[derive(Debug)]
+pub(in crate::transport) struct Working(Arc<Activity>);
+
+/// The state of a connection at one moment.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    phase: Phase,
+    /// A request of it has passed all checks.
+    accepted: bool,
+    /// A write makes no progress.
+    stalled: bool,
+    /// It is to be closed.
+    closing: bool,
+    /// When the phase or the stall began, in milliseconds since the first use of this module.
+    since: u64,
+}
+
+impl State {
+    fn of(bits: u64) -> State {
+        let phase = match bits & 3 {
+            0 => Phase::Head,
+            1 => Phase::Body,
+            _ => Phase::Work,
+        };
+        let flag = |place: u32| bits & (1 << place) != 0;
+        State { phase, accepted: flag(2), stalled: flag(3), closing: flag(4), since: bits >> 8 }
+    }
+
+    fn bits(self) -> u64 {
+        let flags = [(2, self.accepted), (3, self.stalled), (4, self.closing)];
+        let flags = flags.iter().fold(0, |bits, (place, flag)| bits | (u64::from(*flag) << place));
+        self.phase as u64 | flags | (self.since << 8)
+    }
+
+    fn lasts(self) -> Duration {
+        Duration::from_millis(now().saturating_sub(self.since))
+    }
+
+    fn is_newcomer(self) -> bool {
+        !self.accepted && self.phase != Phase::Work
+    }
+
+    /// Whether it may be closed for another connection.
+    fn may_close(self) -> bool {
+        let idle = self.phase != Phase::Work && !self.stalled;
+        !self.closing && (idle || (self.stalled && self.lasts() >= STALL))
+    }
+}
+
+fn now() -> u64 {
+    static FIRST: LazyLock<Instant> = LazyLock::new(Instant::now);
+    FIRST.elapsed().as_millis() as u64
+}
+
+impl ConnectionLimit {
+    /// A limit of `most` connections.
+    pub(in crate::transport) fn new(most: usize) -> Arc<ConnectionLimit> {
+        Arc::new(ConnectionLimit { most, open: Mutex::default(), ended: Notify::new() })
+    }
+
+    /// A place for a connection of `peer`. Closes another connection if there is none.
+    pub(in crate::transport) async fn place(self: &Arc<ConnectionLimit>, peer: IpAddr) -> Place {
+        loop {
+            if let Some(place) = self.free_place(peer) {
+                return place;
+            }
+            self.close_one();
+            let _ = timeout(LOOK_AGAIN, self.ended.notified()).await;
+        }
+    }
+
+    /// A place that is free.
+    pub(in crate::transport) fn free_place(self: &Arc<ConnectionLimit>, peer: IpAddr) -> Option<Place> {
+        let mut open = self.lock();
+        if open.connections.len() >= self.most {
+            return None;
+        }
+        let number = open.number();
+        let machine = open.peer(peer);
+        // The programs of this machine are told apart by their connections.
+        let client = if peer.is_loopback() { number } else { machine.number };
+        let activity = Arc::new(Activity::new(machine, client));
+        open.connections.insert(number, activity.clone());
+        Some(Place { limit: self.clone(), number, activity })
+    }
+
+    /// Closes the connection whose body arrives longest, if one arrives slowly. Returns whether there is one.
+    pub(in crate::transport) fn close_slow_body(&self) -> bool {
+        let slow = |state: State| state.phase == Phase::Body && !state.closing && state.lasts() >= SLOW_BODY;
+        self.lock().close_first(|state| slow(state).then_some(0))
+    }
+
+    /// Closes the connection that comes first, unless one is being closed.
+    fn close_one(&self) {
+        let open = self.lock();
+        let states = || open.connections.values().map(|activity| activity.state());
+        if states().any(|state| state.closing) {
+            return;
+        }
+        let newcomers = states().filter(|state| state.is_newcomer()).count();
+        let crowded = newcomers > self.most / NEWCOMERS;
+        open.close_first(|state| match state {
+            state if !state.may_close() => None,
+            state if state.is_newcomer() => Some(if crowded { 0 } else { 3 }),
+            state => Some(if state.stalled { 2 } else { 1 }),
+        });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        // The maps are valid after every critical section.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    /// A number for a connection or a peer.
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// The peer at an address. A network of IPv6 is one peer, because one machine may have all its addresses.
+    fn peer(&mut self, peer: IpAddr) -> Arc<Peer> {
+        let peer = match peer {
+            IpAddr::V6(ip) if ip.to_ipv4_mapped().is_none() => {
+                IpAddr::V6((u128::from(ip) & !u128::from(u64::MAX)).into())
+            }
+            peer => peer.to_canonical(),
+        };
+        if self.peers.len() > 2 * self.connections.len() + 16 {
+            self.peers.retain(|_, known| known.strong_count() > 0);
+        }
+        let known = self.peers.get(&peer).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let new = Arc::new(Peer { number: self.number(), connections: AtomicUsize::new(0) });
+            self.peers.insert(peer, Arc::downgrade(&new));
+            new
+        })
+    }
+
+    /// Closes the connection with the lowest rank; of several, one of the peer with the most, and of those the oldest state.
+    /// Returns whether there is one.
+    fn close_first(&self, rank: impl Fn(State) -> Option<u8>) -> bool {
+        let first = self.connections.values().filter_map(|activity| {
+            let state = activity.state();
+            let of_peer = activity.peer.connections.load(Ordering::Relaxed);
+            Some(((rank(state)?, usize::MAX - of_peer, state.since), state, activity))
+        });
+        first.min_by_key(|(key, ..)| *key).is_some_and(|(_, seen, activity)| activity.close(seen))
+    }
+}
+
+impl Activity {
+    fn new(peer: Arc<Peer>, client: ClientId) -> Activity {
+        peer.connections.fetch_add(1, Ordering::Relaxed);
+        let new = State { phase: Phase::Head, accepted: false, stalled: false, closing: false, since: now() };
+        Activity { state: AtomicU64::new(new.bits()), peer, client, close: Notify::new() }
+    }
+
+    fn state(&self) -> State {
+        State::of(self.state.load(Ordering::Acquire))
+    }
+
+    /// Changes the state of a connection that is not to be closed.
+    fn change(&self, change: impl Fn(State) -> State) -> io::Result<()> {
+        let change = |bits| {
+            let state = State::of(bits);
+            (!state.closing).then(|| change(state).bits())
+        };
+        let changed = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, change);
+        changed.map(drop).map_err(|_| io::Error::other("closed, because other connections came"))
+    }
+
+    /// Whose calls its calls take turns with.
+    pub(in crate::transport) fn client(&self) -> ClientId {
+        self.client
+    }
+
+    /// Begins a phase. An error if the connection is to be closed.
+    pub(in crate::transport) fn enter(&self, phase: Phase) -> io::Result<()> {
+        self.change(|state| State { phase, stalled: false, since: now(), ..state })
+    }
+
+    /// Begins the work on a request. An error if the connection is to be closed.
+    pub(in crate::transport) fn work(self: &Arc<Activity>) -> io::Result<Working> {
+        self.enter(Phase::Work)?;
+        Ok(Working(self.clone()))
+    }
+
+    /// A request has passed all checks.
+    pub(in crate::transport) fn accept(&self) -> io::Result<()> {
+        self.change(|state| State { accepted: true, ..state })
+    }
+
+    /// Whether a write has made progress.
+    pub(in crate::transport) fn wrote(&self, progress: bool) {
+        if self.state().stalled != !progress {
+            let _ = self.change(|state| State { stalled: !progress, since: now(), ..state });
+        }
+    }
+
+    /// Waits until the connection is to be closed.
+    pub(in crate::transport) async fn closed(&self) {
+        self.close.notified().await;
+    }
+
+    /// Closes the connection if its state is still `seen`.
+    fn close(&self, seen: State) -> bool {
+        let closing = State { closing: true, ..seen }.bits();
+        let done = self.state.compare_exchange(seen.bits(), closing, Ordering::AcqRel, Ordering::Acquire);
+        if done.is_ok() {
+            self.close.notify_one();
+        }
+        done.is_ok()
+    }
+}
+
+impl Drop for Activity {
+    fn drop(&mut self) {
+        self.peer.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        let _ = self.0.enter(Phase::Head);
+    }
+}
+
+impl Place {
+    /// What its connection does.
+    pub(in crate::transport) fn activity(&self) -> &Arc<Activity> {
+        &self.activity
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.limit.lock().connections.remove(&self.number);
+        self.limit.ended.notify_one();
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
     use crate::sys::process::open_file_limit;
+
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     #[test]
     fn half_of_the_descriptors_are_for_files() {
         let connections = max_connections();
         assert!(connections as u64 <= open_file_limit() / 2 && connections <= MAX_CONNECTIONS);
+    }
+
+    /// `count` places of a peer, each a little older than the next.
+    fn places(limit: &Arc<ConnectionLimit>, peer: IpAddr, count: usize) -> Vec<Place> {
+        let place = |_| {
+            let place = limit.free_place(peer).unwrap();
+            age(&place, Duration::from_millis(limit.lock().next));
+            place
+        };
+        (0..count).map(place).collect()
+    }
+
+    /// Makes the state of a connection begin at this time, counted from the far past.
+    fn age(place: &Place, since: Duration) {
+        place.activity.change(|state| State { since: since.as_millis() as u64, ..state }).unwrap();
+    }
+
+    fn serve(place: &Place) {
+        drop(place.activity.work().unwrap());
+        place.activity.accept().unwrap();
+        age(place, Duration::ZERO);
+    }
+
+    fn closing(places: &[Place]) -> Vec<usize> {
+        (0..places.len()).filter(|n| places[*n].activity.state().closing).collect()
+    }
+
+    #[test]
+    fn a_crowd_of_newcomers_is_closed_before_connections_that_were_served() {
+        let limit = ConnectionLimit::new(8);
+        let places = places(&limit, HERE, 8);
+        places[..4].iter().for_each(serve);
+        assert!(limit.free_place(HERE).is_none());
+        limit.close_one();
+        limit.close_one();
+        assert_eq!(closing(&places), [4], "the oldest newcomer, and one at a time");
+        assert!(places[4].activity.work().is_err());
+    }
+
+    #[test]
+    fn few_newcomers_stay_and_the_longest_idle_goes_then_one_that_does_not_read() {
+        let limit = ConnectionLimit::new(8);
+        let mut places = places(&limit, HERE, 8);
+        places[..6].iter().for_each(serve);
+        let _at_work = places[0].activity.work().unwrap();
+        places[1].activity.wrote(false);
+        age(&places[1], Duration::ZERO);
+        age(&places[5], Duration::from_millis(1));
+        age(&places[3], Duration::from_millis(2));
+        places[4].activity.enter(Phase::Body).unwrap();
+        age(&places[4], Duration::from_millis(3));
+        // Times are compared with the age of the process, which may be less than a stall.
+        while now() < STALL.as_millis() as u64 {
+            std::thread::yield_now();
+        }
+        let numbers: Vec<u64> = places.iter().map(|place| place.number).collect();
+        let mut order = Vec::new();
+        while limit.lock().connections.len() > 1 {
+            limit.close_one();
+            let Some(first) = closing(&places).first().copied() else { break };
+            order.push(places[first].number);
+            places.remove(first);
+        }
+        let wanted = [2, 5, 3, 4, 1, 6, 7].map(|n| numbers[n]);
+        assert_eq!(order, wanted);
+    }
+
+    #[test]
+    fn the_peer_with_the_most_connections_gives_way() {
+        let limit = ConnectionLimit::new(8);
+        let other = |n: u8| IpAddr::V4(Ipv4Addr::new(10, 0, 0, n));
+        let mut all = places(&limit, other(1), 1);
+        all.extend(places(&limit, other(2), 6));
+        all.extend(places(&limit, other(3), 1));
+        limit.close_one();
+        assert_eq!(closing(&all), [1]);
+    }
+
+    #[test]
+    fn a_further_connection_gets_its_place_when_another_has_ended() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let limit = ConnectionLimit::new(1);
+            let first = limit.place(HERE).await;
+            let activity = first.activity.clone();
+            let holder = tokio::spawn(async move {
+                activity.closed().await;
+                drop(first);
+            });
+            let _second = limit.place(HERE).await;
+            holder.await.unwrap();
+            assert!(!limit.close_slow_body());
+        });
     }
 }

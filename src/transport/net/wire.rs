@@ -5,7 +5,8 @@
 //! The system reports the same event when a client has closed the whole connection. To tell the two apart,
 //! the watch sends the first byte of the answer early, which is the same for all answers. A closed client
 //! resets the connection; a half-closed one accepts the byte. While an answer is sent, the sender asks for the
-//! client's end of input and tells the two apart with bytes of its own. Counts its bytes as it is told to. Knows no requests.
+//! client's end of input and tells the two apart with bytes of its own. Counts its bytes as it is told to, and says
+//! whether writes make progress. Knows no requests.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -17,6 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
+use super::connection_limit::Activity;
 use super::traffic::Traffic;
 use crate::sys::net::wait_for_reset;
 
@@ -41,16 +43,18 @@ pub(in crate::transport) struct Client {
     first_byte_sent: AtomicBool,
     /// What counts the bytes.
     traffic: Option<&'static Traffic>,
+    activity: Arc<Activity>,
 }
 
 impl Wire {
     pub(in crate::transport) fn new(
         stream: TcpStream,
         traffic: Option<&'static Traffic>,
+        activity: Arc<Activity>,
     ) -> (Wire, Arc<Client>) {
         let (stream, out) = stream.into_split();
         let (all_written, first_byte_sent) = (AtomicBool::new(true), AtomicBool::new(false));
-        let client = Arc::new(Client { stream, all_written, first_byte_sent, traffic });
+        let client = Arc::new(Client { stream, all_written, first_byte_sent, traffic, activity });
         (Wire { client: client.clone(), out }, client)
     }
 
@@ -69,6 +73,11 @@ impl Wire {
 }
 
 impl Client {
+    /// What the connection does.
+    pub(in crate::transport) fn activity(&self) -> &Arc<Activity> {
+        &self.activity
+    }
+
     /// Waits until the client has disconnected. Call it for a request that was read to its end and has no
     /// answer yet.
     pub(in crate::transport) async fn gone(&self) {
@@ -106,6 +115,7 @@ impl Client {
 
     /// Counts the bytes that were written.
     fn written(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        self.activity.wrote(written.is_ready());
         if let (Some(traffic), Poll::Ready(Ok(len))) = (self.traffic, &written) {
             traffic.sent(*len);
         }
@@ -188,6 +198,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
+    use crate::transport::net::connection_limit::ConnectionLimit;
 
     const SOON: Duration = Duration::from_millis(50);
     const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\n\r\n";
@@ -202,7 +213,9 @@ mod tests {
         let theirs = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let ours = listener.accept().unwrap().0;
         ours.set_nonblocking(true).unwrap();
-        let (wire, client) = Wire::new(TcpStream::from_std(ours).unwrap(), None);
+        let here = std::net::Ipv4Addr::LOCALHOST.into();
+        let place = ConnectionLimit::new(1).free_place(here).unwrap();
+        let (wire, client) = Wire::new(TcpStream::from_std(ours).unwrap(), None, place.activity().clone());
         (wire, client, theirs)
     }
 

@@ -7,6 +7,7 @@ mod input;
 mod stdout_writer;
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,35 +42,56 @@ const FREE_EVERY: Duration = Duration::from_secs(3);
 /// How long the end waits for calls that were answered as late and still run.
 const SETTLE: Duration = Duration::from_secs(1);
 
-/// Serves until the end of input or a signal. Calls `ready` when nothing can fail any more.
-pub fn serve(
+/// Serves until the end of input or a signal. Calls `bind_admin` for the admin port, and `ready` with its address when nothing
+/// can fail any more. `failed` tells why the server cannot start.
+pub fn serve<E>(
     shared: Shared,
-    admin: Option<AdminPort>,
-    ready: impl FnOnce() + Send + 'static,
-) -> io::Result<()> {
+    bind_admin: impl FnOnce() -> Result<Option<AdminPort>, E>,
+    ready: impl FnOnce(Option<SocketAddr>) + Send + 'static,
+    failed: impl Fn(io::Error) -> E,
+) -> Result<(), E> {
     allocator::prepare();
+    let (runtime, signals, stats) = prepare(shared.max_in_flight).map_err(&failed)?;
+    // After the signals are caught: who can reach the port may end the server.
+    let admin = bind_admin()?;
+    serve_with(shared, runtime, signals, stats, admin, ready).map_err(failed)
+}
+
+/// The runtime, with one thread for signals and timers, and the signals that are caught from now on.
+fn prepare(max_in_flight: usize) -> io::Result<(runtime::Runtime, shutdown::Signals, ProcessStats)> {
     check_descriptors()?;
     grow_output(PIPE);
     start_input()?;
-    // One thread for signals and timers.
-    let mut runtime = runtime::Builder::new_current_thread();
-    let runtime = exec::configure(&mut runtime, shared.max_in_flight).build()?;
-    let (signals, mut stats) = {
+    let runtime = exec::configure(&mut runtime::Builder::new_current_thread(), max_in_flight).build()?;
+    let (signals, stats) = {
         let _inside = runtime.enter();
         (shutdown::Signals::listen()?, ProcessStats::start()?)
     };
+    Ok((runtime, signals, stats))
+}
+
+/// The same on this runtime.
+fn serve_with(
+    shared: Shared,
+    runtime: runtime::Runtime,
+    signals: shutdown::Signals,
+    mut stats: ProcessStats,
+    admin: Option<AdminPort>,
+    ready: impl FnOnce(Option<SocketAddr>) + Send + 'static,
+) -> io::Result<()> {
     let wake = Arc::new(Wake::new()?);
     let reader_wake = wake.clone();
     let (finished, end) = oneshot::channel();
     let workspace = shared.workspace.clone();
     let connection = Connection::new(shared, runtime.handle().clone())?;
     let draining = Draining::default();
+    let address = admin.as_ref().map(AdminPort::address);
     if let Some(admin) = admin {
         let _inside = runtime.enter();
         admin.serve(connection.executor.clone(), workspace.clone(), draining.clone())?;
     }
     thread::Builder::new().name("stdio".into()).spawn(move || {
-        connection.run(&reader_wake, ready);
+        connection.run(&reader_wake, || ready(address));
         let _ = finished.send(());
     })?;
     let until_the_end = async {
