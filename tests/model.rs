@@ -369,7 +369,7 @@ fn check_arguments(edits: &[Edit], append: Option<&str>) -> Result<(), ModelErro
             return Err(ModelError::Operation(edit.operation.to_owned()));
         }
         match (&edit.content, edit.operation) {
-            (Some(_), "delete") => return Err(ModelError::DeleteWithContent),
+            (Some(content), "delete") if !content.is_empty() => return Err(ModelError::DeleteWithContent),
             (None, "replace" | "insert") => return Err(ModelError::Arguments),
             (Some(content), _) if content.contains('\0') => return Err(ModelError::Arguments),
             _ => {}

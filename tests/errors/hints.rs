@@ -86,7 +86,7 @@ fn errors_on_line_numbers_say_over_rest_that_lines_count_from_1() {
         for (tool, params, details) in [
             ("edit_file", edit(0), base),
             ("edit_file", edit(6), lines),
-            ("read_file", read(0, 2), base),
+            ("read_file", read(1, -1), base),
             ("read_file", read(3, 2), base),
             ("read_file", read(6, 7), lines),
         ] {

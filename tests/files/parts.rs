@@ -35,8 +35,12 @@ fn a_part_of_the_list_ends_in_the_call_that_goes_on() {
                 .expect("arguments");
         assert_eq!(next, json!({ "after": "a.txt", "match": "*.txt", "limit": 1 }));
         assert!(list(next).contains("name: c.txt, "));
-        let refused = server.refused("list_files", json!({ "limit": 0 }));
-        assert_eq!(refused, "Error: Invalid arguments: limit: 0 is wrong; expected an integer of at least 1");
+        assert_eq!(list(json!({ "match": "", "after": "", "limit": 0 })), list(json!({})));
+        let refused = server.refused("list_files", json!({ "limit": -1 }));
+        assert_eq!(
+            refused,
+            "Error: Invalid arguments: limit: -1 is wrong; expected an integer of at least 1"
+        );
     });
 }
 
@@ -56,7 +60,7 @@ fn programs_get_the_arguments_that_go_on() {
             read,
             json!({ "content": "2\t2", "total_lines": 2, "range_requested": { "start_line": -1 } })
         );
-        let error = server.direct_error("read_file", json!({ "name": "a.txt", "start_line": 0 }));
+        let error = server.direct_error("read_file", json!({ "name": "a.txt", "end_line": -1 }));
         assert_eq!(error.message, "Line numbers must be positive integers");
     });
 }

@@ -53,7 +53,7 @@ fn a_failure_is_one_line_with_the_fields_of_the_contract() {
         server.refused("read_file", json!({ "name": "missing" }));
         server.refused("read_file", json!({ "name": "zero" }));
         server.refused("read_file", json!({ "name": "f", "start_line": 9 }));
-        server.direct_error("read_file", json!({ "name": "f", "start_line": 0 }));
+        server.direct_error("read_file", json!({ "name": "f", "end_line": -1 }));
     });
     let failed = lines(&log, "failed");
     let seen: Vec<_> = failed

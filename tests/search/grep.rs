@@ -517,7 +517,7 @@ fn wrong_arguments_say_what_is_expected() {
     for (argument, value, said) in [
         ("-A", json!(-1), "-1 is wrong; expected an integer from 0 to 1000"),
         ("before", json!("1001"), "expected an integer from 0 to 1000"),
-        ("head_limit", json!(0), "0 is wrong; expected an integer of at least 1"),
+        ("head_limit", json!(-1), "-1 is wrong; expected an integer of at least 1"),
         ("glob", json!(vec!["a"; 51]), "expected at most 50 globs"),
         ("glob", json!("a".repeat(5_000)), "expected at most 50 globs of at most 4096 bytes"),
         ("glob", json!([7]), "expected a string"),

@@ -59,7 +59,7 @@ fn numbers_and_booleans_may_be_strings() {
         );
         let create = json!({ "name": "new", "append": "x", "create_if_missing": "false" });
         assert_eq!(server.refused("edit_file", create), "Error: File 'new' not found");
-        for wrong in [json!("1.5"), json!("one"), json!(""), json!([1])] {
+        for wrong in [json!("1.5"), json!("one"), json!([1])] {
             let text = server.refused("read_file", json!({ "name": "f", "start_line": wrong }));
             assert!(text.starts_with("Error: Invalid arguments: start_line: "), "{text}");
         }

@@ -18,8 +18,13 @@ fn with_line_base_1_every_mcp_tool_counts_from_1() {
         );
         let refused = |arguments| server.tool("read_file", arguments).text;
         assert_eq!(
-            refused(json!({ "name": "f", "start_line": 0 })),
+            refused(json!({ "name": "f", "end_line": -1 })),
             "Error: Line numbers must be positive integers\nLines count from 1."
+        );
+        // 0 is no line here, so it counts as absent.
+        assert_eq!(
+            read(json!({ "name": "f", "start_line": 0, "end_line": 0 })),
+            read(json!({ "name": "f" }))
         );
         assert_eq!(
             refused(json!({ "name": "f", "start_line": 4 })),

@@ -2,6 +2,7 @@
 //! `POST /tools/{name}`.
 
 mod choice;
+mod empty; // values that say nothing
 mod lenient;
 mod line_base;
 mod posted;

@@ -55,7 +55,7 @@ fn failures_have_the_codes_of_s4() {
             ("read_file", json!({ "filename": "1251" }), -32000, 400),
             ("read_file", json!({ "filename": "f", "pattern": "(" }), -32602, 400),
             ("read_file", json!({}), -32602, 400),
-            ("read_file", json!({ "filename": "f", "start_line": 0 }), -32602, 400),
+            ("read_file", json!({ "filename": "f", "start_line": 1.5 }), -32602, 400),
             ("read_file", json!({ "filename": "f", "start_line": 9 }), -32602, 400),
             ("read_file", json!({ "filename": "../f" }), -32602, 400),
             ("write_file", json!({ "filename": "f" }), -32602, 400),
@@ -118,7 +118,7 @@ fn a_posted_call_that_failed_carries_the_code_beside_its_result() {
             .as_str()
             .is_some_and(|text| text.starts_with("Error: File 'none' not found"))
     );
-    let (status, body) = post("view", json!({ "filename": "f", "start_line": 0 }));
+    let (status, body) = post("view", json!({ "filename": "f", "start_line": 99 }));
     assert_eq!((status, &body["error"]["code"]), (400, &json!(-32602)));
     let (status, body) = post("read_file", json!({ "filename": "f" }));
     assert_eq!((status, &body["isError"], body.get("error")), (200, &json!(false), None));

@@ -27,7 +27,7 @@ fn a_file_is_read_as_by_read_file() {
             assert_eq!(server.ok("view", arguments.clone()), read, "{arguments}");
         }
         for wrong in
-            [json!({ "filename": "none" }), json!({ "filename": "top.txt", "start_line": 0 }), json!({})]
+            [json!({ "filename": "none" }), json!({ "filename": "top.txt", "start_line": 99 }), json!({})]
         {
             assert_eq!(failure(server, "view", wrong.clone()), failure(server, "read_file", wrong));
         }

@@ -147,7 +147,7 @@ fn made_up_and_foreign_cursors_are_errors_never_a_first_page() {
         ("read_text_file", json!({ "path": "file-00.txt" }), [&text, &list]),
     ] {
         let cut = &list[..list.len() - 3];
-        for cursor in [foreign[0], foreign[1], "", "AAAA", "%%%", cut, "made up"] {
+        for cursor in [foreign[0], foreign[1], "A", "AAAA", "%%%", cut, "made up"] {
             arguments["cursor"] = json!(cursor);
             let refused = server.refused(tool, arguments.clone());
             assert!(refused.starts_with("Error: Invalid arguments: cursor"), "{tool} {arguments}: {refused}");

@@ -3,6 +3,9 @@
 use super::value::Value;
 use crate::engine::{Error, Result};
 
+/// The empty string as JSON.
+pub(super) const EMPTY: &str = r#""""#;
+
 /// The type of an argument.
 pub trait Argument: Sized {
     /// Whether a call must have the argument.
@@ -17,6 +20,12 @@ pub trait Argument: Sized {
 
     /// Reads a value. null is absent, and does not come here.
     fn read(value: &Value) -> Result<Self>;
+
+    /// Whether a value says nothing: it counts as absent where the argument need not be given (contract 24). Models fill in
+    /// such values for arguments that they do not want.
+    fn is_empty(value: &Value) -> bool {
+        value.json() == EMPTY
+    }
 
     /// The value of an argument that is absent, if it may be.
     fn absent() -> Option<Self> {

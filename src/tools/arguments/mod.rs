@@ -3,7 +3,7 @@
 //!
 //! A tool describes its arguments with `arguments!` and implements [`Request`]. Knows no tool.
 //!
-//! Lenient forms: null counts as absent; 5.0 and "5" are 5; "true" is true; an array or an object may be a string
+//! Lenient forms: null counts as absent, and so does a value that says nothing where it need not be given; 5.0 and "5" are 5; "true" is true; an array or an object may be a string
 //! that holds one; an argument may have another of its usual names. 1.5 and a lone surrogate are wrong.
 
 mod argument;
@@ -19,7 +19,7 @@ pub use argument::{Argument, Keyword};
 pub use json::{MAX_DEPTH, depth_exceeds};
 pub(crate) use object::arguments;
 pub use object::{Field, Members, read_object, write_schema};
-pub use types::{Count, Later, Line, List, Natural, StartLine, Text, UpTo};
+pub use types::{Count, Later, Line, List, Natural, StartLine, Text, UpTo, is_empty_list};
 pub use value::Value;
 
 use super::{Call, ParseOptions, shortened};

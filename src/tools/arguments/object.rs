@@ -23,6 +23,8 @@ pub struct Field {
     pub description: &'static str,
     /// Writes the members of its schema.
     pub schema: fn(&mut String),
+    /// Whether a value of its type says nothing.
+    pub is_empty: fn(&Value) -> bool,
     /// Whether its type requires a value.
     pub required: bool,
     /// Its default value as JSON.
@@ -111,17 +113,20 @@ impl<'v> Members<'v> {
         Ok(members)
     }
 
-    /// Takes one member. Of two with one name, the last counts; null counts as absent.
+    /// Takes one member. Of two with one name, the last counts. null counts as absent, and so does a value that says nothing
+    /// where none is required.
     fn put(&mut self, key: &str, json: &'v str) {
         let Some((number, key)) = find(self.fields, key) else {
             self.unknown.get_or_insert_with(|| key.chars().take(SHOWN).collect());
             return;
         };
-        let sent = &mut self.sent[number];
-        match json {
-            "null" if sent.key == key => sent.json = "",
-            "null" if sent.other == Some(key) => sent.other = None,
-            "null" => {}
+        let (field, sent) = (&self.fields[number], &mut self.sent[number]);
+        let value = Value { json, ..*self.object };
+        let says_nothing = json == "null" || !field.is_required() && (field.is_empty)(&value);
+        match says_nothing {
+            true if sent.key == key => sent.json = "",
+            true if sent.other == Some(key) => sent.other = None,
+            true => {}
             _ if sent.json.is_empty() || sent.key == key => *sent = Sent { json, key, other: sent.other },
             _ => sent.other = Some(key),
         }
@@ -212,6 +217,7 @@ macro_rules! arguments {
                 names: &[$($name, $($other,)*)? stringify!($field)],
                 description: concat!($($doc),+),
                 schema: <$kind as $crate::tools::arguments::Argument>::schema,
+                is_empty: <$kind as $crate::tools::arguments::Argument>::is_empty,
                 required: <$kind as $crate::tools::arguments::Argument>::REQUIRED,
                 default: [$(Some(stringify!($default)),)? None][0],
             },)*];

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use super::argument::Argument;
+use super::argument::{Argument, EMPTY};
 use super::json::{Integer, integer};
 use super::value::Value;
 use crate::engine::{EncodingChoice, Error, FilePath, Result};
@@ -32,7 +32,7 @@ pub struct Count(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Natural(pub u64);
 
-/// An integer from `LEAST` to `MOST`.
+/// An integer from `LEAST` to `MOST`, of which 0 says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UpTo<const MOST: u64, const LEAST: u64 = 0>(pub u64);
 
@@ -65,6 +65,11 @@ impl Argument for Text {
 
     fn schema(out: &mut String) {
         String::schema(out);
+    }
+
+    /// A text may be empty, so that it empties a file, say.
+    fn is_empty(_: &Value) -> bool {
+        false
     }
 
     fn read(value: &Value) -> Result<Text> {
@@ -114,6 +119,11 @@ impl Argument for Line {
         out.push_str(r#""type":"integer","minimum":{first}"#);
     }
 
+    /// 0 is a line only where lines count from it.
+    fn is_empty(value: &Value) -> bool {
+        is_empty_or_zero(value) && (value.json() == EMPTY || value.options().base.first() > 0)
+    }
+
     fn read(value: &Value) -> Result<Line> {
         match integer(value.json()) {
             None => Err(value.wrong("an integer")),
@@ -134,6 +144,10 @@ impl Argument for StartLine {
         out.push_str(r#""type":"integer""#);
     }
 
+    fn is_empty(value: &Value) -> bool {
+        Line::is_empty(value)
+    }
+
     fn read(value: &Value) -> Result<StartLine> {
         match integer(value.json()) {
             Some(Integer::Negative(lines)) if 1 <= lines => Ok(StartLine::FromEnd(lines)),
@@ -151,9 +165,18 @@ impl Argument for Count {
         out.push_str(r#""type":"integer","minimum":1"#);
     }
 
+    fn is_empty(value: &Value) -> bool {
+        is_empty_or_zero(value)
+    }
+
     fn read(value: &Value) -> Result<Count> {
         at_least(1, value, &Count::expected()).map(Count)
     }
+}
+
+/// Whether a value is 0 or the empty string.
+fn is_empty_or_zero(value: &Value) -> bool {
+    value.json() == EMPTY || integer(value.json()) == Some(Integer::Natural(0))
 }
 
 /// An integer that is not smaller than `least`.
@@ -186,6 +209,10 @@ impl<const MOST: u64, const LEAST: u64> Argument for UpTo<MOST, LEAST> {
 
     fn schema(out: &mut String) {
         out.push_str(&format!(r#""type":"integer","minimum":{LEAST},"maximum":{MOST}"#));
+    }
+
+    fn is_empty(value: &Value) -> bool {
+        is_empty_or_zero(value)
     }
 
     fn read(value: &Value) -> Result<UpTo<MOST, LEAST>> {
@@ -223,6 +250,10 @@ impl<T: Argument> Argument for Option<T> {
         T::schema(out);
     }
 
+    fn is_empty(value: &Value) -> bool {
+        T::is_empty(value)
+    }
+
     fn read(value: &Value) -> Result<Option<T>> {
         T::read(value).map(Some)
     }
@@ -241,6 +272,10 @@ impl<T: Argument> Argument for Later<T> {
 
     fn schema(out: &mut String) {
         T::schema(out);
+    }
+
+    fn is_empty(value: &Value) -> bool {
+        T::is_empty(value)
     }
 
     fn read(value: &Value) -> Result<Later<T>> {
@@ -267,6 +302,10 @@ impl<T: Argument, const LEAST: usize, const MOST: usize> Argument for List<T, LE
         out.push('}');
     }
 
+    fn is_empty(value: &Value) -> bool {
+        is_empty_list(value)
+    }
+
     fn read(value: &Value) -> Result<Self> {
         let mut list = Vec::new();
         value.items(&Self::expected(), |number, item| {
@@ -282,6 +321,12 @@ impl<T: Argument, const LEAST: usize, const MOST: usize> Argument for List<T, LE
         }
         Ok(List(list))
     }
+}
+
+/// Whether a value is an array without items, a string that holds one, or the empty string.
+pub fn is_empty_list(value: &Value) -> bool {
+    let has_items = || value.items("", |_, item| Err(item.refuse("an item")));
+    value.json() == EMPTY || has_items().is_ok()
 }
 
 impl<T, const LEAST: usize, const MOST: usize> Deref for List<T, LEAST, MOST> {

@@ -88,6 +88,10 @@ impl Argument for Occurrences {
         out.push_str(r#","default":1"#);
     }
 
+    fn is_empty(value: &Value) -> bool {
+        Count::is_empty(value)
+    }
+
     fn read(value: &Value) -> Result<Occurrences> {
         Count::read(value).map(|count| Occurrences(Some(count)))
     }

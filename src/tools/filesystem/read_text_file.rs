@@ -2,7 +2,7 @@
 
 use super::CONTENT;
 use crate::engine::{Control, EncodingChoice, Error, FilePath, LineRange, Result, TextPart, Workspace};
-use crate::tools::arguments::{Argument, Count, Line, Request, Takes, Value, arguments};
+use crate::tools::arguments::{Count, Line, Natural, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::page_call::PageCall;
 use crate::tools::text_page::{Reader, TextForm, WantedText};
@@ -36,35 +36,14 @@ pub(crate) static DEPRECATED: Tool = Tool {
 pub(super) const READER: Reader =
     Reader { tool: "read_text_file", key: "read_text_file", path: "path", tells_place: false };
 
-/// A number of lines. 0 counts as absent, as in the reference server.
-#[derive(Debug, Clone, Copy)]
-struct Lines(u64);
-
-impl Argument for Lines {
-    fn expected() -> String {
-        Count::expected()
-    }
-
-    fn schema(out: &mut String) {
-        out.push_str(r#""type":"integer","minimum":0"#);
-    }
-
-    fn read(value: &Value) -> Result<Lines> {
-        match value.json() {
-            "0" => Ok(Lines(0)),
-            _ => Count::read(value).map(|count| Lines(count.0)),
-        }
-    }
-}
-
 arguments! {
     struct ReadArguments {
         /// Path of the file
         path: FilePath,
         /// Only the first lines: how many
-        head: Option<Lines>,
+        head: Option<Natural>,
         /// Only the last lines: how many
-        tail: Option<Lines>,
+        tail: Option<Natural>,
         /// First line, counted from {first}
         start_line: Option<Line>,
         /// Last line, counted from {first}, included
@@ -103,7 +82,7 @@ impl Request for ReadArguments {
 
 impl ReadArguments {
     fn wanted(&self) -> Result<WantedText> {
-        let count = |lines: Option<Lines>| lines.map(|lines| lines.0).filter(|count| *count > 0);
+        let count = |lines: Option<Natural>| lines.map(|lines| lines.0).filter(|count| *count > 0);
         let start = self.start_line.or(self.offset).map(|line| line.0);
         let end = match (self.end_line, self.limit) {
             (None, Some(limit)) => Some(start.unwrap_or(0).saturating_add(limit.0 - 1)),

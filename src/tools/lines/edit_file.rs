@@ -65,7 +65,7 @@ arguments! {
         /// New text for replace and insert; may hold several lines
         content: Later<Option<Text>>,
         /// Present text of the line or range (recommended)
-        expect: Later<Option<String>>,
+        expect: Later<Option<Present>>,
     }
 }
 
@@ -85,6 +85,28 @@ impl Keyword for Verb {
     }
 }
 
+/// The present text of a line or range, which may be an empty line.
+#[derive(Debug)]
+struct Present(String);
+
+impl Argument for Present {
+    fn expected() -> String {
+        String::expected()
+    }
+
+    fn schema(out: &mut String) {
+        String::schema(out);
+    }
+
+    fn is_empty(_: &Value) -> bool {
+        false
+    }
+
+    fn read(value: &Value) -> Result<Present> {
+        value.string().map(Present)
+    }
+}
+
 impl Argument for LineEdit {
     fn expected() -> String {
         OneEdit::expected()
@@ -98,10 +120,12 @@ impl Argument for LineEdit {
     /// end_line.
     fn read(value: &Value) -> Result<LineEdit> {
         let OneEdit { line, end_line, operation, content, expect } = OneEdit::read(value)?;
-        if operation == Verb::Delete && !matches!(content.0, Ok(None)) {
+        let says_something =
+            !matches!(&content.0, Ok(None)) && !matches!(&content.0, Ok(Some(text)) if text.0.is_empty());
+        if operation == Verb::Delete && says_something {
             return Err(Error::DeleteWithContent);
         }
-        let (content, expect) = (content.0?, expect.0?);
+        let (content, expect) = (content.0?, expect.0?.map(|Present(text)| text));
         let operation = match (operation, content) {
             (Verb::Delete, _) => Operation::Delete { expect },
             (Verb::Replace, Some(Text(content))) => Operation::Replace { content, expect },

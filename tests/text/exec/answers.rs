@@ -108,7 +108,10 @@ fn wrong_arguments_say_what_is_expected() {
     for (arguments, part) in [
         (json!({}), "command: it is missing"),
         (json!({ "command": "a\0b" }), "command: it holds a NUL"),
-        (json!({ "command": "ls", "timeout": 0 }), "timeout: 0 is wrong; expected an integer from 1 to 300"),
+        (
+            json!({ "command": "ls", "timeout": -1 }),
+            "timeout: -1 is wrong; expected an integer from 1 to 300",
+        ),
         (
             json!({ "command": "ls", "timeout": 301 }),
             "timeout: 301 is wrong; expected an integer from 1 to 300",

@@ -8,7 +8,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::types::{Types, TypesBuilder};
 
 use crate::engine::{Error, Result};
-use crate::tools::arguments::{Argument, Value};
+use crate::tools::arguments::{Argument, Value, is_empty_list};
 use crate::tools::wrong_pattern;
 
 /// Maximum number of globs in one argument.
@@ -31,6 +31,10 @@ impl Argument for Globs {
 
     fn schema(out: &mut String) {
         String::schema(out);
+    }
+
+    fn is_empty(value: &Value) -> bool {
+        is_empty_list(value)
     }
 
     fn read(value: &Value) -> Result<Globs> {
