@@ -17,15 +17,17 @@ use file_editor::engine::{
 };
 use libfuzzer_sys::fuzz_target;
 
-const CHOICES: [EncodingChoice; 8] = [
-    EncodingChoice::Is(Encoding::Utf16Le),
-    EncodingChoice::Is(Encoding::Utf16Be),
-    EncodingChoice::Is(Encoding::Windows1251),
-    EncodingChoice::Is(Encoding::Windows1252),
-    EncodingChoice::Is(Encoding::Iso8859_1),
-    EncodingChoice::Is(Encoding::Iso8859_15),
-    EncodingChoice::Utf16,
-    EncodingChoice::Auto,
+const CHOICES: [Option<EncodingChoice>; 9] = [
+    Some(EncodingChoice::Is(Encoding::Utf16Le)),
+    Some(EncodingChoice::Is(Encoding::Utf16Be)),
+    Some(EncodingChoice::Is(Encoding::Windows1251)),
+    Some(EncodingChoice::Is(Encoding::Windows1252)),
+    Some(EncodingChoice::Is(Encoding::Iso8859_1)),
+    Some(EncodingChoice::Is(Encoding::Iso8859_15)),
+    Some(EncodingChoice::Utf16),
+    Some(EncodingChoice::Auto),
+    // That of the file.
+    None,
 ];
 
 fuzz_target!(|data: &[u8]| {
@@ -35,11 +37,13 @@ fuzz_target!(|data: &[u8]| {
     let (new_text, old) = rest.split_at(usize::from(lengths[1]).min(rest.len()));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(['\0', '\u{fffd}'], "?");
     let (old_text, new_text) = (text(old_text), text(new_text));
-    let change = match mode % 4 {
+    let change = match mode % 6 {
         0 => TextChange::Whole(new_text.clone()),
         1 => TextChange::Append(new_text.clone()),
         2 => TextChange::every(old_text.clone(), new_text.clone(), IfMissing::Keep),
-        _ => TextChange::every(old_text.clone(), new_text.clone(), IfMissing::Fail),
+        3 => TextChange::every(old_text.clone(), new_text.clone(), IfMissing::Fail),
+        4 => TextChange::every(old_text.clone(), new_text.clone(), IfMissing::AppendIfUnlike),
+        _ => TextChange::Everything(new_text.clone()),
     };
     let empty = LineIndex::build(b"").expect("it is text");
     let budget = Budget::new(usize::MAX);
@@ -55,8 +59,13 @@ fuzz_target!(|data: &[u8]| {
     let Ok(decoded) = encoding.decode(old) else { return };
     let result = encoding.decode(&new).expect("text stays text");
     match (&change, planned.done) {
-        (TextChange::Whole(_), _) => assert!(result.ends_with(&new_text)),
-        (TextChange::Append(_), _) => {
+        // Breaks of the new text may become the file's own.
+        (TextChange::Whole(_) | TextChange::Everything(_), _) => {
+            let breaks = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n");
+            assert!(breaks(&result).ends_with(&breaks(&new_text)));
+            assert!(matches!(change, TextChange::Whole(_)) || !decoded.contains('*'));
+        }
+        (TextChange::Append(_), _) | (_, TextDone::Appended { .. }) => {
             let start = result.strip_suffix(&*new_text).expect("it is at the end");
             assert!(start == decoded || decoded.is_empty() && start == "\u{feff}");
         }

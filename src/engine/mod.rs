@@ -12,6 +12,7 @@ mod early;
 mod encoding;
 mod error;
 mod exclude;
+mod file_kind;
 mod file_version;
 mod filter_store;
 mod fs;
@@ -45,6 +46,7 @@ pub use encoding::{
 };
 pub use error::{Error, MissingFile, Result, ToolFailure, ToolFailureKind, ValueProblem};
 pub use exclude::Excludes;
+pub use file_kind::{FileKind, kind_of};
 pub use file_version::FileVersion;
 pub use fs::atomic::Durability;
 pub use fs::probe::try_one_lock;
@@ -62,7 +64,8 @@ pub use stable_sort::{stable_sort_by, stable_sort_by_key};
 pub use stamp_cache::CacheCounts;
 pub use text::diff::{Diff, unified, unified_in};
 pub use text::encoded_edit::{
-    ChangePlanned, ChangeScope, IfMissing, TextChange, TextDone, plan as plan_text_change,
+    Before, Breaks, ChangePlanned, ChangeScope, EVERYTHING, IfMissing, Rewritten, TextChange, TextDone,
+    plan as plan_text_change,
 };
 pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
 pub use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};

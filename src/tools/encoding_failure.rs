@@ -15,6 +15,15 @@ pub(super) fn undecodable(bytes: &[u8], why: Malformed) -> String {
     }
 }
 
+/// The name of the encoding that a text probably has.
+pub(super) fn likely_name(likely: Likely) -> &'static str {
+    match likely {
+        Likely::Known(choice) => choice.name(),
+        Likely::Other(name) => name,
+        Likely::NoText(kind) => kind.name(),
+    }
+}
+
 /// What to do about the file `name`, which is not UTF-8. `takes_encoding`: the failed tool takes an encoding. `can_read`: the
 /// client is offered `read_text_file`.
 pub(super) fn hint(name: &str, likely: Option<Likely>, takes_encoding: bool, can_read: bool) -> String {
@@ -23,6 +32,7 @@ pub(super) fn hint(name: &str, likely: Option<Likely>, takes_encoding: bool, can
         Some(Likely::Other(name)) => {
             return format!("It is likely {name}, which cannot be read here; convert it to UTF-8 first.");
         }
+        Some(Likely::NoText(kind)) => return format!("It is {}, not text.", kind.name()),
         None => ("It may be UTF-8 with some wrong bytes".into(), None),
     };
     if takes_encoding {

@@ -22,6 +22,7 @@ mod memory;
 mod numbered;
 mod page_call;
 mod pattern_text;
+mod rewritten;
 mod search;
 pub mod sets;
 mod text;

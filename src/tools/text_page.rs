@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::engine::{
     Control, Encoding, EncodingChoice, EncodingSource, Error, FilePath, LineEnd, LineRange, LineSink,
-    LineSpan, PartRead, Result, TextEncoding, TextPart, Workspace,
+    LineSpan, PartRead, Result, TextPart, Workspace,
 };
 use crate::tools::LineBase;
 use crate::tools::cursor::{Cursor, call_key, state_of};
@@ -112,12 +112,21 @@ impl<'p> TextPage<'p> {
                 if wanted.reader.tells_place { with_place(workspace, path, error, control) } else { error };
             with_likely_encoding(workspace, path, error, true, control)
         })?;
-        let mut page = TextPage { path, wanted, base, read };
+        let part = read.total_lines.map_or(wanted.part, |total| wanted.part.counted(total));
+        let mut page = TextPage { path, wanted: WantedText { part, ..wanted }, base, read };
         if let (TextForm::Numbered, Some(limit)) = (wanted.form, limit) {
-            let fits = fitting(page.read.excerpt.bytes(), page.numbering(), limit);
-            page.read.cut(fits);
+            page.cut(limit);
         }
         Ok(page)
+    }
+
+    /// Cuts the page to at most `limit` bytes of text, as the read does.
+    pub(super) fn cut(&mut self, limit: usize) {
+        let fits = match self.wanted.form {
+            TextForm::Numbered => fitting(self.read.excerpt.bytes(), self.numbering(), limit),
+            _ => limit,
+        };
+        self.read.cut(fits);
     }
 
     /// A copy of the text as it is told.
@@ -248,13 +257,6 @@ pub(super) fn found_encoding(encoding: Encoding, source: EncodingSource) -> Opti
         EncodingSource::Mark => Some(format!("Encoding: {name} (by its byte order mark)")),
         EncodingSource::Guess => Some(format!("Encoding: {name} (guessed)")),
     }
-}
-
-/// What is told of a whole text that is written: the encoding that was found, or that the file had another one.
-pub(super) fn written_encoding(encoding: TextEncoding, before: Option<Encoding>) -> Option<String> {
-    let changed =
-        |before: Encoding| format!("Encoding: was {}, is now {}", before.name(), encoding.encoding.name());
-    found_encoding(encoding.encoding, encoding.source).or(before.map(changed))
 }
 
 /// The error for a file that is not text in UTF-8, with the place of the first bytes that are none.

@@ -205,6 +205,12 @@ def not_text(case, path):
         return True
 
 
+def keeps(case):
+    """Whether a file that is written has an encoding or line breaks that stay."""
+    data = case.file() or b""
+    return b"\r" in data or b"\0" in data or not_text(case, None)
+
+
 def many(case):
     return case.tool == "read_multiple_files" and isinstance(case.arguments.get("paths"), list)
 
@@ -284,6 +290,10 @@ RULES = [
          lambda case: case.tool in ("read_file", "read_text_file", "edit_file") and not_text(case, None), refuses=True),
     Rule("not-text", "", lambda case: many(case) and any(not_text(case, path) for path in case.paths()),
          normal=without_errors(not_text)),
+    Rule("media-by-content", "SPEC 25: read_media_file says what the bytes are, not the name; text and empty files are refused",
+         lambda case: case.tool == "read_media_file", free=True),
+    Rule("write-keeps", "SPEC 25: write_file keeps the encoding and the kind of line break of the file it replaces, and says so",
+         lambda case: case.tool == "write_file" and keeps(case), free=True),
     Rule("unknown-property", "SPEC 11: an unknown property is an error", lambda case: "bogus" in case.arguments, refuses=True),
     Rule("wrong-numbers", "SPEC 7: 1.5 is a wrong argument, and a number of lines is not negative",
          lambda case: any(isinstance(value, (int, float)) and (value < 0 or value != int(value))

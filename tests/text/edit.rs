@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{failure, on_all, serve};
 use crate::support::{Folder, Mcp};
+use crate::trees::put;
 
 const TEXT: &str = "one\ntwo two\nthree\n";
 
@@ -51,17 +52,75 @@ fn each_mode_says_what_it_did_and_where_and_shows_the_diff() {
 }
 
 #[test]
-fn content_goes_before_all_and_a_star_before_the_places_of_a_star() {
+fn content_excludes_the_other_texts_and_counts_as_absent_where_it_is_empty() {
     on_all(&[], fill, |server, folder| {
-        edit(server, json!({ "filename": "f", "content": "c*\n", "old_text": "one", "new_text": "n" }));
-        assert_eq!(folder.text("f"), "c*\n");
-        edit(server, json!({ "filename": "f", "content": "c*\n", "old_text": "*", "new_text": "n" }));
-        assert_eq!(folder.text("f"), "c*\n");
-        edit(server, json!({ "filename": "f", "old_text": "*", "new_text": "n" }));
-        assert_eq!(folder.text("f"), "n");
-        edit(server, json!({ "filename": "f", "content": null, "old_text": null, "new_text": "m" }));
-        assert_eq!(folder.text("f"), "nm");
+        for others in [
+            json!({ "old_text": "one", "new_text": "n" }),
+            json!({ "old_text": "*", "new_text": "n" }),
+            json!({ "old_text": "one" }),
+            json!({ "new_text": "n" }),
+        ] {
+            let mut both = others.clone();
+            (both["filename"], both["content"]) = (json!("f"), json!("c\n"));
+            let refused = failure(server, "edit_file", both.clone());
+            let expected =
+                "Error: Invalid arguments: content: it is the whole file, but old_text and new_text";
+            assert!(refused.starts_with(expected), "{both}: {refused}");
+            assert_eq!(folder.text("f"), TEXT);
+        }
+        for (arguments, expected) in [
+            (json!({ "content": "", "old_text": "one", "new_text": "1" }), "1\ntwo two\nthree\n"),
+            (json!({ "content": "", "old_text": "one" }), "\ntwo two\nthree\n"),
+            (json!({ "content": "", "old_text": null, "new_text": "four\n" }), "one\ntwo two\nthree\nfour\n"),
+            (json!({ "content": "", "new_text": "" }), TEXT),
+            (json!({ "content": "c\n", "old_text": "", "new_text": "" }), "c\n"),
+            (
+                json!({ "content": null, "old_text": null, "new_text": "m", "if_missing": "" }),
+                "one\ntwo two\nthree\nm",
+            ),
+        ] {
+            folder.write("f", TEXT);
+            let mut call = arguments.clone();
+            call["filename"] = json!("f");
+            edit(server, call);
+            assert_eq!(folder.text("f"), expected, "{arguments}");
+        }
+        folder.write("f", TEXT);
+        for arguments in [
+            json!({ "filename": "f", "content": "", "old_text": "" }),
+            json!({ "filename": "f", "content": "", "old_text": "", "new_text": "" }),
+        ] {
+            let refused = failure(server, "edit_file", arguments);
+            assert!(refused.starts_with("Error: Invalid arguments: old_text: it is empty"), "{refused}");
+        }
+        assert_eq!(folder.text("f"), TEXT);
     });
+}
+
+#[test]
+fn a_star_is_the_whole_file_only_where_the_file_has_none() {
+    let list = "* one\n* two\n";
+    on_all(
+        &[],
+        |folder| {
+            fill(folder);
+            folder.write("list.md", list);
+        },
+        |server, folder| {
+            edit(server, json!({ "filename": "f", "old_text": "*", "new_text": "n" }));
+            assert_eq!(folder.text("f"), "n");
+            for if_missing in [json!(null), json!("append"), json!("fail")] {
+                let call = json!({ "filename": "list.md", "old_text": "*", "new_text": "-", "if_missing": if_missing });
+                let refused = failure(server, "edit_file", call);
+                assert!(
+                    refused.contains("the file holds it as text, 2 times")
+                        && refused.contains("expected content"),
+                    "{refused}"
+                );
+                assert_eq!(folder.text("list.md"), list);
+            }
+        },
+    );
 }
 
 #[test]
@@ -94,7 +153,10 @@ fn empty_texts_and_empty_files() {
         assert_eq!(folder.text("f"), "");
         edit(server, json!({ "filename": "empty", "old_text": "*", "new_text": "" }));
         let appended = edit(server, json!({ "filename": "empty", "old_text": "x", "new_text": "y" }));
-        assert!(appended.starts_with("Not found in empty; appended\nFrom line 1 on\n"), "{appended}");
+        assert!(
+            appended.starts_with("Not found in empty; appended: ") && appended.contains("\nFrom line 1 on\n"),
+            "{appended}"
+        );
         assert_eq!(folder.text("empty"), "y");
         let same = edit(server, json!({ "filename": "empty", "old_text": "y", "new_text": "y" }));
         assert_eq!(same, "Replaced 1 in empty\nLine 1\nThe text is the same as before.");
@@ -114,12 +176,20 @@ fn a_missing_file_is_created_with_its_folders_unless_text_is_to_be_removed() {
         .into_iter()
         .enumerate()
         {
-            let path = format!("d{number}/e/новый файл");
+            let path = format!("d{number}/e/{}", ["новый файл", "another", "gone file", "42", "q.z"][number]);
             let mut arguments = arguments;
             arguments["filename"] = json!(path);
             let created = edit(server, arguments.clone());
-            let expected =
-                format!("File created: {path}\n\n--- a/{path}\t\n+++ b/{path}\t\n@@ -0,0 +1,1 @@\n+text");
+            let sought = match arguments["old_text"] == "gone" {
+                true => {
+                    "There was no such file, so old_text was not found; the file now holds new_text alone\n"
+                }
+                false => "",
+            };
+            let tab = if path.contains(' ') { "\t" } else { "" };
+            let expected = format!(
+                "File created: {path}\n{sought}\n--- a/{path}{tab}\n+++ b/{path}{tab}\n@@ -0,0 +1,1 @@\n+text"
+            );
             assert_eq!(created, expected);
             assert_eq!(folder.text(&path), "text\n");
             let modes = (folder.mode(&path) & 0o777, folder.mode(&format!("d{number}")) & 0o777);
@@ -163,9 +233,83 @@ fn an_old_text_that_is_not_there_is_appended_kept_or_explained() {
         }
         assert_eq!(folder.text("f"), TEXT);
         let appended = edit(server, json!({ "filename": "f", "old_text": "four", "new_text": "4\n" }));
-        assert!(appended.starts_with("Not found in f; appended\nFrom line 4 on\n\n--- a/f\n"), "{appended}");
+        let first = "Not found in f; appended: old_text is not there, so new_text was APPENDED at the end and nothing was replaced";
+        assert!(appended.starts_with(&format!("{first}\nFrom line 4 on\n\n--- a/f\n")), "{appended}");
         assert_eq!(folder.text("f"), format!("{TEXT}4\n"));
     });
+}
+
+#[test]
+fn a_miss_that_looks_like_a_mistake_is_refused_and_explained() {
+    let code = "def f():\n    return 1\n\ndef g():\n    return 2\n";
+    on_all(
+        &[],
+        |folder| folder.write("a.py", code),
+        |server, folder| {
+            for (old_text, new_text) in [
+                ("def f():\n\treturn 1\n", "def f():\n    return 3\n"),
+                ("    retrun 1", "    return 3"),
+                ("nothing like it at all\nqwertyuiop", "x"),
+            ] {
+                let call = json!({ "filename": "a.py", "old_text": old_text, "new_text": new_text });
+                let refused = failure(server, "edit_file", call.clone());
+                assert!(
+                    refused.starts_with("Edit 1 of 1 failed: Could not find exact text in a.py."),
+                    "{refused}"
+                );
+                assert!(refused.ends_with("Nothing was changed. To add new_text at the end all the same, pass \"if_missing\": \"append\"."), "{refused}");
+                assert_eq!(folder.text("a.py"), code);
+                let mut call = call;
+                call["if_missing"] = json!("append");
+                let appended = edit(server, call);
+                assert!(appended.starts_with("Not found in a.py; appended: "), "{appended}");
+                assert_eq!(folder.text("a.py"), format!("{code}{new_text}"));
+                folder.write("a.py", code);
+            }
+            // What stands there already is not added a second time.
+            let again = json!({ "filename": "a.py", "old_text": "qwertyuiop", "new_text": "return 2" });
+            let refused = failure(server, "edit_file", again);
+            assert!(refused.contains("already applied"), "{refused}");
+        },
+    );
+}
+
+#[test]
+fn a_missing_file_with_a_near_name_is_not_created_by_an_edit() {
+    on_all(
+        &[],
+        |folder| {
+            folder.write("notes.txt", TEXT);
+            put(folder, "src/main.rs", "fn main() {}\n");
+        },
+        |server, folder| {
+            let before = folder.snapshot();
+            for (name, old_text, near) in [
+                ("note.txt", "one", "notes.txt"),
+                ("main.rs", "fn main", "src/main.rs"),
+                ("lib/main.rs", "fn main", "src/main.rs"),
+                ("note.txt", "*", "notes.txt"),
+            ] {
+                let call = json!({ "filename": name, "old_text": old_text, "new_text": "1" });
+                let refused = failure(server, "edit_file", call);
+                assert!(refused.starts_with(&format!("Error: File '{name}' not found\n")), "{refused}");
+                assert!(
+                    refused.contains(near) && refused.contains("\"if_missing\": \"append\""),
+                    "{refused}"
+                );
+            }
+            assert_eq!(folder.snapshot(), before);
+            let call =
+                json!({ "filename": "note.txt", "old_text": "one", "new_text": "1", "if_missing": "append" });
+            let created = edit(server, call);
+            assert!(
+                created
+                    .starts_with("File created: note.txt\nThere was no such file, so old_text was not found"),
+                "{created}"
+            );
+            assert_eq!(folder.text("note.txt"), "1");
+        },
+    );
 }
 
 #[test]

@@ -227,7 +227,8 @@ fn a_mark_stays_and_utf_16_gets_one() {
             }
             // UTF-8 is what was asked for, whatever the file was.
             for (path, was, tool) in [("be", "utf-16be", "edit_file"), ("le", "utf-16le", "write_file")] {
-                let written = server.tool(tool, json!({ "filename": path, "content": "é\n" }));
+                let call = json!({ "filename": path, "content": "é\n", "encoding": "utf-8" });
+                let written = server.tool(tool, call);
                 let expected = format!("Encoding: was {was}, is now utf-8");
                 assert_eq!(written.texts.get(1), Some(&expected), "{path}");
             }

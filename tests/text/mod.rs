@@ -7,6 +7,7 @@ mod edit_encodings; // edit_file: every encoding, marks, bytes that are no chara
 mod encodings; // every encoding against Python's codecs
 mod exec; // commands
 mod read; // read_file: ranges, filters, numbers, pages, errors
+mod rewrite; // what a text for a whole file keeps
 mod view; // view: the same by another name, and folders
 mod write; // write_file: encodings, marks, versions, folders
 

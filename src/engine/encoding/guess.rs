@@ -3,6 +3,7 @@
 use chardetng::EncodingDetector;
 
 use super::{Decoder, Encoding, EncodingChoice, ROWS};
+use crate::engine::file_kind::{FileKind, kind_of};
 
 /// The encoding that a text probably has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,11 +12,16 @@ pub enum Likely {
     Known(EncodingChoice),
     /// One of this name that cannot.
     Other(&'static str),
+    /// None: the file is no text, but this.
+    NoText(FileKind),
 }
 
 /// The likely encoding of a text that begins with `first`, and of which `sample` is a part that is not ASCII. `None` if it
 /// is probably no text, or UTF-8 with some wrong bytes.
 pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
+    if let Some(kind) = kind_of(first) {
+        return Some(Likely::NoText(kind));
+    }
     if let Some(encoding) = Encoding::of_mark(first).filter(|encoding| encoding.unit() == 2) {
         let is_text = is_plain(encoding, &first[encoding.mark().len()..]);
         return is_text.then_some(Likely::Known(EncodingChoice::Utf16));

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use super::packed::{Packed, PackedReader};
+use crate::engine::encoding::Encoding;
 
 /// One replacement: `text` replaces the old bytes `at`. An empty range inserts, an empty text deletes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,9 +66,22 @@ pub struct EditPlan<'t> {
     end: usize,
     removed: usize,
     added: usize,
+    /// See [`EditPlan::into_encoding`].
+    is_other_encoding: bool,
 }
 
 impl<'t> EditPlan<'t> {
+    /// The same plan, whose result is text in this encoding. A plan is of UTF-8 unless this says otherwise.
+    pub(crate) fn into_encoding(mut self, encoding: Encoding) -> EditPlan<'t> {
+        self.is_other_encoding = encoding != Encoding::Utf8;
+        self
+    }
+
+    /// Whether the result is text in another encoding than UTF-8.
+    pub(crate) fn is_other_encoding(&self) -> bool {
+        self.is_other_encoding
+    }
+
     /// Takes `splices` of the text `old` in order, and drops those that change nothing. Returns `None` if
     /// they overlap, are out of order, or reach past the end.
     pub fn new(splices: Vec<Splice<'t>>, old: &[u8]) -> Option<EditPlan<'t>> {

@@ -49,6 +49,7 @@ impl ChangeOptions {
 
     fn content<'c>(&self, edit: &'c EditPlan<'c>, old: Option<&'c FileView>) -> NewContent<'c> {
         let ChangeOptions { versioned, makes_any_bytes, any_size, .. } = *self;
+        let makes_any_bytes = makes_any_bytes || edit.is_other_encoding();
         NewContent { edit, old, versioned, makes_any_bytes, any_size }
     }
 }

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use super::change::{ChangeOptions, Changed};
 use super::excerpt::unchanged;
 use super::{ATTEMPTS, Workspace};
-use crate::engine::encoding::{Encoding, EncodingChoice, Likely, TextEncoding};
+use crate::engine::encoding::EncodingChoice;
 use crate::engine::path::FilePath;
+use crate::engine::text::encoded_edit::{Rewrite, Rewritten, rewrite};
 use crate::engine::text::line_edit::{self, LineEdits};
-use crate::engine::text::lines::{BLOCK_SHIFT, BOM, IndexBuilder, LineIndex};
+use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use crate::engine::text::splice::{EditPlan, Splice};
 use crate::engine::{Control, Error, Result};
 use crate::sys::fs::Access;
@@ -55,45 +56,24 @@ impl Workspace {
         Ok((Edited { lines_modified, total_lines, created: changed.created }, described))
     }
 
-    /// Replaces the whole content of the file at `path`, which need not be text, or creates the file.
-    pub fn write_file(
-        &self,
-        path: &FilePath,
-        content: &str,
-        options: &ChangeOptions,
-        control: &Control,
-    ) -> Result<Changed<()>> {
-        let options = ChangeOptions { create: true, any_bytes: true, ..options.clone() };
-        self.change(path, &options, control, |_, old| {
-            let text = Cow::Borrowed(content.as_bytes());
-            // A byte order mark belongs to the file (contract 3).
-            let start = if old.starts_with(BOM) && !text.starts_with(BOM) { BOM.len() } else { 0 };
-            Ok(EditPlan::new(vec![Splice { at: start..old.len(), text }], old).map(|plan| (plan, ())))
-        })
-    }
-
-    /// The same in an encoding. A byte order mark of the file stays (contract 15). Reports the encoding, and that of the
-    /// file before if its mark says another one.
+    /// Replaces the whole content of the file at `path`, which need not be text, or creates the file. Without a choice, the
+    /// encoding of the file is kept. Reports what else is kept and what is not (contract 25).
     pub fn write_text(
         &self,
         path: &FilePath,
         content: &str,
-        encoding: EncodingChoice,
+        choice: Option<EncodingChoice>,
         options: &ChangeOptions,
         control: &Control,
-    ) -> Result<Changed<(TextEncoding, Option<Encoding>)>> {
-        let is_utf_8 = encoding == EncodingChoice::Is(Encoding::Utf8);
-        let options =
-            ChangeOptions { create: true, any_bytes: true, makes_any_bytes: !is_utf_8, ..options.clone() };
+    ) -> Result<Changed<Rewritten>> {
+        let options = ChangeOptions { create: true, any_bytes: true, ..options.clone() };
         self.change(path, &options, control, |_, old| {
-            let encoding = encoding.for_content(old).map_err(|likely| unknown_encoding(path, likely))?;
-            let bytes = encoding.encode_whole(content);
-            let text = Cow::Owned(bytes.map_err(|lacking| {
-                let encoding = encoding.encoding;
-                Error::Unencodable { encoding, lacking }
-            })?);
-            let plan = EditPlan::new(vec![Splice { at: 0..old.len(), text }], old);
-            Ok(plan.map(|plan| (plan, (encoding, encoding.before(old)))))
+            let Rewrite { content, report, .. } = rewrite(choice, path.sent(), old, content)?;
+            let encoding = report.encoding.encoding;
+            let bytes = report.encoding.encode_whole(&content);
+            let bytes = bytes.map_err(|lacking| Error::Unencodable { encoding, lacking })?;
+            let plan = EditPlan::new(vec![Splice { at: 0..old.len(), text: Cow::Owned(bytes) }], old);
+            Ok(plan.map(|plan| (plan.into_encoding(encoding), report)))
         })
     }
 
@@ -106,7 +86,7 @@ impl Workspace {
         mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Changed<T>> {
         let name = path.sent();
-        let done = |report, created| Changed { report, created, version: None };
+        let done = |report, created, version| Changed { report, created, version };
         for _ in 0..ATTEMPTS {
             control.check()?;
             let found = self.find_to_change(path, options, control)?;
@@ -114,7 +94,7 @@ impl Workspace {
                 let index = IndexBuilder::new(BLOCK_SHIFT).finish();
                 let Some((edit, report)) = plan(&index, b"")? else { continue };
                 self.check_size(&edit, 0, false)?;
-                return Ok(done(report, true));
+                return Ok(done(report, true, None));
             }
             let opened = match options.any_size {
                 true => self.open_place(&found.place, name, control),
@@ -133,19 +113,16 @@ impl Workspace {
             if unchanged(&view, name)? {
                 let Some((edit, report)) = planned? else { continue };
                 self.check_size(&edit, view.bytes().len(), options.any_size)?;
-                return Ok(done(report, false));
+                let version = match options.versioned {
+                    false => None,
+                    true => match self.version(view.file(), name, control)? {
+                        None => continue,
+                        version => version,
+                    },
+                };
+                return Ok(done(report, false, version));
             }
         }
         Err(Error::Changed { name: name.into() })
-    }
-}
-
-/// The error for a file whose encoding is not found.
-fn unknown_encoding(path: &FilePath, likely: Option<Likely>) -> Error {
-    let name = || path.sent().to_owned();
-    let error = Box::new(Error::NotText { name: name() });
-    match likely {
-        None => *error,
-        likely => Error::OtherEncoding { name: name(), error, likely, takes_encoding: true },
     }
 }

@@ -4,12 +4,14 @@ use super::{CONTENT, version_meta};
 use crate::engine::{ChangeOptions, Control, FilePath, FileVersion, Result, Workspace};
 use crate::tools::arguments::{Request, Takes, Text, arguments};
 use crate::tools::limited::content;
+use crate::tools::rewritten::rewritten_note;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "write_file",
     title: "Write File",
-    description: "Create a text file, or replace the whole content of one. The folder must exist (create_directory). Use \
+    description: "Create a text file, or replace the whole content of one, in its encoding and with its kind of line break. The \
+        folder must exist (create_directory). Use \
         edit_file to change a part. Give create_only: true if the file must be new, or expected_version if it must not have \
         changed since you read it. Example: {\"path\":\"notes.txt\",\"content\":\"one\\ntwo\\n\"}",
     instructions: "",
@@ -62,8 +64,9 @@ impl Call for WriteFile {
             versioned: true,
             ..ChangeOptions::of_version(*expected_version)
         };
-        let changed = workspace.write_file(path, &text.0, &options, control)?;
+        let changed = workspace.write_text(path, &text.0, None, &options, control)?;
+        let note = rewritten_note(&changed.report);
         let meta = changed.version.as_ref().map(version_meta).unwrap_or_default();
-        Ok(Reply { meta, ..content(format!("Successfully wrote to {}", path.sent()), wanted) })
+        Ok(Reply { meta, note, ..content(format!("Successfully wrote to {}", path.sent()), wanted) })
     }
 }

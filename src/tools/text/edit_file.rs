@@ -2,19 +2,18 @@
 //!
 //! Chooses the mode and runs the change. What the answer says of it is in [`edited`](super::edited).
 
+use std::sync::Arc;
+
 use super::edited::Edited;
 use crate::engine::{
-    ChangeOptions, ChangeScope, Control, Encoding, EncodingChoice, Error, FilePath, FileVersion, IfMissing,
-    Result, TextChange, TextDone, TextLimits, Workspace, plan_text_change,
+    ChangeOptions, ChangeScope, Control, EVERYTHING, Encoding, EncodingChoice, Error, FilePath, FileVersion,
+    IfMissing, Result, TextChange, TextLimits, Workspace, plan_text_change,
 };
 use crate::tools::arguments::{Keyword, Request, Takes, Text, arguments};
 use crate::tools::diff_text::MAX_DIFF;
 use crate::tools::exact;
 use crate::tools::text_page::{with_likely_encoding, with_place};
-use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, Tool};
-
-/// The old_text that means the whole content.
-const EVERYTHING: &str = "*";
+use crate::tools::{Call, ErrorText, Guide, OutputKinds, ParseOptions, Reply, Tool};
 
 /// Bytes of an answer besides the diff and the path.
 const FRAME: usize = 768;
@@ -23,10 +22,11 @@ pub(crate) static TOOL: Tool = Tool {
     name: "edit_file",
     title: "Edit File",
     description: "Change or create a text file. What happens, the first that fits: content: the whole file; old_text \"*\" with \
-        new_text: the whole file; old_text with new_text: EVERY place of it is replaced; old_text alone: every place is \
-        removed; new_text alone: added at the end as it is, no line break added. A missing file and its folders are created. If old_text is \
-        not there, new_text is added at the end, unless if_missing is \"fail\": then it is an error that shows similar text. No \
-        patterns; a \\n in old_text fits a line break of any kind. The answer says what happened, on which lines, with a diff. \
+        new_text: the whole file, unless it holds a *; old_text with new_text: EVERY place of it is replaced; old_text alone: \
+        every place is removed; new_text alone: added at the end as it is, no line break added. A missing file and its folders are \
+        created. If old_text is not there, new_text is added at the end, but it is an error that shows similar text if there is \
+        any, if old_text has several lines, or with if_missing \"fail\". No patterns; a \\n in old_text fits a line break of any \
+        kind. The answer says what happened, on which lines, with a diff. \
         Example: {\"filename\":\"notes.txt\",\"old_text\":\"colour\",\"new_text\":\"color\",\"if_missing\":\"fail\"}",
     instructions: "",
     takes: Takes::of::<EditArguments>(),
@@ -41,16 +41,17 @@ arguments! {
     struct EditArguments {
         /// Path of the file
         filename: FilePath,
-        /// The whole new content; old_text and new_text do not count then
+        /// The whole new content; not with old_text or new_text
         content: Option<Text>,
         /// Exact text to find; "*" with new_text: the whole content
         old_text: Option<Text>,
         /// Text to put in place of old_text, or to add at the end; empty: remove
         new_text: Option<Text>,
-        /// Encoding of the file; auto finds it
-        encoding: EncodingChoice = "utf-8",
-        /// What happens if old_text or the file is not there: append adds new_text or creates the file, fail is an error
-        if_missing as "if_missing" or "ifMissing": Missing = "append",
+        /// Encoding of the file; auto finds it. Without it utf-8, or with content that of the file
+        encoding: Option<EncodingChoice>,
+        /// If old_text or the file is not there: append adds new_text or creates the file, fail is an error;
+        /// without it, new_text is added only if nothing is like them
+        if_missing as "if_missing" or "ifMissing": Option<Missing>,
         /// The version that the file must have, as an earlier answer gave it
         expected_version as "expected_version" or "expectedVersion": Option<FileVersion>,
         /// A key of your choice: a call sent again with it within ten minutes to this server is carried out once
@@ -74,25 +75,30 @@ impl Keyword for Missing {
 struct EditFile {
     path: FilePath,
     change: TextChange,
-    /// Whether the old_text is removed.
+    /// Whether a text is looked for.
+    seeks: bool,
+    /// Whether it is removed.
     removes: bool,
-    encoding: EncodingChoice,
+    /// Whether an old_text or a file that is not there may be a mistake, as the call does not say what happens then.
+    asks_if_missing: bool,
+    encoding: Option<EncodingChoice>,
     options: ChangeOptions,
     idempotency_key: Option<String>,
-    base: LineBase,
+    guide: Guide,
     limit: Option<usize>,
 }
 
 impl Request for EditArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
         let EditArguments { filename: path, encoding, if_missing, expected_version, .. } = self;
-        let fails = if_missing == Missing::Fail;
         let text = |text: Option<Text>| text.map(|text| text.0);
-        let (change, removes) = mode(text(self.content), text(self.old_text), text(self.new_text), fails)?;
-        let is_utf_8 = encoding == EncodingChoice::Is(Encoding::Utf8);
+        let (content, old_text, new_text) = (text(self.content), text(self.old_text), text(self.new_text));
+        let has_old_text = old_text.as_ref().is_some_and(|old_text| !old_text.is_empty());
+        let (change, removes) = mode(content, old_text, new_text, if_missing)?;
+        let is_utf_8 = encoding.unwrap_or_default() == EncodingChoice::Is(Encoding::Utf8);
         let change_options = ChangeOptions {
-            create: !fails && !removes,
-            any_bytes: !is_utf_8 || matches!(change, TextChange::Whole(_)),
+            create: if_missing != Some(Missing::Fail) && !removes,
+            any_bytes: !is_utf_8 || change.is_whole(),
             makes_any_bytes: !is_utf_8,
             any_size: !matches!(change, TextChange::Whole(_)),
             versioned: true,
@@ -100,27 +106,38 @@ impl Request for EditArguments {
         };
         Ok(Box::new(EditFile {
             path,
+            seeks: has_old_text && matches!(change, TextChange::Every(_)),
+            asks_if_missing: if_missing.is_none() && has_old_text && !removes,
             change,
             removes,
             encoding,
             options: change_options,
             idempotency_key: self.idempotency_key,
-            base: options.base,
+            guide: options.guide(),
             limit: options.limit,
         }))
     }
 }
 
-/// The change that these arguments mean, and whether it only removes text.
+/// The change that these arguments mean, and whether it only removes text. An empty content beside the others counts as
+/// absent, because models fill it in.
 fn mode(
     content: Option<String>,
     old_text: Option<String>,
     new_text: Option<String>,
-    fails: bool,
+    if_missing: Option<Missing>,
 ) -> Result<(TextChange, bool)> {
     let refuse =
         |at: &str, problem: &str| Err(Error::InvalidArguments { at: at.into(), problem: problem.into() });
+    let has_others = old_text.is_some() || new_text.is_some();
+    let says_more = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    let content = content.filter(|content| !(content.is_empty() && has_others));
     Ok(match (content, old_text, new_text) {
+        (Some(_), old_text, new_text) if says_more(&old_text) || says_more(&new_text) => {
+            let problem = "it is the whole file, but old_text and new_text change a part of it; expected content alone, or \
+                old_text and new_text without it";
+            return refuse("content", problem);
+        }
         (Some(content), ..) => (TextChange::Whole(content), false),
         (None, None, None) => {
             return refuse(
@@ -130,7 +147,7 @@ fn mode(
         }
         (None, None, Some(new_text)) => (TextChange::Append(new_text), false),
         (None, Some(old_text), Some(new_text)) if old_text == EVERYTHING => {
-            (TextChange::Whole(new_text), false)
+            (TextChange::Everything(new_text), false)
         }
         (None, Some(old_text), None) if old_text == EVERYTHING => {
             let problem = "\"*\" stands for the whole content and needs a new_text; expected new_text, which may be empty";
@@ -145,10 +162,11 @@ fn mode(
                     "it is empty, and so is new_text; expected the text to remove, or a new_text",
                 );
             }
-            let missing = match (fails, removes) {
-                (true, _) => IfMissing::Fail,
-                (false, true) => IfMissing::Keep,
-                (false, false) => IfMissing::Append,
+            let missing = match (if_missing, removes) {
+                (Some(Missing::Fail), _) => IfMissing::Fail,
+                (_, true) => IfMissing::Keep,
+                (Some(Missing::Append), false) => IfMissing::Append,
+                (None, false) => IfMissing::AppendIfUnlike,
             };
             (TextChange::every(old_text, new_text, missing), removes)
         }
@@ -165,9 +183,26 @@ impl Call for EditFile {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        match self.edit_wrong_bytes_too(workspace, wanted, control) {
+        // A file that is not there is created only if none has a name like its.
+        let create = self.options.create && !self.asks_if_missing;
+        let mut edited = self.edit_wrong_bytes_too(workspace, wanted, create, control);
+        if self.options.create
+            && matches!(&edited, Err(Error::NotFound { similar, .. }) if similar.is_empty())
+        {
+            edited = self.edit_wrong_bytes_too(workspace, wanted, true, control);
+        }
+        match edited {
             Err(error @ Error::Unmatched(_)) => {
-                exact::explain(self.path.sent(), 1, error, wanted, (self.base, self.encoding))
+                let seen_as = (self.guide.base, self.encoding.unwrap_or_default());
+                let mut reply = exact::explain(self.path.sent(), 1, error, wanted, seen_as)?;
+                if self.asks_if_missing {
+                    reply.text.push_str(NOTHING_APPENDED);
+                }
+                Ok(reply)
+            }
+            Err(error @ Error::NotFound { .. }) if self.asks_if_missing => {
+                let text = ErrorText::of(&error, self.guide, 0).text() + NOTHING_CREATED;
+                Ok(Reply { text, failure: Some(Arc::new(error)), ..Reply::default() })
             }
             Err(error) => {
                 let error = with_place(workspace, &self.path, error, control);
@@ -178,20 +213,29 @@ impl Call for EditFile {
     }
 }
 
+/// What to do if a text should be added although something is like the old_text.
+const NOTHING_APPENDED: &str =
+    "\nNothing was changed. To add new_text at the end all the same, pass \"if_missing\": \"append\".";
+
+/// What to do if a file should be created although another one has a name like its.
+const NOTHING_CREATED: &str = "\nNothing was changed. To create the file all the same, pass content without old_text, or \
+    \"if_missing\": \"append\".";
+
 impl EditFile {
     /// Edits UTF-8 with some wrong bytes as well, which stay. What is likely another encoding is refused.
     fn edit_wrong_bytes_too(
         &self,
         workspace: &Workspace,
         wanted: OutputKinds,
+        create: bool,
         control: &Control,
     ) -> Result<Reply> {
-        match self.edit(workspace, wanted, &self.options, control) {
+        let options = ChangeOptions { create, ..self.options.clone() };
+        match self.edit(workspace, wanted, &options, control) {
             Err(error @ Error::InvalidUtf8) => {
                 match with_likely_encoding(workspace, &self.path, error, true, control) {
                     Error::OtherEncoding { likely: None, .. } => {
-                        let options =
-                            ChangeOptions { any_bytes: true, makes_any_bytes: true, ..self.options.clone() };
+                        let options = ChangeOptions { any_bytes: true, makes_any_bytes: true, ..options };
                         self.edit(workspace, wanted, &options, control)
                     }
                     _ => Err(Error::InvalidUtf8),
@@ -220,24 +264,23 @@ impl EditFile {
             let planned = plan_text_change(self.encoding, (index, old), &self.change, scope, control)?;
             let Some(planned) = planned else { return Ok(None) };
             let is_same = planned.plan.changes_nothing();
-            let is_whole = matches!(planned.done, TextDone::Written { .. });
-            let before = planned.text.before(old).filter(|_| is_whole);
-            let report = (planned.done, (planned.text, before), planned.diff, is_same, planned.held);
+            let encoding = (planned.text, planned.rewritten);
+            let report = (planned.done, encoding, planned.diff, is_same, planned.held);
             Ok(Some((planned.plan, report)))
         })?;
-        let (done, (encoding, before), diff, is_same, _held) = changed.report;
+        let (done, (encoding, rewritten), diff, is_same, _held) = changed.report;
         let edited = Edited {
             path: name,
             done,
             created: changed.created,
             removes: self.removes,
-            was_sought: matches!(self.change, TextChange::Every(_)),
+            was_sought: self.seeks,
             is_same,
             diff,
             encoding,
-            before,
+            rewritten,
             version: changed.version,
-            base: self.base,
+            base: self.guide.base,
         };
         Ok(edited.reply(wanted))
     }

@@ -5,11 +5,12 @@ use std::ops::RangeInclusive;
 
 use serde_json::json;
 
-use crate::engine::{Diff, Encoding, FileVersion, TextDone, TextEncoding};
+use crate::engine::{Diff, FileVersion, Rewritten, TextDone, TextEncoding};
 use crate::tools::diff_text::push_diff;
 use crate::tools::filesystem::version_meta;
 use crate::tools::limited::content;
-use crate::tools::text_page::{found_encoding, written_encoding};
+use crate::tools::rewritten::rewritten_note;
+use crate::tools::text_page::found_encoding;
 use crate::tools::{LineBase, OutputKinds, Reply};
 
 /// What became of a call.
@@ -26,8 +27,8 @@ pub(super) struct Edited<'e> {
     pub(super) is_same: bool,
     pub(super) diff: Diff,
     pub(super) encoding: TextEncoding,
-    /// The encoding before, if the whole text is replaced in another one.
-    pub(super) before: Option<Encoding>,
+    /// What a text for the whole file keeps and changes of it.
+    pub(super) rewritten: Option<Rewritten>,
     pub(super) version: Option<FileVersion>,
     pub(super) base: LineBase,
 }
@@ -46,8 +47,9 @@ impl Edited<'_> {
         let Diff { hunks, more, .. } = self.diff;
         let truncated = (more > 0).then(|| json!({ "shown": hunks, "of": hunks + more, "next": null }));
         let TextEncoding { encoding, source, .. } = self.encoding;
-        let note = written_encoding(self.encoding, self.before);
-        let found = found_encoding(encoding, source).map(|_| encoding.name());
+        let encoding_note = found_encoding(encoding, source);
+        let found = encoding_note.as_ref().map(|_| encoding.name());
+        let note = self.rewritten.as_ref().map_or(encoding_note, rewritten_note);
         let meta = self.version.as_ref().map(version_meta).unwrap_or_default();
         let meta = meta
             .with_some("file-editor/encoding", found.as_ref())
@@ -62,7 +64,9 @@ impl Edited<'_> {
             TextDone::Written { .. } => format!("File written: {path}"),
             TextDone::Replaced { count, .. } if self.removes => format!("Removed {count} from {path}"),
             TextDone::Replaced { count, .. } => format!("Replaced {count} in {path}"),
-            TextDone::Appended { .. } if self.was_sought => format!("Not found in {path}; appended"),
+            TextDone::Appended { .. } if self.was_sought => format!(
+                "Not found in {path}; appended: old_text is not there, so new_text was APPENDED at the end and nothing was replaced"
+            ),
             TextDone::Appended { .. } => format!("Appended to {path}"),
             TextDone::Missed => format!("Not found in {path}; nothing changed"),
         }
@@ -72,6 +76,9 @@ impl Edited<'_> {
     fn lines(&self) -> Option<String> {
         let first = self.base.first();
         match &self.done {
+            _ if self.created && self.was_sought => Some(
+                "There was no such file, so old_text was not found; the file now holds new_text alone".into(),
+            ),
             _ if self.created => None,
             TextDone::Written { before, after } => Some(format!("Lines: {before} before, {after} now")),
             TextDone::Replaced { count, lines } => Some(places(lines, *count, first)),

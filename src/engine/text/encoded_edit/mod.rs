@@ -6,6 +6,7 @@
 
 mod encoded;
 mod places;
+mod rewrite;
 #[cfg(test)]
 mod tests;
 mod whole;
@@ -15,12 +16,18 @@ use std::ops::RangeInclusive;
 
 use self::encoded::{EncodedText, is_first_half, is_second_half};
 use self::places::Places;
+use self::rewrite::no_text;
+pub use self::rewrite::{Before, Breaks, Rewritten};
+pub(crate) use self::rewrite::{Rewrite, rewrite};
 use super::diff::{Diff, unified_in};
 use super::lines::LineIndex;
 use super::splice::{Change, EditPlan, Splice};
-use super::text_edit::{self, Found, TextEdit, TextEdits, TextLimits, with_breaks};
-use crate::engine::encoding::{Encoding, EncodingChoice, Likely, LineScan, Malformed, TextEncoding};
+use super::text_edit::{self, Diagnosis, Found, TextEdit, TextEdits, TextLimits, Unmatched, with_breaks};
+use crate::engine::encoding::{Encoding, EncodingChoice, EncodingSource, LineScan, Malformed, TextEncoding};
 use crate::engine::{Control, Error, Result, Share};
+
+const UTF_8: TextEncoding =
+    TextEncoding { encoding: Encoding::Utf8, source: EncodingSource::Given, has_mark: false };
 
 /// Memory that a change may hold without taking it from the shared budget.
 const UNCOUNTED: usize = 256 << 10;
@@ -28,11 +35,16 @@ const UNCOUNTED: usize = 256 << 10;
 /// Bytes of a text that are decoded to explain why an old_text is not in it.
 const EXPLAINED: usize = 24 << 20;
 
+/// The old_text that means the whole text.
+pub const EVERYTHING: &str = "*";
+
 /// One change of a text.
 #[derive(Debug)]
 pub enum TextChange {
     /// The whole text becomes this one.
     Whole(String),
+    /// The same, unless the text holds [`EVERYTHING`]: then it is not clear what is meant.
+    Everything(String),
     /// Every place of an old_text is replaced.
     Every(EveryPlace),
     /// A text is added at the end, as it is.
@@ -52,6 +64,8 @@ pub struct EveryPlace {
 pub enum IfMissing {
     /// The new_text is added at the end.
     Append,
+    /// The same if nothing in the text is like the old_text, which has one line; else it is an error that explains it.
+    AppendIfUnlike,
     /// Nothing.
     Keep,
     /// It is an error that explains it.
@@ -67,6 +81,8 @@ pub struct ChangePlanned<'t> {
     pub done: TextDone,
     /// How the text is encoded.
     pub text: TextEncoding,
+    /// What a new text of the whole file keeps and changes besides the text.
+    pub rewritten: Option<Rewritten>,
     /// What the plan changes, by lines.
     pub diff: Diff,
     /// The memory that the plan holds.
@@ -115,13 +131,21 @@ pub struct ChangeScope<'s> {
 impl TextChange {
     /// The change of every place of `old_text`.
     pub fn every(old_text: String, new_text: String, missing: IfMissing) -> TextChange {
-        let occurrences = if missing == IfMissing::Fail { TextEdit::ALL } else { TextEdit::ANY };
+        let may_fail = matches!(missing, IfMissing::Fail | IfMissing::AppendIfUnlike);
+        let occurrences = if may_fail { TextEdit::ALL } else { TextEdit::ANY };
         let edits = TextEdits::new(vec![TextEdit { old_text, new_text, occurrences }]);
         TextChange::Every(EveryPlace { edits, missing })
+    }
+
+    /// Whether it is of the whole text.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, TextChange::Whole(_) | TextChange::Everything(_))
     }
 }
 
 /// Plans a change of the file whose bytes are `old`, none for a new file. Returns `None` if `old` is changing.
+///
+/// Without a choice, the whole text keeps the encoding of the file, and the other changes are of UTF-8.
 ///
 /// `index` describes `old` if the choice is UTF-8 and `old` is valid, unless the change is of the whole text; else it is not
 /// used.
@@ -132,41 +156,31 @@ impl TextChange {
 /// for a new text, [`Error::Undecodable`] for bytes that would become part of another character, and those of
 /// [`text_edit::plan`] for the old_text.
 pub fn plan<'t>(
-    choice: EncodingChoice,
+    choice: Option<EncodingChoice>,
     (index, old): (&LineIndex, &[u8]),
     change: &'t TextChange,
     scope: ChangeScope<'_>,
     control: &Control,
 ) -> Result<Option<ChangePlanned<'t>>> {
-    let text = match change {
-        TextChange::Whole(_) => choice.for_content(old),
-        _ => choice.of_text(old),
+    let text = match change.is_whole() {
+        // What the bytes are that the text replaces need not be known.
+        true => choice.unwrap_or(EncodingChoice::Auto).of_text(old).unwrap_or(UTF_8),
+        false => {
+            let text = choice.unwrap_or_default().of_text(old);
+            text.map_err(|likely| no_text(scope.name, old, likely))?
+        }
     };
-    let text = text.map_err(|likely| no_text(scope.name, old, likely))?;
     let planner = Planner { choice, text, old, scope, control };
     match change {
         TextChange::Whole(content) => planner.whole(content).map(Some),
+        TextChange::Everything(content) => planner.everything(content).map(Some),
         TextChange::Append(new_text) => planner.append(new_text),
         TextChange::Every(every) => planner.every(every, index),
     }
 }
 
-/// The error for bytes whose encoding is not found.
-fn no_text(name: &str, old: &[u8], likely: Option<Likely>) -> Error {
-    let error = match memchr::memchr(0, old) {
-        Some(_) => Error::NotText { name: name.into() },
-        None => Error::InvalidUtf8,
-    };
-    match (likely, error) {
-        (None, error @ Error::NotText { .. }) => error,
-        (likely, error) => {
-            Error::OtherEncoding { name: name.into(), error: Box::new(error), likely, takes_encoding: true }
-        }
-    }
-}
-
 struct Planner<'p> {
-    choice: EncodingChoice,
+    choice: Option<EncodingChoice>,
     text: TextEncoding,
     old: &'p [u8],
     scope: ChangeScope<'p>,
@@ -198,13 +212,13 @@ impl<'p> Planner<'p> {
     fn planned<'t>(&self, plan: EditPlan<'t>, done: TextDone, held: Share) -> ChangePlanned<'t> {
         let ChangeScope { name, max_diff, .. } = self.scope;
         let diff = unified_in(self.text.encoding, self.old, &plan, name, max_diff);
-        ChangePlanned { plan, done, text: self.text, diff, held }
+        ChangePlanned { plan, done, text: self.text, rewritten: None, diff, held }
     }
 
     /// Adds a text at the end. The first text of a file gets the mark of its encoding, if that has one.
     fn append<'t>(&self, new_text: &'t str) -> Result<Option<ChangePlanned<'t>>> {
         if self.is_empty() {
-            let planned = self.of_empty(new_text)?;
+            let planned = self.whole(new_text)?;
             return Ok(Some(ChangePlanned {
                 done: TextDone::Appended { line: 0, goes_on: false },
                 ..planned
@@ -226,13 +240,6 @@ impl<'p> Planner<'p> {
         Ok(plan.map(|plan| self.planned(plan, TextDone::Appended { line, goes_on }, held)))
     }
 
-    /// Gives an empty file its first text.
-    fn of_empty<'t>(&self, content: &'t str) -> Result<ChangePlanned<'t>> {
-        let likely = |likely| no_text(self.scope.name, self.old, likely);
-        let text = self.choice.for_content(self.old).map_err(likely)?;
-        Planner { text, ..*self }.whole(content)
-    }
-
     fn every<'t>(&self, every: &'t EveryPlace, index: &LineIndex) -> Result<Option<ChangePlanned<'t>>> {
         let [edit] = every.edits.edits() else { return Ok(None) };
         if edit.old_text.is_empty() {
@@ -241,19 +248,27 @@ impl<'p> Planner<'p> {
                     content, or no old_text to append new_text";
                 return Err(Error::InvalidArguments { at: "old_text".into(), problem: problem.into() });
             }
-            return self.of_empty(&edit.new_text).map(Some);
+            return self.whole(&edit.new_text).map(Some);
         }
-        let planned = match (self.text.encoding, self.choice) {
+        let planned = match (self.text.encoding, self.choice.unwrap_or_default()) {
             // The index of wrong bytes describes nothing.
             (Encoding::Utf8, _) if simdutf8::basic::from_utf8(self.old).is_err() => {
-                self.every_encoded(every, edit)?
+                self.every_encoded(every, edit)
             }
-            (Encoding::Utf8, EncodingChoice::Is(_)) => self.every_in_utf_8(&every.edits, index)?,
+            (Encoding::Utf8, EncodingChoice::Is(_)) => self.every_in_utf_8(&every.edits, index),
             (Encoding::Utf8, _) => {
                 let Ok(index) = LineIndex::build(self.old) else { return Ok(None) };
-                self.every_in_utf_8(&every.edits, &index)?
+                self.every_in_utf_8(&every.edits, &index)
             }
-            _ => self.every_encoded(every, edit)?,
+            _ => self.every_encoded(every, edit),
+        };
+        let planned = match planned {
+            Err(Error::Unmatched(unmatched))
+                if every.missing == IfMissing::AppendIfUnlike && is_unlike(&unmatched) =>
+            {
+                return self.append(&edit.new_text);
+            }
+            planned => planned?,
         };
         let Some(planned) = planned else { return Ok(None) };
         match (planned.done == TextDone::Missed, every.missing) {
@@ -297,7 +312,7 @@ impl<'p> Planner<'p> {
         let places = places::find(&text, &edit.old_text, self.control)?;
         if places.count == 0 {
             return match every.missing {
-                IfMissing::Fail => Err(self.explained(&every.edits)?),
+                IfMissing::Fail | IfMissing::AppendIfUnlike => Err(self.explained(&every.edits)?),
                 _ => Ok(Some(self.planned(EditPlan::default(), TextDone::Missed, held))),
             };
         }
@@ -354,6 +369,14 @@ impl<'p> Planner<'p> {
             }
         }
     }
+}
+
+/// Whether an old_text that was not found is a single line, and nothing in the text is like it.
+fn is_unlike(unmatched: &Unmatched) -> bool {
+    let is_line = !unmatched.old_text.trim_end_matches(['\n', '\r']).contains(['\n', '\r']);
+    let is_strange =
+        |miss: &Diagnosis| miss.similar.is_empty() && miss.already_applied.is_empty() && !miss.stopped_early;
+    is_line && matches!(&unmatched.found, Found::Nothing(miss) if is_strange(miss))
 }
 
 /// Fails if the removal of these places would make a character of two parts of characters.

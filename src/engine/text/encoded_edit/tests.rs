@@ -18,7 +18,8 @@ fn changed(
     let limits = TextLimits { passages: 0, max_bytes: 1 << 40, memory: budget };
     let scope = ChangeScope { name: "f", max_diff: 1 << 20, limits };
     let control = Control::new(Duration::from_secs(60));
-    let planned = plan(choice, (&index, old), change, scope, &control)?.expect("the file does not change");
+    let planned =
+        plan(Some(choice), (&index, old), change, scope, &control)?.expect("the file does not change");
     let mut new = Vec::new();
     planned.plan.write_to(old, &mut new).unwrap();
     Ok((new, planned.done))
@@ -240,8 +241,22 @@ proptest! {
     ) {
         let mark = Encoding::of_mark(&old).filter(|marked| marked.unit() == encoding.unit());
         let mark = if mark.is_some() { encoding.mark() } else { b"" };
+        let was = Encoding::of_mark(&old).unwrap_or(encoding);
+        let start = if old.starts_with(was.mark()) { was.mark().len() } else { 0 };
+        let breaks: std::collections::BTreeSet<_> = tokens(was, &old[start..])
+            .iter()
+            .filter_map(|token| ["\r\n", "\n", "\r"].into_iter().find(|brk| token.text.ends_with(brk)))
+            .collect();
+        let only = breaks.first().filter(|_| breaks.len() == 1);
+        let written = match only {
+            Some(brk) if content.replace("\r\n", "").contains('\n') => {
+                content.replace("\r\n", "\n").replace('\n', brk)
+            }
+            _ => content.clone(),
+        };
+        let written = if only == Some(&"\n") { content.clone() } else { written };
         let (new, _) = change(encoding, &old, &TextChange::Whole(content.clone())).unwrap();
-        prop_assert_eq!(new, [mark, &encoded(encoding, &content)].concat());
+        prop_assert_eq!(new, [mark, &encoded(encoding, &written)].concat());
     }
 }
 
@@ -342,4 +357,44 @@ fn the_first_text_of_utf_16_whose_order_is_not_given_gets_a_mark() {
         assert_eq!(first(b"\xFE\xFF", &change), b"\xFE\xFF\0a", "{change:?}");
     }
     assert_eq!(first(b"b\0", &TextChange::Append("a".into())), b"b\0a\0");
+}
+
+#[test]
+fn a_miss_is_added_only_if_it_is_one_line_and_nothing_is_like_it() {
+    for encoding in [Encoding::Utf8, Encoding::Windows1251] {
+        let missed = |old: &str, old_text: &str, new_text: &str| {
+            let old = encoded(encoding, old);
+            change(encoding, &old, &every(old_text, new_text, IfMissing::AppendIfUnlike))
+        };
+        let (new, done) = missed("раз\nдва три\n", "qwerty 12345\n", "x").unwrap();
+        assert_eq!(new, encoded(encoding, "раз\nдва три\nx"));
+        assert_eq!(done, TextDone::Appended { line: 2, goes_on: false });
+        for (old_text, new_text) in [("два  три", "x"), ("qwerty\n12345", "x"), ("qwerty\r12345", "x")]
+        {
+            let error = missed("раз\nдва три\n", old_text, new_text).unwrap_err();
+            assert!(matches!(error, Error::Unmatched(_)), "{error:?}");
+        }
+        let (new, done) = missed("раз\n", "раз", "два").unwrap();
+        assert_eq!(
+            (new, matches!(done, TextDone::Replaced { count: 1, .. })),
+            (encoded(encoding, "два\n"), true)
+        );
+    }
+}
+
+#[test]
+fn a_star_means_everything_only_where_the_text_has_none() {
+    for encoding in Encoding::ALL {
+        let everything =
+            |old: &str| change(encoding, &encoded(encoding, old), &TextChange::Everything("new".into()));
+        assert_eq!(everything("old\n").unwrap().0, encoded(encoding, "new"));
+        assert_eq!(everything("").unwrap().0, encoded(encoding, "new"));
+        let Error::InvalidArguments { at, problem } = everything("* one\n* two\n").unwrap_err() else {
+            panic!()
+        };
+        assert!(
+            at == "old_text" && problem.contains("2 times") && problem.contains("expected content"),
+            "{problem}"
+        );
+    }
 }

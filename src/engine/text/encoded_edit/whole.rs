@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 
-use super::{ChangePlanned, ChangeScope, Planner, TextDone};
+use super::rewrite::{Rewrite, rewrite};
+use super::{ChangePlanned, ChangeScope, EVERYTHING, Planner, TextDone, places};
 use crate::engine::encoding::{Encoding, LineScan};
 use crate::engine::text::diff::{Diff, unified_in};
 use crate::engine::text::line_diff::line_changes;
@@ -22,40 +23,68 @@ const CHUNK: usize = 4 << 10;
 impl Planner<'_> {
     /// All bytes of the file become `content`, behind the mark of the encoding if it has one.
     pub(super) fn whole<'t>(&self, content: &'t str) -> Result<ChangePlanned<'t>> {
-        let (encoding, old) = (self.text.encoding, self.old);
+        let old = self.old;
+        let Rewrite { content, was, report } = rewrite(self.choice, self.scope.name, old, content)?;
+        let (text, encoding) = (report.encoding, report.encoding.encoding);
+        // Bytes that are no text are shown as they look in the new encoding.
+        let was = was.unwrap_or(encoding);
+        let after = lines(Encoding::Utf8, content.as_bytes());
+        let done = TextDone::Written { before: lines(was, old), after };
+        let len = content.len();
+        let shown = (old.len().max(len) <= COMPARED).then(|| self.line_diff(was, &content));
         let splice = match encoding {
             Encoding::Utf8 => {
-                let start =
-                    if self.text.has_mark && !content.as_bytes().starts_with(BOM) { BOM.len() } else { 0 };
-                Splice { at: start..old.len(), text: Cow::Borrowed(content.as_bytes()) }
+                let has_mark = text.has_mark && old.starts_with(BOM) && !content.as_bytes().starts_with(BOM);
+                let start = if has_mark { BOM.len() } else { 0 };
+                let bytes = match content {
+                    Cow::Borrowed(content) => Cow::Borrowed(content.as_bytes()),
+                    Cow::Owned(content) => Cow::Owned(content.into_bytes()),
+                };
+                Splice { at: start..old.len(), text: bytes }
             }
             _ => {
-                let bytes = self.text.encode_whole(content);
+                let bytes = text.encode_whole(&content);
                 let bytes = bytes.map_err(|lacking| Error::Unencodable { encoding, lacking })?;
                 Splice { at: 0..old.len(), text: Cow::Owned(bytes) }
             }
         };
-        // What was another encoding by its mark is shown in it.
-        let was = Encoding::of_mark(old).unwrap_or(encoding);
-        let done =
-            TextDone::Written { before: lines(was, old), after: lines(Encoding::Utf8, content.as_bytes()) };
-        let diff = self.diff(was, content, &splice);
-        let held = self.memory(splice.text.len().saturating_sub(content.len()))?;
+        let diff = shown.unwrap_or_else(|| self.byte_diff(encoding, &splice));
+        let held = self.memory(splice.text.len().saturating_sub(len))?;
         // One change within the old bytes is always a plan.
-        let plan = EditPlan::new(vec![splice], old).unwrap_or_default();
-        Ok(ChangePlanned { plan, done, text: self.text, diff, held })
+        let plan = EditPlan::new(vec![splice], old).unwrap_or_default().into_encoding(encoding);
+        Ok(ChangePlanned { plan, done, text, rewritten: Some(report), diff, held })
     }
 
-    fn diff(&self, was: Encoding, content: &str, splice: &Splice) -> Diff {
-        let ChangeScope { name, max_diff, .. } = self.scope;
-        if self.old.len().max(content.len()) <= COMPARED {
-            let mark = if self.old.starts_with(was.mark()) { was.mark().len() } else { 0 };
-            let old = was.decode_lossy(&self.old[mark..]);
-            let content = content.strip_prefix('\u{feff}').unwrap_or(content);
-            let plan = EditPlan::new(line_changes(old.as_bytes(), content.as_bytes()), old.as_bytes());
-            return unified_in(Encoding::Utf8, old.as_bytes(), &plan.unwrap_or_default(), name, max_diff);
+    /// The same for an old_text that stands for the whole text, if the file does not hold it as text.
+    pub(super) fn everything<'t>(&self, content: &'t str) -> Result<ChangePlanned<'t>> {
+        let places = places::find(&self.encoded(), EVERYTHING, self.control)?;
+        match places.count {
+            0 => self.whole(content),
+            count => {
+                let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+                let problem = format!(
+                    "\"{EVERYTHING}\" stands for the whole content, but the file holds it as text, {times}; expected content for \
+                     the whole new text, or an old_text with the text around the {EVERYTHING} that is meant"
+                );
+                Err(Error::InvalidArguments { at: "old_text".into(), problem })
+            }
         }
-        let (encoding, start) = (self.text.encoding, splice.at.start);
+    }
+
+    /// The lines that differ.
+    fn line_diff(&self, was: Encoding, content: &str) -> Diff {
+        let ChangeScope { name, max_diff, .. } = self.scope;
+        let mark = if self.old.starts_with(was.mark()) { was.mark().len() } else { 0 };
+        let old = was.decode_lossy(&self.old[mark..]);
+        let content = content.strip_prefix('\u{feff}').unwrap_or(content);
+        let plan = EditPlan::new(line_changes(old.as_bytes(), content.as_bytes()), old.as_bytes());
+        unified_in(Encoding::Utf8, old.as_bytes(), &plan.unwrap_or_default(), name, max_diff)
+    }
+
+    /// Everything between the first and the last difference.
+    fn byte_diff(&self, encoding: Encoding, splice: &Splice) -> Diff {
+        let ChangeScope { name, max_diff, .. } = self.scope;
+        let start = splice.at.start;
         let (old, new) = (&self.old[start..], &*splice.text);
         let (head, tail) = common_ends(encoding.unit(), old, new);
         let text = Cow::Borrowed(&new[head..new.len() - tail]);

@@ -1,0 +1,244 @@
+//! A new text for all bytes of a file: it keeps the encoding, the byte order mark and the kind of line break of the file as
+//! far as it can, and reports what it keeps and what it changes (contract 25).
+//!
+//! Pure over bytes. Knows no file and no words.
+
+use std::borrow::Cow;
+
+use super::UTF_8;
+use super::encoded::EncodedText;
+use crate::engine::encoding::{Encoding, EncodingChoice, EncodingSource, Likely, TextEncoding, Unencodable};
+use crate::engine::file_kind::FileKind;
+use crate::engine::text::lines::{BOM, Break, BreakKinds};
+use crate::engine::text::text_edit::with_breaks;
+use crate::engine::{Error, Result};
+
+/// A new text for all bytes of a file.
+#[derive(Debug)]
+pub(crate) struct Rewrite<'t> {
+    /// The text with the breaks that are written.
+    pub(crate) content: Cow<'t, str>,
+    /// The encoding of the old bytes, if they are text.
+    pub(crate) was: Option<Encoding>,
+    /// What it keeps and what it changes.
+    pub(crate) report: Rewritten,
+}
+
+/// What a new text keeps and changes of a file besides its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rewritten {
+    /// How the new text is encoded.
+    pub encoding: TextEncoding,
+    /// How the old bytes were encoded, if that was different.
+    pub before: Before,
+    /// What becomes of the line breaks.
+    pub breaks: Breaks,
+}
+
+/// How bytes were encoded that a text in another encoding replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// As the new text is, or there were none.
+    Same,
+    /// In another encoding. `lacking`: a character of the new text that it does not have.
+    Other {
+        /// The encoding.
+        encoding: Encoding,
+        /// The character because of which it is not kept.
+        lacking: Option<Unencodable>,
+    },
+    /// Perhaps in this encoding; `None`: in none that is known.
+    Unsure(Option<Likely>),
+    /// They were no text, but such a file, if that is known, of so many bytes.
+    NoText(Option<FileKind>, usize),
+}
+
+/// What becomes of the kind of line breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Breaks {
+    /// Nothing.
+    Same,
+    /// Those of the new text became those of the file.
+    Kept(Break),
+    /// The new text has others than the file had.
+    Changed {
+        /// Kinds before.
+        before: BreakKinds,
+        /// Kinds now.
+        after: BreakKinds,
+    },
+}
+
+/// The new text `content` for a file `name` that holds the bytes `old`. Without a choice, the encoding of the file is kept if
+/// it is known for certain and has all characters of the text; else the text is written as UTF-8.
+///
+/// # Errors
+///
+/// Those of a choice that is given: a character that it lacks, and for [`EncodingChoice::Auto`] bytes that are no text.
+pub(crate) fn rewrite<'t>(
+    choice: Option<EncodingChoice>,
+    name: &str,
+    old: &[u8],
+    content: &'t str,
+) -> Result<Rewrite<'t>> {
+    let (text, before) = match choice {
+        Some(choice) => given(choice, old).map_err(|likely| no_text(name, old, likely))?,
+        None => kept(old, content),
+    };
+    let was = match before {
+        Before::Same => Some(text.encoding),
+        Before::Other { encoding, .. } => Some(encoding),
+        Before::Unsure(_) | Before::NoText(..) => None,
+    };
+    let (content, breaks) = match was {
+        Some(encoding) => with_breaks_of(encoding, old, content),
+        None => (Cow::Borrowed(content), Breaks::Same),
+    };
+    Ok(Rewrite { content, was, report: Rewritten { encoding: text, before, breaks } })
+}
+
+/// The encoding that the caller has chosen. What the file was is told as far as that is known: by its mark, or because it is
+/// not UTF-8 although that is chosen.
+fn given(choice: EncodingChoice, old: &[u8]) -> Result<(TextEncoding, Before), Option<Likely>> {
+    let text = choice.for_content(old)?;
+    let before = match Encoding::of_mark(old) {
+        Some(encoding) if encoding != text.encoding => Before::Other { encoding, lacking: None },
+        None if choice == EncodingChoice::Is(Encoding::Utf8) => match kept(old, "") {
+            (kept, Before::Same) if kept.encoding != Encoding::Utf8 => {
+                Before::Other { encoding: kept.encoding, lacking: None }
+            }
+            (_, before) => before,
+        },
+        _ => Before::Same,
+    };
+    Ok((text, before))
+}
+
+/// The encoding of the file, or UTF-8 if it cannot be kept.
+fn kept(old: &[u8], content: &str) -> (TextEncoding, Before) {
+    let utf_8 = TextEncoding { has_mark: old.starts_with(BOM), ..UTF_8 };
+    match EncodingChoice::Auto.for_content(old) {
+        Ok(text) if text.source != EncodingSource::Guess || is_sure(text.encoding, old) => {
+            match text.encode_whole(content) {
+                Ok(_) => (text, Before::Same),
+                Err(lacking) => (utf_8, Before::Other { encoding: text.encoding, lacking: Some(lacking) }),
+            }
+        }
+        Ok(text) => (utf_8, Before::Unsure(Some(Likely::Known(EncodingChoice::Is(text.encoding))))),
+        Err(Some(Likely::NoText(kind))) => (utf_8, Before::NoText(Some(kind), old.len())),
+        Err(None) if memchr::memchr(0, old).is_some() => (utf_8, Before::NoText(None, old.len())),
+        Err(likely) => (utf_8, Before::Unsure(likely)),
+    }
+}
+
+/// Whether a guess is certain: the whole file is text in the encoding, not only what was looked at.
+fn is_sure(encoding: Encoding, old: &[u8]) -> bool {
+    encoding.decode(old).is_ok()
+}
+
+/// The text with the line breaks of the file, if that has one kind.
+fn with_breaks_of<'t>(encoding: Encoding, old: &[u8], content: &'t str) -> (Cow<'t, str>, Breaks) {
+    let kinds = |encoding: Encoding, bytes: &[u8]| {
+        let start = if bytes.starts_with(encoding.mark()) { encoding.mark().len() } else { 0 };
+        EncodedText { encoding, old: bytes, start }.break_kinds()
+    };
+    let (after, none) = (kinds(Encoding::Utf8, content.as_bytes()), BreakKinds::default());
+    if after == none {
+        return (Cow::Borrowed(content), Breaks::Same);
+    }
+    let before = kinds(encoding, old);
+    match before.only() {
+        // A lone CR in the text is meant, because no model sends it by chance.
+        Some(kind @ (Break::CrLf | Break::Cr)) if after.lf && !after.cr => {
+            let content = with_breaks(content, kind).map_or(Cow::Borrowed(content), Cow::Owned);
+            (content, Breaks::Kept(kind))
+        }
+        _ if before == after || before == none => (Cow::Borrowed(content), Breaks::Same),
+        _ => (Cow::Borrowed(content), Breaks::Changed { before, after }),
+    }
+}
+
+/// The error for bytes whose encoding is not found.
+pub(super) fn no_text(name: &str, old: &[u8], likely: Option<Likely>) -> Error {
+    let error = match memchr::memchr(0, old) {
+        Some(_) => Error::NotText { name: name.into() },
+        None => Error::InvalidUtf8,
+    };
+    match (likely, error) {
+        (None, error @ Error::NotText { .. }) => error,
+        (likely, error) => {
+            Error::OtherEncoding { name: name.into(), error: Box::new(error), likely, takes_encoding: true }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rewritten(choice: Option<EncodingChoice>, old: &[u8], content: &str) -> (Vec<u8>, Before, Breaks) {
+        let Rewrite { content, report, .. } = rewrite(choice, "f", old, content).unwrap();
+        (report.encoding.encode_whole(&content).unwrap(), report.before, report.breaks)
+    }
+
+    #[test]
+    fn encoding_mark_and_breaks_of_the_file_are_kept() {
+        let latin =
+            "Les élèves français sont déjà arrivés à l'école, où ils ont mangé des pâtes.\n".repeat(3);
+        let latin: Vec<u8> = latin.chars().map(|c| c as u8).collect();
+        let crlf = Breaks::Kept(Break::CrLf);
+        for (old, content, expected, breaks) in [
+            (&b""[..], "a\n", &b"a\n"[..], Breaks::Same),
+            (b"\xFF\xFEo\0\r\0\n\0", "a\n", b"\xFF\xFEa\0\r\0\n\0", crlf),
+            (b"\xFE\xFF\0o", "a\n", b"\xFE\xFF\0a\0\n", Breaks::Same),
+            (b"\xEF\xBB\xBFo", "a", b"\xEF\xBB\xBFa", Breaks::Same),
+            (b"o\r\n", "a\nb\r\nc", b"a\r\nb\r\nc", crlf),
+            (b"o\r\n", "a\r\nb\r\n", b"a\r\nb\r\n", Breaks::Same),
+            (b"o\r", "a\n", b"a\r", Breaks::Kept(Break::Cr)),
+            (b"o", "a\n", b"a\n", Breaks::Same),
+            (&latin, "à la\n", b"\xE0 la\n", Breaks::Same),
+        ] {
+            assert_eq!(rewritten(None, old, content), (expected.to_vec(), Before::Same, breaks), "{old:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_kept_is_told() {
+        let lf = BreakKinds { lf: true, ..BreakKinds::default() };
+        let crlf = BreakKinds { crlf: true, ..BreakKinds::default() };
+        let mixed = BreakKinds { lf: true, ..crlf };
+        for (old, content, before, after) in [
+            (&b"o\n"[..], "a\r\n", lf, crlf),
+            (b"o\r\np\n", "a\n", mixed, lf),
+            (b"o\r\n", "a\r", crlf, BreakKinds { cr: true, ..BreakKinds::default() }),
+        ] {
+            let (bytes, _, breaks) = rewritten(None, old, content);
+            assert_eq!((bytes.as_slice(), breaks), (content.as_bytes(), Breaks::Changed { before, after }));
+        }
+        let latin: Vec<u8> =
+            "Les élèves français sont déjà arrivés à l'école.\n".repeat(4).chars().map(|c| c as u8).collect();
+        let (bytes, before, _) = rewritten(None, &latin, "жук\n");
+        assert_eq!(bytes, "жук\n".as_bytes());
+        assert!(matches!(before, Before::Other { lacking: Some(Unencodable { character: 'ж', .. }), .. }));
+        let (bytes, before, _) = rewritten(None, b"%PDF-1.7\n\xE2\xE3\xCF\xD3\n", "x\n");
+        assert_eq!((bytes.as_slice(), before), (&b"x\n"[..], Before::NoText(Some(FileKind::Pdf), 14)));
+        assert_eq!(rewritten(None, b"\x01\0\0\x02", "x").1, Before::NoText(None, 4));
+    }
+
+    #[test]
+    fn a_given_encoding_goes_before_that_of_the_file() {
+        let utf_8 = Some(EncodingChoice::Is(Encoding::Utf8));
+        let (bytes, before, breaks) = rewritten(utf_8, b"\xFF\xFEo\0\r\0\n\0", "é\n");
+        assert_eq!(bytes, "é\r\n".as_bytes());
+        assert_eq!(before, Before::Other { encoding: Encoding::Utf16Le, lacking: None });
+        assert_eq!(breaks, Breaks::Kept(Break::CrLf));
+        assert!(
+            rewrite(Some(EncodingChoice::Is(Encoding::Windows1251)), "f", b"", "漢")
+                .unwrap()
+                .report
+                .encoding
+                .encode_whole("漢")
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! What the answer says of a text that replaces a whole file: what it keeps of the file, and what it changes (contract 25).
+
+use super::encoding_failure::likely_name;
+use super::text_page::found_encoding;
+use crate::engine::{Before, Break, BreakKinds, Breaks, Rewritten};
+
+/// The lines, if there is anything to say.
+pub(super) fn rewritten_note(rewritten: &Rewritten) -> Option<String> {
+    let lines: Vec<String> =
+        encoding_line(rewritten).into_iter().chain(breaks_line(rewritten.breaks)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn encoding_line(rewritten: &Rewritten) -> Option<String> {
+    let now = rewritten.encoding.encoding.name();
+    match rewritten.before {
+        Before::Same => found_encoding(rewritten.encoding.encoding, rewritten.encoding.source),
+        Before::Other { encoding, lacking: None } => {
+            Some(format!("Encoding: was {}, is now {now}", encoding.name()))
+        }
+        Before::Other { encoding, lacking: Some(lacking) } => {
+            let (was, character, value) = (encoding.name(), lacking.character, u32::from(lacking.character));
+            Some(format!("Encoding: was {was}, which lacks '{character}' (U+{value:04X}), is now {now}"))
+        }
+        Before::Unsure(Some(likely)) => {
+            Some(format!("Encoding: was probably {}, is now {now}", likely_name(likely)))
+        }
+        Before::Unsure(None) => Some(format!("Encoding: was not valid UTF-8, is now {now}")),
+        Before::NoText(kind, bytes) => {
+            let kind = kind.map_or("binary data", |kind| kind.name());
+            Some(format!("The file was not text but {kind} of {bytes} bytes, which this text has replaced"))
+        }
+    }
+}
+
+fn breaks_line(breaks: Breaks) -> Option<String> {
+    match breaks {
+        Breaks::Same => None,
+        Breaks::Kept(kind) => Some(format!("Line breaks: {}, as the file had", break_name(kind))),
+        Breaks::Changed { before, after } => {
+            Some(format!("Line breaks: were {}, are now {}", kinds(before), kinds(after)))
+        }
+    }
+}
+
+fn kinds(kinds: BreakKinds) -> String {
+    let all = [(kinds.lf, Break::Lf), (kinds.crlf, Break::CrLf), (kinds.cr, Break::Cr)];
+    let names: Vec<&str> =
+        all.into_iter().filter(|(has, _)| *has).map(|(_, kind)| break_name(kind)).collect();
+    names.join(" and ")
+}
+
+fn break_name(kind: Break) -> &'static str {
+    match kind {
+        Break::Lf => "LF",
+        Break::CrLf => "CRLF",
+        Break::Cr => "CR",
+    }
+}

@@ -1,0 +1,136 @@
+//! A text that replaces a whole file keeps its encoding, mark and kind of line break, or the answer says what changed.
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Mcp, Stdio};
+
+/// The tools that replace a whole file: their set, their name, and the name of their argument for the path.
+const TOOLS: [(&str, &str, &str); 3] = [
+    ("text", "write_file", "filename"),
+    ("text", "edit_file", "filename"),
+    ("filesystem", "write_file", "path"),
+];
+
+/// A sentence of which an encoding can be told for certain, several times.
+const FRENCH: &str = "Les élèves français sont déjà arrivés à l'école, où ils ont mangé des pâtes.\n";
+const RUSSIAN: &[u8] = b"\xD1\xFA\xE5\xF8\xFC \xE5\xF9\xB8 \xFD\xF2\xE8\xF5 \xEC\xFF\xE3\xEA\xE8\xF5 \xF4\xF0\xE0\xED\xF6\xF3\xE7\xF1\xEA\xE8\xF5 \xE1\xF3\xEB\xEE\xEA.\n";
+
+fn utf_16(mark: &[u8], text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    mark.iter().copied().chain(text.encode_utf16().flat_map(bytes)).collect()
+}
+
+fn latin_1(text: &str) -> Vec<u8> {
+    text.chars().map(|c| c as u8).collect()
+}
+
+/// Runs `test` for each tool; it gets the second text of the answer to the call that writes `content` over `old`, and the file.
+fn on_each(test: impl Fn(&dyn Fn(&[u8], &str) -> (Option<String>, Vec<u8>))) {
+    for (set, tool, path) in TOOLS {
+        let folder = Folder::new();
+        let server = Stdio::start(&folder, &[&format!("--tools={set}"), "--sync=none"]).ready();
+        test(&|old: &[u8], content: &str| {
+            folder.write("f", old);
+            let result = server.tool(tool, json!({ (path): "f", "content": content }));
+            assert!(!result.is_error, "{set}.{tool}: {}", result.text);
+            (result.texts.get(1).cloned(), folder.read("f"))
+        });
+    }
+}
+
+#[test]
+fn encoding_mark_and_breaks_stay() {
+    let french = latin_1(&FRENCH.repeat(3));
+    let crlf = "Line breaks: CRLF, as the file had";
+    on_each(|write| {
+        for (old, content, new, note) in [
+            (b"old\n".to_vec(), "é\n", "é\n".as_bytes().to_vec(), None),
+            (b"\xEF\xBB\xBFold\n".to_vec(), "é\n", b"\xEF\xBB\xBF\xC3\xA9\n".to_vec(), None),
+            (
+                utf_16(b"\xFF\xFE", "old\r\n", u16::to_le_bytes),
+                "é\n漢\n",
+                utf_16(b"\xFF\xFE", "é\r\n漢\r\n", u16::to_le_bytes),
+                Some(format!("Encoding: utf-16le (by its byte order mark)\n{crlf}")),
+            ),
+            (
+                utf_16(b"\xFE\xFF", "old\n", u16::to_be_bytes),
+                "é\n",
+                utf_16(b"\xFE\xFF", "é\n", u16::to_be_bytes),
+                Some("Encoding: utf-16be (by its byte order mark)".into()),
+            ),
+            (french.clone(), "à\n", b"\xE0\n".to_vec(), Some("Encoding: windows-1252 (guessed)".into())),
+            (
+                RUSSIAN.repeat(3),
+                "\u{435}\u{449}\u{451}\n",
+                b"\xE5\xF9\xB8\n".to_vec(),
+                Some("Encoding: windows-1251 (guessed)".into()),
+            ),
+            (b"a\r\nb\r\n".to_vec(), "x\ny\n", b"x\r\ny\r\n".to_vec(), Some(crlf.into())),
+            (b"a\r\nb\r\n".to_vec(), "x\r\ny\r\n", b"x\r\ny\r\n".to_vec(), None),
+            (b"a\r\nb\r\n".to_vec(), "x\r\ny\n", b"x\r\ny\r\n".to_vec(), Some(crlf.into())),
+            (b"a\r\nb\r\n".to_vec(), "x", b"x".to_vec(), None),
+            (b"".to_vec(), "x\r\n", b"x\r\n".to_vec(), None),
+        ] {
+            assert_eq!(write(&old, content), (note, new), "{old:x?} {content:?}");
+        }
+    });
+}
+
+#[test]
+fn what_cannot_stay_is_told() {
+    let french = latin_1(&FRENCH.repeat(3));
+    on_each(|write| {
+        for (old, content, note) in [
+            (french.clone(), "жук\n", "Encoding: was windows-1252, which lacks 'ж' (U+0436), is now utf-8"),
+            (b"a\nb\n".to_vec(), "x\r\n", "Line breaks: were LF, are now CRLF"),
+            (b"a\r\nb\n".to_vec(), "x\n", "Line breaks: were LF and CRLF, are now LF"),
+            (
+                b"\x89PNG\r\n\x1a\n\0\0".to_vec(),
+                "x\n",
+                "The file was not text but a PNG image of 10 bytes, which this text has replaced",
+            ),
+            (
+                b"\x01\0\0\x02".to_vec(),
+                "x\n",
+                "The file was not text but binary data of 4 bytes, which this text has replaced",
+            ),
+        ] {
+            assert_eq!(write(&old, content), (Some(note.into()), content.as_bytes().to_vec()), "{old:x?}");
+        }
+    });
+}
+
+#[test]
+fn an_encoding_that_is_given_is_written_and_the_former_one_told() {
+    let folder = Folder::new();
+    let server = Stdio::start(&folder, &["--tools=text"]).ready();
+    for tool in ["write_file", "edit_file"] {
+        folder.write("f", utf_16(b"\xFF\xFE", "old\r\n", u16::to_le_bytes));
+        let write = |encoding: &str, content: &str| {
+            server.tool(tool, json!({ "filename": "f", "content": content, "encoding": encoding }))
+        };
+        let refused = write("windows-1252", "漢");
+        assert!(refused.is_error && refused.text.contains("windows-1252 lacks"), "{}", refused.text);
+        assert_eq!(folder.read("f").len(), 12);
+        let written = write("utf-8", "é\n");
+        assert_eq!(
+            written.texts[1],
+            "Encoding: was utf-16le, is now utf-8\nLine breaks: CRLF, as the file had"
+        );
+        assert_eq!(folder.read("f"), "é\r\n".as_bytes());
+        folder.write("f", RUSSIAN.repeat(3));
+        let written = write("utf-8", "\u{449}\n");
+        assert_eq!(written.texts[1], "Encoding: was windows-1251, is now utf-8");
+        assert_eq!(folder.read("f"), "\u{449}\n".as_bytes());
+    }
+}
+
+#[test]
+fn the_diff_of_a_text_that_takes_the_breaks_of_the_file_shows_only_what_differs() {
+    let folder = Folder::new();
+    folder.write("f", b"one\r\ntwo\r\nthree\r\n");
+    let server = Stdio::start(&folder, &["--tools=text"]).ready();
+    let content: Value = json!("one\n2\nthree\n");
+    let text = server.ok("edit_file", json!({ "filename": "f", "content": content }));
+    let diff = "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n one\r\n-two\r\n+2\r\n three\r";
+    assert_eq!(text, format!("File written: f\nLines: 3 before, 3 now\n\n{diff}"));
+}
