@@ -53,6 +53,11 @@ pub enum Error {
         /// The name requested.
         name: String,
     },
+    /// The entry is a folder where a file is wanted.
+    IsAFolder {
+        /// The name requested.
+        name: String,
+    },
     /// The path is in a folder of git, which is never written (contract 12).
     GitFolder {
         /// The path requested.

@@ -70,9 +70,10 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         Error::NotAFolder { .. } => (code::FILE_SYSTEM, 400, Client, "not_a_folder"),
         Error::Exists { .. } => (code::FILE_SYSTEM, 409, Client, "exists"),
         Error::OtherVersion { .. } => (code::FILE_SYSTEM, 409, Client, "other_version"),
-        Error::PermissionDenied { .. } | Error::GitFolder { .. } | Error::KeptByGit { .. } => {
-            (code::FILE_SYSTEM, 403, System, "permission_denied")
-        }
+        Error::PermissionDenied { .. }
+        | Error::IsAFolder { .. }
+        | Error::GitFolder { .. }
+        | Error::KeptByGit { .. } => (code::FILE_SYSTEM, 403, System, "permission_denied"),
         Error::UnsafeLocks { .. } => (code::FILE_SYSTEM, 403, System, "unsafe_locks"),
         Error::TooLarge { .. } | Error::LongLine { .. } => (code::FILE_SYSTEM, 413, Client, "too_large"),
         Error::InvalidUtf8

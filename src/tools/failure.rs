@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::{LineBase, ToolNames, command_failure, encoding_failure};
 use crate::engine::{
-    Encoding, EncodingChoice, Error, Found, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem, Unencodable,
-    Unmatched,
+    Encoding, EncodingChoice, Error, Found, Likely, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem,
+    Unencodable, Unmatched,
 };
 use crate::sys::path::{told, with_slashes};
 
@@ -36,7 +36,7 @@ impl Guide {
     }
 
     /// A call that reads the file `name`.
-    fn reader(&self, name: &str) -> Option<String> {
+    pub(super) fn reader(&self, name: &str) -> Option<String> {
         self.call("read_text_file", name).or_else(|| self.call("view", name))
     }
 
@@ -117,6 +117,7 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         }
         Error::NotFound { name, .. } => format!("File '{name}' not found"),
         Error::PermissionDenied { name }
+        | Error::IsAFolder { name }
         | Error::GitFolder { name }
         | Error::KeptByGit { name }
         | Error::UnsafeLocks { name, .. } => {
@@ -232,6 +233,11 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
             Some(format!("Nothing was changed. Give another path, or remove what is there with {delete}."))
         }
         Error::NotAFolder { name } => Some(format!("Read it with {}.", guide.reader(name)?)),
+        Error::IsAFolder { name } => {
+            let list = guide.lister(name, Some(name)).filter(|_| guide.paths);
+            let list = list.map(|list| format!(" See what is in it with {list}.")).unwrap_or_default();
+            Some(format!("It is a folder, not a file.{list}"))
+        }
         Error::PermissionDenied { name } => {
             Some(format!("See what it is with {}.", guide.call("get_file_info", name)?))
         }
@@ -251,6 +257,11 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::Undecodable { .. } => {
             let names: Vec<&str> = EncodingChoice::names().collect();
             Some(format!("If it has another encoding, pass \"encoding\": one of {}.", names.join(", ")))
+        }
+        Error::OtherEncoding { name, likely: Some(Likely::NoText(kind)), .. } => {
+            let media = guide.call("read_media_file", name);
+            let media = media.map(|call| format!(" Get its bytes with {call}.")).unwrap_or_default();
+            Some(format!("It is {}, not text.{media}", kind.name()))
         }
         Error::OtherEncoding { name, likely, takes_encoding, .. } => {
             let can_read = guide.call("read_text_file", name).is_some();

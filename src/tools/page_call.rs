@@ -13,6 +13,9 @@ use crate::tools::{LineBase, Members, OutputKinds, Reply, wrong_cursor};
 /// Maximum room for the last line of an answer that was cut, in bytes.
 const LAST_LINE: usize = 1_024;
 
+/// What is told behind a page of a file that has changed since the page before.
+const HAS_CHANGED: &str = "\n[The file has changed since the cursor was made]";
+
 /// A call for a page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageCall<'c> {
@@ -38,9 +41,14 @@ impl PageCall<'_> {
             cursor.check(text_key(workspace, path, wanted.encoding, wanted.reader)?)?;
         }
         let limit = limit.filter(|_| kinds.text);
-        let limit = limit.map(|limit| limit.saturating_sub(room_for_last_line(path).min(limit / 2)));
-        let page = TextPage::read(workspace, path, wanted, base, limit, control);
-        let page = page.map_err(|error| self.as_change(workspace, error))?;
+        let note = if cursor.is_some() { HAS_CHANGED.len() } else { 0 };
+        let whole = limit.map(|limit| limit.saturating_sub(note.min(limit / 2)));
+        let page = TextPage::read(workspace, path, wanted, base, whole, control);
+        let mut page = page.map_err(|error| self.as_change(workspace, error))?;
+        // A text that fits comes whole; of any other, there is room for the last line.
+        if let Some(limit) = limit.filter(|_| page.read.is_cut) {
+            page.cut(limit.saturating_sub(room_for_last_line(path).min(limit / 2)));
+        }
         let is_plain = matches!(wanted.form, TextForm::AsIs | TextForm::Lines);
         let copy = if is_plain && !(kinds.text && kinds.data) { None } else { Some(page.text()?) };
         let (after, truncated) = self.last_line(workspace, &page, page.ends_in_break(copy.as_deref()))?;
@@ -91,7 +99,7 @@ impl PageCall<'_> {
         ends_in_break: bool,
     ) -> Result<(String, Option<serde_json::Value>)> {
         let has_changed = self.cursor.is_some_and(|cursor| cursor.state != page.state());
-        let note = if has_changed { "\n[The file has changed since the cursor was made]" } else { "" };
+        let note = if has_changed { HAS_CHANGED } else { "" };
         if !page.read.is_cut {
             return Ok((note.into(), None));
         }

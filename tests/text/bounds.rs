@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{failure, serve};
 use crate::support::{Folder, Mcp};
+use crate::trees::follow;
 
 #[test]
 fn an_end_before_the_first_line_is_an_error_and_a_start_before_it_is_the_first() {
@@ -62,4 +63,92 @@ fn bytes_that_are_no_character_name_the_encodings_to_pass() {
     let text = failure(&server, "read_file", json!({ "filename": "f", "encoding": "windows-1251" }));
     assert!(text.contains("0x98 is no character"), "{text}");
     assert!(text.contains("If it has another encoding, pass \"encoding\": one of utf-8, "), "{text}");
+}
+
+#[test]
+fn a_range_that_is_counted_from_the_end_goes_on_inside_a_long_line() {
+    let folder = Folder::new();
+    let long = "é".repeat(2_500);
+    let lines = ["first", &long, "middle", &long, "last"];
+    folder.write("f", lines.join("\r\n") + "\r\n");
+    folder.write("16", utf_16(&(lines.join("\r\n") + "\r\n")));
+    let server = serve(&folder, &["--answer-limit=1"]);
+    for (range, expected) in [
+        (json!({ "end_line": -1 }), &lines[..]),
+        (json!({ "end_line": -2 }), &lines[..4]),
+        (json!({ "start_line": 2, "end_line": -2 }), &lines[1..4]),
+        (json!({ "start_line": -4, "end_line": -2 }), &lines[1..4]),
+        (json!({ "start_line": -4, "max_lines": 2 }), &lines[1..3]),
+        (json!({ "start_line": -4, "end_line": -1, "max_lines": 3 }), &lines[1..4]),
+    ] {
+        for (name, encoding) in [("f", "utf-8"), ("16", "utf-16")] {
+            let mut call = range.clone();
+            (call["filename"], call["encoding"]) = (json!(name), json!(encoding));
+            for tool in ["read_file", "view"] {
+                let joined: String = follow(&server, tool, call.clone()).iter().map(shown).collect();
+                // The pages of lines are joined by the breaks between them.
+                assert_eq!(joined.replace('\n', ""), expected.concat(), "{tool} {call}");
+            }
+        }
+    }
+}
+
+/// The text of a page without its last line.
+fn shown(page: &crate::support::ToolResult) -> String {
+    let text = &page.text;
+    text.rfind("\n[Shown: ").map_or(text.as_str(), |at| &text[..at]).to_owned()
+}
+
+fn utf_16(text: &str) -> Vec<u8> {
+    [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
+}
+
+#[test]
+fn an_answer_that_fits_the_limit_is_whole_and_one_byte_more_is_cut() {
+    let folder = Folder::new();
+    let server = serve(&folder, &["--answer-limit=1"]);
+    for (more, arguments) in [
+        (0, json!({})),
+        // Lines have no break at their end.
+        (1, json!({ "start_line": 1 })),
+        (1, json!({ "pattern": "." })),
+        (1, json!({ "end_line": -1, "skip_empty": true })),
+        // Before each line are its number and a tab.
+        (-17, json!({ "line_numbers": true })),
+    ] {
+        for over in [0, 1] {
+            let len = usize::try_from(1_024 + more + over).expect("a length");
+            let text = "0123456\n".repeat(8) + &"x".repeat(len - 65) + "\n";
+            folder.write("f", &text);
+            let mut call = arguments.clone();
+            call["filename"] = json!("f");
+            let answer = server.tool("read_file", call.clone());
+            let is_whole = !answer.text.contains("[Shown: ");
+            assert_eq!(
+                (is_whole, answer.text.len() <= 1_024),
+                (over == 0, true),
+                "{call} {over}: {}",
+                answer.text
+            );
+            assert_eq!(answer.text.len() == 1_024, over == 0, "{call} {over}: {}", answer.text.len());
+        }
+    }
+}
+
+#[test]
+fn a_file_that_begins_with_nul_is_refused_without_reading_on() {
+    let folder = Folder::new();
+    // All of it would take longer than the calls may.
+    std::fs::File::create(folder.path().join("f")).expect("a file").set_len(200 << 30).expect("a length");
+    let server = serve(&folder, &["--max-file=1048576", "--timeout=10"]);
+    for encoding in ["utf-8", "auto"] {
+        for filter in
+            [json!({}), json!({ "start_line": 2 }), json!({ "pattern": "x" }), json!({ "end_line": -1 })]
+        {
+            let mut call = filter.clone();
+            (call["filename"], call["encoding"]) = (json!("f"), json!(encoding));
+            let text = failure(&server, "read_file", call.clone());
+            assert!(text.starts_with("Error: File 'f' is not a text file"), "{call}: {text}");
+        }
+    }
 }

@@ -139,7 +139,7 @@ fn an_error_names_the_likely_encoding_and_the_argument_to_pass() {
         let (_, damaged) = outcome(server, "read_text_file", &json!({ "path": "damaged" }));
         assert!(damaged.contains("It may be UTF-8 with some wrong bytes"), "{damaged}");
         let (_, binary) = outcome(server, "read_text_file", &json!({ "path": "bin" }));
-        assert!(binary.starts_with("Error: File 'bin' is not a text file\nGet its bytes"), "{binary}");
+        assert!(binary.starts_with("Error: File 'bin' is not a text file\nIt is an ELF program or library, not text. Get its bytes"), "{binary}");
     });
 }
 

@@ -69,7 +69,7 @@ fn failures() -> Vec<Failure> {
         ("copy_file", json!({ "source": "src/quux", "destination": "y" }), Some(("list_directory", "src"))),
         ("delete_file", json!({ "path": "src/quux" }), Some(("list_directory", "src"))),
         ("list_directory", json!({ "path": "full/x" }), Some(("read_text_file", "full/x"))),
-        ("read_text_file", json!({ "path": "src" }), Some(("get_file_info", "src"))),
+        ("read_text_file", json!({ "path": "src" }), Some(("list_directory", "src"))),
         ("read_text_file", json!({ "path": "binary" }), Some(("read_media_file", "binary"))),
         (
             "copy_file",

@@ -12,6 +12,7 @@ mod hidden; // --exclude and .git
 mod hints; // the way out that an error names
 mod joined; // the pages of random calls, put together
 mod links; // links in trees
+mod media; // read_media_file: what bytes are; what is no text, and folders, named as such
 mod offers; // which tools are offered, --read-only, --structured
 mod paths; // spellings of paths, several folders, the command line
 mod shortage; // full disks, folders without permissions, deep and wide trees

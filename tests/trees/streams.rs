@@ -8,9 +8,11 @@ use super::{on_all, put};
 
 #[test]
 fn a_media_file_of_any_length_is_told_byte_for_byte_with_its_version() {
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
     let bytes = |len: usize| (0..len).map(|n| (n * 31 % 251) as u8).collect::<Vec<u8>>();
-    let lengths = [0, 1, 2, 3, 65_535, 65_536, 65_537, 300_001];
-    let fill = |folder: &_| lengths.iter().for_each(|len| put(folder, &format!("{len}.png"), bytes(*len)));
+    let image = |len: usize| [PNG, &bytes(len - PNG.len())].concat();
+    let lengths = [8, 9, 10, 11, 65_535, 65_536, 65_537, 300_001];
+    let fill = |folder: &_| lengths.iter().for_each(|len| put(folder, &format!("{len}.png"), image(*len)));
     on_all(&[], fill, |server, folder| {
         put(folder, "large.bin", bytes(300_002));
         for len in lengths {
@@ -19,7 +21,7 @@ fn a_media_file_of_any_length_is_told_byte_for_byte_with_its_version() {
                 server.rpc("tools/call", json!({ "name": "read_media_file", "arguments": arguments }));
             let result = &answer["result"];
             let item =
-                json!({ "type": "image", "mimeType": "image/png", "data": STANDARD.encode(bytes(len)) });
+                json!({ "type": "image", "mimeType": "image/png", "data": STANDARD.encode(image(len)) });
             assert_eq!(result["content"], json!([item]), "{len}");
             assert_eq!(result["isError"], false);
             assert!(result["_meta"]["file-editor/version"].is_string(), "{answer}");

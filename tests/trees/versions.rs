@@ -63,6 +63,9 @@ fn a_version_that_matches_lets_each_change_happen_and_the_next_version_is_told()
                 .tool("edit_file", json!({ "path": "d/f", "edits": edits, "expected_version": second }));
             let third = told(&edited.result);
             assert!(!edited.is_error && third == version(server, "d/f"));
+            let edits = json!([{ "oldText": "b", "newText": "c" }]);
+            let shown = server.tool("edit_file", json!({ "path": "d/f", "edits": edits, "dryRun": true }));
+            assert_eq!(told(&shown.result), third);
             server.ok("move_file", json!({ "source": "d/f", "destination": "g", "expected_version": third }));
             server.ok("delete_file", json!({ "path": "g", "expected_version": version(server, "g") }));
             assert_eq!(folder.names(), ["d"]);

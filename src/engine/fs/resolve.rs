@@ -74,6 +74,8 @@ pub(crate) enum LastLink {
 pub(crate) enum ResolveError {
     /// It leads out of the folder, in a circle, to nothing, or to an entry of the wrong kind.
     Forbidden,
+    /// It leads to a folder where a file is wanted.
+    Folder,
     /// Other programs keep moving or replacing entries on the way.
     Moved,
     /// A system call failed.
@@ -93,6 +95,7 @@ impl ResolvedPath {
         let place = ResolvedPath::find_entry(root, path, LastLink::Follow)?;
         match place.stat.as_ref().map(file_type) {
             None | Some(FileType::RegularFile) => Ok(place),
+            Some(FileType::Directory) => Err(ResolveError::Folder),
             Some(_) => Err(ResolveError::Forbidden),
         }
     }

@@ -41,6 +41,13 @@ impl OpenFile {
         self.stamp.len as usize
     }
 
+    /// Whether the file has bytes although it says that it is empty, as files of `/proc` do.
+    pub(crate) fn hides_its_size(&self) -> io::Result<bool> {
+        let has_bytes = self.stamp.len == 0 && self.file.read_at(&mut [0], 0)? > 0;
+        // Another program may have written to it since it was opened.
+        Ok(has_bytes && crate::sys::fs::fstat(&self.file)?.st_size == 0)
+    }
+
     fn clamped(&self, window: Range<usize>) -> Range<usize> {
         window.start.min(self.len_bytes())..window.end.min(self.len_bytes())
     }

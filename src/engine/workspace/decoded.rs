@@ -76,7 +76,9 @@ pub(super) fn likely_of(file: &Arc<OpenFile>, control: &Control) -> io::Result<O
         control.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted))?;
         let sample = file.clone().view(at..at + STEP)?;
         at += STEP;
-        if !sample.bytes().is_ascii() || at >= file.len_bytes() {
+        // By a NUL, the beginning alone decides.
+        let decides = !sample.bytes().is_ascii() || memchr::memchr(0, sample.bytes()).is_some();
+        if decides || at >= file.len_bytes() {
             break sample;
         }
     };
@@ -146,6 +148,7 @@ impl Source<'_> {
         match self.of.part {
             TextPart::Lines(range) => self.locate_lines(|total| range.within(total)),
             TextPart::LastLines(count) => self.locate_lines(|total| Selection::Last(count).within(total)),
+            TextPart::Span { span, most } => self.locate_lines(|total| span.within(total, most)),
             TextPart::LinesFrom { range, byte } => self.locate_from(range, byte),
             _ => {
                 let place = self.of.place(self.encoding, self.start)?;
@@ -167,7 +170,7 @@ impl Source<'_> {
         let Some(mut scan) = self.scan(self.start, size, wanted)? else { return Ok(None) };
         let total = scan.total() as usize;
         let lines = choose(total)?;
-        if matches!(self.of.part, TextPart::LastLines(_)) {
+        if matches!(self.of.part, TextPart::LastLines(_) | TextPart::Span { .. }) && !lines.is_empty() {
             let wanted = self.lines().noting(lines.start as u64, (lines.end as u64).saturating_sub(1));
             let Some(second) = self.scan(self.start, size, wanted)? else { return Ok(None) };
             scan = second;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::decoded::likely_of;
 use super::parts::STEP;
+use super::read::{LineEnd, LineSpan};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Undecodable,
@@ -19,25 +20,6 @@ use crate::engine::{Control, Error, FileVersion, Result};
 
 /// The longest line that is given to a filter, in bytes of UTF-8. It is held as a whole.
 const LONGEST: usize = 1 << 20;
-
-/// One end of a range of lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineEnd {
-    /// This line, 0-based.
-    At(u64),
-    /// So many lines before the end; 1 is the last line. More than there are mean the first line at the start of a range, and
-    /// are an error at its end.
-    FromEnd(u64),
-}
-
-/// A range of lines, both ends included. Without an end: from the first line, or to the last.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LineSpan {
-    /// First line.
-    pub start: Option<LineEnd>,
-    /// Last line.
-    pub end: Option<LineEnd>,
-}
 
 /// Takes the lines of a text.
 pub trait LineSink {
@@ -196,21 +178,7 @@ impl TextFile<'_> {
             scan.push(view.bytes());
             at += view.bytes().len();
         }
-        let line = |end: LineEnd| match end {
-            LineEnd::At(line) => line,
-            LineEnd::FromEnd(count) => scan.total().saturating_sub(count),
-        };
-        if let Some(LineEnd::FromEnd(count)) = to
-            && (1..count).contains(&scan.total())
-        {
-            let problem = format!("it is before the first line; expected -{} or more", scan.total());
-            return Err(Error::InvalidArguments { at: "end_line".into(), problem });
-        }
-        let (start, end) = (from.map_or(0, line), to.map_or(u64::MAX, line));
-        if start > end {
-            return Err(Error::InvalidRange { start, end });
-        }
-        Ok(Some((start, end)))
+        self.span.lines(scan.total()).map(Some)
     }
 
     /// The error for bytes behind the text in `lines`, of which whole lines were given.

@@ -372,6 +372,7 @@ fn changed(path: &FilePath) -> Error {
 pub(super) fn refused(name: &str, refusal: ResolveError) -> Error {
     match refusal {
         ResolveError::Forbidden => Error::PermissionDenied { name: name.into() },
+        ResolveError::Folder => Error::IsAFolder { name: name.into() },
         ResolveError::Moved => Error::Changed { name: name.into() },
         // Another program has a lease on it.
         ResolveError::System(Errno::AGAIN) => Error::Locked { name: name.into() },

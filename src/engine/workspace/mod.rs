@@ -53,14 +53,14 @@ mod write;
 pub use change::{ChangeOptions, Changed};
 pub use counts::WorkspaceCounts;
 pub use create::NewFile;
-pub use each_line::{LineEnd, LineSink, LineSpan, LinesRead};
+pub use each_line::{LineSink, LinesRead};
 pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use folder_handle::FolderHandle;
 pub use folders::{outermost, without_missing};
 pub use mount_wait::MountWait;
 pub use parts::{PartRead, TextPart};
-pub use read::LineRange;
+pub use read::{LineEnd, LineRange, LineSpan};
 pub use search::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, FileAnalyser, FileOutcome, FoundFile, LastFile,
     NewAnalyser, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched,
@@ -69,6 +69,10 @@ pub use tree::EntryInfo;
 
 /// Attempts of a read or an edit on a file that other programs keep changing.
 const ATTEMPTS: usize = 8;
+
+/// Why a file that hides its size is not read: how many bytes belong to it is not known.
+const HIDDEN_SIZE: &str =
+    "it says that it has 0 bytes but holds some, as files of /proc do, which are not read here";
 
 /// Memory limit of the index cache, in bytes.
 const CACHE_BYTES: usize = 16 << 20;
@@ -310,7 +314,11 @@ impl Workspace {
         if matches!(opened, Err(ResolveError::System(Errno::AGAIN))) && control.broke_off().is_none() {
             return Err(control.locked_out(name));
         }
-        Ok(opened.map_err(|refusal| refused(name, refusal))?.map(Arc::new))
+        let Some(file) = opened.map_err(|refusal| refused(name, refusal))? else { return Ok(None) };
+        match file.hides_its_size().map_err(|error| Error::read(name, error))? {
+            true => Err(Error::ReadFailed { source: io::Error::other(HIDDEN_SIZE) }),
+            false => Ok(Some(Arc::new(file))),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::excerpt::Excerpt;
-use super::read::{LineRange, Selection};
+use super::read::{LineRange, LineSpan, Selection};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::encoding::{Encoding, EncodingChoice, EncodingSource, before_character, newlines_in};
 use crate::engine::fs::view::{MAP_CUTOFF, OpenFile};
@@ -29,6 +29,13 @@ pub enum TextPart {
     Lines(LineRange),
     /// So many lines at the end, as contract 3 defines them.
     LastLines(u64),
+    /// Lines of a range whose ends may be counted from the end, at most so many.
+    Span {
+        /// The range.
+        span: LineSpan,
+        /// Number of lines.
+        most: Option<u64>,
+    },
     /// From this byte on: so many pieces between `\n`, as of the beginning, or all.
     From {
         /// The first byte. Inside a character: the next character's.
@@ -43,6 +50,22 @@ pub enum TextPart {
         /// The first byte.
         byte: u64,
     },
+}
+
+impl TextPart {
+    /// The same lines counted from the first one, in a text of `total` lines.
+    pub fn counted(self, total: usize) -> TextPart {
+        match self {
+            TextPart::Span { span, most } => match span.within(total, most) {
+                Ok(lines) if !lines.is_empty() => TextPart::Lines(LineRange {
+                    start: Some(lines.start as u64),
+                    end: Some(lines.end as u64 - 1),
+                }),
+                _ => self,
+            },
+            part => part,
+        }
+    }
 }
 
 /// A part that was read.
@@ -134,6 +157,9 @@ impl Workspace {
         let indexed = match part {
             TextPart::Lines(range) => self.lines_part(file, name, Selection::Lines(range), control)?,
             TextPart::LastLines(count) => self.lines_part(file, name, Selection::Last(count), control)?,
+            TextPart::Span { span, most } => {
+                self.lines_part(file, name, Selection::Span(span, most), control)?
+            }
             TextPart::LinesFrom { range, byte } => {
                 let lines = self.lines_part(file, name, Selection::Lines(range), control)?;
                 lines.map(|lines| lines.starting_at(byte))

@@ -52,12 +52,61 @@ impl LineRange {
     }
 }
 
+/// One end of a range of lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineEnd {
+    /// This line, 0-based.
+    At(u64),
+    /// So many lines before the end; 1 is the last line. More than there are mean the first line at the start of a range, and
+    /// are an error at its end.
+    FromEnd(u64),
+}
+
+/// A range of lines, both ends included. Without an end: from the first line, or to the last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LineSpan {
+    /// First line.
+    pub start: Option<LineEnd>,
+    /// Last line.
+    pub end: Option<LineEnd>,
+}
+
+impl LineSpan {
+    /// The first and the last line in a text of `total` lines, which need not be known if no end is counted from it.
+    pub(super) fn lines(&self, total: u64) -> Result<(u64, u64)> {
+        let line = |end: LineEnd| match end {
+            LineEnd::At(line) => line,
+            LineEnd::FromEnd(count) => total.saturating_sub(count),
+        };
+        if let Some(LineEnd::FromEnd(count)) = self.end
+            && (1..count).contains(&total)
+        {
+            let problem = format!("it is before the first line; expected -{total} or more");
+            return Err(Error::InvalidArguments { at: "end_line".into(), problem });
+        }
+        let (start, end) = (self.start.map_or(0, line), self.end.map_or(u64::MAX, line));
+        if start > end { Err(Error::InvalidRange { start, end }) } else { Ok((start, end)) }
+    }
+
+    /// The range in a file of `total` lines, at most `most` lines of it, end exclusive.
+    pub(super) fn within(&self, total: usize, most: Option<u64>) -> Result<Range<usize>> {
+        let (start, end) = self.lines(total as u64)?;
+        let start =
+            matches!(self.start, Some(LineEnd::At(_))).then_some(start).or((total > 0).then_some(start));
+        let lines = LineRange { start, end: Some(end) }.within(total)?;
+        let most = usize::try_from(most.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+        Ok(lines.start..lines.end.min(lines.start.saturating_add(most)))
+    }
+}
+
 /// The part of a file to read.
 #[derive(Clone, Copy)]
 pub(super) enum Selection {
     Lines(LineRange),
     /// So many lines at the end.
     Last(u64),
+    /// Lines whose range may be counted from the end, at most so many.
+    Span(LineSpan, Option<u64>),
     Bytes,
 }
 
@@ -67,6 +116,7 @@ impl Selection {
         match self {
             Selection::Lines(range) => range.within(total),
             Selection::Last(count) => Ok(total - (*count).min(total as u64) as usize..total),
+            Selection::Span(span, most) => span.within(total, *most),
             Selection::Bytes => Ok(0..total),
         }
     }
@@ -185,7 +235,8 @@ impl Workspace {
         }
         let found = self.folders.find(path, Want::File, Freshness::Recent).ok()?;
         let stamp = FileStamp::of(found.place.stat.as_ref()?);
-        if stamp.len > self.options.max_bytes {
+        // A file that says that it is empty may not be.
+        if stamp.len > self.options.max_bytes || stamp.len == 0 {
             return None;
         }
         let system = found.folder.file_system(stamp.dev)?;
@@ -206,7 +257,9 @@ impl Workspace {
         let lines = part.within(total)?;
         let bytes = match part {
             Selection::Bytes => Some(0..index.len_bytes()),
-            Selection::Lines(_) | Selection::Last(_) => index.byte_range(&lines, view.bytes(), view.offset()),
+            Selection::Lines(_) | Selection::Last(_) | Selection::Span(..) => {
+                index.byte_range(&lines, view.bytes(), view.offset())
+            }
         };
         // A copy is what the client gets, so it must be valid now.
         let settled = view.is_copy();

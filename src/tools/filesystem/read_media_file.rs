@@ -1,4 +1,4 @@
-//! `read_media_file`: a file of any kind, as base64, which is made when the answer is sent.
+//! `read_media_file`: a file that is not text, as base64, which is made when the answer is sent (contract 25).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,14 +9,18 @@ use serde_json::value::RawValue;
 use std::path::Path;
 
 use super::version_meta;
-use crate::engine::{Control, FilePath, Result, Workspace};
+use crate::engine::{
+    Control, EncodingChoice, EncodingSource, Error, FileKind, FilePath, Result, TextEncoding, ToolFailure,
+    ToolFailureKind, Workspace, kind_of,
+};
 use crate::tools::arguments::{Request, Takes, arguments};
-use crate::tools::{Call, MediaItem, Members, OutputKinds, ParseOptions, Reply, Tool, file_uri};
+use crate::tools::{Call, Guide, MediaItem, Members, OutputKinds, ParseOptions, Reply, Tool, file_uri};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "read_media_file",
     title: "Read Media File",
-    description: "Read an image, a sound or any other file as base64 with its media type. Use read_text_file for text. \
+    description: "Read an image (PNG, JPEG, GIF, WebP), a sound or any other file that is not text, as base64 with the media \
+        type that its bytes say. Use read_text_file for text, SVG too. \
         Example: {\"path\":\"logo.png\"}",
     instructions: "",
     takes: Takes::of::<MediaArguments>(),
@@ -29,21 +33,14 @@ pub(crate) static TOOL: Tool = Tool {
     direct: false,
 };
 
-/// Media types by extension in lower case. Other files have the last one.
-const MEDIA_TYPES: [(&str, &str); 11] = [
-    ("png", "image/png"),
-    ("jpg", "image/jpeg"),
-    ("jpeg", "image/jpeg"),
-    ("gif", "image/gif"),
-    ("webp", "image/webp"),
-    ("bmp", "image/bmp"),
-    ("svg", "image/svg+xml"),
-    ("mp3", "audio/mpeg"),
-    ("wav", "audio/wav"),
-    ("ogg", "audio/ogg"),
-    ("flac", "audio/flac"),
-];
+/// The media type of bytes of which no kind is known.
 const OTHER: &str = "application/octet-stream";
+
+/// The longest base64 that is told as an image, in bytes. Clients refuse a longer one, and the whole conversation with it.
+const LONGEST_IMAGE: usize = 5 << 20;
+
+/// How a Git LFS pointer begins, which stands where the file itself was not fetched, and what its first line holds.
+const LFS_POINTER: (&[u8], &[u8]) = (b"version ", b"//git-lfs.github.com/spec/");
 
 /// Characters of a path that a URI encodes.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
@@ -73,45 +70,95 @@ arguments! {
 }
 
 #[derive(Debug)]
-struct ReadMediaFile(FilePath);
+struct ReadMediaFile {
+    path: FilePath,
+    guide: Guide,
+}
 
 impl Request for MediaArguments {
-    fn into_call(self, _: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(ReadMediaFile(self.path)))
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        Ok(Box::new(ReadMediaFile { path: self.path, guide: options.guide() }))
     }
 }
 
 impl Call for ReadMediaFile {
     fn file(&self) -> Option<&FilePath> {
-        Some(&self.0)
+        Some(&self.path)
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let path = workspace.absolute(&self.0)?;
-        let (excerpt, version) = workspace.read_bytes(&self.0, control)?;
-        let (item, meta) = (item_for(&path), version_meta(&version));
+        let path = workspace.absolute(&self.path)?;
+        let (excerpt, version) = workspace.read_bytes(&self.path, control)?;
+        if let Some(what) = no_media(excerpt.bytes()) {
+            excerpt.check(self.path.sent())?;
+            return Err(self.refuse(what));
+        }
+        let (item, meta) = (item_for(&path, excerpt.bytes()), version_meta(&version));
         if !wanted.data {
             return Ok(Reply { excerpt: Some(excerpt), media: Some(item), meta, ..Reply::default() });
         }
         // Data for programs holds the file a second time.
         let item = item.before + &STANDARD.encode(excerpt.bytes()) + &item.after;
-        excerpt.check(self.0.sent())?;
+        excerpt.check(self.path.sent())?;
         let data = Members::default().with("content", &[&RawValue::from_string(item.clone()).ok()]);
         Ok(Reply { items: Some(item), data, meta, ..Reply::default() })
     }
 }
 
-/// The item of the content for the file at `path`.
-fn item_for(path: &Path) -> MediaItem {
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-    let known = MEDIA_TYPES.iter().find(|(known, _)| extension.as_deref() == Some(known));
-    let media_type = known.map_or(OTHER, |(_, media_type)| *media_type);
-    match media_type.split_once('/') {
-        Some((kind @ ("image" | "audio"), _)) => MediaItem {
-            before: format!(r#"{{"type":"{kind}","mimeType":"{media_type}","data":""#),
+impl ReadMediaFile {
+    /// The error for a file that is `what`.
+    fn refuse(&self, what: &str) -> Error {
+        let reader = self.guide.reader(self.path.sent());
+        let hint = match what {
+            EMPTY => None,
+            POINTER => Some("The file itself is not here; fetch it with 'git lfs pull'.".into()),
+            _ => reader.map(|call| format!("Read it with {call}.")),
+        };
+        let message = format!("File '{}' is {what}", self.path.sent());
+        Error::OfTool(Box::new(ToolFailure {
+            kind: ToolFailureKind::Rejected,
+            message,
+            hint,
+            problems: Vec::new(),
+        }))
+    }
+}
+
+const EMPTY: &str = "empty";
+const POINTER: &str = "a Git LFS pointer, not the file that it stands for";
+
+/// What bytes are instead of media: nothing, or text.
+fn no_media(bytes: &[u8]) -> Option<&'static str> {
+    let is_svg = || memchr::memmem::find(&bytes[..bytes.len().min(1 << 10)], b"<svg").is_some();
+    let is_pointer = || {
+        let first = &bytes[..bytes.len().min(128)];
+        bytes.starts_with(LFS_POINTER.0) && memchr::memmem::find(first, LFS_POINTER.1).is_some()
+    };
+    match EncodingChoice::Auto.of_text(bytes) {
+        _ if bytes.is_empty() => Some(EMPTY),
+        _ if is_pointer() => Some(POINTER),
+        Ok(TextEncoding { source: EncodingSource::Guess, .. }) | Err(_) => None,
+        Ok(_) if is_svg() => Some("an SVG image, which is text"),
+        Ok(_) => Some("text, not media"),
+    }
+}
+
+/// The item of the content for the file at `path`, by what its bytes are. Its name may say anything.
+fn item_for(path: &Path, bytes: &[u8]) -> MediaItem {
+    let kind = kind_of(bytes);
+    let is_short = bytes.len().div_ceil(3) * 4 <= LONGEST_IMAGE;
+    let form = match kind {
+        Some(FileKind::Png | FileKind::Jpeg | FileKind::Gif | FileKind::WebP) if is_short => Some("image"),
+        Some(FileKind::Wav | FileKind::Mp3 | FileKind::Ogg | FileKind::Flac) => Some("audio"),
+        _ => None,
+    };
+    let media_type = kind.map_or(OTHER, FileKind::media_type);
+    match form {
+        Some(form) => MediaItem {
+            before: format!(r#"{{"type":"{form}","mimeType":"{media_type}","data":""#),
             after: r#""}"#.into(),
         },
-        _ => {
+        None => {
             let uri = file_uri(path, ENCODED);
             let (uri, media_type) = (json!(uri), json!(media_type));
             MediaItem {

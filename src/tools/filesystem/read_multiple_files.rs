@@ -120,7 +120,32 @@ impl Call for ReadMultipleFiles {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let (shares, arrived) = (self.shares(workspace), Instant::now());
+        let sizes = self.sizes(workspace);
+        // Texts that fit come whole. Of any others, there is room for what is said of a cut.
+        if let Some(limit) = self.limit.filter(|limit| self.needs(&sizes) <= *limit) {
+            let shares = sizes.iter().map(|size| Some((*size).max(1))).collect();
+            if let Some(reply) = self.told(shares, Some(limit), true, workspace, wanted, control)? {
+                return Ok(reply);
+            }
+        }
+        let reply =
+            self.told(self.shares(&sizes), self.limit.map(room_in), false, workspace, wanted, control)?;
+        Ok(reply.unwrap_or_default())
+    }
+}
+
+impl ReadMultipleFiles {
+    /// The texts in an answer of at most `room` bytes. `None` if all of them are wanted and do not fit.
+    fn told(
+        &self,
+        shares: Vec<Option<usize>>,
+        room: Option<usize>,
+        all: bool,
+        workspace: &Workspace,
+        wanted: OutputKinds,
+        control: &Control,
+    ) -> Result<Option<Reply>> {
+        let arrived = Instant::now();
         let (mut text, mut shown) = (String::new(), 0);
         let (mut cut, mut versions) = (serde_json::Map::new(), serde_json::Map::new());
         for (file, share) in self.files.iter().zip(shares) {
@@ -144,8 +169,11 @@ impl Call for ReadMultipleFiles {
                 Err(error @ (Error::TimedOut | Error::Cancelled)) => return Err(error),
                 Err(error) => self.push_error(&mut text, file, &error),
             }
-            let room = self.limit.map_or(usize::MAX, room_in);
-            if shown > 0 && text.len() > room {
+            let is_over = room.is_some_and(|room| text.len() > room);
+            if all && (is_over || rest.is_some()) {
+                return Ok(None);
+            }
+            if shown > 0 && is_over {
                 text.truncate(before);
                 break;
             }
@@ -159,23 +187,32 @@ impl Call for ReadMultipleFiles {
             let truncated = json!({ "shown": shown, "of": self.files.len(), "next": next, "cut": cut });
             meta = meta.with("file-editor/truncated", &truncated);
         }
-        Ok(Reply { meta, ..content(text, wanted) })
+        Ok(Some(Reply { meta, ..content(text, wanted) }))
     }
-}
 
-impl ReadMultipleFiles {
-    /// How many bytes of each file are shown. Small files are shown whole; the others share what is left.
-    fn shares(&self, workspace: &Workspace) -> Vec<Option<usize>> {
-        let Some(limit) = self.limit else { return vec![None; self.files.len()] };
-        let overhead: usize = self.files.iter().map(|file| 3 * file.sent.len() + CUT_LINE).sum();
-        let room = room_in(limit);
-        let mut left = room - overhead.min(room / 2);
+    /// The sizes of the files in bytes; 0 of those that are not there.
+    fn sizes(&self, workspace: &Workspace) -> Vec<usize> {
         let size = |file: &Wanted| {
             let info = file.path.as_ref().ok().and_then(|path| workspace.info(path).ok());
             info.map_or(0, |info| info.size as usize)
         };
+        self.files.iter().map(size).collect()
+    }
+
+    /// Bytes of an answer with all of these texts, if they are UTF-8.
+    fn needs(&self, sizes: &[usize]) -> usize {
+        let around = |file: &Wanted| file.sent.len() + ":\n\n".len() + SEPARATOR.len();
+        self.files.iter().map(around).sum::<usize>() + sizes.iter().sum::<usize>()
+    }
+
+    /// How many bytes of each file are shown. Small files are shown whole; the others share what is left.
+    fn shares(&self, sizes: &[usize]) -> Vec<Option<usize>> {
+        let Some(limit) = self.limit else { return vec![None; self.files.len()] };
+        let overhead: usize = self.files.iter().map(|file| 3 * file.sent.len() + CUT_LINE).sum();
+        let room = room_in(limit);
+        let mut left = room - overhead.min(room / 2);
         let mut sizes: Vec<(usize, usize)> =
-            self.files.iter().map(size).enumerate().map(|(n, s)| (s, n)).collect();
+            sizes.iter().copied().enumerate().map(|(number, size)| (size, number)).collect();
         sizes.sort_unstable();
         let mut shares = vec![None; self.files.len()];
         for (position, &(size, number)) in sizes.iter().enumerate() {

@@ -5,8 +5,8 @@
 use serde_json::json;
 
 use crate::engine::{
-    Control, EncodingChoice, EncodingSource, FilePath, LineEnd, LineMatcher, LineSink, LineSpan, LinesRead,
-    Pattern, PatternOptions, Result, Workspace, behind_break, char_boundary, line_end,
+    Control, EncodingChoice, EncodingSource, Error, FilePath, LineEnd, LineMatcher, LineSink, LineSpan,
+    LinesRead, Pattern, PatternOptions, Result, Workspace, behind_break, char_boundary, line_end,
 };
 use crate::tools::filesystem::version_meta;
 use crate::tools::numbered::count_breaks;
@@ -62,18 +62,22 @@ impl Filter {
         let pattern = self.pattern.as_deref().map(|text| Pattern::new(text, PatternOptions::default()));
         let pattern = pattern.transpose().map_err(|error| wrong(error, &WAYS_OUT))?;
         let limit = limit.filter(|_| kinds.text);
-        let mut lines = Lines {
-            filter: self,
-            base,
-            matcher: pattern.as_ref().map(|pattern| LineMatcher::new(pattern, control)),
-            room: limit.map(|limit| limit.saturating_sub(room_for_last_line(path).min(limit / 2))),
-            told: Told::default(),
+        let read = |room: Option<usize>, is_first: bool| {
+            let matcher = pattern.as_ref().map(|pattern| LineMatcher::new(pattern, control));
+            let mut lines = Lines { filter: self, base, matcher, room, is_first, told: Told::default() };
+            let read = workspace.each_line(path, self.form.encoding, self.span, &mut lines, control);
+            let read = read.map_err(|error| with_likely_encoding(workspace, path, error, true, control))?;
+            Ok::<_, Error>((lines.told, read))
         };
-        let read = workspace.each_line(path, self.form.encoding, self.span, &mut lines, control);
-        let read = read.map_err(|error| with_likely_encoding(workspace, path, error, true, control))?;
-        let LinesRead { version, encoding, encoding_source } = read;
-        let Told { text, .. } = &lines.told;
-        let (last_line, truncated) = self.last_line(path, base, limit, &lines.told, &read);
+        let (mut told, mut read_lines) = read(limit, true)?;
+        // Lines that fit come whole. Of any others, there is room for the last line.
+        if let Some(limit) = limit.filter(|_| told.is_full) {
+            let room = limit.saturating_sub(room_for_last_line(path).min(limit / 2));
+            (told, read_lines) = read(Some(room), false)?;
+        }
+        let LinesRead { version, encoding, encoding_source } = read_lines;
+        let Told { text, .. } = &told;
+        let (last_line, truncated) = self.last_line(path, base, limit, &told, &read_lines);
         let text = [text, &*last_line].concat();
         let note = found_encoding(encoding, encoding_source);
         let found = note.as_ref().map(|_| encoding.name());
@@ -203,6 +207,8 @@ struct Lines<'f> {
     matcher: Option<LineMatcher<'f>>,
     /// The longest text.
     room: Option<usize>,
+    /// Whether no more is read as soon as a line has no room, because all is read again with less room.
+    is_first: bool,
     told: Told,
 }
 
@@ -256,7 +262,8 @@ impl Lines<'_> {
         if !self.told.is_full {
             self.tell(number, line);
         }
-        self.filter.most.is_none_or(|most| self.told.total < most)
+        let goes_on = !(self.is_first && self.told.is_full);
+        goes_on && self.filter.most.is_none_or(|most| self.told.total < most)
     }
 
     /// Adds a line to the text if there is room for it. Of the first one at least a part.

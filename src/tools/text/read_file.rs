@@ -108,7 +108,11 @@ impl ReadArguments {
         let part = match (self.start_line, self.end_line, most) {
             _ if self.pattern.is_some() || self.skip_empty => None,
             (Some(StartLine::FromEnd(count)), None, None) => Some(TextPart::LastLines(count)),
-            (Some(StartLine::FromEnd(_)), ..) | (_, Some(StartLine::FromEnd(_)), _) => None,
+            (start @ Some(StartLine::FromEnd(_)), end, most)
+            | (start, end @ Some(StartLine::FromEnd(_)), most) => {
+                let span = LineSpan { start: start.map(line_end), end: end.map(line_end) };
+                Some(TextPart::Span { span, most })
+            }
             (start, end, most) => Some(TextPart::Lines(at_most(start.and_then(at), end.and_then(at), most))),
         };
         let (encoding, numbers) = (self.encoding, self.line_numbers);
