@@ -122,14 +122,16 @@ impl Call for ReadMultipleFiles {
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let sizes = self.sizes(workspace);
         // Texts that fit come whole. Of any others, there is room for what is said of a cut.
-        if let Some(limit) = self.limit.filter(|limit| self.needs(&sizes) <= *limit) {
-            let shares = sizes.iter().map(|size| Some((*size).max(1))).collect();
+        if let Some(limit) =
+            self.limit.filter(|limit| self.needs(&sizes).is_some_and(|bytes| bytes <= *limit))
+        {
+            let shares = sizes.iter().map(|size| size.map(|size| size.max(1))).collect();
             if let Some(reply) = self.told(shares, Some(limit), true, workspace, wanted, control)? {
                 return Ok(reply);
             }
         }
-        let reply =
-            self.told(self.shares(&sizes), self.limit.map(room_in), false, workspace, wanted, control)?;
+        let shares = self.shares(&sizes);
+        let reply = self.told(shares, self.limit.map(room_in), false, workspace, wanted, control)?;
         Ok(reply.unwrap_or_default())
     }
 }
@@ -190,29 +192,27 @@ impl ReadMultipleFiles {
         Ok(Some(Reply { meta, ..content(text, wanted) }))
     }
 
-    /// The sizes of the files in bytes; 0 of those that are not there.
-    fn sizes(&self, workspace: &Workspace) -> Vec<usize> {
-        let size = |file: &Wanted| {
-            let info = file.path.as_ref().ok().and_then(|path| workspace.info(path).ok());
-            info.map_or(0, |info| info.size as usize)
-        };
-        self.files.iter().map(size).collect()
+    /// The sizes of the files in bytes; `None` of those that are not there.
+    fn sizes(&self, workspace: &Workspace) -> Vec<Option<usize>> {
+        let info = |file: &Wanted| file.path.as_ref().ok().and_then(|path| workspace.info(path).ok());
+        self.files.iter().map(|file| info(file).map(|info| info.size as usize)).collect()
     }
 
-    /// Bytes of an answer with all of these texts, if they are UTF-8.
-    fn needs(&self, sizes: &[usize]) -> usize {
+    /// Bytes of an answer with all of these texts, if they are there and UTF-8.
+    fn needs(&self, sizes: &[Option<usize>]) -> Option<usize> {
         let around = |file: &Wanted| file.sent.len() + ":\n\n".len() + SEPARATOR.len();
-        self.files.iter().map(around).sum::<usize>() + sizes.iter().sum::<usize>()
+        let texts: usize = sizes.iter().copied().sum::<Option<usize>>()?;
+        Some(texts + self.files.iter().map(around).sum::<usize>())
     }
 
     /// How many bytes of each file are shown. Small files are shown whole; the others share what is left.
-    fn shares(&self, sizes: &[usize]) -> Vec<Option<usize>> {
+    fn shares(&self, sizes: &[Option<usize>]) -> Vec<Option<usize>> {
         let Some(limit) = self.limit else { return vec![None; self.files.len()] };
         let overhead: usize = self.files.iter().map(|file| 3 * file.sent.len() + CUT_LINE).sum();
         let room = room_in(limit);
         let mut left = room - overhead.min(room / 2);
         let mut sizes: Vec<(usize, usize)> =
-            sizes.iter().copied().enumerate().map(|(number, size)| (size, number)).collect();
+            sizes.iter().enumerate().map(|(number, size)| (size.unwrap_or(0), number)).collect();
         sizes.sort_unstable();
         let mut shares = vec![None; self.files.len()];
         for (position, &(size, number)) in sizes.iter().enumerate() {
