@@ -80,7 +80,9 @@ fn naive_path(text: &str) -> Option<(Option<usize>, String)> {
         (None, text.to_owned())
     };
     let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-    let allowed = parts.len() <= MAX_COMPONENTS && parts.iter().all(|part| admitted(part, NamePolicy::Any));
+    // A tab is in names that exist.
+    let is_name = |part: &&str| admitted(&part.replace('\t', " "), NamePolicy::Any);
+    let allowed = parts.len() <= MAX_COMPONENTS && parts.iter().all(is_name);
     allowed.then(|| (folder, parts.join("/")))
 }
 

@@ -285,6 +285,7 @@ impl Config {
             max_request: self.max_bytes(),
             cross_mounts: self.cross_mounts,
             allow_git: self.allow_git,
+            home: home::folder(),
             filter_bytes: (self.filter_cache as usize) << 20,
             filter_dir: self.filter_dir.clone(),
             read_only: self.read_only,

@@ -15,6 +15,7 @@ mod exclude;
 mod file_kind;
 mod file_version;
 mod filter_store;
+mod foreign;
 mod fs;
 mod glob;
 mod ignored;
@@ -24,6 +25,7 @@ mod name_table;
 mod path;
 mod progress;
 mod search;
+mod shown;
 mod stable_sort;
 mod stamp_cache;
 mod text;
@@ -60,6 +62,7 @@ pub use search::{
     FileFilter, FilterBuilder, FilterCache, FilterRecords, Hit, LineMatcher, Pattern, PatternError,
     PatternOptions, Query, RecordsTail, Shape, behind_break, line_at, line_before, line_end,
 };
+pub use shown::{shown, shown_line};
 pub use stable_sort::{stable_sort_by, stable_sort_by_key};
 pub use stamp_cache::CacheCounts;
 pub use text::diff::{Diff, unified, unified_in};

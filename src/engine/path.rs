@@ -3,6 +3,7 @@
 //! Knows no file system: whether a path leads to a file is for `fs/resolve.rs` to find out.
 
 use crate::engine::stable_sort_by_key;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,13 +40,23 @@ pub enum NameProblem {
     Parent,
     /// It is longer than [`MAX_PATH`], or has more components than [`MAX_COMPONENTS`].
     TooLong,
-    /// It is absolute, and in none of the served folders, which these are.
-    Outside(Vec<PathBuf>),
+    /// It is absolute, and in none of the served folders.
+    Outside {
+        /// The served folders.
+        folders: Vec<PathBuf>,
+        /// The path here that may be meant.
+        meant: Option<String>,
+    },
+    /// It is written for another system or for a shell, and would create what it names.
+    Foreign {
+        /// The path here that may be meant.
+        meant: Option<String>,
+    },
 }
 
 /// The served folders, and the absolute paths that lead to them.
 #[derive(Debug, Clone, Default)]
-pub struct FolderPaths(Arc<Prefixes>);
+pub struct FolderPaths(Arc<Prefixes>, Option<Arc<str>>);
 
 #[derive(Debug, Default)]
 struct Prefixes {
@@ -67,7 +78,20 @@ impl FolderPaths {
         }
         stable_sort_by_key(&mut by_length, |(path, _)| std::cmp::Reverse(path.as_os_str().len()));
         let folders = folders.into_iter().map(|(canonical, _)| usual(&canonical)).collect();
-        FolderPaths(Arc::new(Prefixes { folders, by_length }))
+        FolderPaths(Arc::new(Prefixes { folders, by_length }), None)
+    }
+
+    /// The same, for a user with this home folder, which `~` is in a path.
+    pub fn with_home(self, home: Option<&Path>) -> FolderPaths {
+        let home = home.and_then(Path::to_str).map(|home| with_slashes(home).trim_end_matches('/').into());
+        FolderPaths(self.0, home)
+    }
+
+    /// The absolute path of a text that begins with `~`, if that is in a served folder.
+    fn below_home(&self, text: &str) -> Option<String> {
+        let rest = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+        let path = format!("{}{rest}", self.1.as_deref()?);
+        self.split(&path).is_some().then_some(path)
     }
 
     /// The canonical paths of the folders, as users write them.
@@ -101,6 +125,8 @@ pub struct FilePath {
     sent: Option<Box<str>>,
     /// It may name files in subfolders.
     in_tree: bool,
+    /// It is absolute and in no served folder, so it leads to nothing.
+    outside: bool,
 }
 
 impl FilePath {
@@ -111,9 +137,24 @@ impl FilePath {
             return FilePath::parse_path(text, folders).map_err(|problem| Error::InvalidName { problem });
         }
         if admits(text, policy) {
-            Ok(FilePath { relative: text.into(), folder: None, sent: None, in_tree: false })
+            Ok(FilePath { relative: text.into(), folder: None, sent: None, in_tree: false, outside: false })
         } else {
             Err(Error::InvalidName { problem: NameProblem::Policy })
+        }
+    }
+
+    /// The same for a path of a client: one that is absolute and outside leads to an error when it is looked up, which can say what
+    /// is meant.
+    pub fn parse_sent(text: &str, policy: NamePolicy, folders: &FolderPaths) -> Result<FilePath> {
+        match FilePath::parse(text, policy, folders) {
+            Err(Error::InvalidName { problem: NameProblem::Outside { .. } }) => Ok(FilePath {
+                relative: text.trim_start_matches('/').into(),
+                folder: None,
+                sent: Some(text.into()),
+                in_tree: true,
+                outside: true,
+            }),
+            parsed => parsed,
         }
     }
 
@@ -121,14 +162,15 @@ impl FilePath {
         if sent.len() > MAX_PATH {
             return Err(NameProblem::TooLong);
         }
-        let text = &*with_slashes(sent);
+        let text = with_slashes(sent);
+        let text = &*folders.below_home(&text).map_or(text, Cow::Owned);
         if text.split('/').any(|component| component == "..") {
             return Err(NameProblem::Parent);
         }
         let (folder, rest) = match is_absolute(text) {
             true => {
-                let (folder, rest) =
-                    folders.split(text).ok_or_else(|| NameProblem::Outside(folders.folders().to_vec()))?;
+                let outside = || NameProblem::Outside { folders: folders.folders().to_vec(), meant: None };
+                let (folder, rest) = folders.split(text).ok_or_else(outside)?;
                 (Some(folder), rest)
             }
             false => (None, text),
@@ -137,19 +179,20 @@ impl FilePath {
         if components.len() > MAX_COMPONENTS {
             return Err(NameProblem::TooLong);
         }
-        if !components.iter().all(|component| admits(component, NamePolicy::Any)) {
+        // A tab is in names that exist.
+        if !components.iter().all(|component| admits(&component.replace('\t', " "), NamePolicy::Any)) {
             return Err(NameProblem::Policy);
         }
         let relative = components.join("/");
         let sent = (relative != sent).then(|| sent.into());
-        Ok(FilePath { relative: relative.into(), folder, sent, in_tree: true })
+        Ok(FilePath { relative: relative.into(), folder, sent, in_tree: true, outside: false })
     }
 
     /// The path of `name`, an entry of the folder `self`.
     pub fn join(&self, name: &str) -> FilePath {
         let relative =
             if self.relative.is_empty() { name.into() } else { format!("{}/{name}", self.relative) };
-        FilePath { relative: relative.into(), folder: self.folder, sent: None, in_tree: true }
+        FilePath { relative: relative.into(), sent: None, in_tree: true, ..*self }
     }
 
     /// The path of the folder that holds it. `None` for the served folder itself.
@@ -158,7 +201,7 @@ impl FilePath {
             return None;
         }
         let parent = self.relative.rsplit_once('/').map_or("", |(parent, _)| parent);
-        Some(FilePath { relative: parent.into(), folder: self.folder, sent: None, in_tree: true })
+        Some(FilePath { relative: parent.into(), sent: None, in_tree: true, ..*self })
     }
 
     /// The same path in the served folder `number` only.
@@ -179,6 +222,11 @@ impl FilePath {
     /// The number of the served folder, if the path was absolute.
     pub fn folder(&self) -> Option<usize> {
         self.folder
+    }
+
+    /// Whether it is absolute and in no served folder.
+    pub(crate) fn is_outside(&self) -> bool {
+        self.outside
     }
 
     /// Whether it was parsed under [`NamePolicy::Paths`], so that files in subfolders have paths, too.
@@ -253,155 +301,4 @@ pub(crate) fn is_kept_by_git(path: &Path) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn is_admitted(name: &str, policy: NamePolicy) -> bool {
-        FilePath::parse(name, policy, &FolderPaths::default()).is_ok()
-    }
-
-    fn folders() -> FolderPaths {
-        let paths = [("/srv/a", "/link"), ("/srv/b", "b"), ("/srv/b/inner", "/srv/b/inner")];
-        FolderPaths::new(paths.map(|(canonical, given)| (canonical.into(), given.into())).to_vec())
-    }
-
-    fn path(text: &str) -> Result<(String, Option<usize>), NameProblem> {
-        match FilePath::parse(text, NamePolicy::Paths, &folders()) {
-            Ok(path) => {
-                assert_eq!(path.sent(), text);
-                Ok((path.as_str().to_owned(), path.folder()))
-            }
-            Err(Error::InvalidName { problem }) => Err(problem),
-            Err(other) => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn portable_names_are_letters_digits_dot_underscore_and_hyphen() {
-        for name in ["a", "A-1_b.txt", ".env", "...", "-", &"x".repeat(255)] {
-            assert!(is_admitted(name, NamePolicy::Portable), "{name}");
-        }
-        for name in ["", ".", "..", "a/b", "/a", "a b", "ä", "a\0", "a\n", "..\\x", &"x".repeat(256)] {
-            assert!(!is_admitted(name, NamePolicy::Portable), "{name:?}");
-        }
-    }
-
-    #[test]
-    fn any_admits_one_component_without_control_characters() {
-        for name in ["a b", "ä漢.txt", "a\\b", "%2e%2e", "~"] {
-            assert!(is_admitted(name, NamePolicy::Any), "{name}");
-        }
-        for name in ["", ".", "..", "../x", "a/", "a\u{7f}", "a\u{85}", "a\tb", &"ä".repeat(128)] {
-            assert!(!is_admitted(name, NamePolicy::Any), "{name:?}");
-        }
-    }
-
-    #[test]
-    fn our_temporary_files_have_no_name() {
-        let name = temporary::new_name().into_string().unwrap();
-        for policy in [NamePolicy::Portable, NamePolicy::Any, NamePolicy::Paths] {
-            assert!(!is_admitted(&name, policy));
-            assert!(is_admitted(".file-editor-tmp-notes", policy), "a user's");
-        }
-        assert_eq!(path(&format!("a/{name}/b")), Err(NameProblem::Policy));
-    }
-
-    #[test]
-    fn a_path_is_kept_as_its_components() {
-        let relative = |text: &str| path(text).map(|(path, folder)| (folder.is_none(), path).1);
-        for (text, expected) in [
-            ("a", "a"),
-            ("./a/b/", "a/b"),
-            ("a//b/./c", "a/b/c"),
-            (".", ""),
-            ("", ""),
-            ("./", ""),
-            (".git/config", ".git/config"),
-            ("a b/ä", "a b/ä"),
-        ] {
-            assert_eq!(relative(text).as_deref(), Ok(expected), "{text}");
-        }
-        assert_eq!(path(&vec!["a"; 255].join("/")).map(|_| ()), Ok(()));
-    }
-
-    #[test]
-    fn an_absolute_path_belongs_to_the_innermost_folder_that_holds_it() {
-        for (text, expected, folder) in [
-            ("/srv/a", "", 0),
-            ("/srv/a/", "", 0),
-            ("/srv/a/x/y", "x/y", 0),
-            ("/link/x", "x", 0),
-            ("/srv/b/x", "x", 1),
-            ("/srv/b/inner/x", "x", 2),
-            ("/srv/b/innerx", "innerx", 1),
-        ] {
-            assert_eq!(path(text), Ok((expected.to_owned(), Some(folder))), "{text}");
-        }
-        let everything = FolderPaths::new(vec![("/".into(), ".".into())]);
-        let etc = FilePath::parse("/etc/x", NamePolicy::Paths, &everything).unwrap();
-        assert_eq!((etc.as_str(), etc.folder()), ("etc/x", Some(0)));
-    }
-
-    #[test]
-    fn the_parent_of_a_path_is_in_the_same_served_folder() {
-        let parent =
-            |text: &str| path_of(text).parent().map(|path| (path.as_str().to_owned(), path.folder()));
-        assert_eq!(parent("a/b/c"), Some(("a/b".into(), None)));
-        assert_eq!(parent("/srv/b/x"), Some((String::new(), Some(1))));
-        assert_eq!(parent("."), None);
-    }
-
-    fn path_of(text: &str) -> FilePath {
-        FilePath::parse(text, NamePolicy::Paths, &folders()).unwrap()
-    }
-
-    #[test]
-    fn other_paths_are_refused_with_the_reason() {
-        for text in ["..", "../x", "a/../b", "a/..", "/srv/a/../x"] {
-            assert_eq!(path(text), Err(NameProblem::Parent), "{text}");
-        }
-        for text in ["a\0b", "a\nb/c", "a/\u{7f}", &format!("a/{}", "x".repeat(256))] {
-            assert_eq!(path(text), Err(NameProblem::Policy), "{text:?}");
-        }
-        for text in ["/", "/etc/passwd", "/srv", "/srv/ab", "/srv/aa/x"] {
-            let served = ["/srv/a", "/srv/b", "/srv/b/inner"].map(PathBuf::from).to_vec();
-            assert_eq!(path(text), Err(NameProblem::Outside(served)), "{text}");
-        }
-        assert_eq!(path(&"x/".repeat(2_049)), Err(NameProblem::TooLong));
-        assert_eq!(path(&vec!["a"; 256].join("/")), Err(NameProblem::TooLong));
-    }
-
-    #[test]
-    fn of_a_folder_of_git_only_head_is_not_kept_to_itself() {
-        for path in
-            [".git", "a/.git/config", ".GIT/HEAD/x", ".git/logs/HEAD", ".git/head", ".git/worktrees/a/HEAD"]
-        {
-            assert!(is_kept_by_git(Path::new(path)), "{path}");
-        }
-        for path in [".git/HEAD", "a/.Git/HEAD", "HEAD", ".gitignore", "a"] {
-            assert!(!is_kept_by_git(Path::new(path)), "{path}");
-        }
-    }
-
-    #[test]
-    fn the_folder_of_git_is_known_in_any_spelling() {
-        for path in [".git", "a/.git/hooks", ".GIT/x"] {
-            assert!(is_in_git(Path::new(path)), "{path}");
-        }
-        // As core.protectHFS and core.protectNTFS of git.
-        for path in [
-            ".g\u{200c}it",
-            "\u{feff}.Git",
-            ".git\u{200d}/x",
-            ".git.",
-            ".git . ",
-            "GIT~1/x",
-            ".git::$INDEX_ALLOCATION",
-        ] {
-            assert!(is_in_git(Path::new(path)), "{path:?}");
-        }
-        for path in ["git", ".gitignore", "a.git", ".git2/x", "git~2", ".git-x", ".gi\u{301}t", "\u{200b}"] {
-            assert!(!is_in_git(Path::new(path)), "{path}");
-        }
-    }
-}
+mod tests;

@@ -80,8 +80,10 @@ pub(super) fn read(service: &Service, _: &mut Session, asked: &Asked, params: &s
         return Ok(pending(service, asked, "resources/read", Some(uri), Box::new(call)));
     }
     let (names, folders) = (service.options.names, &service.options.folders);
-    let name = folders.paths_of(0).find_map(|folder| name_of(folder, &uri));
-    let name = name.and_then(|name| FilePath::parse(&name, names, folders).ok());
+    let name = (0..folders.folders().len()).find_map(|number| {
+        let name = folders.paths_of(number).find_map(|folder| name_of(folder, &uri))?;
+        Some(FilePath::parse(&name, names, folders).ok()?.in_folder(number))
+    });
     let call = ReadResource { uri: uri.clone(), name };
     Ok(pending(service, asked, "resources/read", Some(uri), Box::new(call)))
 }

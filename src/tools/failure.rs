@@ -326,9 +326,20 @@ fn name_hint(problem: &NameProblem) -> Option<String> {
         NameProblem::TooLong => {
             Some(format!("A path has at most {MAX_PATH} bytes and {MAX_COMPONENTS} components."))
         }
-        NameProblem::Outside(folders) => {
+        NameProblem::Outside { folders, meant } => {
             let folders: Vec<_> = folders.iter().map(|folder| folder.to_string_lossy()).collect();
-            Some(format!("The path is in none of the served folders: {}", folders.join(", ")))
+            let outside = format!("The path is in none of the served folders: {}", folders.join(", "));
+            Some(match meant {
+                Some(meant) => format!("{outside}\nPerhaps it is '{meant}' here."),
+                None => outside,
+            })
+        }
+        NameProblem::Foreign { meant } => {
+            let rule = "Nothing was created: names are divided by '/', and no drive, variable or '~' stands before them.";
+            Some(match meant {
+                Some(meant) => format!("{rule} Give '{meant}' instead."),
+                None => format!("{rule} Give a path relative to the folder, such as 'src/main.rs'."),
+            })
         }
     }
 }

@@ -38,7 +38,7 @@ use std::time::Duration;
 
 pub use arguments::{MAX_DEPTH, Takes, depth_exceeds, name_as_sent};
 pub use failure::{BUSY_SECONDS, ErrorText, Guide};
-pub(crate) use file_uri::file_uri;
+pub(crate) use file_uri::{file_uri, path_in};
 pub use members::Members;
 pub use sets::{Offered, ToolNames};
 pub use timestamp::timestamp;
@@ -87,7 +87,10 @@ impl ParseOptions<'_> {
     /// Parses a path of the call.
     pub fn path(&self, text: &str) -> Result<FilePath> {
         let policy = if self.paths { NamePolicy::Paths } else { self.names };
-        FilePath::parse(text, policy, self.folders)
+        match policy {
+            NamePolicy::Paths => FilePath::parse_sent(&path_in(text), policy, self.folders),
+            policy => FilePath::parse(text, policy, self.folders),
+        }
     }
 
     /// What the text of an error of the call may refer to.

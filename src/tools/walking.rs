@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use crate::engine::{FilePath, GlobError, LeftOut, Result, Workspace};
+pub(super) use crate::engine::{shown, shown_line};
 use crate::sys::path::{told, with_slashes};
 use crate::tools::arguments::List;
 use crate::tools::cursor::{Cursor, call_key, state_of};
@@ -23,38 +24,6 @@ pub(super) fn exclude_globs<G>(
         read(pattern).map_err(|error| wrong_pattern(format!("excludePatterns[{at}]"), &error))
     };
     patterns.into_iter().flat_map(|patterns| patterns.iter()).enumerate().map(read).collect()
-}
-
-/// A name or path as text. Bytes that are not UTF-8 are written as `\xNN`.
-pub(super) fn shown(name: &[u8]) -> Cow<'_, str> {
-    if let Ok(name) = std::str::from_utf8(name) {
-        return Cow::Borrowed(name);
-    }
-    let mut text = String::with_capacity(name.len() + 8);
-    for chunk in name.utf8_chunks() {
-        text.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
-        }
-    }
-    Cow::Owned(text)
-}
-
-/// The same as one line: control characters are written as `\xNN`, too.
-pub(super) fn shown_line(path: &[u8]) -> Cow<'_, str> {
-    let text = shown(path);
-    if !text.contains(char::is_control) {
-        return text;
-    }
-    let mut line = String::with_capacity(text.len() + 8);
-    for char in text.chars() {
-        match char.is_control() {
-            // A write to a String cannot fail.
-            true => drop(write!(line, "\\x{:02x}", u32::from(char))),
-            false => line.push(char),
-        }
-    }
-    Cow::Owned(line)
 }
 
 /// The path of a file in one of the served folders as one line that other tools take: absolute if there are several folders.
@@ -195,18 +164,6 @@ pub(super) fn note(left_out: &LeftOut, changed: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_that_are_not_utf8_are_escaped() {
-        assert_eq!(shown("ä".as_bytes()), "ä");
-        assert_eq!(shown(b"caf\xe9-\xff"), "caf\\xe9-\\xff");
-    }
-
-    #[test]
-    fn a_path_is_one_line_whatever_it_holds() {
-        assert_eq!(shown_line(b"a\nb\x1b\xff"), "a\\x0ab\\x1b\\xff");
-        assert_eq!(shown_line("ä b".as_bytes()), "ä b");
-    }
 
     #[test]
     fn a_cursor_keeps_paths_of_any_bytes() {

@@ -8,6 +8,7 @@ mod crashes; // kill -9 at random moments of calls that change a tree
 mod cursors; // what cursors belong to, and what changes under them
 mod encodings; // texts that are not UTF-8
 mod flushes; // moves and deletes whose folder cannot be flushed
+mod foreign; // paths of other systems, of other trees and for shells; URIs
 mod hidden; // --exclude and .git
 mod hints; // the way out that an error names
 mod joined; // the pages of random calls, put together
@@ -17,6 +18,7 @@ mod offers; // which tools are offered, --read-only, --structured
 mod paths; // spellings of paths, several folders, the command line
 mod shortage; // full disks, folders without permissions, deep and wide trees
 mod slow_looks; // trees on file systems whose look-ups wait for another machine
+mod spellings; // names composed in another way, and names as lists show them
 mod streams; // long answers that are written while they are sent
 mod swaps; // folders swapped for links out of the tree while tools work in them
 mod text_pages; // the pages of a text

@@ -7,6 +7,7 @@ pub(super) mod acl;
 pub(super) mod atomic;
 pub(super) mod attributes;
 mod claim;
+pub(super) mod equivalent;
 pub(super) mod failpoint;
 pub(super) mod file_system;
 mod kernel_copy;

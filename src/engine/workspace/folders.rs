@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::OpenError;
+use super::given::distinct;
 use crate::engine::exclude::Excludes;
+use crate::engine::fs::equivalent::{self, Spelling};
 use crate::engine::fs::file_system::{self, FileSystem};
 use crate::engine::fs::resolve::{LastLink, ResolveError, ResolvedPath, file_type};
 use crate::engine::fs::root::{Folder, Root};
@@ -15,7 +17,8 @@ use crate::engine::fs::spelling;
 use crate::engine::fs::version::identity;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::path::{FilePath, FolderPaths, is_in_git, is_kept_by_git};
-use crate::engine::{Error, Result};
+use crate::engine::{Error, Result, shown_line};
+use crate::sys::ffi::OsStrExt;
 use crate::sys::fs::FileType;
 use crate::sys::io::Errno;
 
@@ -39,6 +42,8 @@ pub(super) struct Found {
     pub(super) place: ResolvedPath,
     /// What the path was looked up as.
     want: Want,
+    /// The path that it was found by, if that is another spelling of the client's.
+    spelling: Option<PathBuf>,
     /// The path is excluded, so its entry does not exist for clients.
     excluded: bool,
 }
@@ -132,40 +137,14 @@ impl Found {
     }
 }
 
-/// The numbers of those folders that a start with all of them serves, as far as they are there already.
-pub fn outermost(paths: &[PathBuf]) -> impl Iterator<Item = usize> {
-    let usual = |path: &PathBuf| path.canonicalize().or_else(|_| std::path::absolute(path));
-    let paths: Vec<PathBuf> = paths.iter().map(|path| usual(path).unwrap_or_else(|_| path.clone())).collect();
-    distinct(&paths).collect::<Vec<_>>().into_iter()
-}
-
-/// The numbers of those paths that are neither within another one nor equal to an earlier one.
-fn distinct(paths: &[PathBuf]) -> impl Iterator<Item = usize> {
-    let is_within = |number: usize, (other_number, other): (usize, &PathBuf)| {
-        paths[number].starts_with(other) && (paths[number] != *other || other_number < number)
-    };
-    (0..paths.len()).filter(move |number| !paths.iter().enumerate().any(|other| is_within(*number, other)))
-}
-
-/// Those of the given folders that are there, and those that are not. If none is there, all are to be opened: the error names the first.
-pub fn without_missing(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let is_there = |path: &&PathBuf| {
-        let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
-        match path.metadata() {
-            Ok(metadata) => metadata.is_dir(),
-            Err(error) => !missing.contains(&error.kind()),
-        }
-    };
-    let (there, missing): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(is_there);
-    match there.is_empty() {
-        true => (paths.to_vec(), Vec::new()),
-        false => (there.into_iter().cloned().collect(), missing.into_iter().cloned().collect()),
-    }
-}
-
 impl Folders {
     /// Opens the folders at `paths`. Equal folders, and those within another one, count once.
-    pub(super) fn open(paths: &[PathBuf], excludes: Excludes, allow_git: bool) -> Result<Folders, OpenError> {
+    pub(super) fn open(
+        paths: &[PathBuf],
+        excludes: Excludes,
+        allow_git: bool,
+        home: Option<&Path>,
+    ) -> Result<Folders, OpenError> {
         let unusable = |path: &Path, error| OpenError::Unusable(path.into(), error);
         let canonical =
             |path: &PathBuf| Ok((path.canonicalize().map_err(|error| unusable(path, error))?, path.clone()));
@@ -176,7 +155,7 @@ impl Folders {
             Root::open(path.clone(), given).map_err(|error| unusable(given, error))
         };
         let roots = served.iter().map(open).collect::<Result<_, _>>()?;
-        Ok(Folders { roots, paths: FolderPaths::new(served), excludes, allow_git })
+        Ok(Folders { roots, paths: FolderPaths::new(served).with_home(home), excludes, allow_git })
     }
 
     /// The paths of the folders.
@@ -220,6 +199,9 @@ impl Folders {
     /// Looks for `path` in each folder, in order. If it is in none, the place for it in the first. A read of what git keeps to itself is
     /// refused.
     pub(super) fn find(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
+        if path.is_outside() {
+            return Err(self.outside(path));
+        }
         let is_kept = |path: &Path| freshness == Freshness::Recent && !self.allow_git && is_kept_by_git(path);
         let kept = || Error::KeptByGit { name: path.sent().into() };
         if is_kept(Path::new(path.as_str())) {
@@ -235,7 +217,7 @@ impl Folders {
             if path.folder().is_some_and(|only| only != number) {
                 continue;
             }
-            match self.find_in(number, root, path, want, freshness) {
+            match self.find_in(number, root, path, None, want, freshness) {
                 Ok(found) if found.exists() => return Ok(found),
                 Ok(found) => drop(first.get_or_insert(Ok(found))),
                 Err(Obstacle::Absent(error)) => drop(first.get_or_insert(Err(error))),
@@ -245,8 +227,48 @@ impl Folders {
         }
         match unknown {
             Some(error) => Err(error),
-            None => first.unwrap_or(Err(Error::FolderGone)),
+            None => match self.find_respelled(path, want, freshness)? {
+                Some(found) => Ok(found),
+                None => first.unwrap_or(Err(Error::FolderGone)),
+            },
         }
+    }
+
+    /// Looks for `path`, which leads to nothing, by the names that folders list. Where only a part of it has other names, the place
+    /// below that part. `None`: there is no other spelling.
+    fn find_respelled(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Option<Found>> {
+        let mut place = None;
+        for (number, root) in self.roots.iter().enumerate() {
+            if path.folder().is_some_and(|only| only != number) {
+                continue;
+            }
+            let Ok(folder) = root.folder() else { continue };
+            match equivalent::spelling(folder.handle(), Path::new(path.as_str())) {
+                Spelling::AsSent => {}
+                Spelling::Other(spelling) => {
+                    match self.find_in(number, root, path, Some(&spelling), want, freshness) {
+                        Ok(found) if found.exists() => return Ok(Some(found)),
+                        Ok(found) if number == 0 => place = Some(found),
+                        _ => {}
+                    }
+                }
+                Spelling::Several(paths) => {
+                    let is_seen = |path: &&PathBuf| {
+                        !self.excludes.hides(path, false) && !self.excludes.hides(path, true)
+                    };
+                    let similar = paths
+                        .iter()
+                        .filter(is_seen)
+                        .map(|path| shown_line(path.as_os_str().as_bytes()).into_owned());
+                    return Err(Error::NotFound {
+                        name: path.sent().into(),
+                        similar: similar.collect(),
+                        above: None,
+                    });
+                }
+            }
+        }
+        Ok(place)
     }
 
     fn find_in(
@@ -254,17 +276,23 @@ impl Folders {
         number: usize,
         root: &Root,
         path: &FilePath,
+        spelling: Option<&Path>,
         want: Want,
         freshness: Freshness,
     ) -> Result<Found, Obstacle> {
-        root.check_answers_at(Path::new(path.as_str()))?;
+        let text = Path::new(path.as_str());
+        let spelled = spelling.unwrap_or(text);
+        root.check_answers_at(spelled)?;
         let folder = match freshness {
             Freshness::Recent => root.folder()?,
             Freshness::Now => root.folder_now()?,
         };
         let find = |folder: Folder| {
-            let place = self.resolve(&folder, path, want)?;
-            Ok(Found { number, folder, want, excluded: false, place })
+            let mut place = resolve(&folder, spelled, want)?;
+            if let (None, Some(spelling)) = (&place.real, spelling) {
+                place.real = Some(spelling.into());
+            }
+            Ok(Found { number, folder, want, spelling: spelling.map(Path::to_owned), excluded: false, place })
         };
         let found = match find(folder) {
             Ok(found) if !found.exists() => match root.other_than(&found.folder)? {
@@ -277,7 +305,6 @@ impl Folders {
         };
         let mut found = found.map_err(|refusal| {
             // The error must not tell what an excluded path leads to.
-            let text = Path::new(path.as_str());
             match self.excludes.may_hide(text, true) || self.excludes.may_hide(text, false) {
                 true => Obstacle::Absent(Error::NotFound {
                     name: path.sent().into(),
@@ -289,7 +316,7 @@ impl Folders {
         })?;
         let is_directory = found.is_directory();
         let hides = |path: &Path| self.excludes.hides(path, is_directory);
-        found.excluded = hides(Path::new(path.as_str())) || hides(found.real_path(path));
+        found.excluded = hides(text) || hides(spelled) || hides(found.real_path(path));
         if !found.excluded && !self.excludes.is_empty() {
             found.excluded = self.hides_by_another_name(path, &mut found);
         }
@@ -325,15 +352,6 @@ impl Folders {
         self.excludes.may_hide(real, is_directory) && !self.excludes.may_hide(folder, true)
     }
 
-    fn resolve(&self, folder: &Folder, path: &FilePath, want: Want) -> Result<ResolvedPath, ResolveError> {
-        let (root, path) = (folder.handle(), Path::new(path.as_str()));
-        match want {
-            Want::File => ResolvedPath::find(root, path),
-            Want::Entry => ResolvedPath::find_entry(root, path, LastLink::Follow),
-            Want::Link => ResolvedPath::find_entry(root, path, LastLink::Keep),
-        }
-    }
-
     /// Checks that `path` still leads to the directory in which `found` has its entry: no folder on the way was moved or exchanged
     /// meanwhile.
     ///
@@ -351,7 +369,8 @@ impl Folders {
         if Arc::ptr_eq(&found.place.dir, found.folder.handle()) {
             return Ok(());
         }
-        let now = self.resolve(&found.folder, path, found.want);
+        let spelled = found.spelling.as_deref().unwrap_or(Path::new(path.as_str()));
+        let now = resolve(&found.folder, spelled, found.want);
         let now = now.map_err(|refusal| match refused(path.sent(), refusal) {
             error @ Error::ReadFailed { .. } => error,
             _ => changed(path),
@@ -361,6 +380,15 @@ impl Folders {
             && now.name == found.place.name
             && id(&now).map_err(failed)? == id(&found.place).map_err(failed)?;
         if same { Ok(()) } else { Err(changed(path)) }
+    }
+}
+
+fn resolve(folder: &Folder, path: &Path, want: Want) -> Result<ResolvedPath, ResolveError> {
+    let root = folder.handle();
+    match want {
+        Want::File => ResolvedPath::find(root, path),
+        Want::Entry => ResolvedPath::find_entry(root, path, LastLink::Follow),
+        Want::Link => ResolvedPath::find_entry(root, path, LastLink::Keep),
     }
 }
 

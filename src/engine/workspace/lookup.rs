@@ -41,10 +41,15 @@ impl Workspace {
 
     /// Finds an entry that may be new. A file where a folder of its path must be is an error that names the file.
     pub(super) fn find_place(&self, path: &FilePath, want: Want) -> Result<Found> {
-        self.folders.find(path, want, Freshness::Now).map_err(|error| match (self.file_above(path), error) {
+        let found = self.folders.find(path, want, Freshness::Now);
+        let found = found.map_err(|error| match (self.file_above(path), error) {
             (Some(name), Error::NotFound { .. }) => Error::NotAFolder { name },
             (_, error) => error,
-        })
+        })?;
+        if path.is_in_tree() && !found.exists() {
+            self.folders.check_new(path, &found)?;
+        }
+        Ok(found)
     }
 
     /// Finds an entry that need not exist. A file where a folder must be is an error that names the folder above.

@@ -37,6 +37,9 @@ impl Workspace {
                 }
             }
         }
+        if let Some(meant) = self.folders.meant_instead(path) {
+            similar.insert(0, meant);
+        }
         // It has come since, or is not found although it is listed.
         similar.retain(|near| near != path.as_str());
         similar.truncate(MAX_SIMILAR);

@@ -35,10 +35,12 @@ mod edit;
 mod excerpt;
 mod folder_handle;
 mod folders;
+mod given;
 mod indexing;
 mod listing;
 mod locking;
 mod lookup;
+mod meant;
 mod missing;
 mod mount_wait;
 mod parts;
@@ -57,7 +59,7 @@ pub use each_line::{LineSink, LinesRead};
 pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use folder_handle::FolderHandle;
-pub use folders::{outermost, without_missing};
+pub use given::{outermost, without_missing};
 pub use mount_wait::MountWait;
 pub use parts::{PartRead, TextPart};
 pub use read::{LineEnd, LineRange, LineSpan};
@@ -98,6 +100,8 @@ pub struct WorkspaceOptions {
     pub cross_mounts: bool,
     /// Whether clients may read more than `HEAD` of folders `.git`.
     pub allow_git: bool,
+    /// What `~` is in paths of clients.
+    pub home: Option<PathBuf>,
     /// Paths that do not exist for clients.
     pub excludes: Excludes,
     /// Whether every change on the disk is forbidden.
@@ -118,6 +122,7 @@ impl Default for WorkspaceOptions {
             filter_dir: None,
             cross_mounts: false,
             allow_git: false,
+            home: None,
             excludes: Excludes::default(),
             read_only: false,
             durability: Durability::Full,
@@ -178,7 +183,8 @@ impl Workspace {
             return Err(OpenError::Unusable(path.clone(), silent));
         }
         let (paths, left_out) = without_missing(paths);
-        let folders = Folders::open(&paths, options.excludes.clone(), options.allow_git)?;
+        let folders =
+            Folders::open(&paths, options.excludes.clone(), options.allow_git, options.home.as_deref())?;
         let cleared = Cleared::default();
         let (mounts, mut doubts) = (MountSafety::new(options.unsafe_locks), Vec::new());
         for root in folders.roots() {

@@ -1,0 +1,64 @@
+//! The path here that a path of another tree, of another system or for a shell means. Such a path creates nothing.
+
+use std::path::Path;
+
+use super::folders::{Folders, Found, Freshness, Want};
+use crate::engine::path::{FilePath, NamePolicy, NameProblem};
+use crate::engine::{Error, Result, foreign};
+
+impl Folders {
+    /// The error for a path in none of the served folders.
+    pub(super) fn outside(&self, path: &FilePath) -> Error {
+        let (plain, _) = foreign::plain(path.sent());
+        let folders = self.paths().folders().to_vec();
+        Error::InvalidName { problem: NameProblem::Outside { folders, meant: self.same_end(&plain) } }
+    }
+
+    /// What is here by the path that the missing `path` means.
+    pub(super) fn meant_instead(&self, path: &FilePath) -> Option<String> {
+        if !path.is_in_tree() || !foreign::is_foreign_path(path.sent()) {
+            return None;
+        }
+        self.same_end(&foreign::plain(path.sent()).0)
+    }
+
+    /// Refuses to create `found` if its new names come from a path of another system or for a shell, or hold control characters.
+    pub(super) fn check_new(&self, path: &FilePath, found: &Found) -> Result<()> {
+        let (place, real) = (&found.place, found.real_path(path));
+        let new = place.missing.iter().chain([&place.name]);
+        let is_first = real.iter().count() == place.missing.len() + 1;
+        let refused = |problem| Err(Error::InvalidName { problem });
+        for (nth, name) in new.enumerate() {
+            // A name that is no text was found by the folder's list.
+            let name = name.to_str().unwrap_or_default();
+            if foreign::is_foreign(name, is_first && nth == 0) {
+                let (plain, has_root) = foreign::plain(path.sent());
+                let meant = if has_root { self.same_end(&plain) } else { Some(plain) };
+                return refused(NameProblem::Foreign { meant });
+            }
+            if name.contains(char::is_control) {
+                return refused(NameProblem::Policy);
+            }
+        }
+        Ok(())
+    }
+
+    /// The longest end of `path` that is here, or whose folder is.
+    fn same_end(&self, path: &str) -> Option<String> {
+        let longest = |path: &str| {
+            let ends = [0].into_iter().chain(path.match_indices('/').map(|(at, _)| at + 1));
+            ends.map(|at| path[at..].to_owned()).find(|end| self.has(end))
+        };
+        longest(path).or_else(|| {
+            let (folder, name) = path.rsplit_once('/')?;
+            longest(folder).map(|folder| format!("{folder}/{name}"))
+        })
+    }
+
+    fn has(&self, path: &str) -> bool {
+        let Ok(parsed) = FilePath::parse(path, NamePolicy::Paths, self.paths()) else { return false };
+        let is_there =
+            || self.find(&parsed, Want::Entry, Freshness::Recent).is_ok_and(|found| found.exists());
+        !Path::new(path).as_os_str().is_empty() && is_there()
+    }
+}

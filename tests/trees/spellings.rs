@@ -1,0 +1,150 @@
+//! Names composed in another way (NFC, NFD), and names as lists show them, lead to what exists; no write makes a twin that looks the same.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use serde_json::json;
+
+use super::{on_all, outcome, put, serve, tree};
+use crate::support::{Folder, Mcp, Stdio, on_both_with};
+
+/// `é` as one character, and as two.
+const COMPOSED: &str = "caf\u{e9}";
+const DECOMPOSED: &str = "cafe\u{301}";
+
+fn decomposed(folder: &Folder) {
+    put(folder, &format!("{DECOMPOSED}/{DECOMPOSED}.txt"), "one\n");
+    put(folder, "other.txt", "other\n");
+}
+
+#[test]
+fn a_name_composed_in_another_way_is_read_and_edited_and_gets_no_twin() {
+    on_all(&[], decomposed, |server, folder| {
+        let path = format!("{COMPOSED}/{COMPOSED}.txt");
+        let real = format!("{DECOMPOSED}/{DECOMPOSED}.txt");
+        let names = || tree(folder.path()).into_keys().collect::<Vec<_>>();
+        let before = names();
+        assert_eq!(outcome(server, "read_text_file", &json!({ "path": path })), (false, "one\n".into()));
+        let edits = json!([{ "oldText": "one", "newText": "two" }]);
+        for (tool, arguments) in [
+            ("get_file_info", json!({ "path": path })),
+            ("list_directory", json!({ "path": COMPOSED })),
+            ("edit_file", json!({ "path": path, "edits": edits })),
+            ("write_file", json!({ "path": path, "content": "three\n" })),
+            ("create_directory", json!({ "path": COMPOSED })),
+        ] {
+            let (is_error, text) = outcome(server, tool, &arguments);
+            assert!(!is_error, "{tool}: {text}");
+        }
+        assert_eq!((names(), folder.text(&real)), (before.clone(), "three\n".into()));
+        for (tool, arguments) in [
+            ("move_file", json!({ "source": "other.txt", "destination": path })),
+            ("copy_file", json!({ "source": "other.txt", "destination": path })),
+            ("move_file", json!({ "source": "other.txt", "destination": COMPOSED })),
+        ] {
+            let (is_error, text) = outcome(server, tool, &arguments);
+            assert!(is_error && text.contains("exists already"), "{tool}: {text}");
+        }
+        // A new file goes into the folder that is there, not beside it.
+        let new = json!({ "path": format!("{COMPOSED}/new.txt"), "content": "new\n" });
+        assert!(!outcome(server, "write_file", &new).0);
+        assert!(folder.holds(&format!("{DECOMPOSED}/new.txt"), "new\n"));
+        assert!(!outcome(server, "delete_file", &json!({ "path": path })).0);
+        assert!(names().iter().all(|name| !name.contains(COMPOSED)), "{:?}", names());
+    });
+}
+
+#[test]
+fn the_other_way_round_and_in_the_line_tools_too() {
+    let fill = |folder: &Folder| folder.write(&format!("{COMPOSED}.txt"), "one\n");
+    for names in ["--names=any", "--names=paths"] {
+        on_both_with(&["--tools=lines,exact", names], fill, |server, folder| {
+            let name = format!("{DECOMPOSED}.txt");
+            assert!(server.ok("read_file", json!({ "name": name })).ends_with("one"));
+            server.ok("edit_file", json!({ "name": name, "append": "two", "create_if_missing": true }));
+            assert_eq!(folder.names(), [format!("{COMPOSED}.txt")]);
+            assert_eq!(folder.text(&format!("{COMPOSED}.txt")), "one\ntwo\n");
+        });
+    }
+}
+
+#[test]
+fn where_both_spellings_exist_each_is_its_own() {
+    let folder = Folder::new();
+    put(&folder, COMPOSED, "composed\n");
+    put(&folder, DECOMPOSED, "decomposed\n");
+    let server = serve(&folder, &[]);
+    for (path, text) in [(COMPOSED, "composed\n"), (DECOMPOSED, "decomposed\n")] {
+        assert_eq!(outcome(&server, "read_text_file", &json!({ "path": path })), (false, text.into()));
+    }
+}
+
+#[test]
+fn of_several_names_that_may_be_meant_none_is_taken_and_no_third_is_made() {
+    let folder = Folder::new();
+    let names = ["a\u{301}\u{323}.txt", "a\u{323}\u{301}.txt"];
+    for name in names {
+        put(&folder, name, "x\n");
+    }
+    let server = serve(&folder, &[]);
+    let path = "\u{1ea1}\u{301}.txt";
+    for (tool, arguments) in
+        [("read_text_file", json!({ "path": path })), ("write_file", json!({ "path": path, "content": "y" }))]
+    {
+        let (is_error, text) = outcome(&server, tool, &arguments);
+        assert!(is_error && names.iter().all(|name| text.contains(name)), "{tool}: {text}");
+    }
+    assert_eq!(folder.names().len(), 2);
+}
+
+#[test]
+fn an_excluded_name_is_not_found_by_another_spelling() {
+    let folder = Folder::new();
+    put(&folder, &format!("{DECOMPOSED}/key"), "secret\n");
+    for pattern in [COMPOSED, DECOMPOSED] {
+        let server = serve(&folder, &[&format!("--exclude={pattern}/")]);
+        let path = format!("{COMPOSED}/key");
+        for (tool, arguments) in [
+            ("read_text_file", json!({ "path": path })),
+            ("write_file", json!({ "path": path, "content": "x" })),
+            ("get_file_info", json!({ "path": COMPOSED })),
+        ] {
+            let (is_error, text) = outcome(&server, tool, &arguments);
+            assert!(is_error && !text.contains("secret"), "{pattern}: {tool}: {text}");
+        }
+    }
+    assert_eq!(folder.text(&format!("{DECOMPOSED}/key")), "secret\n");
+}
+
+#[test]
+fn a_name_is_taken_back_as_it_is_shown() {
+    let folder = Folder::new();
+    for name in [&b"caf\xe9.txt"[..], b"a\tb.txt"] {
+        std::fs::write(folder.path().join(OsStr::from_bytes(name)), "found\n").expect("a file");
+    }
+    std::fs::create_dir(folder.path().join(OsStr::from_bytes(b"d\xff"))).expect("a folder");
+    std::fs::write(folder.path().join(OsStr::from_bytes(b"d\xff/x")), "found\n").expect("a file");
+    let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
+    let mut shown = server.ok("glob", json!({ "pattern": "**" }));
+    shown.push_str(&server.ok("grep", json!({ "pattern": "found", "output_mode": "files_with_matches" })));
+    for path in [r"caf\xe9.txt", r"a\x09b.txt", r"d\xff/x"] {
+        assert!(shown.contains(path), "{path}: {shown}");
+        assert_eq!(server.ok("read_text_file", json!({ "path": path })), "found\n", "{path}");
+        assert!(
+            server
+                .ok("grep", json!({ "pattern": "found", "path": path, "output_mode": "count" }))
+                .contains("1"),
+            "{path}"
+        );
+        server.ok(
+            "edit_file",
+            json!({ "path": path, "edits": [{ "oldText": "found", "newText": "found" }], "dryRun": true }),
+        );
+    }
+    // `list_directory` shows a tab as it is.
+    assert!(server.ok("list_directory", json!({ "path": "." })).contains("a\tb.txt"));
+    assert_eq!(server.ok("read_text_file", json!({ "path": "a\tb.txt" })), "found\n");
+    server.refused("write_file", json!({ "path": "new\ttab", "content": "x" }));
+    server.refused("write_file", json!({ "path": r"new\xe9", "content": "x" }));
+    assert_eq!(folder.names().len(), 3);
+}
