@@ -208,7 +208,10 @@ impl Folders {
             return Err(kept());
         }
         let found = self.find_entry(path, want, freshness)?;
-        if is_kept(found.real_path(path)) { Err(kept()) } else { Ok(found) }
+        match found.place.real.as_deref().is_some_and(is_kept) {
+            true => Err(kept()),
+            false => Ok(found),
+        }
     }
 
     fn find_entry(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
