@@ -300,13 +300,13 @@ impl Workspace {
         control: &Control,
     ) -> Result<Option<Arc<OpenFile>>> {
         let opened = self.open_place(place, name, control)?;
-        opened.map(|file| self.check_whole(file.stamp().len).map(|()| file)).transpose()
+        opened.map(|file| self.check_whole(file.stamp().len, file.stamp().len).map(|()| file)).transpose()
     }
 
-    /// Refuses so many bytes for one call.
-    fn check_whole(&self, size: u64) -> Result<()> {
+    /// Refuses a call that takes so many bytes of a file of this size.
+    fn check_whole(&self, bytes: u64, size: u64) -> Result<()> {
         let max = self.options.max_bytes;
-        if size > max { Err(Error::TooLarge { size, max, is_result: false }) } else { Ok(()) }
+        if bytes > max { Err(Error::TooLarge { size, max, is_result: false }) } else { Ok(()) }
     }
 
     /// Opens a file of any size; waits for leases. `None` if the entry has changed meanwhile.

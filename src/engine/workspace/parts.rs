@@ -131,7 +131,7 @@ impl Workspace {
             let found = self.find(path, control)?;
             let Some(file) = self.open_place(&found.place, path.sent(), control)? else { continue };
             if limit.is_none() && part == TextPart::Whole {
-                self.check_whole(file.stamp().len)?;
+                self.check_whole(file.stamp().len, file.stamp().len)?;
             }
             let Some(version) = self.version(&file, path.sent(), control)? else { continue };
             let wanted = PartOf { file: &file, name: path.sent(), part, limit, version, control };
@@ -141,7 +141,7 @@ impl Workspace {
             };
             if let Some(read) = read? {
                 if limit.is_none() {
-                    self.check_whole(read.at.end - read.at.start)?;
+                    self.check_whole(read.at.end - read.at.start, read.size)?;
                 }
                 return Ok(read);
             }

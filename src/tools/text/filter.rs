@@ -64,9 +64,17 @@ impl Filter {
         let limit = limit.filter(|_| kinds.text);
         let read = |room: Option<usize>, is_first: bool| {
             let matcher = pattern.as_ref().map(|pattern| LineMatcher::new(pattern, control));
-            let mut lines = Lines { filter: self, base, matcher, room, is_first, told: Told::default() };
+            let most = if room.is_none() { workspace.options().max_bytes as usize } else { usize::MAX };
+            let mut lines =
+                Lines { filter: self, base, matcher, room, most, is_first, told: Told::default() };
             let read = workspace.each_line(path, self.form.encoding, self.span, &mut lines, control);
-            let read = read.map_err(|error| with_likely_encoding(workspace, path, error, true, control))?;
+            let read = read.map_err(|error| match error {
+                Error::TooLarge { max, is_result, .. } => {
+                    let size = workspace.stamp(path).map_or(max, |stamp| stamp.len);
+                    Error::TooLarge { size, max, is_result }
+                }
+                error => with_likely_encoding(workspace, path, error, true, control),
+            })?;
             Ok::<_, Error>((lines.told, read))
         };
         let (mut told, mut read_lines) = read(limit, true)?;
@@ -207,6 +215,8 @@ struct Lines<'f> {
     matcher: Option<LineMatcher<'f>>,
     /// The longest text.
     room: Option<usize>,
+    /// A longer one is an error.
+    most: usize,
     /// Whether no more is read as soon as a line has no room, because all is read again with less room.
     is_first: bool,
     told: Told,
@@ -226,7 +236,7 @@ impl LineSink for Lines<'_> {
         let (bytes, mut at, mut number) = (lines.as_bytes(), 0, first);
         while at < bytes.len() {
             let end = line_end(bytes, at..bytes.len());
-            if !self.push(number, &lines[at..end]) {
+            if !self.push(number, &lines[at..end])? {
                 return Ok(false);
             }
             (at, number) = (behind_break(bytes, end), number + 1);
@@ -243,7 +253,7 @@ impl Lines<'_> {
             for hit in &hits {
                 number += count_breaks(&bytes[counted..hit.start]) as u64;
                 (counted, from) = (hit.start, behind_break(bytes, hit.end));
-                if !self.push(number, &lines[hit.start..hit.end]) {
+                if !self.push(number, &lines[hit.start..hit.end])? {
                     return Ok(false);
                 }
             }
@@ -254,16 +264,20 @@ impl Lines<'_> {
     }
 
     /// Takes one line that matches. Returns whether more are wanted.
-    fn push(&mut self, number: u64, line: &str) -> bool {
+    fn push(&mut self, number: u64, line: &str) -> Result<bool> {
         if self.filter.skip_empty && line.trim().is_empty() {
-            return true;
+            return Ok(true);
         }
         self.told.total += 1;
         if !self.told.is_full {
             self.tell(number, line);
         }
+        let (size, max) = (self.told.text.len(), self.most);
+        if size > max {
+            return Err(Error::TooLarge { size: size as u64, max: max as u64, is_result: false });
+        }
         let goes_on = !(self.is_first && self.told.is_full);
-        goes_on && self.filter.most.is_none_or(|most| self.told.total < most)
+        Ok(goes_on && self.filter.most.is_none_or(|most| self.told.total < most))
     }
 
     /// Adds a line to the text if there is room for it. Of the first one at least a part.
