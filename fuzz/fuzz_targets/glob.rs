@@ -1,13 +1,13 @@
 //! Compares globs with a naive matcher, as far as that goes.
 //!
-//! Must hold for any pattern and path: reading and matching end soon and do not panic. For patterns of ASCII letters,
+//! Must hold for any pattern and path: reading, dividing and matching end soon and do not panic. For patterns of ASCII letters,
 //! digits, dots, slashes, `*`, `?` and `**` in paths of such components, a naive matcher agrees.
 //!
 //! Input: the pattern; after a line break, the path.
 
 #![no_main]
 
-use file_editor::engine::{Glob, GlobBudget, TreeExclude};
+use file_editor::engine::{Glob, GlobBudget, RootedGlob, TreeExclude};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -15,6 +15,12 @@ fuzz_target!(|data: &[u8]| {
     let (pattern, path) = text.split_once('\n').unwrap_or((text, "a/b"));
     if let Ok(exclude) = TreeExclude::within(pattern, &mut GlobBudget::default()) {
         exclude.matches(path);
+    }
+    let rooted = RootedGlob::new(pattern);
+    let (folder, below) = rooted.divided();
+    assert!(rooted.is_negated && folder.is_empty() || rooted.text.starts_with(folder) && rooted.text.ends_with(below));
+    if let Ok(glob) = rooted.glob(&mut GlobBudget::default()) {
+        glob.matches(path);
     }
     let Ok(glob) = Glob::parse(pattern) else { return };
     let matched = glob.matches(path);

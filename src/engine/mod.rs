@@ -54,7 +54,7 @@ pub use fs::atomic::Durability;
 pub use fs::probe::try_one_lock;
 pub use fs::version::FileStamp;
 pub use fs::view::{FileView, MAP_CUTOFF, OpenFile};
-pub use glob::{Glob, GlobBudget, GlobError, TreeExclude};
+pub use glob::{Glob, GlobBudget, GlobError, RootedGlob, TreeExclude, is_literal, with_literal_brackets};
 pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;

@@ -105,7 +105,7 @@ impl FolderPaths {
     }
 
     /// The number of the folder that holds the absolute path `text`, and the rest of the path.
-    fn split<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+    pub fn split<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         self.0.by_length.iter().find_map(|(folder, number)| {
             let folder = with_slashes(folder.to_str()?);
             let rest = below(text, folder.trim_end_matches('/'))?;

@@ -19,6 +19,7 @@ mod lines;
 mod listing;
 mod members;
 mod memory;
+mod near;
 mod numbered;
 mod page_call;
 mod pattern_text;

@@ -277,6 +277,9 @@ RULES = [
          "plain form", lambda case: False),
     Rule("order-of-listings", "SPEC 13: listings are by name here; the reference server gives the order of the file system, or of a "
          "locale. By size, equal sizes and folders may stand anywhere", lambda case: case.tool in LISTS, normal=by_name),
+    Rule("hints-without-a-match", "SPEC 14 and 25: where nothing matches, lines in brackets say what is near, and that names are looked at",
+         lambda case: case.tool == "search_files",
+         normal=lambda case, text, second: "No matches found" if text.startswith("No matches found\n[") else text),
     Rule("times-of-now", "created, accessed, and modified by this run: two servers write at two moments",
          lambda case: case.tool == "get_file_info", normal=times),
     Rule("zone-names", "the name of a time zone in words comes from a table of the JavaScript engine; the offset must be equal",

@@ -7,8 +7,10 @@ mod early; // answers that begin before their search has ended
 mod filter_dir; // filters on disk: shared, damaged, foreign, cut off
 mod fresh; // files that other programs change between and during searches
 mod glob; // the tool glob: patterns, orders, arguments
+mod globs; // one dialect of globs in all tools, and hints to what a glob may mean
 mod grep; // the tool grep: what it finds and tells
 mod grep_pages; // the balances of its pages, and files that change between them
+mod mended; // patterns of grep that find something when a slip is mended
 mod near; // what is said where nothing matches
 mod pages; // limits and cursors
 

@@ -1,4 +1,5 @@
-//! Globs as `minimatch` 10.2 reads them with `{dot: true}`, for the tools of the reference server (contract 13).
+//! Globs as `minimatch` 10.2 reads them with `{dot: true}`, for all tools; `glob` and `grep` read their slashes and `!` as
+//! gitignore does, see [`RootedGlob`] (contract 13 and 25).
 //!
 //! A pattern goes through these steps:
 //!
@@ -23,6 +24,7 @@ mod error;
 mod group;
 mod part;
 mod range;
+mod rooted;
 mod sequence;
 mod source;
 #[cfg(test)]
@@ -32,6 +34,7 @@ mod wild;
 
 pub use budget::GlobBudget;
 pub use error::GlobError;
+pub use rooted::{RootedGlob, is_literal, with_literal_brackets};
 
 use sequence::{Sequence, components};
 
@@ -58,14 +61,21 @@ impl Glob {
 
     /// Reads a pattern of a call that has this budget.
     pub fn within(pattern: &str, budget: &mut GlobBudget) -> Result<Glob, GlobError> {
-        let mut glob = Glob { alternatives: Vec::new(), negated: false, empty: pattern.is_empty() };
         if pattern.is_empty() || pattern.starts_with('#') || is_too_long(pattern) {
-            return Ok(glob);
+            return Ok(Glob { alternatives: Vec::new(), negated: false, empty: pattern.is_empty() });
         }
         let positive = pattern.trim_start_matches('!');
-        glob.negated = (pattern.len() - positive.len()) % 2 == 1;
-        for text in braces::expand(positive, budget)? {
-            glob.alternatives.push(Sequence::parse(&text, budget)?);
+        let negated = (pattern.len() - positive.len()) % 2 == 1;
+        Ok(Glob { negated, ..Glob::as_it_stands(positive, budget)? })
+    }
+
+    /// Reads a pattern at whose start `!` and `#` mean nothing.
+    fn as_it_stands(pattern: &str, budget: &mut GlobBudget) -> Result<Glob, GlobError> {
+        let mut glob = Glob { alternatives: Vec::new(), negated: false, empty: false };
+        if !is_too_long(pattern) {
+            for text in braces::expand(pattern, budget)? {
+                glob.alternatives.push(Sequence::parse(&text, budget)?);
+            }
         }
         Ok(glob)
     }

@@ -4,13 +4,15 @@ use serde_json::json;
 
 use super::CONTENT;
 use crate::engine::{
-    Control, EntryKind, FilePath, Glob, GlobBudget, Passed, Result, WalkOptions, WalkStep, Workspace, passed,
+    Control, EntryKind, Error, FilePath, Glob, GlobBudget, Passed, Result, WalkOptions, WalkStep, Workspace,
+    passed, with_literal_brackets,
 };
 use crate::sys::path::{told, with_slashes};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
-use crate::tools::walking::{Listed, Patterns, exclude_globs, shown};
+use crate::tools::near::{GlobInPath, Near};
+use crate::tools::walking::{Listed, Patterns, exclude_globs, shown, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_pattern};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -46,13 +48,16 @@ struct SearchFiles {
     /// The arguments that a cursor of this list belongs to.
     key: String,
     limit: Option<usize>,
+    /// Whether the client is offered the tool.
+    has_grep: bool,
 }
 
 impl Request for SearchArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
         let patterns = self.exclude_patterns.as_ref().map(|list| list.0.as_slice()).unwrap_or_default();
         let key = format!("{:?} {patterns:?}", self.pattern);
-        Ok(Box::new(SearchFiles { arguments: self, key, limit: options.limit }))
+        let has_grep = options.offered.has("grep");
+        Ok(Box::new(SearchFiles { arguments: self, key, limit: options.limit, has_grep }))
     }
 }
 
@@ -74,7 +79,12 @@ impl Call for SearchFiles {
             exclude_globs(exclude_patterns.as_ref(), |pattern| Glob::within(pattern, &mut budget))?;
         let listed = Listed { workspace, tool: TOOL.name, folder: path, arguments: &self.key };
         let after = listed.behind(cursor.as_ref())?;
-        let mut walk = workspace.walk(path, WalkOptions::default(), control)?;
+        let mut walk = match workspace.walk(path, WalkOptions::default(), control) {
+            Err(error @ Error::NotFound { .. }) => {
+                return Err(self.glob_in_path(workspace, control)?.unwrap_or(error));
+            }
+            walk => walk?,
+        };
         let base = workspace.absolute(path)?;
         let mut line = with_slashes(&base.to_string_lossy()).into_owned();
         line.push('/');
@@ -108,8 +118,18 @@ impl Call for SearchFiles {
                 last.extend_from_slice(walk.path_from_start());
             }
         }
+        let mut note: Vec<String> = listed.note(&walk.left_out(), cursor.as_ref()).into_iter().collect();
         if list.total() == 0 {
             list.text_mut().push_str("No matches found");
+            if cursor.is_none() {
+                drop(walk);
+                let is_left_out = |path: &str| {
+                    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+                    ends.map(|end| &path[..end])
+                        .any(|path| excludes.iter().any(|exclude| exclude.matches(path)))
+                };
+                note.extend(self.hints(workspace, &line[..base_len], &is_left_out, control)?);
+            }
         }
         let next = || {
             let cursor = listed.cursor_behind(&last)?;
@@ -119,7 +139,88 @@ impl Call for SearchFiles {
             }
             Ok((TOOL.name, next))
         };
-        let note = listed.note(&walk.left_out(), cursor.as_ref());
-        list.reply(wanted, "matches", next, note.as_deref())
+        let note = note.join("\n");
+        list.reply(wanted, "matches", next, Some(&*note).filter(|note| !note.is_empty()))
+    }
+}
+
+impl SearchFiles {
+    /// The error for a path that does not exist, if it is a glob and files match.
+    fn glob_in_path(&self, workspace: &Workspace, control: &Control) -> Result<Option<Error>> {
+        let SearchArguments { path, pattern, .. } = &self.arguments;
+        let found = GlobInPath::find(path, &[&format!("/{pattern}"), "", "/**"], workspace, control)?;
+        Ok(found.map(|found| found.error(&json!({ "path": found.folder, "pattern": found.glob }))))
+    }
+
+    /// Lines for a pattern that matches nothing below `base`, which ends in a slash: patterns that match something.
+    fn hints(
+        &self,
+        workspace: &Workspace,
+        base: &str,
+        is_left_out: &dyn Fn(&str) -> bool,
+        control: &Control,
+    ) -> Result<Vec<String>> {
+        let SearchArguments { path, pattern, .. } = &self.arguments;
+        let starts = starts(workspace, Some(path), path)?;
+        let near = Near::new(workspace, &starts, control).with_folders();
+        let count = |glob: &Glob, change: fn(&str) -> String| {
+            near.count(WalkOptions::default(), |path| glob.matches(&change(path)) && !is_left_out(path))
+        };
+        let mut lines = Vec::new();
+        for other in near_patterns(pattern, base) {
+            if let Ok(glob) = Glob::parse(&other) {
+                let with = format!("with {}", json!({ "pattern": told(&other) }));
+                lines.extend(count(&glob, str::to_owned)?.line(&with));
+            }
+        }
+        if pattern.contains(char::is_alphabetic)
+            && let Ok(glob) = Glob::parse(&pattern.to_lowercase())
+        {
+            lines.extend(count(&glob, str::to_lowercase)?.line("if upper and lower case are the same"));
+        }
+        let instead = if self.has_grep { "; grep searches what is in files" } else { "" };
+        lines.push(format!("[search_files looks at names only, not at what is in files{instead}]"));
+        Ok(lines)
+    }
+}
+
+/// What may be meant by a pattern that matches no path below `base`.
+fn near_patterns(pattern: &str, base: &str) -> Vec<String> {
+    let slashed = with_slashes(pattern);
+    let below = slashed.strip_prefix(base).map_or(pattern, |below| below);
+    let below = below.trim_start_matches("./").trim_start_matches('/');
+    let mut near = Vec::new();
+    for name in [Some(below.to_owned()), with_literal_brackets(below)].into_iter().flatten() {
+        let folder = name.trim_end_matches('/');
+        near.push(name.clone());
+        if !folder.is_empty() && folder.len() < name.len() {
+            near.push(format!("{folder}/**"));
+        }
+        if !folder.is_empty() && !folder.contains('/') {
+            near.push(format!("**/{folder}"));
+        }
+    }
+    near.retain(|other| other != pattern && !other.is_empty());
+    near.dedup();
+    near
+}
+
+#[cfg(test)]
+mod tests {
+    use super::near_patterns;
+
+    #[test]
+    fn what_may_be_meant_is_a_path_below_the_folder_at_any_depth_or_with_literal_brackets() {
+        for (pattern, near) in [
+            ("*.tsx", &["**/*.tsx"][..]),
+            ("./src/**", &["src/**"]),
+            ("/srv/a/src/*", &["src/*"]),
+            ("src/", &["src/**", "**/src"]),
+            ("app/[slug]/*", &["app/\\[slug\\]/*"]),
+            ("**/*.rs", &[]),
+            ("/", &[]),
+        ] {
+            assert_eq!(near_patterns(pattern, "/srv/a/"), near, "{pattern}");
+        }
     }
 }

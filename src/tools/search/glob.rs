@@ -12,6 +12,7 @@ use crate::tools::arguments::{Count, Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::filesystem::CONTENT;
 use crate::tools::limited::LimitedText;
+use crate::tools::near::GlobInPath;
 use crate::tools::walking::{Start, shown_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 
@@ -120,10 +121,12 @@ impl GlobFiles {
     /// Where the walks begin: in the folder that the pattern names, of the folder of the call.
     fn starts(&self, workspace: &Workspace, control: &Control) -> Result<Vec<Start>> {
         let (path, named) = (self.arguments.path.as_ref(), &self.pattern.folder);
-        if let Some(path) = path
-            && workspace.info_or_near(path, control)?.kind != EntryKind::Folder
-        {
-            return Err(Error::NotAFolder { name: path.sent().into() });
+        if let Some(path) = path {
+            match workspace.info_or_near(path, control) {
+                Ok(info) if info.kind == EntryKind::Folder => {}
+                Ok(_) => return Err(Error::NotAFolder { name: path.sent().into() }),
+                Err(error) => return Err(self.glob_in_path(path, workspace, control)?.unwrap_or(error)),
+            }
         }
         let joined = match path {
             _ if self.pattern.is_absolute => Some(named.clone()),
@@ -132,6 +135,20 @@ impl GlobFiles {
             None => None,
         };
         starts(workspace, joined.as_ref(), named)
+    }
+
+    /// The error for a path that does not exist, if it is a glob and files match.
+    fn glob_in_path(
+        &self,
+        path: &FilePath,
+        workspace: &Workspace,
+        control: &Control,
+    ) -> Result<Option<Error>> {
+        let behind = format!("/{}", self.pattern.rooted());
+        let found = GlobInPath::find(path, &[&behind, "", "/**"], workspace, control)?;
+        Ok(found.map(|found| {
+            found.error(&json!({ "path": found.folder, "pattern": format!("./{}", found.glob) }))
+        }))
     }
 
     /// What a walk of this call enters and shows.

@@ -7,17 +7,19 @@ use serde_json::json;
 use self::content::LineForm;
 use self::place::Place;
 use self::run::Run;
-use self::wanted_files::{Globs, WantedFiles};
-use crate::engine::{Control, EncodingChoice, FilePath, Pattern, PatternOptions, Result, Workspace};
+use self::wanted_files::{Chosen, Globs};
+use crate::engine::{Control, EncodingChoice, Error, FilePath, Pattern, PatternOptions, Result, Workspace};
 use crate::tools::arguments::{Count, Keyword, Natural, Request, Takes, UpTo, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::filesystem::CONTENT;
+use crate::tools::near::GlobInPath;
 use crate::tools::pattern_text::{WaysOut, wrong};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 
 mod content;
 mod files;
 mod hints;
+mod near_patterns;
 mod place;
 mod run;
 mod searched;
@@ -143,7 +145,7 @@ struct Grep {
     pattern: String,
     how: PatternOptions,
     path: Option<FilePath>,
-    wanted: WantedFiles,
+    chosen: Chosen,
     mode: OutputMode,
     form: LineForm,
     most: Option<u64>,
@@ -177,9 +179,14 @@ impl Request for GrepArguments {
             only_matches: self.only_matching,
             max_columns: self.max_columns.map_or(MAX_COLUMNS, |columns| columns.0) as usize,
         };
-        let none = Globs::default();
-        let [glob, exclude, types] =
-            [&self.glob, &self.exclude, &self.types].map(|globs| globs.as_ref().unwrap_or(&none));
+        let relative = |at, globs: &Option<Globs>| {
+            globs.as_ref().map_or(Ok(Globs::default()), |globs| globs.relative(at, options.folders))
+        };
+        let chosen = Chosen {
+            globs: relative("glob", &self.glob)?,
+            exclude: relative("exclude", &self.exclude)?,
+            types: self.types.clone().unwrap_or_default(),
+        };
         let default = if mode == OutputMode::Files { Sort::Modified } else { Sort::Path };
         let sort = self.sort.unwrap_or(default);
         let place = match &self.cursor {
@@ -194,7 +201,7 @@ impl Request for GrepArguments {
                 whole_words: self.whole_words,
                 multiline: self.multiline,
             },
-            wanted: WantedFiles::new(glob, exclude, types)?,
+            chosen,
             path: match self.path {
                 None if options.folders.folders().len() == 1 => Some(options.path(".")?),
                 path => path,
@@ -291,17 +298,33 @@ impl Call for Grep {
         if let Some(cursor) = &self.cursor {
             cursor.check(self.key(workspace)?)?;
         }
-        let run = Run { grep: self, workspace, pattern: &pattern, control, started: Instant::now() };
-        match (self.mode, self.sort) {
+        let wanted_files = self.chosen.files()?;
+        let wants = &wanted_files;
+        let run = Run { grep: self, workspace, pattern: &pattern, wants, control, started: Instant::now() };
+        let reply = match (self.mode, self.sort) {
             (OutputMode::Content, Sort::Path) => run.content(wanted),
             (OutputMode::Content, Sort::Modified) => run.content_by_time(wanted),
             (_, Sort::Path) => run.files_by_path(wanted),
             (_, Sort::Modified) => run.files_by_time(wanted),
+        };
+        match reply {
+            Err(error @ Error::NotFound { .. }) => {
+                Err(self.glob_in_path(workspace, control)?.unwrap_or(error))
+            }
+            reply => reply,
         }
     }
 }
 
 impl Grep {
+    /// The error for a path that does not exist, if it is a glob and files match.
+    fn glob_in_path(&self, workspace: &Workspace, control: &Control) -> Result<Option<Error>> {
+        let Some(path) = &self.path else { return Ok(None) };
+        let found = GlobInPath::find(path, &["", "/**"], workspace, control)?;
+        Ok(found
+            .map(|found| found.error(&json!({ "path": found.folder, "glob": format!("./{}", found.glob) }))))
+    }
+
     /// The number for the call that a cursor belongs to. How much each answer shows is no matter of the cursor.
     fn key(&self, workspace: &Workspace) -> Result<u64> {
         let mut arguments = self.sent.clone();

@@ -1,19 +1,13 @@
 //! What a search that found nothing can say of near misses: true, and found in a short time.
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 
 use super::pattern::Pattern;
-use crate::engine::{
-    Control, EntryKind, Error, FilePath, Glob, NamePolicy, Result, WalkOptions, WalkStep, Workspace,
-};
+use crate::engine::{Control, EntryKind, FilePath, Glob, NamePolicy, Result, WalkOptions, Workspace};
 use crate::sys::path::told;
 use crate::tools::balance::{Balance, Reason};
-use crate::tools::walking::{Start, shown, shown_line};
-
-/// The longest time for all further walks of one call.
-const LONGEST: Duration = Duration::from_millis(250);
+use crate::tools::near::Near;
+use crate::tools::walking::{Start, shown_line};
 
 /// Lines for a pattern that matches nothing in `starts`, where walks have these options.
 pub(super) fn hints(
@@ -31,8 +25,11 @@ pub(super) fn hints(
         return Ok(vec![line]);
     }
     let mut lines = Vec::new();
-    let left = control.deadline().saturating_duration_since(Instant::now());
-    let near = Near { workspace, starts, whole: control, short: &Control::new(LONGEST.min(left)) };
+    let near = Near::new(workspace, starts, control);
+    for (other, glob) in pattern.near() {
+        let with = format!("with {}", json!({ "pattern": told(&other) }));
+        lines.extend(near.count(options.clone(), |path| glob.matches(path))?.line(&with));
+    }
     if pattern.has_case()
         && let Ok(glob) = pattern.glob_of_lower_case()
     {
@@ -110,69 +107,4 @@ fn is_folder(pattern: &Pattern, workspace: &Workspace, starts: &[Start]) -> Opti
             )
         })
     })
-}
-
-/// Further walks in the same folders.
-struct Near<'n> {
-    workspace: &'n Workspace,
-    starts: &'n [Start],
-    /// Of the call.
-    whole: &'n Control,
-    /// Of all further walks.
-    short: &'n Control,
-}
-
-/// Files of a further walk that match.
-#[derive(Default)]
-struct NearFiles {
-    number: u64,
-    first: Option<String>,
-    /// There may be more.
-    is_partial: bool,
-}
-
-impl Near<'_> {
-    fn count(&self, options: WalkOptions, matches: impl Fn(&str) -> bool) -> Result<NearFiles> {
-        let mut found = NearFiles::default();
-        for start in self.starts {
-            let Ok(mut walk) = self.workspace.walk(&start.folder, options.clone(), self.short) else {
-                continue;
-            };
-            loop {
-                self.whole.check()?;
-                let entry = match walk.next_step() {
-                    Ok(Some(WalkStep::Entry(entry))) => entry,
-                    Ok(Some(WalkStep::Leave(_))) => continue,
-                    Ok(None) => break,
-                    Err(Error::TimedOut) => {
-                        found.is_partial = true;
-                        return Ok(found);
-                    }
-                    Err(other) => return Err(other),
-                };
-                let is_file = || match entry.kind {
-                    EntryKind::File => true,
-                    EntryKind::Link => walk
-                        .stat_of_target()
-                        .is_some_and(|stat| EntryKind::of_mode(stat.st_mode) == EntryKind::File),
-                    _ => false,
-                };
-                if matches(&shown(walk.path_from_start())) && is_file() {
-                    found.number += 1;
-                    let path = || [start.before.as_bytes(), walk.path_from_start()].concat();
-                    found.first.get_or_insert_with(|| told(&shown_line(&path())).into_owned());
-                }
-            }
-        }
-        Ok(found)
-    }
-}
-
-impl NearFiles {
-    fn line(self, condition: &str) -> Option<String> {
-        let least = if self.is_partial { "at least " } else { "" };
-        let (files, matches) = if self.number == 1 { ("file", "matches") } else { ("files", "match") };
-        let first = self.first?;
-        Some(format!("[{least}{} {files} {matches} {condition}, such as {first}]", self.number))
-    }
 }

@@ -4,28 +4,25 @@
 
 use std::borrow::Cow;
 
-use crate::engine::{Error, FilePath, Glob, GlobError, Result};
+use crate::engine::{
+    Error, FilePath, Glob, GlobBudget, GlobError, Result, RootedGlob, is_literal, with_literal_brackets,
+};
 use crate::sys::path::{is_absolute, root, with_slashes};
 use crate::tools::{ParseOptions, wrong_pattern};
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Pattern {
+    /// As it was sent.
+    sent: String,
     /// The folder that the pattern names; empty for the one in which the search begins.
     pub(super) folder: FilePath,
     /// Whether the pattern is an absolute path.
     pub(super) is_absolute: bool,
     /// The glob of the paths below the folder.
-    glob: String,
+    below: RootedGlob,
     /// Whether the glob names a component that begins with a dot.
     pub(super) names_hidden: bool,
-}
-
-/// Where a pattern is divided.
-#[derive(Debug, PartialEq, Eq)]
-struct Parts {
-    folder: String,
-    glob: String,
 }
 
 impl Pattern {
@@ -34,38 +31,61 @@ impl Pattern {
             let problem = "it is empty; expected a glob of paths, such as **/*.rs";
             return Err(Error::InvalidArguments { at: "pattern".into(), problem: problem.into() });
         }
-        let Parts { folder, glob } = divide(&absolute_with_slashes(text));
+        let (folder, below) = divide(&absolute_with_slashes(text));
+        let glob = &below.text;
         let names_hidden = glob.split('/').any(|component| component.starts_with('.'))
             || ["{.", ",.", "(.", "|."].into_iter().any(|start| glob.contains(start));
         let is_absolute = is_absolute(&folder);
-        Ok(Pattern { folder: options.path(&folder)?, is_absolute, glob, names_hidden })
+        Ok(Pattern { sent: text.into(), folder: options.path(&folder)?, is_absolute, below, names_hidden })
     }
 
     /// The glob of the paths below the folder. Read when the call runs, because it may take a while.
     pub(super) fn glob(&self) -> Result<Glob> {
-        Glob::parse(&self.glob).map_err(|error| wrong_pattern("pattern", &error))
+        self.with(str::to_owned).map_err(|error| wrong_pattern("pattern", &error))
+    }
+
+    /// The glob of the paths below the folder, of which `change` makes another.
+    fn with(&self, change: impl Fn(&str) -> String) -> Result<Glob, GlobError> {
+        let RootedGlob { is_negated, text } = &self.below;
+        RootedGlob { is_negated: *is_negated, text: change(text) }.glob(&mut GlobBudget::default())
     }
 
     /// The glob of these paths in lower case.
     pub(super) fn glob_of_lower_case(&self) -> Result<Glob, GlobError> {
-        Glob::parse(&self.glob.to_lowercase())
+        self.with(str::to_lowercase)
+    }
+
+    /// The glob of the paths below the folder, as text.
+    pub(super) fn rooted(&self) -> String {
+        let RootedGlob { text, .. } = &self.below;
+        match self.folder.as_str() {
+            "" => text.clone(),
+            folder => format!("{folder}/{text}"),
+        }
+    }
+
+    /// Other patterns that may be meant, with their globs below the same folder: brackets as they stand in names, and all that
+    /// is in folders of this name.
+    pub(super) fn near(&self) -> impl Iterator<Item = (String, Glob)> {
+        let brackets = with_literal_brackets(&self.sent)
+            .zip(self.with(|text| with_literal_brackets(text).unwrap_or_default()).ok());
+        let name = self.literal().filter(|_| self.below.text.starts_with("**/"));
+        let folders =
+            name.map(|name| format!("**/{name}/**")).zip(self.with(|text| format!("{text}/**")).ok());
+        brackets.into_iter().chain(folders)
     }
 
     /// Whether upper and lower case make a difference.
     pub(super) fn has_case(&self) -> bool {
-        self.glob.chars().any(char::is_alphabetic)
+        self.below.text.chars().any(char::is_alphabetic)
     }
 
     /// The path below the folder, if the pattern names only one.
     pub(super) fn literal(&self) -> Option<&str> {
-        let glob = self.glob.strip_prefix("**/").unwrap_or(&self.glob);
-        (is_literal(glob) && !glob.starts_with('!')).then_some(glob)
+        let RootedGlob { is_negated, text } = &self.below;
+        let glob = text.strip_prefix("**/").unwrap_or(text);
+        (is_literal(glob) && !is_negated).then_some(glob)
     }
-}
-
-/// Whether a component stands for itself only.
-fn is_literal(component: &str) -> bool {
-    !component.contains(['*', '?', '[', '{', '(', '\\'])
 }
 
 /// A pattern that is an absolute path, with `/` between its components. In others, a backslash takes the next character as it is.
@@ -74,32 +94,13 @@ fn absolute_with_slashes(text: &str) -> Cow<'_, str> {
     if is_absolute(&path) { path } else { text.into() }
 }
 
-fn divide(text: &str) -> Parts {
+/// The folder that a pattern names, and the rest.
+fn divide(text: &str) -> (String, RootedGlob) {
+    let whole = RootedGlob::new(text);
+    let (folder, glob) = whole.divided();
     // A negated pattern says nothing about folders.
-    let negations = text.len() - text.trim_start_matches('!').len();
-    let (negated, text) = text.split_at(negations);
-    let (root, has_slash) = (root(text), text.contains('/'));
-    let mut components: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    if components.is_empty() || text.ends_with('/') {
-        components.push("**");
-    }
-    let literal = components.iter().take_while(|component| is_literal(component)).count();
-    let mut named = literal.min(components.len() - 1);
-    // At the start of a glob, these characters have another meaning.
-    while named > 0 && components[named].starts_with(['!', '#']) {
-        named -= 1;
-    }
-    if !negated.is_empty() {
-        named = 0;
-    }
-    let (folder, rest) = components.split_at(named);
-    let rest = rest.join("/");
-    let glob = match (has_slash || rest == "**", rest.starts_with('#')) {
-        (false, _) => format!("{negated}**/{rest}"),
-        (true, true) => format!("{negated}\\{rest}"),
-        (true, false) => format!("{negated}{rest}"),
-    };
-    Parts { folder: format!("{root}{}", folder.join("/")), glob }
+    let root = root(text.trim_start_matches('!'));
+    (format!("{root}{folder}"), RootedGlob { text: glob.into(), ..whole })
 }
 
 #[cfg(test)]
@@ -115,7 +116,8 @@ mod tests {
             ("**/*.rs", "", "**/*.rs"),
             ("**", "", "**"),
             (".", "", "**"),
-            ("src/", "src", "**"),
+            ("src/", "", "**/src/**"),
+            ("./src/", "src", "**"),
             ("src/**", "src", "**"),
             ("./src//a/./b/*.{ts,tsx}", "src/a/b", "*.{ts,tsx}"),
             ("src/main.rs", "src", "main.rs"),
@@ -125,16 +127,19 @@ mod tests {
             ("/srv/a/", "/srv/a", "**"),
             ("/*.rs", "/", "*.rs"),
             ("../x/*", "../x", "*"),
-            ("!*.md", "", "!**/*.md"),
-            ("!!src/*.md", "", "!!src/*.md"),
             ("src/!x/*.md", "src/!x", "*.md"),
-            ("src/!x", "", "src/!x"),
-            ("a/b/!(x)", "a", "b/!(x)"),
+            ("src/!x", "src", "!x"),
+            ("a/b/!(x)", "a/b", "!(x)"),
             ("#x", "", "**/#x"),
             ("#x/*", "#x", "*"),
-            ("#*/x", "", "\\#*/x"),
+            ("#*/x", "", "#*/x"),
         ] {
-            assert_eq!(divide(text), Parts { folder: folder.into(), glob: glob.into() }, "{text}");
+            let below = RootedGlob { is_negated: false, text: glob.into() };
+            assert_eq!(divide(text), (folder.into(), below), "{text}");
         }
+        let negated = RootedGlob { is_negated: true, text: "**/*.md".into() };
+        assert_eq!(divide("!*.md"), (String::new(), negated));
+        let twice = RootedGlob { is_negated: false, text: "*.md".into() };
+        assert_eq!(divide("!!src/*.md"), ("src".into(), twice));
     }
 }

@@ -2,91 +2,176 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::{Map, json};
+
+use super::near_patterns::{NearPattern, written};
+use super::wanted_files::{Chosen, Globs, WantedFiles};
 use super::{Grep, several};
 use crate::engine::{
-    Control, EncodingChoice, Pattern, PatternOptions, SearchOptions, SearchStop, Searched, Workspace,
+    Control, EncodingChoice, FoundFile, Pattern, SearchOptions, SearchStop, Searched, Workspace, is_literal,
+    with_literal_brackets,
 };
+use crate::tools::walking::path_line_in;
 
 /// The time for all hints, at least; after a long search, a tenth of its time.
 const LEAST: Duration = Duration::from_millis(30);
 
+/// Most hints of further searches.
+const MOST: usize = 4;
+
+/// A search that found nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Fruitless<'r> {
+    pub(super) grep: &'r Grep,
+    pub(super) workspace: &'r Workspace,
+    pub(super) wants: &'r WantedFiles,
+    /// Of the call.
+    pub(super) control: &'r Control,
+    pub(super) started: Instant,
+}
+
 /// Lines for the end of an answer without a match.
-pub(super) fn hints(
-    grep: &Grep,
-    workspace: &Workspace,
-    searched: &Searched,
-    took: Duration,
-    operation: &Control,
-) -> Vec<String> {
-    let left = operation.deadline().saturating_duration_since(Instant::now()) / 2;
-    let control = Control::new(LEAST.max(took / 10).min(left));
-    let search = Search { grep, workspace, operation, control: &control };
+pub(super) fn hints(run: Fruitless, searched: &Searched) -> Vec<String> {
+    let Fruitless { grep, control, started, .. } = run;
+    let left = control.deadline().saturating_duration_since(Instant::now()) / 2;
+    let control = Control::new(LEAST.max(started.elapsed() / 10).min(left));
     let mut hints = Vec::new();
-    if searched.counts.files == 0 && searched.counts.not_wanted > 0 {
+    let counts = &searched.counts;
+    let is_unnamed = counts.files == 0 && counts.not_wanted + counts.not_wanted_folders > 0;
+    if is_unnamed {
         hints.push(
             "[No file is named by glob, type and exclude; without them, all files are searched]".into(),
         );
     }
-    if searched.counts.not_text > 0 && grep.encoding == EncodingChoice::default() {
+    if counts.not_text > 0 && grep.encoding == EncodingChoice::default() {
         hints.push("[Files that are not UTF-8 are searched with \"encoding\": \"auto\"]".into());
     }
-    let as_is = Attempt { how: grep.how, all_files: false };
-    let is_letter = |char: char| char.is_alphabetic();
-    if !grep.how.ignore_case && grep.pattern.contains(is_letter) {
-        let attempt = Attempt { how: PatternOptions { ignore_case: true, ..grep.how }, ..as_is };
-        hints.extend(attempt.hint(search, "\"-i\": true"));
-    }
-    if !grep.how.fixed && regex_syntax::escape(&grep.pattern) != grep.pattern {
-        let attempt = Attempt { how: PatternOptions { fixed: true, ..grep.how }, ..as_is };
-        hints.extend(attempt.hint(search, "\"fixed_strings\": true"));
-    }
-    if searched.left_out.ignored + searched.left_out.hidden > 0 {
-        let attempt = Attempt { all_files: true, ..as_is };
-        hints.extend(attempt.hint(search, "\"include_ignored\": true, \"include_hidden\": true"));
-    }
+    let attempts = attempts(run, searched, is_unnamed);
+    let search = Search { run, control: &control, finds_files: is_unnamed };
+    hints.extend(attempts.iter().filter_map(|attempt| attempt.hint(search)).take(MOST));
+    hints.extend(wider(search, searched));
     hints
+}
+
+/// Other patterns, and other globs of files.
+fn attempts(run: Fruitless, searched: &Searched, is_unnamed: bool) -> Vec<Attempt> {
+    let grep = run.grep;
+    let as_is = Attempt::new(run);
+    let mut attempts = Vec::new();
+    let brackets = grep.chosen.with_globs(with_literal_brackets);
+    let below = |glob: &str| (is_literal(glob) && !glob.ends_with('/')).then(|| format!("{glob}/"));
+    let folders = grep.chosen.with_globs(below).filter(|_| is_unnamed);
+    for chosen in brackets.into_iter().chain(folders) {
+        let arguments = globs_written(&chosen.globs);
+        attempts.push(Attempt { chosen: Some(chosen), arguments, ..as_is.clone() });
+    }
+    if searched.counts.files > 0 {
+        attempts.extend(NearPattern::all(&grep.pattern, grep.how).into_iter().map(|near| {
+            let arguments = near.arguments(&grep.pattern, grep.how);
+            Attempt { near, arguments, ..as_is.clone() }
+        }));
+    }
+    attempts
+}
+
+fn globs_written(globs: &Globs) -> String {
+    let value = match &globs.0[..] {
+        [one] => json!(one),
+        several => json!(several),
+    };
+    written(&Map::from_iter([("glob".to_owned(), value)]))
+}
+
+/// What is in the files that were left out: the ignored, the hidden, or only in those that are both.
+fn wider(search: Search, searched: &Searched) -> Vec<String> {
+    let (ignored, hidden) = (searched.left_out.ignored > 0, searched.left_out.hidden > 0);
+    let hint = |ignored: bool, hidden: bool| {
+        let mut arguments = Map::new();
+        for (name, value) in [("include_ignored", ignored), ("include_hidden", hidden)] {
+            if value {
+                arguments.insert(name.into(), json!(true));
+            }
+        }
+        let arguments = written(&arguments);
+        Attempt { ignored, hidden, arguments, ..Attempt::new(search.run) }.hint(search)
+    };
+    let single = [(ignored, false), (false, hidden)];
+    let single = single.into_iter().filter(|(ignored, hidden)| *ignored || *hidden);
+    let mut lines: Vec<String> = single.filter_map(|(ignored, hidden)| hint(ignored, hidden)).collect();
+    if lines.is_empty() && ignored && hidden {
+        lines.extend(hint(true, true));
+    }
+    lines
 }
 
 /// What every further search needs.
 #[derive(Clone, Copy)]
 struct Search<'s> {
-    grep: &'s Grep,
-    workspace: &'s Workspace,
-    /// The call, which may be cancelled.
-    operation: &'s Control,
+    run: Fruitless<'s>,
     /// The time for hints.
     control: &'s Control,
+    /// Whether it counts that files are searched at all.
+    finds_files: bool,
 }
 
 /// Another search that may find something.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Attempt {
-    how: PatternOptions,
-    all_files: bool,
+    near: NearPattern,
+    /// `None`: those of the call.
+    chosen: Option<Chosen>,
+    ignored: bool,
+    hidden: bool,
+    /// What differs from the call, as arguments.
+    arguments: String,
 }
 
 impl Attempt {
-    /// The hint to pass `arguments`, if the search finds something in time.
-    fn hint(self, search: Search, arguments: &str) -> Option<String> {
-        let Search { grep, workspace, operation, control } = search;
-        let pattern = Pattern::new(&grep.pattern, self.how).ok()?;
+    fn new(run: Fruitless) -> Attempt {
+        let near = NearPattern { pattern: run.grep.pattern.clone(), how: run.grep.how };
+        Attempt { near, chosen: None, ignored: false, hidden: false, arguments: String::new() }
+    }
+
+    /// The hint to pass the arguments, if the search finds something in time.
+    fn hint(&self, search: Search) -> Option<String> {
+        let Fruitless { grep, workspace, wants, control: operation, .. } = search.run;
+        let pattern = Pattern::new(&self.near.pattern, self.near.how).ok()?;
+        let chosen = match &self.chosen {
+            Some(chosen) => Some(chosen.files().ok()?),
+            None => None,
+        };
+        let wants = chosen.as_ref().unwrap_or(wants);
         let options = SearchOptions {
             path: grep.path.as_ref(),
             only: None,
-            wants: &|path, from_start, is_folder| grep.wanted.wants(path, from_start, is_folder),
-            skip_ignored: !(grep.include_ignored || self.all_files),
-            skip_hidden: !(grep.include_hidden || self.all_files),
+            wants: &|path, from_start, is_folder| wants.wants(path, from_start, is_folder),
+            skip_ignored: !(grep.include_ignored || self.ignored),
+            skip_hidden: !(grep.include_hidden || self.hidden),
             encoding: grep.encoding,
             after: None,
             keep: 0,
         };
-        let found = workspace.search(&pattern, options, &mut |_| operation.check().is_ok(), control).ok()?;
-        if found.counts.hits == 0 {
-            return None;
-        }
+        let mut first = None;
+        let mut receiver = |file: FoundFile| {
+            let folders = workspace.folder_paths().folders();
+            first.get_or_insert_with(|| path_line_in(folders, file.folder, &file.path));
+            operation.check().is_ok()
+        };
+        let found = workspace.search(&pattern, options, &mut receiver, search.control).ok()?;
         let at_least = if found.stop == Some(SearchStop::Time) { "at least " } else { "" };
-        let (hits, files) =
-            (several(found.counts.hits, "matching line"), several(found.counts.found, "file"));
-        Some(format!("[With {arguments}: {at_least}{hits} in {files}]"))
+        let Searched { counts, .. } = found;
+        let arguments = &self.arguments;
+        match first {
+            Some(first) => Some(format!(
+                "[With {arguments}: {at_least}{} in {}, such as {first}]",
+                several(counts.hits, "matching line"),
+                several(counts.found, "file")
+            )),
+            None if search.finds_files && self.chosen.is_some() && counts.files > 0 => Some(format!(
+                "[With {arguments}: {at_least}{} searched, without a match]",
+                several(counts.files, "file")
+            )),
+            None => None,
+        }
     }
 }

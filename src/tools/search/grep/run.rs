@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use super::content::Content;
 use super::files::MatchedFile;
-use super::hints::hints;
+use super::hints::{Fruitless, hints};
 use super::place::Place;
 use super::searched::balance;
+use super::wanted_files::WantedFiles;
 use super::{Grep, Sort, TOOL};
 use crate::engine::{
     Control, FoundFile, LastFile, LineMatcher, Pattern, Receiver, Result, SearchOptions, SearchPlace,
@@ -36,6 +37,7 @@ pub(super) struct Run<'r> {
     pub(super) grep: &'r Grep,
     pub(super) workspace: &'r Workspace,
     pub(super) pattern: &'r Pattern,
+    pub(super) wants: &'r WantedFiles,
     pub(super) control: &'r Control,
     pub(super) started: Instant,
 }
@@ -251,7 +253,8 @@ impl<'r> Run<'r> {
             notes.push(NO_PROGRESS.into());
         }
         if searched.counts.hits == 0 && searched.stop.is_none() && self.grep.cursor.is_none() {
-            notes.extend(hints(self.grep, self.workspace, searched, self.started.elapsed(), self.control));
+            let Run { grep, workspace, wants, control, started, .. } = self;
+            notes.extend(hints(Fruitless { grep, workspace, wants, control, started }, searched));
         }
         // Files that were not searched may be newer than all that were: only by path, a search can go on.
         let is_partial_by_time = self.grep.sort == Sort::Modified && searched.stop == Some(SearchStop::Time);
@@ -279,7 +282,7 @@ impl<'r> Run<'r> {
         let options = SearchOptions {
             path: grep.path.as_ref(),
             only: None,
-            wants: &|path, from_start, is_folder| grep.wanted.wants(path, from_start, is_folder),
+            wants: &|path, from_start, is_folder| self.wants.wants(path, from_start, is_folder),
             skip_ignored: !grep.include_ignored,
             skip_hidden: !grep.include_hidden,
             encoding: grep.encoding,

@@ -1,14 +1,15 @@
-//! Which files `grep` searches: by globs of gitignore's syntax, and by the types of files that ripgrep knows.
+//! Which files `grep` searches: by globs, and by the types of files that ripgrep knows.
 
-use crate::engine::stable_sort_by_key;
 use std::fmt;
 use std::path::Path;
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::types::{Types, TypesBuilder};
 
-use crate::engine::{Error, Result};
+use crate::engine::{Error, FolderPaths, Glob, GlobBudget, Result, RootedGlob, stable_sort_by_key};
+use crate::sys::ffi::OsStrExt;
+use crate::sys::path::{told, with_slashes};
 use crate::tools::arguments::{Argument, Value, is_empty_list};
+use crate::tools::walking::shown;
 use crate::tools::wrong_pattern;
 
 /// Maximum number of globs in one argument.
@@ -58,13 +59,34 @@ impl Argument for Globs {
     }
 }
 
-/// The parts between commas that are in no braces or brackets.
+impl Globs {
+    /// The same globs, of which absolute ones are relative to the served folder. With several folders, such a glob is refused.
+    pub(super) fn relative(&self, at: &str, folders: &FolderPaths) -> Result<Globs> {
+        let mut globs = self.clone();
+        for glob in &mut globs.0 {
+            let marks = glob.len() - glob.trim_start_matches('!').len();
+            let (negation, path) = glob.split_at(marks);
+            let path = with_slashes(path);
+            let Some((folder, rest)) = folders.split(&path) else { continue };
+            if folders.folders().len() > 1 {
+                let folder = told(&folders.folders()[folder].to_string_lossy()).into_owned();
+                let instead = serde_json::json!({ "path": folder, at: rest });
+                let problem = format!("it is absolute, but several folders are served; expected {instead}");
+                return Err(Error::InvalidArguments { at: at.into(), problem });
+            }
+            *glob = format!("{negation}/{}", rest.trim_start_matches('/'));
+        }
+        Ok(globs)
+    }
+}
+
+/// The parts between commas that are in no braces, brackets or groups.
 fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
     for (at, char) in text.char_indices() {
         match char {
-            '{' | '[' => depth += 1,
-            '}' | ']' => depth = depth.saturating_sub(1),
+            '{' | '[' | '(' => depth += 1,
+            '}' | ']' | ')' => depth = depth.saturating_sub(1),
             ',' if depth == 0 => {
                 parts.push(text[start..at].trim());
                 start = at + 1;
@@ -76,10 +98,37 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
+/// The arguments `glob`, `exclude` and `type`.
+#[derive(Debug, Clone)]
+pub(super) struct Chosen {
+    pub(super) globs: Globs,
+    pub(super) exclude: Globs,
+    pub(super) types: Globs,
+}
+
+impl Chosen {
+    /// The files that they choose.
+    pub(super) fn files(&self) -> Result<WantedFiles> {
+        WantedFiles::new(&self.globs, &self.exclude, &self.types)
+    }
+
+    /// The same with each glob of files as `change` reads it; `None` if it changes none.
+    pub(super) fn with_globs(&self, change: impl Fn(&str) -> Option<String>) -> Option<Chosen> {
+        let changed: Vec<Option<String>> = self.globs.0.iter().map(|glob| change(glob)).collect();
+        changed.iter().any(Option::is_some).then(|| {
+            let globs = self.globs.0.iter().zip(changed);
+            let globs = globs.map(|(glob, other)| other.unwrap_or_else(|| glob.clone())).collect();
+            Chosen { globs: Globs(globs), ..self.clone() }
+        })
+    }
+}
+
 /// See the module.
 pub(super) struct WantedFiles {
-    include: Option<Gitignore>,
-    exclude: Option<Gitignore>,
+    include: Vec<Glob>,
+    exclude: Vec<Glob>,
+    /// Folders that are left out with all that is in them.
+    exclude_folders: Vec<Glob>,
     types: Option<Types>,
 }
 
@@ -91,47 +140,50 @@ impl fmt::Debug for WantedFiles {
 }
 
 impl WantedFiles {
-    /// From the arguments `glob` (in which `!` leaves out), `exclude` and `type`.
+    /// From the arguments `glob` (in which `!` leaves out), `exclude` and `type`. Call it when the call runs, because it may take
+    /// a while.
     pub(super) fn new(globs: &Globs, exclude: &Globs, types: &Globs) -> Result<WantedFiles> {
-        let is_excluding = |glob: &&String| glob.starts_with('!');
-        let (excluding, including): (Vec<&String>, Vec<&String>) = globs.0.iter().partition(is_excluding);
-        let excluding = excluding.into_iter().map(|glob| &glob[1..]);
-        let exclude = excluding.chain(exclude.0.iter().map(String::as_str));
-        Ok(WantedFiles {
-            include: matcher("glob", including.into_iter().map(String::as_str))?,
-            exclude: matcher("exclude", exclude)?,
-            types: file_types(types)?,
-        })
+        let types = file_types(types)?;
+        let (include, exclude_folders) = (Vec::new(), Vec::new());
+        let mut wanted = WantedFiles { include, exclude: Vec::new(), exclude_folders, types };
+        let mut budget = GlobBudget::default();
+        for (at, text, is_exclude) in globs
+            .0
+            .iter()
+            .map(|glob| ("glob", glob, false))
+            .chain(exclude.0.iter().map(|glob| ("exclude", glob, true)))
+        {
+            let RootedGlob { is_negated, text } = RootedGlob::new(text);
+            let positive = RootedGlob { is_negated: false, text };
+            let mut read =
+                |glob: &RootedGlob| glob.glob(&mut budget).map_err(|error| wrong_pattern(at, &error));
+            if is_negated || is_exclude {
+                if let Some(folders) = positive.folders() {
+                    wanted.exclude_folders.push(read(&folders)?);
+                }
+                wanted.exclude.push(read(&positive)?);
+            } else {
+                wanted.include.push(read(&positive)?);
+            }
+        }
+        Ok(wanted)
     }
 
     /// Whether a file is searched or a folder entered. `path` is below the served folder, `from_start` below the folder
     /// that is searched: a glob may be of either.
     pub(super) fn wants(&self, path: &Path, from_start: &Path, is_folder: bool) -> bool {
-        let matches = |globs: &Gitignore| {
-            globs.matched(path, is_folder).is_ignore() || globs.matched(from_start, is_folder).is_ignore()
+        let [whole, below] = [path, from_start].map(|path| shown(path.as_os_str().as_bytes()));
+        let matches = |globs: &[Glob]| {
+            globs.iter().any(|glob| glob.matches(&whole))
+                || whole.len() != below.len() && globs.iter().any(|glob| glob.matches(&below))
         };
-        if self.exclude.as_ref().is_some_and(matches) {
+        if matches(&self.exclude) || is_folder && matches(&self.exclude_folders) {
             return false;
         }
         is_folder
-            || self.include.as_ref().is_none_or(matches)
+            || (self.include.is_empty() || matches(&self.include))
                 && self.types.as_ref().is_none_or(|types| types.matched(path, false).is_whitelist())
     }
-}
-
-/// A matcher for globs; `None` without one. What is in a folder matches a glob that ends in a slash.
-fn matcher<'g>(at: &str, globs: impl Iterator<Item = &'g str>) -> Result<Option<Gitignore>> {
-    let mut builder = GitignoreBuilder::new("");
-    for glob in globs {
-        // These begin a comment or a negation in a file of gitignore.
-        let escaped = if glob.starts_with(['!', '#']) { format!("\\{glob}") } else { glob.to_owned() };
-        let whole = escaped.strip_suffix('/').map(|folder| format!("{folder}/**"));
-        let line = whole.as_deref().unwrap_or(&escaped);
-        let line = line.strip_prefix("./").unwrap_or(line);
-        builder.add_line(None, line).map_err(|error| wrong_pattern(at, &error))?;
-    }
-    let built = builder.build().map_err(|error| wrong_pattern(at, &error))?;
-    Ok((!built.is_empty()).then_some(built))
 }
 
 fn file_types(names: &Globs) -> Result<Option<Types>> {
@@ -187,6 +239,20 @@ mod tests {
         assert!(!wants(&[], &["*.rs"], &[], "a.rs") && wants(&["*.{ts,tsx}"], &[], &[], "a.tsx"));
         assert!(wants(&["./a.rs"], &[], &[], "a.rs") && wants(&["/a.rs"], &[], &[], "start/a.rs"));
         assert!(wants(&["start/*.rs"], &[], &[], "start/a.rs"), "below the served folder, too");
+        assert!(wants(&["@(a|b).rs"], &[], &[], "x/b.rs") && !wants(&["!(a).rs"], &[], &[], "x/a.rs"));
+        assert!(wants(&["f{1..3}"], &[], &[], "x/f2") && !wants(&[], &["!(a).rs"], &[], "b.rs"));
+        assert!(!wants(&[], &["tests/"], &[], "x/tests/a/b.rs") && wants(&[], &["tests/"], &[], "tests"));
+    }
+
+    #[test]
+    fn a_folder_of_which_all_is_left_out_is_not_entered() {
+        let wanted = |exclude: &str| WantedFiles::new(&globs(&[]), &globs(&[exclude]), &globs(&[])).unwrap();
+        let enters =
+            |exclude: &str, path: &str| wanted(exclude).wants(Path::new(path), Path::new(path), true);
+        for exclude in ["tests/", "tests/**", "tests", "**/tests/"] {
+            assert!(!enters(exclude, "tests") && enters(exclude, "test"), "{exclude}");
+        }
+        assert!(!enters("tests/", "a/tests") && enters("tests/**", "a/tests") && enters("tests/*", "tests"));
     }
 
     #[test]
@@ -200,6 +266,6 @@ mod tests {
 
     #[test]
     fn a_comma_separates_globs_outside_of_braces() {
-        assert_eq!(split("*.{a,b}, c,[,]d"), ["*.{a,b}", "c", "[,]d"]);
+        assert_eq!(split("*.{a,b}, c,[,]d,@(x,|y)"), ["*.{a,b}", "c", "[,]d", "@(x,|y)"]);
     }
 }

@@ -1,0 +1,158 @@
+//! What a search that found nothing can say of near misses: numbers that further walks have found, in a short time.
+//!
+//! Knows no tool and no argument.
+
+use std::time::{Duration, Instant};
+
+use crate::engine::{
+    Control, EntryKind, Error, FilePath, GlobBudget, NamePolicy, Result, RootedGlob, WalkOptions, WalkStep,
+    Workspace, is_literal,
+};
+use crate::sys::path::{root, told, with_slashes};
+use crate::tools::walking::{Start, shown, shown_line, starts};
+
+/// The longest time for all further walks of one call.
+const LONGEST: Duration = Duration::from_millis(250);
+
+/// Further walks in the same folders.
+pub(super) struct Near<'n> {
+    workspace: &'n Workspace,
+    starts: &'n [Start],
+    /// Of the call.
+    whole: &'n Control,
+    /// Of all further walks.
+    short: Control,
+    /// Whether folders count, too.
+    with_folders: bool,
+}
+
+/// Files, or entries, of a further walk that match.
+#[derive(Debug, Default)]
+pub(super) struct NearFiles {
+    pub(super) number: u64,
+    first: Option<String>,
+    /// What they are.
+    unit: &'static str,
+    /// There may be more.
+    is_partial: bool,
+}
+
+impl<'n> Near<'n> {
+    pub(super) fn new(workspace: &'n Workspace, starts: &'n [Start], control: &'n Control) -> Near<'n> {
+        let left = control.deadline().saturating_duration_since(Instant::now());
+        let short = Control::new(LONGEST.min(left));
+        Near { workspace, starts, whole: control, short, with_folders: false }
+    }
+
+    /// The same walks, in which folders count, too.
+    pub(super) fn with_folders(self) -> Near<'n> {
+        Near { with_folders: true, ..self }
+    }
+
+    /// The files whose paths below the folders match.
+    pub(super) fn count(&self, options: WalkOptions, matches: impl Fn(&str) -> bool) -> Result<NearFiles> {
+        let unit = if self.with_folders { "path" } else { "file" };
+        let mut found = NearFiles { unit, ..NearFiles::default() };
+        for start in self.starts {
+            let Ok(mut walk) = self.workspace.walk(&start.folder, options.clone(), &self.short) else {
+                continue;
+            };
+            loop {
+                self.whole.check()?;
+                let entry = match walk.next_step() {
+                    Ok(Some(WalkStep::Entry(entry))) => entry,
+                    Ok(Some(WalkStep::Leave(_))) => continue,
+                    Ok(None) => break,
+                    Err(Error::TimedOut) => {
+                        found.is_partial = true;
+                        return Ok(found);
+                    }
+                    Err(other) => return Err(other),
+                };
+                let counts = |kind| kind == EntryKind::File || self.with_folders && kind == EntryKind::Folder;
+                let is_wanted = || match entry.kind {
+                    EntryKind::Link => {
+                        walk.stat_of_target().is_some_and(|stat| counts(EntryKind::of_mode(stat.st_mode)))
+                    }
+                    kind => counts(kind),
+                };
+                if matches(&shown(walk.path_from_start())) && is_wanted() {
+                    found.number += 1;
+                    let path = || [start.before.as_bytes(), walk.path_from_start()].concat();
+                    found.first.get_or_insert_with(|| told(&shown_line(&path())).into_owned());
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl NearFiles {
+    /// How many match, with an example: under a condition, or by arguments.
+    pub(super) fn line(&self, condition: &str) -> Option<String> {
+        let first = self.first.as_ref()?;
+        Some(format!("[{} {condition}, such as {first}]", self.matching()))
+    }
+
+    /// `3 files match`.
+    fn matching(&self) -> String {
+        let unit = self.unit;
+        let least = if self.is_partial { "at least " } else { "" };
+        match self.number {
+            1 => format!("{least}1 {unit} matches"),
+            number => format!("{least}{number} {unit}s match"),
+        }
+    }
+}
+
+/// A `path` that does not exist and is a glob: the folder that it names, and a glob that matches files below it.
+#[derive(Debug)]
+pub(super) struct GlobInPath {
+    pub(super) folder: String,
+    pub(super) glob: String,
+    found: NearFiles,
+}
+
+impl GlobInPath {
+    /// Reads `path` as a glob, which one of `behind` may follow. `None`: no file matches.
+    pub(super) fn find(
+        path: &FilePath,
+        behind: &[&str],
+        workspace: &Workspace,
+        control: &Control,
+    ) -> Result<Option<GlobInPath>> {
+        let sent = with_slashes(path.sent());
+        if is_literal(&sent) {
+            return Ok(None);
+        }
+        let rooted = RootedGlob::new(&format!("./{sent}"));
+        let (folder, glob) = rooted.divided();
+        let folder = format!("{}{folder}", root(&sent));
+        let Ok(named) = FilePath::parse(&folder, NamePolicy::Paths, workspace.folder_paths()) else {
+            return Ok(None);
+        };
+        let starts = starts(workspace, named.folder().is_some().then_some(&named), &named)?;
+        let near = Near::new(workspace, &starts, control);
+        for behind in behind {
+            let glob = format!("{glob}{behind}");
+            let Ok(read) = RootedGlob::new(&format!("./{glob}")).glob(&mut GlobBudget::default()) else {
+                continue;
+            };
+            let found = near.count(WalkOptions::default(), |path| read.matches(path))?;
+            if found.number > 0 {
+                let folder = if folder.is_empty() { ".".into() } else { folder };
+                return Ok(Some(GlobInPath { folder, glob, found }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The error for the argument `path`, and what to pass instead.
+    pub(super) fn error(&self, instead: &serde_json::Value) -> Error {
+        let problem = format!(
+            "it is a glob, where the path of one file or folder is expected; {} with {instead}",
+            self.found.matching()
+        );
+        Error::InvalidArguments { at: "path".into(), problem }
+    }
+}
