@@ -22,3 +22,6 @@ pub use analyser::{Analyser, MAX_BYTES, STACK_BYTES};
 pub use language::Language;
 pub use project::{FilePlace, LeftOutFile, ProjectFile, ProjectReport, analyse_project, scores};
 pub use report::{FileReport, FunctionReport, Refusal, SyntaxError};
+
+/// The schema of SARIF 2.1.0, by which programs know a report of violations.
+pub const SARIF_SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::data::{Page, json_len, of_object};
 use super::findings::{Findings, Violation, reason};
 use crate::sys::path::{is_absolute, with_slashes};
+use crate::toolkit::complexity::SARIF_SCHEMA;
 use crate::tools::{OutputKinds, Reply, file_uri};
 
 /// Bytes of an answer without violations and without files that are named.
@@ -48,7 +49,7 @@ pub(super) fn reply(
         "results": results,
     });
     let mut log = Map::new();
-    log.insert("$schema".into(), json!("https://json.schemastore.org/sarif-2.1.0.json"));
+    log.insert("$schema".into(), json!(SARIF_SCHEMA));
     log.insert("version".into(), json!("2.1.0"));
     log.insert("runs".into(), json!([run]));
     of_object(log, truncated, wanted)
