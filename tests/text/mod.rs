@@ -2,8 +2,9 @@
 
 mod bounds; // ends of ranges, one encoding for a text, lines too long for an answer
 mod direct; // direct methods, REST, codes, S4's guide
-mod edit; // edit_file: modes, what the answers say, missing files and texts
+mod edit; // edit_file: modes, what the answers say
 mod edit_encodings; // edit_file: every encoding, marks, bytes that are no character
+mod edit_missing; // edit_file: texts and files that are not there
 mod encodings; // every encoding against Python's codecs
 mod exec; // commands
 mod read; // read_file: ranges, filters, numbers, pages, errors

@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::excerpt::Excerpt;
-use super::parts::{INDEXED, PartOf, PartRead, STEP, TextPart};
-use super::read::{LineRange, Selection};
+use super::parts::{INDEXED, PartOf, PartRead, STEP};
+use super::ranges::{LineRange, Selection, TextPart};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Undecodable,

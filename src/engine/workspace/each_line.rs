@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::decoded::likely_of;
 use super::parts::STEP;
-use super::read::{LineEnd, LineSpan};
+use super::ranges::{LineEnd, LineSpan};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Undecodable,

@@ -44,6 +44,7 @@ mod meant;
 mod missing;
 mod mount_wait;
 mod parts;
+mod ranges;
 mod read;
 mod ready;
 mod relocate;
@@ -61,8 +62,8 @@ pub use excerpt::Excerpt;
 pub use folder_handle::FolderHandle;
 pub use given::{outermost, without_missing};
 pub use mount_wait::MountWait;
-pub use parts::{PartRead, TextPart};
-pub use read::{LineEnd, LineRange, LineSpan};
+pub use parts::PartRead;
+pub use ranges::{LineEnd, LineRange, LineSpan, TextPart};
 pub use search::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, FileAnalyser, FileOutcome, FoundFile, LastFile,
     NewAnalyser, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched,

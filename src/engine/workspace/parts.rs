@@ -8,65 +8,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::excerpt::Excerpt;
-use super::read::{LineRange, LineSpan, Selection};
+use super::ranges::{Selection, TextPart};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::encoding::{Encoding, EncodingChoice, EncodingSource, before_character, newlines_in};
 use crate::engine::fs::view::{MAP_CUTOFF, OpenFile};
 use crate::engine::path::FilePath;
 use crate::engine::text::lines::BOM;
 use crate::engine::{Control, Error, FileVersion, Result};
-
-/// The part of a text that is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextPart {
-    /// All of it, breaks as they are.
-    Whole,
-    /// The first pieces between `\n`, without the last `\n`.
-    Head(u64),
-    /// The last pieces between `\n`; after a final `\n` there is an empty one.
-    Tail(u64),
-    /// Lines as contract 3 defines them.
-    Lines(LineRange),
-    /// So many lines at the end, as contract 3 defines them.
-    LastLines(u64),
-    /// Lines of a range whose ends may be counted from the end, at most so many.
-    Span {
-        /// The range.
-        span: LineSpan,
-        /// Number of lines.
-        most: Option<u64>,
-    },
-    /// From this byte on: so many pieces between `\n`, as of the beginning, or all.
-    From {
-        /// The first byte. Inside a character: the next character's.
-        byte: u64,
-        /// Number of pieces.
-        pieces: Option<u64>,
-    },
-    /// Lines, but only from this byte on, which is one of their first line.
-    LinesFrom {
-        /// The lines.
-        range: LineRange,
-        /// The first byte.
-        byte: u64,
-    },
-}
-
-impl TextPart {
-    /// The same lines counted from the first one, in a text of `total` lines.
-    pub fn counted(self, total: usize) -> TextPart {
-        match self {
-            TextPart::Span { span, most } => match span.within(total, most) {
-                Ok(lines) if !lines.is_empty() => TextPart::Lines(LineRange {
-                    start: Some(lines.start as u64),
-                    end: Some(lines.end as u64 - 1),
-                }),
-                _ => self,
-            },
-            part => part,
-        }
-    }
-}
 
 /// A part that was read.
 #[derive(Debug)]
@@ -331,6 +279,7 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use super::super::ranges::LineRange;
     use super::*;
     use crate::engine::{Durability, WorkspaceOptions};
 

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use super::excerpt::{Excerpt, loaded, not_text, unchanged};
 use super::folders::{Freshness, Want};
+use super::ranges::{LineRange, Selection};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::CachedText;
 use crate::engine::encoding::Encoding;
@@ -17,110 +18,6 @@ use crate::engine::fs::writers::{self, Writers};
 use crate::engine::path::FilePath;
 use crate::engine::text::lines::{BOM, LineIndex};
 use crate::engine::{Control, Error, FileVersion, Result};
-
-/// A range of lines, 0-based, both ends inclusive; an end may be open.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LineRange {
-    /// First line.
-    pub start: Option<u64>,
-    /// Last line; a number past the end means the last line.
-    pub end: Option<u64>,
-}
-
-impl LineRange {
-    /// Whether the range is the whole file.
-    pub fn is_whole(&self) -> bool {
-        self.start.is_none() && self.end.is_none()
-    }
-
-    fn check(&self) -> Result<()> {
-        match (self.start, self.end) {
-            (Some(start), Some(end)) if start > end => Err(Error::InvalidRange { start, end }),
-            _ => Ok(()),
-        }
-    }
-
-    /// The range in a file of `total` lines, end exclusive.
-    pub(super) fn within(&self, total: usize) -> Result<Range<usize>> {
-        self.check()?;
-        let end = self.end.map_or(total, |end| (end.saturating_add(1)).min(total as u64) as usize);
-        match self.start {
-            None => Ok(0..end),
-            Some(start) if start >= total as u64 => Err(Error::StartPastEnd { start, total }),
-            Some(start) => Ok(start as usize..end),
-        }
-    }
-}
-
-/// One end of a range of lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineEnd {
-    /// This line, 0-based.
-    At(u64),
-    /// So many lines before the end; 1 is the last line. More than there are mean the first line at the start of a range, and
-    /// are an error at its end.
-    FromEnd(u64),
-}
-
-/// A range of lines, both ends included. Without an end: from the first line, or to the last.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LineSpan {
-    /// First line.
-    pub start: Option<LineEnd>,
-    /// Last line.
-    pub end: Option<LineEnd>,
-}
-
-impl LineSpan {
-    /// The first and the last line in a text of `total` lines, which need not be known if no end is counted from it.
-    pub(super) fn lines(&self, total: u64) -> Result<(u64, u64)> {
-        let line = |end: LineEnd| match end {
-            LineEnd::At(line) => line,
-            LineEnd::FromEnd(count) => total.saturating_sub(count),
-        };
-        if let Some(LineEnd::FromEnd(count)) = self.end
-            && (1..count).contains(&total)
-        {
-            let problem = format!("it is before the first line; expected -{total} or more");
-            return Err(Error::InvalidArguments { at: "end_line".into(), problem });
-        }
-        let (start, end) = (self.start.map_or(0, line), self.end.map_or(u64::MAX, line));
-        if start > end { Err(Error::InvalidRange { start, end }) } else { Ok((start, end)) }
-    }
-
-    /// The range in a file of `total` lines, at most `most` lines of it, end exclusive.
-    pub(super) fn within(&self, total: usize, most: Option<u64>) -> Result<Range<usize>> {
-        let (start, end) = self.lines(total as u64)?;
-        let start =
-            matches!(self.start, Some(LineEnd::At(_))).then_some(start).or((total > 0).then_some(start));
-        let lines = LineRange { start, end: Some(end) }.within(total)?;
-        let most = usize::try_from(most.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-        Ok(lines.start..lines.end.min(lines.start.saturating_add(most)))
-    }
-}
-
-/// The part of a file to read.
-#[derive(Clone, Copy)]
-pub(super) enum Selection {
-    Lines(LineRange),
-    /// So many lines at the end.
-    Last(u64),
-    /// Lines whose range may be counted from the end, at most so many.
-    Span(LineSpan, Option<u64>),
-    Bytes,
-}
-
-impl Selection {
-    /// The lines in a file of `total` lines, end exclusive.
-    pub(super) fn within(&self, total: usize) -> Result<Range<usize>> {
-        match self {
-            Selection::Lines(range) => range.within(total),
-            Selection::Last(count) => Ok(total - (*count).min(total as u64) as usize..total),
-            Selection::Span(span, most) => span.within(total, *most),
-            Selection::Bytes => Ok(0..total),
-        }
-    }
-}
 
 /// What a read may wait for.
 #[derive(Clone, Copy)]

@@ -12,6 +12,7 @@ mod names;
 mod object;
 mod types;
 mod value;
+mod wrappers;
 
 use std::fmt::Debug;
 
@@ -19,8 +20,9 @@ pub use argument::{Argument, Keyword};
 pub use json::{MAX_DEPTH, depth_exceeds};
 pub(crate) use object::arguments;
 pub use object::{Field, Members, read_object, write_schema};
-pub use types::{Count, Later, Line, List, Natural, StartLine, Text, UpTo, is_empty_list};
+pub use types::{Count, Line, Natural, StartLine, Text, UpTo};
 pub use value::Value;
+pub use wrappers::{Later, List, is_empty_list};
 
 use super::{Call, ParseOptions, shortened};
 use crate::engine::{Error, Result};

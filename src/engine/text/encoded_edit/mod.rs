@@ -5,6 +5,7 @@
 //! encoded bytes ([`places`]), and only they are replaced: what is no character elsewhere stays.
 
 mod encoded;
+mod miss;
 mod places;
 mod rewrite;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use self::encoded::{EncodedText, is_first_half, is_second_half};
+use self::miss::is_unlike;
 use self::places::Places;
 use self::rewrite::no_text;
 pub use self::rewrite::{Before, Breaks, Rewritten};
@@ -22,7 +24,7 @@ pub(crate) use self::rewrite::{Rewrite, rewrite};
 use super::diff::{Diff, unified_in};
 use super::lines::LineIndex;
 use super::splice::{Change, EditPlan, Splice};
-use super::text_edit::{self, Diagnosis, Found, TextEdit, TextEdits, TextLimits, Unmatched, with_breaks};
+use super::text_edit::{self, TextEdit, TextEdits, TextLimits, with_breaks};
 use crate::engine::encoding::{Encoding, EncodingChoice, EncodingSource, LineScan, Malformed, TextEncoding};
 use crate::engine::{Control, Error, Result, Share};
 
@@ -31,9 +33,6 @@ const UTF_8: TextEncoding =
 
 /// Memory that a change may hold without taking it from the shared budget.
 const UNCOUNTED: usize = 256 << 10;
-
-/// Bytes of a text that are decoded to explain why an old_text is not in it.
-const EXPLAINED: usize = 24 << 20;
 
 /// The old_text that means the whole text.
 pub const EVERYTHING: &str = "*";
@@ -332,51 +331,6 @@ impl<'p> Planner<'p> {
         let done = TextDone::Replaced { count: places.count, lines };
         Ok(Some(self.planned(plan, done, held)))
     }
-
-    /// As much of the text as there is memory to explain a miss in: half of it, or half of that, if other edits have the rest.
-    fn explainable<'w>(&self, whole: &'w [u8]) -> Result<(Share, &'w [u8])> {
-        let mut len = whole.len().min(EXPLAINED);
-        loop {
-            match self.memory(3 * len) {
-                Err(_) if len > UNCOUNTED => len /= 2,
-                held => return Ok((held?, &whole[..len])),
-            }
-        }
-    }
-
-    /// The error for an old_text that is not there: what is similar to it in the decoded text.
-    fn explained(&self, edits: &TextEdits) -> Result<Error> {
-        let text = self.encoded();
-        let whole = &self.old[text.start..];
-        let (_held, shown) = self.explainable(whole)?;
-        let is_cut = shown.len() < whole.len();
-        let decoded = self.text.encoding.decode_lossy(shown);
-        let Ok(index) = LineIndex::build(decoded.as_bytes()) else {
-            return Ok(Error::NotText { name: self.scope.name.into() });
-        };
-        match text_edit::plan(&index, decoded.as_bytes(), edits, self.scope.limits, self.control) {
-            Err(Error::Unmatched(mut unmatched)) => {
-                if let Found::Nothing(diagnosis) = &mut unmatched.found {
-                    diagnosis.stopped_early |= is_cut;
-                }
-                Ok(Error::Unmatched(unmatched))
-            }
-            Err(error) => Err(error),
-            // What is no character looks like U+FFFD once it is decoded, and only there.
-            Ok(_) => {
-                let problem = "it is not in the file; expected text that is";
-                Ok(Error::InvalidArguments { at: "old_text".into(), problem: problem.into() })
-            }
-        }
-    }
-}
-
-/// Whether an old_text that was not found is a single line, and nothing in the text is like it.
-fn is_unlike(unmatched: &Unmatched) -> bool {
-    let is_line = !unmatched.old_text.trim_end_matches(['\n', '\r']).contains(['\n', '\r']);
-    let is_strange =
-        |miss: &Diagnosis| miss.similar.is_empty() && miss.already_applied.is_empty() && !miss.stopped_early;
-    is_line && matches!(&unmatched.found, Found::Nothing(miss) if is_strange(miss))
 }
 
 /// Fails if the removal of these places would make a character of two parts of characters.

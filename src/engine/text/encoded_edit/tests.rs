@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::engine::Budget;
+use crate::engine::text::text_edit::Found;
 
 /// What a change makes of a file, and what it says.
 fn changed(
