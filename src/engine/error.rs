@@ -79,6 +79,8 @@ pub enum Error {
     Exists {
         /// The path requested.
         name: String,
+        /// What is there.
+        occupant: Occupant,
     },
     /// The folder of a new file or folder does not exist.
     NoParent {
@@ -299,7 +301,28 @@ pub struct MissingFile {
     pub similar: Vec<String>,
 }
 
+/// What stands at the path of a new file or folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Occupant {
+    /// Something that the call was not asked to replace.
+    Kept,
+    /// A file, and the call was to move or copy something to its path.
+    File,
+    /// A folder, and the call was to move or copy something to its path.
+    Folder {
+        /// The path that it would have inside of the folder.
+        inside: String,
+    },
+    /// What the call was to move or copy.
+    Source,
+}
+
 impl Error {
+    /// Something is at the path `name`, which the call was not asked to replace.
+    pub(crate) fn exists(name: &str) -> Error {
+        Error::Exists { name: name.into(), occupant: Occupant::Kept }
+    }
+
     /// Maps the error of a system call on the file `name`: not found, permission denied, or by `otherwise`.
     pub(crate) fn from_io(
         name: &str,

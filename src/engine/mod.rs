@@ -46,7 +46,7 @@ pub use encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Malformed,
     TextEncoding, Undecodable, Unencodable, likely as likely_encoding,
 };
-pub use error::{Error, MissingFile, Result, ToolFailure, ToolFailureKind, ValueProblem};
+pub use error::{Error, MissingFile, Occupant, Result, ToolFailure, ToolFailureKind, ValueProblem};
 pub use exclude::Excludes;
 pub use file_kind::{FileKind, kind_of};
 pub use file_version::FileVersion;

@@ -2,12 +2,15 @@
 //!
 //! Knows no codes and statuses; those belong to the interfaces.
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::json;
 
 use super::{LineBase, ToolNames, command_failure, encoding_failure};
 use crate::engine::{
     Encoding, EncodingChoice, Error, Found, Likely, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem,
-    Unencodable, Unmatched,
+    Occupant, Unencodable, Unmatched,
 };
 use crate::sys::path::{told, with_slashes};
 
@@ -123,7 +126,7 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         | Error::UnsafeLocks { name, .. } => {
             format!("Permission denied accessing '{name}'")
         }
-        Error::Exists { name } => format!("'{name}' exists already"),
+        Error::Exists { name, .. } => format!("'{name}' exists already"),
         Error::NoParent { name, .. } => format!("The folder of '{name}' does not exist"),
         Error::NotEmpty { name, .. } => format!("Folder '{name}' is not empty"),
         Error::NotAFolder { name } => format!("'{name}' is a file, not a folder"),
@@ -228,10 +231,7 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::NoParent { parent, .. } => {
             Some(format!("Create it first with {}.", guide.call("create_directory", parent)?))
         }
-        Error::Exists { name } => {
-            let delete = guide.call("delete_file", name)?;
-            Some(format!("Nothing was changed. Give another path, or remove what is there with {delete}."))
-        }
+        Error::Exists { name, occupant } => Some(occupied(name, occupant, guide)),
         Error::NotAFolder { name } => Some(format!("Read it with {}.", guide.reader(name)?)),
         Error::IsAFolder { name } => {
             let list = guide.lister(name, Some(name)).filter(|_| guide.paths);
@@ -317,6 +317,21 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
     }
 }
 
+/// What to do about what stands at the path of a new file or folder. What the call was not asked to replace is not deleted.
+fn occupied(name: &str, occupant: &Occupant, guide: Guide) -> String {
+    let way_out = match occupant {
+        Occupant::File => guide
+            .call("delete_file", name)
+            .map(|delete| format!("Give another path, or remove what is there with {delete}.")),
+        Occupant::Folder { inside } => {
+            Some(format!("It is a folder. To put it in there, give the destination {}.", json!(inside)))
+        }
+        Occupant::Source => Some("It is the source itself; give another destination.".into()),
+        Occupant::Kept => None,
+    };
+    format!("Nothing was changed. {}", way_out.as_deref().unwrap_or("Give another path."))
+}
+
 fn name_hint(problem: &NameProblem) -> Option<String> {
     match problem {
         NameProblem::Policy => None,
@@ -375,63 +390,4 @@ fn megabytes(bytes: u64) -> String {
     let hundredths = (u128::from(bytes) * 100).div_ceil(1 << 20);
     let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
     text.trim_end_matches('0').trim_end_matches('.').into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tools::sets;
-
-    fn guide(base: LineBase, tools: &[&str]) -> Guide {
-        let tools = tools.iter().map(|name| sets::known(name).unwrap());
-        Guide { base, offered: ToolNames::of(tools), paths: base == LineBase::One }
-    }
-
-    #[test]
-    fn a_hint_names_only_tools_that_are_offered() {
-        let missing = |name: &str| Error::NotFound { name: name.into(), similar: Vec::new(), above: None };
-        let hint = |error: &Error, base, tools: &[&str]| ErrorText::of(error, guide(base, tools), 10).hint;
-        let (zero, one) = (LineBase::Zero, LineBase::One);
-        assert_eq!(hint(&missing("x"), zero, &[]), None);
-        let use_list_files = Some("Use list_files to see which files there are.".into());
-        assert_eq!(hint(&missing("x"), zero, &["list_files", "list_directory"]), use_list_files);
-        for (name, folder) in [("x", "."), ("a/b/x", "a/b"), ("/srv/x/", "/srv"), ("/x", "/")] {
-            let expected =
-                format!("Use list_directory {{\"path\":\"{folder}\"}} to see which files there are.");
-            assert_eq!(hint(&missing(name), one, &["list_files", "list_directory"]), Some(expected));
-        }
-        let exists = Error::Exists { name: "a\"b".into() };
-        assert_eq!(hint(&exists, one, &["list_directory"]), None);
-        let delete = hint(&exists, one, &["delete_file"]).unwrap();
-        assert!(delete.ends_with(r#"with delete_file {"path":"a\"b"}."#), "{delete}");
-    }
-
-    #[test]
-    fn a_size_just_over_the_limit_never_reads_like_the_limit() {
-        for (bytes, text) in
-            [(1 << 20, "1"), ((10 << 20) + 1, "10.01"), (3 << 19, "1.5"), (1, "0.01"), (0, "0")]
-        {
-            assert_eq!(megabytes(bytes), text);
-        }
-    }
-
-    #[test]
-    fn numbers_count_from_the_first_line_of_the_interface() {
-        let error = Error::LineOutOfRange { line: 9, operation: "delete", total: 9, missing: None };
-        let zero = ErrorText::of(&error, guide(LineBase::Zero, &[]), 10).text();
-        assert_eq!(zero, "Error: Line 9 out of range for delete operation\nThe file has 9 lines, 0-8.");
-        let one = ErrorText::of(&error, guide(LineBase::One, &[]), 10);
-        assert_eq!(one.message, "Line 10 out of range for delete operation");
-        assert_eq!(one.hint.as_deref(), Some("The file has 9 lines, 1-9.\nLines count from 1."));
-    }
-
-    #[test]
-    fn a_long_line_is_quoted_in_part() {
-        let error = Error::NotAsExpected { line: 0, actual: "é".repeat(600), stands_at: None };
-        assert!(
-            ErrorText::of(&error, guide(LineBase::Zero, &[]), 10)
-                .text()
-                .ends_with("\" and 100 characters more")
-        );
-    }
 }

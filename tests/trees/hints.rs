@@ -76,11 +76,7 @@ fn failures() -> Vec<Failure> {
             json!({ "source": "full/x", "destination": "src/notes.txt" }),
             Some(("delete_file", "src/notes.txt")),
         ),
-        (
-            "write_file",
-            json!({ "path": "full/x", "content": "", "create_only": true }),
-            Some(("delete_file", "full/x")),
-        ),
+        ("write_file", json!({ "path": "full/x", "content": "", "create_only": true }), None),
         ("move_file", json!({ "source": "full/x", "destination": "no/y" }), Some(("create_directory", "no"))),
     ]
 }

@@ -110,7 +110,7 @@ impl Workspace {
                 Ok(None) if options.expected.is_some() => return Err(other_version(path, options)),
                 Ok(None) if options.create => self.change_missing(&found, path, options, control, &mut plan),
                 Ok(None) => return Err(self.not_found(&found, path, control)),
-                Ok(Some(_)) if options.create_only => return Err(Error::Exists { name: name.into() }),
+                Ok(Some(_)) if options.create_only => return Err(Error::exists(name)),
                 Ok(Some(_)) => self.change_existing(&found, path, options, until, control, &mut plan),
                 Err(errno) => return Err(Error::read(name, errno)),
             };
@@ -201,7 +201,7 @@ impl Workspace {
         match self.write(found, path, options.content(&edit, None), &replaces, control) {
             Ok(version) => Ok(Attempt::Done(Changed { report, created: true, version })),
             Err(Stopped::Failed(ReplaceError::Exists)) if found.exists_in_another_case() => {
-                Err(Error::Exists { name: path.sent().into() })
+                Err(Error::exists(path.sent()))
             }
             Err(Stopped::Failed(ReplaceError::Exists)) => Ok(Attempt::Replaced),
             Err(stopped) if stopped.lost_its_folder() => Ok(Attempt::Changed),

@@ -76,7 +76,7 @@ impl Workspace {
                 }
                 control.undo_commit();
                 return Err(match stopped {
-                    Stopped::Failed(ReplaceError::Exists) => Error::Exists { name: path.sent().into() },
+                    Stopped::Failed(ReplaceError::Exists) => Error::exists(path.sent()),
                     stopped => stopped.into_error(path.sent()),
                 });
             }
@@ -90,7 +90,7 @@ impl Workspace {
         let found = self.find_place(path, Want::Link)?;
         found.check_writable(path)?;
         if found.exists() {
-            return Err(Error::Exists { name: path.sent().into() });
+            return Err(Error::exists(path.sent()));
         }
         Ok(found)
     }

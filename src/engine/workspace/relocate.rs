@@ -20,7 +20,7 @@ use crate::engine::fs::version::{FileStamp, identity};
 use crate::engine::fs::view::OpenFile;
 use crate::engine::fs::{failpoint, file_system, remove};
 use crate::engine::path::FilePath;
-use crate::engine::{Control, Error, Result};
+use crate::engine::{Control, Error, Occupant, Result};
 use crate::sys::fd::{AsFd, OwnedFd};
 use crate::sys::fs::{AtFlags, FileType};
 use crate::sys::io::Errno;
@@ -36,7 +36,7 @@ impl Workspace {
     ) -> Result<()> {
         self.check_not_read_only(source)?;
         let from = self.find_to_take(source, Want::Entry, control)?;
-        let to = self.find_free(target)?;
+        let to = self.find_free(target, (&from, source))?;
         if is_same_or_within(&to, target, &from, source) {
             return Err(Error::InvalidArguments {
                 at: "destination".into(),
@@ -59,7 +59,7 @@ impl Workspace {
             Ok(Renamed::Unknown(errno)) => {
                 return Err(Error::WriteFailed { source: in_doubt(&errno.into()) });
             }
-            Err(Errno::EXIST) => return Err(Error::Exists { name: target.sent().into() }),
+            Err(Errno::EXIST) => return Err(Error::exists(target.sent())),
             Err(Errno::XDEV) => {
                 let problem =
                     "source and destination are on different file systems; use copy_file and delete_file";
@@ -82,7 +82,7 @@ impl Workspace {
         for _ in 0..ATTEMPTS {
             control.check()?;
             let from = self.find(source, control)?;
-            let to = self.find_free(target)?;
+            let to = self.find_free(target, (&from, source))?;
             let opened = self.open_place(&from.place, source.sent(), control)?;
             let Some(file) = opened else { continue };
             self.check_version(&file, source, options, control)?;
@@ -95,7 +95,7 @@ impl Workspace {
                 Ok(()) => return Ok(()),
                 Err(stopped) if stopped.lost_its_folder() => {}
                 Err(Stopped::Failed(ReplaceError::Exists)) => {
-                    return Err(Error::Exists { name: target.sent().into() });
+                    return Err(Error::exists(target.sent()));
                 }
                 Err(stopped) => {
                     control.check()?;
@@ -243,12 +243,20 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Finds the place for a new entry, whose parents exist.
-    fn find_free(&self, path: &FilePath) -> Result<Found> {
+    /// Finds the place for the entry `from` at `source`, whose parents exist and which is free.
+    fn find_free(&self, path: &FilePath, (from, source): (&Found, &FilePath)) -> Result<Found> {
         let found = self.find_place(path, Want::Link)?;
         found.check_writable(path)?;
         if found.exists() {
-            return Err(Error::Exists { name: path.sent().into() });
+            let is_source = found.number == from.number && found.real_path(path) == from.real_path(source);
+            let occupant = match Path::new(source.sent()).file_name() {
+                _ if is_source => Occupant::Source,
+                Some(name) if found.is_directory() => Occupant::Folder {
+                    inside: format!("{}/{}", path.sent().trim_end_matches('/'), name.display()),
+                },
+                _ => Occupant::File,
+            };
+            return Err(Error::Exists { name: path.sent().into(), occupant });
         }
         if !found.place.missing.is_empty() {
             return Err(self.no_parent(&found, path));

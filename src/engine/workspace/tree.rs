@@ -94,7 +94,7 @@ impl Workspace {
                 return Ok(());
             }
             if found.exists() {
-                return Err(Error::Exists { name: path.sent().into() });
+                return Err(Error::exists(path.sent()));
             }
             found.check_writable(path)?;
             if self.folders.hides_new(path, &found, true) {
@@ -113,9 +113,9 @@ impl Workspace {
                 Err(error) => return Err(Error::write(path.sent(), error)),
             }
         }
-        let name = path.sent().into();
+        let name = path.sent();
         // A folder of that name in another case can be neither found nor made.
-        Err(if IGNORES_CASE { Error::Exists { name } } else { Error::Changed { name } })
+        Err(if IGNORES_CASE { Error::exists(name) } else { Error::Changed { name: name.into() } })
     }
 
     /// The mode of new directories.

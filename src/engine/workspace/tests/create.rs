@@ -34,7 +34,7 @@ fn a_file_that_is_there_is_kept_and_nothing_is_created() {
         std::fs::create_dir_all(dir.path().join(path).parent().unwrap()).unwrap();
         std::fs::write(dir.path().join(path), "old").unwrap();
         let refused = create(&open(dir.path()));
-        assert!(matches!(&refused, Err(Error::Exists { name }) if name == path), "{refused:?}");
+        assert!(matches!(&refused, Err(Error::Exists { name, .. }) if name == path), "{refused:?}");
         assert_eq!(there(dir.path()), [path]);
         assert_eq!(std::fs::read_to_string(dir.path().join(path)).unwrap(), "old");
     }
@@ -48,7 +48,7 @@ fn of_files_that_cannot_all_be_there_none_is_created_and_no_folder_stays() {
     // The second one needs a folder where the first one is to be.
     let files = ["a", "a/b", "c/d"].map(|name| NewFile { path: path(name), content: b"x" });
     let refused = workspace.create_files(&files, &control());
-    assert!(matches!(&refused, Err(Error::Exists { name }) if name == "a"), "{refused:?}");
+    assert!(matches!(&refused, Err(Error::Exists { name, .. }) if name == "a"), "{refused:?}");
     assert_eq!(names(dir.path()), [""; 0]);
 }
 
