@@ -77,8 +77,8 @@ pub use text::lines::{
 };
 pub use text::splice::{EditPlan, Splice, Splices};
 pub use text::text_edit::{
-    Applied, Diagnosis, Difference, DifferenceKind, Found, InputError, Similar, Snippet, TextEdit, TextEdits,
-    TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
+    Applied, Diagnosis, Difference, DifferenceKind, Found, InputError, Placeholder, Similar, Snippet,
+    TextEdit, TextEdits, TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
 pub use text::tolerant::{Tolerant, tolerant};
 pub use wait_counter::{CountedWait, WaitCounter, WaitCounts};

@@ -184,3 +184,24 @@ fn a_search_that_stops_early_says_so() {
     assert_eq!(result.result["metadata"]["validation_error"]["stopped_early"], true, "{}", result.text);
     assert!(result.text.contains("stopped early"), "{}", result.text);
 }
+
+#[test]
+fn a_line_that_stands_for_text_left_out_is_told_with_the_lines_that_it_stands_for() {
+    let old = "pub struct Point {\n    // ... rest of the fields ...\n}\n\nimpl fmt::Display";
+    let result = miss(FILE, old, "x");
+    for says in [
+        "The line `// ... rest of the fields ...` of old_text is not in the file",
+        "is in line 4 (read_file start_line=3 end_line=3)",
+        "is in lines 7-9 (read_file start_line=6 end_line=8)",
+        "It stands for lines 5-6.",
+    ] {
+        assert!(result.text.contains(says), "{says:?} is not in\n{}", result.text);
+    }
+}
+
+#[test]
+fn an_empty_old_text_says_how_to_insert() {
+    let result = miss(FILE, "", "x");
+    let says = "give a line beside the place as old_text and repeat it in new_text";
+    assert!(result.text.contains(says), "{}", result.text);
+}

@@ -32,13 +32,13 @@ def steps(content, edits):
         old, new = plain(edit["oldText"]), plain(edit["newText"])
         places = exact(content, old)
         if places:
-            yield content, old, places
+            yield content, old, new, places
             content = content.replace(old, new, 1)
             continue
         found = loose(content, old)
         if not found:
             return
-        yield content, old, len(found)
+        yield content, old, new, len(found)
         lines = content.split("\n")
         lines[found[0]:found[0] + old.count("\n") + 1] = indented(new, old, blanks(lines[found[0]]))
         content = "\n".join(lines)
@@ -68,11 +68,21 @@ def well_formed(content, edits):
 
 def ambiguous(content, edits):
     """Whether an edit fits in several places. A file that is empty has one place for an empty text."""
-    return well_formed(content, edits) and any(places > 1 for _, _, places in steps(content, edits))
+    return well_formed(content, edits) and any(places > 1 for _, _, _, places in steps(content, edits))
 
 
 def empty(content, edits):
-    return well_formed(content, edits) and any(not old for _, old, _ in steps(content, edits))
+    return well_formed(content, edits) and any(not old for _, old, _, _ in steps(content, edits))
+
+
+def mapped(content, edits):
+    """Whether the indentation of an edit is mapped: it fits only but for blanks, and is not of one line each with no other blanks."""
+    def flat(text, old, new):
+        line = text.split("\n")[loose(text, old)[0]]
+        return ("\n" not in old + new and old.strip(BLANK) and new.strip(BLANK) and blanks(old) == blanks(new)
+                and all(part == part.rstrip(BLANK) for part in (line, old, new)))
+    return well_formed(content, edits) and any(
+        not exact(text, old) and not flat(text, old, new) for text, old, new, _ in steps(content, edits))
 
 
 # Texts and edits, each with whether an edit fits in several places: the blanks that an edit put in count for the next one.

@@ -303,6 +303,12 @@ RULES = [
                           for value in (case.arguments.get("head"), case.arguments.get("tail"))), refuses=True),
     Rule("several-places", "SPEC 13: an oldText that stands in several places is refused; the second look is kept only where one "
          "place fits", lambda case: edits.ambiguous(text_edited(case), case.arguments.get("edits")), refuses=True),
+    Rule("one-mapping", "SPEC 25: the second look maps the indentation of a block once, or refuses; the reference server indents each line on its own",
+         lambda case: edits.mapped(text_edited(case), case.arguments.get("edits")), free=True),
+    Rule("no-edits", "SPEC 25: a call without edits is an error", lambda case: case.tool == "edit_file" and case.arguments.get("edits") == [],
+         refuses=True),
+    Rule("nothing-changed", "SPEC 25: an edit that changes nothing says so", lambda case: case.tool == "edit_file",
+         normal=lambda case, text, second: text.removesuffix("Nothing changed: the text is the same as before.")),
     Rule("breaks-stay", "SPEC 13: line breaks stay; the reference server writes the whole file with \\n",
          lambda case: "\r\n" in (text_edited(case) or "") + str([edit.get("newText") for edit in case.arguments.get("edits") or []
                                                                     if isinstance(edit, dict)]).replace("\\r\\n", "\r\n")

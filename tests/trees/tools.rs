@@ -275,7 +275,7 @@ fn an_edit_without_a_diff_is_answered_in_one_line() {
         assert_eq!(folder.text("d/n"), "x b\nx\n");
         let none = json!([{ "oldText": "b", "newText": "b" }]);
         let none = outcome(server, "edit_file", &json!({ "path": "d/n", "edits": none, "diff": false }));
-        assert_eq!(none, (false, "Changed 0 places in d/n".into()));
+        assert_eq!(none, (false, "Nothing changed: the text is the same as before.".into()));
     });
 }
 
@@ -287,17 +287,17 @@ fn an_edit_after_one_that_fitted_without_its_indentation_is_judged_on_the_text_a
     };
     on_all(&[], fill, |server, folder| {
         let before = tree(folder.path());
-        // The new second line is put in without its blanks, so four blanks fit only on the two empty lines.
+        // The lines that stay are put in without blanks, so four blanks fit only on the two empty lines.
         let edits = json!([
-            { "oldText": "\tx y \n    NEW\t", "newText": "\tx y \n    NEW\t\n" },
+            { "oldText": "\tx y \n\tNEW\t", "newText": "\tx y \n\tNEW\t\n" },
             { "oldText": "    ", "newText": "" },
         ]);
         let (is_error, text) = outcome(server, "edit_file", &json!({ "path": "blank", "edits": edits }));
         assert!(is_error && text.contains("fits 2 places, at lines 4, 5"), "{text}");
-        // The empty new text takes the two blanks of the line that was found.
+        // The empty new text leaves nothing of the line that was found, so no blank is left.
         let edits = json!([{ "oldText": "\tthree", "newText": "" }, { "oldText": " ", "newText": "x" }]);
         let (is_error, text) = outcome(server, "edit_file", &json!({ "path": "deep", "edits": edits }));
-        assert!(is_error && text.contains("Expected 1 occurrence but found 2"), "{text}");
+        assert!(is_error && text.contains("Edit 2 of 2 failed: Could not find exact text"), "{text}");
         assert!(tree(folder.path()) == before, "something was changed");
     });
 }

@@ -1,35 +1,43 @@
 //! Finds an old text whose lines differ from the file's only in the blanks at their starts and ends.
 //!
-//! Pure; knows no files. It does what the reference file system server does when an old text is not found exactly
-//! (contract 13), in one place only: several places are reported instead. Blanks are what JavaScript trims.
+//! Pure; knows no files. It looks where the reference file system server looks when an old text is not found exactly
+//! (contract 13), in one place only: several places are reported instead. Blanks are what JavaScript trims. Unlike the
+//! reference, it maps the indentation of the block as a whole ([`indentation`]), or does not edit.
 //!
 //! Lines are separated by `\n`, `\r\n` or a lone `\r`, in all texts. As with JavaScript's `split`, a text that ends
 //! with a break has an empty last line, so an old text that ends with a break fits only in front of a blank line or
 //! of the end of the file.
 
+mod blanks;
+mod indentation;
 #[cfg(test)]
 mod tests;
 
 use std::ops::Range;
 
-use super::lines::BOM;
+use self::blanks::{Line, Pieces, trim};
+use self::indentation::{Block, Mapping};
+use super::line_diff::line_changes;
+use super::lines::BreakKinds;
 
 /// Number of places that are reported.
 const REPORTED: usize = 20;
 
+/// Number of lines of the old and the new text together beyond which they are not mapped.
+const MAPPED: usize = 1 << 18;
+
 /// Where an old text fits, blanks aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tolerant {
-    /// Nowhere.
+    /// Nowhere, or where its indentation does not tell how the new text is to be indented.
     None,
     /// In one place.
     One {
         /// The bytes of the lines, without the break of the last one.
         range: Range<usize>,
-        /// What replaces them: the new text, indented like the file where the reference indents it. Its breaks are
-        /// `\n`. If it is empty or starts with a break, a lone `\r` in front of the range may come to stand before a
-        /// `\n`, which the caller must prevent.
-        new_text: String,
+        /// What replaces them: the new text, indented like the file. Lines that both texts have keep the file's bytes.
+        /// If it is empty or starts with a break, a lone `\r` in front of the range may come to stand before a `\n`.
+        new_text: Vec<u8>,
     },
     /// In several places, which may overlap.
     Several {
@@ -42,23 +50,109 @@ pub enum Tolerant {
     TooLong,
 }
 
-/// Looks for `old` in `text`. The indented `new` text may have at most `most` bytes.
+/// Looks for `old` in `text`, whose line breaks are of these `kinds`: if there is one kind, new lines get it. The indented
+/// `new` text may have at most `most` bytes.
 ///
-/// The time is linear in the texts. A byte order mark at the start of `text` belongs to no line.
-pub fn tolerant(text: &[u8], old: &str, new: &str, most: usize) -> Tolerant {
+/// The time is linear in the texts, but for the bounded search for the lines that both texts have. A byte order mark at
+/// the start of `text` belongs to no line.
+pub fn tolerant(text: &[u8], old: &str, new: &str, kinds: BreakKinds, most: usize) -> Tolerant {
     let places = Places::find(text, old.as_bytes());
     match (places.total, places.lines.first()) {
         (0, _) | (_, None) => Tolerant::None,
-        (1, Some(&line)) => {
-            let first = Pieces::of_file(text).nth(line).unwrap_or(0..0);
-            let indent = &text[first.start..first.start + blank_head(&text[first.clone()])];
-            match indented(new.as_bytes(), old.as_bytes(), indent, most) {
-                Some(new_text) => Tolerant::One { range: first.start..places.end, new_text },
-                None => Tolerant::TooLong,
-            }
-        }
+        (1, Some(&line)) => Place { text, line, end: places.end }.replaced(old, new, kinds, most),
         _ => Tolerant::Several { lines: places.lines, total: places.total },
     }
+}
+
+/// The one place where all lines fit.
+struct Place<'t> {
+    text: &'t [u8],
+    /// The number of its first line.
+    line: usize,
+    /// Where its last line ends.
+    end: usize,
+}
+
+impl Place<'_> {
+    fn replaced(&self, old: &str, new: &str, kinds: BreakKinds, most: usize) -> Tolerant {
+        let old_at: Vec<Range<usize>> = Pieces::of(old.as_bytes()).take(MAPPED).collect();
+        let new_at: Vec<Range<usize>> = Pieces::of(new.as_bytes()).take(MAPPED).collect();
+        if MAPPED <= old_at.len() + new_at.len() {
+            return Tolerant::None;
+        }
+        let found_at: Vec<Range<usize>> =
+            Pieces::of_file(self.text).skip(self.line).take(old_at.len()).collect();
+        let block = Block {
+            old: lines(old.as_bytes(), &old_at),
+            found: lines(self.text, &found_at),
+            new: lines(new.as_bytes(), &new_at),
+        };
+        let Some(mapping) = Mapping::of(&block, self.text) else { return Tolerant::None };
+        let (kept, only) = (kept(&block), kinds.only());
+        let mut out = Vec::new();
+        for (nth, line) in block.new.iter().enumerate() {
+            if nth > 0 {
+                let after = kept[nth - 1].filter(|&at| at + 1 < found_at.len());
+                let brk = match (after, only) {
+                    (Some(at), _) => &self.text[found_at[at].end..found_at[at + 1].start],
+                    (None, Some(only)) => only.as_bytes(),
+                    (None, None) => &new.as_bytes()[new_at[nth - 1].end..new_at[nth].start],
+                };
+                // A `\r` and a `\n` of two breaks would become one break.
+                out.extend_from_slice(if brk == b"\n" && out.ends_with(b"\r") { b"\r\n" } else { brk });
+            }
+            let left = most.saturating_sub(out.len());
+            let Some(line) = put(&block, kept[nth], line, |head| mapping.map(head, nth == 0, left)) else {
+                return Tolerant::None;
+            };
+            out.extend(line.concat());
+            if out.len() > most {
+                return Tolerant::TooLong;
+            }
+        }
+        let start = found_at.first().map_or(self.end, |first| first.start);
+        Tolerant::One { range: start..self.end, new_text: out }
+    }
+}
+
+fn lines<'t>(text: &'t [u8], at: &[Range<usize>]) -> Vec<Line<'t>> {
+    at.iter().map(|at| Line::of(&text[at.clone()])).collect()
+}
+
+/// A line of the new text with the blanks of its place. `kept` is the line of the old text that it is, blanks aside. Blanks
+/// that the edit leaves as they are stay those of the file. None if the indentation is not known.
+fn put<'t>(
+    block: &Block<'t>,
+    kept: Option<usize>,
+    line: &Line<'t>,
+    map: impl Fn(&[u8]) -> Option<Vec<u8>>,
+) -> Option<[Vec<u8>; 3]> {
+    let (old, found) = kept.map(|at| (block.old[at], block.found[at])).unzip();
+    let head = match found.filter(|_| old == Some(*line)) {
+        Some(found) => found.head.to_vec(),
+        None if line.is_blank() => line.head.to_vec(),
+        None => map(line.head)?,
+    };
+    let tail =
+        found.filter(|_| old.is_some_and(|old| old.tail == line.tail)).map_or(line.tail, |found| found.tail);
+    Some([head, line.core.to_vec(), tail.to_vec()])
+}
+
+/// For each line of the new text, the line of the old one that it is, blanks aside.
+fn kept(block: &Block) -> Vec<Option<usize>> {
+    let cores =
+        |lines: &[Line]| lines.iter().flat_map(|line| [line.core, b"\n"]).collect::<Vec<_>>().concat();
+    let (old, new) = (cores(&block.old), cores(&block.new));
+    let count = |text: &[u8]| memchr::memchr_iter(b'\n', text).count();
+    let (mut kept, mut from, mut at) = (Vec::with_capacity(block.new.len()), 0, 0);
+    for change in line_changes(&old, &new) {
+        let equal = count(&old[from..change.at.start]);
+        kept.extend((at..at + equal).map(Some));
+        kept.resize(kept.len() + count(&change.text), None);
+        (from, at) = (change.at.end, at + equal + count(&old[change.at]));
+    }
+    kept.extend((at..block.old.len()).map(Some));
+    kept
 }
 
 /// The places where all lines fit.
@@ -115,112 +209,4 @@ fn next_fit(sought: &[&[u8]], borders: &[u32], mut fit: usize, line: &[u8]) -> u
         fit = borders[fit - 1] as usize;
     }
     fit + 1
-}
-
-/// The new text, indented as the reference does it: the first line like the first line found; another line too, plus
-/// what it is indented more than the old line, but only if both are indented.
-fn indented(new: &[u8], old: &[u8], indent: &[u8], most: usize) -> Option<String> {
-    let mut out = Vec::new();
-    let mut old_lines = Pieces::of(old);
-    for (nth, line) in Pieces::of(new).enumerate() {
-        let old_line = &old[old_lines.next().unwrap_or(0..0)];
-        let line = &new[line];
-        let (blanks, bare) = line.split_at(blank_head(line));
-        let old_blanks = &old_line[..blank_head(old_line)];
-        let (indent, deeper, rest) = match nth {
-            0 => (indent, 0, bare),
-            _ if blanks.is_empty() || old_blanks.is_empty() => (&[][..], 0, line),
-            _ => (indent, chars(blanks).saturating_sub(chars(old_blanks)), bare),
-        };
-        let brk: &[u8] = if nth > 0 { b"\n" } else { b"" };
-        if out.len() + brk.len() + indent.len() + deeper + rest.len() > most {
-            return None;
-        }
-        out.extend_from_slice(brk);
-        out.extend_from_slice(indent);
-        out.resize(out.len() + deeper, b' ');
-        out.extend_from_slice(rest);
-    }
-    Some(String::from_utf8_lossy(&out).into_owned())
-}
-
-/// Iterates over the lines of a text, without their breaks.
-struct Pieces<'t> {
-    text: &'t [u8],
-    /// The start of the next line; none after the last one.
-    at: Option<usize>,
-}
-
-impl<'t> Pieces<'t> {
-    fn of(text: &'t [u8]) -> Pieces<'t> {
-        Pieces { text, at: Some(0) }
-    }
-
-    fn of_file(text: &'t [u8]) -> Pieces<'t> {
-        Pieces { text, at: Some(if text.starts_with(BOM) { BOM.len() } else { 0 }) }
-    }
-}
-
-impl Iterator for Pieces<'_> {
-    type Item = Range<usize>;
-
-    fn next(&mut self) -> Option<Range<usize>> {
-        let start = self.at?;
-        let rest = &self.text[start..];
-        let len = memchr::memchr2(b'\n', b'\r', rest);
-        self.at = len.map(|len| start + len + if rest[len..].starts_with(b"\r\n") { 2 } else { 1 });
-        Some(start..start + len.unwrap_or(rest.len()))
-    }
-}
-
-fn trim(line: &[u8]) -> &[u8] {
-    let line = &line[blank_head(line)..];
-    let mut end = line.len();
-    while let Some(len) = last_blank(&line[..end]) {
-        end -= len;
-    }
-    &line[..end]
-}
-
-/// Length of the blanks at the start.
-fn blank_head(line: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(len) = first_blank(&line[at..]) {
-        at += len;
-    }
-    at
-}
-
-fn first_blank(text: &[u8]) -> Option<usize> {
-    match text.first()? {
-        first if first.is_ascii() => is_blank(&text[..1]).then_some(1),
-        _ => (2..=3).find(|&len| text.get(..len).is_some_and(is_blank)),
-    }
-}
-
-fn last_blank(text: &[u8]) -> Option<usize> {
-    match text.last()? {
-        last if last.is_ascii() => is_blank(&text[text.len() - 1..]).then_some(1),
-        _ => (2..=3).find(|&len| len <= text.len() && is_blank(&text[text.len() - len..])),
-    }
-}
-
-/// Whether `char` is one character of JavaScript's white space and line terminators, in UTF-8. Unlike in Rust,
-/// U+FEFF is, and U+0085 is not.
-fn is_blank(char: &[u8]) -> bool {
-    matches!(
-        char,
-        [b'\t'..=b'\r' | b' ']
-            | [0xC2, 0xA0]
-            | [0xE1, 0x9A, 0x80]
-            | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF]
-            | [0xE2, 0x81, 0x9F]
-            | [0xE3, 0x80, 0x80]
-            | [0xEF, 0xBB, 0xBF]
-    )
-}
-
-/// Number of characters of valid UTF-8.
-fn chars(text: &[u8]) -> usize {
-    text.iter().filter(|&byte| byte & 0xC0 != 0x80).count()
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::data::{FilePreview, MatchLocation, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
-use super::format::Reading;
+use super::format::{EditNames, Reading};
 use super::{Members, NO_EDITS, OutputKinds, Reply};
 use crate::engine::{EncodingChoice, Error, Found, Result, Snippet, Unmatched};
 use crate::tools::{ErrorText, Guide, LineBase};
@@ -22,9 +22,9 @@ pub(super) fn reply(
     edits: usize,
     error: Error,
     wanted: OutputKinds,
-    (guide, encoding): (Guide, EncodingChoice),
+    (guide, encoding, names): (Guide, EncodingChoice, &'static EditNames),
 ) -> Result<Reply> {
-    let reading = Reading { base: guide.base, encoding };
+    let reading = Reading { names, base: guide.base, encoding };
     if matches!(error, Error::TimedOut | Error::Cancelled) {
         return Err(error);
     }
@@ -137,20 +137,21 @@ fn wrong_count(
         let _ = writeln!(text, "  And {} more", actual - passages.len() as u64);
     }
     let them = if *expected == 1 { "the 1".to_owned() } else { format!("just the {expected}") };
+    let EditNames { old_text: old, count: (count, all), .. } = reading.names;
     let fixes = vec![
         fix(
             "ADJUST_COUNT",
-            &format!("Update occurrences to {actual} if you want to replace all instances"),
-            Some(format!("\"occurrences\": {actual}")),
+            &format!("Update {count} to {actual}, or set {all}, if you want to replace all instances"),
+            Some(format!("\"{count}\": {actual}")),
         ),
         fix(
             "USE_EXACT_TEXT",
             &format!(
-                "Add more context (the lines before and after, as shown) to make the old_text unique to {them} you want"
+                "Add more context (the lines before and after, as shown) to make the {old} unique to {them} you want"
             ),
             None,
         ),
-        fix("USE_EXACT_TEXT", "Split into multiple edits with unique old_text for each target", None),
+        fix("USE_EXACT_TEXT", &format!("Split into multiple edits with unique {old} for each target"), None),
     ];
     let _ = write!(text, "\n{}", suggestions(&fixes).replacen("Suggestions:", "Options to fix:", 1));
     let error = ValidationError {

@@ -6,9 +6,23 @@ use crate::tools::LineBase;
 /// Maximum number of characters quoted of a difference.
 const QUOTED: usize = 60;
 
+/// What the tool that was called names its arguments, and what reads the file.
+#[derive(Debug)]
+pub(in crate::tools) struct EditNames {
+    pub(in crate::tools) old_text: &'static str,
+    pub(in crate::tools) new_text: &'static str,
+    /// The number of places to replace, and the argument that replaces all of them.
+    pub(in crate::tools) count: (&'static str, &'static str),
+    pub(in crate::tools) reader: &'static str,
+    /// Whether the tool creates a missing file.
+    pub(in crate::tools) creates: bool,
+}
+
 /// How a passage is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading {
+    /// The names that the failed call has for things.
+    pub(super) names: &'static EditNames,
     /// The number of the first line.
     pub(super) base: LineBase,
     /// The encoding of the file.
@@ -23,7 +37,7 @@ pub(super) fn read_call(passage: &Snippet, reading: Reading) -> String {
         EncodingChoice::Is(Encoding::Utf8) => String::new(),
         other => format!(" encoding={}", other.name()),
     };
-    format!("read_file start_line={first} end_line={last}{encoding}")
+    format!("{} start_line={first} end_line={last}{encoding}", reading.names.reader)
 }
 
 /// The contract's name of a kind of difference (contract 5).
@@ -37,15 +51,16 @@ pub(super) fn kind(difference: &Difference) -> &'static str {
 }
 
 /// Describes one difference.
-pub(super) fn difference(difference: &Difference) -> String {
+pub(super) fn difference(difference: &Difference, names: &EditNames) -> String {
     let Difference { expected, found, same_letters, .. } = difference;
+    let old_text = names.old_text;
     if *same_letters {
         let (expected, found) = (code_points(expected), code_points(found));
         return format!(
-            "the same letters, composed differently (NFC or NFD): old_text has {expected}, the file {found}"
+            "the same letters, composed differently (NFC or NFD): {old_text} has {expected}, the file {found}"
         );
     }
-    format!("old_text has {}, the file has {}", described(expected), described(found))
+    format!("{old_text} has {}, the file has {}", described(expected), described(found))
 }
 
 /// Describes a text: quotes visible characters, and names invisible ones.
@@ -116,9 +131,9 @@ fn code_points(text: &str) -> String {
 }
 
 /// The one cause of all differences, if there is one.
-pub(super) fn explanation(similar: &Similar) -> Option<String> {
+pub(super) fn explanation(similar: &Similar, names: &EditNames) -> Option<String> {
     if let Some(mistake) = similar.mistake {
-        return Some(self::mistake(mistake).into());
+        return Some(format!("{} {}", names.old_text, self::mistake(mistake)));
     }
     similar.shift.map(|shift| match shift {
         1.. => format!(
@@ -134,29 +149,27 @@ pub(super) fn explanation(similar: &Similar) -> Option<String> {
 fn mistake(mistake: InputError) -> &'static str {
     match mistake {
         InputError::Escaped => {
-            "old_text has a backslash and a letter (such as a literal \\n) where the file has the character itself"
+            "has a backslash and a letter (such as a literal \\n) where the file has the character itself"
         }
         InputError::Unescaped => {
-            "old_text has a line break, tab or quote where the file has a backslash and a letter (such as a literal \\n)"
+            "has a line break, tab or quote where the file has a backslash and a letter (such as a literal \\n)"
         }
         InputError::Entities => {
-            "old_text has HTML entities (such as &lt;) where the file has the characters themselves"
+            "has HTML entities (such as &lt;) where the file has the characters themselves"
         }
-        InputError::LineNumbers => {
-            "old_text has line numbers at the start of its lines; they are no part of the file"
-        }
+        InputError::LineNumbers => "has line numbers at the start of its lines; they are no part of the file",
         InputError::DiffMarks => {
-            "old_text has the + and - of a diff at the start of its lines; they are no part of the file"
+            "has the + and - of a diff at the start of its lines; they are no part of the file"
         }
-        InputError::Fenced => "old_text stands between ``` fences; they are no part of the file",
+        InputError::Fenced => "stands between ``` fences; they are no part of the file",
         InputError::BlanksAround { before: true, after: false } => {
-            "old_text begins with line breaks that the file does not have there"
+            "begins with line breaks that the file does not have there"
         }
         InputError::BlanksAround { before: false, .. } => {
-            "old_text ends with blanks or line breaks that the file does not have there"
+            "ends with blanks or line breaks that the file does not have there"
         }
         InputError::BlanksAround { before: true, after: true } => {
-            "old_text begins with line breaks and ends with blanks or line breaks that the file does not have there"
+            "begins with line breaks and ends with blanks or line breaks that the file does not have there"
         }
     }
 }

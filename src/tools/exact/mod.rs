@@ -9,6 +9,8 @@ mod format;
 mod no_match;
 mod success;
 
+pub(super) use self::format::EditNames;
+
 use std::path::Path;
 
 use crate::engine::{
@@ -25,6 +27,15 @@ const MAX_EDITS: usize = 1_000;
 
 /// Maximum number of passages that a dry run shows.
 const PREVIEWS: usize = 200;
+
+/// The names of this tool.
+const NAMES: EditNames = EditNames {
+    old_text: "old_text",
+    new_text: "new_text",
+    count: ("occurrences", "replace_all"),
+    reader: "read_file",
+    creates: true,
+};
 
 /// The contract's message for a call without edits (contract 5).
 const NO_EDITS: &str = "No edits provided";
@@ -235,7 +246,7 @@ impl Call for RejectedEdit {
     fn run(&self, _: &Workspace, wanted: OutputKinds, _: &Control) -> Result<Reply> {
         let error = self.error.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let error = error.unwrap_or(Error::Cancelled);
-        error::reply(&self.path, self.edits, error, wanted, (self.guide, EncodingChoice::default()))
+        error::reply(&self.path, self.edits, error, wanted, (self.guide, EncodingChoice::default(), &NAMES))
     }
 }
 
@@ -253,23 +264,23 @@ impl Call for FileEdit {
                 self.edits.edits().len(),
                 error,
                 wanted,
-                (self.guide, EncodingChoice::default()),
+                (self.guide, EncodingChoice::default(), &NAMES),
             ),
         }
     }
 }
 
-/// The reply to a call that failed, in the form that explains what was not found.
+/// The reply to a call that failed, in the form that explains what was not found, with the names of the tool called.
 pub(super) fn explain(
     path: &str,
     edits: usize,
     error: Error,
     wanted: OutputKinds,
-    (base, encoding): (LineBase, EncodingChoice),
+    (base, encoding, names): (LineBase, EncodingChoice, &'static EditNames),
 ) -> Result<Reply> {
     // What was not found needs no other tool.
     let guide = Guide { base, offered: ToolNames::default(), paths: false };
-    error::reply(path, edits, error, wanted, (guide, encoding))
+    error::reply(path, edits, error, wanted, (guide, encoding, names))
 }
 
 /// The result of a call, or of a dry run.

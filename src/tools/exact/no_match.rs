@@ -4,9 +4,12 @@ use std::fmt::Write;
 
 use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
-use super::format::{self, Reading, read_call};
-use crate::engine::{Diagnosis, InputError, Similar, Unmatched};
+use super::format::{self, EditNames, Reading, read_call};
+use crate::engine::{Diagnosis, InputError, Placeholder, Similar, Unmatched};
 use crate::tools::Members;
+
+/// Maximum number of bytes shown of a line that stands for text left out.
+const SHOWN: usize = 100;
 
 pub(super) fn no_match(
     path: &str,
@@ -17,20 +20,29 @@ pub(super) fn no_match(
     let Unmatched { edit, edits, old_text, expected, total_lines, .. } = unmatched;
     let message = format!("Could not find exact text in {path}");
     let mut text = format!("Edit {} of {edits} failed: {message}.\n\n{}", edit + 1, searched(old_text));
+    let EditNames { old_text: old, new_text: new, creates, .. } = *reading.names;
+    // A write to a String cannot fail.
     if old_text.is_empty() {
-        text.push_str("An empty old_text matches only an empty or missing file, and this one has text.\n\n");
+        let empty = if creates { "an empty or missing file" } else { "an empty file" };
+        let _ = writeln!(text, "An empty {old} matches only {empty}, and this one has text.\n");
+    }
+    if let Some(placeholder) = &miss.placeholder {
+        tell_placeholder(&mut text, placeholder, reading);
     }
     if !miss.already_applied.is_empty() {
-        text.push_str("This edit seems to be already applied: new_text already stands where old_text would have been:\n");
+        let _ = writeln!(
+            text,
+            "This edit seems to be already applied: {new} already stands where {old} would have been:"
+        );
         miss.already_applied.iter().for_each(|passage| location(&mut text, passage, reading));
         text.push('\n');
     }
-    // A write to a String cannot fail.
     if let Some(line) = miss.before_edits {
         let _ = writeln!(
             text,
-            "The text stands in line {} (read_file start_line={}) of the file as it is, but an earlier edit of this call changes it before.\n",
+            "The text stands in line {} ({} start_line={}) of the file as it is, but an earlier edit of this call changes it before.\n",
             line + 1,
+            reading.names.reader,
             line + reading.base.first() as usize
         );
     }
@@ -43,7 +55,7 @@ pub(super) fn no_match(
     if miss.stopped_early {
         text.push_str("The search for similar content stopped early: the file is large, and its end was not searched.\n\n");
     }
-    let fixes = fixes(old_text, miss);
+    let fixes = fixes(old_text, miss, reading.names);
     text.push_str(&suggestions(&fixes));
     let error = ValidationError {
         kind: "NO_MATCH",
@@ -67,6 +79,39 @@ pub(super) fn no_match(
     (text, metadata(path, error, fixes, Some(preview)))
 }
 
+/// What a line such as `# ... existing code ...` stands for.
+fn tell_placeholder(text: &mut String, placeholder: &Placeholder, reading: Reading) {
+    let Placeholder { line, before, after } = placeholder;
+    let (line, old) = (start_of_line(line), reading.names.old_text);
+    // A write to a String cannot fail.
+    let _ = write!(
+        text,
+        "The line `{line}` of {old} is not in the file: it stands for text that {old} leaves out."
+    );
+    for (side, part) in [("before", before), ("after", after)] {
+        if let Some(part) = part {
+            let (at, call) =
+                (lines(part.line + 1, part.line + part.further_lines + 1), read_call(part, reading));
+            let _ = write!(text, " What is {side} it in {old} is in {at} ({call}), and nowhere else.");
+        }
+    }
+    if let (Some(before), Some(after)) = (before, after) {
+        let (first, last) = (before.line + before.further_lines + 2, after.line);
+        if first <= last {
+            let _ = write!(text, " It stands for {}.", lines(first, last));
+        }
+    }
+    text.push_str("\n\n");
+}
+
+fn lines(first: usize, last: usize) -> String {
+    if first == last { format!("line {first}") } else { format!("lines {first}-{last}") }
+}
+
+fn start_of_line(line: &str) -> &str {
+    &line[..crate::engine::char_boundary(line.as_bytes(), SHOWN)]
+}
+
 fn tell_similar(text: &mut String, similar: &Similar, reading: Reading) {
     let Similar { passage, differences, more, .. } = similar;
     let (line, percent) = (passage.line + 1, (similar.score * 100.0).floor());
@@ -84,7 +129,7 @@ fn tell_similar(text: &mut String, similar: &Similar, reading: Reading) {
         passage.column + 1,
         read_call(passage, reading)
     );
-    if let Some(explanation) = format::explanation(similar) {
+    if let Some(explanation) = format::explanation(similar, reading.names) {
         let _ = writeln!(text, "  Difference: {explanation}");
     }
     if similar.mistake.is_none() {
@@ -93,7 +138,7 @@ fn tell_similar(text: &mut String, similar: &Similar, reading: Reading) {
                 text,
                 "  Difference ({}): {}",
                 format::kind(difference),
-                format::difference(difference)
+                format::difference(difference, reading.names)
             );
         }
         if *more > 0 {
@@ -108,7 +153,7 @@ fn similar_content(similar: &Similar, reading: Reading) -> SimilarContent<'_> {
         kind: format::kind(difference),
         expected: &difference.expected,
         found: &difference.found,
-        note: format::difference(difference),
+        note: format::difference(difference, reading.names),
     });
     SimilarContent {
         line_number: similar.passage.line + 1,
@@ -120,17 +165,29 @@ fn similar_content(similar: &Similar, reading: Reading) -> SimilarContent<'_> {
     }
 }
 
-fn fixes(old_text: &str, miss: &Diagnosis) -> Vec<SuggestedFix> {
+fn fixes(old_text: &str, miss: &Diagnosis, names: &EditNames) -> Vec<SuggestedFix> {
+    let EditNames { old_text: old, new_text: new, reader, .. } = *names;
     let mut fixes = Vec::new();
+    if old_text.is_empty() {
+        let insert = format!("To insert text, give a line beside the place as {old} and repeat it in {new}");
+        fixes.push(fix("USE_EXACT_TEXT", &insert, None));
+    }
+    if let Some(Placeholder { line, .. }) = &miss.placeholder {
+        let line = start_of_line(line);
+        let parts = format!(
+            "Write out the lines for which `{line}` stands, or give one edit for each part of {old}, without that line"
+        );
+        fixes.push(fix("USE_EXACT_TEXT", &parts, None));
+    }
     if !miss.already_applied.is_empty() {
         fixes.push(fix("USE_EXACT_TEXT", "If the file is as it should be, leave this edit out", None));
     }
     if let Some(best) = miss.similar.first() {
         let whitespace =
             |similar: &Similar| similar.differences.iter().any(|one| format::kind(one) == "whitespace");
-        if let Some(explanation) = format::explanation(best) {
+        if let Some(explanation) = format::explanation(best, names) {
             let kind = if best.mistake.is_some() { "ESCAPE_SPECIAL" } else { "CHECK_WHITESPACE" };
-            fixes.push(fix(kind, &format!("Correct old_text: {explanation}"), Some(best.exact.clone())));
+            fixes.push(fix(kind, &format!("Correct {old}: {explanation}"), Some(best.exact.clone())));
         } else if whitespace(best) {
             let suggestion =
                 "Check tabs, spaces and other blanks: use those of the file, as the differences say";
@@ -139,16 +196,20 @@ fn fixes(old_text: &str, miss: &Diagnosis) -> Vec<SuggestedFix> {
         let example = (fixes.is_empty()).then(|| best.exact.clone());
         fixes.push(fix(
             "USE_EXACT_TEXT",
-            "Copy the text of the passage above exactly into old_text, if it is the one",
+            &format!("Copy the text of the passage above exactly into {old}, if it is the one"),
             example,
         ));
     }
     if let Some(breaks) = breaks_around(old_text, miss) {
-        fixes.push(fix("CHECK_WHITESPACE", breaks, None));
+        fixes.push(fix("CHECK_WHITESPACE", &format!("{old} {breaks}"), None));
     }
-    fixes.push(fix("USE_EXACT_TEXT", "Use read_file to see the exact content, then copy it precisely", None));
+    let read = format!("Use {reader} to see the exact content, then copy it precisely");
+    fixes.push(fix("USE_EXACT_TEXT", &read, None));
     if old_text.contains('\n') {
-        fixes.push(fix("USE_EXACT_TEXT", "Ensure that all lines and line breaks of a multi-line old_text are included, or search for a shorter text", None));
+        let all = format!(
+            "Ensure that all lines and line breaks of a multi-line {old} are included, or search for a shorter text"
+        );
+        fixes.push(fix("USE_EXACT_TEXT", &all, None));
     }
     fixes
 }
@@ -161,14 +222,12 @@ fn breaks_around(old_text: &str, miss: &Diagnosis) -> Option<&'static str> {
     }
     match (old_text.starts_with(['\n', '\r']), old_text.ends_with(['\n', '\r'])) {
         (true, true) => Some(
-            "old_text begins and ends with a line break, and both must be in the file; leave them out if in doubt",
+            "begins and ends with a line break, and both must be in the file; leave them out if in doubt",
         ),
         (true, false) => {
-            Some("old_text begins with a line break, which must be in the file; leave it out if in doubt")
+            Some("begins with a line break, which must be in the file; leave it out if in doubt")
         }
-        (false, true) => {
-            Some("old_text ends with a line break, which must be in the file; leave it out if in doubt")
-        }
+        (false, true) => Some("ends with a line break, which must be in the file; leave it out if in doubt"),
         (false, false) => None,
     }
 }

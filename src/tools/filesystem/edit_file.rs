@@ -11,13 +11,25 @@ use crate::engine::{
     plan_diff, plan_text_edits, tolerant,
 };
 use crate::tools::arguments::{Count, List, Request, Takes, Text, arguments};
-use crate::tools::exact;
+use crate::tools::exact::{self, EditNames};
 use crate::tools::limited::content;
 use crate::tools::text_page::with_likely_encoding;
-use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{Call, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
+
+/// The names of this tool.
+const NAMES: EditNames = EditNames {
+    old_text: "oldText",
+    new_text: "newText",
+    count: ("expectedCount", "replaceAll"),
+    reader: "read_text_file",
+    creates: false,
+};
 
 /// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
+
+/// What is said of edits that undo one another, or put in what they replace.
+const SAME: &str = "Nothing changed: the text is the same as before.";
 
 /// The most bytes of a diff if answers have no limit.
 const MAX_DIFF: usize = 16 << 20;
@@ -43,7 +55,7 @@ arguments! {
         /// Path of the file
         path: FilePath,
         /// Edits, each applied to the result of those before it
-        edits: List<OneEdit, 0, MAX_EDITS>,
+        edits: List<OneEdit, 1, MAX_EDITS>,
         /// Whether only the diff is shown and nothing is changed
         dry_run as "dryRun": bool = false,
         /// Whether the answer shows the changes; false: only how many places changed
@@ -76,7 +88,7 @@ struct EditFile {
     with_diff: bool,
     expected: Option<FileVersion>,
     idempotency_key: Option<String>,
-    base: LineBase,
+    guide: Guide,
     limit: Option<usize>,
 }
 
@@ -87,11 +99,11 @@ impl Request for EditArguments {
             let occurrences = if edit.replace_all { TextEdit::ALL } else { count };
             TextEdit { old_text: edit.old_text.0, new_text: edit.new_text.0, occurrences }
         };
-        let (base, limit) = (options.base, options.limit);
+        let (guide, limit) = (options.guide(), options.limit);
         let EditArguments { path, edits, dry_run, diff, expected_version: expected, idempotency_key } = self;
         let edits = TextEdits::new(edits.0.into_iter().map(edit).collect());
         let with_diff = diff;
-        Ok(Box::new(EditFile { path, edits, dry_run, with_diff, expected, idempotency_key, base, limit }))
+        Ok(Box::new(EditFile { path, edits, dry_run, with_diff, expected, idempotency_key, guide, limit }))
     }
 }
 
@@ -108,7 +120,23 @@ impl Call for EditFile {
         match self.edit(workspace, wanted, control) {
             Err(error @ Error::Unmatched(_)) => {
                 let count = self.edits.edits().len();
-                exact::explain(self.path.sent(), count, error, wanted, (self.base, EncodingChoice::default()))
+                exact::explain(
+                    self.path.sent(),
+                    count,
+                    error,
+                    wanted,
+                    (self.guide.base, EncodingChoice::default(), &NAMES),
+                )
+            }
+            Err(Error::NotFound { name, .. }) if self.edits.create() => {
+                let with = if self.guide.offered.has("write_file") { " with write_file" } else { "" };
+                let problem =
+                    format!("it is empty, and there is no file '{name}'; create the file{with} first");
+                Err(Error::InvalidArguments { at: "edits[0].oldText".into(), problem })
+            }
+            // The engine's name for it.
+            Err(Error::InvalidArguments { at, problem }) => {
+                Err(Error::InvalidArguments { at: at.replace("old_text", NAMES.old_text), problem })
             }
             Err(error) => Err(with_likely_encoding(workspace, &self.path, error, false, control)),
             reply => reply,
@@ -142,7 +170,12 @@ impl EditFile {
         };
         let meta = changed.version.as_ref().map(version_meta).unwrap_or_default();
         let (text, meta) = match changed.report {
+            (0, Some(diff)) => {
+                let (text, meta) = self.fenced(diff, meta);
+                (text + SAME, meta)
+            }
             (_, Some(diff)) => self.fenced(diff, meta),
+            (0, None) => (SAME.into(), meta),
             (places, None) => (self.in_one_line(places), meta),
         };
         Ok(Reply { meta, ..content(text, wanted) })
@@ -162,9 +195,6 @@ impl EditFile {
         limits: TextLimits,
         control: &Control,
     ) -> Result<Option<EditPlan<'p>>> {
-        if self.edits.edits().is_empty() {
-            return Ok(EditPlan::new(Vec::new(), old));
-        }
         match plan_text_edits(index, old, &self.edits, limits, control) {
             Err(Error::Unmatched(unmatched)) if matches!(unmatched.found, Found::Nothing(_)) => {
                 if self.edits.edits().len() == 1 {
@@ -233,25 +263,23 @@ impl EditFile {
         if edit.occurrences != 1 || edit.old_text.is_empty() {
             return Err(error);
         }
+        let most = limits.max_bytes as usize;
         let refuse = |problem: String| {
             Err(Error::InvalidArguments { at: format!("edits[{number}].oldText"), problem })
         };
-        match tolerant(text, &edit.old_text, &edit.new_text, limits.max_bytes as usize) {
+        match tolerant(text, &edit.old_text, &edit.new_text, index.break_kinds(), most) {
             Tolerant::None => Err(error),
             Tolerant::TooLong => refuse("with the indentation of its place, the new text is too long".into()),
             Tolerant::Several { lines, total } => {
                 let lines: Vec<String> =
-                    lines.iter().map(|line| (*line as u64 + self.base.first()).to_string()).collect();
+                    lines.iter().map(|line| (*line as u64 + self.guide.base.first()).to_string()).collect();
                 refuse(format!(
                     "it is not in the file to the letter, and without regard to indentation it fits {total} places, at \
                      lines {}; expected the exact text of one place",
                     lines.join(", ")
                 ))
             }
-            Tolerant::One { range, new_text } => {
-                let new_text = with_own_breaks(new_text, index);
-                Ok(Splice { at: range, text: Cow::Owned(new_text.into_bytes()) })
-            }
+            Tolerant::One { range, new_text } => Ok(Splice { at: range, text: Cow::Owned(new_text) }),
         }
     }
 
@@ -292,14 +320,4 @@ fn whole_difference(old: &[u8], new: Vec<u8>) -> Splice<'static> {
     let rest = old.len().min(new.len()) - start;
     let end = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
     Splice { at: start..old.len() - end, text: Cow::Owned(new[start..new.len() - end].to_vec()) }
-}
-
-/// The text with the file's own line breaks, if it has one kind only.
-fn with_own_breaks(text: String, index: &LineIndex) -> String {
-    let kinds = index.break_kinds();
-    match (kinds.lf, kinds.crlf, kinds.cr) {
-        (false, true, false) => text.replace('\n', "\r\n"),
-        (false, false, true) => text.replace('\n', "\r"),
-        _ => text,
-    }
 }

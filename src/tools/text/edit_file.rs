@@ -11,7 +11,7 @@ use crate::engine::{
 };
 use crate::tools::arguments::{Keyword, Request, Takes, Text, arguments};
 use crate::tools::diff_text::MAX_DIFF;
-use crate::tools::exact;
+use crate::tools::exact::{self, EditNames};
 use crate::tools::text_page::{with_likely_encoding, with_place};
 use crate::tools::{Call, ErrorText, Guide, OutputKinds, ParseOptions, Reply, Tool};
 
@@ -35,6 +35,15 @@ pub(crate) static TOOL: Tool = Tool {
     destructive: true,
     idempotent: false,
     direct: true,
+};
+
+/// The names of this tool. It replaces every place.
+const NAMES: EditNames = EditNames {
+    old_text: "old_text",
+    new_text: "new_text",
+    count: ("", ""),
+    reader: "read_file",
+    creates: true,
 };
 
 arguments! {
@@ -193,7 +202,7 @@ impl Call for EditFile {
         }
         match edited {
             Err(error @ Error::Unmatched(_)) => {
-                let seen_as = (self.guide.base, self.encoding.unwrap_or_default());
+                let seen_as = (self.guide.base, self.encoding.unwrap_or_default(), &NAMES);
                 let mut reply = exact::explain(self.path.sent(), 1, error, wanted, seen_as)?;
                 if self.asks_if_missing {
                     reply.text.push_str(NOTHING_APPENDED);

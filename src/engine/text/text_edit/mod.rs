@@ -23,7 +23,7 @@ use crate::engine::{Budget, Control, Error, Result, Share};
 
 pub use self::diagnose::input_errors::InputError;
 pub use self::diagnose::word_diff::{Difference, DifferenceKind};
-pub use self::diagnose::{Diagnosis, Similar};
+pub use self::diagnose::{Diagnosis, Placeholder, Similar};
 pub use self::table::snippet::Snippet;
 
 /// Maximum number of replacements of one call.

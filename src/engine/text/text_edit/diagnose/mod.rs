@@ -7,6 +7,7 @@ mod candidates;
 mod edit_distance;
 pub(crate) mod input_errors;
 mod normalize;
+mod placeholder;
 mod similar;
 pub(crate) mod word_diff;
 
@@ -28,6 +29,8 @@ use crate::engine::text::text_edit::table::piece_table::PieceTable;
 use crate::engine::text::text_edit::table::snippet::{Snippet, TextLines};
 use crate::engine::text::text_edit::table::window::Window;
 use crate::engine::{Control, Result};
+
+pub use self::placeholder::Placeholder;
 
 /// Maximum number of passages of each kind.
 const TOLD: usize = 3;
@@ -58,6 +61,8 @@ pub struct Diagnosis {
     pub already_applied: Vec<Snippet>,
     /// The line of the text in the old text, 0-based, if earlier edits of the call changed it.
     pub before_edits: Option<usize>,
+    /// A line of the old text that stands for text that it leaves out.
+    pub placeholder: Option<Placeholder>,
     /// The start of the text.
     pub head: Snippet,
 }
@@ -115,9 +120,11 @@ pub(crate) fn miss(
     let already_applied = already_applied(edit, &places, lines, control)?;
     let before_edits =
         if number == 0 || needle.is_empty() { None } else { before_edits(needle, lines, control)? };
+    let placeholder =
+        if needle.len() <= UNDONE { placeholder::placeholder(needle, lines, control)? } else { None };
     let head = lines.passage(lines.pieces.start(), lines.pieces.start());
     let similar = places.into_iter().map(|place| place.similar).collect();
-    Ok(Diagnosis { similar, stopped_early, already_applied, before_edits, head })
+    Ok(Diagnosis { similar, stopped_early, already_applied, before_edits, placeholder, head })
 }
 
 fn overlap(lines: &TextLines, place: &SimilarPlace, start: Cursor, end: Cursor) -> bool {

@@ -1,0 +1,224 @@
+//! How the leading blanks of a block, as they were sent, become those of the file: one mapping for the whole block.
+//!
+//! Pure. Knows lines, but no files and no edits.
+//!
+//! A line of the new text that is indented like a line of the old text is indented as that one is in the file. Other
+//! indentations are mapped by levels, if the unit of a level is known on both sides and all that is known agrees. Where
+//! it is not, there is no mapping: a guess would change the nesting.
+
+use std::collections::HashMap;
+
+use super::blanks::{Line, Pieces, blank_head};
+
+/// The longest unit of a level that is looked for in a text.
+const MAX_UNIT: usize = 16;
+
+/// The lines of one edit.
+pub(super) struct Block<'t> {
+    /// The old text as it was sent.
+    pub(super) old: Vec<Line<'t>>,
+    /// The same lines in the file.
+    pub(super) found: Vec<Line<'t>>,
+    /// The new text as it was sent.
+    pub(super) new: Vec<Line<'t>>,
+}
+
+impl Block<'_> {
+    /// Whether there are list items.
+    fn has_items(&self) -> bool {
+        self.old.iter().chain(&self.new).any(|line| item_mark(line) > 0)
+    }
+}
+
+/// Blanks as they were sent, and those of the file in their place.
+type Pair<'t> = (&'t [u8], &'t [u8]);
+
+/// The mapping of one block.
+pub(super) struct Mapping<'t> {
+    whole: Option<ByLevel<'t>>,
+    /// The blanks of the first line, if the old text begins behind blanks of the file and is right otherwise.
+    cut: Option<Pair<'t>>,
+}
+
+/// A mapping in which each indentation has one counterpart, and deeper ones have deeper ones.
+struct ByLevel<'t> {
+    /// All indentations of the old text, the shallowest first.
+    pairs: Vec<Pair<'t>>,
+    /// The unit of a level; none if other indentations than those in `pairs` are not known.
+    unit: Option<Unit<'t>>,
+    /// Whether shallower indentations than those in `pairs` are known, too.
+    goes_out: bool,
+}
+
+/// The blanks of one level, as they were sent and in the file. Equal ones map blanks of any kind and number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Unit<'t>(&'t [u8], &'t [u8]);
+
+impl<'t> Mapping<'t> {
+    /// The mapping of a block of the text `file`. None if its lines of the old text have none.
+    pub(super) fn of(block: &Block<'t>, file: &'t [u8]) -> Option<Mapping<'t>> {
+        let mapping = Mapping { whole: ByLevel::of(block, file), cut: cut_first(block) };
+        (mapping.whole.is_some() || mapping.cut.is_some()).then_some(mapping)
+    }
+
+    /// The blanks for a line of the new text with the blanks `sent`. None if they are not known, or longer than `most`.
+    pub(super) fn map(&self, sent: &[u8], is_first: bool, most: usize) -> Option<Vec<u8>> {
+        let whole = self.whole.as_ref().map(|whole| whole.map(sent, most));
+        let cut = self.cut.map(|(first, found)| match is_first {
+            true => (sent == first).then(|| found.to_vec()),
+            false => Some(sent.to_vec()),
+        });
+        match (whole, cut) {
+            (Some(whole), Some(cut)) if whole != cut => None,
+            (whole, cut) => whole.or(cut).flatten(),
+        }
+    }
+}
+
+/// The blanks of the first line, if it was sent without any, and all other lines are indented as in the file.
+fn cut_first<'t>(block: &Block<'t>) -> Option<Pair<'t>> {
+    let mut pairs = block.old.iter().zip(&block.found);
+    let (first, found) = pairs.next().filter(|(old, _)| !old.is_blank())?;
+    let is_cut = first.head.is_empty() && !found.head.is_empty() && !block.has_items();
+    let mut others = pairs.filter(|(old, _)| !old.is_blank()).peekable();
+    (is_cut && others.peek().is_some() && others.all(|(old, found)| old.head == found.head))
+        .then_some((first.head, found.head))
+}
+
+impl<'t> ByLevel<'t> {
+    fn of(block: &Block<'t>, file: &'t [u8]) -> Option<ByLevel<'t>> {
+        let pairs = pairs(block)?;
+        if pairs.iter().all(|(sent, found)| sent == found) {
+            // As in an exact edit.
+            let unit = (!pairs.is_empty()).then_some(Unit(b"", b""));
+            return Some(ByLevel { pairs, unit, goes_out: true });
+        }
+        let lines = || Pieces::of_file(file).map(|line| Line::of(&file[line]));
+        let sent = smallest_step(steps(block.old.iter().copied()).chain(steps(block.new.iter().copied())));
+        let found = usual_step(steps(lines()));
+        let of_texts = sent.zip(found).map(|(sent, found)| Unit(sent, found));
+        let of_pairs = smallest_difference(&pairs);
+        let fits = |unit: &Unit| unit.fits(&pairs);
+        // Lines below a list item are indented by its mark, not by a level.
+        let has_items = block.has_items();
+        let unit = match (of_texts, of_pairs) {
+            (Some(unit), _) if unit.fits(&pairs) => Some(unit).filter(|unit| !has_items || unit.is_same()),
+            (_, Some(unit)) if !fits(&unit) => return None,
+            (Some(_), Some(_)) if has_items => return None,
+            (Some(_), _) => None,
+            (None, unit) => unit.filter(|_| !has_items),
+        };
+        // A shallower line may be outside of the list item that the block is in.
+        let goes_out = unit.is_some_and(|unit| unit.is_same()) || !lines().any(|line| item_mark(&line) > 0);
+        Some(ByLevel { pairs, unit, goes_out })
+    }
+
+    fn map(&self, sent: &[u8], most: usize) -> Option<Vec<u8>> {
+        if let Ok(at) = self.pairs.binary_search_by_key(&sent.len(), |(sent, _)| sent.len()) {
+            let (known, found) = self.pairs[at];
+            return (known == sent).then(|| found.to_vec());
+        }
+        let (unit, &(shallowest, found)) = (self.unit?, self.pairs.first()?);
+        if unit == Unit(b"", b"") {
+            return Some(sent.to_vec());
+        }
+        match (sent.strip_prefix(shallowest), shallowest.strip_prefix(sent)) {
+            (Some(deeper), _) => Some([found, &unit.map(deeper, most)?].concat()),
+            (None, Some(shallower)) if self.goes_out => {
+                found.strip_suffix(&*unit.map(shallower, most)?).map(<[u8]>::to_vec)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The indentations of the old text with those of the file. None if one has two counterparts, or they are not nested
+/// alike.
+fn pairs<'t>(block: &Block<'t>) -> Option<Vec<Pair<'t>>> {
+    let mut known = HashMap::new();
+    for (old, found) in block.old.iter().zip(&block.found).filter(|(old, _)| !old.is_blank()) {
+        if *known.entry(old.head).or_insert(found.head) != found.head {
+            return None;
+        }
+    }
+    let mut pairs: Vec<Pair> = known.into_iter().collect();
+    pairs.sort_unstable_by_key(|(sent, _)| sent.len());
+    let is_deeper = |one: &[u8], other: &[u8]| one.len() < other.len() && other.starts_with(one);
+    let nested = |pairs: &[Pair]| is_deeper(pairs[0].0, pairs[1].0) && is_deeper(pairs[0].1, pairs[1].1);
+    pairs.windows(2).all(nested).then_some(pairs)
+}
+
+/// The smallest difference of two indentations, as sent and in the file.
+fn smallest_difference<'t>(pairs: &[Pair<'t>]) -> Option<Unit<'t>> {
+    let differences = pairs.windows(2).map(|pairs| {
+        let ((sent, found), (deeper, found_deeper)) = (pairs[0], pairs[1]);
+        Unit(&deeper[sent.len()..], &found_deeper[found.len()..])
+    });
+    differences.min_by_key(|unit| unit.0.len())
+}
+
+impl Unit<'_> {
+    fn is_same(&self) -> bool {
+        self.0 == self.1
+    }
+
+    /// Blanks of whole levels in the file's units. None if they are not whole levels, or longer than `most`.
+    fn map(&self, sent: &[u8], most: usize) -> Option<Vec<u8>> {
+        let Unit(unit, found) = *self;
+        if self.is_same() {
+            return Some(sent.to_vec());
+        }
+        let levels = repeats(sent, unit)?;
+        (levels.checked_mul(found.len())? <= most).then(|| found.repeat(levels))
+    }
+
+    /// Whether the differences of all these pairs are whole levels.
+    fn fits(&self, pairs: &[Pair]) -> bool {
+        pairs.iter().skip(1).all(|(sent, found)| {
+            let (sent, found) = (&sent[pairs[0].0.len()..], &found[pairs[0].1.len()..]);
+            self.map(sent, found.len()).as_deref() == Some(found)
+        })
+    }
+}
+
+/// How often `text` repeats `unit`, if it does nothing else.
+fn repeats(text: &[u8], unit: &[u8]) -> Option<usize> {
+    let is_whole = !unit.is_empty() && text.len().is_multiple_of(unit.len());
+    (is_whole && text.chunks(unit.len()).all(|part| part == unit)).then(|| text.len() / unit.len())
+}
+
+/// What each line is indented deeper than the one above it, where it is.
+fn steps<'t>(lines: impl Iterator<Item = Line<'t>>) -> impl Iterator<Item = &'t [u8]> {
+    let mut above: Option<Line> = None;
+    lines.filter(|line| !line.is_blank()).filter_map(move |line| {
+        let above = above.replace(line)?;
+        let step = line.head.strip_prefix(above.head)?.get(item_mark(&above)..)?;
+        (!step.is_empty() && step.len() <= MAX_UNIT).then_some(step)
+    })
+}
+
+/// The length of the mark of a list item and the blanks behind it; 0 for other lines.
+fn item_mark(line: &Line) -> usize {
+    match line.core.strip_prefix(b"-") {
+        Some([]) => MAX_UNIT,
+        Some(rest) if blank_head(rest) > 0 => 1 + blank_head(rest),
+        _ => 0,
+    }
+}
+
+/// The smallest step, if all are whole multiples of it.
+fn smallest_step<'t>(steps: impl Iterator<Item = &'t [u8]>) -> Option<&'t [u8]> {
+    let steps: Vec<&[u8]> = steps.collect();
+    let smallest = *steps.iter().min_by_key(|step| step.len())?;
+    steps.iter().all(|step| repeats(step, smallest).is_some()).then_some(smallest)
+}
+
+/// The step that is more frequent than all others together.
+fn usual_step<'t>(steps: impl Iterator<Item = &'t [u8]>) -> Option<&'t [u8]> {
+    let (mut counts, mut total) = (HashMap::<&[u8], usize>::new(), 0);
+    for step in steps {
+        *counts.entry(step).or_default() += 1;
+        total += 1;
+    }
+    counts.into_iter().find(|&(_, count)| total < 2 * count).map(|(step, _)| step)
+}

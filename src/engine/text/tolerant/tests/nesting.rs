@@ -1,0 +1,222 @@
+//! The nesting that an edit leaves, compared with that of the exact edit.
+//!
+//! A program is a tree of lines. The file shows it in one unit of indentation, the edit shows a part of it in another one,
+//! some levels further in or out, with other blanks at the ends of lines. What is taken must be, byte for byte, what the
+//! same edit in the file's own indentation gives. Lists are those of YAML: what is in an item is indented by its mark.
+
+use proptest::prelude::*;
+
+use super::edited;
+
+/// One line: how it is indented, and its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Row {
+    indents: Vec<Indent>,
+    core: String,
+    /// The blanks at its end in the file, and in both texts of the edit.
+    tails: [&'static str; 3],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Indent {
+    Level,
+    /// Below the mark of a list item.
+    Mark,
+}
+
+/// Choices, which end in zeros.
+struct Tape<'t>(std::slice::Iter<'t, u8>, usize);
+
+impl Tape<'_> {
+    fn below(&mut self, most: usize) -> usize {
+        self.0.next().map_or(0, |&byte| usize::from(byte) % most)
+    }
+
+    fn tail(&mut self) -> &'static str {
+        ["", "", "", "  ", " ", "\t"][self.below(6)]
+    }
+
+    /// Lines below `indents`: keys, each alone or with lines or a list below it.
+    fn rows(&mut self, indents: &[Indent], lists: bool, room: usize, out: &mut Vec<Row>) {
+        for nth in 0..1 + self.below(3) {
+            let is_item = lists && nth == 0 && indents.last() == Some(&Indent::Mark);
+            // The first key of an item stands behind its mark.
+            let own = if is_item { &indents[..indents.len() - 1] } else { indents };
+            self.1 += 1;
+            let core = format!("{}k{}:", if is_item { "- " } else { "" }, self.1);
+            let tails = [self.tail(), self.tail(), ""];
+            out.push(Row { indents: own.to_vec(), core, tails: [tails[0], tails[1], tails[1]] });
+            if room == 0 {
+                continue;
+            }
+            let deeper = [indents, &[Indent::Level]].concat();
+            match self.below(4) {
+                0 | 1 => {}
+                2 if lists => {
+                    for _ in 0..1 + self.below(2) {
+                        self.rows(&[&deeper[..], &[Indent::Mark]].concat(), lists, room - 1, out);
+                    }
+                }
+                _ => self.rows(&deeper, lists, room - 1, out),
+            }
+        }
+    }
+
+    /// Another version of a part of a program: lines below one are removed with it, put in beside it, or nested deeper.
+    fn changed(&mut self, old: &[Row], lists: bool) -> Vec<Row> {
+        let (mut new, mut at) = (Vec::new(), 0);
+        while at < old.len() {
+            let row = &old[at];
+            let below =
+                old[at + 1..].iter().take_while(|other| row.indents.len() < other.indents.len()).count();
+            let (end, key) = (at + 1 + below, &row.indents);
+            match self.below(7) {
+                0 => at = end,
+                1 => {
+                    self.rows(key, false, 2, &mut new);
+                    new.push(row.clone());
+                    at += 1;
+                }
+                2 if !lists => {
+                    self.1 += 1;
+                    let core = format!("if{}:", self.1);
+                    new.push(Row { indents: key.clone(), core, tails: ["", "", self.tail()] });
+                    new.extend(old[at..end].iter().cloned().map(|mut row| {
+                        row.indents.insert(0, Indent::Level);
+                        row
+                    }));
+                    at = end;
+                }
+                3 => {
+                    new.push(Row { tails: [row.tails[0], row.tails[1], self.tail()], ..row.clone() });
+                    at += 1;
+                }
+                4 if 0 < key.len() => {
+                    new.push(row.clone());
+                    let out = &key[..self.below(key.len())];
+                    // Nothing in it is deeper than a level below the line before it.
+                    if at + 1 == old.len() {
+                        self.rows(out, false, 1, &mut new);
+                    }
+                    at += 1;
+                }
+                _ => {
+                    new.push(row.clone());
+                    at += 1;
+                }
+            }
+        }
+        new
+    }
+}
+
+/// The blanks of a line in a unit, with `more` or fewer levels in front. None if it has too few.
+fn blanks(indents: &[Indent], unit: &str, more: isize) -> Option<String> {
+    let shift = if more < 0 { -more as usize } else { 0 };
+    let rest = indents.get(shift..).filter(|_| indents[..shift].iter().all(|&one| one == Indent::Level))?;
+    let own = rest.iter().map(|indent| if *indent == Indent::Level { unit } else { "  " });
+    Some(std::iter::repeat_n(unit, more.max(0) as usize).chain(own).collect())
+}
+
+/// The text of lines, each with the blanks at its end of one side: 0 of the file, 1 of the old text, 2 of the new one.
+fn text(rows: &[Row], unit: &str, more: isize, side: usize) -> Option<String> {
+    let line = |row: &Row| Some(blanks(&row.indents, unit, more)? + &row.core + row.tails[side]);
+    rows.iter().map(line).collect::<Option<Vec<String>>>().map(|lines| lines.join("\n"))
+}
+
+/// What the exact edit puts into the file: blanks at ends that the edit does not change stay the file's.
+fn exact(old: &[Row], new: &[Row], unit: &str) -> String {
+    let line = |row: &Row| {
+        let was = old.iter().find(|old| old.core == row.core);
+        let tail = was.filter(|was| was.tails[1] == row.tails[2]).map_or(row.tails[2], |was| was.tails[0]);
+        blanks(&row.indents, unit, 0).unwrap_or_default() + &row.core + tail
+    };
+    new.iter().map(line).collect::<Vec<String>>().join("\n")
+}
+
+/// A file, an edit of it, and what the exact edit gives.
+#[derive(Debug)]
+struct Case {
+    file: String,
+    old: String,
+    new: String,
+    expected: String,
+}
+
+fn case(tape: &[u8], lists: bool) -> Option<Case> {
+    let mut tape = Tape(tape.iter(), 0);
+    let units = ["    ", "  ", "\t", "   ", " ", "        "];
+    let (unit, sent_unit) = (units[tape.below(6)], units[tape.below(6)]);
+    let more = [0, 0, 1, -1, 2, -2][tape.below(6)];
+    let mut rows = Vec::new();
+    tape.rows(&[], lists, 4, &mut rows);
+    let start = tape.below(rows.len());
+    let end = (start + 1 + tape.below(6)).min(rows.len());
+    let new = tape.changed(&rows[start..end], lists);
+    let old = &rows[start..end];
+    let (sent_old, sent_new) = (text(old, sent_unit, more, 1)?, text(&new, sent_unit, more, 2)?);
+    let is_same =
+        old.iter().all(|row| blanks(&row.indents, sent_unit, more) == blanks(&row.indents, unit, 0));
+    let file = text(&rows, unit, 0, 0)?;
+    let replaced = match is_same {
+        // The exact edit puts in what was sent.
+        true => {
+            let tail = |row: &Row| exact(old, std::slice::from_ref(row), "").trim_start().len();
+            let line = |row: &Row| {
+                let blanks = blanks(&row.indents, sent_unit, more).unwrap_or_default();
+                let flat = exact(old, &[Row { indents: Vec::new(), ..row.clone() }], "");
+                assert!(tail(row) <= flat.len());
+                blanks + &flat
+            };
+            new.iter().map(line).collect::<Vec<String>>().join("\n")
+        }
+        false => exact(old, &new, unit),
+    };
+    let parts = [text(&rows[..start], unit, 0, 0)?, replaced, text(&rows[end..], unit, 0, 0)?];
+    let has = [start > 0, true, end < rows.len()];
+    let parts: Vec<String> =
+        parts.into_iter().zip(has).filter(|(_, has)| *has).map(|(part, _)| part).collect();
+    Some(Case { file, old: sent_old, new: sent_new, expected: parts.join("\n") })
+}
+
+/// Whether the edit is taken. Fails if it gives something else than the exact edit.
+fn is_taken(case: &Case) -> bool {
+    match edited(&case.file, &case.old, &case.new) {
+        Some(text) => {
+            assert_eq!(text, case.expected, "{case:#?}");
+            true
+        }
+        None => false,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn an_edit_of_a_program_that_is_taken_nests_as_the_exact_one(
+        tape in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        case(&tape, false).iter().for_each(|case| { is_taken(case); });
+    }
+
+    #[test]
+    fn an_edit_of_a_document_with_lists_that_is_taken_nests_as_the_exact_one(
+        tape in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        case(&tape, true).iter().for_each(|case| { is_taken(case); });
+    }
+}
+
+#[test]
+fn most_edits_of_programs_are_taken() {
+    let mut seed = 1u64;
+    let mut next = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as u8
+    };
+    let tapes: Vec<Vec<u8>> = (0..4_000).map(|_| (0..200).map(|_| next()).collect()).collect();
+    let cases: Vec<Case> = tapes.iter().filter_map(|tape| case(tape, false)).collect();
+    let taken = cases.iter().filter(|case| is_taken(case)).count();
+    assert!(cases.len() > 2_000 && taken * 10 > cases.len() * 6, "{taken} of {}", cases.len());
+}
