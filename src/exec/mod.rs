@@ -271,7 +271,7 @@ impl Executor {
         self.attempt(task, control.overdue(), &then).await
     }
 
-    /// Runs a call if it gets a permit before `until`. Returns `Cancelled` also if the call broke off because
+    /// Runs a call if it gets its permits before `until`. Returns `Cancelled` also if the call broke off because
     /// it may not wait for another program.
     async fn attempt<T: Send + 'static>(
         &self,
@@ -279,13 +279,11 @@ impl Executor {
         until: Instant,
         then: &(impl Fn(Answer) -> T + Clone + Send + 'static),
     ) -> Ended<T> {
-        let control = &task.control;
         let (permits, until, late) = match task.call.command_timeout() {
             None => (&self.permits, until, Late::AtWork),
             // The wait counts as time of the command.
             Some(_) => (&self.commands, until - COMMAND_ENDING, Late::LockedOut),
         };
-        // The memory of a search is held until its thread has ended.
         let memory = match task.call.memory().min(self.limits.search_memory) {
             0 => None,
             memory => {
@@ -302,6 +300,17 @@ impl Executor {
         if self.is_stuck() {
             return not_run(task, Task::without_thread);
         }
+        self.run_on_thread(task, memory, then).await
+    }
+
+    /// Runs a call on a thread, until its time is up. `memory` is held until the thread has ended.
+    async fn run_on_thread<T: Send + 'static>(
+        &self,
+        task: &Arc<Task>,
+        memory: Option<Permit>,
+        then: &(impl Fn(Answer) -> T + Clone + Send + 'static),
+    ) -> Ended<T> {
+        let control = &task.control;
         let work = {
             let (task, workspace, then) = (task.clone(), self.workspace.clone(), then.clone());
             // Held even after a late answer, because the call must still remove its temporary file.

@@ -6,7 +6,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
 
 use crate::support::{
-    Connection, Folder, Http, MB, descriptors, mostly_within, ping, post_bytes, post_head, until,
+    Connection, Folder, Http, MB, descriptors, lock, mostly_within, ping, post_bytes, post_head, until,
     while_others,
 };
 
@@ -118,6 +118,15 @@ fn idle_connections_that_were_served_keep_nobody_out() {
     let (_folder, server) = start(&[]);
     let ping = ping(1).to_string();
     let first = |_| post_bytes("/mcp", TOKEN, ping.as_bytes());
+    among(&server, crowd().min(MORE_THAN_HELD), first, b"");
+}
+
+#[test]
+fn calls_that_wait_keep_nobody_out() {
+    let (folder, server) = start(&["--timeout=60", "--sync=none"]);
+    folder.write("locked", "a line\n");
+    let _locked = lock(&folder, "locked");
+    let first = |_| post_bytes("/edit_file", TOKEN, br#"{"name":"locked","append":"x"}"#);
     among(&server, crowd().min(MORE_THAN_HELD), first, b"");
 }
 

@@ -1,0 +1,108 @@
+//! Which connection gives way to another one.
+
+use std::net::Ipv4Addr;
+
+use super::*;
+use crate::sys::process::open_file_limit;
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+#[test]
+fn half_of_the_descriptors_are_for_files() {
+    let connections = max_connections();
+    assert!(connections as u64 <= open_file_limit() / 2 && connections <= MAX_CONNECTIONS);
+}
+
+/// `count` places of a peer, each a little older than the next.
+fn places(limit: &Arc<ConnectionLimit>, peer: IpAddr, count: usize) -> Vec<Place> {
+    let place = |_| {
+        let place = limit.free_place(peer).unwrap();
+        age(&place, Duration::from_millis(limit.lock().next));
+        place
+    };
+    (0..count).map(place).collect()
+}
+
+/// Makes the state of a connection begin at this time, counted from the far past.
+fn age(place: &Place, since: Duration) {
+    place.activity.change(|state| State { since: since.as_millis() as u64, ..state }).unwrap();
+}
+
+fn serve(place: &Place) {
+    drop(place.activity.work().unwrap());
+    place.activity.accept().unwrap();
+    age(place, Duration::ZERO);
+}
+
+fn closing(places: &[Place]) -> Vec<usize> {
+    (0..places.len()).filter(|n| places[*n].activity.state().closing).collect()
+}
+
+#[test]
+fn a_crowd_of_newcomers_is_closed_before_connections_that_were_served() {
+    let limit = ConnectionLimit::new(8);
+    let places = places(&limit, HERE, 8);
+    places[..4].iter().for_each(serve);
+    assert!(limit.free_place(HERE).is_none());
+    limit.close_one();
+    limit.close_one();
+    assert_eq!(closing(&places), [4], "the oldest newcomer, and one at a time");
+    assert!(places[4].activity.work().is_err());
+}
+
+#[test]
+fn the_longest_idle_goes_then_one_that_does_not_read_then_newcomers_if_few_then_one_at_work() {
+    let limit = ConnectionLimit::new(8);
+    let mut places = places(&limit, HERE, 8);
+    places[..6].iter().for_each(serve);
+    let _at_work = places[0].activity.work().unwrap();
+    places[1].activity.wrote(false);
+    age(&places[1], Duration::ZERO);
+    age(&places[5], Duration::from_millis(1));
+    age(&places[3], Duration::from_millis(2));
+    places[4].activity.enter(Phase::Body).unwrap();
+    age(&places[4], Duration::from_millis(3));
+    age(&places[0], Duration::ZERO);
+    // Times are compared with the age of the process, which may be less than those.
+    while now() < LONG_WORK.as_millis() as u64 {
+        std::thread::yield_now();
+    }
+    let numbers: Vec<u64> = places.iter().map(|place| place.number).collect();
+    let mut order = Vec::new();
+    while !limit.lock().connections.is_empty() {
+        limit.close_one();
+        let Some(first) = closing(&places).first().copied() else { break };
+        order.push(places[first].number);
+        places.remove(first);
+    }
+    let wanted = [2, 5, 3, 4, 1, 6, 7, 0].map(|n| numbers[n]);
+    assert_eq!(order, wanted);
+}
+
+#[test]
+fn the_peer_with_the_most_connections_gives_way() {
+    let limit = ConnectionLimit::new(8);
+    let other = |n: u8| IpAddr::V4(Ipv4Addr::new(10, 0, 0, n));
+    let mut all = places(&limit, other(1), 1);
+    all.extend(places(&limit, other(2), 6));
+    all.extend(places(&limit, other(3), 1));
+    limit.close_one();
+    assert_eq!(closing(&all), [1]);
+}
+
+#[test]
+fn a_further_connection_gets_its_place_when_another_has_ended() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let limit = ConnectionLimit::new(1);
+        let first = limit.place(HERE).await;
+        let activity = first.activity.clone();
+        let holder = tokio::spawn(async move {
+            activity.closed().await;
+            drop(first);
+        });
+        let _second = limit.place(HERE).await;
+        holder.await.unwrap();
+        assert!(!limit.close_slow_body());
+    });
+}
