@@ -297,7 +297,7 @@ impl Activity {
 
     /// Whether a write has made progress.
     pub(in crate::transport) fn wrote(&self, progress: bool) {
-        if self.state().stalled != !progress {
+        if self.state().stalled == progress {
             let _ = self.change(|state| State { stalled: !progress, since: now(), ..state });
         }
     }
