@@ -107,7 +107,7 @@ fn wrong_arguments_say_what_is_expected() {
         (json!({}), "pattern: it is missing"),
         (json!({ "pattern": "" }), "pattern: it is empty"),
         (json!({ "pattern": "*", "sort": "name" }), "expected one of modified, path, size"),
-        (json!({ "pattern": "*", "limit": 0 }), "limit: "),
+        (json!({ "pattern": "*", "limit": -1 }), "limit: "),
         (json!({ "pattern": "*", "cursor": "made up" }), "cursor: "),
         (json!({ "pattern": "*", "case": true }), "case: unknown property"),
         (json!({ "pattern": "../*" }), "Invalid filename format"),
