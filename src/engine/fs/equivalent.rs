@@ -31,7 +31,7 @@ pub(crate) enum Spelling {
 pub(crate) fn spelling(root: &Arc<OwnedFd>, path: &Path) -> Spelling {
     let mut found = PathBuf::new();
     let mut names = path.iter();
-    while let Some(name) = names.next() {
+    for name in names.by_ref() {
         match name.to_str().filter(|name| has_other_spellings(name)).map(|sent| in_folder(root, &found, sent))
         {
             Some(Some(mut others)) => match (others.pop(), others.is_empty()) {
