@@ -19,6 +19,8 @@ with open(os.path.join(ROOT, "Cargo.toml"), "rb") as file:
     CARGO = tomllib.load(file)["package"]
 NAME, VERSION, DESCRIPTION, LICENSE = (CARGO[key] for key in ("name", "version", "description", "license"))
 REPOSITORY = CARGO["repository"]
+# The program that parses source code, which the server starts.
+ANALYZER = f"{NAME}-analyzer"
 # The owner of the repository and its name, which others take from it.
 OWNER, REPOSITORY_NAME = REPOSITORY.removeprefix("https://github.com/").split("/")
 # The name in the MCP registry. npm and PyPI packages carry it, which shows that they belong to it.
@@ -49,9 +51,9 @@ def target_folder():
     return os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
 
 
-def program(platform):
-    """The name of the binary of a platform."""
-    return NAME + (".exe" if PLATFORMS[platform]["os"] == "win32" else "")
+def program(platform, name=NAME):
+    """The name of the server's binary on a platform, or of another one."""
+    return name + (".exe" if PLATFORMS[platform]["os"] == "win32" else "")
 
 
 def archive_of(platform):
@@ -60,8 +62,8 @@ def archive_of(platform):
     return f"{NAME}-{VERSION}-{PLATFORMS[platform]['target']}.{end}"
 
 
-def path_of(platform):
-    return os.path.join(target_folder(), PLATFORMS[platform]["target"], "release", program(platform))
+def path_of(platform, name=NAME):
+    return os.path.join(target_folder(), PLATFORMS[platform]["target"], "release", program(platform, name))
 
 
 def is_current(path):
@@ -80,6 +82,12 @@ def binary_of(platform):
         run(os.path.join(HERE, "cross"), PLATFORMS[platform]["target"], cwd=ROOT)
         os.utime(path)  # cargo leaves a binary as it is if the changes do not matter to it
     return path
+
+
+def binaries_of(platform):
+    """The release binaries of a platform, which each package has in one folder: their names and paths."""
+    binary_of(platform)
+    return {program(platform, name): path_of(platform, name) for name in (NAME, ANALYZER)}
 
 
 def host():

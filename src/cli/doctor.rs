@@ -7,13 +7,21 @@ use std::path::PathBuf;
 #[cfg(feature = "toolkit")]
 use super::serve_templates;
 use super::{Config, Stop, Transport, bind_admin, cannot_listen, cannot_open, cannot_start, log};
+#[cfg(feature = "toolkit")]
+use crate::engine::{Control, Error};
 use crate::engine::{
     Finding, Level, Workspace, WorkspaceOptions, check_folder, check_machine, without_missing,
 };
 #[cfg(feature = "toolkit")]
+use crate::toolkit::complexity::Analyzer;
+#[cfg(feature = "toolkit")]
 use crate::toolkit::templates::Broken;
 use crate::tools::Offered;
 use crate::transport::check_descriptors;
+
+/// How long the start of the analyzer is waited for.
+#[cfg(feature = "toolkit")]
+const ANALYZER_START: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Checks the folders and the system, and prints the findings to stdout, one a line. Returns whether none failed. The error is
 /// why they cannot be printed.
@@ -106,6 +114,8 @@ fn served(config: &Config, options: Option<WorkspaceOptions>) -> Vec<Finding> {
         Some(Err(error)) => findings.push(wrong("start", &cannot_open(error))),
         None => {}
     }
+    #[cfg(feature = "toolkit")]
+    findings.push(analyzer());
     findings.extend(ports(config));
     findings.extend(check_descriptors().err().map(|error| Finding::failed("start", cannot_start(error))));
     findings.extend(config.token().err().map(|stop| wrong("token", &stop)));
@@ -114,6 +124,20 @@ fn served(config: &Config, options: Option<WorkspaceOptions>) -> Vec<Finding> {
         findings.push(Finding::ok("changes", "none (--read-only)"));
     }
     findings
+}
+
+/// Whether the program that parses source code starts, and what confines it.
+#[cfg(feature = "toolkit")]
+fn analyzer() -> Finding {
+    match Analyzer::default().start(&Control::new(ANALYZER_START)) {
+        Ok(hello) => {
+            let by = hello.confined_by.join(", ");
+            let by = if by.is_empty() { "nothing that this system has".into() } else { by };
+            Finding::ok("analyzer", format!("starts, version {}, confined by {by}", hello.version))
+        }
+        Err(Error::OfTool(failure)) => Finding::warning("analyzer", failure.message),
+        Err(_) => Finding::warning("analyzer", "it does not start in time"),
+    }
 }
 
 fn listed(folders: &[PathBuf]) -> String {

@@ -64,8 +64,13 @@ pub(crate) fn as_nobody(command: Command, folder: &Folder) -> Command {
         // this process had the copy open for writing, the fork of another test at that moment would make it "busy".
         binary = folder.outside("file-editor");
         if !binary.exists() {
-            let copied = Command::new("cp").arg(&*BINARY).arg(&binary).status().expect("cp");
-            assert!(copied.success(), "the binary could not be copied");
+            let analyzer = "file-editor-analyzer";
+            for (from, to) in
+                [(BINARY.clone(), &binary), (BINARY.with_file_name(analyzer), &folder.outside(analyzer))]
+            {
+                let copied = Command::new("cp").arg(from).arg(to).status().expect("cp");
+                assert!(copied.success(), "a program could not be copied");
+            }
         }
     }
     let mut other = Command::new(binary);

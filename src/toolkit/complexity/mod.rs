@@ -1,27 +1,14 @@
-//! How complex the functions of a source file are (contract 16).
+//! How complex the functions of source files are (contract 16 and 22).
 //!
-//! [`Analyser`] works on the bytes of one file and knows no files; `project` walks a project and keeps the results. What
-//! each construct of a language counts is in `rust`, `python` and `javascript`; `docs/complexity.md` explains it.
+//! The program `file-editor-analyzer` parses texts; `process` starts it, and `project` walks a project and keeps the results.
+//! Knows no grammar and no formats of reports.
 
-mod analyser;
-mod casts;
-mod functions;
-mod halstead;
-mod javascript;
-mod kinds;
-mod language;
-mod names;
+mod process;
 mod project;
-mod python;
-mod report;
-mod rust;
-mod scopes;
-mod walker;
 
-pub use analyser::{Analyser, MAX_BYTES, STACK_BYTES};
-pub use language::Language;
+pub use analyzer_wire::{FileReport, FunctionReport, Language, Refusal, SyntaxError};
+pub use process::Analyzer;
 pub use project::{FilePlace, LeftOutFile, ProjectFile, ProjectReport, analyse_project, scores};
-pub use report::{FileReport, FunctionReport, Refusal, SyntaxError};
 
 /// The schema of SARIF 2.1.0, by which programs know a report of violations.
 pub const SARIF_SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";

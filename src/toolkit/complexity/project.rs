@@ -1,15 +1,15 @@
 //! The complexity of the files of a project: which are analysed, and what is kept of them.
 //!
-//! The workspace walks, reads and keeps; [`super::analyser`] analyses. Knows no formats of reports.
+//! The workspace walks, reads and keeps; [`Analyzer`] has the texts analysed. Knows no formats of reports.
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::analyser::{Analyser, MAX_BYTES, STACK_BYTES};
-use super::language::Language;
-use super::report::{FileReport, Refusal};
+use analyzer_wire::{FileReport, Language, MAX_BYTES, Refusal};
+
+use super::process::Analyzer;
 use crate::engine::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, Control, Error, FileAnalyser, FileOutcome,
     FilePath, LeftOut, Result, SearchCounts, Workspace,
@@ -83,13 +83,13 @@ impl Analysis for KeptReport {
     }
 
     fn is_certain(&self) -> bool {
-        !matches!(self.report, Err(Refusal::TooSlow))
+        !matches!(self.report, Err(Refusal::TooSlow | Refusal::Crashed))
     }
 }
 
-/// The analyser of one thread.
+/// The analyzer of one thread.
 #[derive(Default)]
-struct Worker(Analyser);
+struct Worker(Analyzer);
 
 impl FileAnalyser for Worker {
     fn makes(&self, path: &Path, known: &dyn Analysis) -> bool {
@@ -99,10 +99,7 @@ impl FileAnalyser for Worker {
 
     fn analyse(&mut self, path: &Path, text: &[u8], control: &Control) -> Result<Arc<dyn Analysis>> {
         let language = Language::of_path(path).ok_or_else(|| unknown_language(&path.to_string_lossy()))?;
-        let report = match self.0.analyse(language, text, &mut || control.check().is_err()) {
-            Err(Refusal::Stopped) => return Err(control.check().err().unwrap_or(Error::Cancelled)),
-            report => report.map(Arc::new),
-        };
+        let report = self.0.analyse(language, text, control)?.map(Arc::new);
         Ok(Arc::new(KeptReport { language, report }))
     }
 }
@@ -143,7 +140,6 @@ pub fn analyse_project(
         path,
         wants: &|path, _, is_folder| is_folder || is_wanted(path),
         max_bytes: MAX_BYTES as u64,
-        stack_bytes: STACK_BYTES,
     };
     if let Some(path) = path
         && !is_wanted(Path::new(path.as_str()))

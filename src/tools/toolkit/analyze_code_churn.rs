@@ -1,5 +1,6 @@
 //! `analyze_code_churn`: which files of a project change most, and which of them are complex, too.
 
+use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
@@ -97,12 +98,17 @@ impl Call for AnalyzeCodeChurn {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let since = now.saturating_sub(period_days.0 * 86_400) as i64;
         let churn = analyze(workspace, project_path, since, control).map_err(error_of)?;
-        let scores = complexity::scores(workspace, project_path, control)?;
+        let (scores, unknown) = match complexity::scores(workspace, project_path, control) {
+            Ok(scores) => (scores, None),
+            Err(Error::OfTool(failure)) => (HashMap::new(), Some(failure.message)),
+            Err(error) => return Err(error),
+        };
         let spots = hot_spots(&churn, |path| scores.get(std::str::from_utf8(path).ok()?).copied());
         let shown = Shown {
             spot_scores: spots.iter().map(|spot| (&*spot.file.path, spot.score)).collect(),
             spots,
             scores: &scores,
+            unknown_complexity: unknown,
             churn: &churn,
             before: starts(workspace, Some(project_path), project_path)?
                 .pop()

@@ -84,68 +84,16 @@ pub fn started() {
     STARTING.store(false, Ordering::Relaxed);
 }
 
-/// Settles which memory C code gets, and what becomes of the heap of a thread. Call it once, before threads start.
+/// Settles what becomes of the heap of a thread that ends. Call it once, before threads start.
 pub(in crate::transport) fn prepare() {
     crate::sys::memory::limit_arenas();
     crate::sys::memory::at_thread_end(leave_heap);
-    #[cfg(feature = "toolkit")]
-    give_to_parsers();
 }
 
 /// Leaves the heap of this thread to other threads. Without it a thread that ends would take its memory along.
 fn leave_heap() {
     // SAFETY: the thread ends, and every later call for memory of it would only make it another heap.
     unsafe { libmimalloc_sys::mi_thread_done() }
-}
-
-/// Gives the parsers of the toolkit this allocator, too: their threads would wait for the one arena of the C library.
-#[cfg(feature = "toolkit")]
-fn give_to_parsers() {
-    // SAFETY: no parser has been made yet, so nothing that another allocator gave comes to this one. The functions keep the
-    // contracts of their namesakes in the C library, on any thread.
-    unsafe {
-        tree_sitter::set_allocator(
-            Some(for_c::malloc),
-            Some(for_c::calloc),
-            Some(for_c::realloc),
-            Some(for_c::free),
-        )
-    }
-}
-
-/// The functions that C code calls. It does not check what it gets, so the process ends if there is no memory.
-#[cfg(feature = "toolkit")]
-mod for_c {
-    use std::ffi::c_void;
-
-    use libmimalloc_sys::{mi_calloc, mi_free, mi_malloc, mi_realloc};
-
-    fn checked(at: *mut c_void) -> *mut c_void {
-        if at.is_null() {
-            std::process::abort();
-        }
-        at
-    }
-
-    pub(super) unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
-        // SAFETY: any size is allowed.
-        checked(unsafe { mi_malloc(size) })
-    }
-
-    pub(super) unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
-        // SAFETY: any count and size are allowed; a product that overflows gives null.
-        checked(unsafe { mi_calloc(count, size) })
-    }
-
-    pub(super) unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
-        // SAFETY: the caller gives null or what one of these functions gave.
-        checked(unsafe { mi_realloc(at, size) })
-    }
-
-    pub(super) unsafe extern "C" fn free(at: *mut c_void) {
-        // SAFETY: the caller gives null or what one of these functions gave.
-        unsafe { mi_free(at) }
-    }
 }
 
 /// Returns free pages to the system; on the main thread, also those of threads that have ended.

@@ -1,5 +1,6 @@
 //! The tool `analyze_complexity` (contract 16).
 
+mod analyzer; // the program that parses: what confines it, and what happens without it
 mod fixtures; // what each construct of each language counts
 mod formats; // summary, full, json, sarif: what they tell
 mod hostile; // texts that are hard to parse, files that change

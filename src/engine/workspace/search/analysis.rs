@@ -72,8 +72,6 @@ pub struct AnalysisOptions<'s> {
     pub wants: &'s (dyn Fn(&Path, &Path, bool) -> bool + Sync),
     /// The largest file, in bytes.
     pub max_bytes: u64,
-    /// The stack of the threads that analyse, in bytes. Only what is used of it takes memory.
-    pub stack_bytes: usize,
 }
 
 /// What became of a file.
@@ -283,13 +281,10 @@ impl<'s> Work<'s> {
 
     fn run_on_threads(&self, new_analyser: &NewAnalyser, threads: usize) -> Result<()> {
         thread::scope(|scope| {
-            let work = || {
-                slots::lower_priority();
-                self.run(new_analyser().as_mut());
-            };
+            let work = || self.run(new_analyser().as_mut());
             let start = || {
                 let thread = thread::Builder::new().name("analysis".into());
-                thread.stack_size(self.options.stack_bytes).spawn_scoped(scope, work).map(drop)
+                thread.spawn_scoped(scope, work).map(drop)
             };
             start().map_err(|source| Error::ListingFailed { source })?;
             // With one thread the work is done, too.

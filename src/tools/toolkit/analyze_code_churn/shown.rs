@@ -20,6 +20,8 @@ pub(super) struct Shown<'c> {
     pub(super) spot_scores: HashMap<&'c [u8], f64>,
     /// The complexity of files, by their paths.
     pub(super) scores: &'c HashMap<String, f64>,
+    /// Why the complexity of files is not known.
+    pub(super) unknown_complexity: Option<String>,
     /// What stands before the path of a file below the project, so that other tools take the whole.
     pub(super) before: String,
     /// Days of the period.
@@ -87,6 +89,9 @@ impl<'c> Shown<'c> {
         if let Some(first) = oversized.first() {
             let count = oversized.len();
             notes.push(format!("{count} commits changed too many files to count them, such as {first}"));
+        }
+        if let Some(why) = &self.unknown_complexity {
+            notes.push(format!("There are no hot spots: {why}"));
         }
         if *is_cut {
             notes.push(format!("The history was read up to {MOST_OLDER} commits before the period"));

@@ -201,7 +201,9 @@ pub(super) fn reason(left_out: LeftOutFile) -> &'static str {
         LeftOutFile::Refused(Refusal::NotText) => "it is not UTF-8 text",
         LeftOutFile::Refused(Refusal::TooHard) => "its parsing takes too many steps",
         LeftOutFile::Refused(Refusal::TooSlow) => "its parsing takes too much time or memory",
-        LeftOutFile::Refused(Refusal::Stopped) => "its analysis was stopped",
+        LeftOutFile::Refused(Refusal::Crashed) => {
+            "its parsing takes too much time or memory, or crashes the analyzer"
+        }
         LeftOutFile::Unreadable => "it cannot be read",
         LeftOutFile::Changing => "other programs keep writing to it",
     }

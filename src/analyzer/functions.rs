@@ -3,11 +3,11 @@
 //! Knows no nodes. A function with a name that stands in a nameless one is held until that one ends: only then is it known
 //! whether the nameless one is a mere wrapper, whose functions stand for themselves.
 
-use crate::engine::stable_sort_by_key;
 use std::ops::Range;
 
+use analyzer_wire::FunctionReport;
+
 use super::halstead::Tokens;
-use super::report::FunctionReport;
 
 /// A function that begins.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ impl Functions {
 
     /// The reports, in the order in which the functions begin.
     pub(super) fn take_reports(&mut self) -> Vec<FunctionReport> {
-        stable_sort_by_key(&mut self.done, |(start, _)| *start);
+        self.done.sort_by_key(|(start, _)| *start);
         self.done.drain(..).map(|(_, report)| report).collect()
     }
 }

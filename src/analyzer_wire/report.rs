@@ -1,7 +1,12 @@
 //! What an analysis tells of a file.
 
+use serde::{Deserialize, Serialize};
+
+/// The largest text that is analysed, in bytes.
+pub const MAX_BYTES: usize = 1 << 20;
+
 /// One function.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FunctionReport {
     /// Its name, with its type or class: `Type::method`, `Class.method`. Of at most 200 characters.
     pub name: String,
@@ -25,7 +30,7 @@ impl FunctionReport {
 }
 
 /// Where the first syntax error of a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyntaxError {
     /// Line, 1-based.
     pub line: u32,
@@ -34,7 +39,7 @@ pub struct SyntaxError {
 }
 
 /// One file.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FileReport {
     /// Number of lines. A last line need not end in a break.
     pub lines: u32,
@@ -96,16 +101,16 @@ impl FileReport {
 }
 
 /// Why a file was not analysed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refusal {
-    /// It has more than [`MAX_BYTES`](super::MAX_BYTES) bytes.
+    /// It has more than [`MAX_BYTES`] bytes.
     TooLarge,
     /// It is not UTF-8, or has a NUL.
     NotText,
     /// Its parsing takes more steps than a text of its size needs.
     TooHard,
-    /// Its parsing took more than 3 s, or 192 MiB of memory. At another time it may take less.
+    /// Its parsing took more than 3 s of a processor, or 384 MiB of memory. At another time it may take less.
     TooSlow,
-    /// The caller stopped the analysis.
-    Stopped,
+    /// The analyzer died of it.
+    Crashed,
 }

@@ -1,16 +1,9 @@
-//! What the nodes of JavaScript and TypeScript count. Both are parsed by the grammar of TypeScript with JSX.
+//! What the nodes of JavaScript and TypeScript count.
 
-use std::sync::OnceLock;
+use super::kinds::{Role, Table};
 
-use super::kinds::{Kinds, Role};
-
-/// The table of the grammar.
-pub(super) fn kinds() -> &'static Kinds {
-    static KINDS: OnceLock<Kinds> = OnceLock::new();
-    KINDS.get_or_init(|| Kinds::new(&tree_sitter_typescript::LANGUAGE_TSX.into(), TABLE))
-}
-
-const TABLE: &[(Role, &[&str])] = &[
+/// The roles by names of kinds.
+pub(super) const TABLE: Table = &[
     (Role::Skipped, &["comment", "html_comment", "hash_bang_line"]),
     (Role::Operand, &["string", "regex", "string_fragment", "jsx_text"]),
     (Role::Closer, &["')'", "']'", "'}'", "'</'"]),
@@ -37,13 +30,6 @@ const TABLE: &[(Role, &[&str])] = &[
     (Role::ElseKeyword, &["'else'"]),
 ];
 
+/// Names of kinds that the grammar of TypeScript without JSX lacks.
 #[cfg(test)]
-mod tests {
-    use super::super::kinds::unknown_names;
-    use super::*;
-
-    #[test]
-    fn the_grammar_has_all_names_of_the_table() {
-        assert_eq!(unknown_names(&tree_sitter_typescript::LANGUAGE_TSX.into(), TABLE), Vec::<&str>::new());
-    }
-}
+pub(super) const JSX_ALONE: &[&str] = &["jsx_text", "'</'"];

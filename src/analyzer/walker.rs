@@ -2,19 +2,16 @@
 //!
 //! One pass without recursion, because a tree may be as deep as its text is long.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
+use analyzer_wire::{FileReport, Language, SyntaxError};
 use tree_sitter::{Node, Tree, TreeCursor};
 
 use super::functions::{Begun, Frame, Functions};
+use super::grammar;
 use super::kinds::{Kinds, Role};
-use super::language::Language;
 use super::names;
-use super::report::{FileReport, SyntaxError};
 use super::scopes::{Ends, Scopes, State};
-
-/// Nodes between two questions whether to stop.
-const BETWEEN_STOPS: u32 = 4096;
 
 /// What the parent of a node leaves for its children.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,27 +50,17 @@ struct Source<'t> {
 }
 
 impl Walker {
-    /// Walks through a tree. Breaks if `stop` says so.
-    pub(super) fn walk(
-        &mut self,
-        language: Language,
-        text: &[u8],
-        tree: &Tree,
-        stop: &mut dyn FnMut() -> bool,
-    ) -> ControlFlow<(), FileReport> {
+    /// Walks through the tree of a text.
+    pub(super) fn walk(&mut self, language: Language, text: &[u8], tree: &Tree) -> FileReport {
         self.levels.clear();
         self.scopes.clear();
         self.functions.clear();
         self.containers.clear();
         self.error = None;
         let has_error = tree.root_node().has_error();
-        let source = Source { language, kinds: language.kinds(), text, has_error };
-        let (mut cursor, mut steps) = (tree.walk(), 0u32);
+        let source = Source { language, kinds: grammar::kinds(language), text, has_error };
+        let mut cursor = tree.walk();
         'nodes: loop {
-            steps = steps.wrapping_add(1);
-            if steps.is_multiple_of(BETWEEN_STOPS) && stop() {
-                return ControlFlow::Break(());
-            }
             if let Some(level) = self.enter(source, &cursor) {
                 if cursor.goto_first_child() {
                     self.levels.push(level);
@@ -90,11 +77,7 @@ impl Walker {
         }
         let lines = memchr::memchr_iter(b'\n', text).count()
             + usize::from(!text.is_empty() && !text.ends_with(b"\n"));
-        ControlFlow::Continue(FileReport {
-            lines: lines as u32,
-            functions: self.functions.take_reports(),
-            error: self.error,
-        })
+        FileReport { lines: lines as u32, functions: self.functions.take_reports(), error: self.error }
     }
 
     fn leave(&mut self) {
@@ -280,7 +263,7 @@ impl Walker {
         // A function in a method is no method.
         let classes = if now.holder.is_some() { &[][..] } else { &self.containers };
         let begun = Begun {
-            name: names::qualified(source.text, classes, name.clone(), source.language.separator()),
+            name: names::qualified(source.text, classes, name.clone(), grammar::separator(source.language)),
             is_nameless: name.is_none(),
             own_name: name.unwrap_or_default(),
             start: node.start_byte(),

@@ -2,9 +2,6 @@
 
 use std::path::Path;
 
-use super::kinds::{Grammar, Kinds};
-use super::{javascript, python, rust};
-
 /// A language that can be analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Language {
@@ -54,41 +51,19 @@ impl Language {
         }
     }
 
-    /// What stands between a type and its method in a name.
-    pub(super) fn separator(self) -> &'static str {
-        if self == Language::Rust { "::" } else { "." }
-    }
-
-    /// The number of its grammar, which languages may share. Below [`Language::GRAMMARS`].
-    pub(super) fn grammar_number(self) -> usize {
+    /// Its number in messages.
+    pub(crate) fn number(self) -> u8 {
         match self {
             Language::Rust => 0,
             Language::Python => 1,
-            Language::JavaScript | Language::TypeScript | Language::Tsx => 2,
+            Language::JavaScript => 2,
+            Language::TypeScript => 3,
+            Language::Tsx => 4,
         }
     }
 
-    /// Number of grammars.
-    pub(super) const GRAMMARS: usize = 3;
-
-    /// Its grammar and what the nodes of it count.
-    pub(super) fn kinds(self) -> &'static Kinds {
-        match self {
-            Language::Rust => rust::kinds(),
-            Language::Python => python::kinds(),
-            Language::JavaScript | Language::TypeScript | Language::Tsx => javascript::kinds(),
-        }
-    }
-
-    /// Its grammar.
-    pub(super) fn grammar(self) -> Grammar {
-        match self {
-            Language::Rust => tree_sitter_rust::LANGUAGE.into(),
-            Language::Python => tree_sitter_python::LANGUAGE.into(),
-            // The grammar of TypeScript with JSX is that of JavaScript and more, and a grammar takes 1.4 MB of the binary.
-            Language::JavaScript | Language::TypeScript | Language::Tsx => {
-                tree_sitter_typescript::LANGUAGE_TSX.into()
-            }
-        }
+    /// The language with this number in messages.
+    pub(crate) fn of_number(number: u8) -> Option<Language> {
+        Language::ALL.into_iter().find(|language| language.number() == number)
     }
 }

@@ -1,16 +1,9 @@
 //! What the nodes of Rust count.
 
-use std::sync::OnceLock;
+use super::kinds::{Role, Table};
 
-use super::kinds::{Kinds, Role};
-
-/// The table of the grammar.
-pub(super) fn kinds() -> &'static Kinds {
-    static KINDS: OnceLock<Kinds> = OnceLock::new();
-    KINDS.get_or_init(|| Kinds::new(&tree_sitter_rust::LANGUAGE.into(), TABLE))
-}
-
-const TABLE: &[(Role, &[&str])] = &[
+/// The roles by names of kinds.
+pub(super) const TABLE: Table = &[
     (Role::Skipped, &["line_comment", "block_comment", "macro_definition", "shebang"]),
     (Role::Operand, &["string_literal", "raw_string_literal", "char_literal", "lifetime"]),
     (Role::Closer, &["')'", "']'", "'}'"]),
@@ -36,14 +29,3 @@ const TABLE: &[(Role, &[&str])] = &[
     (Role::IfKeyword, &["'if'"]),
     (Role::ElseKeyword, &["'else'"]),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::super::kinds::unknown_names;
-    use super::*;
-
-    #[test]
-    fn the_grammar_has_all_names_of_the_table() {
-        assert_eq!(unknown_names(&tree_sitter_rust::LANGUAGE.into(), TABLE), Vec::<&str>::new());
-    }
-}

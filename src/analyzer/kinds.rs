@@ -2,8 +2,11 @@
 //!
 //! A language gives names of kinds; they are looked up once, so that a walk compares numbers only.
 
-/// A grammar.
+/// A grammar of tree-sitter.
 pub(super) type Grammar = tree_sitter::Language;
+
+/// Roles, each with the names of its kinds. A name is that of a named node, or in quotes that of a token.
+pub(super) type Table = &'static [(Role, &'static [&'static str])];
 
 /// What a node counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -111,8 +114,8 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    /// The table of a grammar. A name is that of a named node, or in quotes that of a token.
-    pub(super) fn new(grammar: &Grammar, tables: &[(Role, &[&str])]) -> Kinds {
+    /// The kinds of a grammar, with the roles of the table.
+    pub(super) fn new(grammar: &Grammar, table: Table) -> Kinds {
         let count = grammar.node_kind_count();
         let (mut roles, mut is_named) = (vec![Role::Plain; count], vec![false; count]);
         for id in 0..count {
@@ -123,7 +126,7 @@ impl Kinds {
                 Some(token) => !is_named[id] && token.strip_suffix('\'') == Some(name),
                 None => is_named[id] && *known == name,
             };
-            if let Some((role, _)) = tables.iter().find(|(_, names)| names.iter().any(is)) {
+            if let Some((role, _)) = table.iter().find(|(_, names)| names.iter().any(is)) {
                 roles[id] = *role;
             }
         }
@@ -158,10 +161,10 @@ impl Kinds {
 
 /// Names that a table has, but the grammar has not.
 #[cfg(test)]
-pub(super) fn unknown_names(grammar: &Grammar, tables: &[(Role, &[&'static str])]) -> Vec<&'static str> {
+pub(super) fn unknown_names(grammar: &Grammar, table: Table) -> Vec<&'static str> {
     let exists = |name: &str| {
         let bare = name.trim_matches('\'');
         grammar.id_for_node_kind(bare, bare == name) != 0
     };
-    tables.iter().flat_map(|(_, names)| names.iter().copied()).filter(|name| !exists(name)).collect()
+    table.iter().flat_map(|(_, names)| names.iter().copied()).filter(|name| !exists(name)).collect()
 }
