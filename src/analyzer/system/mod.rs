@@ -7,6 +7,11 @@ use std::time::Duration;
 
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(windows)]
+use windows::limit_memory;
 
 /// The stack on which texts are analysed, in bytes: the library frees its memory by recursion. Only what is used of it takes
 /// memory.
@@ -62,19 +67,4 @@ pub(super) fn thread_time() -> Duration {
 pub(super) fn thread_time() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     START.get_or_init(std::time::Instant::now).elapsed()
-}
-
-#[cfg(windows)]
-fn limit_memory() -> bool {
-    let mut limits = win32job::ExtendedLimitInfo::new();
-    limits.limit_job_memory(MEMORY);
-    let job = win32job::Job::create_with_limit_info(&limits);
-    match job.and_then(|job| job.assign_current_process().map(|()| job)) {
-        Ok(job) => {
-            // The limits hold as long as the handle is open.
-            std::mem::forget(job);
-            true
-        }
-        Err(_) => false,
-    }
 }

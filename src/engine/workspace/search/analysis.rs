@@ -11,7 +11,7 @@ use std::thread;
 
 use super::source::{Candidate, Source};
 use super::text::Opened;
-use super::{SearchCounts, SearchOptions, slots};
+use super::{SearchCounts, SearchOptions};
 use crate::engine::encoding::EncodingChoice;
 use crate::engine::fs::version::FileStamp;
 use crate::engine::lookups::{AT_ONCE, Lookups};
