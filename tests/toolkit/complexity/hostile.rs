@@ -104,7 +104,7 @@ fn files_that_are_cut_short_while_they_are_read_harm_nothing() {
     for number in 0..4 {
         put(&folder, &format!("{number}.rs"), &text);
     }
-    let server = serve(&folder, &[]);
+    let server = serve(&folder, &["--timeout=60"]);
     let paths: Vec<_> = (0..4).map(|number| folder.path().join(format!("{number}.rs"))).collect();
     let cut = || {
         for path in &paths {
