@@ -17,7 +17,7 @@ use file_editor::engine::{
 };
 use libfuzzer_sys::fuzz_target;
 
-const CHOICES: [Option<EncodingChoice>; 9] = [
+const CHOICES: [Option<EncodingChoice>; 17] = [
     Some(EncodingChoice::Is(Encoding::Utf16Le)),
     Some(EncodingChoice::Is(Encoding::Utf16Be)),
     Some(EncodingChoice::Is(Encoding::Windows1251)),
@@ -28,6 +28,14 @@ const CHOICES: [Option<EncodingChoice>; 9] = [
     Some(EncodingChoice::Auto),
     // That of the file.
     None,
+    Some(EncodingChoice::Is(Encoding::ShiftJis)),
+    Some(EncodingChoice::Is(Encoding::Gb18030)),
+    Some(EncodingChoice::Is(Encoding::Gbk)),
+    Some(EncodingChoice::Is(Encoding::Big5)),
+    Some(EncodingChoice::Is(Encoding::EucJp)),
+    Some(EncodingChoice::Is(Encoding::EucKr)),
+    Some(EncodingChoice::Is(Encoding::Iso2022Jp)),
+    Some(EncodingChoice::Is(Encoding::Utf8)),
 ];
 
 fuzz_target!(|data: &[u8]| {
@@ -45,12 +53,12 @@ fuzz_target!(|data: &[u8]| {
         4 => TextChange::every(old_text.clone(), new_text.clone(), IfMissing::AppendIfUnlike),
         _ => TextChange::Everything(new_text.clone()),
     };
-    let empty = LineIndex::build(b"").expect("it is text");
+    let index = LineIndex::build(old).or_else(|_| LineIndex::build(b"")).expect("it is text");
     let budget = Budget::new(usize::MAX);
     let limits = TextLimits { passages: 0, max_bytes: 1 << 30, memory: &budget };
     let scope = ChangeScope { name: "f", max_diff: 4_096, limits };
     let control = Control::new(Duration::from_secs(60));
-    let Ok(planned) = plan_text_change(choice, (&empty, old), &change, scope, &control) else { return };
+    let Ok(planned) = plan_text_change(choice, (&index, old), &change, scope, &control) else { return };
     let planned = planned.expect("the file does not change");
     assert!(planned.diff.text.len() <= 4_096);
     let mut new = Vec::new();

@@ -29,7 +29,7 @@ const ISO_8859_15: &str = "\
 fuzz_target!(|data: &[u8]| {
     let Some(([number, cuts @ ..], bytes)) = data.split_first_chunk::<4>() else { return };
     let encoding = Encoding::ALL[usize::from(*number) % Encoding::ALL.len()];
-    let (text, valid) = naive(encoding, bytes);
+    let Some((text, valid)) = naive(encoding, bytes) else { return others(encoding, bytes, *cuts) };
     let (start, has_nul) = (text.split('\0').next().unwrap_or_default(), text.contains('\0'));
     for cuts in [*cuts, [255; 3]] {
         let (decoded, result) = in_blocks(encoding, bytes, cuts);
@@ -54,8 +54,30 @@ fuzz_target!(|data: &[u8]| {
     let _ = likely_encoding(bytes, bytes);
 });
 
-/// The text before the first wrong byte, and whether there is none.
-fn naive(encoding: Encoding, bytes: &[u8]) -> (String, bool) {
+/// Encodings without a naive reading: blocks say what the whole says, and a text that was decoded is that text once it is encoded.
+fn others(encoding: Encoding, bytes: &[u8], cuts: [u8; 3]) {
+    let whole = encoding.decode(bytes);
+    for cuts in [cuts, [255; 3]] {
+        let (text, result) = in_blocks(encoding, bytes, cuts);
+        assert_eq!(result.map(|()| text), whole);
+    }
+    if let Ok(text) = &whole {
+        let mut again = Vec::new();
+        if encoding.encode(text, &mut again).is_ok() {
+            assert_eq!(encoding.decode(&again).as_ref(), Ok(text));
+        }
+        for len in (0..=text.len()).filter(|len| text.is_char_boundary(*len)) {
+            let (taken, kept) = encoding.source_len(bytes, len);
+            assert!(kept <= len && taken <= bytes.len());
+        }
+    }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        encode(encoding, text);
+    }
+}
+
+/// The text before the first wrong byte, and whether there is none. `None`: there is no naive reading of the encoding.
+fn naive(encoding: Encoding, bytes: &[u8]) -> Option<(String, bool)> {
     let table = |upper: &str| {
         let upper: Vec<char> = upper.chars().collect();
         let character = |byte: &u8| byte.checked_sub(128).map_or(*byte as char, |at| upper[usize::from(at)]);
@@ -70,7 +92,7 @@ fn naive(encoding: Encoding, bytes: &[u8]) -> (String, bool) {
         let valid = rest.is_empty() && decoded.iter().all(Result::is_ok);
         (text, valid)
     };
-    match encoding {
+    Some(match encoding {
         Encoding::Utf8 => match std::str::from_utf8(bytes) {
             Ok(text) => (text.to_owned(), true),
             Err(error) => (String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into_owned(), false),
@@ -81,7 +103,8 @@ fn naive(encoding: Encoding, bytes: &[u8]) -> (String, bool) {
         Encoding::Windows1252 => table(WINDOWS_1252),
         Encoding::Iso8859_1 => (bytes.iter().map(|byte| *byte as char).collect(), true),
         Encoding::Iso8859_15 => table(ISO_8859_15),
-    }
+        _ => return None,
+    })
 }
 
 /// Decodes in blocks whose lengths repeat `cuts`; some may be empty.

@@ -161,8 +161,6 @@ pub enum Error {
         error: Box<Error>,
         /// Its likely encoding.
         likely: Option<Likely>,
-        /// Whether the call can be sent again with an encoding.
-        takes_encoding: bool,
     },
     /// An edit names an unknown operation.
     UnknownOperation {

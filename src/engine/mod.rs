@@ -43,8 +43,8 @@ pub use control::{Control, Late};
 pub use doctor::{Finding, Level, check_folder, check_machine};
 pub use early::EarlyText;
 pub use encoding::{
-    DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Malformed,
-    TextEncoding, Undecodable, Unencodable, likely as likely_encoding,
+    DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, FoundEncoding, Likely, LineScan,
+    Malformed, TextEncoding, Undecodable, Unencodable, likely as likely_encoding,
 };
 pub use error::{Error, MissingFile, Occupant, Result, ToolFailure, ToolFailureKind, ValueProblem};
 pub use exclude::Excludes;
@@ -67,8 +67,8 @@ pub use stable_sort::{stable_sort_by, stable_sort_by_key};
 pub use stamp_cache::CacheCounts;
 pub use text::diff::{Diff, unified, unified_in};
 pub use text::encoded_edit::{
-    Before, Breaks, ChangePlanned, ChangeScope, EVERYTHING, IfMissing, Rewritten, TextChange, TextDone,
-    plan as plan_text_change,
+    Before, Breaks, ChangePlanned, ChangeScope, DecodedPlanned, EVERYTHING, IfMissing, Rewritten, TextChange,
+    TextDone, plan as plan_text_change, plan_decoded,
 };
 pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
 pub use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};

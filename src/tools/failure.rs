@@ -255,18 +255,15 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
             Some("Nothing was written. Replace it, or use an encoding that has it, such as utf-8.".into())
         }
         Error::Undecodable { .. } => {
-            let names: Vec<&str> = EncodingChoice::names().collect();
-            Some(format!("If it has another encoding, pass \"encoding\": one of {}.", names.join(", ")))
+            let such = EncodingChoice::COMMON;
+            Some(format!("If it has another encoding, pass \"encoding\", such as {such}, or auto."))
         }
         Error::OtherEncoding { name, likely: Some(Likely::NoText(kind)), .. } => {
             let media = guide.call("read_media_file", name);
             let media = media.map(|call| format!(" Get its bytes with {call}.")).unwrap_or_default();
             Some(format!("It is {}, not text.{media}", kind.name()))
         }
-        Error::OtherEncoding { name, likely, takes_encoding, .. } => {
-            let can_read = guide.call("read_text_file", name).is_some();
-            Some(encoding_failure::hint(name, *likely, *takes_encoding, can_read))
-        }
+        Error::OtherEncoding { likely, .. } => Some(encoding_failure::hint(*likely)),
         Error::NotEmpty { removed: 0, .. } => {
             Some("Nothing was deleted. Pass recursive: true to delete what is in it.".into())
         }

@@ -110,7 +110,7 @@ impl<'p> TextPage<'p> {
         let read = read.map_err(|error| {
             let error =
                 if wanted.reader.tells_place { with_place(workspace, path, error, control) } else { error };
-            with_likely_encoding(workspace, path, error, true, control)
+            with_likely_encoding(workspace, path, error, control)
         })?;
         let part = read.total_lines.map_or(wanted.part, |total| wanted.part.counted(total));
         let mut page = TextPage { path, wanted: WantedText { part, ..wanted }, base, read };
@@ -212,7 +212,7 @@ impl<'p> TextPage<'p> {
     /// The encoding for the next page. What was found for this one is kept.
     fn next_encoding(&self) -> EncodingChoice {
         match (self.wanted.encoding, self.read.encoding_source) {
-            (EncodingChoice::Auto, EncodingSource::Mark | EncodingSource::Guess) => {
+            (EncodingChoice::Auto, source) if source != EncodingSource::Given => {
                 EncodingChoice::Is(self.read.encoding)
             }
             (encoding, _) => encoding,
@@ -256,6 +256,7 @@ pub(super) fn found_encoding(encoding: Encoding, source: EncodingSource) -> Opti
         EncodingSource::Given => None,
         EncodingSource::Mark => Some(format!("Encoding: {name} (by its byte order mark)")),
         EncodingSource::Guess => Some(format!("Encoding: {name} (guessed)")),
+        EncodingSource::WeakGuess => Some(format!("Encoding: {name} (guessed, unsure)")),
     }
 }
 
@@ -285,7 +286,6 @@ pub(in crate::tools) fn with_likely_encoding(
     workspace: &Workspace,
     path: &FilePath,
     error: Error,
-    takes_encoding: bool,
     control: &Control,
 ) -> Error {
     let is_of_utf_8 = match &error {
@@ -299,7 +299,7 @@ pub(in crate::tools) fn with_likely_encoding(
     if likely.is_none() && matches!(error, Error::NotText { .. }) {
         return error;
     }
-    Error::OtherEncoding { name: path.sent().into(), error: Box::new(error), likely, takes_encoding }
+    Error::OtherEncoding { name: path.sent().into(), error: Box::new(error), likely }
 }
 
 #[cfg(test)]

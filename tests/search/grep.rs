@@ -164,11 +164,12 @@ fn what_was_left_out_is_told_and_found_if_asked_for() {
     std::os::unix::fs::symlink("a", folder.path().join("link")).unwrap();
     let server = serve(&folder, &[]);
     let text = server.ok("grep", json!({ "pattern": "needle" }));
-    let expected = "[1 file searched, 1 matching line in 1 file; left out: 1 ignored file, 1 ignored folder, \
-        2 hidden files, 1 hidden folder, 1 link not followed, 1 binary file, 1 file not valid text]";
+    let expected = "[2 files searched, 2 matching lines in 2 files, 1 file not in UTF-8 searched in the likely encoding \
+        (pass encoding to name it); left out: 1 ignored file, 1 ignored folder, 2 hidden files, 1 hidden folder, \
+        1 link not followed, 1 binary file]";
     assert!(text.ends_with(expected), "{text}");
     let all = json!({ "pattern": "needle", "include_ignored": true, "include_hidden": true, "sort": "path" });
-    assert_eq!(found(&server, all), ".e: 1\n.hidden/d: 1\na: 1\nc.log: 1\ntarget/b: 1");
+    assert_eq!(found(&server, all), ".e: 1\n.hidden/d: 1\na: 1\nc.log: 1\nlatin: 1\ntarget/b: 1");
 }
 
 #[test]
@@ -555,10 +556,12 @@ fn files_in_other_encodings_are_found_by_their_text() {
         (parts(&text).0.to_owned(), parts(&text).1.to_owned())
     };
     let marked = "large\n100001:zwei Überraschung\n\nutf16\n2:zwei Überraschung";
-    let (text, balance) = lines("Überraschung", "utf-8");
+    // What is not UTF-8 is searched as what it likely is, and that is told.
+    let (text, balance) = lines("zwei", "utf-8");
     assert_eq!(text, marked);
     assert!(
-        balance.starts_with("2 files searched") && balance.ends_with("2 files not valid text"),
+        balance.starts_with("4 files searched")
+            && balance.contains("2 files not in UTF-8 searched in the likely encoding"),
         "{balance}"
     );
     assert_eq!(lines("(?i)überraschung", "windows-1252").0, format!("{marked}\n\nwestern\n1:Überraschung"));
@@ -569,4 +572,28 @@ fn files_in_other_encodings_are_found_by_their_text() {
     );
     let last = pages(&server, next_of(&first).expect("more"));
     assert!(last.last().is_some_and(|page| page.ends_with("eine Zeile")), "{last:?}");
+}
+
+#[test]
+fn one_wrong_byte_hides_no_file_from_a_search() {
+    let folder = Folder::new();
+    folder.write("damaged", [b"int x = 1; // caf\xFF ".to_vec(), "é €\n".as_bytes().to_vec()].concat());
+    folder.write("large", [b"caf\xE9 x = 1\n".to_vec(), vec![b'\n'; 2 << 20]].concat());
+    // "表示ソース" in Shift_JIS: the second bytes of two characters are backslashes.
+    let japanese = b"// \x95\x5C\x8E\xA6\x83\x5C\x81\x5B\x83\x58 x = 1\n".repeat(12);
+    folder.write("sjis", &japanese);
+    let server = serve(&folder, &["--max-size=10"]);
+    let ask = |pattern: &str| {
+        let call = json!({ "pattern": pattern, "output_mode": "content", "sort": "path" });
+        server.ok("grep", call)
+    };
+    let text = ask("x = 1");
+    let found =
+        ["damaged\n1:int x = 1; // caf\u{fffd} é €", "large\n1:café x = 1", "sjis\n1:// 表示ソース x = 1"];
+    assert!(found.iter().all(|lines| text.contains(lines)), "{text}");
+    let told = "[3 files searched, 14 matching lines in 3 files, 3 files not in UTF-8 searched in the likely encoding";
+    assert!(text.contains(told), "{text}");
+    assert!(ask("表示").contains("sjis\n1:// 表示ソース"));
+    // No match begins inside a character.
+    assert!(ask("\\\\").starts_with("No matches found"));
 }

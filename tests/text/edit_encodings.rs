@@ -268,7 +268,7 @@ fn auto_says_what_it_took_and_no_encoding_is_guessed_unasked() {
             assert_eq!(folder.read("1251"), cyrillic(&text));
             assert_eq!(folder.text("8"), text);
             let before = folder.snapshot();
-            let unasked = failure(server, "edit_file", json!({ "filename": "1251", "new_text": "x" }));
+            let unasked = failure(server, "edit_file", json!({ "filename": "1251", "new_text": "ё" }));
             assert!(
                 unasked.starts_with("Error: File contains invalid UTF-8 encoding")
                     && unasked.ends_with("It is likely windows-1251: pass \"encoding\": \"windows-1251\"."),
@@ -309,7 +309,7 @@ fn wrong_bytes_in_utf_8_stay_and_what_is_likely_another_encoding_is_refused_with
             assert!(failure(server, "edit_file", miss).contains("три два"));
             let auto = json!({ "filename": "f", "old_text": "три", "encoding": "auto" });
             assert!(!failure(server, "edit_file", auto).contains(", auto"));
-            let other = failure(server, "edit_file", json!({ "filename": "1251", "new_text": "x" }));
+            let other = failure(server, "edit_file", json!({ "filename": "1251", "new_text": "ё" }));
             assert!(other.contains("line 2, column 2: 0xF0"), "{other}");
             assert_eq!(folder.read("f"), expected);
         },

@@ -129,7 +129,7 @@ fn wrong_ranges_and_patterns_say_what_to_do() {
             (
                 json!({ "encoding": "klingon" }),
                 "Error: Invalid arguments: encoding",
-                "expected one of utf-8, utf-16",
+                "expected an encoding, such as utf-8, utf-16",
             ),
         ] {
             let mut call = arguments.clone();

@@ -119,12 +119,7 @@ fn an_error_names_the_likely_encoding_and_the_argument_to_pass() {
         for (path, expected) in [
             ("1251", format!("{no_utf_8}It is likely windows-1251: pass \"encoding\": \"windows-1251\".")),
             ("16", format!("{no_utf_8}It is likely utf-16: pass \"encoding\": \"utf-16\".")),
-            (
-                "koi",
-                format!(
-                    "{no_utf_8}It is likely KOI8-U, which cannot be read here; convert it to UTF-8 first."
-                ),
-            ),
+            ("koi", format!("{no_utf_8}It may be koi8-u: pass \"encoding\": \"koi8-u\".")),
         ] {
             for tool in ["read_text_file", "read_file"] {
                 let (failed, text) = outcome(server, tool, &json!({ "path": path }));
@@ -144,15 +139,92 @@ fn an_error_names_the_likely_encoding_and_the_argument_to_pass() {
 }
 
 #[test]
-fn an_edit_of_another_encoding_is_refused_and_says_how_to_read_the_file() {
+fn an_edit_of_another_encoding_needs_its_name_unless_its_texts_are_ascii() {
     on_all(&[], fill, |server, folder| {
-        let edit = json!({ "path": "1251", "edits": [{ "oldText": "чаю", "newText": "чая" }] });
+        let edit =
+            |old: &str, new: &str| json!({ "path": "1251", "edits": [{ "oldText": old, "newText": new }] });
         let expected = "Error: File contains invalid UTF-8 encoding\n\
-            It is likely windows-1251. Only text in UTF-8 can be edited; nothing was changed. Read it with read_text_file \
-            {\"encoding\":\"windows-1251\",\"path\":\"1251\"}. To edit it, convert it to UTF-8 first.";
-        assert_eq!(outcome(server, "edit_file", &edit), (true, expected.to_owned()));
+            It is likely windows-1251: pass \"encoding\": \"windows-1251\".";
+        assert_eq!(outcome(server, "edit_file", &edit("чаю", "чая")), (true, expected.to_owned()));
         assert_eq!(folder.read("1251"), cyrillic(TEXT));
+        let mut named = edit("чаю", "чая");
+        named["encoding"] = json!("windows-1251");
+        let done = outcome(server, "edit_file", &named);
+        assert!(!done.0 && done.1.contains("-да выпей чаю\n+да выпей чая\n"), "{done:?}");
+        let text = TEXT.replace("чаю", "чая");
+        assert_eq!(folder.read("1251"), cyrillic(&text));
+        let done = server.tool("edit_file", edit(",\r\n", ";\r\n"));
+        assert!(!done.is_error && done.texts[1] == "Encoding: windows-1251 (guessed)", "{done:?}");
+        assert_eq!(folder.read("1251"), cyrillic(&text.replace(',', ";")));
+        named["edits"][0]["newText"] = json!("漢");
+        named["edits"][0]["oldText"] = json!("чая");
+        let lacking = outcome(server, "edit_file", &named);
+        assert!(lacking.0 && lacking.1.contains("windows-1251 lacks: line 1, column 1"), "{lacking:?}");
+        assert_eq!(folder.read("1251"), cyrillic(&text.replace(',', ";")));
     });
+}
+
+/// The bytes of a text in Shift_JIS: two of each character that is not ASCII.
+fn japanese(text: &str) -> Vec<u8> {
+    let bytes = |c: char| match c {
+        '表' => vec![0x95, 0x5C],
+        '示' => vec![0x8E, 0xA6],
+        'ソ' => vec![0x83, 0x5C],
+        'ー' => vec![0x81, 0x5B],
+        'ス' => vec![0x83, 0x58],
+        c => vec![u8::try_from(c).expect("ASCII")],
+    };
+    text.chars().flat_map(bytes).collect()
+}
+
+#[test]
+fn one_wrong_byte_hides_no_file_from_edits_in_ascii() {
+    let source = "// 表示ソース\npath = \"a\\b\";\n".repeat(12);
+    on_all(
+        &[],
+        |folder| {
+            folder.write("sjis.c", japanese(&source));
+            folder.write(
+                "damaged.c",
+                [b"int x = 1; // caf\xFF ".to_vec(), "é €\n".as_bytes().to_vec()].concat(),
+            );
+        },
+        |server, folder| {
+            // The second bytes of two of the characters are backslashes.
+            let edit = json!({ "path": "sjis.c", "edits": [{ "oldText": "\\", "newText": "/", "replaceAll": true }] });
+            let done = outcome(server, "edit_file", &edit);
+            assert!(!done.0, "{done:?}");
+            assert_eq!(folder.read("sjis.c"), japanese(&source.replace('\\', "/")));
+            let edit = json!({ "path": "damaged.c", "edits": [{ "oldText": "x = 1", "newText": "x = 2" }] });
+            let done = outcome(server, "edit_file", &edit);
+            assert!(!done.0, "{done:?}");
+            assert!(folder.read("damaged.c").starts_with(b"int x = 2; // caf\xFF \xC3"));
+        },
+    );
+}
+
+#[test]
+fn texts_of_characters_of_several_bytes_are_read_written_and_edited() {
+    let text = "// 表示ソース\n".repeat(3);
+    on_all(
+        &[],
+        |folder| folder.write("f", japanese(&text)),
+        |server, folder| {
+            let read = |encoding: &str| {
+                outcome(server, "read_text_file", &json!({ "path": "f", "encoding": encoding }))
+            };
+            for encoding in ["shift_jis", "SJIS", "cp932"] {
+                assert_eq!(read(encoding), (false, text.clone()), "{encoding}");
+            }
+            let edit = json!({ "path": "f", "encoding": "shift_jis", "edits": [
+            { "oldText": "ソース", "newText": "ソー", "replaceAll": true },
+        ] });
+            assert!(!outcome(server, "edit_file", &edit).0);
+            assert_eq!(folder.read("f"), japanese(&text.replace("ソース", "ソー")));
+            let near = outcome(server, "read_text_file", &json!({ "path": "f", "encoding": "shift-jiss" }));
+            assert!(near.0 && near.1.contains("like it are shift_jis"), "{near:?}");
+        },
+    );
 }
 
 #[test]
@@ -168,13 +240,14 @@ fn bytes_that_are_no_character_are_an_error_with_their_place_and_value() {
             let name = if encoding == "utf-16" { "utf-16le" } else { encoding };
             assert!(failed, "{path}: {text}");
             let message = format!("Error: File contains invalid {name} encoding: {expected}\n");
-            let hint = "If it has another encoding, pass \"encoding\": one of utf-8, ";
+            let hint = "If it has another encoding, pass \"encoding\", such as utf-8, ";
             assert!(text.starts_with(&(message + hint)), "{text}");
         }
         let binary = outcome(server, "read_text_file", &json!({ "path": "bin", "encoding": "latin1" }));
         assert!(binary.1.starts_with("Error: File 'bin' is not a text file"), "{binary:?}");
-        let unknown = outcome(server, "read_text_file", &json!({ "path": "bin", "encoding": "koi8-r" }));
-        assert!(unknown.0 && unknown.1.contains("expected one of utf-8, utf-16, utf-16le"), "{unknown:?}");
+        let unknown = outcome(server, "read_text_file", &json!({ "path": "bin", "encoding": "klingon" }));
+        let expected = "expected an encoding, such as utf-8, utf-16, windows-1252";
+        assert!(unknown.0 && unknown.1.contains(expected), "{unknown:?}");
     });
 }
 

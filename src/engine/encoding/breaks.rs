@@ -22,8 +22,47 @@ fn unit_at(unit: usize, low: usize, bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Number of characters that begin in bytes.
-pub(crate) fn characters_in(encoding: Encoding, bytes: &[u8]) -> u64 {
+fn characters_in(encoding: Encoding, bytes: &[u8]) -> u64 {
     bytes.chunks(encoding.unit()).filter(|unit| begins(encoding, unit)).count() as u64
+}
+
+/// Counts the characters of a text block by block, from the first byte of one on. Blocks end anywhere but inside a unit.
+pub(crate) struct CharacterCount {
+    encoding: Encoding,
+    /// Where characters are not known by their own bytes.
+    decoder: Option<encoding_rs::Decoder>,
+    count: u64,
+}
+
+impl CharacterCount {
+    pub(crate) fn new(encoding: Encoding) -> CharacterCount {
+        let tables = encoding.row().tables.filter(|_| encoding.is_multibyte());
+        let decoder = tables.map(|tables| tables.new_decoder_without_bom_handling());
+        CharacterCount { encoding, decoder, count: 0 }
+    }
+
+    /// Takes the next block.
+    pub(crate) fn push(&mut self, block: &[u8]) {
+        match self.decoder {
+            None => self.count += characters_in(self.encoding, block),
+            Some(_) => self.decode(block, false),
+        }
+    }
+
+    /// The number of characters; one that is not complete counts.
+    pub(crate) fn finish(mut self) -> u64 {
+        self.decode(&[], true);
+        self.count
+    }
+
+    fn decode(&mut self, block: &[u8], is_last: bool) {
+        let Some(decoder) = &mut self.decoder else { return };
+        let mut text = String::new();
+        text.reserve(decoder.max_utf8_buffer_length(block.len()).unwrap_or_default());
+        // The room is enough for all of the block.
+        let _ = decoder.decode_to_string(block, &mut text, is_last);
+        self.count += text.chars().count() as u64;
+    }
 }
 
 /// Number of bytes before the first character that begins in bytes, if they begin at a unit inside one.

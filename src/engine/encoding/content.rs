@@ -2,7 +2,11 @@
 //!
 //! Pure over bytes, like the rest of this folder.
 
-use super::{Encoding, EncodingChoice, EncodingSource, GUESSED, Likely, Unencodable, likely};
+use super::guess::{LOOKED_AT, by_escapes, likely_of_all};
+use super::{Encoding, EncodingChoice, EncodingSource, Likely, Unencodable};
+
+/// Bytes looked at between two checks.
+const STEP: usize = 4 << 20;
 
 /// A byte order mark as a character.
 const MARK: char = '\u{feff}';
@@ -18,53 +22,84 @@ pub struct TextEncoding {
     pub has_mark: bool,
 }
 
+/// How a text is encoded; or why that is not known: what it probably is.
+pub type FoundEncoding = Result<TextEncoding, Option<Likely>>;
+
 impl EncodingChoice {
-    /// How a text is encoded that is all bytes of a file. It need not be valid in the encoding that is given.
-    ///
-    /// # Errors
-    ///
-    /// For [`EncodingChoice::Auto`] if the bytes are no text in an encoding of the table: what they probably are.
-    pub fn of_text(self, bytes: &[u8]) -> Result<TextEncoding, Option<Likely>> {
+    /// How a text is encoded that is all bytes of a file. It need not be valid in the encoding that is given. For
+    /// [`EncodingChoice::Auto`], `check` is called between steps of the work, which ends with its error.
+    pub fn of_text<E>(self, bytes: &[u8], check: impl FnMut() -> Result<(), E>) -> Result<FoundEncoding, E> {
         let by_mark = Encoding::of_mark(bytes).filter(|encoding| encoding.unit() == 2);
         let (encoding, source) = match (self, by_mark) {
             (EncodingChoice::Is(encoding), _) => (encoding, EncodingSource::Given),
             (EncodingChoice::Utf16, by_mark) => (by_mark.unwrap_or(Encoding::Utf16Le), EncodingSource::Given),
             (EncodingChoice::Auto, Some(encoding)) => (encoding, EncodingSource::Mark),
-            (EncodingChoice::Auto, None) => found(bytes)?,
+            (EncodingChoice::Auto, None) => match found(bytes, check)? {
+                Ok(found) => found,
+                Err(likely) => return Ok(Err(likely)),
+            },
         };
         let mark = encoding.mark();
         let has_mark = !mark.is_empty() && bytes.starts_with(mark);
-        Ok(TextEncoding { encoding, source, has_mark })
+        Ok(Ok(TextEncoding { encoding, source, has_mark }))
     }
 
     /// How a new text is encoded that takes the place of all bytes of a file, `old`, which are none for a new file. A mark
     /// stays, also if the order of the bytes becomes another. UTF-16 whose order is not given always gets one.
-    ///
-    /// # Errors
-    ///
-    /// As of [`EncodingChoice::of_text`].
-    pub fn for_content(self, old: &[u8]) -> Result<TextEncoding, Option<Likely>> {
-        let of_text = self.of_text(old)?;
-        let encoding = of_text.encoding;
-        let had_mark = Encoding::of_mark(old).is_some_and(|marked| marked.unit() == encoding.unit());
-        let has_mark = !encoding.mark().is_empty() && (had_mark || self == EncodingChoice::Utf16);
-        Ok(TextEncoding { has_mark, ..of_text })
+    pub fn for_content<E>(
+        self,
+        old: &[u8],
+        check: impl FnMut() -> Result<(), E>,
+    ) -> Result<FoundEncoding, E> {
+        let with_mark = |of_text: TextEncoding| {
+            let encoding = of_text.encoding;
+            let had_mark = Encoding::of_mark(old).is_some_and(|marked| marked.unit() == encoding.unit());
+            let has_mark = !encoding.mark().is_empty() && (had_mark || self == EncodingChoice::Utf16);
+            TextEncoding { has_mark, ..of_text }
+        };
+        Ok(self.of_text(old, check)?.map(with_mark))
     }
 }
 
 /// The encoding of a text without a mark of UTF-16: UTF-8 if it is valid, else the likely one.
-fn found(bytes: &[u8]) -> Result<(Encoding, EncodingSource), Option<Likely>> {
-    if memchr::memchr(0, bytes).is_none() && simdutf8::basic::from_utf8(bytes).is_ok() {
-        return Ok((Encoding::Utf8, EncodingSource::Given));
+#[allow(clippy::type_complexity)]
+fn found<E>(
+    bytes: &[u8],
+    check: impl FnMut() -> Result<(), E>,
+) -> Result<Result<(Encoding, EncodingSource), Option<Likely>>, E> {
+    let wrong = first_wrong(bytes, check)?;
+    if let Some(encoding) = by_escapes(&bytes[..bytes.len().min(LOOKED_AT)]) {
+        return Ok(Ok((encoding, EncodingSource::Guess)));
     }
-    // The same blocks as where a file is read.
-    let blocks = || bytes.chunks(GUESSED);
-    let sample = blocks().find(|block| !block.is_ascii()).or_else(|| blocks().last());
-    let first = blocks().next().unwrap_or_default();
-    match likely(first, sample.unwrap_or_default()) {
-        Some(Likely::Known(EncodingChoice::Is(encoding))) => Ok((encoding, EncodingSource::Guess)),
-        other => Err(other),
+    if wrong.is_none() {
+        return Ok(Ok((Encoding::Utf8, EncodingSource::Given)));
     }
+    let likely = likely_of_all(bytes, wrong.unwrap_or(0));
+    Ok(likely.and_then(Likely::encoding).ok_or(likely))
+}
+
+/// Where the first bytes are that are not text in UTF-8, if there are any. `check` is called between steps of the work.
+pub(crate) fn first_wrong<E>(
+    bytes: &[u8],
+    mut check: impl FnMut() -> Result<(), E>,
+) -> Result<Option<usize>, E> {
+    let mut at = 0;
+    while at < bytes.len() {
+        check()?;
+        let step = &bytes[at..bytes.len().min(at + STEP)];
+        let nul = memchr::memchr(0, step);
+        let valid = match simdutf8::compat::from_utf8(&step[..nul.unwrap_or(step.len())]) {
+            Ok(text) if nul.is_some() => return Ok(Some(at + text.len())),
+            Ok(text) => text.len(),
+            // The step ends inside a character.
+            Err(wrong) if wrong.error_len().is_none() && nul.is_none() && at + step.len() < bytes.len() => {
+                wrong.valid_up_to()
+            }
+            Err(wrong) => return Ok(Some(at + wrong.valid_up_to())),
+        };
+        at += valid;
+    }
+    Ok(None)
 }
 
 impl TextEncoding {
@@ -95,8 +130,16 @@ impl TextEncoding {
 mod tests {
     use super::*;
 
+    fn on() -> Result<(), std::convert::Infallible> {
+        Ok(())
+    }
+
+    fn of_text(choice: EncodingChoice, bytes: &[u8]) -> FoundEncoding {
+        choice.of_text(bytes, on).unwrap()
+    }
+
     fn written(choice: EncodingChoice, old: &[u8], text: &str) -> Vec<u8> {
-        choice.for_content(old).unwrap().encode_whole(text).unwrap()
+        choice.for_content(old, on).unwrap().unwrap().encode_whole(text).unwrap()
     }
 
     #[test]
@@ -128,19 +171,35 @@ mod tests {
         let mut cyrillic = Vec::new();
         let text = "Съешь ещё этих мягких французских булок.\n".repeat(9);
         Encoding::Windows1251.encode(&text, &mut cyrillic).unwrap();
-        let found = EncodingChoice::Auto.of_text(&cyrillic).unwrap();
+        let found = of_text(EncodingChoice::Auto, &cyrillic).unwrap();
         let expected =
             TextEncoding { encoding: Encoding::Windows1251, source: EncodingSource::Guess, has_mark: false };
         assert_eq!(found, expected);
         assert_eq!(found.encode_whole("ещё").unwrap(), b"\xE5\xF9\xB8");
-        assert_eq!(EncodingChoice::Auto.of_text(b"\x7fELF\x02\x01\0\0\0\0"), Err(None));
-        assert_eq!(EncodingChoice::Auto.of_text("ещё".as_bytes()).unwrap().encoding, Encoding::Utf8);
+        assert_eq!(of_text(EncodingChoice::Auto, b"\x7fELF\x02\x01\0\0\0\0"), Err(None));
+        assert_eq!(of_text(EncodingChoice::Auto, "ещё".as_bytes()).unwrap().encoding, Encoding::Utf8);
     }
 
     #[test]
     fn a_character_that_is_lacking_is_told_by_its_place() {
-        let encoding = EncodingChoice::Is(Encoding::Windows1251).for_content(b"").unwrap();
+        let encoding = EncodingChoice::Is(Encoding::Windows1251).for_content(b"", on).unwrap().unwrap();
         let error = encoding.encode_whole("раз\r\nдва 漢").unwrap_err();
         assert_eq!(error, Unencodable { line: 1, column: 5, character: '漢' });
+    }
+
+    #[test]
+    fn the_first_wrong_byte_is_found_in_steps_and_the_work_can_be_ended() {
+        let long = "é".repeat(STEP);
+        let wrong = |bytes: &[u8]| first_wrong(bytes, on).unwrap();
+        assert_eq!((wrong(b""), wrong(b"a\0b"), wrong(b"a\xC3")), (None, Some(1), Some(1)));
+        assert_eq!(wrong([b"a", long.as_bytes()].concat().as_slice()), None);
+        assert_eq!(wrong([b"a", long.as_bytes(), b"\xFF"].concat().as_slice()), Some(1 + 2 * STEP));
+        assert_eq!(wrong([b"a", &b"\xC3"[..], long.as_bytes()].concat().as_slice()), Some(1));
+        let mut left = 2;
+        let ended = first_wrong(long.as_bytes(), || {
+            left -= 1;
+            if left == 0 { Err("ended") } else { Ok(()) }
+        });
+        assert_eq!(ended, Err("ended"));
     }
 }

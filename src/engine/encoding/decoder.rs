@@ -5,7 +5,7 @@ use encoding_rs::DecoderResult;
 use super::Encoding;
 
 /// Bytes before a block that can be part of a character that is not valid.
-const KEPT: usize = 4;
+const KEPT: usize = 8;
 
 /// Why bytes are not text in an encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,5 +155,21 @@ impl Encoding {
         decoder.push(bytes, &mut out)?;
         decoder.finish(&mut out)?;
         Ok(out)
+    }
+
+    /// How many of the bytes `source`, which begin at a character, are the first `len` bytes of their text in UTF-8. A
+    /// character that `len` cuts is not among them: also returns the length of the text without it.
+    pub fn source_len(self, source: &[u8], len: usize) -> (usize, usize) {
+        let (mut decoder, mut text, mut before) = (Decoder::new(self), String::new(), (0, 0));
+        for (at, byte) in source.chunks(1).enumerate() {
+            if text.len() >= len {
+                break;
+            }
+            if decoder.push(byte, &mut text).is_err() || text.len() > len {
+                return before;
+            }
+            before = if text.len() > before.1 { (at + 1, text.len()) } else { before };
+        }
+        before
     }
 }

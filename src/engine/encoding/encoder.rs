@@ -63,7 +63,8 @@ fn encode_by(tables: &'static encoding_rs::Encoding, text: &str, out: &mut Vec<u
     let mut encoder = tables.new_encoder();
     let mut read = 0;
     loop {
-        out.reserve(text.len() - read + 1);
+        let most = encoder.max_buffer_length_from_utf8_without_replacement(text.len() - read);
+        out.reserve(most.unwrap_or(text.len()));
         let (result, more) = encoder.encode_from_utf8_to_vec_without_replacement(&text[read..], out, true);
         read += more;
         match result {

@@ -1,19 +1,51 @@
 //! Which encoding a text that is not UTF-8 probably has.
 
 use chardetng::EncodingDetector;
+use memchr::memmem;
 
-use super::{Decoder, Encoding, EncodingChoice, ROWS};
+use super::{Decoder, Encoding, EncodingChoice, EncodingSource};
 use crate::engine::file_kind::{FileKind, kind_of};
 
-/// The encoding that a text probably has.
+/// Bytes at the beginning of a text that a guess looks at.
+pub(crate) const LOOKED_AT: usize = 1 << 20;
+
+/// Bytes of a text that are given to the detector.
+const SAMPLE: usize = 64 << 10;
+
+/// Bytes of a sample that are not ASCII, without which a guess is never sure.
+const EVIDENCE: usize = 16;
+
+/// Sequences that select the character sets of ISO-2022-JP.
+const JAPANESE: [&[u8]; 2] = [b"\x1b$B", b"\x1b$@"];
+
+/// What bytes probably are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Likely {
-    /// One that can be read.
-    Known(EncodingChoice),
-    /// One of this name that cannot.
-    Other(&'static str),
-    /// None: the file is no text, but this.
+    /// A text.
+    Text {
+        /// Its encoding.
+        choice: EncodingChoice,
+        /// Whether parts of the text say the same, and there is enough of it to tell.
+        is_sure: bool,
+    },
+    /// No text, but this.
     NoText(FileKind),
+}
+
+impl Likely {
+    /// The encoding of a text without a mark, and how it is known.
+    pub fn encoding(self) -> Option<(Encoding, EncodingSource)> {
+        match self {
+            Likely::Text { choice: EncodingChoice::Is(encoding), is_sure } => {
+                Some((encoding, if is_sure { EncodingSource::Guess } else { EncodingSource::WeakGuess }))
+            }
+            _ => None,
+        }
+    }
+
+    fn sure(encoding: Encoding) -> Likely {
+        Likely::Text { choice: EncodingChoice::Is(encoding), is_sure: true }
+    }
 }
 
 /// The likely encoding of a text that begins with `first`, and of which `sample` is a part that is not ASCII. `None` if it
@@ -24,10 +56,13 @@ pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
     }
     if let Some(encoding) = Encoding::of_mark(first).filter(|encoding| encoding.unit() == 2) {
         let is_text = is_plain(encoding, &first[encoding.mark().len()..]);
-        return is_text.then_some(Likely::Known(EncodingChoice::Utf16));
+        return is_text.then_some(Likely::Text { choice: EncodingChoice::Utf16, is_sure: true });
     }
     if memchr::memchr(0, first).is_some() || memchr::memchr(0, sample).is_some() {
-        return by_nuls(first).map(|encoding| Likely::Known(EncodingChoice::Is(encoding)));
+        return by_nuls(first).map(Likely::sure);
+    }
+    if let Some(encoding) = by_escapes(first).or_else(|| by_escapes(sample)) {
+        return Some(Likely::sure(encoding));
     }
     let (mut right, mut wrong) = (0, 0);
     for chunk in sample.utf8_chunks() {
@@ -37,16 +72,57 @@ pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
     if right > wrong {
         return None;
     }
+    by_detector(sample)
+}
+
+/// The same for all bytes of a text.
+pub(super) fn likely_of_all(bytes: &[u8], wrong: usize) -> Option<Likely> {
+    let part = |from: usize| &bytes[from..bytes.len().min(from + SAMPLE)];
+    likely(part(0), part(wrong.saturating_sub(SAMPLE / 2)))
+}
+
+/// By the bytes of a sample that are not ASCII.
+fn by_detector(sample: &[u8]) -> Option<Likely> {
+    let sample = &sample[..sample.len().min(SAMPLE)];
+    let encoding = detected(sample)?;
+    // It may end inside a character, because it is a part.
+    Decoder::new(encoding).push(sample, &mut String::new()).ok()?;
+    let places: Vec<usize> = (0..sample.len()).filter(|at| !sample[*at].is_ascii()).collect();
+    let is_sure = places.len() >= EVIDENCE && {
+        let middle = places[places.len() / 2];
+        // No byte below the digits is in a character of several bytes.
+        let cut = sample[..middle].iter().rposition(|byte| *byte < b'0').map_or(middle, |at| at + 1);
+        let (one, other) = sample.split_at(cut);
+        let says_so = |part: &[u8]| detected(part) == Some(encoding);
+        says_so(one) && says_so(other)
+    };
+    Some(Likely::Text { choice: EncodingChoice::Is(encoding), is_sure })
+}
+
+fn detected(sample: &[u8]) -> Option<Encoding> {
     let mut detector = EncodingDetector::new();
     detector.feed(sample, true);
-    let guess = detector.guess(None, false);
-    match ROWS.iter().find(|row| row.tables.is_some_and(|tables| std::ptr::eq(tables, guess))) {
-        None => Some(Likely::Other(guess.name())),
-        Some(row) => {
-            let is_text = row.encoding.decode(sample).is_ok();
-            is_text.then_some(Likely::Known(EncodingChoice::Is(row.encoding)))
-        }
+    match Encoding::of_tables(detector.guess(None, false))? {
+        Encoding::Windows1252 if is_hungarian(sample) => Some(Encoding::Windows1250),
+        encoding => Some(encoding),
     }
+}
+
+/// Whether the letters of a text are those of Hungarian in windows-1250, which the detector takes for Western European ones.
+fn is_hungarian(sample: &[u8]) -> bool {
+    // Upper case becomes lower case.
+    let lower = |byte: u8| byte | 0x20;
+    let letters = || sample.iter().filter(|byte| **byte >= 0xC0).map(|byte| lower(*byte));
+    let has = |some: &[u8]| letters().any(|letter| some.contains(&letter));
+    let is_own = |letter: u8| matches!(letter, 0xE1 | 0xE9 | 0xED | 0xF3 | 0xF5 | 0xF6 | 0xFA | 0xFB | 0xFC);
+    letters().all(is_own) && has(b"\xF5\xFB") && has(b"\xF6\xFC") && has(b"\xE1")
+}
+
+/// ISO-2022-JP, which is ASCII but for its escape sequences.
+pub(crate) fn by_escapes(text: &[u8]) -> Option<Encoding> {
+    let is_japanese = text.is_ascii() && JAPANESE.iter().any(|escape| memmem::find(text, escape).is_some());
+    let is_text = || Decoder::new(Encoding::Iso2022Jp).push(text, &mut String::new()).is_ok();
+    (is_japanese && is_text()).then_some(Encoding::Iso2022Jp)
 }
 
 /// UTF-16 without a mark, by its bytes that are 0: those of one half of the units only.

@@ -1,7 +1,8 @@
 //! Encodings of text: their names, from bytes to UTF-8 and back.
 //!
-//! One row of a table for each encoding. Pure over bytes: knows no file and no tool. Every encoding here keeps no state
-//! between characters, so a text can be decoded from the first byte of any character on.
+//! One row of a table for each encoding. Pure over bytes: knows no file and no tool. A text can be decoded from the first
+//! byte of any character on, but in the one encoding that keeps a state between characters. ASCII means ASCII in all but
+//! that one and UTF-16, and no byte of a longer character is a line break.
 
 mod breaks;
 mod content;
@@ -9,34 +10,22 @@ mod decoder;
 mod encoder;
 mod guess;
 mod lossy;
+mod names;
+mod table;
 #[cfg(test)]
 mod tests;
 
 pub use self::breaks::LineScan;
-pub(super) use self::breaks::{before_character, breaks_in, characters_in, newlines_in};
-pub use self::content::TextEncoding;
+pub(super) use self::breaks::{CharacterCount, before_character, breaks_in, newlines_in};
+pub(super) use self::content::first_wrong;
+pub use self::content::{FoundEncoding, TextEncoding};
 pub use self::decoder::{DecodeError, Decoder, Malformed, Undecodable};
 pub use self::encoder::Unencodable;
+use self::guess::likely_of_all;
+pub(super) use self::guess::{LOOKED_AT, by_escapes};
 pub use self::guess::{Likely, likely};
-
-/// An encoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoding {
-    /// UTF-8.
-    Utf8,
-    /// UTF-16, the low byte first.
-    Utf16Le,
-    /// UTF-16, the high byte first.
-    Utf16Be,
-    /// Cyrillic of Windows.
-    Windows1251,
-    /// Western European of Windows.
-    Windows1252,
-    /// The first 256 characters of Unicode.
-    Iso8859_1,
-    /// The same with the euro sign.
-    Iso8859_15,
-}
+pub use self::table::Encoding;
+use self::table::{ROWS, Row};
 
 /// What a client asks for: an encoding, or how to find it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,60 +53,11 @@ pub enum EncodingSource {
     Mark,
     /// It is the likely one.
     Guess,
+    /// It is the likely one, but others are nearly as likely.
+    WeakGuess,
 }
-
-/// What is known of an encoding.
-struct Row {
-    encoding: Encoding,
-    name: &'static str,
-    /// Other names, as [`plain`] makes them.
-    labels: &'static [&'static str],
-    /// The tables; `None` if bytes are characters.
-    tables: Option<&'static encoding_rs::Encoding>,
-    /// Bytes that are no character. The tables of the web have controls there.
-    undefined: &'static [u8],
-    mark: &'static [u8],
-    /// Bytes of the smallest character.
-    unit: usize,
-}
-
-/// In the order of [`Encoding`].
-#[rustfmt::skip]
-static ROWS: [Row; 7] = [
-    Row { encoding: Encoding::Utf8, name: "utf-8", labels: &["ascii", "usascii", "utf8bom", "utf8sig"],
-        tables: Some(&encoding_rs::UTF_8_INIT), undefined: &[], mark: b"\xEF\xBB\xBF", unit: 1 },
-    Row { encoding: Encoding::Utf16Le, name: "utf-16le", labels: &[],
-        tables: Some(&encoding_rs::UTF_16LE_INIT), undefined: &[], mark: b"\xFF\xFE", unit: 2 },
-    Row { encoding: Encoding::Utf16Be, name: "utf-16be", labels: &[],
-        tables: Some(&encoding_rs::UTF_16BE_INIT), undefined: &[], mark: b"\xFE\xFF", unit: 2 },
-    Row { encoding: Encoding::Windows1251, name: "windows-1251", labels: &["cp1251", "win1251", "1251"],
-        tables: Some(&encoding_rs::WINDOWS_1251_INIT), undefined: b"\x98", mark: b"", unit: 1 },
-    Row { encoding: Encoding::Windows1252, name: "windows-1252", labels: &["cp1252", "win1252", "1252"],
-        tables: Some(&encoding_rs::WINDOWS_1252_INIT), undefined: b"\x81\x8D\x8F\x90\x9D", mark: b"", unit: 1 },
-    Row { encoding: Encoding::Iso8859_1, name: "iso-8859-1", labels: &["latin1", "l1", "88591"],
-        tables: None, undefined: &[], mark: b"", unit: 1 },
-    Row { encoding: Encoding::Iso8859_15, name: "iso-8859-15", labels: &["latin9", "latin0", "l9", "885915"],
-        tables: Some(&encoding_rs::ISO_8859_15_INIT), undefined: &[], mark: b"", unit: 1 },
-];
-
-/// Bytes that are looked at for a guess.
-const GUESSED: usize = 64 << 10;
-
-/// Other names of UTF-16 in the order of its mark.
-const UTF_16: [&str; 3] = ["utf16", "ucs2", "unicode"];
 
 impl Encoding {
-    /// All of them.
-    pub const ALL: [Encoding; 7] = [
-        Encoding::Utf8,
-        Encoding::Utf16Le,
-        Encoding::Utf16Be,
-        Encoding::Windows1251,
-        Encoding::Windows1252,
-        Encoding::Iso8859_1,
-        Encoding::Iso8859_15,
-    ];
-
     fn row(self) -> &'static Row {
         &ROWS[self as usize]
     }
@@ -129,21 +69,43 @@ impl Encoding {
 
     /// Its byte order mark; empty if it has none.
     pub fn mark(self) -> &'static [u8] {
-        self.row().mark
+        match self {
+            Encoding::Utf8 => b"\xEF\xBB\xBF",
+            Encoding::Utf16Le => b"\xFF\xFE",
+            Encoding::Utf16Be => b"\xFE\xFF",
+            _ => b"",
+        }
     }
 
     /// Bytes of its smallest character: all characters begin at a multiple of them.
     pub fn unit(self) -> usize {
-        self.row().unit
+        if matches!(self, Encoding::Utf16Le | Encoding::Utf16Be) { 2 } else { 1 }
+    }
+
+    /// Whether a character takes one or more bytes, and where one begins is known only from those before it.
+    pub fn is_multibyte(self) -> bool {
+        use Encoding::*;
+        matches!(self, Gbk | Gb18030 | Big5 | ShiftJis | EucJp | Iso2022Jp | EucKr)
+    }
+
+    /// Whether what bytes mean depends on escape sequences anywhere before them.
+    pub fn is_stateful(self) -> bool {
+        self == Encoding::Iso2022Jp
+    }
+
+    /// The encoding that has these tables.
+    fn of_tables(tables: &'static encoding_rs::Encoding) -> Option<Encoding> {
+        ROWS.iter().find(|row| row.tables == Some(tables)).map(|row| row.encoding)
     }
 
     /// The encoding that the byte order mark at the beginning of a text says.
     pub fn of_mark(text: &[u8]) -> Option<Encoding> {
-        let says = |row: &&Row| !row.mark.is_empty() && text.starts_with(row.mark);
-        ROWS.iter().find(says).map(|row| row.encoding)
+        let marked = [Encoding::Utf8, Encoding::Utf16Le, Encoding::Utf16Be];
+        marked.into_iter().find(|encoding| text.starts_with(encoding.mark()))
     }
 
-    /// Bytes that a text in UTF-8 takes in this encoding, which has all its characters.
+    /// Bytes that a text in UTF-8 takes in this encoding, which has all its characters and is not
+    /// [multibyte](Encoding::is_multibyte).
     pub fn len_of(self, text: &[u8]) -> u64 {
         let characters = || count(text, |byte| byte & 0xC0 != 0x80);
         match self {
@@ -156,22 +118,6 @@ impl Encoding {
 }
 
 impl EncodingChoice {
-    /// The names of all.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        let (utf_8, others) = ROWS.split_at(1);
-        let names = |rows: &'static [Row]| rows.iter().map(|row| row.name);
-        names(utf_8).chain(["utf-16"]).chain(names(others)).chain(["auto"])
-    }
-
-    /// Its name for clients.
-    pub fn name(self) -> &'static str {
-        match self {
-            EncodingChoice::Is(encoding) => encoding.name(),
-            EncodingChoice::Utf16 => "utf-16",
-            EncodingChoice::Auto => "auto",
-        }
-    }
-
     /// The encoding to decode a file from before it is searched. `None`: it is searched as UTF-8. A mark of UTF-16 decides
     /// over what is chosen, because nothing else begins with it.
     pub fn to_decode(self, bytes: &[u8]) -> Option<Encoding> {
@@ -183,38 +129,33 @@ impl EncodingChoice {
             EncodingChoice::Auto => guessed(bytes),
         })
     }
-
-    /// The choice of this name, in any case, with or without `-` and `_`, or by another well-known name.
-    pub fn parse(name: &str) -> Option<EncodingChoice> {
-        let name = plain(name);
-        if name == "auto" {
-            return Some(EncodingChoice::Auto);
-        }
-        if UTF_16.contains(&&*name) {
-            return Some(EncodingChoice::Utf16);
-        }
-        let is_named = |row: &&Row| plain(row.name) == name || row.labels.contains(&&*name);
-        ROWS.iter().find(is_named).map(|row| EncodingChoice::Is(row.encoding))
-    }
 }
 
-/// The likely encoding of a text that is not UTF-8.
+/// The likely encoding of a text whose beginning is not UTF-8.
 fn guessed(bytes: &[u8]) -> Option<Encoding> {
-    let wrong = simdutf8::compat::from_utf8(bytes).err()?.valid_up_to();
-    let part = |from: usize| &bytes[from..bytes.len().min(from + GUESSED)];
-    match likely(part(0), part(wrong.saturating_sub(GUESSED / 2)))? {
-        Likely::Known(EncodingChoice::Is(encoding)) => Some(encoding),
-        _ => None,
+    let first = &bytes[..bytes.len().min(LOOKED_AT)];
+    if let Some(encoding) = by_escapes(first) {
+        return Some(encoding);
     }
+    let wrong = simdutf8::compat::from_utf8(first).err()?;
+    // The part that is looked at may end inside a character.
+    let is_wrong = wrong.error_len().is_some() || first.len() == bytes.len();
+    let likely = likely_of_all(first, wrong.valid_up_to()).filter(|_| is_wrong);
+    Some(likely?.encoding()?.0)
+}
+
+/// The encodings as which bytes are searched that are not UTF-8, the likeliest first. Where it is unsure whether characters
+/// take several bytes, they are also taken as single bytes, so that no place of a text in ASCII is missed.
+pub(super) fn readings(bytes: &[u8]) -> Vec<Encoding> {
+    let wrong = simdutf8::compat::from_utf8(bytes).err().map_or(0, |wrong| wrong.valid_up_to());
+    let likely = likely_of_all(bytes, wrong);
+    let Some((encoding, source)) = likely.and_then(Likely::encoding) else { return vec![Encoding::Utf8] };
+    let is_sure = source == EncodingSource::Guess || !encoding.is_multibyte();
+    if is_sure { vec![encoding] } else { vec![encoding, Encoding::Windows1252] }
 }
 
 /// Number of such bytes. Small counters let the compiler count many bytes at once.
 fn count(bytes: &[u8], is_such: impl Fn(u8) -> bool) -> u64 {
     let in_chunk = |chunk: &[u8]| chunk.iter().map(|byte| u8::from(is_such(*byte))).sum::<u8>();
     bytes.chunks(255).map(|chunk| u64::from(in_chunk(chunk))).sum()
-}
-
-/// The letters and digits of a name, in lower case.
-fn plain(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }

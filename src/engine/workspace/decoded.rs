@@ -13,8 +13,8 @@ use super::parts::{INDEXED, PartOf, PartRead, STEP};
 use super::ranges::{LineRange, Selection, TextPart};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::encoding::{
-    DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Undecodable,
-    characters_in, likely,
+    CharacterCount, DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, LOOKED_AT, Likely,
+    LineScan, Undecodable, by_escapes, likely,
 };
 use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::path::FilePath;
@@ -23,9 +23,15 @@ use crate::engine::{Control, Error, Result};
 /// A part that has no limit and more bytes than this is not decoded as a whole: only found to be text.
 const DECODED: usize = 1 << 20;
 
+/// The first byte, and the length, of a sequence that sets the state of a text in ISO-2022-JP.
+const ESCAPE: u8 = 0x1B;
+const ESCAPE_LEN: usize = 3;
+
 /// The part of a text that was decoded.
 struct Decoded {
     text: String,
+    /// See [`PartRead`].
+    source: (Vec<u8>, usize),
     /// More of the part comes after it.
     has_more: bool,
 }
@@ -50,22 +56,29 @@ impl Workspace {
             (EncodingChoice::Is(encoding), _) => (encoding, EncodingSource::Given),
             (EncodingChoice::Utf16, by_mark) => (by_mark.unwrap_or(Encoding::Utf16Le), EncodingSource::Given),
             (EncodingChoice::Auto, Some(encoding)) => (encoding, EncodingSource::Mark),
-            (EncodingChoice::Auto, None) => match self.part_of(wanted) {
-                Err(error @ (Error::InvalidUtf8 | Error::NotText { .. })) => {
-                    match wanted.checked(likely_of(wanted.file, wanted.control))?.flatten() {
-                        Some(Likely::Known(EncodingChoice::Is(encoding))) => {
-                            (encoding, EncodingSource::Guess)
-                        }
-                        _ => return Err(error),
+            (EncodingChoice::Auto, None) => {
+                let marked = wanted.checked(escaped(wanted.file))?.flatten();
+                match marked.map_or_else(|| self.part_of(wanted).map(Err), |found| Ok(Ok(found))) {
+                    Ok(Ok(encoding)) => (encoding, EncodingSource::Guess),
+                    Err(error @ (Error::InvalidUtf8 | Error::NotText { .. })) => {
+                        let likely = wanted.checked(likely_of(wanted.file, wanted.control))?.flatten();
+                        likely.and_then(Likely::encoding).ok_or(error)?
                     }
+                    Ok(Err(read)) => return Ok(read),
+                    Err(error) => return Err(error),
                 }
-                read => return read,
-            },
+            }
         };
         let mark = encoding.mark();
         let start = if !mark.is_empty() && first.bytes().starts_with(mark) { mark.len() } else { 0 };
         Source { of: wanted, encoding, start }.read(source)
     }
+}
+
+/// The encoding of a file that its escape sequences say.
+pub(super) fn escaped(file: &Arc<OpenFile>) -> io::Result<Option<Encoding>> {
+    let first = file.clone().view(0..file.len_bytes().min(LOOKED_AT))?;
+    Ok(by_escapes(first.bytes()))
 }
 
 /// The likely encoding of a file, by its beginning and by the first part that is not ASCII.
@@ -107,8 +120,10 @@ impl Source<'_> {
     fn read(&self, encoding_source: EncodingSource) -> Result<Option<PartRead>> {
         let PartOf { file, part, limit, version, .. } = *self.of;
         let Some(Located { place, lines, mut total }) = self.locate()? else { return Ok(None) };
-        let is_long = limit.is_none() && place.len() > DECODED;
-        let Some(Decoded { text, has_more }) = self.decode(place.clone(), is_long)? else { return Ok(None) };
+        let is_long = limit.is_none() && place.len() > DECODED && !self.encoding.is_stateful();
+        let Some(Decoded { text, source, has_more }) = self.decode(place.clone(), is_long)? else {
+            return Ok(None);
+        };
         let mut excerpt = if is_long {
             let Some(view) = self.bytes(place.start, place.end)? else { return Ok(None) };
             Excerpt::encoded(view, self.encoding, lines.clone(), total.unwrap_or(0))
@@ -127,12 +142,9 @@ impl Source<'_> {
         let is_at_start = place.start <= self.start && !matches!(part, TextPart::From { .. });
         let first_line = (is_at_start || !lines.is_empty()).then_some(lines.start as u64);
         let start = place.start as u64;
-        let end = match is_cut {
-            true => start + self.encoding.len_of(excerpt.bytes()),
-            false => place.end as u64,
-        };
-        Ok(Some(PartRead {
-            at: start..end,
+        let mut read = PartRead {
+            at: start..place.end as u64,
+            source,
             excerpt,
             size: size as u64,
             first_line,
@@ -141,7 +153,11 @@ impl Source<'_> {
             version,
             encoding: self.encoding,
             encoding_source,
-        }))
+        };
+        if is_cut {
+            read.set_end();
+        }
+        Ok(Some(read))
     }
 
     fn locate(&self) -> Result<Option<Located>> {
@@ -226,7 +242,13 @@ impl Source<'_> {
         let unit = self.encoding.unit();
         let step = limit.map_or(STEP, |limit| limit.saturating_add(8).saturating_mul(unit).min(STEP));
         let mut text = String::new();
+        let keeps_source = self.encoding.is_multibyte() && !only_checks;
         let (mut decoder, mut at) = (Decoder::new(self.encoding), place.start);
+        let Some(state) = self.state_at(place.start)? else { return Ok(None) };
+        let start = place.start - state.len();
+        // A whole sequence is no text yet.
+        let _ = decoder.push(&state, &mut text);
+        let (state_len, mut source) = (state.len(), state);
         let is_full = |text: &String| limit.is_some_and(|limit| text.len() > limit);
         let decoded = loop {
             if at == place.end || is_full(&text) {
@@ -238,17 +260,42 @@ impl Source<'_> {
                 break Err(error);
             }
             at += view.bytes().len();
+            if keeps_source {
+                source.extend_from_slice(view.bytes());
+            }
             if only_checks {
                 text.clear();
             }
         };
         match decoded {
             // What is wrong lies behind what is shown.
-            Err(_) if is_full(&text) => Ok(Some(Decoded { text, has_more: true })),
-            Ok(()) => Ok(Some(Decoded { text, has_more: at < place.end })),
-            Err(error) if self.of.file.unchanged() => Err(self.explained(error, place.start)?),
+            Err(_) if is_full(&text) => {
+                Ok(Some(Decoded { text, source: (source, state_len), has_more: true }))
+            }
+            Ok(()) => Ok(Some(Decoded { text, source: (source, state_len), has_more: at < place.end })),
+            Err(error) if self.of.file.unchanged() => Err(self.explained(error, start)?),
             Err(_) => Ok(None),
         }
+    }
+
+    /// The escape sequence that says what the bytes from this one on mean, in an encoding that has states; else nothing.
+    fn state_at(&self, byte: usize) -> Result<Option<Vec<u8>>> {
+        let mut end = byte;
+        // Two sequences with nothing between them are an error.
+        let next = self.bytes(byte, self.of.file.len_bytes().min(byte + 1))?;
+        if !self.encoding.is_stateful() || next.is_some_and(|next| next.bytes() == [ESCAPE]) {
+            return Ok(Some(Vec::new()));
+        }
+        while end > self.start {
+            let start = end.saturating_sub(STEP).max(self.start);
+            let Some(view) = self.bytes(start, end)? else { return Ok(None) };
+            if let Some(at) = memchr::memrchr(ESCAPE, view.bytes()) {
+                let escape = self.bytes(start + at, byte.min(start + at + ESCAPE_LEN))?;
+                return Ok(escape.map(|escape| escape.bytes().to_vec()));
+            }
+            end = start;
+        }
+        Ok(Some(Vec::new()))
     }
 
     /// The error for bytes of a text that begins at the byte `start`.
@@ -266,12 +313,13 @@ impl Source<'_> {
             from += view.bytes().len();
         }
         let (line, begins) = scan.line_at(&[]);
-        let (mut column, mut from) = (1, begins as usize);
+        let (mut before, mut from) = (CharacterCount::new(self.encoding), begins as usize);
         while from < at {
             let view = self.bytes(from, at.min(from + STEP))?.ok_or_else(changed)?;
-            column += characters_in(self.encoding, view.bytes());
+            before.push(view.bytes());
             from += view.bytes().len();
         }
+        let column = 1 + before.finish();
         Ok(Error::Undecodable { encoding: self.encoding, line, column, bytes, why })
     }
 

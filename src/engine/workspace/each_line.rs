@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::decoded::likely_of;
+use super::decoded::{escaped, likely_of};
 use super::parts::STEP;
 use super::ranges::{LineEnd, LineSpan};
 use super::{ATTEMPTS, Workspace};
@@ -99,7 +99,12 @@ impl TextFile<'_> {
             (EncodingChoice::Is(encoding), _) => (encoding, EncodingSource::Given),
             (EncodingChoice::Utf16, by_mark) => (by_mark.unwrap_or(Encoding::Utf16Le), EncodingSource::Given),
             (EncodingChoice::Auto, Some(encoding)) => (encoding, EncodingSource::Mark),
-            (EncodingChoice::Auto, None) => return self.read_found(first.bytes(), sink),
+            (EncodingChoice::Auto, None) => match escaped(self.file) {
+                Ok(Some(encoding)) => (encoding, EncodingSource::Guess),
+                Ok(None) => return self.read_found(first.bytes(), sink),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+                Err(error) => return Err(Error::read(self.name, error)),
+            },
         };
         let read = self.read_in(encoding, first.bytes(), sink, false)?;
         Ok(read.map(|()| (encoding, source)))
@@ -118,12 +123,8 @@ impl TextFile<'_> {
         };
         let likely = likely_of(self.file, self.control)
             .or_else(|error| self.control.check().and(Err(Error::read(self.name, error))));
-        match likely? {
-            Some(Likely::Known(EncodingChoice::Is(encoding))) => {
-                Ok(self.read_in(encoding, first, sink, false)?.map(|()| (encoding, EncodingSource::Guess)))
-            }
-            _ => Err(error),
-        }
+        let (encoding, source) = likely?.and_then(Likely::encoding).ok_or(error)?;
+        Ok(self.read_in(encoding, first, sink, false)?.map(|()| (encoding, source)))
     }
 
     /// In this encoding. `first` are the first bytes of the file. `to_the_end`: what follows the lines that are wanted must

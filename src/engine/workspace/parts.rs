@@ -37,6 +37,9 @@ pub struct PartRead {
     pub encoding: Encoding,
     /// How that is known.
     pub encoding_source: EncodingSource,
+    /// The bytes of the file from the beginning of the part on, if how many of them it takes is not known from its text; and
+    /// how many bytes before the part stand in front of them, which say what they mean.
+    pub(super) source: (Vec<u8>, usize),
 }
 
 impl PartRead {
@@ -48,9 +51,21 @@ impl PartRead {
     /// Cuts the part to at most `limit` bytes, as the read does.
     pub fn cut(&mut self, limit: usize) {
         self.is_cut |= self.excerpt.cut(limit);
+        self.set_end();
+    }
+
+    /// Notes where the excerpt ends in the file, after it was cut.
+    pub(super) fn set_end(&mut self) {
+        let start = self.at.start;
         self.at = match self.encoding {
             Encoding::Utf8 => self.excerpt.place(),
-            encoding => self.at.start..self.at.start + encoding.len_of(self.excerpt.bytes()),
+            encoding if encoding.is_multibyte() => {
+                let (source, before) = &self.source;
+                let (len, text) = encoding.source_len(source, self.excerpt.bytes().len());
+                self.excerpt.cut(text);
+                start..start + len.saturating_sub(*before) as u64
+            }
+            encoding => start..start + encoding.len_of(self.excerpt.bytes()),
         };
     }
 }
@@ -145,6 +160,7 @@ impl PartOf<'_> {
             version: self.version,
             encoding: Encoding::Utf8,
             encoding_source: EncodingSource::Given,
+            source: (Vec::new(), 0),
         }
     }
 

@@ -87,16 +87,19 @@ impl Argument for FilePath {
 
 impl Argument for EncodingChoice {
     fn expected() -> String {
-        format!("one of {}", EncodingChoice::names().collect::<Vec<_>>().join(", "))
+        format!("an encoding, such as {}, or auto", EncodingChoice::COMMON)
     }
 
     fn schema(out: &mut String) {
-        let names: Vec<String> = EncodingChoice::names().map(|name| format!("\"{name}\"")).collect();
-        out.push_str(&format!(r#""type":"string","enum":[{}]"#, names.join(",")));
+        String::schema(out);
     }
 
     fn read(value: &Value) -> Result<EncodingChoice> {
-        EncodingChoice::parse(&value.string()?).ok_or_else(|| value.wrong(&EncodingChoice::expected()))
+        let name = value.string()?;
+        EncodingChoice::parse(&name).ok_or_else(|| match &EncodingChoice::near(&name)[..] {
+            [] => value.wrong(&EncodingChoice::expected()),
+            near => value.wrong(&format!("an encoding; like it are {}", near.join(", "))),
+        })
     }
 }
 

@@ -8,12 +8,12 @@ use super::{CONTENT, version_meta};
 use crate::engine::{
     ChangeOptions, Control, EditPlan, EncodingChoice, Error, FilePath, FileVersion, Found, LineDiff,
     LineIndex, MAX_LINE_EDITS, Result, Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace,
-    plan_diff, plan_text_edits, tolerant,
+    plan_decoded, plan_diff, plan_text_edits, tolerant,
 };
 use crate::tools::arguments::{Count, List, Request, Takes, Text, arguments};
 use crate::tools::exact::{self, EditNames};
 use crate::tools::limited::content;
-use crate::tools::text_page::with_likely_encoding;
+use crate::tools::text_page::{found_encoding, with_likely_encoding};
 use crate::tools::{Call, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
 
 /// The names of this tool.
@@ -56,6 +56,8 @@ arguments! {
         path: FilePath,
         /// Edits, each applied to the result of those before it
         edits: List<OneEdit, 1, MAX_EDITS>,
+        /// Encoding of the file, such as shift_jis or koi8-r; auto finds it
+        encoding: EncodingChoice = "utf-8",
         /// Whether only the diff is shown and nothing is changed
         dry_run as "dryRun": bool = false,
         /// Whether the answer shows the changes; false: only how many places changed
@@ -84,6 +86,7 @@ arguments! {
 struct EditFile {
     path: FilePath,
     edits: TextEdits,
+    encoding: EncodingChoice,
     dry_run: bool,
     with_diff: bool,
     expected: Option<FileVersion>,
@@ -100,10 +103,27 @@ impl Request for EditArguments {
             TextEdit { old_text: edit.old_text.0, new_text: edit.new_text.0, occurrences }
         };
         let (guide, limit) = (options.guide(), options.limit);
-        let EditArguments { path, edits, dry_run, diff, expected_version: expected, idempotency_key } = self;
+        let EditArguments {
+            path,
+            edits,
+            encoding,
+            dry_run,
+            diff: with_diff,
+            expected_version: expected,
+            idempotency_key,
+        } = self;
         let edits = TextEdits::new(edits.0.into_iter().map(edit).collect());
-        let with_diff = diff;
-        Ok(Box::new(EditFile { path, edits, dry_run, with_diff, expected, idempotency_key, guide, limit }))
+        Ok(Box::new(EditFile {
+            path,
+            edits,
+            encoding,
+            dry_run,
+            with_diff,
+            expected,
+            idempotency_key,
+            guide,
+            limit,
+        }))
     }
 }
 
@@ -117,7 +137,7 @@ impl Call for EditFile {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        match self.edit(workspace, wanted, control) {
+        match self.edit_any_bytes(workspace, wanted, control) {
             Err(error @ Error::Unmatched(_)) => {
                 let count = self.edits.edits().len();
                 exact::explain(
@@ -125,7 +145,7 @@ impl Call for EditFile {
                     count,
                     error,
                     wanted,
-                    (self.guide.base, EncodingChoice::default(), &NAMES),
+                    (self.guide.base, self.encoding, &NAMES),
                 )
             }
             Err(Error::NotFound { name, .. }) if self.edits.create() => {
@@ -138,23 +158,40 @@ impl Call for EditFile {
             Err(Error::InvalidArguments { at, problem }) => {
                 Err(Error::InvalidArguments { at: at.replace("old_text", NAMES.old_text), problem })
             }
-            Err(error) => Err(with_likely_encoding(workspace, &self.path, error, false, control)),
+            Err(error) => Err(with_likely_encoding(workspace, &self.path, error, control)),
             reply => reply,
         }
     }
 }
 
 impl EditFile {
-    fn edit(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+    /// Edits UTF-8, or text in the encoding that is given. By texts in ASCII, also what is likely another encoding.
+    fn edit_any_bytes(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let is_utf_8 = self.encoding == EncodingChoice::default();
+        match self.edit(workspace, wanted, is_utf_8, control) {
+            Err(Error::InvalidUtf8) if is_utf_8 => self.edit(workspace, wanted, false, control),
+            reply => reply,
+        }
+    }
+
+    fn edit(
+        &self,
+        workspace: &Workspace,
+        wanted: OutputKinds,
+        is_utf_8: bool,
+        control: &Control,
+    ) -> Result<Reply> {
         let name = workspace.absolute(&self.path)?.to_string_lossy().into_owned();
-        let options =
-            ChangeOptions { any_size: true, versioned: true, ..ChangeOptions::of_version(self.expected) };
+        let (any_bytes, makes_any_bytes) = (!is_utf_8, !is_utf_8);
+        let versioned = ChangeOptions { versioned: true, ..ChangeOptions::of_version(self.expected) };
+        // A text of another encoding is decoded whole.
+        let options = ChangeOptions { any_size: is_utf_8, any_bytes, makes_any_bytes, ..versioned };
         let limits = TextLimits {
             passages: 0,
             max_bytes: workspace.options().max_bytes,
             memory: workspace.plan_memory(),
         };
-        let plan = |index: &LineIndex, old: &[u8]| {
+        let in_text = |index: &LineIndex, old: &[u8]| {
             let Some(plan) = self.plan(index, old, limits, control)? else { return Ok(None) };
             let places = plan.count();
             if !self.with_diff {
@@ -164,12 +201,24 @@ impl EditFile {
             let diff = plan_diff(&name, old, &plan, MAX_LINE_EDITS, most);
             Ok(diff.map(|diff| (plan, (places, Some(diff)))))
         };
+        let texts = self.edits.edits().iter().flat_map(|edit| [&*edit.old_text, &*edit.new_text]);
+        let texts: Vec<&str> = texts.collect();
+        let plan = |index: &LineIndex, old: &[u8]| {
+            if is_utf_8 {
+                return Ok(in_text(index, old)?.map(|(plan, report)| (plan, (report, None))));
+            }
+            let planned =
+                plan_decoded(self.encoding, (self.path.sent(), old), &texts, limits, control, in_text)?;
+            Ok(planned.map(|planned| (planned.plan, (planned.report, Some((planned.text, planned.held))))))
+        };
         let changed = match self.dry_run {
             true => workspace.dry_run(&self.path, &options, control, plan)?,
             false => workspace.change(&self.path, &options, control, plan)?,
         };
         let meta = changed.version.as_ref().map(version_meta).unwrap_or_default();
-        let (text, meta) = match changed.report {
+        let (report, decoded) = changed.report;
+        let note = decoded.and_then(|(text, _held)| found_encoding(text.encoding, text.source));
+        let (text, meta) = match report {
             (0, Some(diff)) => {
                 let (text, meta) = self.fenced(diff, meta);
                 (text + SAME, meta)
@@ -178,7 +227,7 @@ impl EditFile {
             (0, None) => (SAME.into(), meta),
             (places, None) => (self.in_one_line(places), meta),
         };
-        Ok(Reply { meta, ..content(text, wanted) })
+        Ok(Reply { meta, note, ..content(text, wanted) })
     }
 
     fn in_one_line(&self, places: usize) -> String {

@@ -89,7 +89,7 @@ impl Call for ReadMediaFile {
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let path = workspace.absolute(&self.path)?;
         let (excerpt, version) = workspace.read_bytes(&self.path, control)?;
-        if let Some(what) = no_media(excerpt.bytes()) {
+        if let Some(what) = no_media(excerpt.bytes(), control)? {
             excerpt.check(self.path.sent())?;
             return Err(self.refuse(what));
         }
@@ -128,19 +128,19 @@ const EMPTY: &str = "empty";
 const POINTER: &str = "a Git LFS pointer, not the file that it stands for";
 
 /// What bytes are instead of media: nothing, or text.
-fn no_media(bytes: &[u8]) -> Option<&'static str> {
+fn no_media(bytes: &[u8], control: &Control) -> Result<Option<&'static str>> {
     let is_svg = || memchr::memmem::find(&bytes[..bytes.len().min(1 << 10)], b"<svg").is_some();
     let is_pointer = || {
         let first = &bytes[..bytes.len().min(128)];
         bytes.starts_with(LFS_POINTER.0) && memchr::memmem::find(first, LFS_POINTER.1).is_some()
     };
-    match EncodingChoice::Auto.of_text(bytes) {
+    Ok(match EncodingChoice::Auto.of_text(bytes, || control.check())? {
         _ if bytes.is_empty() => Some(EMPTY),
         _ if is_pointer() => Some(POINTER),
-        Ok(TextEncoding { source: EncodingSource::Guess, .. }) | Err(_) => None,
+        Ok(TextEncoding { source: EncodingSource::Guess | EncodingSource::WeakGuess, .. }) | Err(_) => None,
         Ok(_) if is_svg() => Some("an SVG image, which is text"),
         Ok(_) => Some("text, not media"),
-    }
+    })
 }
 
 /// The item of the content for the file at `path`, by what its bytes are. Its name may say anything.

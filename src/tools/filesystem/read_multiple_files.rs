@@ -59,7 +59,7 @@ arguments! {
         start_line: Option<Line>,
         /// Last line, counted from {first}, included
         end_line: Option<Line>,
-        /// Encoding of the file; auto finds it
+        /// Encoding of the file, such as shift_jis or koi8-r; auto finds it
         encoding: EncodingChoice = "utf-8",
     }
 }

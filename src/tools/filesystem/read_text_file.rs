@@ -54,7 +54,7 @@ arguments! {
         limit: Option<Count>,
         /// Whether each line begins with its number and a tab
         line_numbers: bool = false,
-        /// Encoding of the file; auto finds it
+        /// Encoding of the file, such as shift_jis or koi8-r; auto finds it
         encoding: EncodingChoice = "utf-8",
         /// Where an earlier answer says that the text goes on
         cursor: Option<Cursor>,

@@ -117,7 +117,7 @@ arguments! {
         include_ignored: bool = false,
         /// Whether hidden files are searched
         include_hidden: bool = false,
-        /// Encoding of the files; UTF-16 with a byte order mark is found out
+        /// Encoding of the files, such as shift_jis or koi8-r; what is not UTF-8 is guessed without it, UTF-16 found by its mark
         encoding: EncodingChoice = "utf-8",
         /// Order of the files; content and count by path, files_with_matches by modified
         sort as "sort" or "sort_by" or "sortBy": Option<Sort>,

@@ -56,7 +56,7 @@ arguments! {
         old_text: Option<Text>,
         /// Text to put in place of old_text, or to add at the end; empty: remove
         new_text: Option<Text>,
-        /// Encoding of the file; auto finds it. Without it utf-8, or with content that of the file
+        /// Encoding of the file, such as shift_jis; auto finds it. Without it utf-8, or with content that of the file
         encoding: Option<EncodingChoice>,
         /// If old_text or the file is not there: append adds new_text or creates the file, fail is an error;
         /// without it, new_text is added only if nothing is like them
@@ -215,7 +215,7 @@ impl Call for EditFile {
             }
             Err(error) => {
                 let error = with_place(workspace, &self.path, error, control);
-                Err(with_likely_encoding(workspace, &self.path, error, true, control))
+                Err(with_likely_encoding(workspace, &self.path, error, control))
             }
             reply => reply,
         }
@@ -231,7 +231,7 @@ const NOTHING_CREATED: &str = "\nNothing was changed. To create the file all the
     \"if_missing\": \"append\".";
 
 impl EditFile {
-    /// Edits UTF-8 with some wrong bytes as well, which stay. What is likely another encoding is refused.
+    /// Edits UTF-8 with some wrong bytes as well, which stay, and by texts in ASCII what is likely another encoding.
     fn edit_wrong_bytes_too(
         &self,
         workspace: &Workspace,
@@ -241,14 +241,9 @@ impl EditFile {
     ) -> Result<Reply> {
         let options = ChangeOptions { create, ..self.options.clone() };
         match self.edit(workspace, wanted, &options, control) {
-            Err(error @ Error::InvalidUtf8) => {
-                match with_likely_encoding(workspace, &self.path, error, true, control) {
-                    Error::OtherEncoding { likely: None, .. } => {
-                        let options = ChangeOptions { any_bytes: true, makes_any_bytes: true, ..options };
-                        self.edit(workspace, wanted, &options, control)
-                    }
-                    _ => Err(Error::InvalidUtf8),
-                }
+            Err(Error::InvalidUtf8) => {
+                let options = ChangeOptions { any_bytes: true, makes_any_bytes: true, ..options };
+                self.edit(workspace, wanted, &options, control)
             }
             reply => reply,
         }

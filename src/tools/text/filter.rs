@@ -73,7 +73,7 @@ impl Filter {
                     let size = workspace.stamp(path).map_or(max, |stamp| stamp.len);
                     Error::TooLarge { size, max, is_result }
                 }
-                error => with_likely_encoding(workspace, path, error, true, control),
+                error => with_likely_encoding(workspace, path, error, control),
             })?;
             Ok::<_, Error>((lines.told, read))
         };
@@ -158,7 +158,7 @@ impl Filter {
     /// The encoding for a further call. What was found for this one is kept.
     fn add_encoding(&self, arguments: &mut serde_json::Value, read: &LinesRead) {
         let encoding = match (self.form.encoding, read.encoding_source) {
-            (EncodingChoice::Auto, EncodingSource::Mark | EncodingSource::Guess) => read.encoding.name(),
+            (EncodingChoice::Auto, source) if source != EncodingSource::Given => read.encoding.name(),
             (encoding, _) => encoding.name(),
         };
         if encoding != EncodingChoice::default().name() {

@@ -41,7 +41,7 @@ arguments! {
         start_line: Option<StartLine>,
         /// Last line, counted from {first}, included; -1: the last one
         end_line: Option<StartLine>,
-        /// Encoding of the file; auto finds it
+        /// Encoding of the file, such as shift_jis or koi8-r; auto finds it
         encoding: EncodingChoice = "utf-8",
         /// Whether each line begins with its number and a tab
         line_numbers as "line_numbers" or "lineNumbers": bool = false,

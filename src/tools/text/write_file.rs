@@ -28,7 +28,7 @@ arguments! {
         filename: FilePath,
         /// The whole new content
         content: Text,
-        /// Encoding; without it, that of the file that exists, else utf-8
+        /// Encoding, such as shift_jis or koi8-r; without it, that of the file that exists, else utf-8
         encoding: Option<EncodingChoice>,
         /// The version that the file must have, as an earlier answer gave it
         expected_version as "expected_version" or "expectedVersion": Option<FileVersion>,

@@ -4,12 +4,15 @@
 
 use std::ops::Range;
 
-use crate::engine::encoding::{Encoding, LineScan, Malformed, breaks_in, characters_in};
+use crate::engine::encoding::{CharacterCount, Encoding, LineScan, Malformed, breaks_in};
 use crate::engine::text::lines::BreakKinds;
-use crate::engine::{Error, Result};
+use crate::engine::{Control, Error, Result};
 
 /// Bytes searched for NUL at once.
 const STEP: usize = 16 << 10;
+
+/// Bytes searched for NUL before the next check of the deadline.
+const CHECKED: usize = 4 << 20;
 
 /// See the module.
 #[derive(Debug, Clone, Copy)]
@@ -60,16 +63,22 @@ impl EncodedText<'_> {
     }
 
     /// Whether the text holds a NUL character.
-    pub(super) fn has_nul(&self) -> bool {
-        let body = &self.old[self.start..];
-        match self.encoding.unit() {
-            1 => memchr::memchr(0, body).is_some(),
-            // All units of a chunk are looked at, which the compiler does for many at once.
-            _ => body.chunks(STEP).any(|chunk| {
-                let (units, _) = chunk.as_chunks::<2>();
-                units.iter().fold(false, |found, unit| found | (u16::from_ne_bytes(*unit) == 0))
-            }),
+    pub(super) fn has_nul(&self, control: &Control) -> Result<bool> {
+        for step in self.old[self.start..].chunks(CHECKED) {
+            control.check()?;
+            let is_found = match self.encoding.unit() {
+                1 => memchr::memchr(0, step).is_some(),
+                // All units of a chunk are looked at, which the compiler does for many at once.
+                _ => step.chunks(STEP).any(|chunk| {
+                    let (units, _) = chunk.as_chunks::<2>();
+                    units.iter().fold(false, |found, unit| found | (u16::from_ne_bytes(*unit) == 0))
+                }),
+            };
+            if is_found {
+                return Ok(true);
+            }
         }
+        Ok(false)
     }
 
     /// The kinds of its line breaks; those after a second kind are not looked for.
@@ -110,7 +119,9 @@ impl EncodedText<'_> {
         let mut lines = LineScan::new(self.encoding, self.start as u64);
         let (line, begins) = lines.line_at(&self.old[self.start..at.start]);
         let before = &self.old[(begins as usize).min(at.start)..at.start];
-        let column = 1 + characters_in(self.encoding, before);
+        let mut count = CharacterCount::new(self.encoding);
+        count.push(before);
+        let column = 1 + count.finish();
         let bytes = self.old[at].to_vec();
         Error::Undecodable { encoding: self.encoding, line, column, bytes, why }
     }

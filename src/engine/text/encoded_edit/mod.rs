@@ -1,9 +1,13 @@
 //! Changes a text as a whole, at every place of an old_text, or at its end, in any encoding (contract 15).
 //!
 //! Pure: takes the bytes of a file and the change; returns an [`EditPlan`] with what it does, or an error. Knows no files
-//! and no interfaces. A text in UTF-8 is searched by [`text_edit`]. In other encodings the old_text is searched in the
-//! encoded bytes ([`places`]), and only they are replaced: what is no character elsewhere stays.
+//! and no interfaces. A text in UTF-8 is searched by [`text_edit`]. Where all characters have one length, or two as in
+//! UTF-16, the old_text is searched in the encoded bytes ([`places`]). Of other encodings the text is [`decoded`] and
+//! searched as UTF-8. Only the bytes of the places are replaced: what is no character elsewhere stays.
 
+mod by_bytes;
+mod by_decoded;
+mod decoded;
 mod encoded;
 mod miss;
 mod places;
@@ -15,17 +19,20 @@ mod whole;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use self::encoded::{EncodedText, is_first_half, is_second_half};
+use self::by_decoded::text_encoding;
+pub use self::by_decoded::{DecodedPlanned, plan_decoded};
+use self::encoded::EncodedText;
 use self::miss::is_unlike;
-use self::places::Places;
 use self::rewrite::no_text;
 pub use self::rewrite::{Before, Breaks, Rewritten};
 pub(crate) use self::rewrite::{Rewrite, rewrite};
 use super::diff::{Diff, unified_in};
 use super::lines::LineIndex;
-use super::splice::{Change, EditPlan, Splice};
-use super::text_edit::{self, TextEdit, TextEdits, TextLimits, with_breaks};
-use crate::engine::encoding::{Encoding, EncodingChoice, EncodingSource, LineScan, Malformed, TextEncoding};
+use super::splice::{EditPlan, Splice};
+use super::text_edit::{self, TextEdit, TextEdits, TextLimits};
+use crate::engine::encoding::{
+    Encoding, EncodingChoice, EncodingSource, Malformed, TextEncoding, first_wrong,
+};
 use crate::engine::{Control, Error, Result, Share};
 
 const UTF_8: TextEncoding =
@@ -161,12 +168,19 @@ pub fn plan<'t>(
     scope: ChangeScope<'_>,
     control: &Control,
 ) -> Result<Option<ChangePlanned<'t>>> {
-    let text = match change.is_whole() {
+    let check = || control.check();
+    let text = match change {
         // What the bytes are that the text replaces need not be known.
-        true => choice.unwrap_or(EncodingChoice::Auto).of_text(old).unwrap_or(UTF_8),
-        false => {
-            let text = choice.unwrap_or_default().of_text(old);
-            text.map_err(|likely| no_text(scope.name, old, likely))?
+        TextChange::Whole(_) | TextChange::Everything(_) => {
+            choice.unwrap_or(EncodingChoice::Auto).of_text(old, check)?.unwrap_or(UTF_8)
+        }
+        TextChange::Append(new_text) => {
+            text_encoding(choice.unwrap_or_default(), (scope.name, old), &["", new_text], control)?
+        }
+        TextChange::Every(every) => {
+            let texts = every.edits.edits().iter().flat_map(|edit| [&*edit.old_text, &*edit.new_text]);
+            let texts: Vec<&str> = texts.collect();
+            text_encoding(choice.unwrap_or_default(), (scope.name, old), &texts, control)?
         }
     };
     let planner = Planner { choice, text, old, scope, control };
@@ -225,14 +239,20 @@ impl<'p> Planner<'p> {
         }
         let text = self.encoded();
         let is_utf_8 = self.text.encoding == Encoding::Utf8;
-        if text.has_nul() {
+        if text.has_nul(self.control)? {
             return Err(Error::NotText { name: self.scope.name.into() });
         }
+        self.keeps_no_state()?;
         let (line, goes_on) = text.end()?;
         let new = match is_utf_8 {
             true => Cow::Borrowed(new_text.as_bytes()),
             false => Cow::Owned(self.encode(new_text)?),
         };
+        if self.text.encoding.is_multibyte()
+            && let Some(part) = decoded::unfinished_end(&text, &new)
+        {
+            return Err(text.malformed(part, Malformed::Incomplete));
+        }
         let end = self.old.len();
         let plan = EditPlan::new(vec![Splice { at: end..end, text: new }], self.old);
         let held = self.memory(0)?;
@@ -251,7 +271,7 @@ impl<'p> Planner<'p> {
         }
         let planned = match (self.text.encoding, self.choice.unwrap_or_default()) {
             // The index of wrong bytes describes nothing.
-            (Encoding::Utf8, _) if simdutf8::basic::from_utf8(self.old).is_err() => {
+            (Encoding::Utf8, _) if first_wrong(self.old, || self.control.check())?.is_some() => {
                 self.every_encoded(every, edit)
             }
             (Encoding::Utf8, EncodingChoice::Is(_)) => self.every_in_utf_8(&every.edits, index),
@@ -259,6 +279,7 @@ impl<'p> Planner<'p> {
                 let Ok(index) = LineIndex::build(self.old) else { return Ok(None) };
                 self.every_in_utf_8(&every.edits, &index)
             }
+            (encoding, _) if encoding.is_multibyte() => self.every_decoded(every, edit),
             _ => self.every_encoded(every, edit),
         };
         let planned = match planned {
@@ -281,8 +302,19 @@ impl<'p> Planner<'p> {
         edits: &'t TextEdits,
         index: &LineIndex,
     ) -> Result<Option<ChangePlanned<'t>>> {
+        let found = self.found_in_utf_8(edits, index, self.old)?;
+        Ok(found.map(|(plan, done, held)| self.planned(plan, done, held)))
+    }
+
+    /// The plan of the edits of a text in UTF-8, what it does, and the memory that it holds.
+    fn found_in_utf_8<'t>(
+        &self,
+        edits: &'t TextEdits,
+        index: &LineIndex,
+        text: &[u8],
+    ) -> Result<Option<(EditPlan<'t>, TextDone, Share)>> {
         let limits = TextLimits { passages: TextLimits::EACH, ..self.scope.limits };
-        let planned = text_edit::plan(index, self.old, edits, limits, self.control);
+        let planned = text_edit::plan(index, text, edits, limits, self.control);
         let planned = planned.map_err(|error| match error {
             Error::InvalidArguments { problem, .. } => {
                 Error::InvalidArguments { at: "old_text".into(), problem }
@@ -291,86 +323,13 @@ impl<'p> Planner<'p> {
         })?;
         let Some(text_edit::TextPlanned { plan, applied, held }) = planned else { return Ok(None) };
         let Some(applied) = applied.first().filter(|applied| applied.replaced > 0) else {
-            return Ok(Some(self.planned(plan, TextDone::Missed, held)));
+            return Ok(Some((plan, TextDone::Missed, held)));
         };
         let lines = applied.passages.iter().map(|passage| {
             let first = passage.line as u64;
             first..=first + passage.further_lines as u64
         });
         let done = TextDone::Replaced { count: applied.replaced, lines: lines.collect() };
-        Ok(Some(self.planned(plan, done, held)))
+        Ok(Some((plan, done, held)))
     }
-
-    fn every_encoded<'t>(&self, every: &EveryPlace, edit: &TextEdit) -> Result<Option<ChangePlanned<'t>>> {
-        let text = self.encoded();
-        if text.has_nul() {
-            return Err(Error::NotText { name: self.scope.name.into() });
-        }
-        // In the search, a symbol of the old_text takes six bytes at most.
-        let mut held = self.memory(6 * edit.old_text.len())?;
-        let places = places::find(&text, &edit.old_text, self.control)?;
-        if places.count == 0 {
-            return match every.missing {
-                IfMissing::Fail | IfMissing::AppendIfUnlike => Err(self.explained(&every.edits)?),
-                _ => Ok(Some(self.planned(EditPlan::default(), TextDone::Missed, held))),
-            };
-        }
-        let only = if edit.new_text.contains(['\n', '\r']) { text.break_kinds().only() } else { None };
-        let with_own_breaks = only.and_then(|only| with_breaks(&edit.new_text, only));
-        let new = self.encode(with_own_breaks.as_deref().unwrap_or(&edit.new_text))?;
-        if new.is_empty() {
-            joins_no_halves(&text, &places)?;
-        }
-        let part = 0..new.len();
-        let changes = places.iter().map(|at| Change { at, text: 0, part: part.clone() });
-        let Some(plan) = EditPlan::of_parts(changes, [new], self.old) else { return Ok(None) };
-        if !held.grow((plan.memory() + places.memory() + part.len()).saturating_sub(UNCOUNTED)) {
-            return Err(Error::Busy);
-        }
-        let lines = lines_of(&text, &places);
-        let done = TextDone::Replaced { count: places.count, lines };
-        Ok(Some(self.planned(plan, done, held)))
-    }
-}
-
-/// Fails if the removal of these places would make a character of two parts of characters.
-fn joins_no_halves(text: &EncodedText, places: &Places) -> Result<()> {
-    if text.encoding.unit() != 2 && text.encoding != Encoding::Utf8 {
-        return Ok(());
-    }
-    // Places that touch each other are removed together.
-    let mut start = text.start;
-    let mut end = text.start;
-    for at in places.iter() {
-        start = if at.start == end { start } else { at.start };
-        end = at.end;
-        if let Some(part) = text.open_character(start).filter(|_| text.is_inside_character(end)) {
-            return Err(text.malformed(part, Malformed::Incomplete));
-        }
-        let is_joined = text.encoding.unit() == 2
-            && text.unit_before(start).is_some_and(is_first_half)
-            && text.unit(end).is_some_and(is_second_half);
-        if is_joined {
-            return Err(text.malformed(start - 2..start, Malformed::LoneSurrogate));
-        }
-    }
-    Ok(())
-}
-
-/// The first and the last line of the first places.
-fn lines_of(text: &EncodedText, places: &Places) -> Vec<RangeInclusive<u64>> {
-    let (mut scan, mut done) = (LineScan::new(text.encoding, text.start as u64), text.start);
-    let mut line_at = |at: usize| {
-        let line = scan.line_at(text.old.get(done..at).unwrap_or_default());
-        done = at;
-        line
-    };
-    let range = |at: &std::ops::Range<usize>| {
-        let (first, _) = line_at(at.start);
-        let (last, begins) = line_at(at.end);
-        // A break at the end belongs to the line that it ends.
-        let ends_in_break = begins == at.end as u64 && first < last;
-        first..=last - u64::from(ends_in_break)
-    };
-    places.first.iter().map(range).collect()
 }

@@ -4,10 +4,13 @@
 //! Pure over bytes. Knows no file and no words.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 use super::UTF_8;
 use super::encoded::EncodedText;
-use crate::engine::encoding::{Encoding, EncodingChoice, EncodingSource, Likely, TextEncoding, Unencodable};
+use crate::engine::encoding::{
+    Encoding, EncodingChoice, EncodingSource, FoundEncoding, Likely, TextEncoding, Unencodable,
+};
 use crate::engine::file_kind::FileKind;
 use crate::engine::text::lines::{BOM, Break, BreakKinds};
 use crate::engine::text::text_edit::with_breaks;
@@ -100,7 +103,7 @@ pub(crate) fn rewrite<'t>(
 /// The encoding that the caller has chosen. What the file was is told as far as that is known: by its mark, or because it is
 /// not UTF-8 although that is chosen.
 fn given(choice: EncodingChoice, old: &[u8]) -> Result<(TextEncoding, Before), Option<Likely>> {
-    let text = choice.for_content(old)?;
+    let text = for_content(choice, old)?;
     let before = match Encoding::of_mark(old) {
         Some(encoding) if encoding != text.encoding => Before::Other { encoding, lacking: None },
         None if choice == EncodingChoice::Is(Encoding::Utf8) => match kept(old, "") {
@@ -117,18 +120,33 @@ fn given(choice: EncodingChoice, old: &[u8]) -> Result<(TextEncoding, Before), O
 /// The encoding of the file, or UTF-8 if it cannot be kept.
 fn kept(old: &[u8], content: &str) -> (TextEncoding, Before) {
     let utf_8 = TextEncoding { has_mark: old.starts_with(BOM), ..UTF_8 };
-    match EncodingChoice::Auto.for_content(old) {
-        Ok(text) if text.source != EncodingSource::Guess || is_sure(text.encoding, old) => {
+    match for_content(EncodingChoice::Auto, old) {
+        Ok(text) if !is_guess(text.source) || is_sure(text.encoding, old) => {
             match text.encode_whole(content) {
                 Ok(_) => (text, Before::Same),
                 Err(lacking) => (utf_8, Before::Other { encoding: text.encoding, lacking: Some(lacking) }),
             }
         }
-        Ok(text) => (utf_8, Before::Unsure(Some(Likely::Known(EncodingChoice::Is(text.encoding))))),
+        Ok(text) => (
+            utf_8,
+            Before::Unsure(Some(Likely::Text { choice: EncodingChoice::Is(text.encoding), is_sure: false })),
+        ),
         Err(Some(Likely::NoText(kind))) => (utf_8, Before::NoText(Some(kind), old.len())),
         Err(None) if memchr::memchr(0, old).is_some() => (utf_8, Before::NoText(None, old.len())),
         Err(likely) => (utf_8, Before::Unsure(likely)),
     }
+}
+
+/// How a new text is encoded that takes the place of a file, which is found without a break.
+fn for_content(choice: EncodingChoice, old: &[u8]) -> FoundEncoding {
+    match choice.for_content(old, || Ok::<(), Infallible>(())) {
+        Ok(found) => found,
+        Err(never) => match never {},
+    }
+}
+
+fn is_guess(source: EncodingSource) -> bool {
+    matches!(source, EncodingSource::Guess | EncodingSource::WeakGuess)
 }
 
 /// Whether a guess is certain: the whole file is text in the encoding, not only what was looked at.
@@ -166,9 +184,7 @@ pub(super) fn no_text(name: &str, old: &[u8], likely: Option<Likely>) -> Error {
     };
     match (likely, error) {
         (None, error @ Error::NotText { .. }) => error,
-        (likely, error) => {
-            Error::OtherEncoding { name: name.into(), error: Box::new(error), likely, takes_encoding: true }
-        }
+        (likely, error) => Error::OtherEncoding { name: name.into(), error: Box::new(error), likely },
     }
 }
 

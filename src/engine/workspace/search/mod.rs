@@ -167,8 +167,10 @@ pub struct SearchCounts {
     pub binary: u64,
     /// Files that would have to be copied to be searched, and are too large for that.
     pub too_large_to_copy: u64,
-    /// Files that are not UTF-8.
+    /// Files that are not text in the encoding that was given.
     pub not_text: u64,
+    /// Files that are not UTF-8, although no other encoding was given: they were searched as what they likely are.
+    pub guessed: u64,
     /// Files that cannot be read.
     pub unreadable: u64,
     /// Links, which are not followed.

@@ -9,7 +9,7 @@ use super::source::Candidate;
 use super::text::{Beginning, Opened, OpenedText};
 use super::workers::{Scratch, Workers};
 use super::{FoundFile, HeldText, LastFile};
-use crate::engine::encoding::{Encoding, EncodingChoice};
+use crate::engine::encoding::{Encoding, EncodingChoice, readings};
 use crate::engine::fs::view::FileView;
 use crate::engine::search::{Hit, line_at, whole_lines};
 use crate::engine::{Error, FileStamp, Result};
@@ -65,7 +65,7 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Searches a copy of a mapped text: for matches that may span lines, or to decode it. That takes memory, so only one
+    /// Searches a copy of a mapped text: for matches that may span lines, or to decode it, also where it is not UTF-8. That takes memory, so only one
     /// thread of all searches does it at a time, and not with the largest texts.
     fn search_in_one_piece(
         &self,
@@ -106,7 +106,7 @@ impl Workers<'_> {
                 counts.not_text += 1;
                 return Ok(None);
             };
-            return self.search_decoded(file, opened, text.into_bytes(), batch, scratch);
+            return self.search_decoded(file, opened, [text], batch, scratch);
         }
         let Beginning::Text(start) = Beginning::of(bytes) else {
             counts.binary += 1;
@@ -114,8 +114,10 @@ impl Workers<'_> {
         };
         // A file with a filter was found to be UTF-8.
         if known.is_none() && simdutf8::basic::from_utf8(bytes).is_err() {
-            counts.not_text += 1;
-            return Ok(None);
+            counts.guessed += 1;
+            let texts: Vec<_> =
+                readings(bytes).iter().map(|one| one.decode_lossy(bytes).into_owned()).collect();
+            return self.search_decoded(file, opened, texts, batch, scratch);
         }
         let text = &bytes[start..];
         let (mut hits, mut count) = (Vec::new(), 0);
@@ -130,20 +132,27 @@ impl Workers<'_> {
         Ok(found_file(file, opened, batch, hits, count, held))
     }
 
-    /// Searches a text that was decoded. Its bytes are not those of the file.
+    /// Searches a text that was decoded in one way or several; the way with the most matches counts. Its bytes are not those of
+    /// the file.
     fn search_decoded(
         &self,
         file: Candidate,
         opened: OpenedText,
-        text: Vec<u8>,
+        texts: impl IntoIterator<Item = String>,
         batch: &mut Batch,
         scratch: &mut Scratch,
     ) -> Result<Option<FoundFile>> {
-        let mut hits = Vec::new();
-        let lines = line_at(&text, file.start)..text.len();
-        let count = scratch.scan.scan(&text, lines, self.options.keep, &mut hits)?;
-        let whole = 0..text.len();
-        let held = if hits.is_empty() { HeldText::None } else { HeldText::Copy(text, whole) };
+        let (mut count, mut hits, mut held) = (0, Vec::new(), HeldText::None);
+        for text in texts {
+            let (text, mut found) = (text.into_bytes(), Vec::new());
+            let lines = line_at(&text, file.start)..text.len();
+            let number = scratch.scan.scan(&text, lines, self.options.keep, &mut found)?;
+            if number > count {
+                let whole = 0..text.len();
+                held = if found.is_empty() { HeldText::None } else { HeldText::Copy(text, whole) };
+                (count, hits) = (number, found);
+            }
+        }
         Ok(found_file(file, opened, batch, hits, count, held))
     }
 
@@ -169,8 +178,7 @@ impl Workers<'_> {
         large.is_known_text = known.is_some();
         let LargeHits { hits, count, is_text, rest } = self.search_large(large, scratch);
         if !is_text {
-            batch.counts.not_text += 1;
-            return Ok(());
+            return self.search_in_one_piece(file, opened, &view, None, batch, scratch);
         }
         // The time is up: what was found so far counts, and the next call goes on in the file.
         let stopped = rest.map(|_| self.control.check().err().unwrap_or(Error::TimedOut));

@@ -65,7 +65,14 @@ proptest! {
     ) {
         let (_dir, workspace) = folder(&encoded(Encoding::Utf8, with_mark, &text));
         let expected = seen(read(&workspace, part, EncodingChoice::default(), limit));
-        for encoding in [Encoding::Utf16Le, Encoding::Utf16Be, Encoding::Windows1251] {
+        for encoding in [
+            Encoding::Utf16Le,
+            Encoding::Utf16Be,
+            Encoding::Windows1251,
+            Encoding::ShiftJis,
+            Encoding::Gb18030,
+            Encoding::Iso2022Jp,
+        ] {
             let (_dir, workspace) = folder(&encoded(encoding, with_mark, &text));
             let given = seen(read(&workspace, part, EncodingChoice::Is(encoding), limit));
             prop_assert_eq!(&given, &expected, "{:?}", encoding);
@@ -83,9 +90,15 @@ proptest! {
         text in "(abc|\n|\r\n|\r|é漢😀){0,40}",
         limit in 4..20usize,
         with_lines in any::<bool>(),
+        encoding in proptest::sample::select(vec![
+            Encoding::Utf16Be, Encoding::Gb18030, Encoding::ShiftJis, Encoding::EucJp, Encoding::Iso2022Jp,
+        ]),
     ) {
-        let choice = EncodingChoice::Utf16;
-        let (_dir, workspace) = folder(&encoded(Encoding::Utf16Be, true, &text));
+        let is_utf_16 = encoding.unit() == 2;
+        let choice = if is_utf_16 { EncodingChoice::Utf16 } else { EncodingChoice::Is(encoding) };
+        let has_all = is_utf_16 || encoding == Encoding::Gb18030;
+        let text = if has_all { text } else { text.replace('é', "ソ").replace('😀', "表") };
+        let (_dir, workspace) = folder(&encoded(encoding, true, &text));
         let (mut all, mut part) = (String::new(), TextPart::Whole);
         loop {
             let read = read(&workspace, part, choice, Some(limit)).unwrap();
@@ -111,6 +124,7 @@ fn texts_of_many_blocks_are_read_as_in_utf_8() {
     let text = "строка текста Ж😀\r\n".repeat(30_000);
     let (_dir, utf_8) = folder(text.as_bytes());
     let (_dir2, other) = folder(&encoded(Encoding::Utf16Le, true, &text));
+    let (_dir3, chinese) = folder(&encoded(Encoding::Gb18030, false, &text));
     let range = |start, end| TextPart::Lines(LineRange { start: Some(start), end: Some(end) });
     for part in [
         TextPart::Whole,
@@ -123,6 +137,8 @@ fn texts_of_many_blocks_are_read_as_in_utf_8() {
         for limit in [None, Some(100), Some(200_000)] {
             let expected = seen(read(&utf_8, part, EncodingChoice::default(), limit));
             assert!(seen(read(&other, part, EncodingChoice::Auto, limit)) == expected, "{part:?} {limit:?}");
+            let choice = EncodingChoice::Is(Encoding::Gb18030);
+            assert!(seen(read(&chinese, part, choice, limit)) == expected, "{part:?} {limit:?}");
         }
     }
 }

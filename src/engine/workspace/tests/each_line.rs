@@ -49,7 +49,7 @@ fn lines_at_the_borders_of_steps_are_given_once() {
                 + line_break
                 + &"y".repeat(step)
                 + line_break;
-            for encoding in [Encoding::Utf8, Encoding::Utf16Le, Encoding::Windows1251] {
+            for encoding in [Encoding::Utf8, Encoding::Utf16Le, Encoding::Windows1251, Encoding::ShiftJis] {
                 let mut bytes = encoding.mark().to_vec();
                 encoding.encode(&text, &mut bytes).unwrap();
                 let all = lines(&bytes, encoding, LineSpan::default(), None).unwrap();

@@ -43,8 +43,9 @@ pub(super) fn hints(run: Fruitless, searched: &Searched) -> Vec<String> {
             "[No file is named by glob, type and exclude; without them, all files are searched]".into(),
         );
     }
-    if counts.not_text > 0 && grep.encoding == EncodingChoice::default() {
-        hints.push("[Files that are not UTF-8 are searched with \"encoding\": \"auto\"]".into());
+    if counts.not_text > 0 && grep.encoding != EncodingChoice::Auto {
+        let name = grep.encoding.name();
+        hints.push(format!("[Files that are not valid {name} are searched without \"encoding\"]"));
     }
     let attempts = attempts(run, searched, is_unnamed);
     let search = Search { run, control: &control, finds_files: is_unnamed };

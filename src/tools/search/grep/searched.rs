@@ -32,6 +32,12 @@ pub(super) fn balance(searched: &Searched, is_behind: bool) -> String {
         let files = several(counts.changing, "file");
         head.push_str(&format!(", {files} written to meanwhile, whose lines may be of different moments"));
     }
+    if counts.guessed > 0 {
+        let files = several(counts.guessed, "file");
+        head.push_str(&format!(
+            ", {files} not in UTF-8 searched in the likely encoding (pass encoding to name it)"
+        ));
+    }
     balance.line(&head)
 }
 
