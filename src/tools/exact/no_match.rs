@@ -172,7 +172,7 @@ fn fixes(old_text: &str, miss: &Diagnosis, names: &EditNames) -> Vec<SuggestedFi
         let insert = format!("To insert text, give a line beside the place as {old} and repeat it in {new}");
         fixes.push(fix("USE_EXACT_TEXT", &insert, None));
     }
-    if let Some(Placeholder { line, .. }) = &miss.placeholder {
+    if let Some(Placeholder { line, .. }) = miss.placeholder.as_deref() {
         let line = start_of_line(line);
         let parts = format!(
             "Write out the lines for which `{line}` stands, or give one edit for each part of {old}, without that line"

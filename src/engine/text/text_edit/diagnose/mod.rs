@@ -62,7 +62,7 @@ pub struct Diagnosis {
     /// The line of the text in the old text, 0-based, if earlier edits of the call changed it.
     pub before_edits: Option<usize>,
     /// A line of the old text that stands for text that it leaves out.
-    pub placeholder: Option<Placeholder>,
+    pub placeholder: Option<Box<Placeholder>>,
     /// The start of the text.
     pub head: Snippet,
 }
@@ -124,7 +124,14 @@ pub(crate) fn miss(
         if needle.len() <= UNDONE { placeholder::placeholder(needle, lines, control)? } else { None };
     let head = lines.passage(lines.pieces.start(), lines.pieces.start());
     let similar = places.into_iter().map(|place| place.similar).collect();
-    Ok(Diagnosis { similar, stopped_early, already_applied, before_edits, placeholder, head })
+    Ok(Diagnosis {
+        similar,
+        stopped_early,
+        already_applied,
+        before_edits,
+        placeholder: placeholder.map(Box::new),
+        head,
+    })
 }
 
 fn overlap(lines: &TextLines, place: &SimilarPlace, start: Cursor, end: Cursor) -> bool {
