@@ -115,6 +115,8 @@ impl Listener {
                 // No descriptors are left, or the client has disconnected: the next connection may succeed.
                 Err(error) => {
                     tracing::warn!("cannot accept a connection: {error}");
+                    // Its answer may hold descriptors, too.
+                    self.limit.close_one();
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
             }

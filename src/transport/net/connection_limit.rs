@@ -192,7 +192,7 @@ impl ConnectionLimit {
     }
 
     /// Closes the connection that comes first, unless one is being closed.
-    fn close_one(&self) {
+    pub(in crate::transport) fn close_one(&self) {
         let open = self.lock();
         let states = || open.connections.values().map(|activity| activity.state());
         if states().any(|state| state.closing) {
@@ -202,7 +202,7 @@ impl ConnectionLimit {
         let crowded = newcomers > self.most / NEWCOMERS;
         open.close_first(|state| match state {
             state if !state.may_close() => None,
-            state if state.is_newcomer() => Some(if crowded { 0 } else { 3 }),
+            state if state.is_newcomer() => Some(if crowded { 0 } else { 5 }),
             State { stalled: true, .. } => Some(2),
             State { phase: Phase::Work, .. } => Some(4),
             _ => Some(1),
