@@ -9,12 +9,20 @@ use std::ops::Range;
 use regex_automata::meta::Cache;
 use regex_automata::{Input, Span};
 
+pub use self::breaks::{behind_break, line_at, line_before, line_end};
+pub(crate) use self::breaks::{find_line, whole_lines};
+use self::breaks::{is_inside_crlf, last_char, line_start, next_char};
 use super::Pattern;
 use super::stoppable::{States, Step};
 use crate::engine::{Control, Result};
 
+mod breaks;
+
 /// Bytes of lines between two looks whether the search goes on.
 const WINDOW: usize = 32 << 10;
+
+/// The same for a heavy pattern.
+const SHORT_WINDOW: usize = 2 << 10;
 
 /// Longer lines, and longer texts with matches that span lines, are searched in a slower way, which can be stopped. In bytes.
 const LONG: usize = 256 << 10;
@@ -48,12 +56,17 @@ pub struct LineMatcher<'p> {
     states: Option<States>,
     /// See [`LONG`].
     long: usize,
+    /// The text is in a map, so matches that span lines are looked for in steps only.
+    is_in_map: bool,
+    /// That was not possible.
+    has_failed: bool,
 }
 
 impl<'p> LineMatcher<'p> {
     /// For one thread. A search ends with an error when `control` says so.
     pub fn new(pattern: &'p Pattern, control: &'p Control) -> LineMatcher<'p> {
-        LineMatcher { pattern, cache: pattern.regex().create_cache(), control, states: None, long: LONG }
+        let (cache, states) = (pattern.regex().create_cache(), None);
+        LineMatcher { pattern, cache, control, states, long: LONG, is_in_map: false, has_failed: false }
     }
 
     /// Counts the lines of `range` with a match, and adds the first ones to `hits` until there are `keep`. The range
@@ -76,6 +89,20 @@ impl<'p> LineMatcher<'p> {
             next(hits)
         })?;
         Ok(count)
+    }
+
+    /// The same in a text that may change meanwhile, as in a map, where matches may span lines. `None`: the pattern needs a copy.
+    pub(crate) fn scan_map(
+        &mut self,
+        text: &[u8],
+        range: Range<usize>,
+        keep: usize,
+        hits: &mut Vec<Hit>,
+    ) -> Result<Option<u64>> {
+        (self.is_in_map, self.has_failed) = (true, false);
+        let count = self.scan(text, range, keep, hits);
+        self.is_in_map = false;
+        count.map(|count| (!self.has_failed).then_some(count))
     }
 
     /// Calls `found` with the hits in `range`, in order. It says what it needs next.
@@ -146,8 +173,7 @@ impl<'p> LineMatcher<'p> {
 
     /// A byte of the first line of the range with a match: the first where it is known that there is one.
     fn match_end(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<usize>> {
-        if range.len() > self.long
-            && self.short_matches().is_none()
+        if self.needs_steps(&range)
             && let Some(stoppable) = self.pattern.stoppable()
         {
             let states = self.states.get_or_insert_with(|| stoppable.states());
@@ -167,13 +193,16 @@ impl<'p> LineMatcher<'p> {
 
     /// The first match in the range.
     fn next_match(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<Range<usize>>> {
-        if range.len() > self.long
-            && self.short_matches().is_none()
-            && let Some(stoppable) = self.pattern.stoppable()
-        {
-            let states = self.states.get_or_insert_with(|| stoppable.states());
-            if let Step::Found(found) = stoppable.find(states, text, range.clone(), self.control)? {
-                return Ok(found);
+        if self.is_in_map || self.needs_steps(&range) {
+            if let Some(stoppable) = self.pattern.stoppable() {
+                let states = self.states.get_or_insert_with(|| stoppable.states());
+                if let Step::Found(found) = stoppable.find(states, text, range.clone(), self.control)? {
+                    return Ok(found);
+                }
+            }
+            if self.is_in_map {
+                self.has_failed = true;
+                return Ok(None);
             }
         }
         for range in self.spans(range) {
@@ -185,6 +214,11 @@ impl<'p> LineMatcher<'p> {
         Ok(None)
     }
 
+    /// Whether the regex engine would look through the range for long.
+    fn needs_steps(&self, range: &Range<usize>) -> bool {
+        self.pattern.is_heavy() || range.len() > self.long && self.short_matches().is_none()
+    }
+
     /// The longest match of the pattern, if no match is longer than a window.
     fn short_matches(&self) -> Option<usize> {
         self.pattern.longest().filter(|longest| *longest <= WINDOW)
@@ -194,6 +228,7 @@ impl<'p> LineMatcher<'p> {
     /// ends behind each match that begins before the next one.
     fn spans(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
         let (step, longest) = match self.short_matches() {
+            Some(longest) if self.pattern.is_heavy() => (longest.max(SHORT_WINDOW), longest),
             Some(longest) => (WINDOW, longest),
             None => (range.len().max(1), 0),
         };
@@ -241,8 +276,19 @@ impl<'p> LineMatcher<'p> {
         searched.ok().and(first)
     }
 
-    /// The first hits from the byte `from` on, where a line begins: at most `count`, behind the first `skip`.
-    pub fn hits_behind(&mut self, text: &[u8], from: usize, mut skip: u64, count: usize) -> Result<Vec<Hit>> {
+    /// The first hits from the byte `from` on, where a line begins: at most `count`, behind the first `skip`. The text may be in
+    /// a map.
+    pub fn hits_behind(&mut self, text: &[u8], from: usize, skip: u64, count: usize) -> Result<Vec<Hit>> {
+        (self.is_in_map, self.has_failed) = (self.pattern.is_multiline(), false);
+        let hits = self.hits_from(text, from, skip, count);
+        // Such a text was copied.
+        match std::mem::take(&mut self.is_in_map) && self.has_failed {
+            true => self.hits_from(text, from, skip, count),
+            false => hits,
+        }
+    }
+
+    fn hits_from(&mut self, text: &[u8], from: usize, mut skip: u64, count: usize) -> Result<Vec<Hit>> {
         let mut hits = Vec::new();
         let first = if count > 0 { Next::Hit } else { Next::Nothing };
         self.each_hit(text, from..text.len(), first, |hit| {
@@ -263,7 +309,8 @@ impl<'p> LineMatcher<'p> {
 
     fn each_match(&mut self, lines: &[u8], mut found: impl FnMut(Range<usize>) -> bool) -> Result<()> {
         // The regex engine needs bytes that do not change; a long text is not copied.
-        let copy = if lines.len() > self.long { None } else { Some(lines.to_vec()) };
+        let long = if self.pattern.is_heavy() { SHORT_WINDOW } else { self.long };
+        let copy = if lines.len() > long { None } else { Some(lines.to_vec()) };
         let mut from = 0;
         while from <= lines.len() {
             self.control.check()?;
@@ -291,101 +338,6 @@ impl<'p> LineMatcher<'p> {
         let input = Input::new(text).span(Span::from(range));
         self.pattern.regex().search_with(&mut self.cache, &input).map(|found| found.range())
     }
-}
-
-/// Where the line of the byte `range.end` begins, if one begins at `range.start`.
-fn line_start(text: &[u8], range: Range<usize>) -> usize {
-    let start = range.start;
-    text.get(range)
-        .and_then(|before| memchr::memrchr2(b'\n', b'\r', before))
-        .map_or(start, |at| start + at + 1)
-}
-
-/// Where the line of the byte `range.start` ends, before its break; at the end of the range if no break is in it.
-pub fn line_end(text: &[u8], range: Range<usize>) -> usize {
-    let (start, end) = (range.start, range.end);
-    text.get(range).and_then(|behind| memchr::memchr2(b'\n', b'\r', behind)).map_or(end, |at| start + at)
-}
-
-/// Where the line behind the break at `end` begins.
-pub fn behind_break(text: &[u8], end: usize) -> usize {
-    match text.get(end..) {
-        Some([b'\r', b'\n', ..]) => end + 2,
-        Some([_, ..]) => end + 1,
-        _ => text.len(),
-    }
-}
-
-/// Where the line before the one that begins at `start` begins. `None` for the first line.
-pub fn line_before(text: &[u8], start: usize) -> Option<usize> {
-    let break_len = match text.get(..start)? {
-        [.., b'\r', b'\n'] => 2,
-        [.., b'\n' | b'\r'] => 1,
-        _ => return None,
-    };
-    Some(line_start(text, 0..start - break_len))
-}
-
-/// Where the first line at or behind the byte `at` begins, or the end of the text.
-pub fn line_at(text: &[u8], at: usize) -> usize {
-    if at == 0 || at >= text.len() {
-        return at.min(text.len());
-    }
-    // A break that ends at `at` counts; the CR of a CRLF does not.
-    let from = if is_inside_crlf(text, at) { at } else { at - 1 };
-    behind_break(text, line_end(text, from..text.len()))
-}
-
-/// The same, but the search for the line's end can be stopped.
-pub(crate) fn find_line(text: &[u8], at: usize, control: &Control) -> Result<usize> {
-    let mut line = at.min(text.len());
-    loop {
-        let step = text.len().min(line.saturating_add(LONG));
-        line = line_at(&text[..step], line);
-        if line < step || step == text.len() {
-            return Ok(line);
-        }
-        control.check()?;
-    }
-}
-
-/// The parts of `text` that hold all lines of which a byte is in one of the sorted `ranges`, where lines end in `\n` only.
-/// They are sorted and apart, and begin and end where a line does. What lies before the line at `from` is left out.
-pub(crate) fn whole_lines(
-    text: &[u8],
-    ranges: impl Iterator<Item = Range<usize>>,
-    from: usize,
-) -> Vec<Range<usize>> {
-    let from = line_at(text, from);
-    let mut parts: Vec<Range<usize>> = Vec::new();
-    for range in ranges {
-        let range = range.start.min(text.len())..range.end.min(text.len());
-        let start = memchr::memrchr(b'\n', &text[..range.start]).map_or(0, |at| at + 1).max(from);
-        // A range that ends in a break ends with its line.
-        let last = range.end.saturating_sub(1).max(start).min(text.len());
-        let end = memchr::memchr(b'\n', &text[last..]).map_or(text.len(), |at| last + at + 1);
-        match parts.last_mut() {
-            Some(before) if start <= before.end => before.end = before.end.max(end),
-            _ if start < end && start < range.end => parts.push(start..end),
-            _ => {}
-        }
-    }
-    parts
-}
-
-fn is_inside_crlf(text: &[u8], at: usize) -> bool {
-    at > 0 && text.get(at - 1..=at) == Some(b"\r\n")
-}
-
-/// The first byte of the last character of `range`.
-fn last_char(text: &[u8], range: &Range<usize>) -> usize {
-    (range.start..range.end).rev().find(|at| text[*at] & 0xC0 != 0x80).unwrap_or(range.start)
-}
-
-/// The first byte of the character behind `at`.
-fn next_char(text: &[u8], at: usize) -> usize {
-    let more = text.get(at + 1..).unwrap_or_default().iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
-    at + 1 + more
 }
 
 #[cfg(test)]

@@ -22,6 +22,12 @@ const MAX_COMPILED: usize = 8 << 20;
 /// Bound on the states that one thread keeps of a pattern, in bytes, for each direction.
 const MAX_STATES: usize = 1 << 20;
 
+/// The same where each state is large.
+const MAX_STATES_OF_HEAVY: usize = 2 << 20;
+
+/// A pattern with a larger compiled form is heavy, in bytes.
+const HEAVY: usize = 256 << 10;
+
 /// Levels of groups in a pattern.
 const MAX_NESTING: u32 = 200;
 
@@ -88,7 +94,8 @@ impl Pattern {
 
     /// The form for searches that can be stopped, if there is one.
     pub(super) fn stoppable(&self) -> Option<&Stoppable> {
-        let new = || Stoppable::new(&self.hir, MAX_COMPILED, MAX_STATES);
+        let states = if self.is_heavy() { MAX_STATES_OF_HEAVY } else { MAX_STATES };
+        let new = || Stoppable::new(&self.hir, MAX_COMPILED, states, self.is_heavy());
         self.stoppable.get_or_init(new).as_ref()
     }
 
@@ -100,6 +107,11 @@ impl Pattern {
     /// What the filter of a file is asked.
     pub(crate) fn query(&self) -> &Query {
         &self.query
+    }
+
+    /// Whether the regex engine may take many microseconds for a byte, so that no text is short.
+    pub(super) fn is_heavy(&self) -> bool {
+        self.regex.memory_usage() > HEAVY
     }
 
     /// The longest match, in bytes, if that is bounded.
@@ -171,14 +183,17 @@ fn within_lines(hir: &Hir) -> Result<Hir, PatternError> {
     })
 }
 
-/// The same expression where `\n` by itself is a line break of any kind.
+/// The same expression where a break of any kind is what `\n` is where lines end in `\n` only: a match holds a CRLF whole
+/// or not at all. `\r\n` stands for a CRLF, and `\r` by itself for that byte.
 fn any_breaks(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Literal(hir::Literal(bytes)) => literal_with_any_breaks(bytes),
-        // `\n|z` is the same as `[\nz]`. A class with both bytes, such as `\s`, stands for each of them.
-        HirKind::Class(class) if has(class, '\n') && !has(class, '\r') => {
-            Hir::alternation(vec![Hir::literal(*b"\r\n"), Hir::literal(*b"\r"), hir.clone()])
-        }
+        HirKind::Class(class) if has(class, '\n') => match without_breaks(class) {
+            Some(others) => Hir::alternation(vec![others, any_break()]),
+            None => any_break(),
+        },
+        // A break is no character that is not `\n`.
+        HirKind::Class(class) if has(class, '\r') => without_breaks(class).unwrap_or_else(|| hir.clone()),
         HirKind::Repetition(repetition) => {
             Hir::repetition(hir::Repetition { sub: any_breaks(&repetition.sub).into(), ..repetition.clone() })
         }
@@ -191,8 +206,14 @@ fn any_breaks(hir: &Hir) -> Hir {
     }
 }
 
+/// One break of any kind. A CRLF is one, so its bytes are none by themselves.
+fn any_break() -> Hir {
+    let lone_lf = Hir::concat(vec![Hir::look(Look::EndCRLF), Hir::literal(*b"\n")]);
+    let lone_cr = Hir::concat(vec![Hir::literal(*b"\r"), Hir::look(Look::StartCRLF)]);
+    Hir::alternation(vec![Hir::literal(*b"\r\n"), lone_lf, lone_cr])
+}
+
 fn literal_with_any_breaks(bytes: &[u8]) -> Hir {
-    let any = || Hir::alternation([&b"\r\n"[..], b"\n", b"\r"].map(Hir::literal).into());
     let (mut parts, mut start) = (Vec::new(), 0);
     for at in memchr::memchr_iter(b'\n', bytes) {
         // A CRLF that is asked for is one.
@@ -200,7 +221,7 @@ fn literal_with_any_breaks(bytes: &[u8]) -> Hir {
             continue;
         }
         parts.push(Hir::literal(&bytes[start..at]));
-        parts.push(any());
+        parts.push(any_break());
         start = at + 1;
     }
     parts.push(Hir::literal(&bytes[start..]));

@@ -10,11 +10,18 @@ use regex_automata::nfa::thompson::{self, Compiler};
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::{Anchored, Input, MatchKind, Span};
 use regex_syntax::hir::Hir;
+use regex_syntax::hir::literal::{ExtractKind, Extractor};
 
 use crate::engine::{Control, Result};
 
 /// Bytes between two looks whether the search goes on.
 const STEP: usize = 16 << 10;
+
+/// The same for a pattern each byte of which takes long.
+const SHORT_STEP: usize = 256;
+
+/// Bytes in which the next end of a match is looked for between two looks whether the search goes on.
+const SUFFIX_STEP: usize = 1 << 20;
 
 /// A pattern in the form for searches in steps.
 #[derive(Debug)]
@@ -25,6 +32,12 @@ pub(super) struct Stoppable {
     reverse: DFA,
     /// Finds where a match may begin, quickly, if the pattern begins with certain texts.
     prefilter: Option<Prefilter>,
+    /// Finds where a match may end, if the pattern ends with certain texts.
+    suffix: Option<Prefilter>,
+    /// The longest match, in bytes, if that is bounded.
+    longest: Option<usize>,
+    /// Bytes between two looks whether the search goes on.
+    step: usize,
 }
 
 /// The states of both automata that one thread has met.
@@ -45,8 +58,13 @@ pub(super) enum Step<T> {
 
 impl Stoppable {
     /// The form of a pattern, unless it would be larger than `max_compiled` bytes. The states that a thread keeps for one
-    /// direction are bounded by `max_states` bytes.
-    pub(super) fn new(hir: &Hir, max_compiled: usize, max_states: usize) -> Option<Stoppable> {
+    /// direction are bounded by `max_states` bytes. `is_heavy`: one byte may take many microseconds.
+    pub(super) fn new(
+        hir: &Hir,
+        max_compiled: usize,
+        max_states: usize,
+        is_heavy: bool,
+    ) -> Option<Stoppable> {
         let dfa = |is_reverse: bool| {
             let nfa = thompson::Config::new()
                 .reverse(is_reverse)
@@ -62,7 +80,10 @@ impl Stoppable {
             Builder::new().configure(config).build_from_nfa(nfa).ok()
         };
         let prefilter = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir);
-        Some(Stoppable { forward: dfa(false)?, reverse: dfa(true)?, prefilter })
+        let suffix = if is_heavy { Prefilter::new(MatchKind::LeftmostFirst, &suffixes(hir)) } else { None };
+        let longest = hir.properties().maximum_len();
+        let step = if is_heavy { SHORT_STEP } else { STEP };
+        Some(Stoppable { forward: dfa(false)?, reverse: dfa(true)?, prefilter, suffix, longest, step })
     }
 
     /// For one thread.
@@ -98,15 +119,26 @@ impl Stoppable {
         earliest: bool,
         control: &Control,
     ) -> Result<Step<usize>> {
+        let mut ends = Ends { suffix: self.suffix.as_ref(), known: range.start };
+        let Some(first) = ends.next(text, range.clone(), control)? else { return Ok(Step::Found(None)) };
+        // A match does not begin further before its end than it is long.
+        let begin_of = |end: usize| self.longest.map_or(range.start, |longest| end.saturating_sub(longest));
+        let begin = range.start.max(begin_of(first));
         let mut walk = Walk { dfa: &self.forward, cache: &mut states.forward, text };
-        let Some(mut state) = walk.start(range.clone()) else { return Ok(Step::Unsupported) };
-        let (mut at, mut found) = (range.start, None);
+        let Some(mut state) = walk.start(begin..range.end) else { return Ok(Step::Unsupported) };
+        let (mut at, mut found) = (begin, None);
         while at < range.end {
-            if (at - range.start).is_multiple_of(STEP) {
+            if (at - begin).is_multiple_of(self.step) {
                 control.check()?;
+                let Some(end) = ends.next(text, at..range.end, control)? else { break };
+                if found.is_none() && begin_of(end) > at {
+                    at = begin_of(end);
+                    let Some(next) = walk.start(at..range.end) else { return Ok(Step::Unsupported) };
+                    state = next;
+                }
             }
             if state.is_start() && found.is_none() {
-                let step = range.end.min(at + STEP - (at - range.start) % STEP);
+                let step = range.end.min(at + self.step - (at - begin) % self.step);
                 let next = self.candidate(text, at..range.end, step);
                 if next > at {
                     at = next;
@@ -156,7 +188,7 @@ impl Stoppable {
         let Some(mut state) = walk.start_reverse(range.clone()) else { return Ok(None) };
         let mut found = None;
         for at in range.clone().rev() {
-            if (range.end - at).is_multiple_of(STEP) {
+            if (range.end - at).is_multiple_of(self.step) {
                 control.check()?;
             }
             let Some(next) = walk.next(state, text[at]) else { return Ok(None) };
@@ -181,6 +213,48 @@ impl Stoppable {
         let end = range.end.min(until + prefilter.max_needle_len());
         let found = prefilter.find(text, Span::from(range.start..end));
         found.map_or(until, |found| found.start.min(until))
+    }
+}
+
+/// The texts with one of which every match ends. None if that is not known.
+fn suffixes(hir: &Hir) -> Vec<Vec<u8>> {
+    let mut suffixes = Extractor::new().kind(ExtractKind::Suffix).extract(hir);
+    suffixes.optimize_for_suffix_by_preference();
+    let literals = suffixes.literals().unwrap_or_default();
+    let all: Vec<Vec<u8>> = literals.iter().map(|literal| literal.as_bytes().to_vec()).collect();
+    if all.iter().any(Vec::is_empty) { Vec::new() } else { all }
+}
+
+/// Where matches may end.
+struct Ends<'s> {
+    suffix: Option<&'s Prefilter>,
+    /// What [`Ends::next`] returned last.
+    known: usize,
+}
+
+impl Ends<'_> {
+    /// A byte of the range before which no match ends there. `None` if no match ends in the range.
+    fn next(&mut self, text: &[u8], range: Range<usize>, control: &Control) -> Result<Option<usize>> {
+        let Some(suffix) = self.suffix else { return Ok(Some(range.start)) };
+        if self.known > range.start {
+            return Ok(Some(self.known));
+        }
+        // The text with which a match ends may begin before the range.
+        let reach = suffix.max_needle_len();
+        let mut from = range.start.saturating_sub(reach);
+        loop {
+            let until = range.end.min(from + SUFFIX_STEP + reach);
+            if let Some(found) = suffix.find(text, Span::from(from..until)) {
+                // Another one may begin at the same byte and be shorter.
+                self.known = range.start.max(found.start + 1);
+                return Ok(Some(self.known));
+            }
+            if until == range.end {
+                return Ok(None);
+            }
+            from = until - reach;
+            control.check()?;
+        }
     }
 }
 

@@ -180,6 +180,88 @@ fn a_search_in_a_long_text_can_be_stopped() {
     assert!(matches!(stopped, Err(Error::Cancelled)));
 }
 
+/// The lines with a match of a text whose lines end in `\n`, looked for by an expression that knows no other break.
+fn naive_spanning(pattern: &str, text: &str) -> Vec<String> {
+    let syntax = regex_automata::util::syntax::Config::new().multi_line(true);
+    let regex = regex_automata::meta::Regex::builder().syntax(syntax).build(pattern).unwrap();
+    let (mut hits, mut from): (Vec<Range<usize>>, usize) = (Vec::new(), 0);
+    while from <= text.len() {
+        let Some(found) = regex.search(&Input::new(text).span(Span::from(from..text.len()))) else { break };
+        from = if found.is_empty() { next_char(text.as_bytes(), found.end()) } else { found.end() };
+        let start = text[..found.start()].rfind('\n').map_or(0, |at| at + 1);
+        if start == text.len() {
+            continue;
+        }
+        let last = if found.is_empty() { found.end() } else { last_char(text.as_bytes(), &found.range()) };
+        let end = text[last..].find('\n').map_or(text.len(), |at| last + at);
+        match hits.last_mut() {
+            Some(hit) if start <= hit.end => hit.end = end.max(hit.end),
+            _ => hits.push(start..end),
+        }
+    }
+    hits.into_iter().map(|hit| text[hit].to_owned()).collect()
+}
+
+#[test]
+fn one_crlf_is_one_break_and_no_match_holds_half_of_it() {
+    assert_eq!(spanning(r"\}\n\nfn", "}\r\n\r\nfn\r\n"), ["}\r\n\r\nfn"]);
+    for text in ["}\r\nfn\r\n", "}\nfn\n", "}\rfn"] {
+        assert_eq!(spanning(r"\}\n\nfn", text), [""; 0], "{text:?}");
+    }
+    assert_eq!(spanning(r"\}\n\nfn", "}\r\rfn"), ["}\r\rfn"]);
+    for pattern in [r"a\s\sb", r"a[^x]{2}b", r"(?s)a..b", r"a\r\n\r\nb"] {
+        assert_eq!(spanning(pattern, "a\r\nb"), [""; 0], "{pattern}");
+        assert_eq!(spanning(pattern, "a\r\n\r\nb"), ["a\r\n\r\nb"], "{pattern}");
+    }
+    assert_eq!(spanning(r"a[^\n]b|c[^\n]", "a\rb\nc\r\n"), [""; 0]);
+    assert_eq!(spanning(r"a\r?\nb", "a\r\nb\na\nb"), ["a\r\nb", "a\nb"]);
+}
+
+#[test]
+fn a_heavy_pattern_is_searched_in_steps_and_only_where_a_match_may_end() {
+    let filler = "\u{e9}\u{65e5}\u{1f642}".repeat(3_000);
+    let ends = |text: String| lines(".{1000}z", &text).iter().map(String::len).collect::<Vec<_>>();
+    assert!(Pattern::new(".{1000}z", PatternOptions::default()).unwrap().is_heavy());
+    assert_eq!(ends(filler.clone()), [0; 0]);
+    assert_eq!(ends(format!("{filler}z\nz{filler}\n{filler}z{filler}z")), [27_001, 54_002]);
+    assert_eq!(ends(format!("{}z", "\u{e9}".repeat(999))), [0; 0]);
+    assert_eq!(ends(format!("z{}z", "\u{e9}".repeat(999))), [2_000]);
+    let words = PatternOptions { whole_words: true, ..PatternOptions::default() };
+    let text = format!("x {}z", "\u{e9}b".repeat(30));
+    assert_eq!(hits(r"\w{60}z", words, &text).len(), 1, "borders of words beyond ASCII");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn with_matches_that_span_lines_any_text_has_the_hits_of_the_text_with_line_feeds(
+        text in "([abx \u{e4}]{0,3}(\n|\r\n|\r)){0,8}[abx]{0,2}",
+        parts in prop::collection::vec(
+            prop::sample::select(vec![
+                "a", "b", "x", "\\n", "\\n\\n", "\\s", "\\S", "\\W", "[^a]", "[^\\n]", "[\\nx]", "(?s:.)", ".", "^", "$",
+                "(?:\\nb|x)", "\u{e4}",
+            ]),
+            1..5,
+        ),
+        repeats in prop::collection::vec(prop::sample::select(vec!["", "", "*", "+", "?", "{2}", "*?"]), 5),
+    ) {
+        let pattern: String = parts.iter().zip(&repeats).map(|(part, repeat)| format!("(?:{part}){repeat}")).collect();
+        let with_lf = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n");
+        let found: Vec<String> = spanning(&pattern, &text).iter().map(|hit| with_lf(hit)).collect();
+        prop_assert_eq!(found, naive_spanning(&pattern, &with_lf(&text)), "{}", pattern);
+        // As in a map.
+        let options = PatternOptions { multiline: true, ..PatternOptions::default() };
+        let (compiled, control, mut hits) = (Pattern::new(&pattern, options).unwrap(), open_end(), Vec::new());
+        let mut scan = LineMatcher::new(&compiled, &control);
+        let count = scan.scan_map(text.as_bytes(), 0..text.len(), usize::MAX, &mut hits).unwrap();
+        if count.is_some() {
+            let hits: Vec<&str> = hits.iter().map(|hit| &text[hit.start..hit.end]).collect();
+            prop_assert_eq!(hits, spanning(&pattern, &text), "{}", pattern);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
 

@@ -216,7 +216,7 @@ impl State {
 }
 
 /// Whether all of it is UTF-8.
-fn is_utf8(bytes: &[u8], control: &Control) -> Result<bool> {
+pub(super) fn is_utf8(bytes: &[u8], control: &Control) -> Result<bool> {
     let mut rest = bytes;
     while !rest.is_empty() {
         let (step, behind) = rest.split_at(char_boundary(rest, PART));

@@ -53,11 +53,11 @@ impl Workers<'_> {
             Opened::Mapped(opened, view) => {
                 drop(slot);
                 let known = known.filter(|_| opened.stamp == stamp);
-                let is_copied = self.pattern.is_multiline()
-                    || known.is_none() && self.options.encoding.to_decode(view.bytes()).is_some();
-                return match is_copied {
-                    true => self.search_in_one_piece(file, opened, &view, known, batch, scratch),
-                    false => self.search_map(file, opened, view, known, batch, scratch),
+                let is_decoded = known.is_none() && self.options.encoding.to_decode(view.bytes()).is_some();
+                return match (is_decoded, self.pattern.is_multiline()) {
+                    (true, _) => self.search_in_one_piece(file, opened, &view, known, batch, scratch),
+                    (false, true) => self.search_spanning(file, opened, view, known, batch, scratch),
+                    (false, false) => self.search_map(file, opened, view, known, batch, scratch),
                 };
             }
         };
@@ -65,8 +65,47 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Searches a copy of a mapped text: for matches that may span lines, or to decode it, also where it is not UTF-8. That takes memory, so only one
-    /// thread of all searches does it at a time, and not with the largest texts.
+    /// Searches a mapped text for matches that may span lines: on this thread, because a match may lie in any two parts.
+    fn search_spanning(
+        &self,
+        file: Candidate,
+        opened: OpenedText,
+        view: Arc<FileView>,
+        known: Option<Vec<Range<u64>>>,
+        batch: &mut Batch,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let bytes = view.bytes();
+        let Beginning::Text(start) = Beginning::of(bytes) else {
+            batch.counts.binary += 1;
+            return Ok(());
+        };
+        let slot = self.workspace.search_slots().take_long(self.control)?;
+        let text = &bytes[start..];
+        if known.is_none() && !large::is_utf8(text, self.control)? {
+            drop(slot);
+            return self.search_in_one_piece(file, opened, &view, known, batch, scratch);
+        }
+        let (mut hits, mut count) = (Vec::new(), 0);
+        for stretch in stretches_of(text, known.as_deref(), start, file.start) {
+            let Some(more) = scratch.scan.scan_map(text, stretch, self.options.keep, &mut hits)? else {
+                drop(slot);
+                return self.search_in_one_piece(file, opened, &view, known, batch, scratch);
+            };
+            count += more;
+        }
+        batch.unknown += u64::from(known.is_none() && opened.is_worth_filter());
+        let opened = OpenedText { is_changing: opened.is_changing || !view.unchanged(), ..opened };
+        let index = self.workspace.known_index(&opened.stamp);
+        let whole = start..bytes.len();
+        let held = if hits.is_empty() { HeldText::None } else { HeldText::Map(view, whole) };
+        let found = found_file(file, opened, batch, hits, count, held);
+        batch.add_found(found.map(|found| FoundFile { index, ..found }));
+        Ok(())
+    }
+
+    /// Searches a copy of a mapped text: to decode it, also where it is not UTF-8, or for a pattern that needs one. That takes memory, so only one thread of
+    /// all searches does it at a time, and not with the largest texts.
     fn search_in_one_piece(
         &self,
         file: Candidate,
