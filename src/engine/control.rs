@@ -6,7 +6,7 @@
 //! commits (contract 7, "nothing was changed"). Knows no clock except its deadlines, and no protocol.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::engine::early::EarlyText;
@@ -36,6 +36,11 @@ const COMMIT_WAIT: Duration = Duration::from_millis(800);
 /// The longest wait for a lock (contract 2, `--timeout`).
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
+/// The share of its time that an operation leaves for its answer, and the bounds of that.
+const SHARES: u32 = 20;
+const MIN_SHARE: Duration = Duration::from_millis(100);
+const MAX_SHARE: Duration = Duration::from_secs(1);
+
 /// The phase in which an operation ran out of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Late {
@@ -54,6 +59,8 @@ pub struct Control {
     state: AtomicU8,
     waiting: AtomicU8,
     late: AtomicBool,
+    /// Shares of the time that work in progress leaves: see [`Control::leaving_time`].
+    shares_left: AtomicU32,
     progress: ProgressCounter,
     early: EarlyText,
 }
@@ -91,6 +98,7 @@ impl Control {
             state: AtomicU8::new(RUNNING),
             waiting: AtomicU8::new(MAY_WAIT),
             late: AtomicBool::new(false),
+            shares_left: AtomicU32::new(0),
             progress: ProgressCounter::default(),
             early: EarlyText::default(),
         }
@@ -199,11 +207,30 @@ impl Control {
     pub fn check(&self) -> Result<()> {
         self.check_called_off()?;
         let running = matches!(self.state.load(Ordering::Acquire), RUNNING | LOCKED_OUT);
-        if !running || Instant::now() < self.deadlines().whole {
+        let left = self.share() * self.shares_left.load(Ordering::Acquire);
+        if !running || Instant::now() + left < self.deadlines().whole {
             return Ok(());
         }
         self.set_late();
         Err(Error::TimedOut)
+    }
+
+    /// Runs `work` with a deadline that is earlier by so many shares of the time: they are left for an answer with what it
+    /// found. A share is 1/20 of the time, at least 100 ms and at most 1 s, but never over a tenth. Calls within calls add up.
+    pub(crate) fn leaving_time<T>(&self, shares: u32, work: impl FnOnce() -> T) -> T {
+        self.shares_left.fetch_add(shares, Ordering::AcqRel);
+        let done = work();
+        self.shares_left.fetch_sub(shares, Ordering::AcqRel);
+        done
+    }
+
+    /// Whether the operation has noticed that its time is up, or does work that leaves time for an answer with a part.
+    pub fn may_answer_in_part(&self) -> bool {
+        self.was_late() || self.shares_left.load(Ordering::Acquire) > 0
+    }
+
+    fn share(&self) -> Duration {
+        (self.timeout / SHARES).clamp(MIN_SHARE, MAX_SHARE).min(self.timeout / 10)
     }
 
     /// Records that `done` of `total` is done, where `total` is known. Cheap enough for every file.
@@ -398,6 +425,20 @@ mod tests {
         assert!(control.check().is_ok() && !control.was_late());
         let now = Instant::now();
         assert!(control.lock_deadline() < now && control.wait_deadline() < now && now < control.deadline());
+    }
+
+    #[test]
+    fn work_that_leaves_time_for_its_answer_ends_before_the_deadline() {
+        let control = Control::new(Duration::from_secs(60));
+        assert!(control.leaving_time(2, || control.check()).is_ok() && !control.may_answer_in_part());
+        assert!(control.leaving_time(1, || control.may_answer_in_part()));
+        let all = control.leaving_time(60, || control.leaving_time(61, || control.check()));
+        assert!(matches!(all, Err(Error::TimedOut)) && control.was_late());
+        assert!(control.check().is_ok(), "the answer still has time");
+        for (timeout_ms, share_ms) in [(500, 50), (1_000, 100), (10_000, 500), (60_000, 1_000)] {
+            let control = Control::new(Duration::from_millis(timeout_ms));
+            assert_eq!(control.share(), Duration::from_millis(share_ms), "{timeout_ms}");
+        }
     }
 
     #[test]

@@ -326,7 +326,12 @@ impl Executor {
             }
         };
         let mut work = self.threads.spawn(work);
-        let done = match timeout_at(control.overdue().into(), &mut work).await {
+        let mut ended = timeout_at(control.overdue().into(), &mut work).await;
+        if ended.is_err() && control.may_answer_in_part() {
+            // It is about to answer with what it found.
+            ended = timeout_at(control.commit_overdue().into(), &mut work).await;
+        }
+        let done = match ended {
             Ok(done) => done,
             Err(_) => match control.expire() {
                 Some(late) => return Ended::Late(task.late(late)),

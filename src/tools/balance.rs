@@ -37,6 +37,10 @@ pub(super) enum Reason {
     Mounts,
     /// Folders that lie deeper than a path may be long.
     TooDeep,
+    /// Files that were not searched because the time was up.
+    NoTime,
+    /// The same for the rest of a file.
+    NoTimeForRest,
     /// Files that the globs and types of the call do not name.
     NotWanted,
     /// Folders that the globs of the call leave out: what is in them was not looked at.
@@ -66,6 +70,8 @@ const WORDS: [(&str, &str); REASONS] = [
         "folders on other file systems (see --cross-mounts)",
     ),
     ("folder that lies too deep", "folders that lie too deep"),
+    ("file not searched for lack of time", "files not searched for lack of time"),
+    ("file not searched to its end for lack of time", "files not searched to their ends for lack of time"),
     ("file not named by glob or type", "files not named by glob or type"),
     ("folder left out by glob", "folders left out by glob"),
 ];
@@ -74,12 +80,19 @@ const REASONS: usize = Reason::NotWantedFolders as usize + 1;
 
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Balance([u64; REASONS]);
+pub(super) struct Balance {
+    numbers: [u64; REASONS],
+    /// The time was up before all entries were met.
+    has_unseen: bool,
+}
+
+/// Stands for entries that cannot be counted.
+const UNSEEN: &str = "all that was not met before the time was up";
 
 impl Balance {
     /// Counts `number` more entries.
     pub(super) fn add(&mut self, reason: Reason, number: u64) {
-        self.0[reason as usize] += number;
+        self.numbers[reason as usize] += number;
     }
 
     /// Counts what a walk left out.
@@ -110,9 +123,14 @@ impl Balance {
         }
     }
 
+    /// Says that there are entries that were not met because the time was up.
+    pub(super) fn add_unseen(&mut self) {
+        self.has_unseen = true;
+    }
+
     /// How many entries were left out for this reason.
     pub(super) fn of(&self, reason: Reason) -> u64 {
-        self.0[reason as usize]
+        self.numbers[reason as usize]
     }
 
     /// One line in brackets: `head`, and what was left out, such as
@@ -123,7 +141,8 @@ impl Balance {
             1 => Some(format!("1 {one}")),
             _ => Some(format!("{number} {several}")),
         };
-        let parts: Vec<String> = self.0.iter().zip(&WORDS).filter_map(told).collect();
+        let mut parts: Vec<String> = self.numbers.iter().zip(&WORDS).filter_map(told).collect();
+        parts.extend(self.has_unseen.then(|| UNSEEN.to_owned()));
         match parts[..] {
             [] => format!("[{head}; nothing left out]"),
             _ => format!("[{head}; left out: {}]", parts.join(", ")),
@@ -148,5 +167,15 @@ mod tests {
         let expected = "[2 files searched; left out: 4 ignored files, 1 ignored folder, 1 hidden folder, \
             1 binary file, 2 files not named by glob or type]";
         assert_eq!(balance.line("2 files searched"), expected);
+    }
+
+    #[test]
+    fn what_was_not_met_before_the_time_was_up_is_told_without_a_number() {
+        let mut balance = Balance::default();
+        balance.add_unseen();
+        assert_eq!(
+            balance.line("2 files seen"),
+            "[2 files seen; left out: all that was not met before the time was up]"
+        );
     }
 }

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::{SET, SLOW, ab_letters, balance, has_thread, paths, serve, touch};
 use crate::support::{
-    Folder, Mcp, Stdio, cancelled, command, mostly_within, ping, request, until, with_injected,
+    Folder, MB, Mcp, Stdio, cancelled, command, memory_taken, mostly_within, ping, request, until,
+    with_injected,
 };
 use crate::trees::{next_of, put};
 
@@ -38,7 +39,7 @@ fn no_pattern_takes_long_or_ends_the_server() {
 }
 
 /// A tree of 98 folders, under a server whose system calls for reading a folder, two for each, take this many microseconds.
-fn slow(delay: u32, flags: &[&str]) -> Option<(Folder, Stdio)> {
+pub(super) fn slow(delay: u32, flags: &[&str]) -> Option<(Folder, Stdio)> {
     let folder = Folder::new();
     (0..98).for_each(|n| put(&folder, &format!("folder-{n:02}/f"), ""));
     let command = command(&folder, "stdio", &[&[SET], flags].concat());
@@ -80,6 +81,18 @@ fn a_cancelled_search_ends_within_50_ms() {
         assert_eq!(server.recv()["id"], "next");
         start.elapsed()
     });
+}
+
+#[test]
+fn a_search_for_matches_that_span_lines_takes_no_copy_of_a_large_file() {
+    let folder = Folder::new();
+    let text = "some words of a line\n".repeat(30 * MB / 21) + "needle\nend\n";
+    folder.write("f", &text);
+    let server = serve(&folder, &["--filter-cache=0", "--max-file=100"]);
+    let call = json!({ "pattern": r"needle\nend", "multiline": true, "output_mode": "content" });
+    let taken =
+        memory_taken(server.pid(), text.len(), || assert!(server.ok("grep", call).contains(":needle\n")));
+    assert!(taken <= 4 * MB, "{taken} bytes");
 }
 
 /// One line of 32 MB that does not match.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SET, serve};
+use super::{SET, SLOW, ab_letters, serve};
 use crate::support::{Folder, Http, Mcp, Stdio, ToolResult, each_transport, named, while_others};
 use crate::trees::put;
 
@@ -355,10 +355,12 @@ fn a_search_ends_when_its_time_is_up_with_what_it_has_found() {
     each_transport(|http| {
         let folder = Folder::new();
         folder.write("a", "needle\n");
-        // Each takes some milliseconds with this pattern.
-        (0..3_000).for_each(|n| folder.write(&format!("b{n}"), "ab cde ".repeat(250)));
+        // Each takes about a millisecond with this pattern.
+        folder.write("b", ab_letters(8 << 10));
+        let link = |n| std::fs::hard_link(folder.path().join("b"), folder.path().join(format!("b{n}")));
+        (0..6_000).for_each(|n| link(n).expect("a link"));
         let flags = [SET, "--timeout=1"];
-        let slow = json!({ "pattern": r"needle|(?:\w+\W+){1,40}zq9", "output_mode": "content" });
+        let slow = json!({ "pattern": format!("needle|{SLOW}"), "output_mode": "content" });
         let text = match http {
             true => Http::start(&folder, &flags).ok("grep", slow),
             false => Stdio::start(&folder, &flags).ready().ok("grep", slow),

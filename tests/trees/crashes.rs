@@ -142,6 +142,26 @@ fn what_a_kill_left_in_nested_folders_is_removed_when_they_are_next_walked() {
 }
 
 #[test]
+fn searches_and_analyses_remove_what_a_kill_left_in_the_folders_they_walk() {
+    let folder = Folder::new();
+    for (tool, arguments) in [
+        ("grep", json!({ "pattern": "x" })),
+        ("glob", json!({ "pattern": "**" })),
+        ("analyze_complexity", json!({ "path": ".", "toolchain": "rust" })),
+    ] {
+        put(&folder, "n/m/.file-editor-tmp-0123456789abcdef", "left");
+        put(&folder, "n/m/f.rs", "fn f() {}\n");
+        Stdio::start(&folder, &["--tools=search,toolkit"]).ready().ok(tool, arguments);
+        assert_eq!(leftovers(&folder), [""; 0], "{tool}");
+        put(&folder, "n/m/.file-editor-tmp-0123456789abcdef", "left");
+        Stdio::start(&folder, &["--tools=search", "--read-only"])
+            .ready()
+            .ok("grep", json!({ "pattern": "x" }));
+        assert_eq!(leftovers(&folder).len(), 1, "nothing is written under --read-only");
+    }
+}
+
+#[test]
 fn a_leftover_in_a_nested_folder_is_removed_when_something_is_written_there() {
     let folder = Folder::new();
     put(&folder, "n/m/.file-editor-tmp-0123456789abcdef", "left");

@@ -73,7 +73,7 @@ impl Workspace {
             ..WalkOptions::default()
         };
         let walk = Walk::new(folder.root, opened, "".as_ref(), walk_options, folder.excludes, control)?;
-        let mut walk = if self.options.read_only { walk } else { walk.clear_leftovers(&self.mounts) };
+        let mut walk = self.clearing(walk);
         let (mut names, mut files) = (Names { is_part: true, ..Names::default() }, 0);
         while files < at_least {
             let Some(step) = walk.next_step()? else {

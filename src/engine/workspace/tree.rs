@@ -46,7 +46,12 @@ impl Workspace {
         let real = found.real_path(path);
         let options = WalkOptions { cross_mounts: self.options.cross_mounts, ..options };
         let walk = Walk::new(found.folder.handle(), folder, real, options, self.folders.excludes(), control)?;
-        Ok(if self.options.read_only { walk } else { walk.clear_leftovers(&self.mounts) })
+        Ok(self.clearing(walk))
+    }
+
+    /// The walk, which removes the temporary files of dead processes unless nothing may be written.
+    pub(super) fn clearing<'w>(&'w self, walk: Walk<'w>) -> Walk<'w> {
+        if self.options.read_only { walk } else { walk.clear_leftovers(&self.mounts) }
     }
 
     /// What is at `path`. If nothing is, the error names near paths.

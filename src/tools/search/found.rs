@@ -106,6 +106,7 @@ impl<'c> Search<'c> {
                 Ok(None) => break,
                 Err(Error::TimedOut) => {
                     self.stopped = true;
+                    self.balance.add_unseen();
                     break;
                 }
                 Err(other) => return Err(other),

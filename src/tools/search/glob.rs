@@ -16,6 +16,9 @@ use crate::tools::near::GlobInPath;
 use crate::tools::walking::{Start, shown_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 
+/// Shares of the time that are left for the answer.
+const SHARES_OF_ANSWER: u32 = 1;
+
 pub(crate) static TOOL: Tool = Tool {
     name: "glob",
     title: "Find Files by Glob",
@@ -95,9 +98,9 @@ impl Call for GlobFiles {
         let starts = self.starts(workspace, control)?;
         let best = Best::new(self.limit, self.arguments.limit.map(|limit| limit.0));
         let mut search = Search::new(control, glob, self.arguments.sort, after, best);
-        for start in &starts {
-            search.run(workspace, start, self.options())?;
-        }
+        control.leaving_time(SHARES_OF_ANSWER, || {
+            starts.iter().try_for_each(|start| search.run(workspace, start, self.options()))
+        })?;
         self.reply(workspace, &starts, search, wanted, key)
     }
 }

@@ -77,6 +77,8 @@ impl<'r> Delivery<'r> {
             counts: SearchCounts::default(),
             left_out: LeftOut::default(),
             stop: None,
+            not_searched: 0,
+            has_unseen: false,
             last: None,
             resumed: None,
             is_resumed_found: false,
@@ -150,6 +152,7 @@ impl SearchCounts {
     /// Adds the counts of other files.
     pub(super) fn add(&mut self, more: &SearchCounts) {
         let SearchCounts {
+            handled,
             files,
             bytes,
             found,
@@ -166,6 +169,7 @@ impl SearchCounts {
             changing,
         } = more;
         for (sum, more) in [
+            (&mut self.handled, handled),
             (&mut self.files, files),
             (&mut self.bytes, bytes),
             (&mut self.found, found),

@@ -151,6 +151,8 @@ impl FoundFile {
 /// How many files a search looked at, and why it left others out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SearchCounts {
+    /// Files that were taken from the walk: searched, or left out for what they are.
+    pub(super) handled: u64,
     /// Files that were searched.
     pub files: u64,
     /// Bytes in them.
@@ -199,6 +201,10 @@ pub struct Searched {
     pub left_out: LeftOut,
     /// Why it ended early, if it did.
     pub stop: Option<SearchStop>,
+    /// If the time was up: the files that were met and not searched.
+    pub not_searched: u64,
+    /// If the time was up: whether there may be files that were not met.
+    pub has_unseen: bool,
     /// The last file that was searched, with all before it. `None`: none was.
     pub last: Option<LastFile>,
     /// The state of the file in which [`SearchOptions::after`] lies, if it was searched.
@@ -233,14 +239,17 @@ impl Workspace {
         if let Some(store) = &self.filter_store {
             store.refresh(control);
         }
-        let source = Source::new(self, options, control)?;
-        let mut workers = Workers::new(self, pattern, options, source, receiver, control);
-        if !workers.run_alone(ALONE) {
-            match self.search_slots().take_search(control) {
-                Ok(_slot) => self.search_on_threads(&workers),
-                Err(error) => workers.end_with(error),
+        let workers = control.leaving_time(workers::SEARCH_LEAVES, || -> Result<Workers<'_>> {
+            let source = Source::new(self, options, control)?;
+            let mut workers = Workers::new(self, pattern, options, source, receiver, control);
+            if !workers.run_alone(ALONE) {
+                match self.search_slots().take_search(control) {
+                    Ok(_slot) => self.search_on_threads(&workers),
+                    Err(error) => workers.end_with(error),
+                }
             }
-        }
+            Ok(workers)
+        })?;
         let (searched, unknown) = workers.finish()?;
         // The next search in this folder need not read what cannot match.
         if unknown > 0 {

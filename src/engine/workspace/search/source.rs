@@ -229,6 +229,7 @@ impl<'s> Source<'s> {
             (crate::sys::fs::fstat(&folder).map_or(0, |stat| stat.st_dev), file_system::of(&folder));
         let excludes = self.workspace.folders.excludes();
         let walk = Walk::new(&root, folder, &path, options, excludes, self.control)?;
+        let walk = self.workspace.clearing(walk);
         let counted = LeftOut::default();
         self.roots.push(root);
         self.current = Some(Current { number, walk, base, device, system, after, counted });

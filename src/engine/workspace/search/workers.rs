@@ -15,6 +15,10 @@ use crate::engine::search::LineMatcher;
 use crate::engine::workspace::Workspace;
 use crate::engine::{Control, Error, Pattern, Result};
 
+/// Shares of the time that a search leaves, to count what it did not search and for the answer; and that the counting leaves.
+pub(super) const SEARCH_LEAVES: u32 = 2;
+const COUNTING_LEAVES: u32 = 1;
+
 /// Files that a thread takes at a time.
 const BATCH: usize = 16;
 
@@ -46,6 +50,8 @@ struct Work<'s> {
     source: Source<'s>,
     /// The number of the next batch.
     next: u64,
+    /// Files that were taken from the walk.
+    taken: u64,
     /// Batches that threads are at.
     running: usize,
     /// Threads that wait for a change. Without one, no system call tells of it.
@@ -110,6 +116,7 @@ impl<'s> Workers<'s> {
         let work = Work {
             source,
             next: 0,
+            taken: 0,
             running: 0,
             waiting: 0,
             given_back: None,
@@ -258,6 +265,7 @@ impl<'s> Workers<'s> {
             let place = LastFile { folder: file.number, path: file.path_from_start().to_vec(), rest: None };
             let before = (batch.counts, batch.left_out, batch.resumed);
             batch.counts.add(&file.passed.0);
+            batch.counts.handled += 1;
             batch.left_out = file.passed.1;
             let searched = self.control.check().and_then(|()| match stat {
                 Ok(Some(stat)) => scratch.look(|scratch| self.search_file(file, stat, batch, scratch)),
@@ -319,7 +327,9 @@ impl<'s> Workers<'s> {
         }
         if !wants_more {
             drop(delivery);
-            self.work().stop.get_or_insert(SearchStop::Enough);
+            // The receiver may have ended because the time was up.
+            let stop = self.control.check().map_or(SearchStop::Time, |()| SearchStop::Enough);
+            self.work().stop.get_or_insert(stop);
             return;
         }
         // A batch that comes before what waits is at another thread, which does not wait here.
@@ -333,7 +343,7 @@ impl<'s> Workers<'s> {
 
     /// The result, once no thread is at work, and how many files were read because no filter is known for them.
     pub(super) fn finish(self) -> Result<(Searched, u64)> {
-        let work = self.work.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut work = self.work.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = work.error {
             return Err(error);
         }
@@ -343,6 +353,10 @@ impl<'s> Workers<'s> {
         if done.stop.is_none() {
             done.counts.add(&work.source.counts);
             done.left_out = work.source.left_out();
+        }
+        if done.stop == Some(SearchStop::Time) {
+            done.has_unseen = !self.control.leaving_time(COUNTING_LEAVES, || work.count_rest());
+            done.not_searched = work.taken.saturating_sub(done.counts.handled);
         }
         if done.counts.unreadable > 0 {
             work.source.check_answers()?;
@@ -389,6 +403,7 @@ impl Work<'_> {
                 while files.len() < most
                     && let Some(file) = self.source.next()?
                 {
+                    self.taken += 1;
                     files.push_back(file);
                 }
                 if files.is_empty() {
@@ -406,6 +421,16 @@ impl Work<'_> {
     fn give_back(&mut self, rest: Assigned) {
         self.running -= 1;
         self.given_back = Some(rest);
+    }
+
+    /// Counts the files that are left in the walk. Returns whether it came to the end.
+    fn count_rest(&mut self) -> bool {
+        loop {
+            match self.source.next() {
+                Ok(Some(_)) => self.taken += 1,
+                end => return end.is_ok(),
+            }
+        }
     }
 
     fn end_with(&mut self, error: Error) {

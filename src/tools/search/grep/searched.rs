@@ -1,13 +1,14 @@
 //! The last line of an answer of `grep`: how much was searched, and what was left out and why.
 
 use super::several;
-use crate::engine::Searched;
+use crate::engine::{SearchStop, Searched};
 use crate::tools::balance::{Balance, Reason};
 
 /// What was searched and what was left out, of all files or of those behind a cursor. So the numbers of all answers in the
 /// order of paths are together those of the whole; the file in which a cursor points counts where it begins.
 pub(super) fn balance(searched: &Searched, is_behind: bool) -> String {
     let counts = &searched.counts;
+    let ends_in_a_file = searched.last.as_ref().is_some_and(|last| last.rest.is_some());
     let mut balance = Balance::default();
     balance.add_walk(&searched.left_out);
     for (reason, number) in [
@@ -19,8 +20,13 @@ pub(super) fn balance(searched: &Searched, is_behind: bool) -> String {
         (Reason::NotWanted, counts.not_wanted),
         (Reason::NotWantedFolders, counts.not_wanted_folders),
         (Reason::TooLargeToCopy, counts.too_large_to_copy),
+        (Reason::NoTime, searched.not_searched),
+        (Reason::NoTimeForRest, u64::from(ends_in_a_file && searched.stop == Some(SearchStop::Time))),
     ] {
         balance.add(reason, number);
+    }
+    if searched.has_unseen {
+        balance.add_unseen();
     }
     let so_far = if searched.stop.is_some() { " so far" } else { "" };
     let behind = if is_behind { "behind the cursor " } else { "" };

@@ -1,0 +1,111 @@
+//! What an answer says if the time was up before all files were searched.
+
+use serde_json::{Value, json};
+
+use super::{SLOW, ab_letters, serve};
+use crate::support::{Folder, Mcp, ToolResult};
+use crate::trees::next_of;
+
+const FILES: usize = 512;
+
+/// A match in the first file, then files in which a search takes long.
+fn corpus() -> Folder {
+    let folder = Folder::new();
+    folder.write("a", "needle\n");
+    folder.write("b000", ab_letters(1 << 20));
+    let link = |n| std::fs::hard_link(folder.path().join("b000"), folder.path().join(format!("b{n:03}")));
+    (1..FILES - 1).for_each(|n| link(n).expect("a link"));
+    folder
+}
+
+/// The number before these words, or 0.
+fn number(text: &str, words: &[&str]) -> usize {
+    let before = words.iter().find_map(|word| text.split_once(word)).map_or("", |(before, _)| before);
+    let digits = before.rsplit(|char: char| !char.is_ascii_digit()).next();
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+/// The numbers of files that an answer says were searched whole, begun, and not searched.
+fn counts(page: &ToolResult) -> [usize; 3] {
+    let line = page.text.lines().find(|line| line.contains(" searched so far")).unwrap_or(&page.text);
+    let line = &line.replace("the rest of 1 file searched", "");
+    [
+        number(
+            line,
+            &[
+                " file searched so far",
+                " files searched so far",
+                " file and the rest of 1",
+                " files and the rest of 1",
+            ],
+        ),
+        number(line, &[" file not searched to its end"]),
+        number(line, &[" file not searched for lack of time", " files not searched for lack of time"]),
+    ]
+}
+
+#[test]
+fn every_answer_whose_time_was_up_counts_the_files_that_were_not_searched() {
+    let folder = corpus();
+    let server = serve(&folder, &["--timeout=1", "--filter-cache=0"]);
+    let pattern = format!("needle|{SLOW}");
+    for output_mode in ["content", "files_with_matches", "count"] {
+        for sort in ["path", "modified"] {
+            let call = json!({ "pattern": pattern, "output_mode": output_mode, "sort": sort });
+            let page = server.tool("grep", call.clone());
+            assert!(!page.is_error, "{call}: {}", page.text);
+            assert!(page.text.contains("a\n1:needle") || page.text.contains("a: 1"), "{call}: {}", page.text);
+            let [searched, _, not_searched] = counts(&page);
+            assert!(not_searched > 0 && searched + not_searched == FILES, "{call}: {}", page.text);
+            assert!(!page.text.contains("nothing left out"), "{call}: {}", page.text);
+            if sort == "modified" {
+                continue;
+            }
+            let next = next_of(&page).expect("more");
+            let page = server.tool("grep", next.clone());
+            assert!(!page.is_error, "{next}: {}", page.text);
+            let [further, begun, rest] = counts(&page);
+            assert!(rest > 0 && searched + further + rest + begun >= FILES, "{next}: {}", page.text);
+            assert!(searched + further + rest <= FILES + 1, "{next}: {}", page.text);
+        }
+    }
+}
+
+/// Lines of 180 KB each, on which every byte takes long for a pattern with many states.
+fn heavy() -> Folder {
+    let folder = Folder::new();
+    let line = "\u{e9}\u{65e5}\u{1f642}".repeat(20_000);
+    (0..8).for_each(|n| folder.write(&format!("f{n}"), &line));
+    folder
+}
+
+#[test]
+fn a_pattern_with_many_states_does_not_lose_the_partial_answer() {
+    let folder = heavy();
+    for flags in [&["--timeout=1"][..], &["--timeout=1", "--answer-limit=0", "--filter-cache=0"]] {
+        let server = serve(&folder, flags);
+        for pattern in [r".{1000}[^\u{e9}\u{65e5}\u{1f642}]", r"\w{70}\d", ".{1000}z"] {
+            for arguments in [
+                json!({ "pattern": pattern }),
+                json!({ "pattern": pattern, "output_mode": "content", "sort": "modified" }),
+                json!({ "pattern": pattern, "output_mode": "content", "multiline": true }),
+                json!({ "pattern": pattern, "output_mode": "count", "path": "f0" }),
+            ] {
+                let page = server.tool("grep", arguments.clone());
+                assert!(!page.is_error, "{arguments}: {}", page.text);
+                let is_late = page.text.contains("the time was up");
+                assert_eq!(is_late, page.text.contains("for lack of time"), "{arguments}: {}", page.text);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_list_of_files_whose_time_was_up_does_not_say_that_nothing_is_left_out() {
+    let Some((_folder, server)) = super::bounds::slow(100_000, &["--timeout=1"]) else { return };
+    let text = server.ok("glob", json!({ "pattern": "**" }));
+    assert!(text.contains("left out: all that was not met before the time was up"), "{text}");
+    let next: Value = json!({ "pattern": "f" });
+    let text = server.ok("grep", next);
+    assert!(text.contains("all that was not met before the time was up"), "{text}");
+}
