@@ -80,6 +80,7 @@ pub use text::text_edit::{
     Applied, Diagnosis, Difference, DifferenceKind, Found, InputError, Placeholder, Similar, Snippet,
     TextEdit, TextEdits, TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
+pub use text::tokens::TokenCount;
 pub use text::tolerant::{Tolerant, tolerant};
 pub use wait_counter::{CountedWait, WaitCounter, WaitCounts};
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};

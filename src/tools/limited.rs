@@ -8,7 +8,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Members, OutputKinds, Reply};
-use crate::engine::Result;
+use crate::engine::{Result, TokenCount};
+
+/// The most estimated tokens of an answer that has a limit (contract 19).
+pub(super) const MAX_TOKENS: usize = 24_000;
 
 /// Room for the last line, in bytes.
 const LAST_LINE: usize = 1_024;
@@ -16,11 +19,74 @@ const LAST_LINE: usize = 1_024;
 /// Room for the words and numbers of that line.
 const SHOWN_LINE: usize = 96;
 
+/// How much more fits into a text that grows: in bytes, and in estimated tokens.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    limit: Option<usize>,
+    /// Bytes that are kept free.
+    reserve: usize,
+    /// Bytes of the text whose tokens are counted.
+    counted: usize,
+    tokens: TokenCount,
+}
+
+impl Room {
+    /// For a text of at most `limit` bytes of which `reserve` are kept free, at most half of them.
+    pub(super) fn new(limit: Option<usize>, reserve: usize) -> Room {
+        let reserve = limit.map_or(0, |limit| reserve.min(limit / 2));
+        Room { limit, reserve, counted: 0, tokens: TokenCount::default() }
+    }
+
+    /// Bytes that certainly fit behind the text. The text before what was added last must be the same as at the last call.
+    pub(super) fn left(&mut self, text: &str) -> usize {
+        let Some(limit) = self.limit else { return usize::MAX };
+        let bytes = limit.saturating_sub(text.len() + self.reserve);
+        // No byte is more than a token.
+        if text.len() + self.reserve + bytes <= MAX_TOKENS {
+            return bytes;
+        }
+        bytes.min(MAX_TOKENS.saturating_sub(self.tokens_of(text) + self.reserve))
+    }
+
+    /// Whether the text leaves no room.
+    pub(super) fn is_full(&mut self, text: &str) -> bool {
+        self.left(text) == 0
+    }
+
+    /// Whether `bytes` more fit behind the text, whatever they are.
+    pub(super) fn has(&mut self, text: &str, bytes: usize) -> bool {
+        self.left(text) >= bytes
+    }
+
+    fn tokens_of(&mut self, text: &str) -> usize {
+        if text.len() < self.counted {
+            // It was cut.
+            (self.counted, self.tokens) = (0, TokenCount::default());
+        }
+        self.tokens.push(&text.as_bytes()[self.counted..]);
+        self.counted = text.len();
+        self.tokens.tokens()
+    }
+}
+
+/// The estimated tokens of a text.
+pub(super) fn tokens_of(text: &[u8]) -> usize {
+    let mut count = TokenCount::default();
+    count.push(text);
+    count.tokens()
+}
+
+/// The number of the first bytes of `text` that have at most so many estimated tokens, at a border of characters.
+pub(super) fn within_tokens(text: &[u8], tokens: usize) -> usize {
+    if text.len() <= tokens { text.len() } else { TokenCount::fitting(text, tokens) }
+}
+
 /// See the module.
 #[derive(Debug)]
 pub(super) struct LimitedText {
     text: String,
     limit: Option<usize>,
+    room: Room,
     /// Entries in the text.
     shown: u64,
     /// Entries that there are.
@@ -49,7 +115,8 @@ fn is_false(value: &bool) -> bool {
 impl LimitedText {
     /// An empty text of at most `limit` bytes.
     pub(super) fn new(limit: Option<usize>) -> LimitedText {
-        LimitedText { text: String::new(), limit, shown: 0, total: 0, most: u64::MAX, stopped: None }
+        let room = Room::new(limit, LAST_LINE);
+        LimitedText { text: String::new(), limit, room, shown: 0, total: 0, most: u64::MAX, stopped: None }
     }
 
     /// Shows at most `most` entries.
@@ -97,8 +164,8 @@ impl LimitedText {
     }
 
     /// Whether `bytes` more bytes are within the limit.
-    pub(super) fn has_room(&self, bytes: usize) -> bool {
-        self.limit.is_none_or(|limit| self.text.len() + bytes + LAST_LINE.min(limit / 2) <= limit)
+    pub(super) fn has_room(&mut self, bytes: usize) -> bool {
+        self.room.has(&self.text, bytes)
     }
 
     /// Whether `bytes` are more than a quarter of the limit.
@@ -232,6 +299,26 @@ mod tests {
         let last = "\n[Shown: 2 of at least 5 files: the time was up. Go on with find {\"sort\":\"path\"}]";
         assert!(reply.text.ends_with(last), "{}", reply.text);
         assert!(reply.meta.as_str().ends_with(r#""partial":true}"#), "{}", reply.meta.as_str());
+    }
+
+    #[test]
+    fn a_list_ends_where_its_tokens_do() {
+        let mut text = LimitedText::new(Some(1 << 20));
+        let hex = "0f9a1c7be2".repeat(10);
+        while text.push_line(&hex) {}
+        let bytes = text.text_mut().len();
+        let mut tokens = TokenCount::default();
+        tokens.push(text.text_mut().as_bytes());
+        assert!((20_000..=MAX_TOKENS).contains(&tokens.tokens()), "{bytes}: {}", tokens.tokens());
+        let mut unlimited = LimitedText::new(None);
+        assert!((0..2_000).all(|_| unlimited.push_line(&hex)));
+        let mut room = Room::new(Some(60 << 10), 1_000);
+        let words = "the words of a page ".repeat(2_900);
+        assert!(!room.is_full(&words), "58 KB of words are few tokens");
+        assert!(
+            room.is_full(&hex.repeat(500)) && !room.is_full(&hex),
+            "a text that was cut is counted again"
+        );
     }
 
     #[test]

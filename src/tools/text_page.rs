@@ -10,7 +10,14 @@ use crate::engine::{
 };
 use crate::tools::LineBase;
 use crate::tools::cursor::{Cursor, call_key, state_of};
+use crate::tools::limited::{MAX_TOKENS, within_tokens};
 use crate::tools::numbered::{Numbering, count_breaks, fitting, numbered, with_lf};
+
+/// Tokens for the lines before and behind a page.
+const LAST_LINES: usize = 1_000;
+
+/// Tokens of the number of a line and what stands behind it.
+const TOKENS_OF_NUMBER: usize = 3;
 
 /// The tool that goes on behind a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +124,9 @@ impl<'p> TextPage<'p> {
         if let (TextForm::Numbered, Some(limit)) = (wanted.form, limit) {
             page.cut(limit);
         }
+        if limit.is_some() {
+            page.cut_to_tokens();
+        }
         Ok(page)
     }
 
@@ -127,6 +137,21 @@ impl<'p> TextPage<'p> {
             _ => limit,
         };
         self.read.cut(fits);
+    }
+
+    /// Leaves out what would be more tokens than an answer may hold, from a line on if that is possible.
+    fn cut_to_tokens(&mut self) {
+        let bytes = self.read.excerpt.bytes();
+        let mut fits = within_tokens(bytes, MAX_TOKENS - LAST_LINES);
+        if self.wanted.form == TextForm::Numbered && fits > MAX_TOKENS / 4 {
+            let numbers = TOKENS_OF_NUMBER * count_breaks(&bytes[..fits]);
+            fits =
+                within_tokens(bytes, (MAX_TOKENS - LAST_LINES).saturating_sub(numbers).max(MAX_TOKENS / 4));
+        }
+        if fits < bytes.len() {
+            let line = memchr::memrchr(b'\n', &bytes[..fits]).map_or(fits, |at| at + 1);
+            self.read.cut(line);
+        }
     }
 
     /// A copy of the text as it is told.

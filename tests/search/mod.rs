@@ -3,6 +3,7 @@
 mod against_ripgrep; // the same lines as ripgrep's own library finds
 mod balance; // what an answer says that it left out
 mod bounds; // hostile patterns, time, cancellation
+mod context; // lines around matches, in pages
 mod early; // answers that begin before their search has ended
 mod filter_dir; // filters on disk: shared, damaged, foreign, cut off
 mod fresh; // files that other programs change between and during searches
@@ -12,7 +13,9 @@ mod grep; // the tool grep: what it finds and tells
 mod grep_pages; // the balances of its pages, and files that change between them
 mod mended; // patterns of grep that find something when a slip is mended
 mod near; // what is said where nothing matches
+mod out_of_time; // what an answer says whose time was up
 mod pages; // limits and cursors
+mod tokens; // answers that are few bytes and many tokens
 
 use crate::support::{Folder, Http, Mcp, Stdio, on_both_with};
 use crate::trees::{Posted, put};

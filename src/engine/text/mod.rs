@@ -10,4 +10,5 @@ pub(super) mod lines;
 pub(super) mod packed;
 pub(super) mod splice;
 pub(super) mod text_edit;
+pub(super) mod tokens;
 pub(super) mod tolerant;

@@ -12,7 +12,7 @@ use crate::engine::{
 };
 use crate::tools::arguments::{Count, List, Request, Takes, Text, arguments};
 use crate::tools::exact::{self, EditNames};
-use crate::tools::limited::content;
+use crate::tools::limited::{MAX_TOKENS, content, within_tokens};
 use crate::tools::text_page::{found_encoding, with_likely_encoding};
 use crate::tools::{Call, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
 
@@ -337,8 +337,10 @@ impl EditFile {
         let LineDiff { text: mut diff, lines, left_out, .. } = diff;
         let count = |diff: &str| memchr::memchr_iter(b'\n', diff.as_bytes()).count();
         let is_cut = left_out > 0 || count(&diff) < lines;
-        if is_cut || self.limit.is_some_and(|limit| limit < diff.len() + 64) {
-            let kept = self.limit.map_or(diff.len(), |limit| diff.len().min(limit.saturating_sub(256)));
+        let fits = |limit: usize| limit.min(within_tokens(diff.as_bytes(), MAX_TOKENS - 256) + 256);
+        let limit = self.limit.map(fits);
+        if is_cut || limit.is_some_and(|limit| limit < diff.len() + 64) {
+            let kept = limit.map_or(diff.len(), |limit| diff.len().min(limit.saturating_sub(256)));
             let end = (0..=kept).rev().find(|end| diff.is_char_boundary(*end)).unwrap_or(0);
             diff.truncate(diff[..end].rfind('\n').map_or(0, |at| at + 1));
             let shown = count(&diff);

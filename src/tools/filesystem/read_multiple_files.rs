@@ -9,7 +9,7 @@ use super::CONTENT;
 use super::read_text_file::READER;
 use crate::engine::{Control, EncodingChoice, Error, FilePath, LineRange, Result, TextPart, Workspace};
 use crate::tools::arguments::{Argument, Line, List, Request, Takes, Value, arguments, is_object};
-use crate::tools::limited::content;
+use crate::tools::limited::{MAX_TOKENS, content, within_tokens};
 use crate::tools::text_page::{TextForm, TextPage, WantedText, found_encoding};
 use crate::tools::{Call, ErrorText, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
 
@@ -171,7 +171,9 @@ impl ReadMultipleFiles {
                 Err(error @ (Error::TimedOut | Error::Cancelled)) => return Err(error),
                 Err(error) => self.push_error(&mut text, file, &error),
             }
-            let is_over = room.is_some_and(|room| text.len() > room);
+            let has_tokens =
+                |text: &str| within_tokens(text.as_bytes(), MAX_TOKENS - LAST_LINE) == text.len();
+            let is_over = room.is_some_and(|room| text.len() > room || !has_tokens(&text));
             if all && (is_over || rest.is_some()) {
                 return Ok(None);
             }

@@ -17,6 +17,7 @@ use crate::tools::pattern_text::{WaysOut, wrong};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 
 mod content;
+mod cut_line;
 mod files;
 mod hints;
 mod near_patterns;

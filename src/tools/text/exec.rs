@@ -7,6 +7,7 @@ use crate::engine::{
     CommandEnd, CommandRequest, CommandStatus, Control, FilePath, Output, Result, Workspace,
 };
 use crate::tools::arguments::{Request, Takes, Text, UpTo, arguments};
+use crate::tools::limited::{MAX_TOKENS, tokens_of};
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
 
 /// The longest time of a command, in seconds.
@@ -116,6 +117,10 @@ impl Shown {
     fn new(mut output: Output, most: usize) -> Shown {
         let total = output.dropped + output.bytes.len() as u64;
         output.drop_first(output.bytes.len().saturating_sub(most));
+        let (tokens, most_tokens) = (tokens_of(&output.bytes), most_tokens(most));
+        if tokens > most_tokens {
+            output.drop_first(output.bytes.len() - output.bytes.len() * most_tokens / tokens);
+        }
         loop {
             let text = String::from_utf8_lossy(&output.bytes);
             let Some(over) = text.len().checked_sub(most).filter(|over| *over > 0) else {
@@ -146,6 +151,11 @@ impl Shown {
         // A write to a String cannot fail.
         let _ = write!(out, "\n{name}{notes}:\n{text}{end}");
     }
+}
+
+/// The most tokens of an output that may have so many bytes: two of them fit into an answer.
+fn most_tokens(bytes: usize) -> usize {
+    (bytes / 60 * 23).max(bytes.min(MAX_TOKENS / 2 - LINES))
 }
 
 /// Standard output and standard error with at most `most` bytes of text together. Each has at least half of them, if it

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::Members;
+use crate::tools::limited::{MAX_TOKENS, within_tokens};
 
 /// The bytes of the line that says that a text was cut.
 const LAST_LINE: usize = 1_024;
@@ -10,10 +11,11 @@ const LAST_LINE: usize = 1_024;
 /// Cuts a text that is longer than `limit` bytes and ends it with a line break. Returns how many bytes of how many are left.
 pub(super) fn cut_text(text: &mut String, limit: Option<usize>) -> Option<(usize, usize)> {
     let (of, limit) = (text.len(), limit?);
-    if of <= limit {
+    if of <= limit && within_tokens(text.as_bytes(), MAX_TOKENS) == of {
         return None;
     }
-    let mut end = limit.saturating_sub(LAST_LINE.min(limit / 2));
+    let within = within_tokens(text.as_bytes(), MAX_TOKENS - LAST_LINE);
+    let mut end = limit.saturating_sub(LAST_LINE.min(limit / 2)).min(within);
     while !text.is_char_boundary(end) {
         end -= 1;
     }

@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
+use super::cut_line::push_cut;
+use super::place::{EndPlace, Place};
 use crate::engine::{FoundFile, Hit, LineMatcher, behind_break, line_at, line_before, line_end};
 use crate::tools::LineBase;
-use crate::tools::numbered::{count_breaks, with_lf};
+use crate::tools::limited::Room;
+use crate::tools::numbered::count_breaks;
 
 /// How lines are told.
 #[derive(Debug, Clone, Copy)]
@@ -21,36 +24,25 @@ pub(super) struct LineForm {
     pub(super) max_columns: usize,
 }
 
-/// Where an answer ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct EndPlace {
-    pub(super) folder: usize,
-    /// Below the folder that is searched.
-    pub(super) path: Vec<u8>,
-    /// The byte where the first line begins that was not told.
-    pub(super) byte: usize,
-    /// The state of the file.
-    pub(super) state: u64,
-    /// Hits of the file from there on.
-    pub(super) hits_behind: u64,
-    /// Whether those are all of its hits.
-    pub(super) is_before_all: bool,
-}
-
 /// See the module.
 pub(super) struct Content<'p> {
     pub(super) text: String,
     form: LineForm,
     scan: LineMatcher<'p>,
-    /// Bytes of text that are wanted at most.
-    room: usize,
+    room: Room,
     /// Hits that are wanted at most.
     limit: u64,
+    /// Where an earlier answer ended.
+    resume: Option<&'p Place>,
     /// Hits that are still left out.
     pub(super) skip: u64,
-    /// Hits that were told.
+    /// Hits that were told, or begun to be told.
     pub(super) shown: u64,
-    /// Where the answer ended, if there are more hits.
+    /// Hits that an earlier answer told, or began to tell.
+    pub(super) told_again: u64,
+    /// Lines that were told.
+    lines: u64,
+    /// Where the answer ended, if there are more lines.
     pub(super) end: Option<EndPlace>,
     /// It ended because the time was up.
     pub(super) is_late: bool,
@@ -61,36 +53,38 @@ pub(super) struct Content<'p> {
 /// The lines of one file that are being told.
 struct FileText<'f> {
     text: &'f [u8],
+    path: &'f str,
     /// The text up to here is counted in `line`.
     counted: usize,
     /// The number of the line at `counted`.
     line: u64,
-    /// Lines before this byte were told, or are left out.
+    /// What lies before this byte was told, or is left out.
     told: usize,
-    /// Nothing of the file was told yet.
+    /// This answer has told nothing of the file yet.
     is_new: bool,
     file: &'f FoundFile,
+}
+
+/// What there was room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    All,
+    /// The next search begins at this byte; what lies before [`FileText::told`] was told.
+    Part(usize),
 }
 
 /// Over so many bytes, the number of a line is looked up in the file's index, if there is one.
 const WORTH_INDEX: usize = 64 << 10;
 
-/// Stands for lines that are left out because the answer is full.
-const CUT: &str = "[The rest is left out: the answer is full]\n";
-
 /// Characters of a line that are told even if there is little room.
 const MIN_COLUMNS: usize = 100;
 
-impl EndPlace {
-    fn new(file: &FoundFile, byte: usize, state: u64, hits_behind: u64) -> EndPlace {
-        let (folder, path) = (file.folder, file.path[file.base..].to_vec());
-        EndPlace { folder, path, byte, state, hits_behind, is_before_all: hits_behind == file.count }
-    }
-}
+/// Matches of one line that are looked for at a time.
+const MATCHES: usize = 1_024;
 
 impl<'f> FileText<'f> {
-    fn new(file: &'f FoundFile, first: u64) -> FileText<'f> {
-        FileText { text: file.text(), counted: 0, line: first, told: file.start, is_new: true, file }
+    fn new(file: &'f FoundFile, path: &'f str, first: u64, told: usize) -> FileText<'f> {
+        FileText { text: file.text(), path, counted: 0, line: first, told, is_new: true, file }
     }
 
     /// Counts on, or looks up the number of the line at the byte `at`.
@@ -105,15 +99,23 @@ impl<'f> FileText<'f> {
         };
         self.counted = at;
     }
+
+    /// Where the line begins that is at most so many before the one at `at`, of those that were not told.
+    fn lines_before(&self, at: usize, count: u64) -> usize {
+        let befores = std::iter::successors(Some(at), |at| line_before(self.text, *at));
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        befores.skip(1).take(count).take_while(|start| *start >= self.told).last().unwrap_or(at)
+    }
 }
 
 impl<'p> Content<'p> {
     pub(super) fn new(
         scan: LineMatcher<'p>,
         form: LineForm,
-        room: usize,
+        room: Room,
         limit: u64,
         skip: u64,
+        resume: Option<&'p Place>,
     ) -> Content<'p> {
         Content {
             text: String::new(),
@@ -121,8 +123,11 @@ impl<'p> Content<'p> {
             scan,
             room,
             limit,
+            resume,
             skip,
             shown: 0,
+            told_again: 0,
+            lines: 0,
             end: None,
             is_late: false,
             changed: 0,
@@ -135,7 +140,12 @@ impl<'p> Content<'p> {
             self.skip -= file.count;
             return true;
         }
-        let mut lines = FileText::new(file, self.form.base.first());
+        let resume = self.resume.filter(|place| place.is_in(file.folder, &file.path[file.base..]));
+        let begin = resume
+            .and_then(|place| place.told)
+            .unwrap_or(0)
+            .clamp(file.start, file.text().len().max(file.start));
+        let mut lines = FileText::new(file, path, self.form.base.first(), begin);
         let (text, mut hits) = (lines.text, file.hits.clone());
         let mut last: Option<Hit> = None;
         let mut hits_behind = file.count - self.skip;
@@ -144,21 +154,26 @@ impl<'p> Content<'p> {
         }
         while !hits.is_empty() && self.end.is_none() {
             for hit in std::mem::take(&mut hits) {
-                if !self.push_whole_hit(&mut lines, path, last, hit) {
-                    let byte = last.map_or(hit.start, |last| behind_break(text, last.end));
-                    self.end = Some(EndPlace::new(file, byte, state, hits_behind));
+                let is_told = hit.start < begin;
+                let begun = self.shown;
+                let told = self.push_hit(&mut lines, last, hit, is_told);
+                hits_behind = hits_behind.saturating_sub(u64::from(is_told) + self.shown - begun);
+                self.told_again += u64::from(is_told);
+                if let Told::Part(byte) = told {
+                    self.end = Some(EndPlace::new(file, byte, lines.told, state, hits_behind));
                     break;
                 }
                 last = Some(hit);
-                hits_behind = hits_behind.saturating_sub(1);
             }
             // No more hits are kept of a file than an answer mostly holds.
             if let (Some(last), None) = (last, &self.end) {
                 hits = self.hits_behind(file, behind_break(text, last.end), state, hits_behind);
             }
         }
-        if let (Some(last), None) = (last, &self.end) {
-            self.push_behind(&mut lines, last, text.len().min(file.end));
+        if let (Some(last), None) = (last, &self.end)
+            && !self.push_behind(&mut lines, last, text.len().min(file.end))
+        {
+            self.end = Some(EndPlace::new(file, last.start, lines.told, state, hits_behind));
         }
         self.changed += u64::from(!file.unchanged());
         self.end.is_none()
@@ -174,68 +189,92 @@ impl<'p> Content<'p> {
                 hits
             }
             Err(_) => {
-                self.end = Some(EndPlace::new(file, from, state, left));
+                self.end = Some(EndPlace::new(file, from, from, state, left));
                 self.is_late = true;
                 Vec::new()
             }
         }
     }
 
-    /// Adds a hit with the lines around it, if there is room. The first one of an answer is cut instead.
-    fn push_whole_hit(&mut self, lines: &mut FileText, path: &str, last: Option<Hit>, hit: Hit) -> bool {
-        if self.shown >= self.limit {
-            last.into_iter().for_each(|last| self.push_behind(lines, last, hit.start));
-            return false;
+    /// Adds a hit with the lines before it, and those behind the last one. Of a hit that an earlier answer began to tell, the
+    /// rest.
+    fn push_hit(&mut self, lines: &mut FileText, last: Option<Hit>, hit: Hit, is_told: bool) -> Told {
+        if let Some(last) = last
+            && !self.push_behind(lines, last, hit.start)
+        {
+            return Told::Part(last.start);
         }
-        let (start, told) = (self.text.len(), lines.told);
-        self.push_hit(lines, path, last, hit);
-        if (self.is_full() || self.is_late) && self.shown > 0 {
-            self.text.truncate(start);
-            lines.told = told;
-            last.into_iter().for_each(|last| self.push_behind(lines, last, hit.start));
-            return false;
+        let from = if is_told { hit.start } else { lines.lines_before(hit.start, self.form.before) };
+        if !is_told && self.shown >= self.limit {
+            return Told::Part(from);
         }
-        self.shown += 1;
-        true
-    }
-
-    fn is_full(&self) -> bool {
-        self.text.len() > self.room
-    }
-
-    /// Adds a hit with the lines before it, and those behind the last one.
-    fn push_hit(&mut self, lines: &mut FileText, path: &str, last: Option<Hit>, hit: Hit) {
-        if std::mem::take(&mut lines.is_new) {
-            if !self.text.is_empty() {
-                self.text.push('\n');
-            }
-            self.text.push_str(path);
-            self.text.push('\n');
-        }
-        if let Some(last) = last {
-            self.push_behind(lines, last, hit.start);
-        }
-        let mut from = hit.start;
-        for _ in 0..self.form.before {
-            match line_before(lines.text, from) {
-                Some(start) if start >= lines.told => from = start,
-                _ => break,
-            }
-        }
+        let (text_len, told, is_new, count) = (self.text.len(), lines.told, lines.is_new, self.lines);
         let has_context = self.form.before > 0 || self.form.after > 0;
-        if has_context && last.is_some() && from > lines.told {
+        if has_context && !is_new && from > told {
             self.text.push_str("--\n");
         }
-        self.push_lines(lines, from..hit.start, '-');
+        let mut is_all = self.push_lines(lines, from..hit.start, '-') && self.push_lines_of(lines, hit);
+        if !is_told && lines.told <= hit.start {
+            self.text.truncate(text_len);
+            (lines.told, lines.is_new, self.lines) = (told, is_new, count);
+            if count > 0 || self.is_late {
+                return Told::Part(from);
+            }
+            // The match comes first, with as much before it as leaves room for it.
+            self.push_shortened(lines, from, hit);
+            is_all = self.push_lines_of(lines, hit);
+        }
+        self.shown += u64::from(!is_told);
+        if is_all { Told::All } else { Told::Part(hit.start) }
+    }
+
+    /// Adds the last of the lines from `from` up to a hit, as many as take half of the room; how many were left out stands
+    /// before them.
+    fn push_shortened(&mut self, lines: &mut FileText, from: usize, hit: Hit) {
+        let mut room = self.room.left(&self.text) / 2;
+        let mut start = hit.start;
+        while let Some(before) = line_before(lines.text, start).filter(|before| *before >= from) {
+            let len = (start - before).min(self.form.max_columns.saturating_mul(4)) + MIN_COLUMNS;
+            let Some(left) = room.checked_sub(len) else { break };
+            (room, start) = (left, before);
+        }
+        let left_out = count_breaks(&lines.text[from..start]);
+        self.begin_file(lines);
+        if left_out > 0 {
+            self.text.push_str(&format!("[{left_out} lines before are left out: the answer is full]\n"));
+        }
+        lines.told = start;
+        self.push_lines(lines, start..hit.start, '-');
+        // There is room for the match, whatever the lines before it take.
+        (lines.told, self.lines) = (hit.start, 0);
+    }
+
+    /// Adds the lines of a hit that were not told, or its matches. Returns whether that were all.
+    fn push_lines_of(&mut self, lines: &mut FileText, hit: Hit) -> bool {
         match self.form.only_matches {
             true => self.push_matches(lines, hit),
             false => self.push_lines(lines, hit.start..behind_break(lines.text, hit.end), ':'),
         }
-        lines.told = behind_break(lines.text, hit.end);
     }
 
-    /// Adds lines behind a hit, up to the byte `end`.
-    fn push_behind(&mut self, lines: &mut FileText, hit: Hit, end: usize) {
+    /// Whether there is no room for another line. There is for the first one, so that each answer goes on.
+    fn is_full(&mut self) -> bool {
+        self.lines > 0 && self.room.is_full(&self.text)
+    }
+
+    /// Adds the path of the file before its first line.
+    fn begin_file(&mut self, lines: &mut FileText) {
+        if std::mem::take(&mut lines.is_new) {
+            if !self.text.is_empty() {
+                self.text.push('\n');
+            }
+            self.text.push_str(lines.path);
+            self.text.push('\n');
+        }
+    }
+
+    /// Adds lines behind a hit, up to the byte `end`. Returns whether that were all.
+    fn push_behind(&mut self, lines: &mut FileText, hit: Hit, end: usize) -> bool {
         let start = behind_break(lines.text, hit.end);
         let mut to = start;
         for _ in 0..self.form.after {
@@ -244,49 +283,66 @@ impl<'p> Content<'p> {
             }
             to = behind_break(lines.text, line_end(lines.text, to..end));
         }
-        self.push_lines(lines, start..to, '-');
+        self.push_lines(lines, start..to, '-')
     }
 
-    /// Adds whole lines; `mark` stands behind each number. Without room, it says that lines are left out.
-    fn push_lines(&mut self, lines: &mut FileText, range: Range<usize>, mark: char) {
-        let mut at = range.start;
+    /// Adds the lines of the range that were not told; `mark` stands behind each number. Returns whether that were all.
+    fn push_lines(&mut self, lines: &mut FileText, range: Range<usize>, mark: char) -> bool {
+        let mut at = range.start.max(lines.told);
         while at < range.end {
             if self.is_full() {
-                self.text.push_str(CUT);
-                break;
+                return false;
             }
+            self.begin_file(lines);
             let end = line_end(lines.text, at..range.end);
             self.push_number(lines, at, mark);
             self.push_line(&lines.text[at..end], mark == ':');
             at = behind_break(lines.text, end);
+            lines.told = at;
+            self.lines += 1;
         }
-        lines.told = range.end.max(lines.told);
+        true
     }
 
-    fn push_matches(&mut self, lines: &mut FileText, hit: Hit) {
-        let found_in = &lines.text[hit.start..behind_break(lines.text, hit.end).max(hit.start)];
-        let (mut matches, mut bytes) = (Vec::new(), 0);
-        let room = self.room.saturating_sub(self.text.len());
-        let searched = self.scan.matches(found_in, |found| {
-            bytes += found.len();
-            matches.push(found);
-            bytes <= room
-        });
-        self.is_late |= searched.is_err();
-        if matches.is_empty() {
-            // Each line that counts is told.
-            self.push_number(lines, hit.start, ':');
-            self.text.push('\n');
-        }
-        for found in matches {
-            if self.is_full() {
-                self.text.push_str(CUT);
-                return;
+    /// Adds the matches in a hit that were not told, each as a line. Returns whether that were all.
+    fn push_matches(&mut self, lines: &mut FileText, hit: Hit) -> bool {
+        let end = behind_break(lines.text, hit.end).max(hit.start);
+        let found_in = &lines.text[hit.start..end];
+        loop {
+            let told = lines.told.saturating_sub(hit.start);
+            let mut matches = Vec::new();
+            let searched = self.scan.matches(found_in, |found| {
+                if found.start >= told {
+                    matches.push(found);
+                }
+                matches.len() < MATCHES
+            });
+            if searched.is_err() {
+                self.is_late = true;
+                return false;
             }
-            self.push_number(lines, hit.start + found.start, ':');
-            let text = &found_in[found];
-            let end = text.len() - usize::from(text.ends_with(b"\n")) - usize::from(text.ends_with(b"\r\n"));
-            self.push_line(&text[..end], false);
+            if matches.is_empty() && told == 0 {
+                // Each line that counts is told.
+                matches.push(0..0);
+            }
+            let is_last = matches.len() < MATCHES;
+            for found in matches {
+                if self.is_full() {
+                    return false;
+                }
+                self.begin_file(lines);
+                self.push_number(lines, hit.start + found.start, ':');
+                lines.told = hit.start + found.end.max(1);
+                let text = &found_in[found];
+                let end =
+                    text.len() - usize::from(text.ends_with(b"\n")) - usize::from(text.ends_with(b"\r\n"));
+                self.push_line(&text[..end], false);
+                self.lines += 1;
+            }
+            if is_last {
+                lines.told = end;
+                return true;
+            }
         }
     }
 
@@ -301,53 +357,11 @@ impl<'p> Content<'p> {
 
     /// Adds a line or match and `\n`; of a long one, the part around its first match.
     fn push_line(&mut self, line: &[u8], has_match: bool) {
-        let width = self.form.max_columns.min(self.room.saturating_sub(self.text.len()).max(MIN_COLUMNS));
-        if line.len() <= width {
-            // A match that spans lines is told as lines.
-            self.text.push_str(&with_lf(&String::from_utf8_lossy(line)));
-            self.text.push('\n');
-            return;
-        }
-        let columns = chars(line);
-        let first = if has_match { self.scan.first_match(line).unwrap_or(0).min(line.len()) } else { 0 };
-        let column = chars(&line[..first]);
-        let from = column.saturating_sub(width / 4).min(columns.saturating_sub(width));
-        if from > 0 {
-            self.text.push('…');
-        }
-        // Only what is told is copied: a line may be as long as a file.
-        let start = chars_before(line, first, column.saturating_sub(from));
-        let told = &line[start..chars_behind(line, start, width)];
-        self.text.push_str(&with_lf(&String::from_utf8_lossy(told)));
-        if columns <= width {
-            self.text.push('\n');
-            return;
-        }
-        if from + width < columns {
-            self.text.push('…');
-        }
-        let (first, last) = (from + 1, from + width);
-        self.text.push_str(&format!(" [columns {first}-{last} of {columns}]\n"));
+        let width = self.form.max_columns.min(self.room.left(&self.text).max(MIN_COLUMNS));
+        let first = match has_match && line.len() > width {
+            true => self.scan.first_match(line).unwrap_or(0).min(line.len()),
+            false => 0,
+        };
+        push_cut(&mut self.text, line, first, width);
     }
-}
-
-/// Number of characters.
-fn chars(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| is_first(byte)).count()
-}
-
-/// Whether a character begins with this byte.
-fn is_first(byte: &u8) -> bool {
-    byte & 0xC0 != 0x80
-}
-
-/// Where the character begins that is so many before the one at `at`.
-fn chars_before(line: &[u8], at: usize, count: usize) -> usize {
-    let firsts = (0..at).rev().filter(|at| is_first(&line[*at]));
-    if count == 0 { at } else { firsts.take(count).last().unwrap_or(at) }
-}
-
-/// Where the character begins that is so many behind the one at `at`, or the end.
-fn chars_behind(line: &[u8], at: usize, count: usize) -> usize {
-    (at..line.len()).filter(|at| is_first(&line[*at])).nth(count).unwrap_or(line.len())
 }

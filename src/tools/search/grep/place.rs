@@ -1,8 +1,7 @@
 //! Where a search goes on, as a cursor keeps it.
 
-use super::content::EndPlace;
 use super::files::MatchedFile;
-use crate::engine::SearchPlace;
+use crate::engine::{FoundFile, SearchPlace};
 use crate::tools::walking::{kept, path_kept};
 
 /// See the module.
@@ -14,21 +13,50 @@ pub(super) struct Place {
     pub(super) folder: usize,
     /// Below the folder that is searched.
     pub(super) path: Vec<u8>,
-    /// Where its first line begins that was not told; `None`: all of it was.
+    /// Where the search goes on in it, at a line; `None`: all of it was told.
     pub(super) byte: Option<usize>,
+    /// What lies before this byte was told, if that is more than what lies before `byte`.
+    pub(super) told: Option<usize>,
     /// Whether an earlier answer told lines of the file in which it is.
     pub(super) is_told: bool,
     /// How many entries behind it are still to be left out.
     pub(super) skip: u64,
 }
 
+/// Where an answer ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct EndPlace {
+    pub(super) folder: usize,
+    /// Below the folder that is searched.
+    pub(super) path: Vec<u8>,
+    /// The byte where the next search begins, at a line.
+    pub(super) byte: usize,
+    /// What lies before this byte was told.
+    pub(super) told: usize,
+    /// The state of the file.
+    pub(super) state: u64,
+    /// Hits of the file of which nothing was told.
+    pub(super) hits_behind: u64,
+    /// Whether those are all of its hits.
+    pub(super) is_before_all: bool,
+}
+
 /// Stands before a byte of a file of which no line was told.
 const UNTOLD: &str = "n";
+
+impl EndPlace {
+    pub(super) fn new(file: &FoundFile, byte: usize, told: usize, state: u64, hits_behind: u64) -> EndPlace {
+        let (folder, path) = (file.folder, file.path[file.base..].to_vec());
+        let told = told.max(byte);
+        let is_before_all = hits_behind == file.count;
+        EndPlace { folder, path, byte, told, state, hits_behind, is_before_all }
+    }
+}
 
 impl Place {
     /// Behind a file.
     pub(super) fn behind(folder: usize, path: &[u8]) -> Place {
-        Place { modified_ns: None, folder, path: path.into(), byte: None, is_told: true, skip: 0 }
+        Place { modified_ns: None, folder, path: path.into(), byte: None, told: None, is_told: true, skip: 0 }
     }
 
     /// Behind a file in a list by time.
@@ -38,7 +66,13 @@ impl Place {
 
     /// In a file.
     pub(super) fn inside(end: &EndPlace) -> Place {
-        Place { byte: Some(end.byte), is_told: !end.is_before_all, ..Place::behind(end.folder, &end.path) }
+        let told = (end.told > end.byte).then_some(end.told);
+        Place {
+            byte: Some(end.byte),
+            told,
+            is_told: !end.is_before_all,
+            ..Place::behind(end.folder, &end.path)
+        }
     }
 
     /// Whether it is at this file or in it.
@@ -57,12 +91,13 @@ impl Place {
         let folder = word()?.parse().ok()?;
         let byte = word()?;
         let is_told = !byte.starts_with(UNTOLD);
-        let byte = match byte.trim_start_matches(UNTOLD) {
-            "-" => None,
-            byte => Some(byte.parse().ok()?),
+        let (byte, told) = match byte.trim_start_matches(UNTOLD).split_once('+') {
+            Some((byte, told)) => (byte, Some(told.parse().ok()?)),
+            None => (byte.trim_start_matches(UNTOLD), None),
         };
+        let byte = if byte == "-" { None } else { Some(byte.parse().ok()?) };
         let skip = word()?.parse().ok()?;
-        Some(Place { modified_ns, folder, byte, is_told, skip, path: path_kept(word()?).into_owned() })
+        Some(Place { modified_ns, folder, byte, told, is_told, skip, path: path_kept(word()?).into_owned() })
     }
 
     /// Its text.
@@ -70,6 +105,7 @@ impl Place {
         let or_dash = |number: Option<String>| number.unwrap_or_else(|| "-".into());
         let time = or_dash(self.modified_ns.map(|time| time.to_string()));
         let byte = or_dash(self.byte.map(|byte| byte.to_string()));
+        let byte = self.told.map_or_else(|| byte.clone(), |told| format!("{byte}+{told}"));
         let untold = if self.is_told { "" } else { UNTOLD };
         format!("{time} {} {untold}{byte} {} {}", self.folder, self.skip, kept(&self.path))
     }
@@ -88,8 +124,9 @@ mod tests {
     fn a_place_is_read_back() {
         let behind = Place::behind(1, b"a b/\xff");
         let inside = Place { byte: Some(7), skip: 3, ..behind.clone() };
+        let told = Place { told: Some(9), ..inside.clone() };
         let untold = Place { is_told: false, ..inside.clone() };
-        for place in [Place { modified_ns: Some(-5), ..inside.clone() }, inside, untold, behind] {
+        for place in [Place { modified_ns: Some(-5), ..inside.clone() }, inside, told, untold, behind] {
             assert_eq!(Place::read(&place.text()), Some(place));
         }
         assert!(

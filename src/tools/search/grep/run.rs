@@ -14,7 +14,7 @@ use crate::engine::{
     SearchStop, Searched, Workspace,
 };
 use crate::tools::cursor::{Cursor, state_of};
-use crate::tools::limited::LimitedText;
+use crate::tools::limited::{LimitedText, Room};
 use crate::tools::search::best::Best;
 use crate::tools::walking::path_line_in;
 use crate::tools::{OutputKinds, Reply, wrong_cursor};
@@ -25,8 +25,12 @@ const LAST_LINES: usize = 2_048;
 /// Hits of one file that are kept at most.
 const KEPT: usize = 4_096;
 
+/// Shares of the time for the second look at the files whose lines are told.
+const SHARES_OF_LINES: u32 = 4;
+
 /// What an answer says if it ends before the last match.
 const FULL: &str = "there are more";
+const MORE: &str = "there are more lines";
 const TIME: &str = "the time was up";
 const NO_PROGRESS: &str = "[No file could be searched in the time. The same call may end in the same way: search less at a time \
     (path, glob), or have the server started with a longer --timeout]";
@@ -66,6 +70,8 @@ impl<'r> Run<'r> {
             wants_more
         })?;
         let mut next = last_of(&searched, content.skip);
+        // An earlier answer counted them.
+        searched.counts.hits = searched.counts.hits.saturating_sub(content.told_again);
         if let Some(end) = &content.end {
             // The next answer counts what this one does not tell.
             let counts = &mut searched.counts;
@@ -82,7 +88,9 @@ impl<'r> Run<'r> {
     /// Lines, those of the newest files first.
     pub(super) fn content_by_time(self, wanted: OutputKinds) -> Result<Reply> {
         let place = self.place(true)?;
-        let NewestFound { files, mut searched, .. } = self.newest(None, place)?;
+        // The lines are looked for again.
+        let newest = self.control.leaving_time(SHARES_OF_LINES, || self.newest(None, place));
+        let NewestFound { files, mut searched, .. } = newest?;
         let (mut content, mut next) = (self.new_content(), None);
         let has_changed = place.is_some_and(|place| {
             let file = files.iter().find(|file| place.is_in(file.folder, &file.path));
@@ -141,15 +149,11 @@ impl<'r> Run<'r> {
             after: None,
             keep: self.keep(),
         };
-        let searched = self.workspace.search(
-            self.pattern,
-            options,
-            &mut |mut found: FoundFile| {
-                found.base = found.path.len().saturating_sub(file.path.len());
-                content.push(&found, &file.shown, state_of(&found.stamp))
-            },
-            self.control,
-        )?;
+        let mut receiver = |mut found: FoundFile| {
+            found.base = found.path.len().saturating_sub(file.path.len());
+            content.push(&found, &file.shown, state_of(&found.stamp))
+        };
+        let searched = self.workspace.search(self.pattern, options, &mut receiver, self.control)?;
         Ok(searched.stop)
     }
 
@@ -215,7 +219,7 @@ impl<'r> Run<'r> {
     ) -> Result<Reply> {
         let mut list = LimitedText::new(self.grep.limit);
         let Content { text, shown, end, is_late, changed, .. } = content;
-        list.text_mut().push_str(if shown == 0 {
+        list.text_mut().push_str(if text.is_empty() {
             nothing(searched)
         } else {
             text.strip_suffix('\n').unwrap_or(&text)
@@ -224,7 +228,11 @@ impl<'r> Run<'r> {
         match (end, searched.stop) {
             (Some(end), _) => {
                 list.count_more(end.hits_behind);
-                list.stop(if is_late { TIME } else { FULL });
+                list.stop(match end.hits_behind {
+                    _ if is_late => TIME,
+                    0 => MORE,
+                    _ => FULL,
+                });
             }
             (None, Some(SearchStop::Time)) => list.stop(TIME),
             (None, None) if is_late => list.stop(TIME),
@@ -304,12 +312,14 @@ impl<'r> Run<'r> {
     fn new_content(self) -> Content<'r> {
         let (form, most) = (self.grep.form, self.grep.most.unwrap_or(u64::MAX));
         let scan = LineMatcher::new(self.pattern, self.control);
-        Content::new(scan, form, self.room(), most, self.grep.offset)
-    }
-
-    /// Bytes for lines.
-    fn room(self) -> usize {
-        self.grep.limit.map_or(usize::MAX, |limit| limit - LAST_LINES.min(limit / 2))
+        Content::new(
+            scan,
+            form,
+            Room::new(self.grep.limit, LAST_LINES),
+            most,
+            self.grep.offset,
+            self.grep.place.as_ref(),
+        )
     }
 
     /// Hits of one file that are kept; the receiver looks for more where it needs them.

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::shown::{Shown, tenth};
 use crate::toolkit::churn::{AuthorCommits, FileChurn};
+use crate::tools::limited::{MAX_TOKENS, tokens_of};
 use crate::tools::{Members, OutputKinds, Reply, timestamp};
 
 /// Room for the call that goes on, in bytes.
@@ -22,14 +23,18 @@ pub(super) fn reply(
     object.insert("summary".into(), summary(shown));
     object.insert("authors".into(), shown.authors().iter().map(author).collect());
     object.insert("hot_spots".into(), hot_spots(shown));
-    let fixed = Value::Object(object.clone()).to_string().len();
+    let fixed = Value::Object(object.clone()).to_string();
+    let mut tokens = tokens_of(fixed.as_bytes()) + NEXT;
+    let most_tokens = shown.limit.map_or(usize::MAX, |_| MAX_TOKENS);
+    let fixed = fixed.len();
     let room = shown.limit.map_or(usize::MAX, |limit| limit.saturating_sub(fixed + NEXT));
     let (mut files, mut bytes) = (Vec::new(), 0);
     for file in shown.files() {
         let entry = file_json(shown, file);
-        bytes += entry.to_string().len() + 1;
+        let text = entry.to_string();
+        (bytes, tokens) = (bytes + text.len() + 1, tokens + tokens_of(text.as_bytes()) + 1);
         // The first one always is shown, so that each page goes on.
-        if bytes > room && !files.is_empty() {
+        if (bytes > room || tokens > most_tokens) && !files.is_empty() {
             break;
         }
         files.push(entry);

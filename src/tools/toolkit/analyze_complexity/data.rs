@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::findings::{Findings, Violation, hundredth, reason, tenth};
 use crate::toolkit::complexity::ProjectFile;
+use crate::tools::limited::{MAX_TOKENS, tokens_of};
 use crate::tools::{Members, OutputKinds, Reply};
 
 /// Room for the names of the members and the call that goes on, in bytes.
@@ -49,6 +50,8 @@ pub(super) fn of_object(object: Map<String, Value>, truncated: Option<Value>, wa
 pub(super) struct Page {
     /// Bytes that are left for entries.
     room: usize,
+    /// Tokens that are left for entries, if there is a limit.
+    tokens: usize,
     shown: usize,
     is_full: bool,
 }
@@ -57,19 +60,22 @@ impl Page {
     /// A page of which `fixed` bytes are for other things.
     pub(super) fn new(findings: &Findings, fixed: usize) -> Page {
         let room = findings.limit.map_or(usize::MAX, |limit| limit.saturating_sub(fixed));
-        Page { room, shown: 0, is_full: false }
+        let tokens = findings.limit.map_or(usize::MAX, |_| MAX_TOKENS - fixed.min(MAX_TOKENS / 4));
+        Page { room, tokens, shown: 0, is_full: false }
     }
 
     /// The first of these entries, as far as there is room. The first entry of a page always is taken, so that each goes on.
     pub(super) fn take(&mut self, entries: impl Iterator<Item = Value>) -> Vec<Value> {
         let mut taken = Vec::new();
         for entry in entries {
-            let bytes = json_len(&entry) + 1;
-            self.is_full |= bytes > self.room && self.shown > 0;
+            let text = entry.to_string();
+            let (bytes, tokens) = (text.len() + 1, tokens_of(text.as_bytes()) + 1);
+            self.is_full |= (bytes > self.room || tokens > self.tokens) && self.shown > 0;
             if self.is_full {
                 break;
             }
             self.room = self.room.saturating_sub(bytes);
+            self.tokens = self.tokens.saturating_sub(tokens);
             self.shown += 1;
             taken.push(entry);
         }
