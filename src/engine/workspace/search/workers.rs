@@ -263,7 +263,7 @@ impl<'s> Workers<'s> {
             }
             let batch = &mut assigned.batch;
             let place = LastFile { folder: file.number, path: file.path_from_start().to_vec(), rest: None };
-            let before = (batch.counts, batch.left_out, batch.resumed);
+            let before = (batch.counts, batch.left_out);
             batch.counts.add(&file.passed.0);
             batch.counts.handled += 1;
             batch.left_out = file.passed.1;
@@ -280,7 +280,7 @@ impl<'s> Workers<'s> {
                 Err(error) => {
                     // The next call comes to this file again, unless it goes on in it.
                     if batch.last.as_ref().is_none_or(|last| last.rest.is_none()) {
-                        (batch.counts, batch.left_out, batch.resumed) = before;
+                        (batch.counts, batch.left_out) = before;
                     }
                     self.end_early(assigned, error);
                     return None;

@@ -334,7 +334,7 @@ impl<'r> Run<'r> {
 
     /// Whether the file in which the cursor points was not searched as it was then.
     fn has_changed(self, place: &Place, searched: &Searched) -> bool {
-        let is_searched = searched.stop.is_none() || searched.last.is_some();
+        let is_searched = searched.stop.is_none() || searched.last.is_some() || searched.resumed.is_some();
         place.byte.is_some() && is_searched && searched.resumed.as_ref().map(state_of) != self.state()
     }
 

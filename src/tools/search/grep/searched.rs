@@ -30,7 +30,7 @@ pub(super) fn balance(searched: &Searched, is_behind: bool) -> String {
     }
     let so_far = if searched.stop.is_some() { " so far" } else { "" };
     let behind = if is_behind { "behind the cursor " } else { "" };
-    let files = several_and_rest(counts.files, searched.resumed.is_some());
+    let files = several_and_rest(counts.files, searched.resumed.is_some() && counts.files > 0);
     let found = several_and_rest(counts.found, searched.is_resumed_found);
     let hits = several(counts.hits, "matching line");
     let mut head = format!("{behind}{files} searched{so_far}, {hits} in {found}");
