@@ -91,7 +91,7 @@ impl Tape<'_> {
                     new.push(Row { tails: [row.tails[0], row.tails[1], self.tail()], ..row.clone() });
                     at += 1;
                 }
-                4 if 0 < key.len() => {
+                4 if !key.is_empty() => {
                     new.push(row.clone());
                     let out = &key[..self.below(key.len())];
                     // Nothing in it is deeper than a level below the line before it.
