@@ -18,7 +18,10 @@ fuzz_target!(|data: &[u8]| {
     }
     let rooted = RootedGlob::new(pattern);
     let (folder, below) = rooted.divided();
-    assert!(rooted.is_negated && folder.is_empty() || rooted.text.starts_with(folder) && rooted.text.ends_with(below));
+    assert!(
+        rooted.is_negated && folder.is_empty()
+            || rooted.text.starts_with(folder) && rooted.text.ends_with(below)
+    );
     if let Ok(glob) = rooted.glob(&mut GlobBudget::default()) {
         glob.matches(path);
     }
