@@ -70,7 +70,7 @@ pub struct Config {
     #[arg(long, value_name = "NAME", value_parser = hosts::name)]
     pub allow_host: Vec<String>,
 
-    /// An origin of pages that may use the server, such as https://example.com. May be given several times
+    /// An origin of pages that may use the server, such as `https://example.com`. May be given several times
     #[arg(long, value_name = "ORIGIN", value_parser = hosts::origin)]
     pub allow_origin: Vec<String>,
 
