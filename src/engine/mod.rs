@@ -81,7 +81,7 @@ pub use text::text_edit::{
     TextEdit, TextEdits, TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
 };
 pub use text::tokens::TokenCount;
-pub use text::tolerant::{Tolerant, tolerant};
+pub use text::tolerant::{Tolerant, changed_lines, tolerant};
 pub use wait_counter::{CountedWait, WaitCounter, WaitCounts};
 pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
 pub(crate) use walk::{LateStats, StatResult};

@@ -228,6 +228,35 @@ fn texts_of_characters_of_several_bytes_are_read_written_and_edited() {
 }
 
 #[test]
+fn what_edits_that_fit_blanks_aside_do_not_change_keeps_its_bytes() {
+    // In GB18030, one byte and two are the same character; the last byte is none.
+    let text = b"if x:\n\ta()\n\tp('\x80')\n\tb()\n# \xA2\xE3 \xFF\n";
+    on_all(
+        &[],
+        |folder| folder.write("f", text),
+        |server, folder| {
+            let edit = |edits: &[(&str, &str)]| {
+                let edits: Vec<Value> =
+                    edits.iter().map(|(old, new)| json!({ "oldText": old, "newText": new })).collect();
+                let call = json!({ "path": "f", "encoding": "gb18030", "edits": edits });
+                outcome(server, "edit_file", &call)
+            };
+            let refused = edit(&[("a() ", "c()"), ("b() ", "d()")]);
+            assert!(refused.0 && folder.read("f") == text, "{refused:?}");
+            let done = edit(&[("a() \np('€')\nb()", "c()\np('€')\nd()")]);
+            let expected = b"if x:\n\tc()\n\tp('\x80')\n\td()\n# \xA2\xE3 \xFF\n";
+            assert!(!done.0 && folder.read("f") == expected, "{done:?}");
+            folder.write("f", "if x:\n\ta()\n\tb()\n");
+            let call = json!({ "path": "f", "encoding": "auto", "edits": [
+                { "oldText": "a() ", "newText": "c()" }, { "oldText": "b() ", "newText": "é()" },
+            ] });
+            let done = outcome(server, "edit_file", &call);
+            assert!(!done.0 && folder.read("f") == "if x:\n\tc()\n\té()\n".as_bytes(), "{done:?}");
+        },
+    );
+}
+
+#[test]
 fn bytes_that_are_no_character_are_an_error_with_their_place_and_value() {
     on_all(&[], fill, |server, _| {
         for (path, encoding, expected) in [

@@ -13,12 +13,14 @@ mod indentation;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use self::blanks::{Line, Pieces, trim};
 use self::indentation::{Block, Mapping};
 use super::line_diff::line_changes;
 use super::lines::BreakKinds;
+use super::splice::Splice;
 
 /// Number of places that are reported.
 const REPORTED: usize = 20;
@@ -62,6 +64,15 @@ pub fn tolerant(text: &[u8], old: &str, new: &str, kinds: BreakKinds, most: usiz
         (1, Some(&line)) => Place { text, line, end: places.end }.replaced(old, new, kinds, most),
         _ => Tolerant::Several { lines: places.lines, total: places.total },
     }
+}
+
+/// The change of a place by the lines that differ, so that the other lines keep their bytes in a text of another encoding.
+pub fn changed_lines(text: &[u8], range: Range<usize>, new_text: &[u8]) -> Vec<Splice<'static>> {
+    let moved = |Splice { at, text }: Splice| Splice {
+        at: range.start + at.start..range.start + at.end,
+        text: Cow::Owned(text.into_owned()),
+    };
+    line_changes(&text[range.clone()], new_text).into_iter().map(moved).collect()
 }
 
 /// The one place where all lines fit.

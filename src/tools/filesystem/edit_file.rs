@@ -8,7 +8,7 @@ use super::{CONTENT, version_meta};
 use crate::engine::{
     ChangeOptions, Control, EditPlan, EncodingChoice, Error, FilePath, FileVersion, Found, LineDiff,
     LineIndex, MAX_LINE_EDITS, Result, Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace,
-    plan_decoded, plan_diff, plan_text_edits, tolerant,
+    changed_lines, plan_decoded, plan_diff, plan_text_edits, tolerant,
 };
 use crate::tools::arguments::{Count, List, Request, Takes, Text, arguments};
 use crate::tools::exact::{self, EditNames};
@@ -191,8 +191,8 @@ impl EditFile {
             max_bytes: workspace.options().max_bytes,
             memory: workspace.plan_memory(),
         };
-        let in_text = |index: &LineIndex, old: &[u8]| {
-            let Some(plan) = self.plan(index, old, limits, control)? else { return Ok(None) };
+        let in_text = |index: &LineIndex, old: &[u8], is_stored: bool| {
+            let Some(plan) = self.plan(index, (old, is_stored), limits, control)? else { return Ok(None) };
             let places = plan.count();
             if !self.with_diff {
                 return Ok(Some((plan, (places, None))));
@@ -205,10 +205,11 @@ impl EditFile {
         let texts: Vec<&str> = texts.collect();
         let plan = |index: &LineIndex, old: &[u8]| {
             if is_utf_8 {
-                return Ok(in_text(index, old)?.map(|(plan, report)| (plan, (report, None))));
+                return Ok(in_text(index, old, true)?.map(|(plan, report)| (plan, (report, None))));
             }
+            let decoded = |index: &LineIndex, text: &[u8]| in_text(index, text, old.ends_with(text));
             let planned =
-                plan_decoded(self.encoding, (self.path.sent(), old), &texts, limits, control, in_text)?;
+                plan_decoded(self.encoding, (self.path.sent(), old), &texts, limits, control, decoded)?;
             Ok(planned.map(|planned| (planned.plan, (planned.report, Some((planned.text, planned.held))))))
         };
         let changed = match self.dry_run {
@@ -236,11 +237,11 @@ impl EditFile {
         format!("{would} {places} {unit} in {}", self.path.sent())
     }
 
-    /// The changes in the file. `None` if the bytes do not match the index.
+    /// The changes in the text. `is_stored`: its bytes are those of the file, not decoded. `None` if they do not match the index.
     fn plan<'p>(
         &'p self,
         index: &LineIndex,
-        old: &[u8],
+        (old, is_stored): (&[u8], bool),
         limits: TextLimits,
         control: &Control,
     ) -> Result<Option<EditPlan<'p>>> {
@@ -249,10 +250,13 @@ impl EditFile {
                 if self.edits.edits().len() == 1 {
                     // No text is copied, however long it is.
                     let splice = self.tolerantly(0, old, index, limits, Error::Unmatched(unmatched))?;
-                    return Ok(EditPlan::new(vec![splice], old));
+                    return Ok(match is_stored {
+                        true => EditPlan::new(vec![splice], old),
+                        false => EditPlan::new(changed_lines(old, splice.at, &splice.text), old),
+                    });
                 }
-                // The edits are applied to a copy.
-                if old.len() as u64 > limits.max_bytes {
+                // The edits are applied to a copy. What is between them would be encoded anew, perhaps as other bytes.
+                if !is_stored || old.len() as u64 > limits.max_bytes {
                     return Err(Error::Unmatched(unmatched));
                 }
                 let Some(new) = self.one_by_one(old, limits, control)? else { return Ok(None) };
