@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use super::limited::MAX_TOKENS;
 use crate::engine::Diff;
 
-/// Maximum size of a diff in bytes.
+/// Maximum size of a diff in bytes. It also bounds the tokens, because no byte is more than one.
 pub(super) const MAX_DIFF: usize = 16 * 1024;
+const _: () = assert!(MAX_DIFF < MAX_TOKENS);
 
 /// Adds an empty line, the diff and, if it is not all, the number of hunks that are not shown. `text` has no final line
 /// break, before and afterwards.

@@ -2,7 +2,7 @@
 
 use super::encoding_failure::likely_name;
 use super::text_page::found_encoding;
-use crate::engine::{Before, Break, BreakKinds, Breaks, Rewritten};
+use crate::engine::{Before, Break, BreakKinds, Breaks, EncodingSource, Rewritten, Unencodable};
 
 /// The lines, if there is anything to say.
 pub(super) fn rewritten_note(rewritten: &Rewritten) -> Option<String> {
@@ -14,13 +14,16 @@ pub(super) fn rewritten_note(rewritten: &Rewritten) -> Option<String> {
 fn encoding_line(rewritten: &Rewritten) -> Option<String> {
     let now = rewritten.encoding.encoding.name();
     match rewritten.before {
+        Before::Same if rewritten.encoding.source == EncodingSource::WeakGuess => Some(format!(
+            "Encoding: {now} (guessed, unsure), kept; if the file had another one, write it again with encoding"
+        )),
         Before::Same => found_encoding(rewritten.encoding.encoding, rewritten.encoding.source),
-        Before::Other { encoding, lacking: None } => {
-            Some(format!("Encoding: was {}, is now {now}", encoding.name()))
-        }
-        Before::Other { encoding, lacking: Some(lacking) } => {
-            let (was, character, value) = (encoding.name(), lacking.character, u32::from(lacking.character));
-            Some(format!("Encoding: was {was}, which lacks '{character}' (U+{value:04X}), is now {now}"))
+        Before::Other { encoding, is_sure, lacking } => {
+            let was = if is_sure { "was" } else { "was probably" };
+            let lacks = lacking.map_or(String::new(), |Unencodable { character, .. }| {
+                format!(", which lacks '{character}' (U+{:04X})", u32::from(character))
+            });
+            Some(format!("Encoding: {was} {}{lacks}, is now {now}", encoding.name()))
         }
         Before::Unsure(Some(likely)) => {
             Some(format!("Encoding: was probably {}, is now {now}", likely_name(likely)))

@@ -101,12 +101,12 @@ fn what_cannot_stay_is_told() {
 
 #[test]
 fn an_encoding_that_is_given_is_written_and_the_former_one_told() {
-    let folder = Folder::new();
-    let server = Stdio::start(&folder, &["--tools=text"]).ready();
-    for tool in ["write_file", "edit_file"] {
+    for (set, tool, path) in TOOLS {
+        let folder = Folder::new();
+        let server = Stdio::start(&folder, &[&format!("--tools={set}")]).ready();
         folder.write("f", utf_16(b"\xFF\xFE", "old\r\n", u16::to_le_bytes));
         let write = |encoding: &str, content: &str| {
-            server.tool(tool, json!({ "filename": "f", "content": content, "encoding": encoding }))
+            server.tool(tool, json!({ (path): "f", "content": content, "encoding": encoding }))
         };
         let refused = write("windows-1252", "漢");
         assert!(refused.is_error && refused.text.contains("windows-1252 lacks"), "{}", refused.text);
@@ -121,7 +121,34 @@ fn an_encoding_that_is_given_is_written_and_the_former_one_told() {
         let written = write("utf-8", "\u{449}\n");
         assert_eq!(written.texts[1], "Encoding: was windows-1251, is now utf-8");
         assert_eq!(folder.read("f"), "\u{449}\n".as_bytes());
+        let written = write("Shift-JIS", "表\n");
+        assert!(!written.is_error && folder.read("f") == b"\x95\\\n", "{}", written.text);
+        let unknown = write("klingon", "x");
+        assert!(unknown.is_error && folder.read("f") == b"\x95\\\n", "{}", unknown.text);
     }
+}
+
+#[test]
+fn an_encoding_that_is_unsure_is_kept_and_the_answer_says_so() {
+    let short = b"caf\xE9\r\n";
+    on_each(|write| {
+        let (note, new) = write(short, "th\u{e9}\n");
+        let note = note.expect("a second text");
+        assert_eq!(new, b"th\xE9\r\n");
+        let words = "(guessed, unsure), kept; if the file had another one, write it again with encoding";
+        assert!(note.contains(words) && note.ends_with("Line breaks: CRLF, as the file had"), "{note}");
+        let (note, new) = write(short, "漢\n");
+        let note = note.expect("a second text");
+        assert_eq!(new, "漢\r\n".as_bytes());
+        assert!(note.starts_with("Encoding: was probably ") && note.contains("is now utf-8"), "{note}");
+    });
+    // What is not valid UTF-8 but for a wrong byte has line breaks, too.
+    let wrong = ["é漢\r\n".repeat(9).as_bytes(), b"\xFF\r\n"].concat();
+    on_each(|write| {
+        let (note, new) = write(&wrong, "é\n");
+        let expected = "Encoding: was not valid UTF-8, is now utf-8\nLine breaks: CRLF, as the file had";
+        assert_eq!((note.as_deref(), new), (Some(expected), "é\r\n".as_bytes().to_vec()));
+    });
 }
 
 #[test]

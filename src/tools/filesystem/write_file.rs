@@ -1,7 +1,7 @@
 //! `write_file`: the whole content of a file.
 
 use super::{CONTENT, version_meta};
-use crate::engine::{ChangeOptions, Control, FilePath, FileVersion, Result, Workspace};
+use crate::engine::{ChangeOptions, Control, EncodingChoice, FilePath, FileVersion, Result, Workspace};
 use crate::tools::arguments::{Request, Takes, Text, arguments};
 use crate::tools::limited::content;
 use crate::tools::rewritten::rewritten_note;
@@ -29,6 +29,8 @@ arguments! {
         path: FilePath,
         /// The whole new content
         content: Text,
+        /// Encoding, such as shift_jis or koi8-r; without it, that of the file that exists, else utf-8
+        encoding: Option<EncodingChoice>,
         /// Whether a file that exists is an error
         create_only: bool = false,
         /// The version that the file must have, as an earlier answer gave it
@@ -57,14 +59,14 @@ impl Call for WriteFile {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let WriteArguments { path, content: text, create_only, expected_version, .. } = &self.0;
+        let WriteArguments { path, content: text, encoding, create_only, expected_version, .. } = &self.0;
         let options = ChangeOptions {
             create_parents: false,
             create_only: *create_only,
             versioned: true,
             ..ChangeOptions::of_version(*expected_version)
         };
-        let changed = workspace.write_text(path, &text.0, None, &options, control)?;
+        let changed = workspace.write_text(path, &text.0, *encoding, &options, control)?;
         let note = rewritten_note(&changed.report);
         let meta = changed.version.as_ref().map(version_meta).unwrap_or_default();
         Ok(Reply { meta, note, ..content(format!("Successfully wrote to {}", path.sent()), wanted) })

@@ -47,6 +47,8 @@ pub enum Before {
     Other {
         /// The encoding.
         encoding: Encoding,
+        /// Whether that is certain.
+        is_sure: bool,
         /// The character because of which it is not kept.
         lacking: Option<Unencodable>,
     },
@@ -73,7 +75,7 @@ pub enum Breaks {
 }
 
 /// The new text `content` for a file `name` that holds the bytes `old`. Without a choice, the encoding of the file is kept if
-/// it is known for certain and has all characters of the text; else the text is written as UTF-8.
+/// the whole file is text in it and it has all characters of the new text; else the text is written as UTF-8.
 ///
 /// # Errors
 ///
@@ -91,7 +93,9 @@ pub(crate) fn rewrite<'t>(
     let was = match before {
         Before::Same => Some(text.encoding),
         Before::Other { encoding, .. } => Some(encoding),
-        Before::Unsure(_) | Before::NoText(..) => None,
+        // Line breaks look alike in UTF-8 and in what is not known.
+        Before::Unsure(likely) => likely.map_or(Some(Encoding::Utf8), |likely| Some(likely.encoding()?.0)),
+        Before::NoText(..) => None,
     };
     let (content, breaks) = match was {
         Some(encoding) => with_breaks_of(encoding, old, content),
@@ -105,10 +109,12 @@ pub(crate) fn rewrite<'t>(
 fn given(choice: EncodingChoice, old: &[u8]) -> Result<(TextEncoding, Before), Option<Likely>> {
     let text = for_content(choice, old)?;
     let before = match Encoding::of_mark(old) {
-        Some(encoding) if encoding != text.encoding => Before::Other { encoding, lacking: None },
+        Some(encoding) if encoding != text.encoding => {
+            Before::Other { encoding, is_sure: true, lacking: None }
+        }
         None if choice == EncodingChoice::Is(Encoding::Utf8) => match kept(old, "") {
             (kept, Before::Same) if kept.encoding != Encoding::Utf8 => {
-                Before::Other { encoding: kept.encoding, lacking: None }
+                Before::Other { encoding: kept.encoding, is_sure: is_sure(kept.source), lacking: None }
             }
             (_, before) => before,
         },
@@ -121,12 +127,13 @@ fn given(choice: EncodingChoice, old: &[u8]) -> Result<(TextEncoding, Before), O
 fn kept(old: &[u8], content: &str) -> (TextEncoding, Before) {
     let utf_8 = TextEncoding { has_mark: old.starts_with(BOM), ..UTF_8 };
     match for_content(EncodingChoice::Auto, old) {
-        Ok(text) if !is_guess(text.source) || is_sure(text.encoding, old) => {
-            match text.encode_whole(content) {
-                Ok(_) => (text, Before::Same),
-                Err(lacking) => (utf_8, Before::Other { encoding: text.encoding, lacking: Some(lacking) }),
+        Ok(text) if !is_guess(text.source) || fits(text.encoding, old) => match text.encode_whole(content) {
+            Ok(_) => (text, Before::Same),
+            Err(lacking) => {
+                let (encoding, is_sure) = (text.encoding, is_sure(text.source));
+                (utf_8, Before::Other { encoding, is_sure, lacking: Some(lacking) })
             }
-        }
+        },
         Ok(text) => (
             utf_8,
             Before::Unsure(Some(Likely::Text { choice: EncodingChoice::Is(text.encoding), is_sure: false })),
@@ -149,8 +156,12 @@ fn is_guess(source: EncodingSource) -> bool {
     matches!(source, EncodingSource::Guess | EncodingSource::WeakGuess)
 }
 
-/// Whether a guess is certain: the whole file is text in the encoding, not only what was looked at.
-fn is_sure(encoding: Encoding, old: &[u8]) -> bool {
+fn is_sure(source: EncodingSource) -> bool {
+    source != EncodingSource::WeakGuess
+}
+
+/// Whether the whole file is text in the encoding, not only what was looked at.
+fn fits(encoding: Encoding, old: &[u8]) -> bool {
     encoding.decode(old).is_ok()
 }
 
@@ -246,7 +257,7 @@ mod tests {
         let utf_8 = Some(EncodingChoice::Is(Encoding::Utf8));
         let (bytes, before, breaks) = rewritten(utf_8, b"\xFF\xFEo\0\r\0\n\0", "é\n");
         assert_eq!(bytes, "é\r\n".as_bytes());
-        assert_eq!(before, Before::Other { encoding: Encoding::Utf16Le, lacking: None });
+        assert_eq!(before, Before::Other { encoding: Encoding::Utf16Le, is_sure: true, lacking: None });
         assert_eq!(breaks, Breaks::Kept(Break::CrLf));
         assert!(
             rewrite(Some(EncodingChoice::Is(Encoding::Windows1251)), "f", b"", "漢")
