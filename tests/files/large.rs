@@ -124,7 +124,8 @@ fn a_long_line_comes_in_pages_that_are_the_line() {
         pages += 1;
         next = page.result["_meta"]["file-editor/truncated"]["next"].clone();
     }
-    assert!(shown.starts_with(&line) && pages < 12, "{pages} pages");
+    // 24,000 estimated tokens a page are 56 KB of this line.
+    assert!(shown.starts_with(&line) && pages < 200, "{pages} pages");
 }
 
 /// The arguments of an edit in the middle of a file of 40 MB, and the bytes before and after it.

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::engine::fs::liveness;
+
 /// The numbers of those folders that a start with all of them serves, as far as they are there already.
 pub fn outermost(paths: &[PathBuf]) -> impl Iterator<Item = usize> {
     let usual = |path: &PathBuf| path.canonicalize().or_else(|_| std::path::absolute(path));
@@ -19,8 +21,15 @@ pub(super) fn distinct(paths: &[PathBuf]) -> impl Iterator<Item = usize> {
 }
 
 /// Those of the given folders that are there, and those that are not. If none is there, all are to be opened: the error names the first.
+/// One whose file system does not answer counts as there.
 pub fn without_missing(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    if paths.len() == 1 {
+        return (paths.to_vec(), Vec::new());
+    }
     let is_there = |path: &&PathBuf| {
+        if !liveness::answers(path) {
+            return true;
+        }
         let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
         match path.metadata() {
             Ok(metadata) => metadata.is_dir(),

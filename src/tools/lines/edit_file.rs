@@ -172,19 +172,18 @@ impl Call for EditFile {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let EditFile { name, edits, create, diff } = self;
-        let (edited, (diff, is_same)) =
+        let (edited, diff) =
             workspace.edit_lines_and(name, edits, *create, control, |index, old, plan| {
-                (diff.then(|| unified(index, old, plan, name.as_str(), MAX_DIFF)), plan.changes_nothing())
+                diff.then(|| unified(index, old, plan, name.as_str(), MAX_DIFF))
             })?;
-        let is_same = is_same && !edited.created && edited.lines_modified > 0;
-        let text = if wanted.text { self.text(&edited, diff.as_ref(), is_same) } else { String::new() };
+        let text = if wanted.text { self.text(&edited, diff.as_ref()) } else { String::new() };
         let data = if wanted.data { data(&edited, diff.as_ref()) } else { Members::default() };
         Ok(Reply { text, data, ..Reply::default() })
     }
 }
 
 impl EditFile {
-    fn text(&self, edited: &Edited, diff: Option<&Diff>, is_same: bool) -> String {
+    fn text(&self, edited: &Edited, diff: Option<&Diff>) -> String {
         let Edited { lines_modified, total_lines, created } = edited;
         let mut text = format!(
             "File edited successfully: {}\nLines modified: {lines_modified}\nTotal lines: {total_lines}\nFile created: {created}",
@@ -193,7 +192,7 @@ impl EditFile {
         if self.edits.edits.iter().any(ends_in_break) {
             text.push_str("\ncontent ended in a line break, which adds no empty line");
         }
-        if is_same || diff.is_some_and(|diff| diff.text.is_empty() && diff.more == 0 && !created) {
+        if diff.is_some_and(|diff| diff.text.is_empty() && diff.more == 0 && !created) {
             text.push_str("\nThe text is the same as before.");
         }
         if let Some(diff) = diff {
