@@ -69,6 +69,17 @@ fn the_other_way_round_and_in_the_line_tools_too() {
 }
 
 #[test]
+fn in_each_of_several_folders_a_new_file_goes_into_the_folder_of_another_spelling() {
+    let (first, second) = (Folder::new(), Folder::new());
+    decomposed(&second);
+    let server = serve(&first, &[&format!("--dir={}", second.path().display())]);
+    let path = second.path().join(COMPOSED).join("new.txt");
+    let (is_error, text) = outcome(&server, "write_file", &json!({ "path": path, "content": "new\n" }));
+    assert!(!is_error, "{text}");
+    assert!(second.holds(&format!("{DECOMPOSED}/new.txt"), "new\n"));
+}
+
+#[test]
 fn where_both_spellings_exist_each_is_its_own() {
     let folder = Folder::new();
     put(&folder, COMPOSED, "composed\n");

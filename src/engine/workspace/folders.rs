@@ -251,7 +251,7 @@ impl Folders {
                 Spelling::Other(spelling) => {
                     match self.find_in(number, root, path, Some(&spelling), want, freshness) {
                         Ok(found) if found.exists() => return Ok(Some(found)),
-                        Ok(found) if number == 0 => place = Some(found),
+                        Ok(found) if number == path.folder().unwrap_or(0) => place = Some(found),
                         _ => {}
                     }
                 }
