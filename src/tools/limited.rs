@@ -48,11 +48,6 @@ impl Room {
         bytes.min(MAX_TOKENS.saturating_sub(self.tokens_of(text) + self.reserve))
     }
 
-    /// Whether the text leaves no room.
-    pub(super) fn is_full(&mut self, text: &str) -> bool {
-        self.left(text) == 0
-    }
-
     /// Whether `bytes` more fit behind the text, whatever they are.
     pub(super) fn has(&mut self, text: &str, bytes: usize) -> bool {
         self.left(text) >= bytes
@@ -314,11 +309,8 @@ mod tests {
         assert!((0..2_000).all(|_| unlimited.push_line(&hex)));
         let mut room = Room::new(Some(60 << 10), 1_000);
         let words = "the words of a page ".repeat(2_900);
-        assert!(!room.is_full(&words), "58 KB of words are few tokens");
-        assert!(
-            room.is_full(&hex.repeat(500)) && !room.is_full(&hex),
-            "a text that was cut is counted again"
-        );
+        assert!(room.has(&words, 1), "58 KB of words are few tokens");
+        assert!(!room.has(&hex.repeat(500), 1) && room.has(&hex, 1), "a text that was cut is counted again");
     }
 
     #[test]

@@ -95,6 +95,25 @@ fn a_search_for_matches_that_span_lines_takes_no_copy_of_a_large_file() {
     assert!(taken <= 4 * MB, "{taken} bytes");
 }
 
+#[test]
+fn one_wrong_byte_hides_no_file_of_any_size_from_a_search_for_ascii() {
+    let folder = Folder::new();
+    let text =
+        [&b"NEEDLE\nend\n"[..], &b"some words of a long line\n".repeat(66 * MB / 26), b"caf\xe9\n"].concat();
+    folder.write("f", text);
+    let server = serve(&folder, &["--max-file=100"]);
+    for call in [
+        json!({ "pattern": "NEEDLE", "output_mode": "content" }),
+        json!({ "pattern": r"NEEDLE\nend", "multiline": true, "output_mode": "content" }),
+    ] {
+        let text = server.ok("grep", call.clone());
+        assert!(text.contains("\n1:NEEDLE\n"), "{call}: {text}");
+        let told =
+            "1 file over 64 MB and not in UTF-8 searched as UTF-8: of other characters, only ASCII is found";
+        assert!(text.contains(told), "{call}: {text}");
+    }
+}
+
 /// One line of 32 MB that does not match.
 fn long_line() -> Folder {
     let folder = Folder::new();

@@ -59,7 +59,10 @@ fn is_match(line: &str) -> bool {
         .is_some_and(|(_, line)| line.trim_start_matches(|char: char| char.is_ascii_digit()).starts_with(':'))
 }
 
-/// Files of random lines; one in some holds an `x`.
+/// The longest line that is told whole. With its path, it fits into the smallest answer.
+const MAX_COLUMNS: u64 = 200;
+
+/// Files of random lines, of which some are about as long as those that are told whole; one in some holds an `x`.
 fn fill(folder: &Folder, random: &mut Random) {
     for name in ["a", "b", "c", "d"] {
         let (count, rare) = (random.below(120), 1 + random.below(30));
@@ -68,7 +71,9 @@ fn fill(folder: &Folder, random: &mut Random) {
             if random.below(rare) == 0 {
                 text.push('x');
             }
-            (0..random.below(60)).for_each(|_| text.push('y'));
+            let most = if random.below(4) == 0 { MAX_COLUMNS + 30 } else { 60 };
+            let len = random.below(most);
+            (0..len).for_each(|_| text.push('y'));
             text.push_str(["\n", "\n", "\n", "\r\n", "\r"][random.below(5) as usize]);
         }
         folder.write(name, text);
@@ -84,7 +89,11 @@ fn pages_with_lines_around_matches_are_together_the_whole() {
         let whole = serve(&folder, &["--answer-limit=0"]);
         let limited = serve(&folder, &[&format!("--answer-limit={}", 1 + random.below(3))]);
         for _ in 0..4 {
-            let mut arguments = json!({ "pattern": "x", "output_mode": "content" });
+            let mut arguments =
+                json!({ "pattern": "xy*", "output_mode": "content", "max_columns": MAX_COLUMNS });
+            if random.below(2) == 0 {
+                arguments["-o"] = json!(true);
+            }
             for name in ["-A", "-B"] {
                 arguments[name] = json!([0, 1, 2, 5, 40][random.below(5) as usize]);
             }

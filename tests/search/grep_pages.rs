@@ -173,3 +173,18 @@ fn a_change_of_the_file_in_which_a_cursor_points_is_told_in_every_order() {
         assert!(server.ok("grep", next).contains(CHANGED), "{sort}: gone");
     }
 }
+
+#[test]
+fn the_pages_of_a_file_whose_encoding_is_guessed_are_in_one_reading() {
+    let folder = Folder::new();
+    // "中文测试文件" in GBK, and in another reading of another length.
+    let first = b"\xD6\xD0\xCE\xC4\xB2\xE2\xCA\xD4\xCE\xC4\xBC\xFE\n";
+    folder.write("f", [first.to_vec(), b"x\n".repeat(100)].concat());
+    let server = serve(&folder, &[]);
+    let call = json!({ "pattern": "x", "output_mode": "content", "head_limit": 20 });
+    let numbers: Vec<String> = follow(&server, call)
+        .iter()
+        .flat_map(|page| page.text.lines().filter_map(|line| Some(line.split_once(":x")?.0.to_owned())))
+        .collect();
+    assert_eq!(numbers, (2..102).map(|number| number.to_string()).collect::<Vec<_>>());
+}

@@ -192,8 +192,7 @@ fn any_breaks(hir: &Hir) -> Hir {
             Some(others) => Hir::alternation(vec![others, any_break()]),
             None => any_break(),
         },
-        // A break is no character that is not `\n`.
-        HirKind::Class(class) if has(class, '\r') => without_breaks(class).unwrap_or_else(|| hir.clone()),
+        HirKind::Class(class) if spans_cr(class) => without_breaks(class).unwrap_or_else(|| hir.clone()),
         HirKind::Repetition(repetition) => {
             Hir::repetition(hir::Repetition { sub: any_breaks(&repetition.sub).into(), ..repetition.clone() })
         }
@@ -238,6 +237,12 @@ fn has(class: &Class, ascii: char) -> bool {
             class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&(ascii as u8)))
         }
     }
+}
+
+/// Whether a class without `\n` holds `\r` only because it holds what is around it, as `[^\n]` and `[^\S\n]` do: a break is no
+/// such character. A class that names `\r` finds that byte.
+fn spans_cr(class: &Class) -> bool {
+    has(class, '\r') && has(class, '\x0c') && (has(class, '\x0b') || has(class, '\x0e'))
 }
 
 /// The class without line breaks. `None` if it consists of them.

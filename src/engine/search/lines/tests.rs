@@ -214,7 +214,15 @@ fn one_crlf_is_one_break_and_no_match_holds_half_of_it() {
         assert_eq!(spanning(pattern, "a\r\n\r\nb"), ["a\r\n\r\nb"], "{pattern}");
     }
     assert_eq!(spanning(r"a[^\n]b|c[^\n]", "a\rb\nc\r\n"), [""; 0]);
+    assert_eq!(spanning(r"a[^\S\n]", "a\r\n"), [""; 0]);
     assert_eq!(spanning(r"a\r?\nb", "a\r\nb\na\nb"), ["a\r\nb", "a\nb"]);
+}
+
+#[test]
+fn a_class_that_names_a_carriage_return_finds_it_as_the_byte_by_itself_does() {
+    for pattern in [r"\r", r"[\r\t]", r"\r|\t", r"[\x0c\r]", r"[\r-\x1f]"] {
+        assert_eq!(spanning(pattern, "a\r\nb\nc\r\n"), ["a", "c"], "{pattern}");
+    }
 }
 
 #[test]

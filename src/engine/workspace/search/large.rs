@@ -26,6 +26,8 @@ pub(super) struct LargeText {
     keep: usize,
     /// All of it was found to be UTF-8 before.
     pub(super) is_known_text: bool,
+    /// It is searched also where it is not UTF-8.
+    pub(super) takes_any_bytes: bool,
     state: Mutex<State>,
     /// A part is done.
     done: Condvar,
@@ -92,7 +94,8 @@ impl LargeText {
         };
         let parts = stretches.iter().flat_map(parts).collect();
         let state = Mutex::new(State { is_text: true, ..State::default() });
-        LargeText { view, range, parts, keep, is_known_text: false, state, done: Condvar::new() }
+        let (is_known_text, takes_any_bytes) = (false, false);
+        LargeText { view, range, parts, keep, is_known_text, takes_any_bytes, state, done: Condvar::new() }
     }
 
     fn text(&self) -> &[u8] {
@@ -107,7 +110,12 @@ impl LargeText {
     /// Whether a part is left to take.
     pub(super) fn has_parts(&self) -> bool {
         let state = self.state();
-        state.is_text && state.next < self.parts.len()
+        self.goes_on(&state) && state.next < self.parts.len()
+    }
+
+    /// Whether it is still searched.
+    fn goes_on(&self, state: &State) -> bool {
+        state.is_text || self.takes_any_bytes
     }
 
     /// Searches one part. Returns false if none is left, or the search is to end. A part that is much longer, because of a
@@ -122,12 +130,13 @@ impl LargeText {
                 false => slots.take(control)?,
             };
             control.check()?;
-            if !self.is_known_text && !is_utf8(&self.text()[range.clone()], control)? {
+            let is_text = self.is_known_text || is_utf8(&self.text()[range.clone()], control)?;
+            if !is_text && !self.takes_any_bytes {
                 return Ok(false);
             }
             found.end = range.end;
             found.count = scan.scan(self.text(), range, keep, &mut found.hits)?;
-            Ok(true)
+            Ok(is_text)
         });
         let mut state = self.state();
         state.is_text &= !matches!(searched, Ok(false));
@@ -141,7 +150,7 @@ impl LargeText {
     fn take(&self) -> Option<(usize, Part, usize)> {
         let mut state = self.state();
         let number = state.next;
-        let part = self.parts.get(number).filter(|_| state.is_text)?;
+        let part = self.parts.get(number).filter(|_| self.goes_on(&state))?;
         state.next += 1;
         state.running += 1;
         let keep = if state.merged.hits.len() < self.keep { self.keep } else { 0 };
@@ -299,6 +308,20 @@ mod tests {
     fn a_part_that_is_not_utf8_makes_the_whole_no_text() {
         let text = [b"a\n".repeat(10).as_slice(), b"caf\xe9\n"].concat();
         assert!(!found(&text, 4, 0, 100).2);
+    }
+
+    #[test]
+    fn a_text_too_large_to_copy_is_searched_though_a_part_is_not_utf8() {
+        let text = [b"a\n".repeat(10).as_slice(), b"caf\xe9\n", b"b\na\n"].concat();
+        let (pattern, control) =
+            (Pattern::new("a", PatternOptions::default()).unwrap(), Control::new(Duration::from_secs(60)));
+        let range = 0..text.len();
+        let mut large = LargeText::new(view(&text), range.clone(), &[range], 100, 4);
+        large.takes_any_bytes = true;
+        let mut scan = LineMatcher::new(&pattern, &control);
+        while large.search_part(&mut scan, &SearchSlots::default(), &control) {}
+        let LargeHits { hits, is_text, rest, .. } = large.finish();
+        assert_eq!((hits, is_text, rest), (at_once(&text, 0), false, None));
     }
 
     #[test]

@@ -173,6 +173,8 @@ pub struct SearchCounts {
     pub not_text: u64,
     /// Files that are not UTF-8, although no other encoding was given: they were searched as what they likely are.
     pub guessed: u64,
+    /// The same of files too large to copy: they were searched as UTF-8, with bytes that are no character.
+    pub as_bytes: u64,
     /// Files that cannot be read.
     pub unreadable: u64,
     /// Links, which are not followed.

@@ -11,11 +11,12 @@ use super::workers::{Scratch, Workers};
 use super::{FoundFile, HeldText, LastFile};
 use crate::engine::encoding::{Encoding, EncodingChoice, readings};
 use crate::engine::fs::view::FileView;
-use crate::engine::search::{Hit, line_at, whole_lines};
+use crate::engine::search::{Hit, LineMatcher, line_at, whole_lines};
 use crate::engine::{Error, FileStamp, Result};
 use crate::sys::fs::Stat;
 
-/// The largest file that is copied, in bytes.
+/// The largest file that is copied, in bytes. A larger one that is not UTF-8 is searched where it is mapped, so that its text in ASCII
+/// is found.
 const MAX_PIECE: usize = 64 << 20;
 
 impl Workers<'_> {
@@ -82,7 +83,8 @@ impl Workers<'_> {
         };
         let slot = self.workspace.search_slots().take_long(self.control)?;
         let text = &bytes[start..];
-        if known.is_none() && !large::is_utf8(text, self.control)? {
+        let is_text = known.is_some() || large::is_utf8(text, self.control)?;
+        if !is_text && opened.len() <= MAX_PIECE {
             drop(slot);
             return self.search_in_one_piece(file, opened, &view, known, batch, scratch);
         }
@@ -94,7 +96,8 @@ impl Workers<'_> {
             };
             count += more;
         }
-        batch.unknown += u64::from(known.is_none() && opened.is_worth_filter());
+        batch.counts.as_bytes += u64::from(!is_text);
+        batch.unknown += u64::from(is_text && known.is_none() && opened.is_worth_filter());
         let opened = OpenedText { is_changing: opened.is_changing || !view.unchanged(), ..opened };
         let index = self.workspace.known_index(&opened.stamp);
         let whole = start..bytes.len();
@@ -145,7 +148,7 @@ impl Workers<'_> {
                 counts.not_text += 1;
                 return Ok(None);
             };
-            return self.search_decoded(file, opened, [text], batch, scratch);
+            return self.search_decoded(file, opened, text, batch, scratch);
         }
         let Beginning::Text(start) = Beginning::of(bytes) else {
             counts.binary += 1;
@@ -154,9 +157,9 @@ impl Workers<'_> {
         // A file with a filter was found to be UTF-8.
         if known.is_none() && simdutf8::basic::from_utf8(bytes).is_err() {
             counts.guessed += 1;
-            let texts: Vec<_> =
-                readings(bytes).iter().map(|one| one.decode_lossy(bytes).into_owned()).collect();
-            return self.search_decoded(file, opened, texts, batch, scratch);
+            let text =
+                best_reading(bytes, &mut scratch.scan)?.map(|one| one.decode_lossy(bytes).into_owned());
+            return self.search_decoded(file, opened, text.unwrap_or_default(), batch, scratch);
         }
         let text = &bytes[start..];
         let (mut hits, mut count) = (Vec::new(), 0);
@@ -171,27 +174,20 @@ impl Workers<'_> {
         Ok(found_file(file, opened, batch, hits, count, held))
     }
 
-    /// Searches a text that was decoded in one way or several; the way with the most matches counts. Its bytes are not those of
-    /// the file.
+    /// Searches a text that was decoded. Its bytes are not those of the file.
     fn search_decoded(
         &self,
         file: Candidate,
         opened: OpenedText,
-        texts: impl IntoIterator<Item = String>,
+        text: String,
         batch: &mut Batch,
         scratch: &mut Scratch,
     ) -> Result<Option<FoundFile>> {
-        let (mut count, mut hits, mut held) = (0, Vec::new(), HeldText::None);
-        for text in texts {
-            let (text, mut found) = (text.into_bytes(), Vec::new());
-            let lines = line_at(&text, file.start)..text.len();
-            let number = scratch.scan.scan(&text, lines, self.options.keep, &mut found)?;
-            if number > count {
-                let whole = 0..text.len();
-                held = if found.is_empty() { HeldText::None } else { HeldText::Copy(text, whole) };
-                (count, hits) = (number, found);
-            }
-        }
+        let (text, mut hits) = (text.into_bytes(), Vec::new());
+        let lines = line_at(&text, file.start)..text.len();
+        let count = scratch.scan.scan(&text, lines, self.options.keep, &mut hits)?;
+        let whole = 0..text.len();
+        let held = if hits.is_empty() { HeldText::None } else { HeldText::Copy(text, whole) };
         Ok(found_file(file, opened, batch, hits, count, held))
     }
 
@@ -215,8 +211,9 @@ impl Workers<'_> {
         let mut large =
             LargeText::new(view.clone(), range.clone(), &stretches, self.options.keep, large::PART);
         large.is_known_text = known.is_some();
+        large.takes_any_bytes = opened.len() > MAX_PIECE;
         let LargeHits { hits, count, is_text, rest } = self.search_large(large, scratch);
-        if !is_text {
+        if !is_text && opened.len() <= MAX_PIECE {
             return self.search_in_one_piece(file, opened, &view, None, batch, scratch);
         }
         // The time is up: what was found so far counts, and the next call goes on in the file.
@@ -228,7 +225,8 @@ impl Workers<'_> {
         // It was not searched if the time was up in its first line.
         let is_begun = rest.is_none_or(|rest| rest > file.start);
         let counted = batch.counts.files + u64::from(is_begun);
-        batch.unknown += u64::from(known.is_none() && opened.is_worth_filter());
+        batch.counts.as_bytes += u64::from(!is_text && is_begun);
+        batch.unknown += u64::from(is_text && known.is_none() && opened.is_worth_filter());
         let is_changing = opened.is_changing || !view.unchanged();
         let held = if hits.is_empty() { HeldText::None } else { HeldText::Map(view, range) };
         let mut found = found_file(file, OpenedText { is_changing, ..opened }, batch, hits, count, held);
@@ -252,6 +250,20 @@ fn stretches_of(text: &[u8], known: Option<&[Range<u64>]>, offset: usize, from: 
         }
         None => vec![line_at(text, from)..text.len()],
     }
+}
+
+/// The encoding as which a text that is not UTF-8 has the most matches, if it has any. All of it counts wherever the search begins, so
+/// that the next search, which begins at a byte of the decoded text, takes the same one.
+fn best_reading(bytes: &[u8], scan: &mut LineMatcher) -> Result<Option<Encoding>> {
+    let (mut most, mut best) = (0, None);
+    for encoding in readings(bytes) {
+        let text = encoding.decode_lossy(bytes);
+        let count = scan.scan(text.as_bytes(), 0..text.len(), 0, &mut Vec::new())?;
+        if count > most {
+            (most, best) = (count, Some(encoding));
+        }
+    }
+    Ok(best)
 }
 
 fn found_file(

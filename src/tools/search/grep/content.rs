@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::cut_line::push_cut;
+use super::cut_line::{chars_up_to, push_cut};
 use super::place::{EndPlace, Place};
 use crate::engine::{FoundFile, Hit, LineMatcher, behind_break, line_at, line_before, line_end};
 use crate::tools::LineBase;
@@ -79,12 +79,20 @@ const WORTH_INDEX: usize = 64 << 10;
 /// Characters of a line that are told even if there is little room.
 const MIN_COLUMNS: usize = 100;
 
+/// Bytes that the number of a line and the sign behind it take at most.
+const MAX_NUMBER: usize = 21;
+
 /// Matches of one line that are looked for at a time.
 const MATCHES: usize = 1_024;
 
 impl<'f> FileText<'f> {
     fn new(file: &'f FoundFile, path: &'f str, first: u64, told: usize) -> FileText<'f> {
         FileText { text: file.text(), path, counted: 0, line: first, told, is_new: true, file }
+    }
+
+    /// Bytes that stand before the next line at most: the path of the file, if it is the first one, and its number.
+    fn head(&self) -> usize {
+        MAX_NUMBER + if self.is_new { self.path.len() + 2 } else { 0 }
     }
 
     /// Counts on, or looks up the number of the line at the byte `at`.
@@ -228,10 +236,12 @@ impl<'p> Content<'p> {
         if is_all { Told::All } else { Told::Part(hit.start) }
     }
 
-    /// Adds the last of the lines from `from` up to a hit, as many as take half of the room; how many were left out stands
+    /// Adds the last of the lines from `from` up to a hit, as many as take half of the room and leave enough for the hit; how many were left out stands
     /// before them.
     fn push_shortened(&mut self, lines: &mut FileText, from: usize, hit: Hit) {
-        let mut room = self.room.left(&self.text) / 2;
+        let first = &lines.text[hit.start..line_end(lines.text, hit.start..hit.end)];
+        let left = self.room.left(&self.text);
+        let mut room = left.saturating_sub(self.columns(first) + 2 * lines.head()).min(left / 2);
         let mut start = hit.start;
         while let Some(before) = line_before(lines.text, start).filter(|before| *before >= from) {
             let len = (start - before).min(self.form.max_columns.saturating_mul(4)) + MIN_COLUMNS;
@@ -257,9 +267,17 @@ impl<'p> Content<'p> {
         }
     }
 
-    /// Whether there is no room for another line. There is for the first one, so that each answer goes on.
-    fn is_full(&mut self) -> bool {
-        self.lines > 0 && self.room.is_full(&self.text)
+    /// Whether there is no room for this line, up to the longest that is told. There is for the first one, so that each answer
+    /// goes on: only that is cut to the room, because no later answer has the rest.
+    fn is_full_for(&mut self, lines: &FileText, line: &[u8]) -> bool {
+        let left = self.room.left(&self.text);
+        self.lines > 0
+            && (left == 0 || self.columns(line) > left.saturating_sub(lines.head()).max(MIN_COLUMNS))
+    }
+
+    /// Characters of a line that are told.
+    fn columns(&self, line: &[u8]) -> usize {
+        chars_up_to(line, self.form.max_columns)
     }
 
     /// Adds the path of the file before its first line.
@@ -290,11 +308,11 @@ impl<'p> Content<'p> {
     fn push_lines(&mut self, lines: &mut FileText, range: Range<usize>, mark: char) -> bool {
         let mut at = range.start.max(lines.told);
         while at < range.end {
-            if self.is_full() {
+            let end = line_end(lines.text, at..range.end);
+            if self.is_full_for(lines, &lines.text[at..end]) {
                 return false;
             }
             self.begin_file(lines);
-            let end = line_end(lines.text, at..range.end);
             self.push_number(lines, at, mark);
             self.push_line(&lines.text[at..end], mark == ':');
             at = behind_break(lines.text, end);
@@ -327,7 +345,7 @@ impl<'p> Content<'p> {
             }
             let is_last = matches.len() < MATCHES;
             for found in matches {
-                if self.is_full() {
+                if self.is_full_for(lines, &found_in[found.clone()]) {
                     return false;
                 }
                 self.begin_file(lines);
@@ -340,7 +358,8 @@ impl<'p> Content<'p> {
                 self.lines += 1;
             }
             if is_last {
-                lines.told = end;
+                // An earlier answer may have told lines behind the hit.
+                lines.told = lines.told.max(end);
                 return true;
             }
         }

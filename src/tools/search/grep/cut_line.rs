@@ -36,6 +36,11 @@ fn chars(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| is_first(byte)).count()
 }
 
+/// Number of characters, at most `most`.
+pub(super) fn chars_up_to(bytes: &[u8], most: usize) -> usize {
+    bytes.iter().filter(|byte| is_first(byte)).take(most).count()
+}
+
 /// Whether a character begins with this byte.
 fn is_first(byte: &u8) -> bool {
     byte & 0xC0 != 0x80

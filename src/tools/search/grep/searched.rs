@@ -44,6 +44,12 @@ pub(super) fn balance(searched: &Searched, is_behind: bool) -> String {
             ", {files} not in UTF-8 searched in the likely encoding (pass encoding to name it)"
         ));
     }
+    if counts.as_bytes > 0 {
+        let files = several(counts.as_bytes, "file");
+        head.push_str(&format!(
+            ", {files} over 64 MB and not in UTF-8 searched as UTF-8: of other characters, only ASCII is found"
+        ));
+    }
     balance.line(&head)
 }
 
