@@ -65,7 +65,7 @@ fn an_image_whose_base64_is_longer_than_clients_take_is_a_resource() {
 
 #[test]
 fn what_is_no_media_names_the_tool_to_call() {
-    let files: [(&str, &[u8], &str, bool); 6] = [
+    let files: [(&str, &[u8], &str, bool); 8] = [
         ("empty.png", b"", "is empty", false),
         (
             "logo.svg",
@@ -82,6 +82,8 @@ fn what_is_no_media_names_the_tool_to_call() {
         ),
         ("page.jpg", b"<!doctype html>\n<p>404</p>\n", "is text, not media", true),
         ("wide.png", b"\xFF\xFEa\0", "is text, not media", true),
+        ("latin.txt", b"caf\xE9 au lait\n", "is text, not media", true),
+        ("latin.svg", b"<svg><text>caf\xE9</text></svg>\n", "is an SVG image, which is text", true),
     ];
     let fill = |folder: &Folder| files.iter().for_each(|(name, bytes, ..)| put(folder, name, bytes));
     on_all(&[], fill, |server, _| {

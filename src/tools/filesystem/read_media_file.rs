@@ -137,10 +137,21 @@ fn no_media(bytes: &[u8], control: &Control) -> Result<Option<&'static str>> {
     Ok(match EncodingChoice::Auto.of_text(bytes, || control.check())? {
         _ if bytes.is_empty() => Some(EMPTY),
         _ if is_pointer() => Some(POINTER),
-        Ok(TextEncoding { source: EncodingSource::Guess | EncodingSource::WeakGuess, .. }) | Err(_) => None,
+        Ok(TextEncoding { source: EncodingSource::Guess | EncodingSource::WeakGuess, encoding, .. })
+            if encoding.unit() == 1 && has_controls(bytes) =>
+        {
+            None
+        }
+        Err(_) => None,
         Ok(_) if is_svg() => Some("an SVG image, which is text"),
         Ok(_) => Some("text, not media"),
     })
+}
+
+/// Whether bytes have control characters that text has not. What only looks like text in some encoding soon has one.
+fn has_controls(bytes: &[u8]) -> bool {
+    let is_odd = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0C | 0x1B);
+    bytes[..bytes.len().min(64 << 10)].iter().any(is_odd)
 }
 
 /// The item of the content for the file at `path`, by what its bytes are. Its name may say anything.
