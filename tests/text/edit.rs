@@ -92,6 +92,9 @@ fn content_excludes_the_other_texts_and_counts_as_absent_where_it_is_empty() {
             let refused = failure(server, "edit_file", arguments);
             assert!(refused.starts_with("Error: Invalid arguments: old_text: it is empty"), "{refused}");
         }
+        let star = json!({ "filename": "f", "content": "", "old_text": "*", "new_text": "" });
+        let refused = failure(server, "edit_file", star);
+        assert!(refused.contains("old_text: \"*\" stands") && refused.contains("pass content"), "{refused}");
         assert_eq!(folder.text("f"), TEXT);
     });
 }

@@ -140,6 +140,14 @@ fn mode(
         |at: &str, problem: &str| Err(Error::InvalidArguments { at: at.into(), problem: problem.into() });
     let has_others = old_text.is_some() || new_text.is_some();
     let says_more = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    if content.as_deref() == Some("")
+        && old_text.as_deref() == Some(EVERYTHING)
+        && new_text.as_deref() == Some("")
+    {
+        let problem = "\"*\" stands for the whole content, and all other texts are empty; to empty the file, pass content \"\" \
+            without old_text and new_text, else pass the new text of the file as content alone";
+        return refuse("old_text", problem);
+    }
     let content = content.filter(|content| !(content.is_empty() && has_others));
     Ok(match (content, old_text, new_text) {
         (Some(_), old_text, new_text) if says_more(&old_text) || says_more(&new_text) => {

@@ -391,8 +391,13 @@ fn a_miss_is_added_only_if_it_is_one_line_and_nothing_is_like_it() {
         let (new, done) = missed("раз\nдва три\n", "qwerty 12345\n", "x").unwrap();
         assert_eq!(new, encoded(encoding, "раз\nдва три\nx"));
         assert_eq!(done, TextDone::Appended { line: 2, goes_on: false });
-        for (old_text, new_text) in [("два  три", "x"), ("qwerty\n12345", "x"), ("qwerty\r12345", "x")]
-        {
+        for (old_text, new_text) in [
+            ("два  три", "x"),
+            ("qwerty\n12345", "x"),
+            ("qwerty\r12345", "x"),
+            // Several lines that are blank are several lines.
+            ("\n\n\n", "x"),
+        ] {
             let error = missed("раз\nдва три\n", old_text, new_text).unwrap_err();
             assert!(matches!(error, Error::Unmatched(_)), "{error:?}");
         }
