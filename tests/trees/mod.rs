@@ -6,6 +6,7 @@ mod bounded; // answers in pages, cursors
 mod claims; // new names where the file system knows no rename that refuses, and no hard links
 mod crashes; // kill -9 at random moments of calls that change a tree
 mod cursors; // what cursors belong to, and what changes under them
+mod edit_encodings; // edits of files that are not UTF-8, without their encoding
 mod edits; // old texts that differ in blanks, and edits that change nothing
 mod encodings; // texts that are not UTF-8
 mod flushes; // moves and deletes whose folder cannot be flushed

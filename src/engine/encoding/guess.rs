@@ -15,6 +15,9 @@ const SAMPLE: usize = 64 << 10;
 /// Bytes of a sample that are not ASCII, without which a guess is never sure.
 const EVIDENCE: usize = 16;
 
+/// Characters of UTF-8 for each wrong stretch up to which short text of another encoding may have them by chance.
+const BY_CHANCE: usize = 4;
+
 /// Sequences that select the character sets of ISO-2022-JP.
 const JAPANESE: [&[u8]; 2] = [b"\x1b$B", b"\x1b$@"];
 
@@ -64,21 +67,37 @@ pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
     if let Some(encoding) = by_escapes(first).or_else(|| by_escapes(sample)) {
         return Some(Likely::sure(encoding));
     }
-    let (mut right, mut wrong) = (0, 0);
-    for chunk in sample.utf8_chunks() {
-        right += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
-        wrong += usize::from(!chunk.invalid().is_empty());
-    }
+    let (right, wrong) = in_utf_8(sample);
     if right > wrong {
         return None;
     }
     by_detector(sample)
 }
 
+/// Numbers of characters that are not ASCII, and of wrong stretches, of a sample taken as UTF-8.
+fn in_utf_8(sample: &[u8]) -> (usize, usize) {
+    sample.utf8_chunks().fold((0, 0), |(right, wrong), chunk| {
+        let more = chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        (right + more, wrong + usize::from(!chunk.invalid().is_empty()))
+    })
+}
+
+/// Whether a text whose first wrong bytes are at `wrong` has so many characters of UTF-8 around them that they are none by
+/// chance.
+pub(crate) fn is_mostly_utf_8(bytes: &[u8], wrong: usize) -> bool {
+    let (right, wrong) = in_utf_8(around(bytes, wrong));
+    right > BY_CHANCE * wrong
+}
+
+/// The part of a text to give to the detector: around its first wrong bytes.
+fn around(bytes: &[u8], wrong: usize) -> &[u8] {
+    let from = wrong.saturating_sub(SAMPLE / 2);
+    &bytes[from..bytes.len().min(from + SAMPLE)]
+}
+
 /// The same for all bytes of a text.
 pub(super) fn likely_of_all(bytes: &[u8], wrong: usize) -> Option<Likely> {
-    let part = |from: usize| &bytes[from..bytes.len().min(from + SAMPLE)];
-    likely(part(0), part(wrong.saturating_sub(SAMPLE / 2)))
+    likely(around(bytes, 0), around(bytes, wrong))
 }
 
 /// By the bytes of a sample that are not ASCII.

@@ -278,6 +278,13 @@ pub(super) fn explain(
     wanted: OutputKinds,
     (base, encoding, names): (LineBase, EncodingChoice, &'static EditNames),
 ) -> Result<Reply> {
+    // The text is read in the encoding in which it was searched.
+    let encoding = match &error {
+        Error::Unmatched(unmatched) if encoding == EncodingChoice::default() => {
+            unmatched.encoding.map_or(encoding, EncodingChoice::Is)
+        }
+        _ => encoding,
+    };
     // What was not found needs no other tool.
     let guide = Guide { base, offered: ToolNames::default(), paths: false };
     error::reply(path, edits, error, wanted, (guide, encoding, names))

@@ -8,7 +8,7 @@ use super::{CONTENT, version_meta};
 use crate::engine::{
     ChangeOptions, Control, EditPlan, EncodingChoice, Error, FilePath, FileVersion, Found, LineDiff,
     LineIndex, MAX_LINE_EDITS, Result, Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace,
-    changed_lines, plan_decoded, plan_diff, plan_text_edits, tolerant,
+    changed_lines, keeps_escapes, plan_decoded, plan_diff, plan_text_edits, tolerant,
 };
 use crate::tools::arguments::{Count, List, Request, Takes, Text, arguments};
 use crate::tools::exact::{self, EditNames};
@@ -184,8 +184,8 @@ impl EditFile {
         let name = workspace.absolute(&self.path)?.to_string_lossy().into_owned();
         let (any_bytes, makes_any_bytes) = (!is_utf_8, !is_utf_8);
         let versioned = ChangeOptions { versioned: true, ..ChangeOptions::of_version(self.expected) };
-        // A text of another encoding is decoded whole.
-        let options = ChangeOptions { any_size: is_utf_8, any_bytes, makes_any_bytes, ..versioned };
+        // The copy of a text that is decoded takes from the memory of all plans.
+        let options = ChangeOptions { any_size: true, any_bytes, makes_any_bytes, ..versioned };
         let limits = TextLimits {
             passages: 0,
             max_bytes: workspace.options().max_bytes,
@@ -205,6 +205,7 @@ impl EditFile {
         let texts: Vec<&str> = texts.collect();
         let plan = |index: &LineIndex, old: &[u8]| {
             if is_utf_8 {
+                keeps_escapes(old)?;
                 return Ok(in_text(index, old, true)?.map(|(plan, report)| (plan, (report, None))));
             }
             let decoded = |index: &LineIndex, text: &[u8]| in_text(index, text, old.ends_with(text));

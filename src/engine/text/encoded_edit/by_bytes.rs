@@ -4,6 +4,7 @@
 
 use std::ops::RangeInclusive;
 
+use super::doubt::Doubt;
 use super::encoded::{EncodedText, is_first_half, is_second_half};
 use super::places::{self, Places};
 use super::{ChangePlanned, EveryPlace, IfMissing, Planner, TextDone, UNCOUNTED};
@@ -38,6 +39,7 @@ impl Planner<'_> {
         if new.is_empty() {
             joins_no_halves(&text, &places)?;
         }
+        Doubt::of(&self.text, self.old, self.control)?.check(self.old, places.iter())?;
         let part = 0..new.len();
         let changes = places.iter().map(|at| Change { at, text: 0, part: part.clone() });
         let Some(plan) = EditPlan::of_parts(changes, [new], self.old) else { return Ok(None) };

@@ -3,12 +3,13 @@
 //! Pure. Also says how a text is encoded whose encoding the client did not give: edits whose texts are ASCII work on any
 //! bytes in which ASCII means ASCII (contract 25).
 
-use memchr::memmem;
-
 use super::decoded::DecodedText;
+use super::doubt::Doubt;
 use super::encoded::EncodedText;
 use super::{ChangePlanned, EveryPlace, Planner, TextDone, no_text};
-use crate::engine::encoding::{EncodingChoice, EncodingSource, TextEncoding, first_wrong};
+use crate::engine::encoding::{
+    Encoding, EncodingChoice, EncodingSource, LOOKED_AT, TextEncoding, by_escapes, first_wrong,
+};
 use crate::engine::text::lines::LineIndex;
 use crate::engine::text::splice::EditPlan;
 use crate::engine::text::text_edit::{TextEdit, TextLimits};
@@ -31,8 +32,9 @@ pub struct DecodedPlanned<T> {
     pub held: Share,
 }
 
-/// Plans edits of the file `name`, whose bytes are `old`. `texts` are all old and new texts of the edits. `plan` gets the text
-/// in UTF-8 with its index. Returns `None` if `plan` does.
+/// Plans edits of the file `name`, whose bytes are `old`. `texts` are all old and new texts of the edits, in turn. `plan` gets
+/// the text in UTF-8 with its index; no change of its plan reaches beyond the place of one old text. Returns `None` if `plan`
+/// does.
 ///
 /// # Errors
 ///
@@ -46,33 +48,53 @@ pub fn plan_decoded<'p, T>(
     plan: impl FnOnce(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
 ) -> Result<Option<DecodedPlanned<T>>> {
     let text = text_encoding(choice, (name, old), texts, control)?;
+    plan_in(text, (name, old), texts, limits, control, plan)
+}
+
+/// The same for a text that is encoded like this.
+fn plan_in<'p, T>(
+    text: TextEncoding,
+    (name, old): (&str, &[u8]),
+    texts: &[&str],
+    limits: TextLimits,
+    control: &Control,
+    plan: impl FnOnce(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+) -> Result<Option<DecodedPlanned<T>>> {
     let of = EncodedText { encoding: text.encoding, old, start: text.mark().len() };
-    keeps_no_state(&text)?;
+    keeps_no_state(text.encoding)?;
+    let doubt = Doubt::of(&text, old, control)?;
     if of.has_nul(control)? {
         return Err(Error::NotText { name: name.into() });
     }
-    for text in texts {
-        let (encoding, mut out) = (of.encoding, Vec::new());
-        encoding.encode(text, &mut out).map_err(|lacking| Error::Unencodable { encoding, lacking })?;
-    }
+    let encoding = of.encoding;
+    let lacking = |text: &str| encoding.encode(text, &mut Vec::new()).err();
+    let lacks = |lacking| Err(Error::Unencodable { encoding, lacking });
+    texts.iter().skip(1).step_by(2).find_map(|new_text| lacking(new_text)).map_or(Ok(()), lacks)?;
     let mut held = limits.memory.share();
     if !held.grow(FOR_BYTE * old.len()) {
         return Err(Error::Busy);
     }
     let decoded = DecodedText::new(of, control)?;
     texts.iter().step_by(2).try_for_each(|old_text| decoded.check_old_text(old_text))?;
+    // Some encodings have bytes for characters that are not encoded.
+    let mut lacking = texts.iter().step_by(2).filter_map(|old_text| lacking(old_text));
+    lacking.find(|lacking| !decoded.text().contains(lacking.character)).map_or(Ok(()), lacks)?;
     let Ok(index) = LineIndex::build(decoded.text().as_bytes()) else { return Ok(None) };
-    let Some((plan, report)) = plan(&index, decoded.text().as_bytes())? else { return Ok(None) };
+    let planned = plan(&index, decoded.text().as_bytes());
+    let Some((plan, report)) = planned.map_err(|error| searched_as(encoding, error))? else {
+        return Ok(None);
+    };
     if !held.grow(FOR_PLACE * plan.count()) {
         return Err(Error::Busy);
     }
     let plan = decoded.encoded(&plan, control)?;
+    doubt.check(old, plan.splices().map(|splice| splice.at))?;
     Ok(Some(DecodedPlanned { plan, text, report, held }))
 }
 
 /// How a text is encoded that is changed by these old and new texts, in turn. A text that is not UTF-8 although no other
 /// encoding is given is taken as what it likely is, if all of them are ASCII, and as UTF-8 with some wrong bytes if nothing is
-/// likely.
+/// likely. ASCII with the escape sequences of ISO-2022-JP is taken as that.
 pub(super) fn text_encoding(
     choice: EncodingChoice,
     (name, old): (&str, &[u8]),
@@ -80,52 +102,60 @@ pub(super) fn text_encoding(
     control: &Control,
 ) -> Result<TextEncoding> {
     let check = || control.check();
-    if choice != EncodingChoice::default() || first_wrong(old, check)?.is_none() {
+    let is_default = choice == EncodingChoice::default();
+    if let Some(encoding) = escaped(old).filter(|_| is_default) {
+        return Ok(TextEncoding { encoding, source: EncodingSource::Guess, has_mark: false });
+    }
+    if !is_default || first_wrong(old, check)?.is_none() {
         return choice.of_text(old, check)?.map_err(|likely| no_text(name, old, likely));
     }
     match EncodingChoice::Auto.of_text(old, check)? {
         Err(None) => choice.of_text(old, check)?.map_err(|likely| no_text(name, old, likely)),
-        Ok(found) if found.encoding.unit() == 1 && texts.iter().all(|text| text.is_ascii()) => {
-            let old_texts = texts.iter().step_by(2);
-            if found.source == EncodingSource::WeakGuess {
-                old_texts.into_iter().try_for_each(|old_text| begins_nowhere_inside(old, old_text))?;
-            }
-            Ok(found)
-        }
+        Ok(found) if found.encoding.unit() == 1 && texts.iter().all(|text| text.is_ascii()) => Ok(found),
         _ if memchr::memchr(0, old).is_some() => Err(Error::NotText { name: name.into() }),
         _ => Err(Error::InvalidUtf8),
     }
 }
 
-/// Fails if an old_text in ASCII has a place that would be inside a character, were the file in an encoding of several bytes.
-fn begins_nowhere_inside(old: &[u8], old_text: &str) -> Result<()> {
-    let may_go_on = |byte: u8| byte.is_ascii_digit() || (0x40..0x7F).contains(&byte);
-    if !old_text.bytes().next().is_some_and(may_go_on) {
-        return Ok(());
+/// A miss of a text that was searched in this encoding.
+pub(super) fn searched_as(encoding: Encoding, error: Error) -> Error {
+    match error {
+        Error::Unmatched(mut unmatched) if encoding != Encoding::Utf8 => {
+            unmatched.encoding = Some(encoding);
+            Error::Unmatched(unmatched)
+        }
+        error => error,
     }
-    let is_inside = |at: usize| at.checked_sub(1).is_some_and(|before| !old[before].is_ascii());
-    if !memmem::find_iter(old, old_text).any(is_inside) {
-        return Ok(());
-    }
-    let problem = "it stands behind a byte that is not ASCII, and may be half of a character, because the encoding of the \
-        file is unsure; pass encoding, or begin the text earlier";
-    Err(Error::InvalidArguments { at: "old_text".into(), problem: problem.into() })
 }
 
-fn keeps_no_state(text: &TextEncoding) -> Result<()> {
-    if !text.encoding.is_stateful() {
+/// The encoding of a text in ASCII whose escape sequences say another one.
+fn escaped(old: &[u8]) -> Option<Encoding> {
+    by_escapes(&old[..old.len().min(LOOKED_AT)])
+}
+
+/// Fails for bytes in ASCII that are text in an encoding with escape sequences, and are not edited in parts.
+///
+/// # Errors
+///
+/// [`Error::InvalidArguments`] of `encoding`.
+pub fn keeps_escapes(old: &[u8]) -> Result<()> {
+    escaped(old).map_or(Ok(()), keeps_no_state)
+}
+
+fn keeps_no_state(encoding: Encoding) -> Result<()> {
+    if !encoding.is_stateful() {
         return Ok(());
     }
     let problem = format!(
         "{} is not edited in parts, because what its bytes mean depends on those before; write the whole text instead",
-        text.encoding.name()
+        encoding.name()
     );
     Err(Error::InvalidArguments { at: "encoding".into(), problem })
 }
 
 impl Planner<'_> {
     pub(super) fn keeps_no_state(&self) -> Result<()> {
-        keeps_no_state(&self.text)
+        keeps_no_state(self.text.encoding)
     }
 
     /// Every place in a text whose characters have several lengths.
@@ -135,9 +165,8 @@ impl Planner<'_> {
         edit: &TextEdit,
     ) -> Result<Option<ChangePlanned<'t>>> {
         let texts = [&*edit.old_text, &*edit.new_text];
-        let choice = EncodingChoice::Is(self.text.encoding);
-        let planned = plan_decoded(
-            choice,
+        let planned = plan_in(
+            self.text,
             (self.scope.name, self.old),
             &texts,
             self.scope.limits,

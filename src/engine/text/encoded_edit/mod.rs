@@ -8,6 +8,7 @@
 mod by_bytes;
 mod by_decoded;
 mod decoded;
+mod doubt;
 mod encoded;
 mod miss;
 mod places;
@@ -19,8 +20,8 @@ mod whole;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use self::by_decoded::text_encoding;
-pub use self::by_decoded::{DecodedPlanned, plan_decoded};
+pub use self::by_decoded::{DecodedPlanned, keeps_escapes, plan_decoded};
+use self::by_decoded::{searched_as, text_encoding};
 use self::encoded::EncodedText;
 use self::miss::is_unlike;
 use self::rewrite::no_text;
@@ -184,12 +185,13 @@ pub fn plan<'t>(
         }
     };
     let planner = Planner { choice, text, old, scope, control };
-    match change {
+    let planned = match change {
         TextChange::Whole(content) => planner.whole(content).map(Some),
         TextChange::Everything(content) => planner.everything(content).map(Some),
         TextChange::Append(new_text) => planner.append(new_text),
         TextChange::Every(every) => planner.every(every, index),
-    }
+    };
+    planned.map_err(|error| searched_as(text.encoding, error))
 }
 
 struct Planner<'p> {

@@ -19,6 +19,7 @@ use self::table::piece_table::PieceTable;
 use self::table::snippet::TextLines;
 use super::lines::{Break, BreakKinds, LineIndex};
 use super::splice::EditPlan;
+use crate::engine::encoding::Encoding;
 use crate::engine::{Budget, Control, Error, Result, Share};
 
 pub use self::diagnose::input_errors::InputError;
@@ -121,6 +122,8 @@ pub struct Unmatched {
     pub total_lines: usize,
     /// What was found.
     pub found: Found,
+    /// The encoding in which the text was searched, if that is not UTF-8.
+    pub encoding: Option<Encoding>,
 }
 
 /// The result of a search that failed.
@@ -317,5 +320,6 @@ fn unmatched(
         expected: if edit.occurrences == TextEdit::ALL { 1 } else { edit.occurrences },
         total_lines: lines.index.len_lines(),
         found,
+        encoding: None,
     })))
 }

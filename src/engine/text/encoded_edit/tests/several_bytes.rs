@@ -1,6 +1,132 @@
 //! Encodings whose characters take several bytes, and texts whose encoding is not given.
 
+use proptest::sample::Index;
+
 use super::*;
+
+/// The result of edits of a text that is decoded whole.
+fn in_parts(choice: EncodingChoice, old: &[u8], edits: &[(&str, &str)]) -> Result<Vec<u8>> {
+    let edit = |(old_text, new_text): &(&str, &str)| TextEdit {
+        old_text: (*old_text).into(),
+        new_text: (*new_text).into(),
+        occurrences: TextEdit::ALL,
+    };
+    let texts: Vec<&str> = edits.iter().flat_map(|(old_text, new_text)| [*old_text, new_text]).collect();
+    let edits = TextEdits::new(edits.iter().map(edit).collect());
+    let budget = Budget::new(usize::MAX);
+    let limits = TextLimits { passages: 0, max_bytes: 1 << 40, memory: &budget };
+    let control = Control::new(Duration::from_secs(60));
+    let planned = plan_decoded(choice, ("f", old), &texts, limits, &control, |index, text| {
+        Ok(text_edit::plan(index, text, &edits, limits, &control)?.map(|planned| (planned.plan, ())))
+    })?;
+    let mut new = Vec::new();
+    planned.expect("the file does not change").plan.write_to(old, &mut new).unwrap();
+    Ok(new)
+}
+
+#[test]
+fn a_place_that_may_be_half_of_a_character_is_refused_however_it_was_found() {
+    let (unasked, auto) = (EncodingChoice::default(), EncodingChoice::Auto);
+    for (choice, old, old_text, new_text) in [
+        (auto, &b"'\x8e\x9e\x8d\\\x93\\ y\n"[..], "\\", "/"),
+        (unasked, b"'\x8e\x9e\x8d\\\x93\\ y\n", "\\", "/"),
+        (unasked, b"x \x96\\\r\nfoo\r\n", "\\\nfoo", "bar"),
+        (auto, b"x \x96\\\r\nfoo\r\n", "\\\nfoo", "bar"),
+        // The bytes in front of the backslash are a character of UTF-8 by chance.
+        (unasked, b"'\x82\xdc\x90\xdd\x97\\ y\n", "\\", "/"),
+        // A character at the end of the place may go on.
+        (auto, b"caf\xE9tat\n", "caf\u{e9}", "x"),
+    ] {
+        let change_of = every(old_text, new_text, IfMissing::Fail);
+        let error = changed(choice, old, &change_of, &Budget::new(usize::MAX)).unwrap_err();
+        let is_refused = matches!(&error, Error::InvalidArguments { at, .. } if at == "old_text");
+        assert!(is_refused, "{choice:?} {old:?}: {error:?}");
+        let error = in_parts(choice, old, &[(old_text, new_text)]).unwrap_err();
+        let is_refused = matches!(&error, Error::InvalidArguments { at, .. } if at == "old_text");
+        assert!(is_refused, "{choice:?} {old:?}: {error:?}");
+    }
+    // One wrong byte makes no half of the characters of UTF-8.
+    let old = ["\u{e9}x \u{e9}l\u{e8}ve d\u{e9}j\u{e0} ".as_bytes(), b"\xFF\n"].concat();
+    let expected = [&b"\xC3\xA9y"[..], &old[3..]].concat();
+    assert_eq!(change(Encoding::Utf8, &old, &every("x", "y", IfMissing::Fail)).unwrap().0, expected);
+    assert_eq!(in_parts(unasked, &old, &[("x", "y")]).unwrap(), expected);
+}
+
+#[test]
+fn escape_sequences_are_not_edited_as_ascii() {
+    let old = b"\x1b$BF|K\\\x1b(B K\n";
+    for choice in [EncodingChoice::default(), EncodingChoice::Auto] {
+        let error = changed(choice, old, &every("F", "G", IfMissing::Fail), &Budget::new(usize::MAX));
+        let errors = [error.unwrap_err(), in_parts(choice, old, &[("F", "G")]).unwrap_err()];
+        for error in errors {
+            let Error::InvalidArguments { at, problem } = error else { panic!("{error:?}") };
+            assert!(at == "encoding" && problem.contains("iso-2022-jp"), "{problem}");
+        }
+    }
+    assert!(keeps_escapes(old).is_err() && keeps_escapes(b"\x1b[1mbold\n").is_ok());
+}
+
+#[test]
+fn a_character_that_is_decoded_and_not_encoded_is_found() {
+    for (encoding, old, held) in [
+        (Encoding::Big5, &b"\x87\x40 a\n"[..], "\u{43f0}"),
+        (Encoding::EucJp, b"\x8F\xA2\xAF a\n", "\u{2d8}"),
+    ] {
+        let (new, _) = change(encoding, old, &every(held, "x", IfMissing::Fail)).unwrap();
+        assert_eq!(new, b"x a\n");
+        for new_text in [held, "\u{1f600}"] {
+            let error = change(encoding, old, &every("a", new_text, IfMissing::Fail)).unwrap_err();
+            assert!(matches!(error, Error::Unencodable { .. }), "{error:?}");
+        }
+        let error = change(encoding, old, &every("\u{1f600}", "x", IfMissing::Fail)).unwrap_err();
+        assert!(matches!(error, Error::Unencodable { .. }), "{error:?}");
+    }
+}
+
+/// Encodings with characters of two bytes, many of which end in ASCII.
+const TWO_BYTES: [(Encoding, &str); 4] = [
+    (Encoding::ShiftJis, "\u{8868}\u{30bd}\u{80fd}\u{69cb}\u{6642}\u{8a2d}\u{65e5}\u{8a9e}\u{30a1}\u{5341}"),
+    (Encoding::Big5, "\u{529f}\u{8a31}\u{84cb}\u{4e2d}\u{6587}\u{5b57}\u{4e00}"),
+    (Encoding::Gbk, "\u{4e57}\u{6730}\u{9555}\u{4e2d}\u{6587}\u{6578}\u{64da}"),
+    (Encoding::EucKr, "\u{b620}\u{ac02}\u{d55c}\u{ad6d}\u{c5b4}\u{b894}"),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_edit_in_ascii_keeps_all_characters_of_a_text_whose_encoding_is_not_given(
+        (encoding, old) in proptest::sample::select(TWO_BYTES.to_vec()).prop_flat_map(|(encoding, characters)| {
+            let characters: Vec<String> = characters.chars().map(String::from).collect();
+            let part = prop_oneof![proptest::sample::select(characters), "[ -~]", Just("\r\n".to_owned())];
+            let text = proptest::collection::vec(part, 1..8);
+            (Just(encoding), text.prop_map(move |parts| encoded(encoding, &parts.concat())))
+        }),
+        (at, len) in (any::<Index>(), 1..4_usize),
+        new_text in "(|/|zz|\n)",
+        choice in proptest::sample::select(vec![EncodingChoice::default(), EncodingChoice::Auto]),
+    ) {
+        // Part of the bytes, as ASCII; a break as clients send it.
+        let ascii: Vec<usize> = (0..old.len()).filter(|at| old[*at].is_ascii()).collect();
+        prop_assume!(!ascii.is_empty());
+        let from = ascii[at.index(ascii.len())];
+        let part = old[from..].iter().take_while(|byte| byte.is_ascii()).take(len);
+        let old_text: String = part.map(|byte| char::from(*byte)).collect();
+        let old_text = old_text.replace('\r', "");
+        prop_assume!(!old_text.is_empty());
+        let characters = |bytes: &[u8]| {
+            let all = tokens(encoding, bytes).into_iter();
+            all.filter(|token| !token.text.is_ascii()).map(|token| token.bytes).collect::<Vec<_>>()
+        };
+        let change_of = every(&old_text, &new_text, IfMissing::Keep);
+        if let Ok((new, _)) = changed(choice, &old, &change_of, &Budget::new(usize::MAX)) {
+            prop_assert_eq!(characters(&new), characters(&old), "{:?} {:?}", old_text, old);
+        }
+        if let Ok(new) = in_parts(choice, &old, &[(&old_text, &new_text)]) {
+            prop_assert_eq!(characters(&new), characters(&old), "{:?} {:?}", old_text, old);
+        }
+    }
+}
 
 #[test]
 fn a_place_never_begins_inside_a_character_whose_second_byte_is_ascii() {
