@@ -50,6 +50,12 @@ use crate::protocol::{Answer, PendingCall, Step};
 /// A search that waits for memory leaves one in so many parts of its time for its work.
 const FOR_WORK: u32 = 4;
 
+/// The most memory of a call that walks, in MB. One that searches or analyses takes more.
+const WALK: usize = 10;
+
+/// One in so many parts of the memory for searches is for walks, which soon end: they do not wait for searches.
+const FOR_WALKS: usize = 4;
+
 /// How often a call without a permit looks whether a file system does not answer.
 const SILENT_EVERY: Duration = Duration::from_millis(500);
 
@@ -62,7 +68,7 @@ pub struct Limits {
     pub max_in_flight: usize,
     /// Largest request, in bytes.
     pub max_bytes: usize,
-    /// Memory for searches and analyses together, in MB. Each counts with what it may take ([`PendingCall::memory`]).
+    /// Memory for searches, walks and analyses together, in MB. Each counts with what it may take ([`PendingCall::memory`]).
     pub search_memory: usize,
 }
 
@@ -79,6 +85,8 @@ pub struct Executor {
     /// One permit for each MB that a search or an analysis may take. They wait for it before they take another permit, so that
     /// they leave those to calls that are soon over.
     searches: Permits,
+    /// The same for walks.
+    walks: Permits,
     /// Lets one change per file run at a time, so that changes that wait for a file's lock do not use up the
     /// permits.
     changes: FileQueues,
@@ -118,13 +126,15 @@ pub struct Admitted {
 impl Executor {
     /// An executor for calls on `workspace`. [`configure`] has set up `runtime`. An error if no thread can be started.
     pub fn new(limits: Limits, workspace: Arc<Workspace>, runtime: Handle) -> io::Result<Arc<Executor>> {
+        let for_walks = limits.search_memory / FOR_WALKS;
         Ok(Arc::new(Executor {
             workspace,
             limits,
             threads: Threads::new(runtime, limits.timeout)?,
             permits: Permits::new(limits.max_in_flight),
             commands: Permits::new(COMMANDS_AT_ONCE),
-            searches: Permits::new(limits.search_memory),
+            searches: Permits::shared(limits.search_memory - for_walks),
+            walks: Permits::shared(for_walks),
             changes: FileQueues::default(),
             waits: FileQueues::default(),
             in_progress: Counter::new(),
@@ -284,11 +294,12 @@ impl Executor {
             // The wait counts as time of the command.
             Some(_) => (&self.commands, until - COMMAND_ENDING, Late::LockedOut),
         };
-        let memory = match task.call.memory().min(self.limits.search_memory) {
+        let memory = match task.call.memory() {
             0 => None,
             memory => {
                 let until = until - self.limits.timeout / FOR_WORK;
-                match self.permit(&self.searches, task, memory, until).await {
+                let permits = if memory <= WALK { &self.walks } else { &self.searches };
+                match self.permit(permits, task, memory, until).await {
                     Some(permit) => permit,
                     None => return not_run(task, Task::crowded_out),
                 }

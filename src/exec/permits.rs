@@ -15,10 +15,21 @@ pub(super) struct Permits(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     free: usize,
+    /// All permits, free or not.
+    all: usize,
+    /// The most that one client holds.
+    of_one: usize,
     /// The clients that wait, in the order of their turns.
     turns: VecDeque<ClientId>,
-    /// What each of them waits for, in order.
-    waiting: HashMap<ClientId, VecDeque<Waiter>>,
+    /// Those that wait or hold permits.
+    clients: HashMap<ClientId, Client>,
+}
+
+#[derive(Debug, Default)]
+struct Client {
+    held: usize,
+    /// What it waits for, in order.
+    waiting: VecDeque<Waiter>,
 }
 
 #[derive(Debug)]
@@ -31,32 +42,52 @@ struct Waiter {
 #[derive(Debug)]
 pub(super) struct Permit {
     state: Arc<Mutex<State>>,
+    client: ClientId,
     count: usize,
 }
 
+/// The wait of a call. Those behind it no longer wait for it after its drop.
+struct Wait<'p> {
+    state: &'p Arc<Mutex<State>>,
+    receiver: oneshot::Receiver<Permit>,
+}
+
 impl Permits {
-    pub(super) fn new(free: usize) -> Permits {
-        let state = State { free, turns: VecDeque::new(), waiting: HashMap::new() };
-        Permits(Arc::new(Mutex::new(state)))
+    /// So many permits. One client may hold all.
+    pub(super) fn new(all: usize) -> Permits {
+        Permits::with_share(all, all)
     }
 
-    /// Waits for `count` permits. `count` must not be more than there are at all.
+    /// So many permits for calls that run long. One client holds at most two thirds, or what one call takes.
+    pub(super) fn shared(all: usize) -> Permits {
+        Permits::with_share(all, all - all / 3)
+    }
+
+    fn with_share(all: usize, of_one: usize) -> Permits {
+        let (turns, clients) = (VecDeque::new(), HashMap::new());
+        Permits(Arc::new(Mutex::new(State { free: all, all, of_one, turns, clients })))
+    }
+
+    /// Waits for `count` permits; for all, if there are not so many.
     pub(super) async fn take(&self, client: ClientId, count: usize) -> Permit {
-        let waits = {
+        let mut wait = {
             let mut state = lock(&self.0);
-            if state.turns.is_empty() && state.free >= count {
-                state.free -= count;
-                return Permit { state: self.0.clone(), count };
+            let count = count.min(state.all);
+            if state.turns.is_empty() && state.may_have(client, count) && state.free >= count {
+                state.give(client, count);
+                return Permit { state: self.0.clone(), client, count };
             }
             let (sender, receiver) = oneshot::channel();
-            let of_client = state.waiting.entry(client).or_default();
-            of_client.push_back(Waiter { count, sender });
-            if of_client.len() == 1 {
+            let waiting = &mut state.clients.entry(client).or_default().waiting;
+            waiting.push_back(Waiter { count, sender });
+            if waiting.len() == 1 {
                 state.turns.push_back(client);
             }
-            receiver
+            Wait { state: &self.0, receiver }
         };
-        match waits.await {
+        // Those before it may wait for permits of their own clients only.
+        hand_on(&self.0);
+        match (&mut wait.receiver).await {
             Ok(permit) => permit,
             // The sender lives in the state, and the state as long as `self`.
             Err(_) => std::future::pending().await,
@@ -74,42 +105,88 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Gives the free permits to those whose turn it is.
+fn hand_on(state: &Arc<Mutex<State>>) {
+    loop {
+        // Not under the lock: this wakes the waiter, or drops its permit if it has gone meanwhile.
+        let Some((client, Waiter { count, sender })) = lock(state).next() else { return };
+        let _ = sender.send(Permit { state: state.clone(), client, count });
+    }
+}
+
 impl State {
-    /// The waiter whose turn it is, if there are enough permits for it. It has them then.
-    fn next(&mut self) -> Option<Waiter> {
-        loop {
-            let client = *self.turns.front()?;
-            let of_client = self.waiting.entry(client).or_default();
-            let gone = of_client.front().is_none_or(|waiter| waiter.sender.is_closed());
-            if !gone && of_client.front().is_some_and(|waiter| waiter.count > self.free) {
+    /// Whether the client's share allows it so many permits more.
+    fn may_have(&self, client: ClientId, count: usize) -> bool {
+        let held = self.clients.get(&client).map_or(0, |client| client.held);
+        held == 0 || held + count <= self.of_one
+    }
+
+    fn give(&mut self, client: ClientId, count: usize) {
+        self.free -= count;
+        self.clients.entry(client).or_default().held += count;
+    }
+
+    fn take_back(&mut self, client: ClientId, count: usize) {
+        self.free += count;
+        if let Some(of_client) = self.clients.get_mut(&client) {
+            of_client.held -= count;
+        }
+        self.forget_idle(client);
+    }
+
+    /// Forgets a client that neither waits nor holds permits.
+    fn forget_idle(&mut self, client: ClientId) {
+        if self.clients.get(&client).is_some_and(|client| client.held == 0 && client.waiting.is_empty()) {
+            self.clients.remove(&client);
+        }
+    }
+
+    /// The waiter whose turn it is, if there are enough permits for it. It has them then. Clients that hold their share are
+    /// passed over.
+    fn next(&mut self) -> Option<(ClientId, Waiter)> {
+        let mut turn = 0;
+        while let Some(client) = self.turns.get(turn).copied() {
+            let waiting = &mut self.clients.entry(client).or_default().waiting;
+            while waiting.front().is_some_and(|waiter| waiter.sender.is_closed()) {
+                waiting.pop_front();
+            }
+            let Some(count) = waiting.front().map(|waiter| waiter.count) else {
+                self.turns.remove(turn);
+                self.forget_idle(client);
+                continue;
+            };
+            if !self.may_have(client, count) {
+                turn += 1;
+                continue;
+            }
+            if count > self.free {
                 return None;
             }
-            let waiter = of_client.pop_front();
-            let is_last = of_client.is_empty();
-            if is_last {
-                self.waiting.remove(&client);
+            self.give(client, count);
+            self.turns.remove(turn);
+            let waiting = &mut self.clients.entry(client).or_default().waiting;
+            let waiter = waiting.pop_front();
+            if !waiting.is_empty() {
+                self.turns.push_back(client);
             }
-            match (gone, is_last) {
-                (true, false) => continue,
-                (false, false) => self.turns.rotate_left(1),
-                (_, true) => drop(self.turns.pop_front()),
-            }
-            if let (false, Some(waiter)) = (gone, waiter) {
-                self.free -= waiter.count;
-                return Some(waiter);
-            }
+            return waiter.map(|waiter| (client, waiter));
         }
+        None
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        self.receiver.close();
+        // After its end there is nothing to hand on, and this is cheap.
+        hand_on(self.state);
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        lock(&self.state).free += self.count;
-        loop {
-            // Not under the lock: this wakes the waiter, or drops its permit if it has gone meanwhile.
-            let Some(Waiter { count, sender }) = lock(&self.state).next() else { return };
-            let _ = sender.send(Permit { state: self.state.clone(), count });
-        }
+        lock(&self.state).take_back(self.client, self.count);
+        hand_on(&self.state);
     }
 }
 
@@ -153,7 +230,7 @@ mod tests {
         let permits = Permits::new(1);
         assert_eq!(order(&permits, &[1, 1, 1, 1, 2, 3, 3]), [1, 2, 3, 1, 3, 1, 1]);
         assert_eq!(permits.free(), 1);
-        assert!(lock(&permits.0).waiting.is_empty() && lock(&permits.0).turns.is_empty());
+        assert!(lock(&permits.0).clients.is_empty() && lock(&permits.0).turns.is_empty());
     }
 
     #[test]
@@ -185,5 +262,36 @@ mod tests {
         assert!(poll(&mut waiting[1]).is_some());
         drop(waiting);
         assert_eq!(permits.free(), 1);
+    }
+
+    #[test]
+    fn those_behind_one_that_went_away_do_not_wait_for_it() {
+        let permits = Permits::new(3);
+        let held = poll(&mut (Box::pin(permits.take(1, 2)) as Waiting));
+        let mut many: Waiting = Box::pin(permits.take(2, 3));
+        let mut few: Waiting = Box::pin(permits.take(2, 1));
+        assert!(held.is_some() && poll(&mut many).is_none() && poll(&mut few).is_none());
+        drop(many);
+        assert!(poll(&mut few).is_some());
+    }
+
+    #[test]
+    fn a_client_with_its_share_waits_for_its_own_calls_and_holds_up_no_other() {
+        let permits = Permits::shared(9);
+        let mut own: Vec<Waiting> = (0..5).map(|_| Box::pin(permits.take(1, 2)) as Waiting).collect();
+        let mut held: Vec<Permit> = own.iter_mut().filter_map(poll).collect();
+        assert_eq!(held.len(), 3, "two thirds");
+        let mut other: Waiting = Box::pin(permits.take(2, 3));
+        let others = poll(&mut other);
+        assert!(others.is_some() && own[3..].iter_mut().all(|one| poll(one).is_none()));
+        held.pop();
+        held.extend(own[3..].iter_mut().filter_map(poll));
+        assert_eq!(held.len(), 3);
+        let mut large: Waiting = Box::pin(permits.take(3, 100));
+        assert!(poll(&mut large).is_none());
+        drop((own, other, others, held));
+        assert!(poll(&mut large).is_some(), "one call may take more than a share");
+        drop(large);
+        assert!(permits.free() == 9 && lock(&permits.0).clients.is_empty());
     }
 }

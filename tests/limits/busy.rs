@@ -54,6 +54,21 @@ fn small_reads_do_not_wait_for_the_slow_searches_of_another_client() {
 }
 
 #[test]
+fn walks_do_not_wait_for_the_slow_searches_of_other_clients() {
+    let folder = corpus();
+    let server = Http::start(&folder, &["--tools=search", "--timeout=10"]);
+    let _slow = greps(&server, 100);
+    mostly_within(Duration::from_secs(2), || {
+        let began = Instant::now();
+        let mut connection = server.connect();
+        connection.write(&post_bytes("/tools/glob", "", json!({ "pattern": "sm*" }).to_string().as_bytes()));
+        let answer = connection.read();
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        began.elapsed()
+    });
+}
+
+#[test]
 fn many_searches_stay_within_their_memory_and_those_without_room_are_told_when_to_try_again() {
     let folder = corpus();
     let server = Http::start(&folder, &["--tools=search,filesystem", "--timeout=4"]);
