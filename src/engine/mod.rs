@@ -37,7 +37,7 @@ pub use budget::{Budget, Share};
 pub use cache::IndexCache;
 pub use command::{
     COMMAND_ENDING, COMMANDS_AT_ONCE, CannotRun, CommandEnd, CommandRequest, CommandStatus, Commands, Output,
-    is_supervisor, supervise, take_orphans,
+    is_supervisor, process_waited_for, start_process, supervise, take_orphans,
 };
 pub use control::{Control, Late};
 pub use doctor::{Finding, Level, check_folder, check_machine};

@@ -18,7 +18,7 @@ use std::io;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-pub use self::orphans::take_orphans;
+pub use self::orphans::{start as start_process, take_orphans, waited_for as process_waited_for};
 pub use self::supervisor::{is_supervisor, supervise};
 pub use self::tail::Output;
 use crate::engine::{Control, Error, Result};

@@ -13,7 +13,11 @@ use crate::sys::process::{Pid, WaitOptions, all_processes, getpid, process_info,
 static STARTED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 /// Starts a process. Call [`waited_for`] after its end was taken.
-pub(super) fn start(program: &mut Command) -> io::Result<Child> {
+///
+/// # Errors
+///
+/// Those of the system.
+pub fn start(program: &mut Command) -> io::Result<Child> {
     // Its end is not taken before it is known.
     let mut started = lock();
     let child = program.spawn()?;
@@ -22,7 +26,7 @@ pub(super) fn start(program: &mut Command) -> io::Result<Child> {
 }
 
 /// The end of a process that was started here has been taken.
-pub(super) fn waited_for(child: &Child) {
+pub fn waited_for(child: &Child) {
     lock().remove(&child.id());
 }
 

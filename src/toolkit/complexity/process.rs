@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use analyzer_wire::{Answer, Hello, Language, Refusal, read_answer, read_hello, write_text};
 
-use crate::engine::{Control, Error, Result, ToolFailure, ToolFailureKind};
+use crate::engine::{
+    Control, Error, Result, ToolFailure, ToolFailureKind, process_waited_for, start_process,
+};
 
 /// How often a caller that waits checks whether its operation must stop.
 const TICK: Duration = Duration::from_millis(20);
@@ -87,7 +89,7 @@ impl Process {
         let mut program = Command::new(&path);
         // It needs nothing of the environment, which may hold secrets.
         program.env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = program.spawn().map_err(cannot_start)?;
+        let mut child = start_process(&mut program).map_err(cannot_start)?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(unusable("it has no pipes"));
         };
@@ -126,6 +128,7 @@ impl Drop for Process {
         // It may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        process_waited_for(&self.child);
     }
 }
 

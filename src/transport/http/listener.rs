@@ -21,6 +21,7 @@ use super::admin_site::AdminSite;
 use super::body::AnswerBody;
 use super::response::{Unheard, WorkingBody};
 use crate::protocol::BLOCK;
+use crate::sys::io::Errno;
 use crate::transport::net::connection_limit::{ConnectionLimit, Place};
 use crate::transport::net::rate_limit::RateLimit;
 use crate::transport::net::traffic::{TRAFFIC, Traffic};
@@ -115,8 +116,10 @@ impl Listener {
                 // No descriptors are left, or the client has disconnected: the next connection may succeed.
                 Err(error) => {
                     tracing::warn!("cannot accept a connection: {error}");
-                    // Its answer may hold descriptors, too.
-                    self.limit.close_one();
+                    if is_short_of_room(&error) {
+                        // Its answer may hold descriptors, too.
+                        self.limit.close_one();
+                    }
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
             }
@@ -135,6 +138,12 @@ impl Listener {
             spawn(&site, stream, head_timeout, place, connections);
         }
     }
+}
+
+/// Whether the end of another connection helps.
+fn is_short_of_room(error: &io::Error) -> bool {
+    let short = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS];
+    Errno::from_io_error(error).is_some_and(|errno| short.contains(&errno))
 }
 
 fn spawn(
@@ -234,5 +243,19 @@ async fn connection(
     };
     if let Err(error) = result {
         tracing::debug!("connection ended: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_where_descriptors_or_memory_are_short_another_connection_is_closed() {
+        assert!(is_short_of_room(&Errno::MFILE.into()) && is_short_of_room(&Errno::NOBUFS.into()));
+        for kind in [io::ErrorKind::ConnectionAborted, io::ErrorKind::ConnectionReset] {
+            assert!(!is_short_of_room(&kind.into()));
+        }
+        assert!(!is_short_of_room(&Errno::PERM.into()));
     }
 }

@@ -89,6 +89,8 @@ pub(in crate::transport) enum Phase {
 pub(in crate::transport) struct Activity {
     /// A [`State`].
     state: AtomicU64,
+    /// When the write last began to stand still. Apart from the state, whose time goes on while a client reads little by little.
+    stalled_since: AtomicU64,
     peer: Arc<Peer>,
     client: ClientId,
     close: Notify,
@@ -108,8 +110,10 @@ struct State {
     stalled: bool,
     /// It is to be closed.
     closing: bool,
-    /// When the phase or the stall began, in milliseconds since the first use of this module.
+    /// When the phase began, in milliseconds since the first use of this module.
     since: u64,
+    /// When the stall began. Not a part of the bits.
+    stalled_since: u64,
 }
 
 impl State {
@@ -120,7 +124,14 @@ impl State {
             _ => Phase::Work,
         };
         let flag = |place: u32| bits & (1 << place) != 0;
-        State { phase, accepted: flag(2), stalled: flag(3), closing: flag(4), since: bits >> 8 }
+        State {
+            phase,
+            accepted: flag(2),
+            stalled: flag(3),
+            closing: flag(4),
+            since: bits >> 8,
+            stalled_since: 0,
+        }
     }
 
     fn bits(self) -> u64 {
@@ -137,14 +148,18 @@ impl State {
         !self.accepted && self.phase != Phase::Work
     }
 
+    /// Whether a write has stood still for long.
+    fn stands_still(self) -> bool {
+        self.stalled && Duration::from_millis(now().saturating_sub(self.stalled_since)) >= STALL
+    }
+
     /// Whether it may be closed for another connection.
     fn may_close(self) -> bool {
-        let least = match (self.stalled, self.phase) {
-            (true, _) => STALL,
-            (false, Phase::Work) => LONG_WORK,
-            (false, _) => Duration::ZERO,
+        let phase_allows = match self.phase {
+            Phase::Work => self.lasts() >= LONG_WORK,
+            Phase::Head | Phase::Body => !self.stalled,
         };
-        !self.closing && self.lasts() >= least
+        !self.closing && (phase_allows || self.stands_still())
     }
 }
 
@@ -203,7 +218,7 @@ impl ConnectionLimit {
         open.close_first(|state| match state {
             state if !state.may_close() => None,
             state if state.is_newcomer() => Some(if crowded { 0 } else { 5 }),
-            State { stalled: true, .. } => Some(2),
+            state if state.stands_still() => Some(2),
             State { phase: Phase::Work, .. } => Some(4),
             _ => Some(1),
         });
@@ -256,12 +271,14 @@ impl Open {
 impl Activity {
     fn new(peer: Arc<Peer>, client: ClientId) -> Activity {
         peer.connections.fetch_add(1, Ordering::Relaxed);
-        let new = State { phase: Phase::Head, accepted: false, stalled: false, closing: false, since: now() };
-        Activity { state: AtomicU64::new(new.bits()), peer, client, close: Notify::new() }
+        let new = State { since: now(), ..State::of(0) };
+        let (state, stalled_since) = (AtomicU64::new(new.bits()), AtomicU64::new(0));
+        Activity { state, stalled_since, peer, client, close: Notify::new() }
     }
 
     fn state(&self) -> State {
-        State::of(self.state.load(Ordering::Acquire))
+        let state = State::of(self.state.load(Ordering::Acquire));
+        State { stalled_since: self.stalled_since.load(Ordering::Relaxed), ..state }
     }
 
     /// Changes the state of a connection that is not to be closed.
@@ -298,7 +315,10 @@ impl Activity {
     /// Whether a write has made progress.
     pub(in crate::transport) fn wrote(&self, progress: bool) {
         if self.state().stalled == progress {
-            let _ = self.change(|state| State { stalled: !progress, since: now(), ..state });
+            if !progress {
+                self.stalled_since.store(now(), Ordering::Relaxed);
+            }
+            let _ = self.change(|state| State { stalled: !progress, ..state });
         }
     }
 

@@ -23,9 +23,17 @@ fn places(limit: &Arc<ConnectionLimit>, peer: IpAddr, count: usize) -> Vec<Place
     (0..count).map(place).collect()
 }
 
-/// Makes the state of a connection begin at this time, counted from the far past.
+/// Makes the state and the stall of a connection begin at this time, counted from the far past.
 fn age(place: &Place, since: Duration) {
     place.activity.change(|state| State { since: since.as_millis() as u64, ..state }).unwrap();
+    place.activity.stalled_since.store(since.as_millis() as u64, Ordering::Relaxed);
+}
+
+/// Times are compared with the age of the process, which may be less than those.
+fn be_old() {
+    while now() < LONG_WORK.as_millis() as u64 {
+        std::thread::yield_now();
+    }
 }
 
 fn serve(place: &Place) {
@@ -63,10 +71,7 @@ fn the_longest_idle_goes_then_one_that_does_not_read_then_one_at_work_then_newco
     places[4].activity.enter(Phase::Body).unwrap();
     age(&places[4], Duration::from_millis(3));
     age(&places[0], Duration::ZERO);
-    // Times are compared with the age of the process, which may be less than those.
-    while now() < LONG_WORK.as_millis() as u64 {
-        std::thread::yield_now();
-    }
+    be_old();
     let numbers: Vec<u64> = places.iter().map(|place| place.number).collect();
     let mut order = Vec::new();
     while !limit.lock().connections.is_empty() {
@@ -77,6 +82,21 @@ fn the_longest_idle_goes_then_one_that_does_not_read_then_one_at_work_then_newco
     }
     let wanted = [2, 5, 3, 4, 1, 0, 6, 7].map(|n| numbers[n]);
     assert_eq!(order, wanted);
+}
+
+#[test]
+fn one_whose_client_reads_little_by_little_is_at_work_for_long() {
+    let limit = ConnectionLimit::new(1);
+    let places = places(&limit, HERE, 1);
+    places[0].activity.accept().unwrap();
+    let _at_work = places[0].activity.work().unwrap();
+    age(&places[0], Duration::ZERO);
+    be_old();
+    for progress in [false, true, false] {
+        places[0].activity.wrote(progress);
+    }
+    limit.close_one();
+    assert_eq!(closing(&places), [0]);
 }
 
 #[test]
