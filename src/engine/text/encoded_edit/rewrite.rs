@@ -104,23 +104,27 @@ pub(crate) fn rewrite<'t>(
     Ok(Rewrite { content, was, report: Rewritten { encoding: text, before, breaks } })
 }
 
-/// The encoding that the caller has chosen. What the file was is told as far as that is known: by its mark, or because it is
-/// not UTF-8 although that is chosen.
+/// The encoding that the caller has chosen. What the file was is told if it is certain: by its mark, because it is text in
+/// UTF-8, or because it is no text in the encoding that is chosen.
 fn given(choice: EncodingChoice, old: &[u8]) -> Result<(TextEncoding, Before), Option<Likely>> {
     let text = for_content(choice, old)?;
-    let before = match Encoding::of_mark(old) {
-        Some(encoding) if encoding != text.encoding => {
-            Before::Other { encoding, is_sure: true, lacking: None }
+    let before = match kept(old, "") {
+        (was, Before::Same) if is_same(was, text.encoding, old) => Before::Same,
+        (was, Before::Same) => {
+            Before::Other { encoding: was.encoding, is_sure: is_sure(was.source), lacking: None }
         }
-        None if choice == EncodingChoice::Is(Encoding::Utf8) => match kept(old, "") {
-            (kept, Before::Same) if kept.encoding != Encoding::Utf8 => {
-                Before::Other { encoding: kept.encoding, is_sure: is_sure(kept.source), lacking: None }
-            }
-            (_, before) => before,
-        },
+        (_, before) if choice == EncodingChoice::Is(Encoding::Utf8) => before,
         _ => Before::Same,
     };
     Ok((text, before))
+}
+
+/// Whether a file that was found to be encoded like `was` may be text in the encoding that the caller has chosen, too.
+fn is_same(was: TextEncoding, chosen: Encoding, old: &[u8]) -> bool {
+    let is_ascii = || was.encoding == Encoding::Utf8 && old.is_ascii() && chosen.unit() == 1;
+    let is_unsure = || !is_sure(was.source) && chosen != Encoding::Utf8;
+    let is_chosen = || is_guess(was.source) && (is_unsure() || fits(chosen, old));
+    old.is_empty() || was.encoding == chosen || is_ascii() || is_chosen()
 }
 
 /// The encoding of the file, or UTF-8 if it cannot be kept.
@@ -250,6 +254,26 @@ mod tests {
         let (bytes, before, _) = rewritten(None, b"%PDF-1.7\n\xE2\xE3\xCF\xD3\n", "x\n");
         assert_eq!((bytes.as_slice(), before), (&b"x\n"[..], Before::NoText(Some(FileKind::Pdf), 14)));
         assert_eq!(rewritten(None, b"\x01\0\0\x02", "x").1, Before::NoText(None, 4));
+    }
+
+    #[test]
+    fn the_encoding_of_the_file_is_told_and_its_breaks_are_kept_whatever_encoding_is_given() {
+        let wide = b"h\0i\0\r\0\n\0";
+        for (given, old, was) in [
+            (Encoding::Utf16Le, &b"hello\r\nworld\r\n"[..], Encoding::Utf8),
+            (Encoding::Windows1251, wide, Encoding::Utf16Le),
+            (Encoding::Windows1251, "\u{416}\r\n".as_bytes(), Encoding::Utf8),
+        ] {
+            let (bytes, before, breaks) = rewritten(Some(EncodingChoice::Is(given)), old, "a\nb\n");
+            assert_eq!(given.decode(&bytes).unwrap(), "a\r\nb\r\n");
+            assert_eq!(before, Before::Other { encoding: was, is_sure: true, lacking: None });
+            assert_eq!(breaks, Breaks::Kept(Break::CrLf));
+        }
+        // ASCII is text in these, and what a client names goes before a guess.
+        for old in [&b""[..], b"a\n", b"caf\xE9\n"] {
+            let given = Some(EncodingChoice::Is(Encoding::Windows1251));
+            assert_eq!(rewritten(given, old, "b\n").1, Before::Same);
+        }
     }
 
     #[test]

@@ -263,7 +263,9 @@ proptest! {
     ) {
         let mark = Encoding::of_mark(&old).filter(|marked| marked.unit() == encoding.unit());
         let mark = if mark.is_some() { encoding.mark() } else { b"" };
-        let was = Encoding::of_mark(&old).unwrap_or(encoding);
+        // Bytes that are text in UTF-8 are that, also if they may be UTF-16.
+        let is_utf_8 = encoding.unit() == 2 && !old.contains(&0) && std::str::from_utf8(&old).is_ok();
+        let was = Encoding::of_mark(&old).unwrap_or(if is_utf_8 { Encoding::Utf8 } else { encoding });
         let start = if old.starts_with(was.mark()) { was.mark().len() } else { 0 };
         let breaks: std::collections::BTreeSet<_> = tokens(was, &old[start..])
             .iter()
