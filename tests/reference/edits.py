@@ -85,6 +85,15 @@ def mapped(content, edits):
         not exact(text, old) and not flat(text, old, new) for text, old, new, _ in steps(content, edits))
 
 
+def edged(content, edits):
+    """Whether the first edit that fits nowhere begins or ends with a break, blanks aside, which is no line of its own here."""
+    if not well_formed(content, edits):
+        return False
+    fitting = len(list(steps(content, edits)))
+    lines = plain(edits[fitting]["oldText"]).split("\n") if fitting < len(edits) else []
+    return len(lines) > 1 and not (lines[0].strip(BLANK) and lines[-1].strip(BLANK))
+
+
 # Texts and edits, each with whether an edit fits in several places: the blanks that an edit put in count for the next one.
 EXAMPLES = [
     ("\ttab\nx \nNEW\n", [("\tx \n    NEW\t", "\tx \n    NEW\t\n"), ("    ", "")], True),

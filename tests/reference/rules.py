@@ -305,6 +305,8 @@ RULES = [
          "place fits", lambda case: edits.ambiguous(text_edited(case), case.arguments.get("edits")), refuses=True),
     Rule("one-mapping", "SPEC 25: the second look maps the indentation of a block once, or refuses; the reference server indents each line on its own",
          lambda case: edits.mapped(text_edited(case), case.arguments.get("edits")), free=True),
+    Rule("outer-breaks", "SPEC 25: a break at an end of an oldText is that of the line there; to the reference server it is an empty line, which the "
+         "second look has to find", lambda case: edits.edged(text_edited(case), case.arguments.get("edits")), free=True),
     Rule("no-edits", "SPEC 25: a call without edits is an error", lambda case: case.tool == "edit_file" and case.arguments.get("edits") == [],
          refuses=True),
     Rule("nothing-changed", "SPEC 25: an edit that changes nothing says so", lambda case: case.tool == "edit_file",

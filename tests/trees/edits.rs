@@ -80,6 +80,37 @@ fn an_old_text_whose_indentation_has_no_one_counterpart_is_refused_with_what_is_
     }
 }
 
+/// Two places, of which one stands before a blank line.
+const TWO: &str = "def pay(u):\n    if ok:\n        charge()\n        log()\n    done()\n\n\
+                   def refund(u):\n    if ok:\n        charge()\n        log()\n\nX = 1\n";
+
+#[test]
+fn a_break_at_an_end_of_an_old_text_chooses_no_place_and_hides_none() {
+    for brk in ["\n", "\r\n"] {
+        for (content, old, new, lines) in [
+            (TWO, "      charge()\n      log()\n", "      charge()\n      NEW()\n      log()\n", "3, 9"),
+            (TWO, "\tcharge()\n\tlog()\n", "", "3, 9"),
+            ("a: \n  b: 1\nc:\n  b: 1\n", "    b: 1\n", "    b: 2\n", "2, 4"),
+            ("def a():\n    x()\n\ndef b():\n\n    x()\n", "\n\tx()", "\n\ty()", "2, 6"),
+        ] {
+            let text = refused(&content.replace('\n', brk), one(old, new));
+            assert!(text.contains(&format!("it fits 2 places, at lines {lines};")), "{text}");
+        }
+        let (folder, server) = bench(&"def f():\n    a() \n    b()\n    c()\n".replace('\n', brk));
+        let result = edit(&server, one("    a()\n    b()\n", "    a()\n    d()\n    b()\n"));
+        assert!(!result.is_error, "{}", result.text);
+        assert_eq!(folder.text("f"), "def f():\n    a() \n    d()\n    b()\n    c()\n".replace('\n', brk));
+    }
+}
+
+#[test]
+fn a_new_first_line_further_out_is_refused_where_nothing_tells_its_level() {
+    refused("a:\n  b:\n    c: 1\n", one("        c: 1", "d:\n        c: 1"));
+    refused("a:\n  b:\n    c: 1\n", one("        c: 1", "        c: 1\nd:"));
+    let text = "def g():\n  if a:\n    x = \"\"\"\n      in\n          deep\n    \"\"\"\n";
+    refused(text, one("      \"\"\"\n", "NEW0()\n      \"\"\"\n"));
+}
+
 #[test]
 fn errors_speak_in_the_names_of_this_tool() {
     let long = "fn main() {\n    let user_name = 1;\n}\n";

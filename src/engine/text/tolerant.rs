@@ -4,9 +4,9 @@
 //! (contract 13), in one place only: several places are reported instead. Blanks are what JavaScript trims. Unlike the
 //! reference, it maps the indentation of the block as a whole ([`indentation`]), or does not edit.
 //!
-//! Lines are separated by `\n`, `\r\n` or a lone `\r`, in all texts. As with JavaScript's `split`, a text that ends
-//! with a break has an empty last line, so an old text that ends with a break fits only in front of a blank line or
-//! of the end of the file.
+//! Lines are separated by `\n`, `\r\n` or a lone `\r`, in all texts. Unlike in the reference, a break at the end of an old
+//! text is that of its last line, and a break at its start is that of the line before the place. So the lines around a
+//! place do not tell it from another one.
 
 mod blanks;
 mod indentation;
@@ -35,7 +35,7 @@ pub enum Tolerant {
     None,
     /// In one place.
     One {
-        /// The bytes of the lines, without the break of the last one.
+        /// The bytes of the lines, with the break of the last one, or of the line before them, if the old text has it.
         range: Range<usize>,
         /// What replaces them: the new text, indented like the file. Lines that both texts have keep the file's bytes.
         /// If it is empty or starts with a break, a lone `\r` in front of the range may come to stand before a `\n`.
@@ -58,10 +58,11 @@ pub enum Tolerant {
 /// The time is linear in the texts, but for the bounded search for the lines that both texts have. A byte order mark at
 /// the start of `text` belongs to no line.
 pub fn tolerant(text: &[u8], old: &str, new: &str, kinds: BreakKinds, most: usize) -> Tolerant {
-    let places = Places::find(text, old.as_bytes());
+    let edges = Edges::of(old.as_bytes());
+    let places = Places::find(text, old.as_bytes(), &edges);
     match (places.total, places.lines.first()) {
         (0, _) | (_, None) => Tolerant::None,
-        (1, Some(&line)) => Place { text, line, end: places.end }.replaced(old, new, kinds, most),
+        (1, Some(&line)) => Place { text, line, edges }.replaced(old, new, kinds, most),
         _ => Tolerant::Several { lines: places.lines, total: places.total },
     }
 }
@@ -75,31 +76,91 @@ pub fn changed_lines(text: &[u8], range: Range<usize>, new_text: &[u8]) -> Vec<S
     line_changes(&text[range.clone()], new_text).into_iter().map(moved).collect()
 }
 
+/// What an old text has of the lines around its own: a break, with blanks outside of it or none.
+struct Edges {
+    /// Number of lines between the edges.
+    count: usize,
+    /// The end of the blanks before a break at the start, if there is one.
+    before: Option<usize>,
+    /// The start of the blanks behind a break at the end, if there is one.
+    behind: Option<usize>,
+}
+
+impl Edges {
+    /// A text of breaks and blanks keeps one line.
+    fn of(old: &[u8]) -> Edges {
+        let (mut count, mut first, mut last) = (0, 0..0, 0..0);
+        for line in Pieces::of(old) {
+            first = if count == 0 { line.clone() } else { first };
+            (count, last) = (count + 1, line);
+        }
+        let behind = (count > 1 && trim(&old[last.clone()]).is_empty()).then_some(last.start);
+        count -= usize::from(behind.is_some());
+        let before = (count > 1 && trim(&old[first.clone()]).is_empty()).then_some(first.end);
+        count -= usize::from(before.is_some());
+        Edges { count, before, behind }
+    }
+
+    /// Whether the new text leaves the lines around it as they are: it has the same edges, with a break between them.
+    fn stay(&self, old: &[u8], new: &[u8]) -> bool {
+        let (mut lines, mut count) = (Pieces::of(new), 1);
+        let first = lines.next().unwrap_or_default();
+        let last = lines.inspect(|_| count += 1).last().unwrap_or(first.clone());
+        self.before.is_none_or(|end| old[..end] == new[first])
+            && self.behind.is_none_or(|start| old[start..] == new[last])
+            && (count > 1 || self.before.is_none() || self.behind.is_none())
+    }
+
+    /// The edges of the new text are those of the old one, which has `count` lines, and no blank line beside them.
+    fn keep(&self, kept: &mut [Option<usize>], count: usize) {
+        if let (Some(_), Some(first)) = (self.before, kept.first_mut()) {
+            *first = Some(0);
+        }
+        if let (Some(_), Some(last)) = (self.behind, kept.last_mut()) {
+            *last = Some(count - 1);
+        }
+    }
+
+    /// Takes the blanks of the edges from the lines.
+    fn cut(&self, lines: &mut [Range<usize>]) {
+        if let (Some(_), Some(first)) = (self.before, lines.first_mut()) {
+            first.start = first.end;
+        }
+        if let (Some(_), Some(last)) = (self.behind, lines.last_mut()) {
+            last.end = last.start;
+        }
+    }
+}
+
 /// The one place where all lines fit.
 struct Place<'t> {
     text: &'t [u8],
     /// The number of its first line.
     line: usize,
-    /// Where its last line ends.
-    end: usize,
+    edges: Edges,
 }
 
 impl Place<'_> {
     fn replaced(&self, old: &str, new: &str, kinds: BreakKinds, most: usize) -> Tolerant {
-        let old_at: Vec<Range<usize>> = Pieces::of(old.as_bytes()).take(MAPPED).collect();
-        let new_at: Vec<Range<usize>> = Pieces::of(new.as_bytes()).take(MAPPED).collect();
-        if MAPPED <= old_at.len() + new_at.len() {
+        let mut old_at: Vec<Range<usize>> = Pieces::of(old.as_bytes()).take(MAPPED).collect();
+        let mut new_at: Vec<Range<usize>> = Pieces::of(new.as_bytes()).take(MAPPED).collect();
+        if MAPPED <= old_at.len() + new_at.len() || !self.edges.stay(old.as_bytes(), new.as_bytes()) {
             return Tolerant::None;
         }
-        let found_at: Vec<Range<usize>> =
-            Pieces::of_file(self.text).skip(self.line).take(old_at.len()).collect();
+        let first = self.line - usize::from(self.edges.before.is_some());
+        let mut found_at: Vec<Range<usize>> =
+            Pieces::of_file(self.text).skip(first).take(old_at.len()).collect();
+        for lines in [&mut old_at, &mut new_at, &mut found_at] {
+            self.edges.cut(lines);
+        }
         let block = Block {
             old: lines(old.as_bytes(), &old_at),
             found: lines(self.text, &found_at),
             new: lines(new.as_bytes(), &new_at),
         };
         let Some(mapping) = Mapping::of(&block, self.text) else { return Tolerant::None };
-        let (kept, only) = (kept(&block), kinds.only());
+        let (mut kept, only) = (kept(&block), kinds.only());
+        self.edges.keep(&mut kept, old_at.len());
         let mut out = Vec::new();
         for (nth, line) in block.new.iter().enumerate() {
             if nth > 0 {
@@ -121,8 +182,12 @@ impl Place<'_> {
                 return Tolerant::TooLong;
             }
         }
-        let start = found_at.first().map_or(self.end, |first| first.start);
-        Tolerant::One { range: start..self.end, new_text: out }
+        let (Some(first), Some(last)) = (found_at.first(), found_at.last()) else { return Tolerant::None };
+        // What follows may begin with a `\n` only if the place has its last break.
+        if out.ends_with(b"\r") && self.text[last.end..].starts_with(b"\n") {
+            out.push(b'\n');
+        }
+        Tolerant::One { range: first.start..last.end, new_text: out }
     }
 }
 
@@ -172,28 +237,30 @@ struct Places {
     /// The numbers of their first lines, as many as are reported.
     lines: Vec<usize>,
     total: usize,
-    /// The end of the last place.
-    end: usize,
 }
 
 impl Places {
     /// Knuth, Morris and Pratt over trimmed lines, so that many blank lines take linear time.
-    fn find(text: &[u8], old: &[u8]) -> Places {
+    fn find(text: &[u8], old: &[u8], edges: &Edges) -> Places {
         let mut places = Places::default();
-        let count = Pieces::of(old).count();
+        let (count, before) = (edges.count, usize::from(edges.before.is_some()));
         if Pieces::of_file(text).nth(count - 1).is_none() {
             return places;
         }
-        let sought: Vec<&[u8]> = Pieces::of(old).map(|line| trim(&old[line])).collect();
+        let sought: Vec<&[u8]> =
+            Pieces::of(old).skip(before).take(count).map(|line| trim(&old[line])).collect();
         let borders = borders(&sought);
         let mut fit = 0;
         for (number, line) in Pieces::of_file(text).enumerate() {
             fit = next_fit(&sought, &borders, fit, trim(&text[line.clone()]));
             if fit == count {
-                if places.lines.len() < REPORTED {
-                    places.lines.push(number + 1 - count);
+                let (first, has_break) = (number + 1 - count, line.end < text.len());
+                if before <= first && (has_break || edges.behind.is_none()) {
+                    if places.lines.len() < REPORTED {
+                        places.lines.push(first);
+                    }
+                    places.total += 1;
                 }
-                (places.total, places.end) = (places.total + 1, line.end);
                 fit = borders[fit - 1] as usize;
             }
         }

@@ -94,7 +94,11 @@ impl<'t> ByLevel<'t> {
             return Some(ByLevel { pairs, unit, goes_out: true });
         }
         let lines = || Pieces::of_file(file).map(|line| Line::of(&file[line]));
-        let sent = smallest_step(steps(block.old.iter().copied()).chain(steps(block.new.iter().copied())));
+        // From a line further out than the old text, a step may be several levels.
+        let shallowest = pairs.first().map_or(&b""[..], |(sent, _)| sent);
+        let is_known = |line: &Line| line.head.starts_with(shallowest);
+        let of_new = steps_below(block.new.iter().copied(), is_known);
+        let sent = smallest_step(steps(block.old.iter().copied()).chain(of_new));
         let found = usual_step(steps(lines()));
         let of_texts = sent.zip(found).map(|(sent, found)| Unit(sent, found));
         let of_pairs = smallest_difference(&pairs);
@@ -189,9 +193,17 @@ fn repeats(text: &[u8], unit: &[u8]) -> Option<usize> {
 
 /// What each line is indented deeper than the one above it, where it is.
 fn steps<'t>(lines: impl Iterator<Item = Line<'t>>) -> impl Iterator<Item = &'t [u8]> {
+    steps_below(lines, |_| true)
+}
+
+/// The same below those lines that `counts` takes.
+fn steps_below<'t>(
+    lines: impl Iterator<Item = Line<'t>>,
+    counts: impl Fn(&Line) -> bool,
+) -> impl Iterator<Item = &'t [u8]> {
     let mut above: Option<Line> = None;
     lines.filter(|line| !line.is_blank()).filter_map(move |line| {
-        let above = above.replace(line)?;
+        let above = above.replace(line).filter(&counts)?;
         let step = line.head.strip_prefix(above.head)?.get(item_mark(&above)..)?;
         (!step.is_empty() && step.len() <= MAX_UNIT).then_some(step)
     })

@@ -115,6 +115,15 @@ fn an_edit_whose_indentation_has_no_one_mapping_is_refused() {
         ("a:\n    - b: 1\n      c: 2\n", "a:\n  - b: 1\n    c: 2", "a:\n  - b: 1\n    c: 3"),
         ("a:\n    - b: 1\n      c: 2\n", "  - b: 1\n    c: 2", "  - b: 1\n    c: 2\nd:\n  e: 1"),
         ("a:\n    - b:\n          c: 2\n", "      c: 2 ", "      c: 2\n    d:\n      e: 1"),
+        // A line further out in front, where nothing tells what a level of the old text is.
+        ("a:\n  b:\n    c: 1\n", "        c: 1", "d:\n        c: 1"),
+        ("a:\n  b:\n    c: 1\n", "        c: 1", "        c: 1\nd:"),
+        ("a:\n  b:\n    c: 1\n", "        c: 1\n", "d:\n    e:\n        c: 1\n"),
+        (
+            "def g():\n  if a:\n    x = \"\"\"\n      in\n          deep\n    \"\"\"\n",
+            "      \"\"\"\n",
+            "NEW0()\n      \"\"\"\n",
+        ),
         // Only blank lines.
         ("x\n\ny", "  ", "z"),
     ] {
@@ -138,11 +147,63 @@ fn any_break_ends_a_line_and_the_last_one_stays() {
     }
 }
 
+const TWO: &str = "def pay(u):\n    if ok:\n        charge()\n        log()\n    done()\n\ndef refund(u):\n    if ok:\n        charge()\n        log()\n\nX = 1\n";
+
 #[test]
-fn an_old_text_that_ends_with_a_break_needs_a_blank_line_or_the_end() {
-    assert_eq!(edited(" a\nb", "a\n", "x\n"), None);
-    assert_eq!(edited(" a\n", "a\n", "x\n").as_deref(), Some(" x\n"));
-    assert_eq!(edited(" a\n \nb", "a\n", "x").as_deref(), Some(" x\nb"));
+fn a_break_at_an_end_of_the_old_text_does_not_tell_a_place_from_another() {
+    for brk in ["\n", "\r\n", "\r"] {
+        for (text, old, new, expected) in [
+            (TWO, "      charge()\n      log()\n", "      charge()\n      NEW()\n      log()\n", [2, 8]),
+            (TWO, "      charge()\n      log()", "      charge()\n      NEW()\n      log()", [2, 8]),
+            (TWO, "      charge()\n      log()\n    ", "      log()\n    ", [2, 8]),
+            (TWO, "\tcharge()\n\tlog()\n", "", [2, 8]),
+            ("a: \n  b: 1\nc:\n  b: 1\n", "    b: 1\n", "    b: 2\n", [1, 3]),
+            ("def a():\n    x()\n\ndef b():\n\n    x()\n", "\n\tx()", "\n\ty()", [1, 5]),
+            ("def a():\n    x()\n\ndef b():\n\n    x()\n", "  \n\tx()\n", "  \n\ty()\n", [1, 5]),
+            ("x\n\ny\n\n", " \n", "", [1, 3]),
+        ] {
+            let found = look(&text.replace('\n', brk), &old.replace('\n', brk), new, 1_000);
+            assert_eq!(found, Tolerant::Several { lines: expected.to_vec(), total: 2 }, "{text:?} {old:?}");
+        }
+    }
+}
+
+#[test]
+fn a_break_at_an_end_of_both_texts_stays_and_one_of_the_old_text_alone_goes() {
+    for brk in ["\n", "\r\n", "\r"] {
+        for (text, old, new, expected) in [
+            (
+                "def f():\n    a() \n    b()\n    c()\n",
+                "    a()\n    b()\n",
+                "    a()\n    d()\n    b()\n",
+                Some("def f():\n    a() \n    d()\n    b()\n    c()\n"),
+            ),
+            (" a\nb", "a\n", "x\n", Some(" x\nb")),
+            (" a\n", "a\n", "x\n", Some(" x\n")),
+            (" a\n \nb", "a\n", "x\n", Some(" x\n \nb")),
+            (" a\n \nb", "a\n\n", "x\n", Some(" x\nb")),
+            (" a\n  b", "a\n ", "x\n ", Some(" x\n  b")),
+            ("c\n a\nb", "\n  a", "\n  x", Some("c\n x\nb")),
+            ("c \n a\nb", " \n  a\n", " \n  x\n  y\n", Some("c \n x\n y\nb")),
+            (" a\nb", "a\n", "", Some("b")),
+            ("c\n a\nb", "\n  a", "", Some("c\nb")),
+            ("c\n a\nb", "\n  a\n", "\n", Some("c\nb")),
+            // The place has no such break, or a line around it would be joined with it.
+            (" a", "a\n", "x\n", None),
+            (" a", "\na", "\nx", None),
+            (" a\nb", "a\n", "x", None),
+            ("c\n a", "\na", "x", None),
+            (" a\n  b", "a\n ", "x\n", None),
+            ("c\n a\nb", "\n  a\n", "", None),
+        ] {
+            let expected = expected.map(|text| text.replace('\n', brk));
+            let (text, old) = (text.replace('\n', brk), old.replace('\n', brk));
+            assert_eq!(edited(&text, &old, new), expected, "{text:?} {old:?} {new:?}");
+        }
+    }
+    // A `\r` and a `\n` of two lines do not become one break.
+    assert_eq!(edited(" a\n\nb", "a\n", "x\r").as_deref(), Some(" x\n\nb"));
+    assert_eq!(edited(" a\n\nb\r", "a\n", "x\r").as_deref(), Some(" x\r\n\nb\r"));
 }
 
 #[test]
@@ -199,16 +260,29 @@ fn blank_lines_take_linear_time() {
     assert_eq!(look(&text, &(old + "x"), "", 100), Tolerant::None);
 }
 
+fn is_blank(c: char) -> bool {
+    c == '\u{FEFF}' || (c.is_whitespace() && c != '\u{85}')
+}
+
 /// The first lines of all windows whose lines are those of `old`, but for blanks.
 fn naive(text: &str, old: &str) -> Vec<usize> {
     let lines = |text: &str| -> Vec<String> {
         text.replace("\r\n", "\n").replace('\r', "\n").split('\n').map(str::to_owned).collect()
     };
-    let is_blank = |c: char| c == '\u{FEFF}' || (c.is_whitespace() && c != '\u{85}');
     let bare = |line: &String| line.trim_matches(is_blank).to_owned();
-    let (content, old) = (lines(text), lines(old));
-    let windows = content.windows(old.len()).enumerate();
-    windows.filter(|(_, window)| window.iter().map(bare).eq(old.iter().map(bare))).map(|(at, _)| at).collect()
+    let (content, mut old) = (lines(text), lines(old));
+    let (mut before, mut behind) = (0, 0);
+    if old.len() > 1 && old.last().is_some_and(|line| bare(line).is_empty()) {
+        old.pop();
+        behind = 1;
+    }
+    if old.len() > 1 && bare(&old[0]).is_empty() {
+        old.remove(0);
+        before = 1;
+    }
+    let windows = content.windows(before + old.len() + behind).enumerate();
+    let fits = |window: &[String]| window[before..][..old.len()].iter().map(bare).eq(old.iter().map(bare));
+    windows.filter(|(_, window)| fits(window)).map(|(at, _)| at + before).collect()
 }
 
 /// A text of a few kinds of lines. It never starts with a byte order mark.
@@ -231,7 +305,9 @@ proptest! {
             Tolerant::None => prop_assert!(expected.len() < 2),
             Tolerant::One { range, new_text } => {
                 let before = text[..range.start].replace("\r\n", "\n").replace('\r', "\n");
-                prop_assert_eq!(expected, vec![before.matches('\n').count()]);
+                let bare = old.trim_start_matches(|c: char| c != '\n' && c != '\r' && is_blank(c));
+                let has_break = bare.starts_with(['\n', '\r']) && expected != [before.matches('\n').count()];
+                prop_assert_eq!(expected, vec![before.matches('\n').count() + usize::from(has_break)]);
                 let bare = |text: &str| text.chars().filter(|c| "ab\u{85}".contains(*c)).collect::<String>();
                 prop_assert_eq!(bare(&String::from_utf8(new_text).expect("text")), bare(&new));
             }

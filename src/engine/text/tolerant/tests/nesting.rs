@@ -65,6 +65,11 @@ impl Tape<'_> {
     /// Another version of a part of a program: lines below one are removed with it, put in beside it, or nested deeper.
     fn changed(&mut self, old: &[Row], lists: bool) -> Vec<Row> {
         let (mut new, mut at) = (Vec::new(), 0);
+        // Lines further out in front of it, however many levels.
+        if let Some(first) = old.first().filter(|row| !row.indents.is_empty() && self.below(6) == 1) {
+            let out = &first.indents[..self.below(first.indents.len())];
+            self.rows(out, false, 1, &mut new);
+        }
         while at < old.len() {
             let row = &old[at];
             let below =
@@ -141,6 +146,8 @@ struct Case {
     old: String,
     new: String,
     expected: String,
+    /// Whether the old text fits a second place.
+    is_twice: bool,
 }
 
 fn case(tape: &[u8], lists: bool) -> Option<Case> {
@@ -173,16 +180,36 @@ fn case(tape: &[u8], lists: bool) -> Option<Case> {
         false => exact(old, &new, unit),
     };
     let parts = [text(&rows[..start], unit, 0, 0)?, replaced, text(&rows[end..], unit, 0, 0)?];
-    let has = [start > 0, true, end < rows.len()];
+    let edges = [tape.below(3) == 1 && start > 0, tape.below(3) == 1 && end < rows.len()];
+    let has = [start > 0, !new.is_empty() || edges == [false; 2], end < rows.len()];
     let parts: Vec<String> =
         parts.into_iter().zip(has).filter(|(_, has)| *has).map(|(part, _)| part).collect();
-    Some(Case { file, old: sent_old, new: sent_new, expected: parts.join("\n") })
+    Some(
+        Case { file, old: sent_old, new: sent_new, expected: parts.join("\n"), is_twice: false }
+            .with(edges, &mut tape),
+    )
+}
+
+impl Case {
+    /// The same edit with the breaks around its lines in both texts, and perhaps with a second place in the file.
+    fn with(self, [before, behind]: [bool; 2], tape: &mut Tape) -> Case {
+        let brk = |has: bool| if has { "\n" } else { "" };
+        let text = |text: String| match text.is_empty() {
+            true => brk(before && behind).to_owned(),
+            false => format!("{}{text}{}", brk(before), brk(behind)),
+        };
+        let twice = tape.below(8) == 1;
+        let again = |text: String| if twice { format!("{text}\nagain:\n{}\n\n", self.old) } else { text };
+        let (file, expected) = (again(self.file), again(self.expected));
+        Case { file, expected, old: text(self.old.clone()), new: text(self.new), is_twice: twice }
+    }
 }
 
 /// Whether the edit is taken. Fails if it gives something else than the exact edit.
 fn is_taken(case: &Case) -> bool {
     match edited(&case.file, &case.old, &case.new) {
         Some(text) => {
+            assert!(!case.is_twice, "one of several places: {case:#?}");
             assert_eq!(text, case.expected, "{case:#?}");
             true
         }
