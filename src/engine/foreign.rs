@@ -28,11 +28,30 @@ fn is_root(name: &str) -> bool {
     name == "~" || is_drive || matches!(name, "file:" | "http:" | "https:") || is_variable(name)
 }
 
-/// Whether this is a variable of a shell, such as `$HOME`, `${HOME}` or `%HOME%`; in lower case it is a name.
+/// The path without the quotes, blanks, `@` and line number that a text has around it, if it has some.
+pub(crate) fn bare(path: &str) -> Option<&str> {
+    let is_around = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`');
+    let mut bare = path.trim_matches(is_around).trim_start_matches('@');
+    while let Some((rest, number)) = bare.rsplit_once(':') {
+        if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+            break;
+        }
+        bare = rest;
+    }
+    (bare != path && !bare.is_empty()).then_some(bare)
+}
+
+/// Whether this is a variable of a shell, such as `$HOME` or `%HOME%`, which in lower case is a name, or `${home}` or `$(pwd)`.
+/// What stands in braces may go on behind a `/`.
 fn is_variable(name: &str) -> bool {
-    let in_braces = || name.strip_prefix("${")?.strip_suffix('}');
+    let is_in = |start, end| {
+        name.strip_prefix(start).is_some_and(|rest: &str| rest.ends_with(end) || !rest.contains(end))
+    };
+    if is_in("${", '}') || is_in("$(", ')') {
+        return true;
+    }
     let in_signs = || name.strip_prefix('%')?.strip_suffix('%');
-    let variable = in_braces().or_else(in_signs).or_else(|| name.strip_prefix('$'));
+    let variable = in_signs().or_else(|| name.strip_prefix('$'));
     variable.is_some_and(|name| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
     })
@@ -52,16 +71,36 @@ mod tests {
             ("~", ("", true)),
             ("$HOME/a/b", ("a/b", true)),
             ("${HOME}/a", ("a", true)),
+            ("${workspaceFolder}/a", ("a", true)),
+            ("$(pwd)/a", ("a", true)),
+            ("$(dirname a/b)/c", ("b)/c", true)),
             (r"%USERPROFILE%\a", ("a", true)),
             ("file:///a", ("a", true)),
         ] {
             assert!(is_foreign_path(path), "{path}");
             assert_eq!(plain(path), (expected.0.to_owned(), expected.1), "{path}");
         }
-        for path in
-            ["a/b", "~a/b", "a/~", "$id/edit.tsx", "$types.ts", "a:/b", "50%", "%", "$", "/a", "A.B:/x"]
-        {
+        for path in [
+            "a/b",
+            "${name}.java",
+            "~a/b",
+            "a/~",
+            "$id/edit.tsx",
+            "$types.ts",
+            "a:/b",
+            "50%",
+            "%",
+            "$",
+            "/a",
+            "A.B:/x",
+        ] {
             assert_eq!(is_foreign_path(path), path == "a:/b", "{path}");
+        }
+        for path in ["\"a/b\"", "'a/b'", "`a/b`", " a/b\n", "a/b:12", "a/b:12:3", "@a/b", "`@a/b:1`"] {
+            assert_eq!(bare(path), Some("a/b"), "{path}");
+        }
+        for path in ["a/b", "a:b", "a:", "a@b", "", " ", "@", "12"] {
+            assert_eq!(bare(path), None, "{path}");
         }
         assert_eq!(plain("/home/me/a"), ("home/me/a".into(), true));
     }

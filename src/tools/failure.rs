@@ -234,9 +234,13 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::Exists { name, occupant } => Some(occupied(name, occupant, guide)),
         Error::NotAFolder { name } => Some(format!("Read it with {}.", guide.reader(name)?)),
         Error::IsAFolder { name } => {
+            let (what, name) = if matches!(&**name, "" | ".") { ("the served", ".") } else { ("a", &**name) };
             let list = guide.lister(name, Some(name)).filter(|_| guide.paths);
             let list = list.map(|list| format!(" See what is in it with {list}.")).unwrap_or_default();
-            Some(format!("It is a folder, not a file.{list}"))
+            Some(format!("It is {what} folder, not a file.{list}"))
+        }
+        Error::PermissionDenied { name } if matches!(&**name, "" | ".") => {
+            Some("It is the served folder itself, which is neither deleted nor replaced.".into())
         }
         Error::PermissionDenied { name } => {
             Some(format!("See what it is with {}.", guide.call("get_file_info", name)?))
@@ -347,7 +351,8 @@ fn name_hint(problem: &NameProblem) -> Option<String> {
             })
         }
         NameProblem::Foreign { meant } => {
-            let rule = "Nothing was created: names are divided by '/', and no drive, variable or '~' stands before them.";
+            let rule = "Nothing was created: names are divided by '/', with no drive, variable or '~' before them \
+                and no quotes, blanks, '@' or line number around them.";
             Some(match meant {
                 Some(meant) => format!("{rule} Give '{meant}' instead."),
                 None => format!("{rule} Give a path relative to the folder, such as 'src/main.rs'."),

@@ -33,6 +33,15 @@ fn a_path_of_another_system_or_for_a_shell_creates_nothing_and_the_right_one_is_
             ("$HOME/project/src/a.rs", "'src/a.rs'"),
             ("${HOME}/src/a.rs", "'src/a.rs'"),
             (r"%USERPROFILE%\src\a.rs", "'src/a.rs'"),
+            ("${workspaceFolder}/src/a.rs", "'src/a.rs'"),
+            ("${workspaceFolder}/new.rs", "such as 'src/main.rs'"),
+            ("${workspaceFolder}", "such as 'src/main.rs'"),
+            ("$(pwd)/src/new.rs", "'src/new.rs'"),
+            ("\"src/a.rs\"", "'src/a.rs'"),
+            ("`src/a.rs`", "'src/a.rs'"),
+            (" src/a.rs ", "'src/a.rs'"),
+            ("src/a.rs:12", "'src/a.rs'"),
+            ("@src/a.rs", "'src/a.rs'"),
             ("~/project/src/a.rs", "'src/a.rs'"),
             ("~", "such as 'src/main.rs'"),
             ("$HOME/none/none.txt", "such as 'src/main.rs'"),
@@ -65,9 +74,30 @@ fn an_existing_entry_of_such_a_name_stays_reachable() {
     }
     server.ok("write_file", json!({ "path": "./~/new", "content": "new\n" }));
     assert_eq!(folder.text("~/new"), "new\n");
-    for path in ["$id.tsx", "~a", "50%", "a:b"] {
+    for path in ["$id.tsx", "~a", "50%", "a:b", "${name}.java", "@types", "none:12", "\"none\""] {
         server.ok("write_file", json!({ "path": path, "content": "x" }));
     }
+}
+
+#[test]
+fn no_way_is_advised_to_create_such_a_file_and_the_served_folder_is_told() {
+    let folder = Folder::new();
+    sources(&folder);
+    let server = Stdio::start(&folder, &["--tools=text,filesystem.delete_file"]).ready();
+    for path in [r"src\a.rs", "src/a.rs:12", "${workspaceFolder}/src/a.rs"] {
+        let edit = json!({ "filename": path, "old_text": "a()", "new_text": "Q" });
+        let (is_error, text) = outcome(&server, "edit_file", &edit);
+        assert!(is_error && text.contains("src/a.rs") && !text.contains("all the same"), "{path}: {text}");
+    }
+    for path in ["", "."] {
+        let write = json!({ "filename": path, "content": "a()" });
+        let (is_error, text) = outcome(&server, "write_file", &write);
+        assert!(is_error && text.contains("It is the served folder"), "{path:?}: {text}");
+        let delete = json!({ "path": path, "recursive": true });
+        let (is_error, text) = outcome(&server, "delete_file", &delete);
+        assert!(is_error && text.contains("It is the served folder"), "{path:?}: {text}");
+    }
+    assert_eq!(folder.text("src/a.rs"), "fn a() {}\n");
 }
 
 #[test]

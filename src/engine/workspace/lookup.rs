@@ -52,6 +52,11 @@ impl Workspace {
         Ok(found)
     }
 
+    /// Whether the name of `path`, where nothing is, is one that may be created.
+    pub fn may_be_created(&self, path: &FilePath) -> bool {
+        !matches!(self.find_place(path, Want::File), Err(Error::InvalidName { .. }))
+    }
+
     /// Finds an entry that need not exist. A file where a folder must be is an error that names the folder above.
     pub(super) fn find_recent(&self, path: &FilePath, want: Want) -> Result<Found> {
         self.folders.find(path, want, Freshness::Recent).map_err(|error| match error {

@@ -1,7 +1,5 @@
 //! The path here that a path of another tree, of another system or for a shell means. Such a path creates nothing.
 
-use std::path::Path;
-
 use super::folders::{Folders, Found, Freshness, Want};
 use crate::engine::path::{FilePath, NamePolicy, NameProblem};
 use crate::engine::{Error, Result, foreign};
@@ -16,18 +14,35 @@ impl Folders {
 
     /// What is here by the path that the missing `path` means.
     pub(super) fn meant_instead(&self, path: &FilePath) -> Option<String> {
-        if !path.is_in_tree() || !foreign::is_foreign_path(path.sent()) {
+        if !path.is_in_tree() {
+            return None;
+        }
+        if let Some(bare) = self.bare_file(path) {
+            return Some(bare);
+        }
+        if !foreign::is_foreign_path(path.sent()) {
             return None;
         }
         self.same_end(&foreign::plain(path.sent()).0)
     }
 
-    /// Refuses to create `found` if its new names come from a path of another system or for a shell, or hold control characters.
+    /// The file that `path` names if it is taken without what a text has around a path.
+    fn bare_file(&self, path: &FilePath) -> Option<String> {
+        let bare = foreign::bare(path.sent())?;
+        let found = self.look(bare).filter(|found| !found.is_directory())?;
+        found.exists().then(|| bare.to_owned())
+    }
+
+    /// Refuses to create `found` if its new names come from a path of another system or for a shell, or hold control characters, or
+    /// if the path is that of a file with quotes, blanks, `@` or a line number around it.
     pub(super) fn check_new(&self, path: &FilePath, found: &Found) -> Result<()> {
         let (place, real) = (&found.place, found.real_path(path));
         let new = place.missing.iter().chain([&place.name]);
         let is_first = real.iter().count() == place.missing.len() + 1;
         let refused = |problem| Err(Error::InvalidName { problem });
+        if let Some(meant) = self.bare_file(path) {
+            return refused(NameProblem::Foreign { meant: Some(meant) });
+        }
         for (nth, name) in new.enumerate() {
             // A name that is no text was found by the folder's list.
             let name = name.to_str().unwrap_or_default();
@@ -56,9 +71,11 @@ impl Folders {
     }
 
     fn has(&self, path: &str) -> bool {
-        let Ok(parsed) = FilePath::parse(path, NamePolicy::Paths, self.paths()) else { return false };
-        let is_there =
-            || self.find(&parsed, Want::Entry, Freshness::Recent).is_ok_and(|found| found.exists());
-        !Path::new(path).as_os_str().is_empty() && is_there()
+        !path.is_empty() && self.look(path).is_some_and(|found| found.exists())
+    }
+
+    fn look(&self, path: &str) -> Option<Found> {
+        let parsed = FilePath::parse(path, NamePolicy::Paths, self.paths()).ok()?;
+        self.find(&parsed, Want::Entry, Freshness::Recent).ok()
     }
 }

@@ -217,7 +217,9 @@ impl Call for EditFile {
                 }
                 Ok(reply)
             }
-            Err(error @ Error::NotFound { .. }) if self.asks_if_missing => {
+            Err(error @ Error::NotFound { .. })
+                if self.asks_if_missing && workspace.may_be_created(&self.path) =>
+            {
                 let text = ErrorText::of(&error, self.guide, 0).text() + NOTHING_CREATED;
                 Ok(Reply { text, failure: Some(Arc::new(error)), ..Reply::default() })
             }
