@@ -206,9 +206,9 @@ def not_text(case, path):
 
 
 def keeps(case):
-    """Whether a file that is written has an encoding or line breaks that stay."""
-    data = case.file() or b""
-    return b"\r" in data or b"\0" in data or not_text(case, None)
+    """Whether a file that is written has an encoding or line breaks that stay, or gets other line breaks, which is said."""
+    data = case.file()
+    return data is not None and (b"\r" in data or b"\0" in data or not_text(case, None) or "\r" in str(case.arguments.get("content")))
 
 
 def many(case):
@@ -290,7 +290,9 @@ RULES = [
     Rule("parent-component", "", lambda case: many(case) and any(map(upward, case.paths())),
          normal=without_errors(lambda case, path: upward(path))),
     Rule("not-text", "SPEC 13: reading a file that is not UTF-8 is an error; SPEC 3: nor is a file with NUL bytes text",
-         lambda case: case.tool in ("read_file", "read_text_file", "edit_file") and not_text(case, None), refuses=True),
+         lambda case: case.tool in ("read_file", "read_text_file") and not_text(case, None), refuses=True),
+    Rule("edits-of-bytes", "SPEC 25: an edit in ASCII changes no other byte, whatever the file holds; the reference server replaces what is not UTF-8",
+         lambda case: case.tool == "edit_file" and not_text(case, None), free=True),
     Rule("not-text", "", lambda case: many(case) and any(not_text(case, path) for path in case.paths()),
          normal=without_errors(not_text)),
     Rule("media-by-content", "SPEC 25: read_media_file says what the bytes are, not the name; text and empty files are refused",
