@@ -46,8 +46,6 @@ struct ByLevel<'t> {
     pairs: Vec<Pair<'t>>,
     /// The unit of a level; none if other indentations than those in `pairs` are not known.
     unit: Option<Unit<'t>>,
-    /// Whether shallower indentations than those in `pairs` are known, too.
-    goes_out: bool,
 }
 
 /// The blanks of one level, as they were sent and in the file. Equal ones map blanks of any kind and number.
@@ -91,7 +89,7 @@ impl<'t> ByLevel<'t> {
         if pairs.iter().all(|(sent, found)| sent == found) {
             // As in an exact edit.
             let unit = (!pairs.is_empty()).then_some(Unit(b"", b""));
-            return Some(ByLevel { pairs, unit, goes_out: true });
+            return Some(ByLevel { pairs, unit });
         }
         let lines = || Pieces::of_file(file).map(|line| Line::of(&file[line]));
         // From a line further out than the old text, a step may be several levels.
@@ -103,18 +101,22 @@ impl<'t> ByLevel<'t> {
         let of_texts = sent.zip(found).map(|(sent, found)| Unit(sent, found));
         let of_pairs = smallest_difference(&pairs);
         let fits = |unit: &Unit| unit.fits(&pairs);
-        // Lines below a list item are indented by its mark, not by a level.
+        // Lines below a list item are indented by its mark, which may be as long as a level is. So where the file has lists, other
+        // indentations than those of the old text are known only if it shows a level itself, and that is the file's.
         let has_items = block.has_items();
+        let has_lists = has_items || lines().any(|line| item_mark(&line) > 0);
         let unit = match (of_texts, of_pairs) {
-            (Some(unit), _) if unit.fits(&pairs) => Some(unit).filter(|unit| !has_items || unit.is_same()),
+            (Some(unit), _) if fits(&unit) => {
+                let shows_level =
+                    || steps_below(block.old.iter().copied(), |above| item_mark(above) == 0).next().is_some();
+                Some(unit).filter(|unit| !has_lists || unit.is_same() && shows_level())
+            }
             (_, Some(unit)) if !fits(&unit) => return None,
             (Some(_), Some(_)) if has_items => return None,
             (Some(_), _) => None,
-            (None, unit) => unit.filter(|_| !has_items),
+            (None, unit) => unit.filter(|_| !has_lists),
         };
-        // A shallower line may be outside of the list item that the block is in.
-        let goes_out = unit.is_some_and(|unit| unit.is_same()) || !lines().any(|line| item_mark(&line) > 0);
-        Some(ByLevel { pairs, unit, goes_out })
+        Some(ByLevel { pairs, unit })
     }
 
     fn map(&self, sent: &[u8], most: usize) -> Option<Vec<u8>> {
@@ -128,9 +130,7 @@ impl<'t> ByLevel<'t> {
         }
         match (sent.strip_prefix(shallowest), shallowest.strip_prefix(sent)) {
             (Some(deeper), _) => Some([found, &unit.map(deeper, most)?].concat()),
-            (None, Some(shallower)) if self.goes_out => {
-                found.strip_suffix(&*unit.map(shallower, most)?).map(<[u8]>::to_vec)
-            }
+            (None, Some(shallower)) => found.strip_suffix(&*unit.map(shallower, most)?).map(<[u8]>::to_vec),
             _ => None,
         }
     }
