@@ -105,6 +105,10 @@ impl Served {
                 }
             }
         }
+        if bytes.is_empty() {
+            // An empty cursor counts as absent.
+            return Ok(());
+        }
         if let (true, Some((sum, body))) = (is_mended, bytes.split_first_chunk_mut::<4>()) {
             *sum = (xxh3_64(body) as u32).to_le_bytes();
         }

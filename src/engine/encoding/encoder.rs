@@ -70,7 +70,10 @@ fn encode_by(tables: &'static encoding_rs::Encoding, text: &str, out: &mut Vec<u
         match result {
             EncoderResult::InputEmpty => return None,
             EncoderResult::OutputFull => {}
-            EncoderResult::Unmappable(character) => return Some(read - character.len_utf8()),
+            // For controls of ISO-2022-JP it names another character than the one that it has read.
+            EncoderResult::Unmappable(_) => {
+                return text[..read].char_indices().next_back().map(|(at, _)| at);
+            }
         }
     }
 }

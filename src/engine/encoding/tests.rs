@@ -278,6 +278,10 @@ fn a_character_that_an_encoding_lacks_is_named_with_its_line_and_column() {
         Encoding::Iso8859_1.encode("\r\r\n€", &mut out),
         Err(Unencodable { line: 2, column: 1, character: '€' })
     );
+    assert_eq!(
+        Encoding::Iso2022Jp.encode("\u{1b}日", &mut out),
+        Err(Unencodable { line: 0, column: 1, character: '\u{1b}' })
+    );
     assert_eq!(Encoding::Iso8859_15.encode("€é", &mut out), Ok(()));
     assert_eq!(out, b"before\xA4\xE9");
 }
