@@ -1,24 +1,16 @@
 //! How much runs at once where the address space is limited (`ulimit -v`). Each thread takes some for its stack and its heap, and
 //! a process that has none left is ended. Knows no calls.
 
-use std::thread;
-
 use crate::sys::process::address_space_limit;
 
 /// Of one thread: its stack, and the first piece of its heap, which the allocator aligns.
 const OF_THREAD: u64 = 40 << 20;
-
-/// Of one thread of an analysis, whose stack is large.
-const OF_ANALYSIS: u64 = 300 << 20;
 
 /// Of everything else: the heap, maps of files and of requests, threads that are not for calls.
 const OF_PROCESS: u64 = 1 << 30;
 
 /// Threads for calls with which a server is of use.
 const FEWEST: u64 = 8;
-
-/// Processors that an analysis is counted with.
-const PROCESSORS: usize = 8;
 
 /// Memory for one search at a time, in MB.
 const ONE_SEARCH: usize = 40;
@@ -34,11 +26,7 @@ pub struct Space {
 impl Space {
     /// The limit of the system.
     pub fn here() -> Space {
-        let processors = thread::available_parallelism().map_or(1, usize::from).min(PROCESSORS) as u64;
-        Space {
-            limit: address_space_limit(),
-            needed: OF_PROCESS + processors * OF_ANALYSIS + FEWEST * OF_THREAD,
-        }
+        Space { limit: address_space_limit(), needed: OF_PROCESS + FEWEST * OF_THREAD }
     }
 
     /// The error tells that there is too little, in words that follow "cannot start".

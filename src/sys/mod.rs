@@ -211,7 +211,9 @@ pub(crate) mod map {
 
 /// Memory of the process.
 pub(crate) mod memory {
-    pub(crate) use super::system::memory::{at_thread_end, limit, limit_arenas, no_huge_pages, used};
+    pub(crate) use super::system::memory::{
+        at_thread_end, limit, limit_arenas, no_huge_pages, release_code, used,
+    };
 
     /// Memory of the process, in bytes.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -232,6 +234,15 @@ pub(crate) mod param {
 
 /// Processes and their limits.
 pub(crate) mod process {
+    use std::sync::OnceLock;
+    use std::thread;
+
+    /// The processors that this process may use, at least one. Asked once: on Linux, an answer takes twelve system calls.
+    pub(crate) fn processors() -> usize {
+        static PROCESSORS: OnceLock<usize> = OnceLock::new();
+        *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
+    }
+
     #[cfg(unix)]
     pub(crate) use super::system::process::{
         DESCRIPTORS, adopt_orphans, all_processes, go_on_without_parent, lower_thread_priority, open_process,

@@ -1,7 +1,6 @@
 //! Indexes the text of a file: on as many threads as pay, and only as long as the operation is wanted.
 
 use std::sync::Arc;
-use std::thread;
 
 use super::Workspace;
 use super::excerpt::{not_text, unchanged};
@@ -10,6 +9,7 @@ use crate::engine::cache::CachedText;
 use crate::engine::fs::view::FileView;
 use crate::engine::text::lines::LineIndex;
 use crate::engine::{Budget, Result};
+use crate::sys::process::processors;
 
 /// Maximum number of threads that help to index one text. More would wait for the memory.
 const MOST_HELPERS: usize = 7;
@@ -50,9 +50,7 @@ impl Workspace {
 
     /// The threads that help to index long texts, for all requests together: as many as there are other processors.
     pub(super) fn helpers(&self) -> &Budget {
-        self.helpers.get_or_init(|| {
-            Budget::new(thread::available_parallelism().map_or(0, |processors| processors.get() - 1))
-        })
+        self.helpers.get_or_init(|| Budget::new(processors() - 1))
     }
 }
 
@@ -105,7 +103,7 @@ mod tests {
         let index = workspace.index(&view, "a", Cacheable::Yes, Effort::Full(&cancelled));
         assert!(matches!(index, Err(Error::Cancelled)));
         assert!(workspace.cache.get(file.stamp()).is_none());
-        let left = workspace.helpers().share().grow(thread::available_parallelism().unwrap().get() - 1);
+        let left = workspace.helpers().share().grow(processors() - 1);
         assert!(left, "its threads are free again");
     }
 

@@ -17,7 +17,6 @@ mod response;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
@@ -36,6 +35,7 @@ use super::{Shared, check_descriptors};
 use crate::engine::Budget;
 use crate::exec::{self, Executor};
 use crate::sys::io::Errno;
+use crate::sys::process::processors;
 
 /// Longest time between two requests of a connection, and for the head of one.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
@@ -112,7 +112,7 @@ pub fn serve<E>(
 ) -> Result<(), E> {
     allocator::prepare();
     check_descriptors().map_err(&failed)?;
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
+    let threads = processors().min(4);
     let mut runtime = runtime::Builder::new_multi_thread();
     let runtime = exec::configure(runtime.worker_threads(threads), shared.max_in_flight);
     let runtime = runtime.build().map_err(&failed)?;

@@ -1,11 +1,11 @@
 //! How many threads search at a time, for all searches together: so they hold up no other call.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use crate::engine::lookups::AT_ONCE;
 use crate::engine::{Control, Result};
+use crate::sys::process::processors;
 
 /// By how much the priority of searching threads is lower (nice(2)): short calls go first on a busy processor.
 const NICENESS: i32 = 10;
@@ -48,7 +48,7 @@ pub(super) struct Slot<'s>(&'s Slots);
 
 impl Default for SearchSlots {
     fn default() -> SearchSlots {
-        let count = thread::available_parallelism().map_or(1, usize::from);
+        let count = processors();
         SearchSlots {
             count,
             short: Slots::new(count),
