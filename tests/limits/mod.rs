@@ -10,4 +10,5 @@ mod crowds; // thousands of hostile connections
 mod hostile_connections; // clients that hang, flood and disconnect
 mod hostile_requests; // requests that are garbage, huge, or ambiguous
 mod requests; // the rate, requests in flight, locked files, cancelling
+mod rest; // what a server holds that nobody asks
 mod turns; // edits of one file under several names

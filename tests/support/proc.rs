@@ -9,7 +9,7 @@ pub(crate) fn anonymous_memory(pid: u32) -> usize {
 }
 
 /// The resident pages of files that a process has mapped, its own program among them, in bytes.
-fn mapped_memory(pid: u32) -> usize {
+pub(crate) fn mapped_memory(pid: u32) -> usize {
     memory(pid, "RssFile:")
 }
 

@@ -2,12 +2,14 @@
 //!
 //! Only anonymous memory counts for the limit. Pages of mapped files are resident too, but the system can
 //! free them at any time.
-#![allow(unsafe_code)] // An option of the C library.
+#![allow(unsafe_code)] // An option of the C library, and advice about the program's own pages.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use memmap2::MmapMut;
+use rustix::mm::Advice;
 
 use crate::sys::memory::MemoryUse;
 
@@ -26,6 +28,28 @@ pub(crate) fn limit_arenas() {
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
     }
+}
+
+/// Takes the pages of the program's code out of resident memory. They come back when they run: from the page cache, up to
+/// 16 with one fault.
+pub(crate) fn release_code() {
+    let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return };
+    let Some(code) = map_of_code(&maps, release_code as *const () as usize) else { return };
+    // SAFETY: the range is one map of a file that is not writable. So its pages hold what the file holds, and a page that is
+    // dropped is read again from there.
+    let _ = unsafe { rustix::mm::madvise(code.start as *mut _, code.len(), Advice::LinuxDontNeed) };
+}
+
+/// The map of `/proc/self/maps` that holds the address, if it is one of a file that can be run and not written.
+fn map_of_code(maps: &str, address: usize) -> Option<Range<usize>> {
+    let hex = |number| usize::from_str_radix(number, 16).ok();
+    maps.lines().find_map(|line| {
+        let mut fields = line.split_ascii_whitespace();
+        let (start, end) = fields.next()?.split_once('-')?;
+        let map = hex(start)?..hex(end)?;
+        let (access, inode) = (fields.next()?, fields.nth(2)?);
+        (map.contains(&address) && access == "r-xp" && inode != "0").then_some(map)
+    })
 }
 
 /// The memory in use now.
@@ -116,6 +140,19 @@ mod tests {
         assert_eq!((bytes("max\n"), bytes("1048576\n"), bytes("")), (None, Some(1 << 20), None));
         assert_eq!(total("MemTotal:       24682924 kB\nMemFree: 1 kB\n"), Some(24_682_924 * 1024));
         assert_eq!((total(""), total("MemTotal: many kB"), total("MemTotal: 7")), (None, None, None));
+    }
+
+    #[test]
+    fn code_is_the_map_of_a_file_that_runs_and_cannot_be_written() {
+        let found = |access, inode| {
+            let maps = format!(
+                "1000-2000 r--p 00000000 fe:00 7 /bin/x\n2000-4000 {access} 00001000 fe:00 {inode} /bin/x\n"
+            );
+            map_of_code(&maps, 0x3fff)
+        };
+        assert_eq!(found("r-xp", "7"), Some(0x2000..0x4000));
+        assert_eq!((found("rwxp", "7"), found("r--p", "7"), found("r-xp", "0")), (None, None, None));
+        assert_eq!((map_of_code("1000-2000 r-xp 0 fe:00 7", 0x2000), map_of_code("x", 0)), (None, None));
     }
 
     #[test]

@@ -15,6 +15,9 @@ pub(crate) fn limit_arenas() {}
 /// The allocator learns itself that a thread ends.
 pub(crate) fn at_thread_end(_: fn()) {}
 
+/// The system drops pages of code itself.
+pub(crate) fn release_code() {}
+
 /// The memory in use now.
 pub(crate) fn used() -> Option<MemoryUse> {
     // SAFETY: all zeros is a valid value of these plain numbers.

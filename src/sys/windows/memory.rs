@@ -23,6 +23,9 @@ use crate::sys::memory::MemoryUse;
 #[inline]
 pub(crate) fn no_huge_pages(_: &MmapMut) {}
 
+/// The system drops pages of code itself.
+pub(crate) fn release_code() {}
+
 /// The C library has no such option.
 #[inline]
 pub(crate) fn limit_arenas() {}

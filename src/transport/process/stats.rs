@@ -1,5 +1,5 @@
 //! Watches the memory and CPU time of the process, and logs a status on SIGUSR1. When the server is idle, it
-//! returns unused memory to the system. As the first process of a container, it takes the ends of orphans.
+//! returns unused memory and the pages of its code to the system. As the first process of a container, it takes the ends of orphans.
 //!
 //! Warns once when a value passes its limit, and again only after the value was well below it. Knows no
 //! requests; the executor counts their results.
@@ -96,6 +96,7 @@ async fn watch(asked: &mut StatusSignal, started: Instant, mut when_idle: impl A
                 if idle.goes_on(&sample, METRICS.calls()) {
                     when_idle().await;
                     allocator::collect();
+                    memory::release_code();
                 }
             }
         }
