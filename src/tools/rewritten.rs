@@ -2,7 +2,17 @@
 
 use super::encoding_failure::likely_name;
 use super::text_page::found_encoding;
-use crate::engine::{Before, Break, BreakKinds, Breaks, EncodingSource, Rewritten, Unencodable};
+use crate::engine::{Before, Break, BreakKinds, Breaks, Rewritten, Unencodable};
+
+/// The first line of an answer: what was done, and that the encoding is another one because the former one was unsure.
+pub(super) fn done_line(done: String, rewritten: &Rewritten) -> String {
+    match rewritten.before {
+        Before::Unsure(_) => {
+            format!("{done}, now in {}: its encoding was unsure", rewritten.encoding.encoding.name())
+        }
+        _ => done,
+    }
+}
 
 /// The lines, if there is anything to say.
 pub(super) fn rewritten_note(rewritten: &Rewritten) -> Option<String> {
@@ -14,16 +24,12 @@ pub(super) fn rewritten_note(rewritten: &Rewritten) -> Option<String> {
 fn encoding_line(rewritten: &Rewritten) -> Option<String> {
     let now = rewritten.encoding.encoding.name();
     match rewritten.before {
-        Before::Same if rewritten.encoding.source == EncodingSource::WeakGuess => Some(format!(
-            "Encoding: {now} (guessed, unsure), kept; if the file had another one, write it again with encoding"
-        )),
         Before::Same => found_encoding(rewritten.encoding.encoding, rewritten.encoding.source),
-        Before::Other { encoding, is_sure, lacking } => {
-            let was = if is_sure { "was" } else { "was probably" };
+        Before::Other { encoding, lacking } => {
             let lacks = lacking.map_or(String::new(), |Unencodable { character, .. }| {
                 format!(", which lacks '{character}' (U+{:04X})", u32::from(character))
             });
-            Some(format!("Encoding: {was} {}{lacks}, is now {now}", encoding.name()))
+            Some(format!("Encoding: was {}{lacks}, is now {now}", encoding.name()))
         }
         Before::Unsure(Some(likely)) => {
             Some(format!("Encoding: was probably {}, is now {now}", likely_name(likely)))

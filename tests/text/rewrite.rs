@@ -129,19 +129,28 @@ fn an_encoding_that_is_given_is_written_and_the_former_one_told() {
 }
 
 #[test]
-fn an_encoding_that_is_unsure_is_kept_and_the_answer_says_so() {
-    let short = b"caf\xE9\r\n";
-    on_each(|write| {
-        let (note, new) = write(short, "th\u{e9}\n");
-        let note = note.expect("a second text");
-        assert_eq!(new, b"th\xE9\r\n");
-        let words = "(guessed, unsure), kept; if the file had another one, write it again with encoding";
-        assert!(note.contains(words) && note.ends_with("Line breaks: CRLF, as the file had"), "{note}");
-        let (note, new) = write(short, "漢\n");
-        let note = note.expect("a second text");
-        assert_eq!(new, "漢\r\n".as_bytes());
-        assert!(note.starts_with("Encoding: was probably ") && note.contains("is now utf-8"), "{note}");
-    });
+fn an_encoding_that_is_unsure_becomes_utf_8_and_the_answer_says_so() {
+    // "数据" in GBK, and UTF-8 with a byte that is no character.
+    for old in [&b"caf\xE9\r\n"[..], b"\xCA\xFD\xBE\xDD\r\n", b"caf\xC3\xA9 \xFF x\r\n"] {
+        on_each(|write| {
+            let (note, new) = write(old, "th\u{e9} 漢\n");
+            let note = note.expect("a second text");
+            assert_eq!(new, "thé 漢\r\n".as_bytes());
+            assert!(
+                note.starts_with("Encoding: was probably ") && note.contains(", is now utf-8\n"),
+                "{note}"
+            );
+            assert!(note.ends_with("Line breaks: CRLF, as the file had"), "{note}");
+        });
+    }
+    for (set, tool, path) in TOOLS {
+        let folder = Folder::new();
+        folder.write("f", b"caf\xE9\n");
+        let server = Stdio::start(&folder, &[&format!("--tools={set}")]).ready();
+        let text = server.ok(tool, json!({ (path): "f", "content": "thé\n" }));
+        let first = text.lines().next().unwrap_or_default();
+        assert!(first.ends_with("f, now in utf-8: its encoding was unsure"), "{first}");
+    }
     // What is not valid UTF-8 but for a wrong byte has line breaks, too.
     let wrong = ["é漢\r\n".repeat(9).as_bytes(), b"\xFF\r\n"].concat();
     on_each(|write| {

@@ -4,7 +4,7 @@ use super::{CONTENT, version_meta};
 use crate::engine::{ChangeOptions, Control, EncodingChoice, FilePath, FileVersion, Result, Workspace};
 use crate::tools::arguments::{Request, Takes, Text, arguments};
 use crate::tools::limited::content;
-use crate::tools::rewritten::rewritten_note;
+use crate::tools::rewritten::{done_line, rewritten_note};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -69,6 +69,7 @@ impl Call for WriteFile {
         let changed = workspace.write_text(path, &text.0, *encoding, &options, control)?;
         let note = rewritten_note(&changed.report);
         let meta = changed.version.as_ref().map(version_meta).unwrap_or_default();
-        Ok(Reply { meta, note, ..content(format!("Successfully wrote to {}", path.sent()), wanted) })
+        let done = done_line(format!("Successfully wrote to {}", path.sent()), &changed.report);
+        Ok(Reply { meta, note, ..content(done, wanted) })
     }
 }

@@ -9,7 +9,7 @@ use crate::engine::{Diff, FileVersion, Rewritten, TextDone, TextEncoding};
 use crate::tools::diff_text::push_diff;
 use crate::tools::filesystem::version_meta;
 use crate::tools::limited::content;
-use crate::tools::rewritten::rewritten_note;
+use crate::tools::rewritten::{done_line, rewritten_note};
 use crate::tools::text_page::found_encoding;
 use crate::tools::{LineBase, OutputKinds, Reply};
 
@@ -35,7 +35,11 @@ pub(super) struct Edited<'e> {
 
 impl Edited<'_> {
     pub(super) fn reply(&self, wanted: OutputKinds) -> Reply {
-        let mut text = self.first_line();
+        let first = self.first_line();
+        let mut text = match &self.rewritten {
+            Some(rewritten) => done_line(first, rewritten),
+            None => first,
+        };
         if let Some(lines) = self.lines() {
             text.push('\n');
             text.push_str(&lines);

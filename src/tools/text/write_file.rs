@@ -4,7 +4,7 @@ use crate::engine::{ChangeOptions, Control, EncodingChoice, FilePath, FileVersio
 use crate::tools::arguments::{Request, Takes, Text, arguments};
 use crate::tools::filesystem::version_meta;
 use crate::tools::limited::content;
-use crate::tools::rewritten::rewritten_note;
+use crate::tools::rewritten::{done_line, rewritten_note};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -56,6 +56,7 @@ impl Call for WriteFile {
         let note = rewritten_note(&changed.report);
         let meta = changed.version.as_ref().map(version_meta).unwrap_or_default();
         let done = if changed.created { "created" } else { "written" };
-        Ok(Reply { meta, note, ..content(format!("File {done}: {}", filename.sent()), wanted) })
+        let done = done_line(format!("File {done}: {}", filename.sent()), &changed.report);
+        Ok(Reply { meta, note, ..content(done, wanted) })
     }
 }

@@ -47,8 +47,6 @@ pub enum Before {
     Other {
         /// The encoding.
         encoding: Encoding,
-        /// Whether that is certain.
-        is_sure: bool,
         /// The character because of which it is not kept.
         lacking: Option<Unencodable>,
     },
@@ -75,7 +73,7 @@ pub enum Breaks {
 }
 
 /// The new text `content` for a file `name` that holds the bytes `old`. Without a choice, the encoding of the file is kept if
-/// the whole file is text in it and it has all characters of the new text; else the text is written as UTF-8.
+/// it is certain and has all characters of the new text; else the text is written as UTF-8.
 ///
 /// # Errors
 ///
@@ -110,9 +108,7 @@ fn given(choice: EncodingChoice, old: &[u8]) -> Result<(TextEncoding, Before), O
     let text = for_content(choice, old)?;
     let before = match kept(old, "") {
         (was, Before::Same) if is_same(was, text.encoding, old) => Before::Same,
-        (was, Before::Same) => {
-            Before::Other { encoding: was.encoding, is_sure: is_sure(was.source), lacking: None }
-        }
+        (was, Before::Same) => Before::Other { encoding: was.encoding, lacking: None },
         (_, before) if choice == EncodingChoice::Is(Encoding::Utf8) => before,
         _ => Before::Same,
     };
@@ -122,8 +118,7 @@ fn given(choice: EncodingChoice, old: &[u8]) -> Result<(TextEncoding, Before), O
 /// Whether a file that was found to be encoded like `was` may be text in the encoding that the caller has chosen, too.
 fn is_same(was: TextEncoding, chosen: Encoding, old: &[u8]) -> bool {
     let is_ascii = || was.encoding == Encoding::Utf8 && old.is_ascii() && chosen.unit() == 1;
-    let is_unsure = || !is_sure(was.source) && chosen != Encoding::Utf8;
-    let is_chosen = || is_guess(was.source) && (is_unsure() || fits(chosen, old));
+    let is_chosen = || was.source == EncodingSource::Guess && fits(chosen, old);
     old.is_empty() || was.encoding == chosen || is_ascii() || is_chosen()
 }
 
@@ -131,12 +126,9 @@ fn is_same(was: TextEncoding, chosen: Encoding, old: &[u8]) -> bool {
 fn kept(old: &[u8], content: &str) -> (TextEncoding, Before) {
     let utf_8 = TextEncoding { has_mark: old.starts_with(BOM), ..UTF_8 };
     match for_content(EncodingChoice::Auto, old) {
-        Ok(text) if !is_guess(text.source) || fits(text.encoding, old) => match text.encode_whole(content) {
+        Ok(text) if is_certain(text, old) => match text.encode_whole(content) {
             Ok(_) => (text, Before::Same),
-            Err(lacking) => {
-                let (encoding, is_sure) = (text.encoding, is_sure(text.source));
-                (utf_8, Before::Other { encoding, is_sure, lacking: Some(lacking) })
-            }
+            Err(lacking) => (utf_8, Before::Other { encoding: text.encoding, lacking: Some(lacking) }),
         },
         Ok(text) => (
             utf_8,
@@ -156,12 +148,13 @@ fn for_content(choice: EncodingChoice, old: &[u8]) -> FoundEncoding {
     }
 }
 
-fn is_guess(source: EncodingSource) -> bool {
-    matches!(source, EncodingSource::Guess | EncodingSource::WeakGuess)
-}
-
-fn is_sure(source: EncodingSource) -> bool {
-    source != EncodingSource::WeakGuess
+/// Whether no other encoding is nearly as likely, and the whole file is text in this one.
+fn is_certain(text: TextEncoding, old: &[u8]) -> bool {
+    match text.source {
+        EncodingSource::Given | EncodingSource::Mark => true,
+        EncodingSource::Guess => fits(text.encoding, old),
+        EncodingSource::WeakGuess => false,
+    }
 }
 
 /// Whether the whole file is text in the encoding, not only what was looked at.
@@ -266,7 +259,7 @@ mod tests {
         ] {
             let (bytes, before, breaks) = rewritten(Some(EncodingChoice::Is(given)), old, "a\nb\n");
             assert_eq!(given.decode(&bytes).unwrap(), "a\r\nb\r\n");
-            assert_eq!(before, Before::Other { encoding: was, is_sure: true, lacking: None });
+            assert_eq!(before, Before::Other { encoding: was, lacking: None });
             assert_eq!(breaks, Breaks::Kept(Break::CrLf));
         }
         // ASCII is text in these, and what a client names goes before a guess.
@@ -281,7 +274,7 @@ mod tests {
         let utf_8 = Some(EncodingChoice::Is(Encoding::Utf8));
         let (bytes, before, breaks) = rewritten(utf_8, b"\xFF\xFEo\0\r\0\n\0", "é\n");
         assert_eq!(bytes, "é\r\n".as_bytes());
-        assert_eq!(before, Before::Other { encoding: Encoding::Utf16Le, is_sure: true, lacking: None });
+        assert_eq!(before, Before::Other { encoding: Encoding::Utf16Le, lacking: None });
         assert_eq!(breaks, Breaks::Kept(Break::CrLf));
         assert!(
             rewrite(Some(EncodingChoice::Is(Encoding::Windows1251)), "f", b"", "漢")
