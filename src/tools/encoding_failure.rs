@@ -21,6 +21,11 @@ pub(super) fn likely_name(likely: Likely) -> &'static str {
     }
 }
 
+/// What is told of a text that was read as UTF-8 although its escape sequences say another encoding.
+pub(super) fn escapes(likely: Likely) -> String {
+    format!("The text has the escape sequences of another encoding. {}", hint(Some(likely)))
+}
+
 /// What to do about a file that is not UTF-8.
 pub(super) fn hint(likely: Option<Likely>) -> String {
     match likely {

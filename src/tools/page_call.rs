@@ -7,6 +7,7 @@ use serde_json::json;
 use super::text_page::{TextForm, TextPage, WantedText, found_encoding, text_key};
 use crate::engine::{Control, Error, FilePath, Result, Workspace};
 use crate::tools::cursor::{Cursor, state_of};
+use crate::tools::encoding_failure::{escapes, likely_name};
 use crate::tools::filesystem::version_meta;
 use crate::tools::{LineBase, Members, OutputKinds, Reply, wrong_cursor};
 
@@ -54,8 +55,12 @@ impl PageCall<'_> {
         let (after, truncated) = self.last_line(workspace, &page, page.ends_in_break(copy.as_deref()))?;
         let note = found_encoding(page.read.encoding, page.read.encoding_source);
         let found = note.as_ref().map(|_| page.read.encoding.name());
+        let likely = page.read.likely();
+        let note = note.or_else(|| likely.map(escapes));
+        let likely = likely.map(likely_name);
         let meta = version_meta(&page.read.version)
             .with_some("file-editor/encoding", found.as_ref())
+            .with_some("file-editor/likely_encoding", likely.as_ref())
             .with_some("file-editor/truncated", truncated.as_ref());
         let reply = Reply { note, meta, ..Reply::default() };
         // Where data stands beside the text, its schema says what is in it.
@@ -63,7 +68,8 @@ impl PageCall<'_> {
             true => Members::default(),
             false => Members::default()
                 .with("version", &page.read.version.to_string())
-                .with_some("encoding", found.as_ref()),
+                .with_some("encoding", found.as_ref())
+                .with_some("likely_encoding", likely.as_ref()),
         };
         let Some(copy) = copy else {
             let (excerpt, keeps_breaks) = (Some(page.read.excerpt), wanted.form == TextForm::AsIs);

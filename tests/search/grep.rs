@@ -599,3 +599,34 @@ fn one_wrong_byte_hides_no_file_from_a_search() {
     // No match begins inside a character.
     assert!(ask("\\\\").starts_with("No matches found"));
 }
+
+#[test]
+fn a_text_with_escape_sequences_is_searched_as_what_they_say_and_that_is_told() {
+    let folder = Folder::new();
+    // "日本語" in ISO-2022-JP, whose bytes are ASCII.
+    let japanese = b"From: K\n\x1b$BF|K\\8l\x1b(B text\n";
+    folder.write("mail", japanese);
+    // So long that a filter is made of it, and that it is not copied.
+    folder.write("long", [&japanese[..], &b"line\n".repeat(300_000)].concat());
+    folder.write("half", [b"\x1b(I1\x1b(B\n".to_vec(), b"line\n".repeat(3_000)].concat());
+    folder.write("colours", b"\x1b(B\x1b[1mF|K\x1b(B\n");
+    let server = serve(&folder, &["--max-size=10"]);
+    let lines = |pattern: &str, encoding: &str, multiline: bool| {
+        let call = json!({
+            "pattern": pattern, "output_mode": "content", "sort": "path", "encoding": encoding, "multiline": multiline
+        });
+        let text = server.ok("grep", call);
+        (parts(&text).0.to_owned(), parts(&text).1.to_owned())
+    };
+    for encoding in ["utf-8", "auto"] {
+        for multiline in [false, true] {
+            let (text, balance) = lines("日本.", encoding, multiline);
+            assert_eq!(text, "long\n2:日本語 text\n\nmail\n2:日本語 text", "{encoding}");
+            let told = "3 files not in UTF-8 searched in the likely encoding";
+            assert_eq!(balance.contains(told), encoding == "utf-8", "{balance}");
+            assert_eq!(lines("ｱ", encoding, multiline).0, "half\n1:ｱ", "{encoding}");
+            // No half of a character is one.
+            assert_eq!(lines("F\\|K", encoding, multiline).0, "colours\n1:\u{1b}(B\u{1b}[1mF|K\u{1b}(B");
+        }
+    }
+}

@@ -169,3 +169,85 @@ fn windows_1251(character: char) -> u8 {
         ascii => ascii as u8,
     }
 }
+
+/// "日本" in ISO-2022-JP, whose bytes are ASCII, and a line in ASCII.
+const ESCAPED: &[u8] = b"\x1b$BF|K\\\x1b(B K\nline\n";
+
+#[test]
+fn a_read_of_escape_sequences_names_their_encoding() {
+    let folder = Folder::new();
+    folder.write("f", ESCAPED);
+    folder.write("colours", b"\x1b[1mbold\x1b(B\n");
+    let words = "likely iso-2022-jp: pass \"encoding\": \"iso-2022-jp\".";
+    for (set, tool, path, more) in [
+        ("text", "read_file", "filename", json!({})),
+        ("text", "read_file", "filename", json!({ "line_numbers": true })),
+        ("text", "read_file", "filename", json!({ "pattern": "日本" })),
+        ("text", "view", "filename", json!({ "end_line": 1 })),
+        ("filesystem", "read_text_file", "path", json!({ "head": 1 })),
+        ("lines", "read_file", "name", json!({})),
+        ("lines", "read_file", "name", json!({ "line_numbers": true })),
+    ] {
+        let server = crate::support::Stdio::start(&folder, &[&format!("--tools={set}")]).ready();
+        let ask = |file: &str, encoding: Option<&str>| {
+            let mut arguments = more.clone();
+            arguments[path] = json!(file);
+            encoding.into_iter().for_each(|encoding| arguments["encoding"] = json!(encoding));
+            server.tool(tool, arguments)
+        };
+        let told = ask("f", None);
+        let expected =
+            if set == "lines" { "likely iso-2022-jp, which read_file does not decode" } else { words };
+        assert!(told.texts.len() == 2 && told.texts[1].contains(expected), "{tool} {more}: {:?}", told.texts);
+        assert_eq!(ask("colours", None).texts.len(), 1, "{tool} {more}");
+        if set != "lines" {
+            let auto = ask("f", Some("auto"));
+            assert!(auto.text.contains("日本 K"), "{}", auto.text);
+            assert_eq!(auto.texts[1], "Encoding: iso-2022-jp (guessed)");
+            assert_eq!(ask("f", Some("iso-2022-jp")).texts.len(), 1);
+        }
+    }
+    let server = crate::support::Stdio::start(&folder, &["--tools=filesystem"]).ready();
+    let several = server.ok("read_multiple_files", json!({ "paths": ["f", "colours"] }));
+    assert!(several.matches(words).count() == 1, "{several}");
+}
+
+#[test]
+fn no_tool_puts_other_characters_between_escape_sequences() {
+    for (set, tool, path) in [
+        ("exact", "file_edit", "path"),
+        ("filesystem", "edit_file", "path"),
+        ("text", "edit_file", "filename"),
+    ] {
+        let folder = Folder::new();
+        folder.write("f", ESCAPED);
+        let server = crate::support::Stdio::start(&folder, &[&format!("--tools={set}")]).ready();
+        let edit = match set {
+            "exact" => json!({ (path): "f", "edits": [{ "old_text": "F", "new_text": "G" }] }),
+            "filesystem" => json!({ (path): "f", "edits": [{ "oldText": "F", "newText": "G" }] }),
+            _ => json!({ (path): "f", "old_text": "F", "new_text": "G" }),
+        };
+        let refused = server.tool(tool, edit);
+        assert!(
+            refused.is_error && refused.text.contains("iso-2022-jp is not edited in parts"),
+            "{}",
+            refused.text
+        );
+        assert_eq!(folder.read("f"), ESCAPED);
+    }
+    let folder = Folder::new();
+    folder.write("f", ESCAPED);
+    let server = crate::support::Stdio::start(&folder, &["--tools=lines"]).ready();
+    let replace = |content: &str| {
+        let edit = json!({ "line": 0, "operation": "replace", "content": content });
+        server.tool("edit_file", json!({ "name": "f", "edits": [edit] }))
+    };
+    let refused = replace("日");
+    assert!(
+        refused.is_error && refused.text.contains("iso-2022-jp is not edited in parts"),
+        "{}",
+        refused.text
+    );
+    assert_eq!(folder.read("f"), ESCAPED);
+    assert!(!replace("day").is_error && folder.read("f") == b"day\nline\n");
+}

@@ -2,7 +2,7 @@
 //!
 //! Pure over bytes, like the rest of this folder.
 
-use super::guess::{LOOKED_AT, by_escapes, likely_of_all};
+use super::guess::{by_escapes, likely_of_all};
 use super::{Encoding, EncodingChoice, EncodingSource, Likely, Unencodable};
 
 /// Bytes looked at between two checks.
@@ -29,16 +29,11 @@ impl EncodingChoice {
     /// How a text is encoded that is all bytes of a file. It need not be valid in the encoding that is given. For
     /// [`EncodingChoice::Auto`], `check` is called between steps of the work, which ends with its error.
     pub fn of_text<E>(self, bytes: &[u8], check: impl FnMut() -> Result<(), E>) -> Result<FoundEncoding, E> {
-        let by_mark = Encoding::of_mark(bytes).filter(|encoding| encoding.unit() == 2);
-        let (encoding, source) = match (self, by_mark) {
-            (EncodingChoice::Is(encoding), _) => (encoding, EncodingSource::Given),
-            (EncodingChoice::Utf16, by_mark) => (by_mark.unwrap_or(Encoding::Utf16Le), EncodingSource::Given),
-            (EncodingChoice::Auto, Some(encoding)) => (encoding, EncodingSource::Mark),
-            (EncodingChoice::Auto, None) => match found(bytes, check)? {
+        let (encoding, source) =
+            match self.of_beginning(bytes).map_or_else(|| found(bytes, check), |is| Ok(Ok(is)))? {
                 Ok(found) => found,
                 Err(likely) => return Ok(Err(likely)),
-            },
-        };
+            };
         let mark = encoding.mark();
         let has_mark = !mark.is_empty() && bytes.starts_with(mark);
         Ok(Ok(TextEncoding { encoding, source, has_mark }))
@@ -68,7 +63,7 @@ fn found<E>(
     check: impl FnMut() -> Result<(), E>,
 ) -> Result<Result<(Encoding, EncodingSource), Option<Likely>>, E> {
     let wrong = first_wrong(bytes, check)?;
-    if let Some(encoding) = by_escapes(&bytes[..bytes.len().min(LOOKED_AT)]) {
+    if let Some(encoding) = by_escapes(bytes) {
         return Ok(Ok((encoding, EncodingSource::Guess)));
     }
     if wrong.is_none() {

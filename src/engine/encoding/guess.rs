@@ -1,7 +1,6 @@
 //! Which encoding a text that is not UTF-8 probably has.
 
 use chardetng::EncodingDetector;
-use memchr::memmem;
 
 use super::{Decoder, Encoding, EncodingChoice, EncodingSource};
 use crate::engine::file_kind::{FileKind, kind_of};
@@ -18,8 +17,11 @@ const EVIDENCE: usize = 16;
 /// Characters of UTF-8 for each wrong stretch up to which short text of another encoding may have them by chance.
 const BY_CHANCE: usize = 4;
 
-/// Sequences that select the character sets of ISO-2022-JP.
-const JAPANESE: [&[u8]; 2] = [b"\x1b$B", b"\x1b$@"];
+/// What stands behind ESC where ISO-2022-JP selects another character set than ASCII.
+const JAPANESE: [&[u8]; 4] = [b"$B", b"$@", b"(J", b"(I"];
+
+/// The first byte of the sequences that set the state of a text in ISO-2022-JP.
+pub(crate) const ESC: u8 = 0x1B;
 
 /// What bytes probably are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +48,8 @@ impl Likely {
         }
     }
 
-    fn sure(encoding: Encoding) -> Likely {
+    /// This encoding, for certain.
+    pub(crate) fn sure(encoding: Encoding) -> Likely {
         Likely::Text { choice: EncodingChoice::Is(encoding), is_sure: true }
     }
 }
@@ -137,11 +140,19 @@ fn is_hungarian(sample: &[u8]) -> bool {
     letters().all(is_own) && has(b"\xF5\xFB") && has(b"\xF6\xFC") && has(b"\xE1")
 }
 
-/// ISO-2022-JP, which is ASCII but for its escape sequences.
+/// The encoding that the escape sequences at the beginning of a text say: ISO-2022-JP, which is ASCII but for them. Most texts
+/// are only searched for ESC.
 pub(crate) fn by_escapes(text: &[u8]) -> Option<Encoding> {
-    let is_japanese = text.is_ascii() && JAPANESE.iter().any(|escape| memmem::find(text, escape).is_some());
+    let text = &text[..text.len().min(LOOKED_AT)];
+    let selects = |at: usize| JAPANESE.iter().any(|set| text[at + 1..].starts_with(set));
+    let is_japanese = memchr::memchr_iter(ESC, text).any(selects) && text.is_ascii();
     let is_text = || Decoder::new(Encoding::Iso2022Jp).push(text, &mut String::new()).is_ok();
     (is_japanese && is_text()).then_some(Encoding::Iso2022Jp)
+}
+
+/// Whether bytes are text in UTF-8, and no escape sequences say another encoding.
+pub(crate) fn is_utf_8(bytes: &[u8]) -> bool {
+    simdutf8::basic::from_utf8(bytes).is_ok() && by_escapes(bytes).is_none()
 }
 
 /// UTF-16 without a mark, by its bytes that are 0: those of one half of the units only.

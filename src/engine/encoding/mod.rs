@@ -22,7 +22,7 @@ pub use self::content::{FoundEncoding, TextEncoding};
 pub use self::decoder::{DecodeError, Decoder, Malformed, Undecodable};
 pub use self::encoder::Unencodable;
 use self::guess::likely_of_all;
-pub(super) use self::guess::{LOOKED_AT, by_escapes, is_mostly_utf_8};
+pub(super) use self::guess::{ESC, LOOKED_AT, by_escapes, is_mostly_utf_8, is_utf_8};
 pub use self::guess::{Likely, likely};
 pub use self::table::Encoding;
 use self::table::{ROWS, Row};
@@ -118,6 +118,17 @@ impl Encoding {
 }
 
 impl EncodingChoice {
+    /// The encoding that is chosen, or that a mark of UTF-16 at the beginning of a text says, and how it is known. `None`: it is
+    /// to be guessed.
+    pub(super) fn of_beginning(self, first: &[u8]) -> Option<(Encoding, EncodingSource)> {
+        let marked = Encoding::of_mark(first).filter(|encoding| encoding.unit() == 2);
+        match self {
+            EncodingChoice::Is(encoding) => Some((encoding, EncodingSource::Given)),
+            EncodingChoice::Utf16 => Some((marked.unwrap_or(Encoding::Utf16Le), EncodingSource::Given)),
+            EncodingChoice::Auto => marked.map(|encoding| (encoding, EncodingSource::Mark)),
+        }
+    }
+
     /// The encoding to decode a file from before it is searched. `None`: it is searched as UTF-8. A mark of UTF-16 decides
     /// over what is chosen, because nothing else begins with it.
     pub fn to_decode(self, bytes: &[u8]) -> Option<Encoding> {

@@ -13,7 +13,7 @@ use super::parts::{INDEXED, PartOf, PartRead, STEP};
 use super::ranges::{LineRange, Selection, TextPart};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::encoding::{
-    CharacterCount, DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, LOOKED_AT, Likely,
+    CharacterCount, DecodeError, Decoder, ESC, Encoding, EncodingChoice, EncodingSource, LOOKED_AT, Likely,
     LineScan, Undecodable, by_escapes, likely,
 };
 use crate::engine::fs::view::{FileView, OpenFile};
@@ -23,8 +23,7 @@ use crate::engine::{Control, Error, Result};
 /// A part that has no limit and more bytes than this is not decoded as a whole: only found to be text.
 const DECODED: usize = 1 << 20;
 
-/// The first byte, and the length, of a sequence that sets the state of a text in ISO-2022-JP.
-const ESCAPE: u8 = 0x1B;
+/// The length of a sequence that sets the state of a text in ISO-2022-JP.
 const ESCAPE_LEN: usize = 3;
 
 /// The part of a text that was decoded.
@@ -51,12 +50,9 @@ impl Workspace {
     pub(super) fn part_in(&self, wanted: &PartOf, choice: EncodingChoice) -> Result<Option<PartRead>> {
         let first = wanted.file.clone().view(0..4);
         let Some(first) = wanted.checked(first)? else { return Ok(None) };
-        let by_mark = Encoding::of_mark(first.bytes()).filter(|encoding| encoding.unit() == 2);
-        let (encoding, source) = match (choice, by_mark) {
-            (EncodingChoice::Is(encoding), _) => (encoding, EncodingSource::Given),
-            (EncodingChoice::Utf16, by_mark) => (by_mark.unwrap_or(Encoding::Utf16Le), EncodingSource::Given),
-            (EncodingChoice::Auto, Some(encoding)) => (encoding, EncodingSource::Mark),
-            (EncodingChoice::Auto, None) => {
+        let (encoding, source) = match choice.of_beginning(first.bytes()) {
+            Some(found) => found,
+            None => {
                 let marked = wanted.checked(escaped(wanted.file))?.flatten();
                 match marked.map_or_else(|| self.part_of(wanted).map(Err), |found| Ok(Ok(found))) {
                     Ok(Ok(encoding)) => (encoding, EncodingSource::Guess),
@@ -283,13 +279,13 @@ impl Source<'_> {
         let mut end = byte;
         // Two sequences with nothing between them are an error.
         let next = self.bytes(byte, self.of.file.len_bytes().min(byte + 1))?;
-        if !self.encoding.is_stateful() || next.is_some_and(|next| next.bytes() == [ESCAPE]) {
+        if !self.encoding.is_stateful() || next.is_some_and(|next| next.bytes() == [ESC]) {
             return Ok(Some(Vec::new()));
         }
         while end > self.start {
             let start = end.saturating_sub(STEP).max(self.start);
             let Some(view) = self.bytes(start, end)? else { return Ok(None) };
-            if let Some(at) = memchr::memrchr(ESCAPE, view.bytes()) {
+            if let Some(at) = memchr::memrchr(ESC, view.bytes()) {
                 let escape = self.bytes(start + at, byte.min(start + at + ESCAPE_LEN))?;
                 return Ok(escape.map(|escape| escape.bytes().to_vec()));
             }

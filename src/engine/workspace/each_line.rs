@@ -40,6 +40,8 @@ pub struct LinesRead {
     pub encoding: Encoding,
     /// How that is known.
     pub encoding_source: EncodingSource,
+    /// What it likely is, if it was taken as UTF-8 and escape sequences say another encoding.
+    pub likely: Option<Likely>,
 }
 
 impl Workspace {
@@ -69,7 +71,9 @@ impl Workspace {
                 _ if !file.unchanged() => {}
                 Ok(None) => {}
                 Ok(Some((encoding, encoding_source))) => {
-                    return Ok(LinesRead { version, encoding, encoding_source });
+                    let said = if encoding == Encoding::Utf8 { escaped(&file).ok().flatten() } else { None };
+                    let likely = said.map(Likely::sure);
+                    return Ok(LinesRead { version, encoding, encoding_source, likely });
                 }
                 Err(error) => return Err(error),
             }
@@ -94,12 +98,9 @@ impl TextFile<'_> {
         sink: &mut dyn LineSink,
     ) -> Result<Option<(Encoding, EncodingSource)>> {
         let Some(first) = self.bytes(0, 4)? else { return Ok(None) };
-        let by_mark = Encoding::of_mark(first.bytes()).filter(|encoding| encoding.unit() == 2);
-        let (encoding, source) = match (choice, by_mark) {
-            (EncodingChoice::Is(encoding), _) => (encoding, EncodingSource::Given),
-            (EncodingChoice::Utf16, by_mark) => (by_mark.unwrap_or(Encoding::Utf16Le), EncodingSource::Given),
-            (EncodingChoice::Auto, Some(encoding)) => (encoding, EncodingSource::Mark),
-            (EncodingChoice::Auto, None) => match escaped(self.file) {
+        let (encoding, source) = match choice.of_beginning(first.bytes()) {
+            Some(found) => found,
+            None => match escaped(self.file) {
                 Ok(Some(encoding)) => (encoding, EncodingSource::Guess),
                 Ok(None) => return self.read_found(first.bytes(), sink),
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),

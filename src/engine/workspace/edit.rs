@@ -7,7 +7,7 @@ use super::excerpt::unchanged;
 use super::{ATTEMPTS, Workspace};
 use crate::engine::encoding::EncodingChoice;
 use crate::engine::path::FilePath;
-use crate::engine::text::encoded_edit::{Rewrite, Rewritten, rewrite};
+use crate::engine::text::encoded_edit::{Rewrite, Rewritten, keeps_escapes, rewrite};
 use crate::engine::text::line_edit::{self, LineEdits};
 use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use crate::engine::text::splice::{EditPlan, Splice};
@@ -49,6 +49,9 @@ impl Workspace {
         let options = ChangeOptions { create, ..ChangeOptions::default() };
         let changed = self.change(path, &options, control, |index, old| {
             let Some(planned) = line_edit::plan(index, old, edits)? else { return Ok(None) };
+            if !planned.plan.splices().all(|splice| splice.text.is_ascii()) {
+                keeps_escapes(old, "name")?;
+            }
             let described = describe(index, old, &planned.plan);
             Ok(Some((planned.plan, (planned.lines_modified, planned.total_lines, described))))
         })?;

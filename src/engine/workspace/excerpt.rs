@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine::encoding::Encoding;
+use crate::engine::encoding::{Encoding, Likely, by_escapes};
 use crate::engine::fs::version::FileStamp;
 use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::text::lines::{BOM, LineIndex, NotText, char_boundary};
@@ -35,6 +35,11 @@ impl Excerpt {
     /// decoded when it is used.
     pub fn encoding(&self) -> Encoding {
         self.encoding
+    }
+
+    /// What the text likely is, if its escape sequences say another encoding than UTF-8, as which it was read.
+    pub fn likely(&self) -> Option<Likely> {
+        by_escapes(self.bytes()).map(Likely::sure)
     }
 
     /// A copy of the bytes as text. `name` is for the error: the file has changed, or the system failed to read it.

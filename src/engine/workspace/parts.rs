@@ -10,7 +10,9 @@ use std::sync::Arc;
 use super::excerpt::Excerpt;
 use super::ranges::{Selection, TextPart};
 use super::{ATTEMPTS, Workspace};
-use crate::engine::encoding::{Encoding, EncodingChoice, EncodingSource, before_character, newlines_in};
+use crate::engine::encoding::{
+    Encoding, EncodingChoice, EncodingSource, Likely, before_character, newlines_in,
+};
 use crate::engine::fs::view::{MAP_CUTOFF, OpenFile};
 use crate::engine::path::FilePath;
 use crate::engine::text::lines::BOM;
@@ -43,6 +45,11 @@ pub struct PartRead {
 }
 
 impl PartRead {
+    /// What the text likely is, if it was read as UTF-8 and its escape sequences say another encoding.
+    pub fn likely(&self) -> Option<Likely> {
+        self.excerpt.likely().filter(|_| self.encoding == Encoding::Utf8)
+    }
+
     /// Whether the part ends at the end of a line, and not inside one.
     pub fn ends_a_line(&self) -> bool {
         !self.is_cut || matches!(self.excerpt.bytes().last(), Some(b'\n' | b'\r'))

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use crate::engine::{
     ChangeOptions, Control, Diff, EncodingChoice, Error, FilePath, NamePolicy, NameProblem, Result, TextEdit,
-    TextEdits, TextLimits, Workspace, plan_text_edits, unified,
+    TextEdits, TextLimits, Workspace, keeps_escapes, plan_text_edits, unified,
 };
 use crate::sys::path::{is_absolute, with_slashes};
 use crate::tools::arguments::{Argument, Count, List, Request, Takes, Text, Value, arguments, name_as_sent};
@@ -308,6 +308,7 @@ impl FileEdit {
         let memory = workspace.plan_memory();
         let limits = TextLimits { passages, max_bytes: workspace.options().max_bytes, memory };
         let plan = |index: &_, old: &[u8]| {
+            keeps_escapes(old, "path")?;
             let Some(planned) = plan_text_edits(index, old, &self.edits, limits, control)? else {
                 return Ok(None);
             };

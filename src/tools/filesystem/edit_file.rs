@@ -205,7 +205,7 @@ impl EditFile {
         let texts: Vec<&str> = texts.collect();
         let plan = |index: &LineIndex, old: &[u8]| {
             if is_utf_8 {
-                keeps_escapes(old)?;
+                keeps_escapes(old, "encoding")?;
                 return Ok(in_text(index, old, true)?.map(|(plan, report)| (plan, (report, None))));
             }
             let decoded = |index: &LineIndex, text: &[u8]| in_text(index, text, old.ends_with(text));

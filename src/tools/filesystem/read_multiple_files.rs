@@ -9,6 +9,7 @@ use super::CONTENT;
 use super::read_text_file::READER;
 use crate::engine::{Control, EncodingChoice, Error, FilePath, LineRange, Result, TextPart, Workspace};
 use crate::tools::arguments::{Argument, Line, List, Request, Takes, Value, arguments, is_object};
+use crate::tools::encoding_failure::escapes;
 use crate::tools::limited::{MAX_TOKENS, content, within_tokens};
 use crate::tools::text_page::{TextForm, TextPage, WantedText, found_encoding};
 use crate::tools::{Call, ErrorText, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
@@ -305,7 +306,8 @@ fn push_file(
         // A write to a String cannot fail.
         let _ = write!(text, "{separator}[Shown: {}. Go on with {} {next}]", page.shown(), READER.tool);
     }
-    if let Some(found) = found_encoding(page.read.encoding, page.read.encoding_source) {
+    let found = found_encoding(page.read.encoding, page.read.encoding_source);
+    if let Some(found) = found.or_else(|| page.read.likely().map(escapes)) {
         let separator = if text.ends_with('\n') { "" } else { "\n" };
         let _ = write!(text, "{separator}[{found}]");
     }

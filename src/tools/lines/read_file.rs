@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::engine::{Control, Error, Excerpt, FilePath, LineRange, Result, Workspace, char_boundary};
 use crate::tools::arguments::{Line, Request, StartLine, Takes, arguments};
+use crate::tools::encoding_failure::likely_name;
 use crate::tools::numbered::{Numbering, count_breaks, numbered};
 use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
 
@@ -125,13 +126,22 @@ impl ReadFile {
         }
         let head = if wanted.text { self.head(&excerpt, shown) } else { String::new() };
         let (after, meta) = shown.map(|shown| self.last_line(&excerpt, shown)).unwrap_or_default();
+        let note = excerpt.likely().map(|likely| not_decoded(likely_name(likely)));
         let Some(copy) = copy else {
             let data = if wanted.data { self.data(&excerpt, None) } else { Members::default() };
-            return Ok(Reply { text: head, data, excerpt: Some(excerpt), after, meta, ..Reply::default() });
+            return Ok(Reply {
+                text: head,
+                data,
+                excerpt: Some(excerpt),
+                after,
+                note,
+                meta,
+                ..Reply::default()
+            });
         };
         if wanted.text {
             // The text is sent once, so there is no data beside it.
-            return Ok(Reply { text: head + &copy + &after, meta, ..Reply::default() });
+            return Ok(Reply { text: head + &copy + &after, note, meta, ..Reply::default() });
         }
         Ok(Reply { data: self.data(&excerpt, Some(&copy)), ..Reply::default() })
     }
@@ -208,8 +218,14 @@ impl ReadFile {
         Members::default()
             .with_some("content", copy.as_ref())
             .with("total_lines", &excerpt.total)
+            .with_some("likely_encoding", excerpt.likely().map(likely_name).as_ref())
             .with_some("range_requested", range_requested.as_ref())
     }
+}
+
+/// What is told of a text whose escape sequences say another encoding than UTF-8.
+fn not_decoded(encoding: &str) -> String {
+    format!("The text has escape sequences and is likely {encoding}, which {} does not decode.", TOOL.name)
 }
 
 impl Shown {

@@ -8,6 +8,7 @@ use crate::engine::{
     Control, EncodingChoice, EncodingSource, Error, FilePath, LineEnd, LineMatcher, LineSink, LineSpan,
     LinesRead, Pattern, PatternOptions, Result, Workspace, behind_break, char_boundary, line_end,
 };
+use crate::tools::encoding_failure::{escapes, likely_name};
 use crate::tools::filesystem::version_meta;
 use crate::tools::numbered::count_breaks;
 use crate::tools::page_call::room_for_last_line;
@@ -83,17 +84,21 @@ impl Filter {
             let room = limit.saturating_sub(room_for_last_line(path).min(limit / 2));
             (told, read_lines) = read(Some(room), false)?;
         }
-        let LinesRead { version, encoding, encoding_source } = read_lines;
+        let LinesRead { version, encoding, encoding_source, likely } = read_lines;
         let Told { text, .. } = &told;
         let (last_line, truncated) = self.last_line(path, base, limit, &told, &read_lines);
         let text = [text, &*last_line].concat();
         let note = found_encoding(encoding, encoding_source);
         let found = note.as_ref().map(|_| encoding.name());
+        let note = note.or_else(|| likely.map(escapes));
+        let likely = likely.map(likely_name);
         let meta = version_meta(&version)
             .with_some("file-editor/encoding", found.as_ref())
+            .with_some("file-editor/likely_encoding", likely.as_ref())
             .with_some("file-editor/truncated", truncated.as_ref());
         let data = Members::default().with("content", &text).with("version", &version.to_string());
-        let data = if kinds.data { data.with_some("encoding", found.as_ref()) } else { Members::default() };
+        let data = data.with_some("encoding", found.as_ref()).with_some("likely_encoding", likely.as_ref());
+        let data = if kinds.data { data } else { Members::default() };
         Ok(Reply { text, data, note, meta, ..Reply::default() })
     }
 

@@ -130,9 +130,9 @@ pub struct FilterRecords {
 }
 
 impl FilterRecords {
-    /// The number of the format. Must change with all that gives a text other bits (a test notices), and with the form of
-    /// a record.
-    pub const FORMAT: u64 = 1;
+    /// The number of the format. Must change with all that gives a text other bits (a test notices), with what is taken as text
+    /// in UTF-8, and with the form of a record.
+    pub const FORMAT: u64 = 2;
 
     /// What a file begins with that had this length when it was compacted; 0: it never was.
     pub fn start(compacted: u64) -> Vec<u8> {

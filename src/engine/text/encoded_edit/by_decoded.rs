@@ -8,7 +8,7 @@ use super::doubt::Doubt;
 use super::encoded::EncodedText;
 use super::{ChangePlanned, EveryPlace, Planner, TextDone, no_text};
 use crate::engine::encoding::{
-    Encoding, EncodingChoice, EncodingSource, LOOKED_AT, TextEncoding, by_escapes, first_wrong,
+    Encoding, EncodingChoice, EncodingSource, TextEncoding, by_escapes, first_wrong,
 };
 use crate::engine::text::lines::LineIndex;
 use crate::engine::text::splice::EditPlan;
@@ -18,6 +18,9 @@ use crate::engine::{Control, Error, Result, Share};
 /// Memory that an edit of a decoded text takes for each byte of the file, and for each place.
 const FOR_BYTE: usize = 4;
 const FOR_PLACE: usize = 96;
+
+/// The argument for the encoding.
+const ENCODING: &str = "encoding";
 
 /// The plan of edits of a text in any encoding.
 #[derive(Debug)]
@@ -48,20 +51,8 @@ pub fn plan_decoded<'p, T>(
     plan: impl FnOnce(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
 ) -> Result<Option<DecodedPlanned<T>>> {
     let text = text_encoding(choice, (name, old), texts, control)?;
-    plan_in(text, (name, old), texts, limits, control, plan)
-}
-
-/// The same for a text that is encoded like this.
-fn plan_in<'p, T>(
-    text: TextEncoding,
-    (name, old): (&str, &[u8]),
-    texts: &[&str],
-    limits: TextLimits,
-    control: &Control,
-    plan: impl FnOnce(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
-) -> Result<Option<DecodedPlanned<T>>> {
     let of = EncodedText { encoding: text.encoding, old, start: text.mark().len() };
-    keeps_no_state(text.encoding)?;
+    keeps_no_state(text.encoding, ENCODING)?;
     let doubt = Doubt::of(&text, old, control)?;
     if of.has_nul(control)? {
         return Err(Error::NotText { name: name.into() });
@@ -103,7 +94,7 @@ pub(super) fn text_encoding(
 ) -> Result<TextEncoding> {
     let check = || control.check();
     let is_default = choice == EncodingChoice::default();
-    if let Some(encoding) = escaped(old).filter(|_| is_default) {
+    if let Some(encoding) = by_escapes(old).filter(|_| is_default) {
         return Ok(TextEncoding { encoding, source: EncodingSource::Guess, has_mark: false });
     }
     if !is_default || first_wrong(old, check)?.is_none() {
@@ -128,21 +119,16 @@ pub(super) fn searched_as(encoding: Encoding, error: Error) -> Error {
     }
 }
 
-/// The encoding of a text in ASCII whose escape sequences say another one.
-fn escaped(old: &[u8]) -> Option<Encoding> {
-    by_escapes(&old[..old.len().min(LOOKED_AT)])
-}
-
 /// Fails for bytes in ASCII that are text in an encoding with escape sequences, and are not edited in parts.
 ///
 /// # Errors
 ///
-/// [`Error::InvalidArguments`] of `encoding`.
-pub fn keeps_escapes(old: &[u8]) -> Result<()> {
-    escaped(old).map_or(Ok(()), keeps_no_state)
+/// [`Error::InvalidArguments`] of the argument `at`.
+pub fn keeps_escapes(old: &[u8], at: &str) -> Result<()> {
+    by_escapes(old).map_or(Ok(()), |encoding| keeps_no_state(encoding, at))
 }
 
-fn keeps_no_state(encoding: Encoding) -> Result<()> {
+fn keeps_no_state(encoding: Encoding, at: &str) -> Result<()> {
     if !encoding.is_stateful() {
         return Ok(());
     }
@@ -150,12 +136,12 @@ fn keeps_no_state(encoding: Encoding) -> Result<()> {
         "{} is not edited in parts, because what its bytes mean depends on those before; write the whole text instead",
         encoding.name()
     );
-    Err(Error::InvalidArguments { at: "encoding".into(), problem })
+    Err(Error::InvalidArguments { at: at.into(), problem })
 }
 
 impl Planner<'_> {
     pub(super) fn keeps_no_state(&self) -> Result<()> {
-        keeps_no_state(self.text.encoding)
+        keeps_no_state(self.text.encoding, ENCODING)
     }
 
     /// Every place in a text whose characters have several lengths.
@@ -165,8 +151,8 @@ impl Planner<'_> {
         edit: &TextEdit,
     ) -> Result<Option<ChangePlanned<'t>>> {
         let texts = [&*edit.old_text, &*edit.new_text];
-        let planned = plan_in(
-            self.text,
+        let planned = plan_decoded(
+            self.choice.unwrap_or_default(),
             (self.scope.name, self.old),
             &texts,
             self.scope.limits,

@@ -9,7 +9,7 @@ use super::source::Candidate;
 use super::text::{Beginning, Opened, OpenedText};
 use super::workers::{Scratch, Workers};
 use super::{FoundFile, HeldText, LastFile};
-use crate::engine::encoding::{Encoding, EncodingChoice, readings};
+use crate::engine::encoding::{Encoding, EncodingChoice, by_escapes, is_utf_8, readings};
 use crate::engine::fs::view::FileView;
 use crate::engine::search::{Hit, LineMatcher, line_at, whole_lines};
 use crate::engine::{Error, FileStamp, Result};
@@ -54,11 +54,19 @@ impl Workers<'_> {
             Opened::Mapped(opened, view) => {
                 drop(slot);
                 let known = known.filter(|_| opened.stamp == stamp);
-                let is_decoded = known.is_none() && self.options.encoding.to_decode(view.bytes()).is_some();
-                return match (is_decoded, self.pattern.is_multiline()) {
-                    (true, _) => self.search_in_one_piece(file, opened, &view, known, batch, scratch),
-                    (false, true) => self.search_spanning(file, opened, view, known, batch, scratch),
-                    (false, false) => self.search_map(file, opened, view, known, batch, scratch),
+                let bytes = view.bytes();
+                let is_decoded =
+                    || self.options.encoding.to_decode(bytes).or_else(|| by_escapes(bytes)).is_some();
+                if known.is_none() && is_decoded() {
+                    return self.search_in_one_piece(file, opened, &view, known, batch, scratch);
+                }
+                let Beginning::Text(start) = Beginning::of(bytes) else {
+                    batch.counts.binary += 1;
+                    return Ok(());
+                };
+                return match self.pattern.is_multiline() {
+                    true => self.search_spanning(file, opened, (view, start), known, batch, scratch),
+                    false => self.search_map(file, opened, (view, start), known, batch, scratch),
                 };
             }
         };
@@ -66,21 +74,17 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Searches a mapped text for matches that may span lines: on this thread, because a match may lie in any two parts.
+    /// Searches a mapped text, which begins at the byte `start`, for matches that may span lines: on this thread, because a match may lie in any two parts.
     fn search_spanning(
         &self,
         file: Candidate,
         opened: OpenedText,
-        view: Arc<FileView>,
+        (view, start): (Arc<FileView>, usize),
         known: Option<Vec<Range<u64>>>,
         batch: &mut Batch,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let bytes = view.bytes();
-        let Beginning::Text(start) = Beginning::of(bytes) else {
-            batch.counts.binary += 1;
-            return Ok(());
-        };
         let slot = self.workspace.search_slots().take_long(self.control)?;
         let text = &bytes[start..];
         let is_text = known.is_some() || large::is_utf8(text, self.control)?;
@@ -155,7 +159,7 @@ impl Workers<'_> {
             return Ok(None);
         };
         // A file with a filter was found to be UTF-8.
-        if known.is_none() && simdutf8::basic::from_utf8(bytes).is_err() {
+        if known.is_none() && !is_utf_8(bytes) {
             counts.guessed += 1;
             let text =
                 best_reading(bytes, &mut scratch.scan)?.map(|one| one.decode_lossy(bytes).into_owned());
@@ -191,21 +195,17 @@ impl Workers<'_> {
         Ok(found_file(file, opened, batch, hits, count, held))
     }
 
-    /// Searches a mapped text together with other threads. `known`: as above.
+    /// Searches a mapped text together with other threads. `start` and `known`: as above.
     fn search_map(
         &self,
         file: Candidate,
         opened: OpenedText,
-        view: Arc<FileView>,
+        (view, start): (Arc<FileView>, usize),
         known: Option<Vec<Range<u64>>>,
         batch: &mut Batch,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let bytes = view.bytes();
-        let Beginning::Text(start) = Beginning::of(bytes) else {
-            batch.counts.binary += 1;
-            return Ok(());
-        };
         let range = start..bytes.len();
         let stretches = stretches_of(&bytes[start..], known.as_deref(), start, file.start);
         let mut large =

@@ -14,7 +14,7 @@ use super::slots::lowest_priority;
 use super::source::{Candidate, Source};
 use super::text::{Beginning, Opened, OpenedText};
 use crate::engine::cache::CachedText;
-use crate::engine::encoding::EncodingChoice;
+use crate::engine::encoding::{EncodingChoice, is_utf_8};
 use crate::engine::filter_store::Writer;
 use crate::engine::fs::view::FileView;
 use crate::engine::path::FilePath;
@@ -268,7 +268,7 @@ impl Workspace {
 
 /// Adds a text to a filter. Returns whether it is one, and was read to its end.
 fn add(builder: &mut FilterBuilder, bytes: &[u8], control: &Control) -> bool {
-    if Beginning::of(bytes) == Beginning::Binary || simdutf8::basic::from_utf8(bytes).is_err() {
+    if Beginning::of(bytes) == Beginning::Binary || !is_utf_8(bytes) {
         return false;
     }
     bytes.chunks(STEP).all(|part| {

@@ -63,7 +63,7 @@ fn escape_sequences_are_not_edited_as_ascii() {
             assert!(at == "encoding" && problem.contains("iso-2022-jp"), "{problem}");
         }
     }
-    assert!(keeps_escapes(old).is_err() && keeps_escapes(b"\x1b[1mbold\n").is_ok());
+    assert!(keeps_escapes(old, "path").is_err() && keeps_escapes(b"\x1b[1mbold\n", "path").is_ok());
 }
 
 #[test]
