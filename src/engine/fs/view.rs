@@ -18,6 +18,12 @@ use crate::sys::map::FileMap;
 /// Up to this many bytes are read into the heap: there a copy is cheaper than a map, and cannot fault.
 pub const MAP_CUTOFF: usize = 64 * 1024;
 
+/// At most this many bytes are read into the heap at once: a file that turns out to be shorter takes no more than it has.
+const PIECE: usize = 1 << 20;
+
+/// Why a part of a file was not read into the heap.
+const NO_MEMORY: &str = "there is too little memory to read so much of it at once";
+
 /// An open regular file and its state when it was opened.
 #[derive(Debug)]
 pub struct OpenFile {
@@ -171,10 +177,22 @@ impl Bytes {
         {
             return Ok(Bytes::Map(map));
         }
-        let mut bytes = vec![0; window.len()];
-        file.read_exact_at(&mut bytes, window.start as u64)?;
-        Ok(Bytes::Heap(bytes))
+        read(file, window).map(Bytes::Heap)
     }
+}
+
+/// The bytes of `window`, read into the heap. An error if there is too little memory: a file may be larger than that.
+fn read(file: &File, window: &Range<usize>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if bytes.try_reserve_exact(window.len()).is_err() {
+        return Err(io::Error::new(io::ErrorKind::OutOfMemory, NO_MEMORY));
+    }
+    while bytes.len() < window.len() {
+        let read = bytes.len();
+        bytes.resize(window.len().min(read + PIECE), 0);
+        file.read_exact_at(&mut bytes[read..], (window.start + read) as u64)?;
+    }
+    Ok(bytes)
 }
 
 /// The bytes of `window` if all are in the page cache. `None` if not, or if the file system does not say.
@@ -221,6 +239,19 @@ mod tests {
             assert_eq!((view.bytes(), view.offset()), (&bytes[expected], window.start));
             assert!(view.unchanged());
         }
+    }
+
+    #[test]
+    fn a_part_is_read_into_the_heap_to_the_byte_and_one_that_no_memory_holds_is_an_error() {
+        let bytes: Vec<u8> = (0..2 * PIECE as u32 + 9).map(|n| (n % 251) as u8).collect();
+        let (file, _) = open(&bytes);
+        for window in [0..0, 0..bytes.len(), 3..PIECE + 3, 5..PIECE + 6, PIECE..bytes.len()] {
+            assert_eq!(read(&file, &window).unwrap(), &bytes[window]);
+        }
+        let cut = read(&file, &(0..bytes.len() + 1)).unwrap_err();
+        assert_eq!(cut.kind(), io::ErrorKind::UnexpectedEof);
+        let refused = read(&file, &(0..usize::MAX / 4)).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::OutOfMemory);
     }
 
     #[test]
