@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+mod forms;
 mod paths;
 
 const LAYERS: [&str; 8] = ["sys", "engine", "toolkit", "tools", "protocol", "exec", "transport", "cli"];
@@ -305,112 +306,4 @@ fn unsafe_code_is_in_few_files() {
         "transport/process/allocator.rs",
     ];
     assert_eq!(files, leaves);
-}
-
-#[test]
-fn a_wrong_use_is_found_in_every_form() {
-    for (file, text) in [
-        ("engine/error.rs", "use crate::protocol::Answer;"),
-        ("engine/error.rs", "use crate::{protocol::Answer};"),
-        ("engine/error.rs", "use crate::{engine::{Error, name}, protocol::{self, Answer}};"),
-        (
-            "engine/error.rs",
-            "use crate::{\n    engine::Error, // the engine's\n    transport::{http::{self}},\n};",
-        ),
-        ("engine/error.rs", "pub(crate) use crate::protocol as p;"),
-        ("engine/error.rs", "use crate as all;"),
-        ("engine/error.rs", "use crate::*;"),
-        ("engine/error.rs", "use crate::{self as all};"),
-        ("engine/error.rs", "extern crate self as all;"),
-        ("engine/error.rs", "use super::super::tools::Call;"),
-        ("engine/error.rs", "use super::{super::tools::Call, Error};"),
-        ("engine/error.rs", "use super::super as all;"),
-        ("engine/mod.rs", "use super::tools;"),
-        ("engine/workspace/edit.rs", "fn f() { super::super::super::tools::run() }"),
-        ("engine/error.rs", "mod inner { use super::super::super::tools; }"),
-        ("engine/error.rs", "mod inner { mod more { fn f() {} } } use super::super::tools;"),
-        ("engine/error.rs", "fn f() { let x = crate::tools::run(); }"),
-        ("engine/error.rs", "fn f(x: &crate::protocol::Answer) {}"),
-        ("engine/error.rs", "fn f<'a>(x: &'a crate::protocol::Answer) {}"),
-        ("engine/error.rs", "fn f() { let c = '\"'; crate::tools::run(); let d = '\"'; }"),
-        ("engine/error.rs", "macro_rules! m { () => { $crate::protocol::code::X } }"),
-        ("engine/error.rs", "fn f() { tracing::info!(x = crate::cli::VERSION, \"text\"); }"),
-        ("engine/error.rs", "fn f() { crate :: tools\n::run() }"),
-        ("engine/error.rs", "use r#crate::x; use crate::r#tools::Call;"),
-        ("engine/error.rs", "include!(\"../tools/mod.rs\");"),
-        ("engine/error.rs", "#[path = \"../tools/mod.rs\"]\nmod tools;"),
-        ("tools/mod.rs", "use crate::{engine::Error, protocol::X};"),
-        ("protocol/mod.rs", "use crate::transport::Shared;"),
-        ("transport/mod.rs", "use crate::cli;"),
-    ] {
-        assert_ne!(Source::new(file, text).wrong_arrows(), [""; 0], "{file}: {text}");
-    }
-}
-
-#[test]
-fn what_only_looks_like_a_wrong_use_is_accepted() {
-    for (file, text) in [
-        (
-            "engine/error.rs",
-            "// use crate::protocol::Answer;\n/* use crate::tools; /* crate::tools::x */ crate::tools */",
-        ),
-        ("engine/error.rs", "const X: &str = \"use crate::{protocol::Answer};\";"),
-        (
-            "engine/error.rs",
-            "const X: &str = r#\"a \" crate::protocol::Answer \"#; const Y: &[u8] = br\"crate::tools::x\";",
-        ),
-        (
-            "engine/error.rs",
-            "const X: &str = \"\\\"\"; use crate::engine::name; const Y: &str = \"crate::tools::x\";",
-        ),
-        (
-            "engine/error.rs",
-            "use crate::engine::{protocol, tools::X}; use super::tools; fn f() { tools::run() }",
-        ),
-        ("engine/error.rs", "fn f() -> impl Iterator<Item = u8> + use<> { std::iter::empty() }"),
-        ("engine/workspace/edit.rs", "use super::super::tools::X;"),
-        ("engine/error.rs", "fn f() {}\n#[cfg(test)]\nmod tests { use crate::protocol::Answer; }"),
-        ("transport/http/mod.rs", "use crate::{engine::{Control, Error}, protocol::Answer, tools};"),
-        ("main.rs", "use crate::transport::Shared;"),
-    ] {
-        assert_eq!(Source::new(file, text).wrong_arrows(), [""; 0], "{file}: {text}");
-    }
-}
-
-#[test]
-fn what_must_not_be_known_is_found_in_every_form() {
-    let seen = |layer: &str, text: &str| {
-        let (_, unknown) = UNKNOWN.into_iter().find(|(name, _)| *name == layer).expect("a layer");
-        !Source::new(&format!("{layer}/x.rs"), text).knows(unknown).is_empty()
-    };
-    assert!(
-        seen("engine", "use serde::Serialize;") && seen("engine", "fn f() { serde_json::to_string(x); }")
-    );
-    for text in
-        ["use std::io;", "use std::{fmt, io::Read};", "use std::{io as i};", "fn f() { std::fs::read(x) }"]
-    {
-        assert!(seen("protocol", text), "{text}");
-    }
-    for text in ["async fn f() {}", "fn f() { x.await }", "use ::tokio as t;"] {
-        assert!(seen("protocol", text), "{text}");
-    }
-    assert!(!seen("protocol", "// std::io\nuse std::{fmt, iter};"));
-}
-
-#[test]
-fn errors_that_are_named_are_found_in_every_form() {
-    let seen = |text: &str| !Source::new("transport/x.rs", text).errors().is_empty();
-    for text in [
-        "fn f() { match e { Error::NotFound { .. } => {} } }",
-        "fn f() { match e { Err(engine::Error::NotFound { .. }) => {} } }",
-        "fn f() { matches!(e, crate::engine::Error::Locked { .. }) }",
-        "use crate::engine::Error::{self, Locked};",
-        "use crate::engine::Error::*;",
-        "use crate::engine::Error as E;",
-    ] {
-        assert!(seen(text), "{text}");
-    }
-    assert!(!seen(
-        "use crate::engine::Error; fn f() { matches!(e, Err(Error::TimedOut)); io::Error::other(x); }"
-    ));
 }

@@ -8,10 +8,12 @@ mod home;
 mod hosts;
 mod line;
 mod log;
+mod settings;
 mod start;
 mod start_error;
 mod starter;
 mod token;
+mod values;
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -33,10 +35,10 @@ pub use log::{
 pub use start::serve_templates;
 pub use start::{bind_admin, cannot_listen};
 pub use start_error::{cannot_open, system_error};
+use values::Tools;
 
-use crate::engine::{Excludes, WorkspaceOptions, outermost};
-use crate::tools::{LineBase, Offered, sets};
-use crate::transport::http::Allowed;
+use crate::engine::outermost;
+use crate::tools::LineBase;
 use crate::transport::net::rate_limit::Rate;
 
 /// Text files for LLM agents: find, read and edit them, over MCP, REST and JSON-RPC.
@@ -79,12 +81,12 @@ pub struct Config {
     pub auth_token_file: Option<PathBuf>,
 
     /// HTTP port, 1024-65535; 0: the system chooses a free port, and the ready line shows it
-    #[arg(long, value_name = "N", default_value = "8080", value_parser = port)]
+    #[arg(long, value_name = "N", default_value = "8080", value_parser = values::port)]
     pub port: u16,
 
     /// A port of --host for the operator: GET /healthz and GET /metrics, over HTTP and stdio; 1024-65535, or 0: the system
     /// chooses a free port
-    #[arg(long, value_name = "N", value_parser = port)]
+    #[arg(long, value_name = "N", value_parser = values::port)]
     pub admin_port: Option<u16>,
 
     /// Largest request, in MB of 1,048,576 bytes, 1-100
@@ -102,11 +104,11 @@ pub struct Config {
 
     /// The MCP tools offered: sets and tools, comma-separated, such as lines,exact.file_edit
     /// [default: lines; filesystem,search for folders without --dir]
-    #[arg(long, value_name = "NAMES", value_parser = tools)]
+    #[arg(long, value_name = "NAMES", value_parser = values::tools)]
     tools: Option<Tools>,
 
     /// The number of the first line in all MCP tools, 0 or 1; without it, as usual in each set
-    #[arg(long, value_name = "N", value_parser = line_base)]
+    #[arg(long, value_name = "N", value_parser = values::line_base)]
     pub line_base: Option<LineBase>,
 
     /// Names that the tools of the sets lines and exact take: portable (letters, digits, . _ -), any (one path component
@@ -170,7 +172,7 @@ pub struct Config {
     pub structured: bool,
 
     /// Limit of requests per connection: requests per second, and requests at once
-    #[arg(long, value_name = "PER SECOND[,BURST]", value_parser = rate)]
+    #[arg(long, value_name = "PER SECOND[,BURST]", value_parser = values::rate)]
     pub rate_limit: Option<Rate>,
 
     /// stdio: calls in progress at once, 1-4096; at this number, the server reads no further. HTTP: calls
@@ -195,10 +197,6 @@ pub struct Config {
     #[arg(long, conflicts_with = "print_config")]
     pub doctor: bool,
 }
-
-/// `--tools`
-#[derive(Debug, Clone)]
-pub struct Tools(pub Vec<sets::Member>);
 
 /// The only required argument is missing.
 const NO_FOLDER: &str = "no folder to serve is given: file-editor <folder> serves it over stdio, --dir=<folder> over HTTP; see file-editor --help";
@@ -252,97 +250,6 @@ impl Config {
     pub fn transport(&self) -> Transport {
         let default = if self.folders.is_empty() { Transport::Http } else { Transport::Stdio };
         self.transport.unwrap_or(default)
-    }
-
-    /// The tools offered, for this number of served folders.
-    pub fn offered(&self, folders: usize) -> Result<Vec<Offered>, Stop> {
-        let default = if self.folders.is_empty() { sets::DEFAULT } else { sets::FOR_FOLDERS };
-        let mut chosen = match &self.tools {
-            Some(tools) => tools.0.clone(),
-            None => sets::choose(default).map_err(Stop::Wrong)?,
-        };
-        if !self.allow_exec {
-            chosen.retain(|member| !member.runs_commands());
-            if chosen.is_empty() {
-                return Err(Stop::Wrong("--tools: the tool exec is offered only with --allow-exec".into()));
-            }
-        }
-        if let Some(member) = chosen.iter().find(|member| member.set.one_folder && folders > 1) {
-            let set = member.set.name;
-            let line = format!(
-                "--dir: the set {set} serves one folder, but {folders} were given; give one, or --tools=filesystem,search"
-            );
-            return Err(Stop::Wrong(line));
-        }
-        Ok(sets::offer(&chosen, self.line_base))
-    }
-
-    /// The options of the workspace.
-    pub fn workspace_options(&self) -> Result<WorkspaceOptions, Stop> {
-        Ok(WorkspaceOptions {
-            names: self.names.into(),
-            max_bytes: self.max_file_bytes(),
-            max_request: self.max_bytes(),
-            cross_mounts: self.cross_mounts,
-            allow_git: self.allow_git,
-            home: home::folder(),
-            filter_bytes: (self.filter_cache as usize) << 20,
-            filter_dir: self.filter_dir.clone(),
-            read_only: self.read_only,
-            durability: self.sync.into(),
-            excludes: self.excludes()?,
-            unsafe_locks: self.unsafe_locks,
-        })
-    }
-
-    /// Paths that do not exist for clients.
-    pub fn excludes(&self) -> Result<Excludes, Stop> {
-        let patterns = self.exclude.iter().map(String::as_str);
-        Excludes::new(patterns)
-            .map_err(|problem| Stop::Wrong(format!("--exclude is no valid pattern: {problem}")))
-    }
-
-    /// Hosts and origins that are not foreign.
-    pub fn allowed(&self) -> Allowed {
-        Allowed { hosts: self.allow_host.clone(), origins: self.allow_origin.clone() }
-    }
-
-    /// Largest file that one call reads or writes whole, in bytes.
-    pub fn max_file_bytes(&self) -> u64 {
-        self.max_file.unwrap_or(self.max_size) << 20
-    }
-
-    /// Largest request, in bytes.
-    pub fn max_bytes(&self) -> u64 {
-        self.max_size << 20
-    }
-}
-
-fn port(value: &str) -> Result<u16, String> {
-    match value.parse() {
-        Ok(port) if port == 0 || port >= 1024 => Ok(port),
-        _ => Err(format!("{value} is not in 1024-65535 (or 0: the system picks one)")),
-    }
-}
-
-fn tools(value: &str) -> Result<Tools, String> {
-    sets::choose(value).map(Tools)
-}
-
-fn line_base(value: &str) -> Result<LineBase, String> {
-    match value {
-        "0" => Ok(LineBase::Zero),
-        "1" => Ok(LineBase::One),
-        _ => Err("expected 0 or 1".into()),
-    }
-}
-
-fn rate(value: &str) -> Result<Rate, String> {
-    let (per_second, burst) = value.split_once(',').unwrap_or((value, value));
-    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|number| *number > 0);
-    match (number(per_second), number(burst)) {
-        (Some(per_second), Some(burst)) => Ok(Rate { per_second, burst }),
-        _ => Err("expected <per second>[,<burst>], two whole numbers above 0, such as 100,1000".into()),
     }
 }
 

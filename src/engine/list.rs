@@ -2,7 +2,6 @@
 //!
 //! Describes each file. Knows no way to count lines and no walk: the caller passes the count, and the paths of a tree.
 
-use crate::engine::stable_sort_by;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io;
@@ -10,6 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use self::names::Names;
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::lost;
 use crate::engine::fs::resolve::{self, ResolveError, ResolvedPath};
@@ -17,20 +17,14 @@ use crate::engine::fs::spelling;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::lookups::{Lookups, TOGETHER};
 use crate::engine::name_table::NameTable;
-use crate::engine::path::{NamePolicy, admits};
 use crate::engine::walk::{LeftOut, is_shortage};
 use crate::engine::{Control, Error, Glob, Result};
 use crate::sys::fd::OwnedFd;
-use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::{Access, Dir, FileType, Mode, OFlags, Stat};
+use crate::sys::fs::{Access, Stat};
 use crate::sys::io::Errno;
 use crate::sys::path::usual;
 
-/// Entries searched for names similar to a missing one.
-const SIMILAR_SEARCHED: usize = 2_000;
-
-/// Minimum similarity of two names (Jaro-Winkler, 0 to 1).
-const SIMILAR_ENOUGH: f64 = 0.85;
+pub(crate) mod names;
 
 /// Attempts to count the lines of a file that changes meanwhile.
 const ATTEMPTS: usize = 8;
@@ -105,23 +99,6 @@ impl ListOptions<'_> {
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.after.is_none_or(|after| after < name) && self.pattern.is_none_or(|glob| glob.matches(name))
     }
-}
-
-/// The names of files to list, and what is not listed.
-#[derive(Debug, Default)]
-pub(crate) struct Names {
-    /// Those that may be regular files and are wanted. Sorted.
-    pub(crate) table: NameTable,
-    /// See [`Listing::unlisted`].
-    pub(crate) unlisted: usize,
-    /// See [`Listing::folders`].
-    pub(crate) folders: usize,
-    /// See [`Listing::left_out`].
-    pub(crate) left_out: LeftOut,
-    /// Entries of a tree that were met.
-    pub(crate) walked: u64,
-    /// There may be more of them in the tree.
-    pub(crate) is_part: bool,
 }
 
 /// The folder that is listed.
@@ -332,39 +309,6 @@ fn look_and_count<'s>(
     Ok(None)
 }
 
-/// The sorted allowed names of visible entries that may be regular files and are wanted, and the number of what is left
-/// out.
-pub(crate) fn names_in(folder: ListedFolder, policy: NamePolicy, options: ListOptions) -> Result<Names> {
-    let ListedFolder { root, excludes, .. } = folder;
-    let mut names = Names::default();
-    let entries = Dir::read_from(root);
-    for entry in entries.map_err(|errno| out_of_means(errno).unwrap_or(Error::FolderGone))? {
-        let entry = entry.map_err(failed)?;
-        let (name, kind) = (entry.file_name().to_bytes(), entry.file_type());
-        let is_folder = kind == FileType::Directory;
-        let may_be_file = matches!(kind, FileType::RegularFile | FileType::Symlink | FileType::Unknown);
-        let path = Path::new(OsStr::from_bytes(name));
-        if name.starts_with(b".") || !is_folder && !may_be_file || excludes.hides_entry(path, is_folder) {
-            continue;
-        }
-        if is_folder {
-            names.folders += 1;
-            continue;
-        }
-        match std::str::from_utf8(name).ok().filter(|name| admits(name, policy)) {
-            Some(name) if options.wants(name) => names.table.push(name),
-            Some(_) => {}
-            None => match file(root, OsStr::from_bytes(name)) {
-                Ok(found) => names.unlisted += usize::from(found.is_some()),
-                Err(Error::ReadFailed { .. }) => names.left_out.unknown += 1,
-                Err(error) => return Err(error),
-            },
-        }
-    }
-    names.table.sort();
-    Ok(names)
-}
-
 /// Resolves `name`, which was listed. Returns `None` if it does not lead to a regular file.
 fn file(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Option<(ResolvedPath, Stat)>> {
     let untold = |errno| Error::ReadFailed { source: io::Error::from(errno) };
@@ -390,29 +334,4 @@ fn failed(errno: Errno) -> Error {
 /// The error if descriptors or memory are exhausted, which has nothing to do with the file or the folder.
 pub(crate) fn out_of_means(errno: Errno) -> Option<Error> {
     matches!(errno, Errno::MFILE | Errno::NFILE | Errno::NOMEM).then(|| failed(errno))
-}
-
-/// Up to three names in `root` similar to `name`, best first; of folders only if `with_folders`.
-pub(crate) fn similar_names(
-    root: &OwnedFd,
-    name: &str,
-    names: NamePolicy,
-    with_folders: bool,
-) -> Vec<String> {
-    // The handle may be one for paths only.
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = crate::sys::fs::openat(root, ".", flags, Mode::empty());
-    let Ok(entries) = opened.and_then(Dir::new) else { return Vec::new() };
-    let mut scored: Vec<(f64, String)> = entries
-        .take(SIMILAR_SEARCHED)
-        .filter_map(|entry| {
-            entry.ok().filter(|entry| with_folders || entry.file_type() != FileType::Directory)
-        })
-        .filter_map(|entry| String::from_utf8(entry.file_name().to_bytes().to_vec()).ok())
-        .filter(|other| !other.starts_with('.') && admits(other, names))
-        .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))
-        .filter(|(score, _)| *score >= SIMILAR_ENOUGH)
-        .collect();
-    stable_sort_by(&mut scored, |one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
-    scored.into_iter().take(3).map(|(_, name)| name).collect()
 }

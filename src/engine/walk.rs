@@ -9,16 +9,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use self::enter::{Entered, EnteredAhead};
+pub use self::kind::EntryKind;
+use self::kind::kind_by_look;
 use self::names::{Names, read_names};
 pub use self::options::{LeftOut, WalkOptions, WalkOrder};
 pub use self::passed::{Passed, passed};
 pub(crate) use self::stats::{LateStats, StatResult};
 use crate::engine::exclude::Excludes;
+use crate::engine::fs::leftovers;
 use crate::engine::fs::lost;
 use crate::engine::fs::mount_safety::MountSafety;
 use crate::engine::fs::resolve::{self, LastLink, ResolvedPath, file_type};
 use crate::engine::fs::spelling;
-use crate::engine::fs::temporary;
 use crate::engine::ignored::IgnoreRules;
 use crate::engine::lookups::Lookups;
 use crate::engine::path::MAX_COMPONENTS;
@@ -30,19 +32,6 @@ use crate::sys::io::Errno;
 
 /// After how many steps a walk looks whether its time is up: to ask for the time takes as long as a step.
 const STEPS_BETWEEN_CHECKS: u32 = 32;
-
-/// What kind of entry a walk has met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryKind {
-    /// A regular file.
-    File,
-    /// A folder.
-    Folder,
-    /// A symbolic link, which the walk does not enter.
-    Link,
-    /// A FIFO, socket or device.
-    Special,
-}
 
 /// One entry. Its path is that of [`Walk::path`] until the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -361,7 +350,7 @@ impl Level {
 
     fn clear(&self, mounts: &MountSafety) {
         if self.names.has_temporary {
-            temporary::clear(&self.folder, mounts);
+            leftovers::clear(&self.folder, mounts);
         }
     }
 }
@@ -389,30 +378,6 @@ fn stat(folder: &OwnedFd, path: &[u8]) -> StatResult {
     resolve::entry(folder, name_in(path))
 }
 
-impl EntryKind {
-    /// The kind in a mode of stat(2).
-    pub(crate) fn of_mode(mode: u32) -> EntryKind {
-        kind_of(crate::sys::fs::file_type(mode))
-    }
-}
-
-/// The kind of an entry. An error: the system does not tell it.
-type KindResult = Result<EntryKind, Errno>;
-
-/// The kind of an entry whose folder does not say it. `None`: the entry is gone.
-fn kind_by_look(folder: &OwnedFd, path: &[u8]) -> Result<Option<EntryKind>, Errno> {
-    Ok(stat(folder, path)?.map(|stat| EntryKind::of_mode(stat.st_mode)))
-}
-
-fn kind_of(file_type: FileType) -> EntryKind {
-    match file_type {
-        FileType::RegularFile => EntryKind::File,
-        FileType::Directory => EntryKind::Folder,
-        FileType::Symlink => EntryKind::Link,
-        _ => EntryKind::Special,
-    }
-}
-
 fn failed(errno: Errno) -> Error {
     Error::ListingFailed { source: errno.into() }
 }
@@ -420,6 +385,7 @@ fn failed(errno: Errno) -> Error {
 mod enter;
 #[cfg(test)]
 mod ignored_trees;
+mod kind;
 mod names;
 mod options;
 mod passed;

@@ -5,6 +5,7 @@ use std::sync::mpsc::channel;
 
 use super::testing::Setup;
 use super::*;
+use crate::engine::Late;
 use crate::protocol::{Session, test_calls};
 
 const INTERNAL: &str = r#""error":{"code":-32603,"message":"Internal error"}}"#;

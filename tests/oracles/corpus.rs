@@ -215,7 +215,7 @@ fn edits_every_file_as_the_model_does(both: &Both) -> BTreeMap<String, i64> {
         for &step in steps {
             let Some(lines) = model::split_lines(&file) else { break };
             let (edits, append) = edits_for(step, &lines);
-            let edited = model::edit(&file, &edits, append).expect("a valid edit");
+            let edited = model::edits::edit(&file, &edits, append).expect("a valid edit");
             let sent: Vec<Value> = edits.iter().map(Edit::json).collect();
             let wanted = format!(
                 "File edited successfully: {name}\nLines modified: {}\nTotal lines: {}\nFile created: false",
@@ -237,7 +237,7 @@ fn edits_every_file_as_the_model_does(both: &Both) -> BTreeMap<String, i64> {
                 }
             });
         }
-        if let Err(error) = model::edit(&file, &[], Some("more")) {
+        if let Err(error) = model::edits::edit(&file, &[], Some("more")) {
             both.each(|server, folder| {
                 let answer = server.tool("edit_file", json!({ "name": name, "append": "more" }));
                 assert!(answer.is_error && error.is_told_by(name, &answer.text), "{name}: {}", answer.text);

@@ -60,7 +60,7 @@ fn edit_and_compare(
 ) -> Result<Vec<u8>, TestCaseError> {
     let before = file.unwrap_or_default();
     let edits = call.edits(&model::split_lines(before).expect("generated files are text"));
-    let outcome = model::edit(before, &edits, call.append.as_deref());
+    let outcome = model::edits::edit(before, &edits, call.append.as_deref());
     seen.note(&outcome);
 
     let mut sent: Vec<Value> = edits.iter().map(Edit::json).collect();
@@ -79,7 +79,7 @@ fn edit_and_compare(
                 &format!(
                     "File edited successfully: {name}\nLines modified: {modified}\nTotal lines: {total}\nFile created: {}{}",
                     file.is_none(),
-                    model::break_note(&edits)
+                    model::edits::break_note(&edits)
                 )
             );
             prop_assert!(!answer.is_error);
@@ -117,7 +117,7 @@ fn the_model_itself_keeps_the_bytes_around_the_edited_lines_and_counts_truly() {
             let old = model::split_lines(&file).expect("text");
             let edits = call.edits(&old);
             let append = call.append.as_deref().filter(|append| !append.is_empty());
-            let Ok(edited) = model::edit(&file, &edits, append) else { return Ok(()) };
+            let Ok(edited) = model::edits::edit(&file, &edits, append) else { return Ok(()) };
             prop_assert_eq!(i64::try_from(edited.total), Ok(model::count(&edited.bytes)));
 
             // Up to the line before the first edited one: its break may be mended. After the last one: all.
@@ -313,7 +313,7 @@ fn a_thousand_edits_in_one_call_count_and_one_more_is_refused() {
     assert_eq!(folder.read(NAME), file.as_bytes());
 
     edits.pop();
-    let edited = model::edit(file.as_bytes(), &edits, None).unwrap();
+    let edited = model::edits::edit(file.as_bytes(), &edits, None).unwrap();
     let answer = send(&edits);
     assert!(!answer.is_error, "{}", answer.text);
     assert!(folder.read(NAME) == edited.bytes, "the bytes differ");

@@ -3,13 +3,12 @@
 use serde_json::json;
 
 use crate::support::{
-    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, bare_command, call, command, named,
-    run_command_to_end, run_to_end,
+    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, bare_command, command, run_command_to_end, run_to_end,
 };
 
 /// Exit code 1, nothing on stdout, and one line on stderr that names `part`.
 #[track_caller]
-fn check_refused(ended: &Ended, part: &str) {
+pub(super) fn check_refused(ended: &Ended, part: &str) {
     let Ended { code, stdout, stderr } = ended;
     assert_eq!((*code, stdout.as_str()), (Some(1), ""), "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "not one line: {stderr}");
@@ -277,60 +276,6 @@ fn an_address_that_is_not_loopback_needs_a_flag_and_gives_a_warning() {
 }
 
 #[test]
-fn a_token_file_that_is_missing_or_empty_is_refused() {
-    let folder = Folder::new();
-    let path = folder.outside("token");
-    let flag = format!("--auth-token-file={}", path.display());
-    check_refused(&run_command_to_end(command(&folder, "http", &["--port=0", &flag])), "--auth-token-file");
-    // An empty token would let everybody in.
-    for empty in ["", "\n", "  \n"] {
-        std::fs::write(&path, empty).expect("a file");
-        let ended = run_command_to_end(command(&folder, "http", &["--port=0", &flag]));
-        check_refused(&ended, "--auth-token-file");
-    }
-}
-
-#[test]
-fn a_token_file_that_clients_could_read_or_that_is_no_small_file_is_refused() {
-    let folder = Folder::new();
-    let outside = folder.outside("token");
-    let start = |path: &std::path::Path| {
-        let flag = format!("--auth-token-file={}", path.display());
-        run_command_to_end(command(&folder, "http", &["--port=0", &flag]))
-    };
-    std::fs::write(&outside, "token").expect("a file");
-    // In the folder, also through links, and where --exclude hides it.
-    folder.write("token", "token");
-    folder.link("out", "../token");
-    std::os::unix::fs::symlink("folder/token", folder.outside("in")).expect("a link");
-    for inside in [folder.path().join("token"), folder.path().join("out"), folder.outside("in")] {
-        let ended = start(&inside);
-        check_refused(&ended, "--auth-token-file");
-        assert!(ended.stderr.contains("served folder"), "{}", ended.stderr);
-    }
-    std::fs::write(&outside, "x".repeat((64 << 10) + 1)).expect("a file");
-    check_refused(&start(&outside), "64 KB");
-    folder.fifo("fifo");
-    std::fs::rename(folder.path().join("fifo"), folder.outside("fifo")).expect("a FIFO outside");
-    for special in [folder.outside("fifo"), folder.outside(""), "/dev/zero".into()] {
-        check_refused(&start(&special), "no regular file");
-    }
-}
-
-#[test]
-fn a_token_file_that_others_may_read_is_warned_of() {
-    let folder = Folder::new();
-    let path = folder.outside("token");
-    let flag = format!("--auth-token-file={}", path.display());
-    std::fs::write(&path, "token").expect("a file");
-    for (mode, is_warned) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true)] {
-        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).expect("a mode");
-        let (_, log) = Http::start(&folder, &[&flag]).terminate_with_output();
-        assert_eq!(log.contains("set it to 0600"), is_warned, "{mode:o}: {log}");
-    }
-}
-
-#[test]
 fn of_several_folders_those_that_are_missing_are_left_out_with_a_warning() {
     let (one, two) = (Folder::new(), Folder::new());
     one.write("a", "one\n");
@@ -394,70 +339,4 @@ fn a_tilde_before_a_folder_is_the_home_of_the_user() {
     command.args(tools);
     let server = Stdio::run(command).ready();
     assert_eq!(server.ok("read_text_file", json!({ "path": "f" })), "literal\n");
-}
-
-#[test]
-fn when_ready_one_line_on_stderr_says_what_is_served_where_and_how_long_the_start_took() {
-    let folder = Folder::new();
-    // Text has a backslash twice.
-    let path = named(folder.path()).replace('\\', r"\\");
-    let server = Http::start(&folder, &[]);
-    let url = format!("http://127.0.0.1:{}", server.port());
-    let (stdout, log) = server.terminate_with_output();
-    let ready: Vec<&str> = log.lines().filter(|line| line.contains(&url)).collect();
-    assert_eq!((stdout.as_slice(), ready.len()), (&b""[..], 1), "{log}");
-    assert!(ready[0].contains(&path) && says_how_long(ready[0]), "{log}");
-
-    let server = Stdio::start(&folder, &[]);
-    let ready = server.wait_for_stderr(&path);
-    assert!(ready.contains("stdio") && says_how_long(&ready), "{ready}");
-    assert_eq!(server.close().code(), Some(0));
-}
-
-/// Whether the line holds a number and a unit of time.
-fn says_how_long(line: &str) -> bool {
-    ["ms", "\u{b5}s", "us", "s"].iter().any(|unit| {
-        line.match_indices(unit).any(|(at, _)| {
-            let before = line[..at].trim_end();
-            let after = line[at + unit.len()..].chars().next();
-            before.ends_with(|c: char| c.is_ascii_digit()) && after.is_none_or(|c| !c.is_alphanumeric())
-        })
-    }) || line.contains("_ms")
-}
-
-#[test]
-fn the_log_goes_to_stderr_at_every_level_and_stdout_carries_messages_alone() {
-    for format in ["--log-format=text", "--log-format=json"] {
-        let folder = Folder::new();
-        let server = Stdio::start(&folder, &["--log-level=trace", format]);
-        server.begin("2025-11-25");
-        server.ok("edit_file", json!({ "name": "f", "append": "x" }));
-        server.refused("read_file", json!({ "name": "missing" }));
-        server.send_raw(b"garbage\n");
-        assert_eq!(server.recv()["error"]["code"], -32700);
-        server.close_stdin();
-        assert_eq!(server.rest_of_output(), [""; 0]);
-        server.wait_for_stderr("missing");
-        let log = server.stderr();
-        if format == "--log-format=json" {
-            for line in log.lines() {
-                let entry: serde_json::Value =
-                    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-                assert!(entry.is_object(), "{line}");
-            }
-        }
-    }
-}
-
-#[test]
-fn every_failure_is_logged_with_operation_file_request_id_and_code() {
-    let folder = Folder::new();
-    let server = Stdio::start(&folder, &["--log-format=json"]);
-    let arguments = json!({ "name": "not-there.txt" });
-    server.send(&call("request-4711", "read_file", arguments));
-    assert_eq!(server.recv()["result"]["isError"], true);
-    let line = server.wait_for_stderr("-32001");
-    for part in ["read_file", "request-4711", "not-there.txt"] {
-        assert!(line.contains(part), "{part}: {line}");
-    }
 }

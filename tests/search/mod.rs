@@ -11,6 +11,7 @@ mod glob; // the tool glob: patterns, orders, arguments
 mod globs; // one dialect of globs in all tools, and hints to what a glob may mean
 mod grep; // the tool grep: what it finds and tells
 mod grep_pages; // the balances of its pages, and files that change between them
+mod grep_whole; // its pages are together the whole answer
 mod mended; // patterns of grep that find something when a slip is mended
 mod near; // what is said where nothing matches
 mod out_of_time; // what an answer says whose time was up

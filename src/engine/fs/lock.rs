@@ -1,6 +1,6 @@
 //! Locks files for edits: in the process by a queue, between processes by an OS lock (contract 8).
 //!
-//! The only module that takes OS locks. The kernel releases them when the process dies. A blocking wait
+//! The only module that takes OS locks, with its helper threads. The kernel releases them when the process dies. A blocking wait
 //! cannot be interrupted, and polling starves if another process locks again at once. So one helper thread
 //! per file blocks in the kernel. A request leaves it at its deadline; the next request for the file uses it
 //! again.
@@ -9,18 +9,18 @@ use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use self::helper::{Helper, Helpers};
 use crate::engine::wait_counter::{WaitCounter, WaitCounts};
 use crate::engine::{Control, Result};
 
+mod helper;
+
 /// A directory's device and inode, and a name in it.
 pub(crate) type PathKey = (u64, u64, OsString);
-
-/// The helper threads that wait in the kernel, by the device and inode of their file.
-type Helpers = HashMap<(u64, u64), Arc<Helper>>;
 
 /// How often a waiting thread checks whether its request was stopped.
 const LOOK: Duration = Duration::from_millis(25);
@@ -112,7 +112,7 @@ impl Locks {
     ) -> Result<io::Result<Locked>> {
         let helper = file.try_clone().and_then(|own| match try_lock(&own)? {
             true => Ok(Err(PathLock(own))),
-            false => self.helper(own, id).map(Ok),
+            false => Helper::join(&self.helpers, own, id).map(Ok),
         });
         match helper {
             Ok(Err(lock)) => Ok(Ok(Locked::Held(lock))),
@@ -127,30 +127,6 @@ impl Locks {
     /// The waits behind other calls of this process, and those for other processes.
     pub(crate) fn waits(&self) -> (WaitCounts, WaitCounts) {
         (self.turn_waits.counts(), self.lock_waits.counts())
-    }
-
-    /// Joins the helper thread that waits in the kernel for the file `id`. Starts one if there is none.
-    fn helper(&self, file: File, id: (u64, u64)) -> io::Result<Arc<Helper>> {
-        let mut helpers = held(&self.helpers);
-        if let Some(helper) = helpers.get(&id) {
-            held(&helper.state).waiters += 1;
-            return Ok(helper.clone());
-        }
-        let helper = Arc::new(Helper::default());
-        held(&helper.state).waiters = 1;
-        let (all, this) = (self.helpers.clone(), helper.clone());
-        thread::Builder::new().name("lock-wait".into()).stack_size(64 * 1024).spawn(move || {
-            let outcome = crate::sys::fs::lock_exclusive(&file);
-            held(&all).remove(&id);
-            let mut state = held(&this.state);
-            state.done = true;
-            if state.waiters > 0 {
-                state.outcome = Some(outcome.map(|()| file));
-            }
-            this.told.notify_all();
-        })?;
-        helpers.insert(id, helper.clone());
-        Ok(helper)
     }
 }
 
@@ -186,40 +162,6 @@ impl Drop for PathLock {
     fn drop(&mut self) {
         // A close would unlock, but a clone of the descriptor may live a moment longer.
         let _ = crate::sys::fs::unlock(&self.0);
-    }
-}
-
-#[derive(Debug, Default)]
-struct Helper {
-    state: Mutex<HelperState>,
-    told: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct HelperState {
-    waiters: usize,
-    done: bool,
-    /// The first waiter that takes it has the lock; the others start over.
-    outcome: Option<io::Result<File>>,
-}
-
-impl Helper {
-    fn wait(&self, until: Instant, control: &Control) -> Result<io::Result<Locked>> {
-        let mut state = held(&self.state);
-        while !state.done {
-            let now = Instant::now();
-            let stopped = control.check_called_off();
-            if stopped.is_err() || now >= until {
-                state.waiters -= 1;
-                return stopped.map(|()| Ok(Locked::TooLate));
-            }
-            let waited = self.told.wait_timeout(state, LOOK.min(until - now));
-            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        }
-        Ok(match state.outcome.take() {
-            Some(outcome) => outcome.map(|file| Locked::Held(PathLock(file))),
-            None => Ok(Locked::StartOver),
-        })
     }
 }
 

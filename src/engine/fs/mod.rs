@@ -12,6 +12,7 @@ pub(super) mod failpoint;
 pub(super) mod file_system;
 mod kernel_copy;
 pub(super) mod lease;
+pub(super) mod leftovers;
 pub(super) mod liveness;
 pub(super) mod lock;
 pub(super) mod lost;

@@ -8,7 +8,8 @@ use std::fs::{DirBuilder, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::temporary::{self, remove_leftovers};
+use super::leftovers::remove_leftovers;
+use super::temporary;
 use super::{failpoint, lock};
 use crate::sys::fd::{AsFd, OwnedFd};
 use crate::sys::fs::DirBuilderExt;

@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::mount_safety::MountSafety;
-use super::temporary;
+use super::{leftovers, temporary};
 use crate::engine::exclude::Excludes;
 use crate::engine::path::is_git;
 use crate::engine::{Control, Error};
@@ -117,7 +117,7 @@ impl<'g> Guard<'g> {
 
     /// Removes what dead processes left in `here`. Returns whether `name` is gone then.
     fn is_removed_leftover(&self, here: BorrowedFd, name: &OsStr) -> bool {
-        temporary::clear(here, self.mounts);
+        leftovers::clear(here, self.mounts);
         let look = crate::sys::fs::statat(here, name, AtFlags::SYMLINK_NOFOLLOW);
         look.is_err_and(|errno| errno == Errno::NOENT)
     }

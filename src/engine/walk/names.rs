@@ -2,7 +2,8 @@
 //!
 //! Reads a folder, and asks for the kinds of entries where the order needs them; knows no paths and nothing that is excluded, except `.git` and the files of this program.
 
-use super::{EntryKind, KindResult, WalkOrder, failed, kind_by_look, kind_of};
+use super::kind::{EntryKind, KindResult, kind_by_look, kind_of};
+use super::{WalkOrder, failed};
 use crate::engine::Result;
 use crate::engine::fs::temporary;
 use crate::engine::ignored::RuleFiles;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::excerpt::{loaded, unchanged};
-use super::folders::{Found, Freshness, Want};
+use super::found::{Found, Freshness, Want};
 use super::write::{NewContent, Stopped};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::atomic::{ReplaceError, Replaces};

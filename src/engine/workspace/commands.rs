@@ -1,7 +1,7 @@
 //! Commands in the served folders (contract 15).
 
 use super::Workspace;
-use super::folders::{Want, refused};
+use super::found::{Want, refused};
 use crate::engine::command::{CommandEnd, CommandRequest, Commands};
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};

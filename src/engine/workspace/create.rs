@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::mem;
 
 use super::Workspace;
-use super::folders::{Found, Want};
+use super::found::{Found, Want};
 use super::write::Stopped;
 use crate::engine::fs::atomic::{AtomicFile, ReplaceError, Replaces};
 use crate::engine::fs::parents::Parents;

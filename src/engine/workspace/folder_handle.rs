@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::folders::{Want, refused};
+use super::found::{Want, refused};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::lease;
 use crate::engine::fs::resolve::{LastLink, ResolvedPath, file_type};

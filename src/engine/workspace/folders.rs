@@ -2,24 +2,23 @@
 //!
 //! Knows which paths are excluded or never written. Knows no text and no locks.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::OpenError;
+use super::found::{Found, Freshness, Obstacle, Want, refused};
 use super::given::distinct;
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::equivalent::{self, Spelling};
 use crate::engine::fs::file_system::{self, FileSystem};
-use crate::engine::fs::resolve::{LastLink, ResolveError, ResolvedPath, file_type};
+use crate::engine::fs::resolve::{LastLink, ResolveError, ResolvedPath};
 use crate::engine::fs::root::{Folder, Root};
 use crate::engine::fs::spelling;
 use crate::engine::fs::version::identity;
 use crate::engine::fs::view::OpenFile;
-use crate::engine::path::{FilePath, FolderPaths, is_in_git, is_kept_by_git};
+use crate::engine::path::{FilePath, FolderPaths, is_kept_by_git};
 use crate::engine::{Error, Result, shown_line};
 use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::FileType;
 use crate::sys::io::Errno;
 
 #[derive(Debug)]
@@ -29,112 +28,6 @@ pub(super) struct Folders {
     excludes: Excludes,
     /// See [`super::WorkspaceOptions::allow_git`].
     allow_git: bool,
-}
-
-/// What a path leads to.
-#[derive(Debug)]
-pub(super) struct Found {
-    /// The number of the served folder.
-    pub(super) number: usize,
-    /// The served folder at the time of the lookup.
-    pub(super) folder: Folder,
-    /// The entry, or the place for one.
-    pub(super) place: ResolvedPath,
-    /// What the path was looked up as.
-    want: Want,
-    /// The path that it was found by, if that is another spelling of the client's.
-    spelling: Option<PathBuf>,
-    /// The path is excluded, so its entry does not exist for clients.
-    excluded: bool,
-}
-
-/// What a path may lead to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Want {
-    /// A regular file, perhaps behind links.
-    File,
-    /// An entry of any kind, perhaps behind links.
-    Entry,
-    /// An entry of any kind; a link is an entry itself.
-    Link,
-}
-
-/// How recently the path of a served folder must have been checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Freshness {
-    /// Within the last second: for reads.
-    Recent,
-    /// Now: for edits.
-    Now,
-}
-
-/// Why a path has no place in one served folder.
-#[derive(Debug)]
-enum Obstacle {
-    /// Nothing can be there: a file is where a folder must be. Another folder may have it.
-    Absent(Error),
-    /// What is there is not known. Another folder may have it; if none has, this is the error.
-    Unknown(Error),
-    /// What is there must not be used.
-    Refused(Error),
-}
-
-impl Obstacle {
-    fn of(name: &str, refusal: ResolveError) -> Obstacle {
-        let kind: fn(Error) -> Obstacle = match refusal {
-            ResolveError::System(Errno::NOTDIR | Errno::NAMETOOLONG) => Obstacle::Absent,
-            ResolveError::System(Errno::ACCESS | Errno::PERM) => Obstacle::Unknown,
-            _ => Obstacle::Refused,
-        };
-        kind(refused(name, refusal))
-    }
-}
-
-impl From<Error> for Obstacle {
-    /// From the error of a served folder that cannot be used. It may have the path, and be back soon: a file of the same name in
-    /// the next folder is another file.
-    fn from(error: Error) -> Obstacle {
-        Self::Refused(error)
-    }
-}
-
-impl Found {
-    /// Whether the entry exists.
-    pub(super) fn exists(&self) -> bool {
-        self.place.stat.is_some()
-    }
-
-    /// Of an entry that could not be made, because its name exists: whether it exists in another case only, which is another
-    /// name for a look-up.
-    pub(super) fn exists_in_another_case(&self) -> bool {
-        crate::sys::fs::exists_in_another_case(&self.place.dir, &self.place.name)
-    }
-
-    /// Whether the entry is a directory.
-    pub(super) fn is_directory(&self) -> bool {
-        self.place.stat.as_ref().is_some_and(|stat| file_type(stat) == FileType::Directory)
-    }
-
-    /// Whether a folder was looked for, too.
-    pub(super) fn may_be_folder(&self) -> bool {
-        self.want != Want::File
-    }
-
-    /// The path below the served folder, after links.
-    pub(super) fn real_path<'p>(&'p self, path: &'p FilePath) -> &'p Path {
-        self.place.real.as_deref().unwrap_or(Path::new(path.as_str()))
-    }
-
-    /// Refuses to write what no flag allows: excluded paths and git's own folder.
-    pub(super) fn check_writable(&self, path: &FilePath) -> Result<()> {
-        if is_in_git(Path::new(path.as_str())) || is_in_git(self.real_path(path)) {
-            return Err(Error::GitFolder { name: path.sent().into() });
-        }
-        if self.excluded {
-            return Err(Error::PermissionDenied { name: path.sent().into() });
-        }
-        Ok(())
-    }
 }
 
 impl Folders {
@@ -397,16 +290,4 @@ fn resolve(folder: &Folder, path: &Path, want: Want) -> Result<ResolvedPath, Res
 
 fn changed(path: &FilePath) -> Error {
     Error::Changed { name: path.sent().into() }
-}
-
-/// The error for a path that cannot be resolved.
-pub(super) fn refused(name: &str, refusal: ResolveError) -> Error {
-    match refusal {
-        ResolveError::Forbidden => Error::PermissionDenied { name: name.into() },
-        ResolveError::Folder => Error::IsAFolder { name: name.into() },
-        ResolveError::Moved => Error::Changed { name: name.into() },
-        // Another program has a lease on it.
-        ResolveError::System(Errno::AGAIN) => Error::Locked { name: name.into() },
-        ResolveError::System(errno) => Error::read(name, io::Error::from(errno)),
-    }
 }

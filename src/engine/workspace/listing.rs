@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::Workspace;
-use super::folders::refused;
+use super::found::refused;
 use crate::engine::fs::lease;
 use crate::engine::fs::root::Folder;
 use crate::engine::fs::version::FileStamp;
-use crate::engine::list::{self, DirEntry, ListOptions, ListedFolder, Listing, Names};
+use crate::engine::list::names::Names;
+use crate::engine::list::{self, DirEntry, ListOptions, ListedFolder, Listing};
 use crate::engine::path::{MAX_PATH, NamePolicy, admits};
 use crate::engine::walk::{EntryKind, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
 use crate::engine::{Control, Error, Result};
@@ -37,7 +38,7 @@ impl Workspace {
             list_enough(options.limit, |at_least| {
                 let names = match self.options.names {
                     NamePolicy::Paths => self.names_in_tree(listed, options, at_least, control)?,
-                    policy => list::names_in(listed, policy, options)?,
+                    policy => list::names::names_in(listed, policy, options)?,
                 };
                 let is_part = names.is_part;
                 Ok((list::list(listed, names, options, count, wait, control)?, is_part))

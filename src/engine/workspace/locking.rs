@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Workspace;
-use super::folders::Found;
+use super::found::Found;
 use crate::engine::fs::lock::{LockTurn, Locked, PathKey, PathLock};
 use crate::engine::fs::resolve::ResolvedPath;
 use crate::engine::fs::view::OpenFile;

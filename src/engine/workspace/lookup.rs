@@ -3,9 +3,9 @@
 use std::thread;
 
 use super::Workspace;
-use super::folders::{Found, Freshness, Want};
+use super::found::{Found, Freshness, Want};
+use crate::engine::fs::leftovers::put_back;
 use crate::engine::fs::resolve::{BETWEEN_LOOKS, LOOKS_AGAIN};
-use crate::engine::fs::temporary::put_back;
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Result};
 

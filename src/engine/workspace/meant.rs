@@ -1,6 +1,7 @@
 //! The path here that a path of another tree, of another system or for a shell means. Such a path creates nothing.
 
-use super::folders::{Folders, Found, Freshness, Want};
+use super::folders::Folders;
+use super::found::{Found, Freshness, Want};
 use crate::engine::path::{FilePath, NamePolicy, NameProblem};
 use crate::engine::{Error, Result, foreign};
 

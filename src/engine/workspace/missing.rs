@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::Workspace;
-use super::folders::{Found, Freshness, Want};
+use super::found::{Found, Freshness, Want};
 use crate::engine::path::{FilePath, NamePolicy};
 use crate::engine::walk::{EntryKind, Walk, WalkOptions, WalkStep};
 use crate::engine::{Control, Error, list};
@@ -98,7 +98,7 @@ impl Workspace {
         }
         let (name, policy) = (place.name.to_string_lossy(), self.options.names);
         let policy = if path.is_in_tree() { NamePolicy::Paths } else { policy };
-        let names = list::similar_names(&place.dir, &name, policy, found.may_be_folder());
+        let names = list::names::similar_names(&place.dir, &name, policy, found.may_be_folder());
         let folder = path.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
         names.into_iter().filter(|name| !hides(name)).map(|name| folder.clone() + &name).collect()
     }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Workspace;
-use super::folders::{Freshness, Want};
+use super::found::{Freshness, Want};
 use crate::engine::fs::lost::is_lost;
 use crate::engine::fs::root::Root;
 use crate::engine::{Control, Error};

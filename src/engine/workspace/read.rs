@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::excerpt::{Excerpt, loaded, not_text, unchanged};
-use super::folders::{Freshness, Want};
+use super::found::{Freshness, Want};
 use super::ranges::{LineRange, Selection};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::cache::CachedText;

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::OpenError;
 use crate::engine::doctor::{Finding, Level, tried};
 use crate::engine::fs::file_system::{self, Safety};
+use crate::engine::fs::leftovers::Cleared;
 use crate::engine::fs::mount_safety::MountSafety;
 use crate::engine::fs::probe::{LocksHold, Probe};
 use crate::engine::fs::root::{Folder, InnerMount, Root};
-use crate::engine::fs::temporary::Cleared;
 use crate::sys::fs::{Access, AtFlags};
 
 /// Checks that the folder of `root` can be written, and removes what dead processes left in it. Returns what is doubtful

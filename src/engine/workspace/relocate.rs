@@ -1,4 +1,4 @@
-//! Moves, copies and deletes entries (contract 13). Each is refused rather than replace or remove what was not named.
+//! Moves and copies entries (contract 13). Each is refused rather than replace or remove what was not named.
 //!
 //! Calls that concern two paths queue for them in the order of the paths, so that two of them never wait for each other.
 
@@ -6,23 +6,23 @@ use std::io;
 use std::path::Path;
 
 use super::change::ChangeOptions;
-use super::folders::{Found, Freshness, Want};
+use super::found::{Found, Freshness, Want};
 use super::write::Stopped;
 use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::atomic::{
     AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush,
 };
 use crate::engine::fs::lock::LockTurn;
-use crate::engine::fs::lost::{in_doubt, may_be_done};
+use crate::engine::fs::lost::in_doubt;
 use crate::engine::fs::rename::{Renamed, rename_to_free};
 use crate::engine::fs::resolve::{ResolvedPath, file_type};
 use crate::engine::fs::version::{FileStamp, identity};
 use crate::engine::fs::view::OpenFile;
-use crate::engine::fs::{failpoint, file_system, remove};
+use crate::engine::fs::{failpoint, remove};
 use crate::engine::path::FilePath;
 use crate::engine::{Control, Error, Occupant, Result};
 use crate::sys::fd::{AsFd, OwnedFd};
-use crate::sys::fs::{AtFlags, FileType};
+use crate::sys::fs::FileType;
 use crate::sys::io::Errno;
 
 impl Workspace {
@@ -137,73 +137,6 @@ impl Workspace {
         copied.map(|_| ()).map_err(|stopped: Stopped| stopped.undo_commit(control))
     }
 
-    /// Deletes the file, link or folder at `path`; a folder that is not empty only if `recursive` is set. Returns the
-    /// number of entries removed.
-    pub fn delete(
-        &self,
-        path: &FilePath,
-        recursive: bool,
-        options: &ChangeOptions,
-        control: &Control,
-    ) -> Result<u64> {
-        self.check_not_read_only(path)?;
-        let found = self.find_to_take(path, Want::Link, control)?;
-        let until = control.lock_deadline();
-        let _turn = self.take_turn(None, &found.place, path.sent(), until, control)?;
-        let _lock = self.lock_entry(&found, path, options, control)?;
-        self.check_still_there(path, &found)?;
-        let place = &found.place;
-        let folders = self.open_folders(path, [place])?;
-        control.begin_commit()?;
-        let (mut removed, mut done) = (0, remove_entry(&found));
-        // That the folder can be removed at all is known before anything in it is: the system tells other reasons first.
-        if recursive && done.is_err_and(is_not_empty) {
-            control.undo_commit();
-            removed = self.delete_tree(&found, path, control)?;
-            done = remove_entry(&found);
-        }
-        if let Err(errno) = done {
-            if may_be_done(&errno.into(), file_system::is_local(&place.dir), &[Errno::NOENT]) {
-                return Err(Error::WriteFailed { source: in_doubt(&errno.into()) });
-            }
-            if removed == 0 {
-                control.undo_commit();
-            }
-            return Err(match errno {
-                errno if is_not_empty(errno) => Error::NotEmpty { name: path.sent().into(), removed },
-                errno if removed > 0 => deleted_in_part(path, &remove::Refused::Failed(errno), removed),
-                errno => Error::write(path.sent(), errno),
-            });
-        }
-        flush(&folders).map(|()| removed + 1)
-    }
-
-    /// Removes everything in the folder `found`, after a check that nothing in it is protected.
-    fn delete_tree(&self, found: &Found, path: &FilePath, control: &Control) -> Result<u64> {
-        let folder =
-            found.place.open_folder().map_err(|refusal| super::folders::refused(path.sent(), refusal))?;
-        let (real, excludes) = (found.real_path(path), self.folders.excludes());
-        let guard = remove::Guard::new(folder.as_fd(), real, excludes, &self.mounts)
-            .map_err(|problem| refused(path, problem))?;
-        guard.check_tree(control).map_err(|problem| refused(path, problem))?;
-        // From the first removal on, the delete cannot be stopped.
-        control.begin_commit()?;
-        let mut removed = 0;
-        match guard.remove_tree(&mut removed, control) {
-            Ok(()) => Ok(removed),
-            Err(remove::Refused::Failed(errno))
-                if removed == 0 && may_be_done(&errno.into(), file_system::is_local(&folder), &[]) =>
-            {
-                Err(Error::WriteFailed { source: in_doubt(&errno.into()) })
-            }
-            Err(problem) if removed == 0 => {
-                control.undo_commit();
-                Err(refused(path, problem))
-            }
-            Err(problem) => Err(deleted_in_part(path, &problem, removed)),
-        }
-    }
-
     /// Refuses to move a folder if that would uncover or create an excluded path.
     fn check_moves_nothing_excluded(
         &self,
@@ -217,7 +150,7 @@ impl Workspace {
         }
         let hides = self.folders.hides_new(target, to, true);
         let folder =
-            from.place.open_folder().map_err(|refusal| super::folders::refused(source.sent(), refusal))?;
+            from.place.open_folder().map_err(|refusal| super::found::refused(source.sent(), refusal))?;
         let (base, new_base) = (from.real_path(source), to.real_path(target));
         match hides {
             true => Err(remove::Refused::Protected),
@@ -227,7 +160,7 @@ impl Workspace {
     }
 
     /// Finds an entry that may be moved away or deleted.
-    fn find_to_take(&self, path: &FilePath, want: Want, control: &Control) -> Result<Found> {
+    pub(super) fn find_to_take(&self, path: &FilePath, want: Want, control: &Control) -> Result<Found> {
         let mut found = self.folders.find(path, want, Freshness::Now)?;
         if self.has_put_back(&found, path) {
             found = self.folders.find(path, want, Freshness::Now)?;
@@ -286,7 +219,7 @@ impl Workspace {
     }
 
     /// Locks a regular file of any size against edits of other processes, and checks its version.
-    fn lock_entry(
+    pub(super) fn lock_entry(
         &self,
         found: &Found,
         path: &FilePath,
@@ -311,7 +244,7 @@ impl Workspace {
     }
 
     /// Checks that `path` still leads to the entry that was found.
-    fn check_still_there(&self, path: &FilePath, found: &Found) -> Result<()> {
+    pub(super) fn check_still_there(&self, path: &FilePath, found: &Found) -> Result<()> {
         let now = found.place.restat().map_err(|errno| Error::read(path.sent(), errno))?;
         let same = match (&now, &found.place.stat) {
             // The times of a folder change with its entries.
@@ -327,7 +260,7 @@ impl Workspace {
 
     /// Opens the folders of these places for [`flush`]. Before the change, so that after it only the flush can fail. None if
     /// nothing is flushed.
-    fn open_folders<'p>(
+    pub(super) fn open_folders<'p>(
         &self,
         path: &FilePath,
         places: impl IntoIterator<Item = &'p ResolvedPath>,
@@ -341,36 +274,10 @@ impl Workspace {
 }
 
 /// Flushes folders in which something was changed, so that the change survives a loss of power.
-fn flush(folders: &[OwnedFd]) -> Result<()> {
+pub(super) fn flush(folders: &[OwnedFd]) -> Result<()> {
     failpoint::taken()
         .and_then(|()| folders.iter().try_for_each(flush_directory))
         .map_err(|source| Error::WriteFailed { source })
-}
-
-/// Removes the entry itself: a folder must be empty.
-fn remove_entry(found: &Found) -> Result<(), Errno> {
-    let kind = if found.is_directory() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-    crate::sys::fs::unlinkat(&found.place.dir, &found.place.name, kind)
-}
-
-/// Of the removal of a folder: whether it failed because something is in it.
-fn is_not_empty(errno: Errno) -> bool {
-    matches!(errno, Errno::NOTEMPTY | Errno::EXIST)
-}
-
-/// The error for a folder that was deleted in part.
-fn deleted_in_part(path: &FilePath, problem: &remove::Refused, removed: u64) -> Error {
-    let reason = match problem {
-        remove::Refused::Failed(errno) | remove::Refused::Unread(errno) => {
-            io::Error::from(*errno).to_string()
-        }
-        remove::Refused::Git => "a .git has come into it meanwhile".into(),
-        remove::Refused::Protected => "something that must stay has come into it meanwhile".into(),
-        remove::Refused::Stopped(_) => "it was stopped".into(),
-    };
-    let name = path.sent();
-    let problem = format!("{reason} ({removed} entries in '{name}' were deleted before)");
-    Error::WriteFailed { source: io::Error::other(problem) }
 }
 
 /// The error for a move during which another program changed an end of it.
@@ -384,7 +291,7 @@ fn source_kept(source: &FilePath, target: &FilePath) -> Error {
 }
 
 /// The error for a tree that must not be removed or moved.
-fn refused(path: &FilePath, problem: remove::Refused) -> Error {
+pub(super) fn refused(path: &FilePath, problem: remove::Refused) -> Error {
     match problem {
         remove::Refused::Git => Error::GitFolder { name: path.sent().into() },
         remove::Refused::Protected => Error::PermissionDenied { name: path.sent().into() },

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::folders::{Found, Freshness, Want, refused};
+use super::found::{Found, Freshness, Want, refused};
 use super::{ATTEMPTS, Workspace};
 use crate::engine::fs::parents::Parents;
 use crate::engine::fs::resolve::ResolvedPath;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Workspace;
 use super::change::ChangeOptions;
 use super::excerpt::{loaded, unchanged};
-use super::folders::{Freshness, Want};
+use super::found::{Freshness, Want};
 use super::read::Cacheable;
 use crate::engine::file_version::ContentHash;
 use crate::engine::fs::version::FileStamp;

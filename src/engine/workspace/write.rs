@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Workspace;
 use super::excerpt::unchanged;
-use super::folders::Found;
+use super::found::Found;
 use crate::engine::cache::CachedText;
 use crate::engine::file_version::ContentHash;
 use crate::engine::fs::atomic::{AtomicFile, ReplaceError, Replaces};

@@ -15,8 +15,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::kept_reply::KeptReply;
+use super::run::time_is_up;
 use super::task::Task;
-use super::{Ended, Executor, time_is_up};
+use super::{Ended, Executor};
 use crate::engine::{Error, Late};
 use crate::protocol::Answer;
 

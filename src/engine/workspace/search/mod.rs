@@ -36,6 +36,7 @@ mod slots;
 mod source;
 mod text;
 mod warm;
+mod work;
 mod workers;
 
 /// How long the calling thread searches before further threads start. Most searches in few files are over by then.

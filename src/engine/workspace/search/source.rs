@@ -11,7 +11,7 @@ use crate::engine::fs::resolve::{self, LastLink, ResolvedPath};
 use crate::engine::lookups::Lookups;
 use crate::engine::walk::{EntryKind, LeftOut, Passed, Walk, WalkOptions, WalkStep, passed};
 use crate::engine::workspace::Workspace;
-use crate::engine::workspace::folders::{Found, Want, refused};
+use crate::engine::workspace::found::{Found, Want, refused};
 use crate::engine::{Control, Error, Result};
 use crate::sys::fd::OwnedFd;
 use crate::sys::ffi::OsStrExt;

@@ -1,6 +1,5 @@
 //! The threads of one search: they take files from the walk, search them, and put what they found in order.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,7 +7,8 @@ use std::time::{Duration, Instant};
 use super::delivery::{Batch, Delivery};
 use super::large::{LargeHits, LargeText};
 use super::slots::Slot;
-use super::source::{Candidate, Source};
+use super::source::Source;
+use super::work::{Assigned, Job, Work};
 use super::{LastFile, Receiver, SearchOptions, SearchStop, Searched};
 use crate::engine::lookups::{AT_ONCE, Lookups};
 use crate::engine::search::LineMatcher;
@@ -44,40 +44,6 @@ pub(super) struct Workers<'s> {
     delivered: Condvar,
     /// Looks at files wait, for a disk or another machine.
     waits: bool,
-}
-
-struct Work<'s> {
-    source: Source<'s>,
-    /// The number of the next batch.
-    next: u64,
-    /// Files that were taken from the walk.
-    taken: u64,
-    /// Batches that threads are at.
-    running: usize,
-    /// Threads that wait for a change. Without one, no system call tells of it.
-    waiting: usize,
-    /// The rest of a batch that a thread has left to others.
-    given_back: Option<Assigned>,
-    /// Large texts that threads are at.
-    large: Vec<Arc<LargeText>>,
-    at_end: bool,
-    stop: Option<SearchStop>,
-    error: Option<Error>,
-}
-
-/// What a thread does next.
-enum Job {
-    Search(Box<Assigned>),
-    Help(Arc<LargeText>),
-    /// There is nothing more to do.
-    End,
-}
-
-/// Files for one thread, and the number of their batch.
-struct Assigned {
-    number: u64,
-    files: VecDeque<Candidate>,
-    batch: Batch,
 }
 
 /// The memory of one thread.
@@ -385,58 +351,6 @@ impl Drop for AtWork<'_, '_> {
             drop(work);
             self.0.changed.notify_all();
             self.0.delivered.notify_all();
-        }
-    }
-}
-
-impl Work<'_> {
-    fn goes_on(&self) -> bool {
-        self.stop.is_none() && self.error.is_none()
-    }
-
-    /// Takes the next files, at most so many. `None` at the end.
-    fn take_batch(&mut self, most: usize) -> Result<Option<Job>> {
-        let assigned = match self.given_back.take() {
-            Some(assigned) => assigned,
-            None => {
-                let mut files = VecDeque::with_capacity(most);
-                while files.len() < most
-                    && let Some(file) = self.source.next()?
-                {
-                    self.taken += 1;
-                    files.push_back(file);
-                }
-                if files.is_empty() {
-                    return Ok(None);
-                }
-                self.next += 1;
-                Assigned { number: self.next - 1, files, batch: Batch::default() }
-            }
-        };
-        self.running += 1;
-        Ok(Some(Job::Search(Box::new(assigned))))
-    }
-
-    /// Leaves the rest of a batch to another thread.
-    fn give_back(&mut self, rest: Assigned) {
-        self.running -= 1;
-        self.given_back = Some(rest);
-    }
-
-    /// Counts the files that are left in the walk. Returns whether it came to the end.
-    fn count_rest(&mut self) -> bool {
-        loop {
-            match self.source.next() {
-                Ok(Some(_)) => self.taken += 1,
-                end => return end.is_ok(),
-            }
-        }
-    }
-
-    fn end_with(&mut self, error: Error) {
-        match error {
-            Error::TimedOut => drop(self.stop.get_or_insert(SearchStop::Time)),
-            error => drop(self.error.get_or_insert(error)),
         }
     }
 }

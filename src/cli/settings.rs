@@ -1,0 +1,71 @@
+//! What the command line means to the parts of the server: to the workspace, the tools and the transports.
+
+use super::{Config, Stop, home};
+use crate::engine::{Excludes, WorkspaceOptions};
+use crate::tools::{Offered, sets};
+use crate::transport::http::Allowed;
+
+impl Config {
+    /// The tools offered, for this number of served folders.
+    pub fn offered(&self, folders: usize) -> Result<Vec<Offered>, Stop> {
+        let default = if self.folders.is_empty() { sets::DEFAULT } else { sets::FOR_FOLDERS };
+        let mut chosen = match &self.tools {
+            Some(tools) => tools.0.clone(),
+            None => sets::choose(default).map_err(Stop::Wrong)?,
+        };
+        if !self.allow_exec {
+            chosen.retain(|member| !member.runs_commands());
+            if chosen.is_empty() {
+                return Err(Stop::Wrong("--tools: the tool exec is offered only with --allow-exec".into()));
+            }
+        }
+        if let Some(member) = chosen.iter().find(|member| member.set.one_folder && folders > 1) {
+            let set = member.set.name;
+            let line = format!(
+                "--dir: the set {set} serves one folder, but {folders} were given; give one, or --tools=filesystem,search"
+            );
+            return Err(Stop::Wrong(line));
+        }
+        Ok(sets::offer(&chosen, self.line_base))
+    }
+
+    /// The options of the workspace.
+    pub fn workspace_options(&self) -> Result<WorkspaceOptions, Stop> {
+        Ok(WorkspaceOptions {
+            names: self.names.into(),
+            max_bytes: self.max_file_bytes(),
+            max_request: self.max_bytes(),
+            cross_mounts: self.cross_mounts,
+            allow_git: self.allow_git,
+            home: home::folder(),
+            filter_bytes: (self.filter_cache as usize) << 20,
+            filter_dir: self.filter_dir.clone(),
+            read_only: self.read_only,
+            durability: self.sync.into(),
+            excludes: self.excludes()?,
+            unsafe_locks: self.unsafe_locks,
+        })
+    }
+
+    /// Paths that do not exist for clients.
+    pub fn excludes(&self) -> Result<Excludes, Stop> {
+        let patterns = self.exclude.iter().map(String::as_str);
+        Excludes::new(patterns)
+            .map_err(|problem| Stop::Wrong(format!("--exclude is no valid pattern: {problem}")))
+    }
+
+    /// Hosts and origins that are not foreign.
+    pub fn allowed(&self) -> Allowed {
+        Allowed { hosts: self.allow_host.clone(), origins: self.allow_origin.clone() }
+    }
+
+    /// Largest file that one call reads or writes whole, in bytes.
+    pub fn max_file_bytes(&self) -> u64 {
+        self.max_file.unwrap_or(self.max_size) << 20
+    }
+
+    /// Largest request, in bytes.
+    pub fn max_bytes(&self) -> u64 {
+        self.max_size << 20
+    }
+}

@@ -1,0 +1,96 @@
+//! The names in a folder: those that a list has, and those that are like one that is missing.
+//!
+//! Looks at no file, except to tell one that cannot be listed from other entries.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use super::{ListOptions, ListedFolder, failed, file, out_of_means};
+use crate::engine::name_table::NameTable;
+use crate::engine::path::{NamePolicy, admits};
+use crate::engine::walk::LeftOut;
+use crate::engine::{Error, Result, stable_sort_by};
+use crate::sys::fd::OwnedFd;
+use crate::sys::ffi::OsStrExt;
+use crate::sys::fs::{Dir, FileType, Mode, OFlags};
+
+/// Entries searched for names similar to a missing one.
+const SIMILAR_SEARCHED: usize = 2_000;
+
+/// Minimum similarity of two names (Jaro-Winkler, 0 to 1).
+const SIMILAR_ENOUGH: f64 = 0.85;
+
+/// The names of files to list, and what is not listed.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// Those that may be regular files and are wanted. Sorted.
+    pub(crate) table: NameTable,
+    /// See [`super::Listing::unlisted`].
+    pub(crate) unlisted: usize,
+    /// See [`super::Listing::folders`].
+    pub(crate) folders: usize,
+    /// See [`super::Listing::left_out`].
+    pub(crate) left_out: LeftOut,
+    /// Entries of a tree that were met.
+    pub(crate) walked: u64,
+    /// There may be more of them in the tree.
+    pub(crate) is_part: bool,
+}
+
+/// The sorted allowed names of visible entries that may be regular files and are wanted, and the number of what is left
+/// out.
+pub(crate) fn names_in(folder: ListedFolder, policy: NamePolicy, options: ListOptions) -> Result<Names> {
+    let ListedFolder { root, excludes, .. } = folder;
+    let mut names = Names::default();
+    let entries = Dir::read_from(root);
+    for entry in entries.map_err(|errno| out_of_means(errno).unwrap_or(Error::FolderGone))? {
+        let entry = entry.map_err(failed)?;
+        let (name, kind) = (entry.file_name().to_bytes(), entry.file_type());
+        let is_folder = kind == FileType::Directory;
+        let may_be_file = matches!(kind, FileType::RegularFile | FileType::Symlink | FileType::Unknown);
+        let path = Path::new(OsStr::from_bytes(name));
+        if name.starts_with(b".") || !is_folder && !may_be_file || excludes.hides_entry(path, is_folder) {
+            continue;
+        }
+        if is_folder {
+            names.folders += 1;
+            continue;
+        }
+        match std::str::from_utf8(name).ok().filter(|name| admits(name, policy)) {
+            Some(name) if options.wants(name) => names.table.push(name),
+            Some(_) => {}
+            None => match file(root, OsStr::from_bytes(name)) {
+                Ok(found) => names.unlisted += usize::from(found.is_some()),
+                Err(Error::ReadFailed { .. }) => names.left_out.unknown += 1,
+                Err(error) => return Err(error),
+            },
+        }
+    }
+    names.table.sort();
+    Ok(names)
+}
+
+/// Up to three names in `root` similar to `name`, best first; of folders only if `with_folders`.
+pub(crate) fn similar_names(
+    root: &OwnedFd,
+    name: &str,
+    names: NamePolicy,
+    with_folders: bool,
+) -> Vec<String> {
+    // The handle may be one for paths only.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = crate::sys::fs::openat(root, ".", flags, Mode::empty());
+    let Ok(entries) = opened.and_then(Dir::new) else { return Vec::new() };
+    let mut scored: Vec<(f64, String)> = entries
+        .take(SIMILAR_SEARCHED)
+        .filter_map(|entry| {
+            entry.ok().filter(|entry| with_folders || entry.file_type() != FileType::Directory)
+        })
+        .filter_map(|entry| String::from_utf8(entry.file_name().to_bytes().to_vec()).ok())
+        .filter(|other| !other.starts_with('.') && admits(other, names))
+        .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))
+        .filter(|(score, _)| *score >= SIMILAR_ENOUGH)
+        .collect();
+    stable_sort_by(&mut scored, |one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    scored.into_iter().take(3).map(|(_, name)| name).collect()
+}
