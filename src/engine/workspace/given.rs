@@ -1,7 +1,7 @@
 //! Which of the folders on the command line are served. Opens none of them.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::engine::fs::liveness;
 
@@ -23,11 +23,16 @@ pub(super) fn distinct(paths: &[PathBuf]) -> impl Iterator<Item = usize> {
 /// Those of the given folders that are there, and those that are not. If none is there, all are to be opened: the error names the first.
 /// One whose file system does not answer counts as there.
 pub fn without_missing(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    parted(paths, |path| liveness::answers(path))
+}
+
+/// The same for folders of which `answers` says whether their file system answers.
+pub(super) fn parted(paths: &[PathBuf], answers: impl Fn(&Path) -> bool) -> (Vec<PathBuf>, Vec<PathBuf>) {
     if paths.len() == 1 {
         return (paths.to_vec(), Vec::new());
     }
     let is_there = |path: &&PathBuf| {
-        if !liveness::answers(path) {
+        if !answers(path) {
             return true;
         }
         let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];

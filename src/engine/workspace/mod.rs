@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use self::folders::Folders;
 use self::found::refused;
+use self::given::parted;
 use self::ready::ready_to_write;
 use crate::engine::cache::IndexCache;
 use crate::engine::command::Commands;
@@ -186,7 +187,8 @@ impl Workspace {
             let silent = io::Error::new(io::ErrorKind::TimedOut, "its file system does not answer");
             return Err(OpenError::Unusable(path.clone(), silent));
         }
-        let (paths, left_out) = without_missing(paths);
+        // All of them answer.
+        let (paths, left_out) = parted(paths, |_| true);
         let folders =
             Folders::open(&paths, options.excludes.clone(), options.allow_git, options.home.as_deref())?;
         let cleared = Cleared::default();
