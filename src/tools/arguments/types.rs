@@ -5,9 +5,9 @@ use super::json::{Integer, integer};
 use super::value::Value;
 use crate::engine::{EncodingChoice, Error, FilePath, Result};
 
-/// Text for a file: a string without NUL.
+/// A text, which may be empty: new text for a file, without NUL, or with `ANY` whatever the file holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text(pub String);
+pub struct Text<const ANY: bool = false>(pub String);
 
 /// The number of a line, converted to a 0-based one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Argument for String {
     }
 }
 
-impl Argument for Text {
+impl<const ANY: bool> Argument for Text<ANY> {
     fn expected() -> String {
         String::expected()
     }
@@ -62,11 +62,11 @@ impl Argument for Text {
         false
     }
 
-    fn read(value: &Value) -> Result<Text> {
+    fn read(value: &Value) -> Result<Text<ANY>> {
         let text = value.string()?;
         match memchr::memchr(0, text.as_bytes()) {
-            None => Ok(Text(text)),
-            Some(_) => Err(value.refuse("it holds a NUL character; expected text without one")),
+            Some(_) if !ANY => Err(value.refuse("it holds a NUL character; expected text without one")),
+            _ => Ok(Text(text)),
         }
     }
 }

@@ -65,7 +65,7 @@ arguments! {
         /// New text for replace and insert; may hold several lines
         content: Later<Option<Text>>,
         /// Present text of the line or range (recommended)
-        expect: Later<Option<Present>>,
+        expect: Later<Option<Text<true>>>,
     }
 }
 
@@ -82,28 +82,6 @@ impl Keyword for Verb {
 
     fn unknown(_: &Value, word: &str) -> Error {
         Error::UnknownOperation { operation: shortened(word) }
-    }
-}
-
-/// The present text of a line or range, which may be an empty line.
-#[derive(Debug)]
-struct Present(String);
-
-impl Argument for Present {
-    fn expected() -> String {
-        String::expected()
-    }
-
-    fn schema(out: &mut String) {
-        String::schema(out);
-    }
-
-    fn is_empty(_: &Value) -> bool {
-        false
-    }
-
-    fn read(value: &Value) -> Result<Present> {
-        value.string().map(Present)
     }
 }
 
@@ -125,7 +103,7 @@ impl Argument for LineEdit {
         if operation == Verb::Delete && says_something {
             return Err(Error::DeleteWithContent);
         }
-        let (content, expect) = (content.0?, expect.0?.map(|Present(text)| text));
+        let (content, expect) = (content.0?, expect.0?.map(|Text(text)| text));
         let operation = match (operation, content) {
             (Verb::Delete, _) => Operation::Delete { expect },
             (Verb::Replace, Some(Text(content))) => Operation::Replace { content, expect },
