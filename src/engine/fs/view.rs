@@ -183,14 +183,19 @@ impl Bytes {
 
 /// The bytes of `window`, read into the heap. An error if there is too little memory: a file may be larger than that.
 fn read(file: &File, window: &Range<usize>) -> io::Result<Vec<u8>> {
+    let mut piece = vec![0; window.len().min(PIECE)];
+    if window.len() <= PIECE {
+        file.read_exact_at(&mut piece, window.start as u64)?;
+        return Ok(piece);
+    }
     let mut bytes = Vec::new();
     if bytes.try_reserve_exact(window.len()).is_err() {
         return Err(io::Error::new(io::ErrorKind::OutOfMemory, NO_MEMORY));
     }
     while bytes.len() < window.len() {
-        let read = bytes.len();
-        bytes.resize(window.len().min(read + PIECE), 0);
-        file.read_exact_at(&mut bytes[read..], (window.start + read) as u64)?;
+        let piece = &mut piece[..PIECE.min(window.len() - bytes.len())];
+        file.read_exact_at(piece, (window.start + bytes.len()) as u64)?;
+        bytes.extend_from_slice(piece);
     }
     Ok(bytes)
 }
