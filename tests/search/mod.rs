@@ -10,6 +10,7 @@ mod fresh; // files that other programs change between and during searches
 mod glob; // the tool glob: patterns, orders, arguments
 mod globs; // one dialect of globs in all tools, and hints to what a glob may mean
 mod grep; // the tool grep: what it finds and tells
+mod grep_encodings; // files that are not UTF-8
 mod grep_pages; // the balances of its pages, and files that change between them
 mod grep_whole; // its pages are together the whole answer
 mod mended; // patterns of grep that find something when a slip is mended
