@@ -1,7 +1,9 @@
 //! Encodings whose characters take several bytes, and texts whose encoding is not given.
 
+use proptest::prelude::*;
 use proptest::sample::Index;
 
+use super::against_model::tokens;
 use super::*;
 
 /// The result of edits of a text that is decoded whole.
