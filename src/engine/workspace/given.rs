@@ -23,7 +23,7 @@ pub(super) fn distinct(paths: &[PathBuf]) -> impl Iterator<Item = usize> {
 /// Those of the given folders that are there, and those that are not. If none is there, all are to be opened: the error names the first.
 /// One whose file system does not answer counts as there.
 pub fn without_missing(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    parted(paths, |path| liveness::answers(path))
+    parted(paths, liveness::answers)
 }
 
 /// The same for folders of which `answers` says whether their file system answers.
