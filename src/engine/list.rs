@@ -64,6 +64,8 @@ pub struct Listing {
     pub folders: usize,
     /// What is not listed of a tree.
     pub left_out: LeftOut,
+    /// If the time was up before all of a tree was met: [`ListOptions::after`] for what was not. Empty: nothing was met.
+    pub late: Option<String>,
     /// The path of the folder.
     pub directory: PathBuf,
 }
@@ -195,7 +197,7 @@ pub(crate) fn list(
     wait: impl Fn(&DirEntry) -> Result<()>,
     control: &Control,
 ) -> Result<Listing> {
-    let Names { table, unlisted, folders, mut left_out, walked, .. } = names;
+    let Names { table, unlisted, folders, mut left_out, walked, late, .. } = names;
     let (mut uncounted, mut more, mut leased) = (0, false, Vec::new());
     let candidates = table.sorted();
     // What was walked counts as done.
@@ -256,7 +258,7 @@ pub(crate) fn list(
         lost::check_answers(folder.root).map_err(|errno| Error::ListingFailed { source: errno.into() })?;
     }
     let (names, directory) = (table.into_text(), usual(folder.directory));
-    Ok(Listing { names, files, unlisted, uncounted, more, folders, left_out, directory })
+    Ok(Listing { names, files, unlisted, uncounted, more, folders, left_out, late, directory })
 }
 
 /// What was found at a name, and its number of lines. See [`look_and_count`].

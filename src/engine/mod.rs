@@ -89,6 +89,6 @@ pub use workspace::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
     Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, LastFile, LineEnd, LineRange, LineSink,
     LineSpan, LinesRead, MountWait, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts,
-    SearchOptions, SearchPlace, SearchStop, Searched, TextPart, Workspace, WorkspaceCounts, WorkspaceOptions,
-    outermost, without_missing,
+    SearchOptions, SearchPlace, SearchStop, Searched, TextPart, Unanalysed, Workspace, WorkspaceCounts,
+    WorkspaceOptions, outermost, without_missing,
 };

@@ -41,6 +41,8 @@ pub(super) enum Reason {
     NoTime,
     /// The same for the rest of a file.
     NoTimeForRest,
+    /// Files that were not analysed because the time was up.
+    NotAnalyzed,
     /// Files that the globs and types of the call do not name.
     NotWanted,
     /// Folders that the globs of the call leave out: what is in them was not looked at.
@@ -72,11 +74,21 @@ const WORDS: [(&str, &str); REASONS] = [
     ("folder that lies too deep", "folders that lie too deep"),
     ("file not searched for lack of time", "files not searched for lack of time"),
     ("file not searched to its end for lack of time", "files not searched to their ends for lack of time"),
+    ("file not analyzed for lack of time", "files not analyzed for lack of time"),
     ("file not named by glob or type", "files not named by glob or type"),
     ("folder left out by glob", "folders left out by glob"),
 ];
 
 const REASONS: usize = Reason::NotWantedFolders as usize + 1;
+
+/// A number of things, in words.
+pub(super) fn several(number: u64, unit: &str) -> String {
+    match (number, unit.strip_suffix('y')) {
+        (1, _) => format!("1 {unit}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) => format!("{number} {unit}s"),
+    }
+}
 
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -84,6 +96,8 @@ pub(super) struct Balance {
     numbers: [u64; REASONS],
     /// The time was up before all entries were met.
     has_unseen: bool,
+    /// The answer was full before all entries were met.
+    has_more: bool,
 }
 
 /// Stands for entries that cannot be counted.
@@ -128,6 +142,11 @@ impl Balance {
         self.has_unseen = true;
     }
 
+    /// Says that there are entries that were not met because the answer was full: another page counts them.
+    pub(super) fn add_more(&mut self) {
+        self.has_more = true;
+    }
+
     /// How many entries were left out for this reason.
     pub(super) fn of(&self, reason: Reason) -> u64 {
         self.numbers[reason as usize]
@@ -144,6 +163,7 @@ impl Balance {
         let mut parts: Vec<String> = self.numbers.iter().zip(&WORDS).filter_map(told).collect();
         parts.extend(self.has_unseen.then(|| UNSEEN.to_owned()));
         match parts[..] {
+            [] if self.has_more => format!("[{head}]"),
             [] => format!("[{head}; nothing left out]"),
             _ => format!("[{head}; left out: {}]", parts.join(", ")),
         }

@@ -204,6 +204,7 @@ impl LimitedText {
         if self.is_full() || self.stopped.is_some() {
             let (tool, arguments) = next()?;
             let LimitedText { shown, total, limit, stopped, .. } = self;
+            let unit = if total == 1 { one(unit) } else { unit.into() };
             let mut go_on = format!("{tool} {arguments}");
             let cursor = arguments.get("cursor");
             if limit.is_some_and(|limit| self.text.len() + go_on.len() + SHOWN_LINE > limit)
@@ -227,6 +228,13 @@ impl LimitedText {
         }
         Ok(Reply { meta, ..content(self.text, wanted) })
     }
+}
+
+/// The name of one thing, of the name of several.
+fn one(unit: &str) -> String {
+    let endings = [("ies", "y"), ("ches", "ch"), ("s", "")];
+    let stem = |(several, one)| unit.strip_suffix(several).map(|stem| format!("{stem}{one}"));
+    endings.into_iter().find_map(stem).unwrap_or_else(|| unit.into())
 }
 
 /// Bytes of a cursor that holds a path of `len` bytes, without those that every cursor has.

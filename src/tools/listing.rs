@@ -6,9 +6,10 @@ use serde_json::json;
 
 use super::cursor::Cursor;
 use super::limited::LimitedText;
-use super::walking::{Listed, shown};
+use super::near::of_folder;
+use super::walking::Listed;
 use super::{OutputKinds, Reply};
-use crate::engine::{Control, EntryKind, FilePath, Passed, Result, WalkOptions, WalkStep, Workspace, passed};
+use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, Workspace};
 
 /// A call for a list.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +28,8 @@ pub(super) struct Listing<'l> {
     pub(super) cursor: Option<&'l Cursor>,
     /// The longest text of an answer in bytes, if there is a limit.
     pub(super) limit: Option<usize>,
+    /// Whether the client is offered search_files.
+    pub(super) has_search: bool,
 }
 
 impl Listing<'_> {
@@ -42,33 +45,22 @@ impl Listing<'_> {
         let listed = Listed { workspace, tool, folder, arguments: &key };
         let after = listed.behind(cursor)?;
         let options = WalkOptions { depth: depth as usize, ..WalkOptions::default() };
-        let mut walk = workspace.walk(folder, options, control)?;
-        let (mut list, mut last, mut line) = (LimitedText::new(self.limit), Vec::new(), String::new());
-        let mut seen = 0;
-        while let Some(step) = walk.next_step()? {
-            let WalkStep::Entry(entry) = step else { continue };
-            seen += 1;
-            control.progress(seen, None);
-            let is_folder = entry.kind == EntryKind::Folder;
-            match after.as_ref().map(|after| passed(walk.path_from_start(), is_folder, after)) {
-                None | Some(Passed::No) => {}
-                Some(Passed::Above) => continue,
-                Some(Passed::Yes) => {
-                    walk.skip_folder();
-                    continue;
-                }
-            }
+        let (mut list, mut line) = (LimitedText::new(self.limit), String::new());
+        let reached = listed.walk(options, after.as_deref(), &|_| false, control, |_, met| {
             line.clear();
-            line.push_str(if is_folder { "[DIR] " } else { "[FILE] " });
-            line.push_str(&shown(walk.path_from_start()));
-            if list.push_line(&line) {
-                last.clear();
-                last.extend_from_slice(walk.path_from_start());
-            }
-        }
-        let note = listed.note(&walk.left_out(), cursor);
+            line.push_str(if met.kind == EntryKind::Folder { "[DIR] " } else { "[FILE] " });
+            line.push_str(met.path);
+            !met.is_above && list.push_line(&line)
+        });
+        let reached = match reached {
+            Err(error) => return Err(of_folder(error, folder, self.has_search, workspace, control)?),
+            Ok(reached) => reached,
+        };
+        let note = listed.note(&reached, cursor);
+        let go_on = listed.end(&mut list, &reached, cursor)?;
         let next = || {
-            let mut next = json!({ (self.argument): folder.sent(), "cursor": listed.cursor_behind(&last)? });
+            let mut next = json!({ (self.argument): folder.sent() });
+            go_on.iter().for_each(|cursor| next["cursor"] = json!(cursor));
             if depth != self.default_depth {
                 next["depth"] = json!(depth);
             }

@@ -2,7 +2,10 @@
 //!
 //! Knows no tool and no argument.
 
+use std::fmt::Display;
 use std::time::{Duration, Instant};
+
+use serde_json::json;
 
 use crate::engine::{
     Control, EntryKind, Error, FilePath, GlobBudget, NamePolicy, Result, RootedGlob, WalkOptions, WalkStep,
@@ -39,7 +42,7 @@ pub(super) struct NearFiles {
 
 impl<'n> Near<'n> {
     pub(super) fn new(workspace: &'n Workspace, starts: &'n [Start], control: &'n Control) -> Near<'n> {
-        let left = control.deadline().saturating_duration_since(Instant::now());
+        let left = control.deadline().saturating_duration_since(Instant::now()) / 2;
         let short = Control::new(LONGEST.min(left));
         Near { workspace, starts, whole: control, short, with_folders: false }
     }
@@ -105,6 +108,25 @@ impl NearFiles {
     }
 }
 
+/// The error of a walk in the folder at `path`. If nothing is there because the path is a glob, it names the call that finds the
+/// files; `has_search`: whether the client is offered that tool.
+pub(super) fn of_folder(
+    error: Error,
+    path: &FilePath,
+    has_search: bool,
+    workspace: &Workspace,
+    control: &Control,
+) -> Result<Error> {
+    if !has_search || !matches!(error, Error::NotFound { .. }) {
+        return Ok(error);
+    }
+    let found = GlobInPath::find(path, &["", "/**"], workspace, control)?;
+    let call = |found: &GlobInPath| {
+        format!("search_files {}", json!({ "path": found.folder, "pattern": found.glob }))
+    };
+    Ok(found.map_or(error, |found| found.error(call(&found))))
+}
+
 /// A `path` that does not exist and is a glob: the folder that it names, and a glob that matches files below it.
 #[derive(Debug)]
 pub(super) struct GlobInPath {
@@ -148,7 +170,7 @@ impl GlobInPath {
     }
 
     /// The error for the argument `path`, and what to pass instead.
-    pub(super) fn error(&self, instead: &serde_json::Value) -> Error {
+    pub(super) fn error(&self, instead: impl Display) -> Error {
         let problem = format!(
             "it is a glob, where the path of one file or folder is expected; {} with {instead}",
             self.found.matching()

@@ -5,12 +5,27 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use crate::engine::{FilePath, GlobError, LeftOut, Result, Workspace};
+use crate::engine::{
+    Control, EntryKind, Error, FilePath, GlobError, LeftOut, Passed, Result, Walk, WalkOptions, WalkStep,
+    Workspace, passed,
+};
 pub(super) use crate::engine::{shown, shown_line};
 use crate::sys::path::{told, with_slashes};
 use crate::tools::arguments::List;
+use crate::tools::balance::{Balance, several};
 use crate::tools::cursor::{Cursor, call_key, state_of};
+use crate::tools::limited::LimitedText;
 use crate::tools::wrong_pattern;
+
+/// Shares of the time of a walk that are left for the answer with what it has met.
+pub(super) const SHARES_OF_ANSWER: u32 = 1;
+
+/// Why an answer is a part.
+pub(super) const TIME: &str = "the time was up";
+
+/// What an answer says if the time was up before the first entry.
+pub(super) const NO_PROGRESS: &str = "[No entry could be looked at in the time. The same call may end in the same way: pass the path of a \
+    folder further down, or have the server started with a longer --timeout]";
 
 /// The globs of paths that a call leaves out.
 pub(super) type Patterns = List<String, 0, 50>;
@@ -104,7 +119,93 @@ pub(super) struct Listed<'l> {
     pub(super) arguments: &'l str,
 }
 
+/// An entry of a walk whose path is to be listed.
+#[derive(Debug)]
+pub(super) struct Met<'m> {
+    pub(super) kind: EntryKind,
+    pub(super) level: usize,
+    /// Its path below the folder in which the walk began, as text.
+    pub(super) path: &'m str,
+    /// An earlier page has shown it: it is a folder above the cursor.
+    pub(super) is_above: bool,
+}
+
+/// How far a walk came.
+#[derive(Debug, Default)]
+pub(super) struct Reached {
+    /// Entries that were met.
+    seen: u64,
+    /// The path of the last entry behind the cursor that was met, and of the last one that is shown. Empty: there is none.
+    met: Vec<u8>,
+    shown: Vec<u8>,
+    /// What the walk left out.
+    left_out: LeftOut,
+    /// The time was up before the end.
+    pub(super) is_late: bool,
+}
+
 impl Listed<'_> {
+    /// Calls `meet` with the entries of a walk behind `after` and the folders above it, without those that `is_excluded` names by
+    /// their paths and what is in them: until the end, or until the time is up. `meet` returns whether the entry is shown.
+    pub(super) fn walk(
+        &self,
+        options: WalkOptions,
+        after: Option<&[u8]>,
+        is_excluded: &dyn Fn(&str) -> bool,
+        control: &Control,
+        mut meet: impl FnMut(&Walk, Met) -> bool,
+    ) -> Result<Reached> {
+        control.leaving_time(SHARES_OF_ANSWER, || {
+            let mut walk = self.workspace.walk(self.folder, options, control)?;
+            let mut reached = Reached::default();
+            loop {
+                let entry = match walk.next_step() {
+                    Ok(Some(WalkStep::Entry(entry))) => entry,
+                    Ok(Some(WalkStep::Leave(_))) => continue,
+                    end @ (Ok(None) | Err(Error::TimedOut)) => {
+                        return Ok(Reached { is_late: end.is_err(), left_out: walk.left_out(), ..reached });
+                    }
+                    Err(other) => return Err(other),
+                };
+                reached.seen += 1;
+                control.progress(reached.seen, None);
+                let path = shown(walk.path_from_start());
+                let is_folder = entry.kind == EntryKind::Folder;
+                let position =
+                    after.map_or(Passed::No, |after| passed(walk.path_from_start(), is_folder, after));
+                if position == Passed::Yes || is_excluded(&path) {
+                    walk.skip_folder();
+                    continue;
+                }
+                let is_above = position == Passed::Above;
+                if !is_above {
+                    put(&mut reached.met, &walk);
+                }
+                if meet(&walk, Met { kind: entry.kind, level: entry.level, path: &path, is_above }) {
+                    put(&mut reached.shown, &walk);
+                }
+            }
+        })
+    }
+
+    /// Says that the list is a part if the time was up. Returns the cursor of the call that goes on, if there is one.
+    pub(super) fn end(
+        &self,
+        list: &mut LimitedText,
+        reached: &Reached,
+        cursor: Option<&Cursor>,
+    ) -> Result<Option<String>> {
+        if reached.is_late {
+            list.stop(TIME);
+        }
+        // If all that was met is shown, the next call begins behind it.
+        match if list.is_full() { &*reached.shown } else { &*reached.met } {
+            _ if !list.is_full() && !reached.is_late => Ok(None),
+            [] => Ok(cursor.map(Cursor::text)),
+            last => self.cursor_behind(last).map(Some),
+        }
+    }
+
     /// Refuses a cursor of another list. Returns the path in it.
     pub(super) fn behind<'c>(&self, cursor: Option<&'c Cursor>) -> Result<Option<Cow<'c, [u8]>>> {
         let Some(cursor) = cursor else { return Ok(None) };
@@ -113,16 +214,16 @@ impl Listed<'_> {
     }
 
     /// The text of a cursor behind `last`, a path below the folder.
-    pub(super) fn cursor_behind(&self, last: &[u8]) -> Result<String> {
+    fn cursor_behind(&self, last: &[u8]) -> Result<String> {
         let after = kept(last).into_owned();
         let state = self.state_around(&after).unwrap_or(0);
         Ok(Cursor { call: self.key()?, after, state }.text())
     }
 
     /// The note on what was left out, and on a change since the cursor was made.
-    pub(super) fn note(&self, left_out: &LeftOut, cursor: Option<&Cursor>) -> Option<String> {
+    pub(super) fn note(&self, reached: &Reached, cursor: Option<&Cursor>) -> Option<String> {
         let changed = |cursor: &Cursor| self.state_around(&cursor.after).unwrap_or(0) != cursor.state;
-        note(left_out, cursor.is_some_and(changed))
+        note(&reached.left_out, cursor.is_some_and(changed), reached.note().as_deref())
     }
 
     fn key(&self) -> Result<u64> {
@@ -141,23 +242,52 @@ impl Listed<'_> {
     }
 }
 
-/// What a client must know of entries that a walk did not show.
-pub(super) fn note(left_out: &LeftOut, changed: bool) -> Option<String> {
+impl Reached {
+    /// What an answer says if the time was up: how much was looked at, and what to do.
+    fn note(&self) -> Option<String> {
+        if self.is_late && self.met.is_empty() {
+            return Some(NO_PROGRESS.into());
+        }
+        let looked_at = self.is_late.then(|| looked_at_so_far(self.seen))?;
+        Some(format!("{looked_at}\n[To look at less at a time, pass the path of a folder further down]"))
+    }
+}
+
+/// How many entries a walk has looked at whose time was up.
+pub(super) fn looked_at_so_far(seen: u64) -> String {
+    let mut balance = Balance::default();
+    balance.add_unseen();
+    balance.line(&format!("{} looked at so far", several(seen, "entry")))
+}
+
+/// The path of the current entry below the folder in which the walk began.
+fn put(path: &mut Vec<u8>, walk: &Walk) {
+    path.clear();
+    path.extend_from_slice(walk.path_from_start());
+}
+
+/// What a client must know of entries that a walk did not show. `late`: what there is to say of the time.
+pub(super) fn note(left_out: &LeftOut, changed: bool, late: Option<&str>) -> Option<String> {
     let mut parts = Vec::new();
     if changed {
         parts.push("[The folder has changed since the cursor was made]".to_owned());
     }
-    for (number, what) in [
-        (left_out.ignored, "ignored"),
-        (left_out.unreadable, "folders that cannot be read"),
-        (left_out.unknown, "entries that cannot be read"),
-        (left_out.mounts, "folders on other file systems, see --cross-mounts"),
-        (left_out.too_deep, "folders that lie too deep"),
+    for (number, one, several) in [
+        (left_out.ignored, "ignored", "ignored"),
+        (left_out.unreadable, "folder that cannot be read", "folders that cannot be read"),
+        (left_out.unknown, "entry that cannot be read", "entries that cannot be read"),
+        (
+            left_out.mounts,
+            "folder on another file system, see --cross-mounts",
+            "folders on other file systems, see --cross-mounts",
+        ),
+        (left_out.too_deep, "folder that lies too deep", "folders that lie too deep"),
     ] {
         if number > 0 {
-            parts.push(format!("[Not shown: {number} {what}]"));
+            parts.push(format!("[Not shown: {number} {}]", if number == 1 { one } else { several }));
         }
     }
+    parts.extend(late.map(str::to_owned));
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 

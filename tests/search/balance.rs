@@ -78,7 +78,7 @@ fn excluded_paths_are_told_as_a_number_only() {
     folder.link("to-key", "a.key");
     let server = serve(&folder, &["--exclude=*.key", "--exclude=/private/"]);
     let text = server.ok("glob", json!({ "pattern": "**", "include_ignored": true, "include_hidden": true }));
-    assert_eq!(text, "b\n[1 file seen, 1 matches; left out: 2 excluded, 1 link not followed]");
+    assert_eq!(text, "b\n[1 file seen, 1 match; left out: 2 excluded, 1 link not followed]");
     for pattern in ["private/*", "a.key", "*.KEY"] {
         let text = server.ok("glob", json!({ "pattern": pattern }));
         assert!(text.starts_with("[") || text.starts_with("No files match\n"), "{text}");
@@ -115,7 +115,7 @@ fn folders_on_other_file_systems_are_counted_unless_they_are_entered() {
     let text = serve(&folder, &[]).ok("glob", json!({ "pattern": "**" }));
     assert_eq!(
         text,
-        "a\n[1 file seen, 1 matches; left out: 1 folder on another file system (see --cross-mounts)]"
+        "a\n[1 file seen, 1 match; left out: 1 folder on another file system (see --cross-mounts)]"
     );
     assert_eq!(found(&serve(&folder, &["--cross-mounts"]), json!({ "pattern": "**" })), ["a", "mounted/b"]);
 }

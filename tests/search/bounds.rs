@@ -38,18 +38,31 @@ fn no_pattern_takes_long_or_ends_the_server() {
     assert_eq!(paths(&server.ok("glob", json!({ "pattern": "x" }))), ["x"]);
 }
 
-/// A tree of 98 folders, under a server whose system calls for reading a folder, two for each, take this many microseconds.
-pub(super) fn slow(delay: u32, flags: &[&str]) -> Option<(Folder, Stdio)> {
+/// A tree of so many folders and a file beside each, under a server of this set whose system calls for reading a folder, two for each,
+/// take this many microseconds.
+pub(crate) fn slow_tree(set: &str, folders: usize, delay: u32, flags: &[&str]) -> Option<(Folder, Stdio)> {
     let folder = Folder::new();
-    (0..98).for_each(|n| put(&folder, &format!("folder-{n:02}/f"), ""));
-    let command = command(&folder, "stdio", &[&[SET], flags].concat());
-    let server = Stdio::run(with_injected(&command, &format!("getdents64:delay_enter={delay}"))?);
-    Some((folder, server.ready()))
+    for n in 0..folders {
+        put(&folder, &format!("folder-{n:02}/f.py"), "def f():\n    pass\n");
+        put(&folder, &format!("folder-{n:02}.txt"), "");
+    }
+    let server = slow_calls(&folder, &format!("getdents64:delay_enter={delay}"), &[&[set], flags].concat())?;
+    Some((folder, server))
+}
+
+/// A server whose system calls are tampered with.
+pub(crate) fn slow_calls(folder: &Folder, injected: &str, flags: &[&str]) -> Option<Stdio> {
+    let command = command(folder, "stdio", flags);
+    Some(Stdio::run(with_injected(&command, injected)?).ready())
+}
+
+pub(super) fn slow(delay: u32, flags: &[&str]) -> Option<(Folder, Stdio)> {
+    slow_tree(SET, 98, delay, flags)
 }
 
 #[test]
 fn when_the_time_is_up_what_was_found_is_answered_as_a_part_and_the_list_by_path_goes_on() {
-    let Some((_folder, server)) = slow(100_000, &["--timeout=1"]) else { return };
+    let Some((_folder, server)) = slow_tree(SET, 16, 100_000, &["--timeout=1"]) else { return };
     let (mut next, mut shown, mut partial) =
         (Some(json!({ "pattern": "**", "sort": "path" })), Vec::new(), 0);
     while let Some(arguments) = next {
@@ -64,7 +77,8 @@ fn when_the_time_is_up_what_was_found_is_answered_as_a_part_and_the_list_by_path
         next = page.result["_meta"]["file-editor/truncated"].get("next").cloned();
     }
     assert!(partial > 0);
-    assert_eq!(shown, (0..98).map(|n| format!("folder-{n:02}/f")).collect::<Vec<_>>());
+    let all = (0..16).flat_map(|n| [format!("folder-{n:02}.txt"), format!("folder-{n:02}/f.py")]);
+    assert_eq!(shown, all.collect::<Vec<_>>());
     let newest = server.tool("glob", json!({ "pattern": "**" }));
     let next = &newest.result["_meta"]["file-editor/truncated"]["next"];
     assert_eq!(next, &json!({ "pattern": "**", "sort": "path" }), "{}", newest.text);

@@ -103,7 +103,7 @@ fn a_page_counts_the_lines_up_to_its_end_and_the_next_one_the_rest_of_the_file()
     assert_eq!(
         pages(content),
         [
-            "[2 files searched so far, 15 matching lines in 2 files; nothing left out]",
+            "[2 files searched so far, 15 matching lines in 2 files]",
             "[behind the cursor 1 file and the rest of 1 searched, 15 matching lines in 1 file and the rest of 1; \
              nothing left out]"
         ]
@@ -112,7 +112,7 @@ fn a_page_counts_the_lines_up_to_its_end_and_the_next_one_the_rest_of_the_file()
     assert_eq!(
         pages(within),
         [
-            "[1 file searched so far, 5 matching lines in 1 file; nothing left out]",
+            "[1 file searched so far, 5 matching lines in 1 file]",
             "[behind the cursor the rest of 1 file searched, 5 matching lines in the rest of 1 file; nothing left out]"
         ]
     );

@@ -2,7 +2,7 @@
 
 mod against_ripgrep; // the same lines as ripgrep's own library finds
 mod balance; // what an answer says that it left out
-mod bounds; // hostile patterns, time, cancellation
+pub(crate) mod bounds; // hostile patterns, time, cancellation
 mod context; // lines around matches, in pages
 mod early; // answers that begin before their search has ended
 mod filter_dir; // filters on disk: shared, damaged, foreign, cut off
@@ -17,6 +17,7 @@ mod mended; // patterns of grep that find something when a slip is mended
 mod near; // what is said where nothing matches
 mod out_of_time; // what an answer says whose time was up
 mod pages; // limits and cursors
+mod slips; // usual slips in globs, types and patterns
 mod tokens; // answers that are few bytes and many tokens
 
 use crate::support::{Folder, Http, Mcp, Stdio, on_both_with};

@@ -59,7 +59,7 @@ fn a_page_by_path_counts_what_lies_behind_its_cursor() {
     let expected = [
         "[3 files seen, 3 match; left out: 4 ignored files, 1 hidden file]",
         "[behind the cursor 2 files seen, 2 match; left out: 2 ignored files]",
-        "[behind the cursor 1 file seen, 1 matches; left out: 1 ignored file]",
+        "[behind the cursor 1 file seen, 1 match; left out: 1 ignored file]",
     ];
     assert_eq!(balances, expected);
 }

@@ -1,6 +1,6 @@
 //! `view`: `read_file` by another name, which also lists folders two levels deep.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{failure, on_all, serve};
 use crate::support::{Folder, Mcp};
@@ -62,4 +62,39 @@ fn a_long_list_goes_on_with_the_call_that_it_names() {
     let own = |line: &&str| !line.starts_with("[Shown: ");
     let told: Vec<&str> = pages.iter().flat_map(|page| page.text.lines().filter(own)).collect();
     assert_eq!(told.join("\n"), all);
+}
+
+#[test]
+fn a_pattern_that_no_line_matches_names_the_one_that_is_meant() {
+    on_all(
+        &[],
+        |folder| folder.write("f", "Ab\na|b\nx\n"),
+        |server, _| {
+            for tool in ["view", "read_file"] {
+                for (pattern, meant, lines) in [
+                    ("/ab/i", "(?i)ab", "1 line"),
+                    ("/Ab/", "Ab", "1 line"),
+                    ("ab", "(?i)ab", "1 line"),
+                    (r"Ab\|x", "Ab|x", "2 lines"),
+                ] {
+                    let notes = notes(server, tool, json!({ "filename": "f", "pattern": pattern }));
+                    let told = format!("[With {}: {lines}]", json!({ "pattern": meant }));
+                    assert!(
+                        notes.starts_with("[No line matches the pattern]") && notes.contains(&told),
+                        "{notes}"
+                    );
+                }
+                let notes = notes(server, tool, json!({ "filename": "f", "pattern": "0" }));
+                assert_eq!(notes, "[No line matches the pattern]");
+            }
+        },
+    );
+}
+
+/// The second text of an answer whose first one has no line.
+fn notes(server: &dyn Mcp, tool: &str, arguments: Value) -> String {
+    let answer = server.rpc("tools/call", json!({ "name": tool, "arguments": arguments }));
+    let content = &answer["result"]["content"];
+    assert_eq!(content[0]["text"], "", "{answer}");
+    content[1]["text"].as_str().unwrap_or_default().to_owned()
 }

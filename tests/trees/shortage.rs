@@ -52,9 +52,9 @@ fn a_folder_that_may_not_be_read_is_counted_by_walks_and_stops_a_delete_before_i
     let server = Stdio::run(command).ready();
     let listed = server.ok("list_directory", json!({ "path": "t", "depth": 3 }));
     assert!(listed.starts_with("[DIR] a\n[FILE] a/f\n[DIR] closed\n[DIR] z\n[FILE] z/f"), "{listed}");
-    assert!(listed.ends_with("[Not shown: 1 folders that cannot be read]"), "{listed}");
+    assert!(listed.ends_with("[Not shown: 1 folder that cannot be read]"), "{listed}");
     let searched = server.ok("search_files", json!({ "path": ".", "pattern": "**/f" }));
-    assert!(searched.ends_with("[Not shown: 1 folders that cannot be read]"), "{searched}");
+    assert!(searched.ends_with("[Not shown: 1 folder that cannot be read]"), "{searched}");
     server.ok("directory_tree", json!({ "path": "." }));
     for (tool, arguments) in [
         ("read_text_file", json!({ "path": "t/closed/f" })),
@@ -85,7 +85,7 @@ fn a_folder_closed_in_the_middle_of_walks_ends_none_of_them() {
         for _ in 0..300 {
             let listed = server.ok("list_directory", json!({ "path": ".", "depth": 3 }));
             let files = listed.lines().filter(|line| line.starts_with("[FILE] ")).count();
-            let is_told = listed.contains("[Not shown: 1 folders that cannot be read]");
+            let is_told = listed.contains("[Not shown: 1 folder that cannot be read]");
             assert!(if is_told { files == 290 } else { files == 300 }, "{files} files, told: {is_told}");
             counts.insert(files);
         }
@@ -109,7 +109,7 @@ fn a_tree_of_300_levels_is_walked_as_deep_as_paths_go_and_deleted_as_a_whole() {
     let listed = server.ok("list_directory", json!({ "path": ".", "depth": 1_000 }));
     assert_eq!(listed.lines().filter(|line| line.starts_with("[DIR] ")).count(), 255);
     assert!(
-        listed.ends_with("[Not shown: 1 folders that lie too deep]"),
+        listed.ends_with("[Not shown: 1 folder that lies too deep]"),
         "{}",
         &listed[listed.len() - 100..]
     );

@@ -35,6 +35,8 @@ pub(crate) struct Names {
     pub(crate) walked: u64,
     /// There may be more of them in the tree.
     pub(crate) is_part: bool,
+    /// See [`Listing::late`](super::Listing::late).
+    pub(crate) late: Option<String>,
 }
 
 /// The sorted allowed names of visible entries that may be regular files and are wanted, and the number of what is left

@@ -14,6 +14,9 @@ use crate::engine::walk::{EntryKind, Walk, WalkEntry, WalkOptions, WalkOrder, Wa
 use crate::engine::{Control, Error, Result};
 use crate::sys::fs::{Mode, OFlags};
 
+/// Shares of the time that the walk through a tree leaves for a list in part.
+const LISTING_LEAVES: u32 = 2;
+
 impl Workspace {
     /// All files (contract 4, `list_files`). `with_access` also asks for read and write permission.
     pub fn list(&self, with_access: bool, control: &Control) -> Result<Listing> {
@@ -21,11 +24,16 @@ impl Workspace {
     }
 
     /// At most `limit` files, starting after the name `after` in byte order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`] if the time is up: a page cannot say that it is a part.
     pub fn list_page(&self, after: Option<&str>, limit: usize, control: &Control) -> Result<Listing> {
-        self.list_some(ListOptions { after, limit, ..ListOptions::default() }, control)
+        let page = self.list_some(ListOptions { after, limit, ..ListOptions::default() }, control)?;
+        if page.late.is_some() { Err(Error::TimedOut) } else { Ok(page) }
     }
 
-    /// The files that `options` want, in byte order of their names.
+    /// The files that `options` want, in byte order of their names. A tree whose walk takes too long is listed in part.
     pub fn list_some(&self, options: ListOptions, control: &Control) -> Result<Listing> {
         let wait = |seen: &DirEntry| {
             let opened = lease::wait_out(control, || seen.place().open())?;
@@ -40,7 +48,7 @@ impl Workspace {
                     NamePolicy::Paths => self.names_in_tree(listed, options, at_least, control)?,
                     policy => list::names::names_in(listed, policy, options)?,
                 };
-                let is_part = names.is_part;
+                let is_part = names.is_part && names.late.is_none();
                 Ok((list::list(listed, names, options, count, wait, control)?, is_part))
             })
         };
@@ -75,31 +83,8 @@ impl Workspace {
         };
         let walk = Walk::new(folder.root, opened, "".as_ref(), walk_options, folder.excludes, control)?;
         let mut walk = self.clearing(walk);
-        let (mut names, mut files) = (Names { is_part: true, ..Names::default() }, 0);
-        while files < at_least {
-            let Some(step) = walk.next_step()? else {
-                names.is_part = false;
-                break;
-            };
-            let WalkStep::Entry(entry) = step else { continue };
-            names.walked += 1;
-            control.progress(names.walked, None);
-            if is_left_out(&walk, entry, options.after) {
-                walk.skip_folder();
-                continue;
-            }
-            if !matches!(entry.kind, EntryKind::File | EntryKind::Link) {
-                continue;
-            }
-            match admitted(walk.path()) {
-                Some(path) if options.wants(path) => {
-                    names.table.push(path);
-                    files += usize::from(entry.kind == EntryKind::File);
-                }
-                Some(_) => {}
-                None => names.unlisted += usize::from(leads_to_file(&walk, entry)),
-            }
-        }
+        let mut names =
+            control.leaving_time(LISTING_LEAVES, || names_of_walk(&mut walk, options, at_least, control))?;
         names.left_out = walk.left_out();
         names.table.sort();
         Ok(names)
@@ -137,6 +122,56 @@ impl Workspace {
             Err(_) if file.is_as_found() => Ok(None),
             Ok(None) | Err(_) => Err(changed()),
         }
+    }
+}
+
+/// The paths of a walk that `options` want: at least `at_least`, if there are so many; or those until the time is up.
+fn names_of_walk(walk: &mut Walk, options: ListOptions, at_least: usize, control: &Control) -> Result<Names> {
+    let (mut names, mut files) = (Names { is_part: true, ..Names::default() }, 0);
+    let mut met = options.after.unwrap_or_default().to_owned();
+    while files < at_least {
+        let entry = match walk.next_step() {
+            Ok(Some(WalkStep::Entry(entry))) => entry,
+            Ok(Some(WalkStep::Leave(_))) => continue,
+            Ok(None) => {
+                names.is_part = false;
+                break;
+            }
+            Err(Error::TimedOut) => {
+                names.late = Some(met);
+                break;
+            }
+            Err(other) => return Err(other),
+        };
+        names.walked += 1;
+        control.progress(names.walked, None);
+        if is_left_out(walk, entry, options.after) {
+            walk.skip_folder();
+            continue;
+        }
+        keep_if_later(&mut met, walk.path(), entry.kind);
+        if !matches!(entry.kind, EntryKind::File | EntryKind::Link) {
+            continue;
+        }
+        match admitted(walk.path()) {
+            Some(path) if options.wants(path) => {
+                names.table.push(path);
+                files += usize::from(entry.kind == EntryKind::File);
+            }
+            Some(_) => {}
+            None => names.unlisted += usize::from(leads_to_file(walk, entry)),
+        }
+    }
+    Ok(names)
+}
+
+/// Makes `met` the path of an entry if it comes later. What is in a folder comes after its name and a slash.
+fn keep_if_later(met: &mut String, path: &[u8], kind: EntryKind) {
+    let Ok(path) = std::str::from_utf8(path) else { return };
+    let slash = if kind == EntryKind::Folder { "/" } else { "" };
+    if path.bytes().chain(slash.bytes()).gt(met.bytes()) {
+        met.clear();
+        met.extend([path, slash]);
     }
 }
 

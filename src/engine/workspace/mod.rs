@@ -70,7 +70,7 @@ pub use parts::PartRead;
 pub use ranges::{LineEnd, LineRange, LineSpan, TextPart};
 pub use search::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, FileAnalyser, FileOutcome, FoundFile, LastFile,
-    NewAnalyser, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched,
+    NewAnalyser, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched, Unanalysed,
 };
 pub use tree::EntryInfo;
 

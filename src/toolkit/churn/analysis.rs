@@ -12,14 +12,19 @@ use super::git::objects::Objects;
 use super::git::repository::Repository;
 use super::ledger::{Ledger, Row};
 use super::present::present;
-use super::report::{AuthorCommits, Churn, FileChurn};
+use super::report::{AuthorCommits, Churn, FileChurn, Uncounted};
 use super::threads::count_all;
 use super::walk::{PeriodCommit, Walked, walk};
-use crate::engine::{Control, FilePath, Workspace};
+use crate::engine::{Control, Error, FilePath, Workspace};
 use crate::sys::ffi::OsStrExt;
 
-/// Commits whose changes are held at a time.
+/// Commits whose changes are held at a time: at first few, so that a short time is enough for some.
 const AT_A_TIME: usize = 1_024;
+const FIRST: usize = 4;
+
+/// Shares of the time that the walk through the history leaves to count changes, and that the counting leaves for the rest.
+const WALK_LEAVES: u32 = 5;
+const COUNTING_LEAVES: u32 = 3;
 
 /// Memory for what is known of all files, in bytes: half a million files and more.
 const MOST_BYTES: usize = 256 << 20;
@@ -33,31 +38,41 @@ const MOST_HELPERS: usize = 3;
 pub fn analyze(workspace: &Workspace, project: &FilePath, since: i64, control: &Control) -> Result<Churn> {
     let repository = Repository::open(workspace, project, control)?;
     let mut objects = Objects::new(repository.store.clone(), control);
-    let walked = walk(&mut objects, &repository.head, since)?;
+    let walked = control.leaving_time(WALK_LEAVES, || walk(&mut objects, &repository.head, since))?;
     let mut sum = Sum::new(workspace, &repository, &walked);
-    let mut objects = each_commit(workspace, objects, &walked, |commit, counts| sum.add(commit, counts))?;
-    sum.churn(&mut objects, since)
+    let (mut objects, uncounted) = control.leaving_time(COUNTING_LEAVES, || {
+        each_commit(workspace, objects, &walked, |commit, counts| sum.add(commit, counts))
+    })?;
+    sum.churn(&mut objects, since, uncounted)
 }
 
-/// Calls `commit` with each commit and its counts, in the order of the walk.
-pub fn each_commit<'c>(
+/// Calls `commit` with each commit and its counts, in the order of the walk, until the end or until the time is up. Returns the
+/// number of commits that are left.
+fn each_commit<'c>(
     workspace: &Workspace,
     objects: Objects<'c>,
     walked: &Walked,
     mut commit: impl FnMut(&PeriodCommit, Option<CommitCounts>) -> Result<()>,
-) -> Result<Objects<'c>> {
+) -> Result<(Objects<'c>, usize)> {
     let (store, control) = (objects.shared_store(), objects.control());
     let helpers = workspace.helper_threads(MOST_HELPERS.min(walked.commits.len() / 64));
     let others = (0..helpers.size()).map(|_| Objects::new(store.clone(), control));
     let mut readers: Vec<Objects> = [objects].into_iter().chain(others).collect();
-    let mut done = 0;
-    for commits in walked.commits.chunks(AT_A_TIME) {
-        let counts = count_all(&mut readers, commits)?;
+    let mut left = walked.commits.as_slice();
+    let mut at_a_time = FIRST;
+    while let Some((commits, rest)) = left.split_at_checked(at_a_time.min(left.len()))
+        && !commits.is_empty()
+    {
+        let counts = match count_all(&mut readers, commits) {
+            Err(Fault::Engine(Error::TimedOut)) => break,
+            counts => counts?,
+        };
         commits.iter().zip(counts).try_for_each(|(of, counts)| commit(of, counts))?;
-        done += commits.len();
-        control.progress(done as u64, Some(walked.commits.len() as u64));
+        (left, at_a_time) = (rest, AT_A_TIME.min(2 * at_a_time));
+        let all = walked.commits.len();
+        control.progress((all - left.len()) as u64, Some(all as u64));
     }
-    Ok(readers.swap_remove(0))
+    Ok((readers.swap_remove(0), left.len()))
 }
 
 /// What has been added up.
@@ -121,7 +136,8 @@ impl<'a> Sum<'a> {
         self.workspace.hides(&self.repository.top, as_path(path))
     }
 
-    fn churn(self, objects: &mut Objects, since: i64) -> Result<Churn> {
+    fn churn(self, objects: &mut Objects, since: i64, uncounted: usize) -> Result<Churn> {
+        let has_unseen = self.walked.is_late;
         let tree = objects.tree_of(&self.repository.head)?;
         let paths: Vec<&[u8]> = self.ledger.paths().collect();
         let exists = present(objects, &tree, &paths)?;
@@ -148,6 +164,7 @@ impl<'a> Sum<'a> {
             files,
             oversized: self.oversized,
             is_cut: self.walked.is_cut,
+            late: (uncounted > 0 || has_unseen).then_some(Uncounted { commits: uncounted, has_unseen }),
         })
     }
 }

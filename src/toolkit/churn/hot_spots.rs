@@ -69,6 +69,7 @@ mod tests {
             files,
             oversized: Vec::new(),
             is_cut: false,
+            late: None,
         };
         let complexity = |path: &[u8]| match path {
             b"no code" => None,

@@ -22,5 +22,5 @@ pub use analysis::analyze;
 pub use fault::Fault;
 pub use git::commit::Author;
 pub use hot_spots::{HotSpot, hot_spots};
-pub use report::{AuthorCommits, Churn, FileChurn};
+pub use report::{AuthorCommits, Churn, FileChurn, Uncounted};
 pub use walk::MOST_OLDER;

@@ -27,6 +27,17 @@ pub struct Churn {
     pub oversized: Vec<String>,
     /// The walk ended before the first commit of the history.
     pub is_cut: bool,
+    /// If the time was up: what was not counted of the period, the oldest commits.
+    pub late: Option<Uncounted>,
+}
+
+/// The commits that were not counted because the time was up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Uncounted {
+    /// Those that were met.
+    pub commits: usize,
+    /// There may be older ones that were not met.
+    pub has_unseen: bool,
 }
 
 /// One author.

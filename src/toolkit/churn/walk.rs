@@ -8,6 +8,7 @@ use super::git::commit::{Author, Commit};
 use super::git::id::ObjectId;
 use super::git::objects::Objects;
 use super::git::pack::Kind;
+use crate::engine::Error;
 
 /// Commits before the period that are looked at. A clock that was wrong may have dated a commit before its parents, so the
 /// walk goes on behind the first old commit, but not for ever.
@@ -48,6 +49,8 @@ pub struct Walked {
     pub authors: Vec<Arc<Author>>,
     /// The walk ended before the first commit: there may be more of the period.
     pub is_cut: bool,
+    /// The same, because the time was up.
+    pub is_late: bool,
 }
 
 /// A commit that the walk has met.
@@ -71,33 +74,21 @@ pub fn walk(objects: &mut Objects, head: &ObjectId, since: i64) -> Result<Walked
         parents: 0,
         newer: 0,
     };
-    let mut queue = BinaryHeap::new();
+    let mut queue = Queue::new();
     let first = walk.meet(objects, head)?;
     queue.push((walk.met[first].0.date, std::cmp::Reverse(first)));
-    let mut is_cut = false;
-    while let Some((_, std::cmp::Reverse(number))) = queue.pop() {
-        objects.control().check()?;
-        if walk.older > MOST_OLDER {
-            is_cut = true;
-            break;
-        }
-        for parent in std::mem::take(&mut walk.met[number].1) {
-            let known = walk.numbers.get(&parent).copied();
-            let other = match known {
-                Some(other) => other,
-                None => {
-                    let other = walk.meet(objects, &parent)?;
-                    queue.push((walk.met[other].0.date, std::cmp::Reverse(other)));
-                    other
-                }
-            };
-            walk.met[other].0.children += 1;
-            walk.met[number].0.parents.push(other as u32);
-        }
-    }
+    let (is_cut, is_late) = match walk.all(objects, queue) {
+        Ok(is_cut) => (is_cut, false),
+        // What was met are the newest commits.
+        Err(Fault::Engine(Error::TimedOut)) => (false, true),
+        Err(fault) => return Err(fault),
+    };
     let met = walk.met.into_iter().map(|(met, _)| met).collect();
-    Ok(Walked { commits: sorted(met)?, authors: walk.authors.list, is_cut })
+    Ok(Walked { commits: sorted(met)?, authors: walk.authors.list, is_cut, is_late })
 }
+
+/// Commits whose parents are not looked at yet, by their dates and numbers.
+type Queue = BinaryHeap<(i64, std::cmp::Reverse<usize>)>;
 
 struct Walk {
     since: i64,
@@ -138,6 +129,30 @@ impl Authors {
 }
 
 impl Walk {
+    /// Meets all commits before those of `queue`. Returns whether it ended before the first one.
+    fn all(&mut self, objects: &mut Objects, mut queue: Queue) -> Result<bool> {
+        while let Some((_, std::cmp::Reverse(number))) = queue.pop() {
+            objects.control().check()?;
+            if self.older > MOST_OLDER {
+                return Ok(true);
+            }
+            for parent in std::mem::take(&mut self.met[number].1) {
+                let known = self.numbers.get(&parent).copied();
+                let other = match known {
+                    Some(other) => other,
+                    None => {
+                        let other = self.meet(objects, &parent)?;
+                        queue.push((self.met[other].0.date, std::cmp::Reverse(other)));
+                        other
+                    }
+                };
+                self.met[other].0.children += 1;
+                self.met[number].0.parents.push(other as u32);
+            }
+        }
+        Ok(false)
+    }
+
     /// Reads a commit. Returns its number.
     fn meet(&mut self, objects: &mut Objects, id: &ObjectId) -> Result<usize> {
         let bytes = objects.read(id, Kind::Commit)?;

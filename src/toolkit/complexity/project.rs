@@ -12,7 +12,7 @@ use analyzer_wire::{FileReport, Language, MAX_BYTES, Refusal};
 use super::process::Analyzer;
 use crate::engine::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, Control, Error, FileAnalyser, FileOutcome,
-    FilePath, LeftOut, Result, SearchCounts, Workspace,
+    FilePath, LeftOut, Result, SearchCounts, Unanalysed, Workspace,
 };
 
 /// A file that was analysed.
@@ -59,6 +59,8 @@ pub struct ProjectReport {
     pub counts: SearchCounts,
     /// What the walk left out.
     pub left_out: LeftOut,
+    /// If the time was up: what was not analysed.
+    pub late: Option<Unanalysed>,
 }
 
 /// What is kept of a file.
@@ -123,11 +125,11 @@ fn extensions(languages: &[Language]) -> String {
     all.join(" ")
 }
 
-/// Analyses the files of these languages in the folder at `path`, or the file there.
+/// Analyses the files of these languages in the folder at `path`, or the file there: all, or as many as the time allows.
 ///
 /// # Errors
 ///
-/// A path that does not exist, or is a file of another language; the end of the operation's time.
+/// A path that does not exist, or is a file of another language.
 pub fn analyse_project(
     workspace: &Workspace,
     path: Option<&FilePath>,
@@ -153,23 +155,27 @@ pub fn analyse_project(
         return Err(Error::InvalidArguments { at: "project_path".into(), problem });
     }
     let new_analyser = || Box::new(Worker::default()) as Box<dyn FileAnalyser>;
-    let AnalysedFiles { files, counts, left_out } =
+    let AnalysedFiles { files, counts, left_out, late } =
         workspace.analyse_files(options, &new_analyser, control)?;
-    let mut project = ProjectReport { counts, left_out, ..ProjectReport::default() };
+    let mut project = ProjectReport { counts, left_out, late, ..ProjectReport::default() };
     files.into_iter().for_each(|file| project.add(file));
     Ok(project)
 }
 
-/// The total score of each file of all languages below the folder at `path`, by its path below that folder. Files that
-/// cannot be analysed are left out.
+/// The total score of each file of all languages below the folder at `path`, by its path below that folder, and what was not
+/// analysed if the time was up. Files that cannot be analysed are left out.
 ///
 /// # Errors
 ///
 /// Those of [`analyse_project`].
-pub fn scores(workspace: &Workspace, path: &FilePath, control: &Control) -> Result<HashMap<String, f64>> {
+pub fn scores(
+    workspace: &Workspace,
+    path: &FilePath,
+    control: &Control,
+) -> Result<(HashMap<String, f64>, Option<Unanalysed>)> {
     let project = analyse_project(workspace, Some(path), &Language::ALL, control)?;
     let score = |file: &ProjectFile| (file.place.path_from_start().to_owned(), file.report.total_score());
-    Ok(project.files.iter().map(score).collect())
+    Ok((project.files.iter().map(score).collect(), project.late))
 }
 
 impl FilePlace {

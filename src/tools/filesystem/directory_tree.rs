@@ -3,14 +3,12 @@
 use serde_json::json;
 
 use super::CONTENT;
-use crate::engine::{
-    Control, EntryKind, FilePath, GlobBudget, Passed, Result, TreeExclude, WalkOptions, WalkStep, Workspace,
-    passed,
-};
+use crate::engine::{Control, EntryKind, FilePath, GlobBudget, Result, TreeExclude, WalkOptions, Workspace};
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::{LimitedText, cursor_len};
-use crate::tools::walking::{Listed, Patterns, exclude_globs, shown};
+use crate::tools::near::of_folder;
+use crate::tools::walking::{Listed, Patterns, exclude_globs};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -50,6 +48,8 @@ struct DirectoryTree {
     /// The arguments that a cursor of this tree belongs to.
     key: String,
     limit: Option<usize>,
+    /// Whether the client is offered search_files.
+    has_search: bool,
 }
 
 impl Request for TreeArguments {
@@ -57,7 +57,8 @@ impl Request for TreeArguments {
         let patterns = self.exclude_patterns.as_ref().map(|list| list.0.as_slice()).unwrap_or_default();
         let depth = self.max_depth.map_or(0, |depth| depth.0);
         let key = format!("{depth} {} {patterns:?}", self.include_ignored);
-        Ok(Box::new(DirectoryTree { arguments: self, key, limit: options.limit }))
+        let has_search = options.offered.has("search_files");
+        Ok(Box::new(DirectoryTree { arguments: self, key, limit: options.limit, has_search }))
     }
 }
 
@@ -79,45 +80,33 @@ impl Call for DirectoryTree {
         let after = listed.behind(cursor.as_ref())?;
         let depth = max_depth.map_or(usize::MAX, |depth| depth.0 as usize);
         let options = WalkOptions { depth, skip_ignored: !include_ignored, ..WalkOptions::default() };
-        let mut walk = workspace.walk(path, options, control)?;
-        let (mut tree, mut last) = (TreeText::new(self.limit), Vec::new());
-        let mut seen = 0;
-        while let Some(step) = walk.next_step()? {
-            let WalkStep::Entry(entry) = step else { continue };
-            seen += 1;
-            control.progress(seen, None);
-            let name = shown(walk.path_from_start());
-            if excludes.iter().any(|exclude| exclude.matches(&name)) {
-                walk.skip_folder();
-                continue;
-            }
-            let is_folder = entry.kind == EntryKind::Folder;
-            let counts = match after.as_ref().map(|after| passed(walk.path_from_start(), is_folder, after)) {
-                None | Some(Passed::No) => true,
-                Some(Passed::Above) => false,
-                Some(Passed::Yes) => {
-                    walk.skip_folder();
-                    continue;
-                }
-            };
-            let file_name = name.rsplit_once('/').map_or(&*name, |(_, name)| name);
-            let path_len = walk.path_from_start().len();
-            if tree.push(entry.level, file_name, is_folder, counts, path_len) {
-                last.clear();
-                last.extend_from_slice(walk.path_from_start());
-            }
-        }
-        let note = listed.note(&walk.left_out(), cursor.as_ref());
-        let next = || Ok((TOOL.name, self.next(&listed.cursor_behind(&last)?)));
-        tree.end().reply(wanted, "entries", next, note.as_deref())
+        let mut tree = TreeText::new(self.limit);
+        let is_excluded = |path: &str| excludes.iter().any(|exclude| exclude.matches(path));
+        let reached = listed.walk(options, after.as_deref(), &is_excluded, control, |walk, met| {
+            let name = met.path.rsplit_once('/').map_or(met.path, |(_, name)| name);
+            let (is_folder, path_len) = (met.kind == EntryKind::Folder, walk.path_from_start().len());
+            tree.push(met.level, name, is_folder, !met.is_above, path_len)
+        });
+        let reached = match reached {
+            Err(error) => return Err(of_folder(error, path, self.has_search, workspace, control)?),
+            Ok(reached) => reached,
+        };
+        let note = listed.note(&reached, cursor.as_ref());
+        let mut list = tree.end();
+        let go_on = listed.end(&mut list, &reached, cursor.as_ref())?;
+        let next = || Ok((TOOL.name, self.next(go_on.as_deref())));
+        list.reply(wanted, "entries", next, note.as_deref())
     }
 }
 
 impl DirectoryTree {
     /// The arguments of the call that goes on at `cursor`.
-    fn next(&self, cursor: &str) -> serde_json::Value {
+    fn next(&self, cursor: Option<&str>) -> serde_json::Value {
         let TreeArguments { path, exclude_patterns, max_depth, include_ignored, .. } = &self.arguments;
-        let mut next = json!({ "path": path.sent(), "cursor": cursor });
+        let mut next = json!({ "path": path.sent() });
+        if let Some(cursor) = cursor {
+            next["cursor"] = json!(cursor);
+        }
         if let Some(patterns) = exclude_patterns {
             next["excludePatterns"] = json!(patterns.0);
         }

@@ -37,11 +37,14 @@ arguments! {
 struct ListDirectory {
     arguments: ListArguments,
     limit: Option<usize>,
+    /// Whether the client is offered search_files.
+    has_search: bool,
 }
 
 impl Request for ListArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(ListDirectory { arguments: self, limit: options.limit }))
+        let has_search = options.offered.has("search_files");
+        Ok(Box::new(ListDirectory { arguments: self, limit: options.limit, has_search }))
     }
 }
 
@@ -54,7 +57,8 @@ impl Call for ListDirectory {
         let ListArguments { path, depth, cursor } = &self.arguments;
         let (folder, cursor, limit) = (path, cursor.as_ref(), self.limit);
         let (tool, argument, depth, default_depth) = (TOOL.name, "path", depth.0, 1);
-        let listing = Listing { tool, argument, folder, depth, default_depth, cursor, limit };
+        let has_search = self.has_search;
+        let listing = Listing { tool, argument, folder, depth, default_depth, cursor, limit, has_search };
         listing.reply(workspace, wanted, control)
     }
 }

@@ -6,14 +6,16 @@ use std::cmp::Reverse;
 use serde_json::json;
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::{CONTENT, format};
+use super::{CONTENT, format, list_directory};
 use crate::engine::{
-    Control, EntryKind, FilePath, LateStats, Result, StatResult, Walk, WalkOptions, WalkStep, Workspace,
+    Control, EntryKind, Error, FilePath, LateStats, Result, StatResult, Walk, WalkOptions, WalkStep,
+    Workspace,
 };
 use crate::tools::arguments::{Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::limited::LimitedText;
-use crate::tools::walking::{kept, note, path_kept, shown};
+use crate::tools::near::of_folder;
+use crate::tools::walking::{SHARES_OF_ANSWER, TIME, kept, looked_at_so_far, note, path_kept, shown};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
 
 /// Width of the names and of the sizes.
@@ -59,6 +61,8 @@ arguments! {
 struct ListWithSizes {
     arguments: ListArguments,
     limit: Option<usize>,
+    /// Whether the client is offered search_files.
+    has_search: bool,
 }
 
 struct Sized {
@@ -71,7 +75,8 @@ struct Sized {
 
 impl Request for ListArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(ListWithSizes { arguments: self, limit: options.limit }))
+        let has_search = options.offered.has("search_files");
+        Ok(Box::new(ListWithSizes { arguments: self, limit: options.limit, has_search }))
     }
 }
 
@@ -88,8 +93,12 @@ impl Call for ListWithSizes {
             cursor.check(key()?)?;
         }
         let options = WalkOptions { depth: 1, ..WalkOptions::default() };
-        let mut walk = workspace.walk(path, options, control)?;
-        let mut entries = sized_entries(&mut walk, control)?;
+        let mut walk = match workspace.walk(path, options, control) {
+            Err(error) => return Err(of_folder(error, path, self.has_search, workspace, control)?),
+            Ok(walk) => walk,
+        };
+        let (mut entries, is_late) =
+            control.leaving_time(SHARES_OF_ANSWER, || sized_entries(&mut walk, control))?;
         stable_sort_by(&mut entries, |one, other| sort_by.rank(one).cmp(&sort_by.rank(other)));
         let summary = summary(&entries);
         // What the cursor names may be gone: the list goes on behind its place.
@@ -110,24 +119,46 @@ impl Call for ListWithSizes {
         let separator = if list.total() == 0 { "" } else { "\n" };
         *list.text_mut() += &(separator.to_owned() + &summary);
         let state = sort_by.state(&entries);
+        let is_full = list.is_full();
         let next = || {
+            if is_late && !is_full {
+                return Ok((list_directory::TOOL.name, json!({ "path": path.sent() })));
+            }
             let after = last.map(Sized::position).unwrap_or_default();
             let cursor = Cursor { call: key()?, after, state }.text();
             Ok((TOOL.name, json!({ "path": path.sent(), "sortBy": sort, "cursor": cursor })))
         };
-        let changed = cursor.as_ref().is_some_and(|cursor| cursor.state != state);
-        let notes = [note(&walk.left_out(), changed), note_on_sizes(&entries)];
+        let mut late = None;
+        if is_late {
+            list.stop(TIME);
+            let looked_at = looked_at_so_far(entries.len() as u64);
+            late = Some(format!(
+                "{looked_at}\n[The sums are of these entries; list_directory tells names only, in less time]"
+            ));
+        }
+        let changed = !is_late && cursor.as_ref().is_some_and(|cursor| cursor.state != state);
+        let notes = [note(&walk.left_out(), changed, late.as_deref()), note_on_sizes(&entries)];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         list.reply(wanted, "entries", next, (!notes.is_empty()).then(|| notes.join("\n")).as_deref())
     }
 }
 
-/// The entries of a folder with their sizes.
-fn sized_entries(walk: &mut Walk, control: &Control) -> Result<Vec<Sized>> {
+/// The entries of a folder with their sizes, and whether the time was up before the last one.
+fn sized_entries(walk: &mut Walk, control: &Control) -> Result<(Vec<Sized>, bool)> {
     let (mut entries, mut late) = (Vec::new(), LateStats::default());
-    let mut met = 0;
-    while let Some(step) = walk.next_step()? {
-        let WalkStep::Entry(entry) = step else { continue };
+    let (mut met, mut is_late) = (0, false);
+    loop {
+        // A look at a size may wait.
+        let entry = match control.check().and_then(|()| walk.next_step()) {
+            Ok(Some(WalkStep::Entry(entry))) => entry,
+            Ok(Some(WalkStep::Leave(_))) => continue,
+            Ok(None) => break,
+            Err(Error::TimedOut) => {
+                is_late = true;
+                break;
+            }
+            Err(other) => return Err(other),
+        };
         let is_folder = entry.kind == EntryKind::Folder;
         let entry_of = || Sized { name: walk.name().to_vec(), is_folder, size: 0, is_known: true };
         // The size of a link is that of its target. One that leads nowhere has none.
@@ -137,18 +168,22 @@ fn sized_entries(walk: &mut Walk, control: &Control) -> Result<Vec<Sized>> {
         };
         match told {
             Some(told) => entries.push(entry_of().with(&told)),
-            None => {
-                late.keep(walk, entry_of());
-            }
+            None if late.keep(walk, entry_of()) => entries.extend(sized(&mut late)),
+            None => {}
         }
         met += 1;
         control.progress(met, None);
     }
-    entries.extend(late.take().map(|(entry, told)| entry.with(&told)));
+    entries.extend(sized(&mut late));
     if entries.iter().any(|entry| !entry.is_known) {
         walk.check_answers()?;
     }
-    Ok(entries)
+    Ok((entries, is_late))
+}
+
+/// The entries whose sizes were not asked for yet.
+fn sized(late: &mut LateStats<Sized>) -> impl Iterator<Item = Sized> + use<> {
+    late.take().map(|(entry, told)| entry.with(&told))
 }
 
 /// What a client must know of sizes that are not told.

@@ -4,15 +4,16 @@ use serde_json::json;
 
 use super::CONTENT;
 use crate::engine::{
-    Control, EntryKind, Error, FilePath, Glob, GlobBudget, Passed, Result, WalkOptions, WalkStep, Workspace,
-    passed, with_literal_brackets,
+    Control, EntryKind, Error, FilePath, Glob, GlobBudget, Result, WalkOptions, Workspace,
+    with_literal_brackets,
 };
 use crate::sys::path::{told, with_slashes};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
 use crate::tools::near::{GlobInPath, Near};
-use crate::tools::walking::{Listed, Patterns, exclude_globs, shown, starts};
+use crate::tools::near_globs::near_globs;
+use crate::tools::walking::{Listed, Patterns, exclude_globs, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_pattern};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -79,61 +80,44 @@ impl Call for SearchFiles {
             exclude_globs(exclude_patterns.as_ref(), |pattern| Glob::within(pattern, &mut budget))?;
         let listed = Listed { workspace, tool: TOOL.name, folder: path, arguments: &self.key };
         let after = listed.behind(cursor.as_ref())?;
-        let mut walk = match workspace.walk(path, WalkOptions::default(), control) {
-            Err(error @ Error::NotFound { .. }) => {
-                return Err(self.glob_in_path(workspace, control)?.unwrap_or(error));
-            }
-            walk => walk?,
-        };
         let base = workspace.absolute(path)?;
         let mut line = with_slashes(&base.to_string_lossy()).into_owned();
         line.push('/');
         let base_len = line.len();
-        let (mut list, mut last, mut seen) = (LimitedText::new(self.limit), Vec::new(), 0);
-        while let Some(step) = walk.next_step()? {
-            let WalkStep::Entry(entry) = step else { continue };
-            seen += 1;
-            control.progress(seen, None);
-            let name = shown(walk.path_from_start());
-            if excludes.iter().any(|exclude| exclude.matches(&name)) {
-                walk.skip_folder();
-                continue;
-            }
-            let is_folder = entry.kind == EntryKind::Folder;
-            let place = |after| passed(walk.path_from_start(), is_folder, after);
-            let position = after.as_deref().map_or(Passed::No, place);
-            if position == Passed::Yes {
-                walk.skip_folder();
-                continue;
-            }
-            let matches = position == Passed::No && wanted_paths.matches(&name);
+        let mut list = LimitedText::new(self.limit);
+        let is_excluded = |path: &str| excludes.iter().any(|exclude| exclude.matches(path));
+        let options = WalkOptions::default();
+        let reached = listed.walk(options, after.as_deref(), &is_excluded, control, |walk, met| {
+            let matches = !met.is_above && wanted_paths.matches(met.path);
             // A link that leads out of the folder, or nowhere, is no file.
-            if !matches || entry.kind == EntryKind::Link && walk.stat_of_target().is_none() {
-                continue;
+            if !matches || met.kind == EntryKind::Link && walk.stat_of_target().is_none() {
+                return false;
             }
             line.truncate(base_len);
-            line.push_str(&name);
-            if list.push_line(&told(&line)) {
-                last.clear();
-                last.extend_from_slice(walk.path_from_start());
+            line.push_str(met.path);
+            list.push_line(&told(&line))
+        });
+        let reached = match reached {
+            Err(error @ Error::NotFound { .. }) => {
+                return Err(self.glob_in_path(workspace, control)?.unwrap_or(error));
             }
-        }
-        let mut note: Vec<String> = listed.note(&walk.left_out(), cursor.as_ref()).into_iter().collect();
+            reached => reached?,
+        };
+        let mut note: Vec<String> = listed.note(&reached, cursor.as_ref()).into_iter().collect();
+        let go_on = listed.end(&mut list, &reached, cursor.as_ref())?;
         if list.total() == 0 {
             list.text_mut().push_str("No matches found");
-            if cursor.is_none() {
-                drop(walk);
+            if cursor.is_none() && !reached.is_late {
                 let is_left_out = |path: &str| {
                     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-                    ends.map(|end| &path[..end])
-                        .any(|path| excludes.iter().any(|exclude| exclude.matches(path)))
+                    ends.map(|end| &path[..end]).any(is_excluded)
                 };
                 note.extend(self.hints(workspace, &line[..base_len], &is_left_out, control)?);
             }
         }
         let next = || {
-            let cursor = listed.cursor_behind(&last)?;
-            let mut next = json!({ "path": path.sent(), "pattern": pattern, "cursor": cursor });
+            let mut next = json!({ "path": path.sent(), "pattern": pattern });
+            go_on.iter().for_each(|cursor| next["cursor"] = json!(cursor));
             if let Some(patterns) = exclude_patterns {
                 next["excludePatterns"] = json!(patterns.0);
             }
@@ -149,7 +133,7 @@ impl SearchFiles {
     fn glob_in_path(&self, workspace: &Workspace, control: &Control) -> Result<Option<Error>> {
         let SearchArguments { path, pattern, .. } = &self.arguments;
         let found = GlobInPath::find(path, &[&format!("/{pattern}"), "", "/**"], workspace, control)?;
-        Ok(found.map(|found| found.error(&json!({ "path": found.folder, "pattern": found.glob }))))
+        Ok(found.map(|found| found.error(json!({ "path": found.folder, "pattern": found.glob }))))
     }
 
     /// Lines for a pattern that matches nothing below `base`, which ends in a slash: patterns that match something.
@@ -190,7 +174,8 @@ fn near_patterns(pattern: &str, base: &str) -> Vec<String> {
     let below = slashed.strip_prefix(base).map_or(pattern, |below| below);
     let below = below.trim_start_matches("./").trim_start_matches('/');
     let mut near = Vec::new();
-    for name in [Some(below.to_owned()), with_literal_brackets(below)].into_iter().flatten() {
+    let names = [Some(below.to_owned()), with_literal_brackets(below)].into_iter().flatten();
+    for name in names.chain(near_globs(below)) {
         let folder = name.trim_end_matches('/');
         near.push(name.clone());
         if !folder.is_empty() && folder.len() < name.len() {

@@ -34,7 +34,8 @@ pub(crate) static TOOL: Tool = Tool {
         r#""directory":{"type":"string"},"#,
         r#""not_readable":{"type":"integer","description":"Files and folders that are not listed because they cannot be read"},"#,
         r#""next":{"type":"object","description":"If there is more: the arguments of the call that goes on","properties":{"#,
-        r#""after":{"type":"string"},"match":{"type":"string"},"limit":{"type":"integer"}}}"#,
+        r#""after":{"type":"string"},"match":{"type":"string"},"limit":{"type":"integer"}}},"#,
+        r#""partial":{"type":"boolean","description":"The time was up before all files were met"}"#,
         r#"},"required":["files","total_count","directory"]}"#
     )),
     writes: false,
@@ -62,6 +63,10 @@ impl Request for ListArguments {
 
 /// Room for the lines after the list under a limit, in bytes, without the name in the last one.
 const LAST_LINES: usize = 1_024;
+
+/// What an answer says if the time was up before the first file.
+const NO_PROGRESS: &str = "\n[No file could be looked at in the time. The same call may end in the same way: have the server \
+    started with a longer --timeout, or for a folder further down]";
 
 #[derive(Debug)]
 struct ListFiles {
@@ -94,10 +99,17 @@ impl Call for ListFiles {
             let shown = push_files(&mut text, &listing, self.limit);
             push_totals(&mut text, &listing, self.names);
             let total = listing.files.len();
-            if let Some(next) = self.next(&listing, shown) {
+            let next = self.next(&listing, shown);
+            if next.is_none() && listing.late.is_some() {
+                text.push_str(NO_PROGRESS);
+            }
+            if let Some(next) = next {
                 // A write to a String cannot fail.
                 let _ = match shown == total {
-                    true => write!(text, "\n[There are more files. Go on with {} {next}]", TOOL.name),
+                    true => {
+                        let are = if listing.late.is_some() { "may be" } else { "are" };
+                        write!(text, "\n[There {are} more files. Go on with {} {next}]", TOOL.name)
+                    }
                     false => {
                         write!(text, "\n[Shown: {shown} of {total} files. Go on with {} {next}]", TOOL.name)
                     }
@@ -116,9 +128,13 @@ impl ListFiles {
     /// The arguments of the call that goes on after `shown` files; `None` if there are no more.
     fn next(&self, listing: &Listing, shown: usize) -> Option<Json> {
         let is_all = shown == listing.files.len() && !listing.more;
-        let last = listing.files[..shown].last().filter(|_| !is_all)?;
-        let ListArguments { pattern, limit, .. } = &self.arguments;
-        let mut next = json!({ "after": listing.name(last) });
+        let last = match &listing.late {
+            Some(met) if is_all => Some(&**met),
+            _ => listing.files[..shown].last().filter(|_| !is_all).map(|file| listing.name(file)),
+        };
+        let ListArguments { pattern, limit, after } = &self.arguments;
+        let last = last.filter(|last| *last != after.as_deref().unwrap_or_default())?;
+        let mut next = json!({ "after": last });
         if let Some(pattern) = pattern {
             next["match"] = json!(pattern);
         }
@@ -145,6 +161,7 @@ impl ListFiles {
             .with("directory", &listing.directory.to_string_lossy())
             .with_some("not_readable", (not_readable > 0).then_some(&not_readable))
             .with_some("next", self.next(listing, listing.files.len()).as_ref())
+            .with_some("partial", listing.late.is_some().then_some(&true))
     }
 }
 
@@ -203,6 +220,9 @@ fn push_totals(text: &mut String, listing: &Listing, names: NamePolicy) {
         if number > 0 {
             let _ = write!(text, "\nNot shown: {number} {what}");
         }
+    }
+    if listing.late.is_some() {
+        text.push_str("\nNot shown: all that was not met before the time was up");
     }
     if listing.uncounted > 0 {
         let files = listing.uncounted;

@@ -8,7 +8,7 @@ use crate::engine::{
     Workspace,
 };
 use crate::tools::arguments::Keyword;
-use crate::tools::balance::{Balance, Reason};
+use crate::tools::balance::{Balance, Reason, several};
 use crate::tools::walking::{Start, shown};
 
 /// In which order files are told.
@@ -99,6 +99,8 @@ impl<'c> Search<'c> {
         let mut path = start.before.clone().into_bytes();
         // What the calls before have counted.
         let mut counted = LeftOut::default();
+        // Whether an entry behind the cursor was met, and whether the last one was a folder.
+        let (mut is_behind, mut is_folder) = (false, false);
         loop {
             let entry = match walk.next_step() {
                 Ok(Some(WalkStep::Entry(entry))) => entry,
@@ -118,6 +120,8 @@ impl<'c> Search<'c> {
                 walk.skip_folder();
                 continue;
             }
+            is_folder = entry.kind == EntryKind::Folder;
+            is_behind |= !(is_folder && self.holds_cursor(&path));
             match entry.kind {
                 EntryKind::Folder => {}
                 EntryKind::Special => self.balance.add(Reason::Special, 1),
@@ -128,7 +132,9 @@ impl<'c> Search<'c> {
         if self.has_failed {
             walk.check_answers()?;
         }
-        if self.stopped && self.sort == Sort::Path {
+        if self.stopped && self.sort == Sort::Path && is_behind {
+            // Files beside a folder may come before what is in it.
+            path.extend(is_folder.then_some(b'/'));
             self.met = Some(Place { key: 0, path });
         }
         self.balance.add_walk(&walk.left_out().combined(counted, usize::saturating_sub));
@@ -141,8 +147,13 @@ impl<'c> Search<'c> {
         if kind != EntryKind::Folder {
             return self.was_shown(0, path);
         }
-        let holds_it = after.path.strip_prefix(path).is_some_and(|rest| rest.starts_with(b"/"));
-        !holds_it && path.iter().chain(b"/").lt(&after.path)
+        !self.holds_cursor(path) && path.iter().chain(b"/").lt(&after.path)
+    }
+
+    /// Whether the calls before ended in the folder at `path`.
+    fn holds_cursor(&self, path: &[u8]) -> bool {
+        let after = self.after.as_ref().and_then(|after| after.path.strip_prefix(path));
+        after.is_some_and(|rest| rest.starts_with(b"/"))
     }
 
     /// Whether a file of this place was shown by the calls before.
@@ -206,17 +217,18 @@ impl<'c> Search<'c> {
         }
     }
 
+    /// Whether it came to no file behind the cursor.
+    pub(super) fn has_met_nothing(&self) -> bool {
+        self.met.is_none() && self.best.total() == 0
+    }
+
     /// What was seen and left out.
     pub(super) fn balance_line(&self) -> String {
         let behind = match (self.sort, &self.after) {
             (Sort::Path, Some(_)) => "behind the cursor ",
             _ => "",
         };
-        let (files, matches) = (
-            if self.seen == 1 { "file" } else { "files" },
-            if self.matching == 1 { "matches" } else { "match" },
-        );
-        let seen = format!("{behind}{} {files} seen, {} {matches}", self.seen, self.matching);
+        let seen = format!("{behind}{} seen, {} match", several(self.seen, "file"), self.matching);
         self.balance.line(&match self.stopped {
             true => format!("{seen} before the time was up"),
             false => seen,

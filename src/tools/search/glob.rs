@@ -5,19 +5,19 @@ use serde_json::json;
 use super::best::{Best, Place};
 use super::found::{Search, Sort};
 use super::hints;
-use super::pattern::Pattern;
-use crate::engine::{Control, EntryKind, Error, FilePath, Result, WalkOptions, WalkOrder, Workspace};
+use super::pattern::{Pattern, names_hidden};
+use crate::engine::{
+    Control, EntryKind, Error, FilePath, GlobBudget, Result, RootedGlob, WalkOptions, WalkOrder, Workspace,
+};
 use crate::sys::path::told;
 use crate::tools::arguments::{Count, Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::filesystem::CONTENT;
 use crate::tools::limited::LimitedText;
-use crate::tools::near::GlobInPath;
-use crate::tools::walking::{Start, shown_line, starts};
+use crate::tools::near::{GlobInPath, Near};
+use crate::tools::near_globs::near_globs;
+use crate::tools::walking::{NO_PROGRESS, SHARES_OF_ANSWER, Start, TIME, shown_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
-
-/// Shares of the time that are left for the answer.
-const SHARES_OF_ANSWER: u32 = 1;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "glob",
@@ -99,7 +99,9 @@ impl Call for GlobFiles {
         let best = Best::new(self.limit, self.arguments.limit.map(|limit| limit.0));
         let mut search = Search::new(control, glob, self.arguments.sort, after, best);
         control.leaving_time(SHARES_OF_ANSWER, || {
-            starts.iter().try_for_each(|start| search.run(workspace, start, self.options()))
+            starts
+                .iter()
+                .try_for_each(|start| search.run(workspace, start, self.options(self.pattern.names_hidden)))
         })?;
         self.reply(workspace, &starts, search, wanted, key)
     }
@@ -150,19 +152,33 @@ impl GlobFiles {
         let behind = format!("/{}", self.pattern.rooted());
         let found = GlobInPath::find(path, &[&behind, "", "/**"], workspace, control)?;
         Ok(found.map(|found| {
-            found.error(&json!({ "path": found.folder, "pattern": format!("./{}", found.glob) }))
+            found.error(json!({ "path": found.folder, "pattern": format!("./{}", found.glob) }))
         }))
     }
 
     /// What a walk of this call enters and shows.
-    fn options(&self) -> WalkOptions {
+    fn options(&self, names_hidden: bool) -> WalkOptions {
         let GlobArguments { sort, include_ignored, include_hidden, .. } = self.arguments;
         WalkOptions {
             order: if sort == Sort::Path { WalkOrder::Path } else { WalkOrder::Name },
             skip_ignored: !include_ignored,
-            skip_hidden: !(include_hidden || self.pattern.names_hidden),
+            skip_hidden: !(include_hidden || names_hidden),
             ..WalkOptions::default()
         }
+    }
+
+    /// Lines for globs with a usual slip: in the folder of the call, whatever folder the pattern names.
+    fn slips(&self, workspace: &Workspace, control: &Control) -> Result<Vec<String>> {
+        let starts = starts(workspace, self.arguments.path.as_ref(), &self.top)?;
+        let near = Near::new(workspace, &starts, control);
+        let mut lines = Vec::new();
+        for other in near_globs(&self.arguments.pattern) {
+            let Ok(glob) = RootedGlob::new(&other).glob(&mut GlobBudget::default()) else { continue };
+            let options = self.options(names_hidden(&other));
+            let with = format!("with {}", json!({ "pattern": told(&other) }));
+            lines.extend(near.count(options, |path| glob.matches(path))?.line(&with));
+        }
+        Ok(lines)
     }
 
     /// What a cursor of this list belongs to.
@@ -201,7 +217,7 @@ impl GlobFiles {
                 // All that was met was shown, so the next call begins behind it.
                 last = met.or(last).or(after);
             }
-            list.stop("the time was up");
+            list.stop(TIME);
         }
         let next = || {
             let mut next = self.arguments_again();
@@ -220,14 +236,19 @@ impl GlobFiles {
     /// The lines behind the paths: what is near, a change since the cursor was made, and the balance.
     fn note(&self, workspace: &Workspace, starts: &[Start], search: &Search) -> Result<String> {
         let mut lines = match &search.after {
-            None if search.best.total() == 0 && !search.stopped => hints::hints(
-                &self.pattern,
-                &self.options(),
-                workspace,
-                starts,
-                &search.balance,
-                search.control,
-            )?,
+            None if search.best.total() == 0 && !search.stopped => {
+                match self.slips(workspace, search.control)? {
+                    slips if !slips.is_empty() => slips,
+                    _ => hints::hints(
+                        &self.pattern,
+                        &self.options(self.pattern.names_hidden),
+                        workspace,
+                        starts,
+                        &search.balance,
+                        search.control,
+                    )?,
+                }
+            }
             _ => Vec::new(),
         };
         // In other orders, a part of the files says nothing of all of them.
@@ -239,6 +260,7 @@ impl GlobFiles {
             lines.push("[The files have changed since the cursor was made]".into());
         }
         lines.push(search.balance_line());
+        lines.extend((search.stopped && search.has_met_nothing()).then(|| NO_PROGRESS.into()));
         Ok(lines.join("\n"))
     }
 

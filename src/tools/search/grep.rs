@@ -20,7 +20,6 @@ mod content;
 mod cut_line;
 mod files;
 mod hints;
-mod near_patterns;
 mod place;
 mod run;
 mod searched;
@@ -276,11 +275,6 @@ fn word_of<K: Keyword + PartialEq>(value: K) -> Option<&'static str> {
     K::WORDS.iter().find(|(_, known)| *known == value).map(|(word, _)| *word)
 }
 
-/// A number of things, in words.
-fn several(number: u64, unit: &str) -> String {
-    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
-}
-
 impl Call for Grep {
     fn file(&self) -> Option<&FilePath> {
         None
@@ -323,7 +317,7 @@ impl Grep {
         let Some(path) = &self.path else { return Ok(None) };
         let found = GlobInPath::find(path, &["", "/**"], workspace, control)?;
         Ok(found
-            .map(|found| found.error(&json!({ "path": found.folder, "glob": format!("./{}", found.glob) }))))
+            .map(|found| found.error(json!({ "path": found.folder, "glob": format!("./{}", found.glob) }))))
     }
 
     /// The number for the call that a cursor belongs to. How much each answer shows is no matter of the cursor.

@@ -33,8 +33,7 @@ impl Pattern {
         }
         let (folder, below) = divide(&absolute_with_slashes(text));
         let glob = &below.text;
-        let names_hidden = glob.split('/').any(|component| component.starts_with('.'))
-            || ["{.", ",.", "(.", "|."].into_iter().any(|start| glob.contains(start));
+        let names_hidden = names_hidden(glob);
         let is_absolute = is_absolute(&folder);
         Ok(Pattern { sent: text.into(), folder: options.path(&folder)?, is_absolute, below, names_hidden })
     }
@@ -86,6 +85,12 @@ impl Pattern {
         let glob = text.strip_prefix("**/").unwrap_or(text);
         (is_literal(glob) && !is_negated).then_some(glob)
     }
+}
+
+/// Whether a glob names a component that begins with a dot.
+pub(super) fn names_hidden(glob: &str) -> bool {
+    glob.trim_start_matches("./").split('/').any(|component| component.starts_with('.'))
+        || ["{.", ",.", "(.", "|."].into_iter().any(|start| glob.contains(start))
 }
 
 /// A pattern that is an absolute path, with `/` between its components. In others, a backslash takes the next character as it is.

@@ -4,6 +4,7 @@
 
 use serde_json::json;
 
+use super::no_match::no_match;
 use crate::engine::{
     Control, EncodingChoice, EncodingSource, Error, FilePath, LineEnd, LineMatcher, LineSink, LineSpan,
     LinesRead, Pattern, PatternOptions, Result, Workspace, behind_break, char_boundary, line_end,
@@ -63,8 +64,8 @@ impl Filter {
         let pattern = self.pattern.as_deref().map(|text| Pattern::new(text, PatternOptions::default()));
         let pattern = pattern.transpose().map_err(|error| wrong(error, &WAYS_OUT))?;
         let limit = limit.filter(|_| kinds.text);
-        let read = |room: Option<usize>, is_first: bool| {
-            let matcher = pattern.as_ref().map(|pattern| LineMatcher::new(pattern, control));
+        let read = |pattern: Option<&Pattern>, room: Option<usize>, is_first: bool, control: &Control| {
+            let matcher = pattern.map(|pattern| LineMatcher::new(pattern, control));
             let most = if room.is_none() { workspace.options().max_bytes as usize } else { usize::MAX };
             let mut lines =
                 Lines { filter: self, base, matcher, room, most, is_first, told: Told::default() };
@@ -78,20 +79,32 @@ impl Filter {
             })?;
             Ok::<_, Error>((lines.told, read))
         };
-        let (mut told, mut read_lines) = read(limit, true)?;
+        let (mut told, mut read_lines) = read(pattern.as_ref(), limit, true, control)?;
         // Lines that fit come whole. Of any others, there is room for the last line.
         if let Some(limit) = limit.filter(|_| told.is_full) {
             let room = limit.saturating_sub(room_for_last_line(path).min(limit / 2));
-            (told, read_lines) = read(Some(room), false)?;
+            (told, read_lines) = read(pattern.as_ref(), Some(room), false, control)?;
         }
         let LinesRead { version, encoding, encoding_source, likely } = read_lines;
         let Told { text, .. } = &told;
         let (last_line, truncated) = self.last_line(path, base, limit, &told, &read_lines);
         let text = [text, &*last_line].concat();
-        let note = found_encoding(encoding, encoding_source);
-        let found = note.as_ref().map(|_| encoding.name());
-        let note = note.or_else(|| likely.map(escapes));
+        let encoding_note = found_encoding(encoding, encoding_source);
+        let found = encoding_note.as_ref().map(|_| encoding.name());
+        let encoding_note = encoding_note.or_else(|| likely.map(escapes));
         let likely = likely.map(likely_name);
+        let near = match &self.pattern {
+            Some(pattern) if told.total == 0 => {
+                // Of the lines, only the number is wanted.
+                let count = |near: &Pattern, control: &Control| {
+                    read(Some(near), Some(0), false, control).map_or(0, |(told, _)| told.total)
+                };
+                Some(no_match(pattern, &count, control))
+            }
+            _ => None,
+        };
+        let notes: Vec<String> = encoding_note.into_iter().chain(near).collect();
+        let note = (!notes.is_empty()).then(|| notes.join("\n"));
         let meta = version_meta(&version)
             .with_some("file-editor/encoding", found.as_ref())
             .with_some("file-editor/likely_encoding", likely.as_ref())

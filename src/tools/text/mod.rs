@@ -6,6 +6,7 @@ mod edit_file;
 mod edited;
 pub(super) mod exec;
 mod filter;
+mod no_match;
 mod read_file;
 mod view;
 mod write_file;

@@ -100,6 +100,7 @@ impl View {
             cursor: cursor.as_ref(),
             // Programs get the whole list.
             limit: self.limit.filter(|_| wanted.text),
+            has_search: false,
         };
         listing.reply(workspace, wanted, control)
     }

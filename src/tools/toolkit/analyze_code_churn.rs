@@ -98,9 +98,9 @@ impl Call for AnalyzeCodeChurn {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let since = now.saturating_sub(period_days.0 * 86_400) as i64;
         let churn = analyze(workspace, project_path, since, control).map_err(error_of)?;
-        let (scores, unknown) = match complexity::scores(workspace, project_path, control) {
+        let ((scores, unscored), unknown) = match complexity::scores(workspace, project_path, control) {
             Ok(scores) => (scores, None),
-            Err(Error::OfTool(failure)) => (HashMap::new(), Some(failure.message)),
+            Err(Error::OfTool(failure)) => ((HashMap::new(), None), Some(failure.message)),
             Err(error) => return Err(error),
         };
         let spots = hot_spots(&churn, |path| scores.get(std::str::from_utf8(path).ok()?).copied());
@@ -109,6 +109,7 @@ impl Call for AnalyzeCodeChurn {
             spots,
             scores: &scores,
             unknown_complexity: unknown,
+            unscored,
             churn: &churn,
             before: starts(workspace, Some(project_path), project_path)?
                 .pop()

@@ -19,8 +19,8 @@ const SET: &str = "--tools=toolkit";
 const DAY: u64 = 86_400;
 
 /// A repository in a folder that is served.
-struct Repository {
-    folder: Folder,
+pub(super) struct Repository {
+    pub(super) folder: Folder,
 }
 
 /// The git program in a folder, without the settings of the machine.
@@ -51,7 +51,7 @@ fn now() -> u64 {
 
 impl Repository {
     /// An empty one; `None` if there is no git program.
-    fn new() -> Option<Repository> {
+    pub(super) fn new() -> Option<Repository> {
         Repository::with(&[])
     }
 
@@ -76,7 +76,7 @@ impl Repository {
     }
 
     /// Commits all files as of so many days ago.
-    fn commit(&self, days_ago: u64) {
+    pub(super) fn commit(&self, days_ago: u64) {
         self.commit_by("Ann", days_ago);
     }
 

@@ -9,22 +9,20 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+pub(in crate::engine::workspace) use self::known::Analyses;
 use super::source::{Candidate, Source};
 use super::text::Opened;
+use super::workers::{COUNTING_LEAVES, SEARCH_LEAVES};
 use super::{SearchCounts, SearchOptions};
 use crate::engine::encoding::EncodingChoice;
 use crate::engine::fs::version::FileStamp;
 use crate::engine::lookups::{AT_ONCE, Lookups};
 use crate::engine::path::FilePath;
-use crate::engine::stamp_cache::{CacheCounts, Kept, StampCache};
 use crate::engine::walk::LeftOut;
 use crate::engine::workspace::read::Cacheable;
 use crate::engine::workspace::{ATTEMPTS, Workspace};
 use crate::engine::{Control, Error, Result};
 use crate::sys::fs::Stat;
-
-/// Memory limit of what is kept of files, in bytes.
-const CACHE_BYTES: usize = 16 << 20;
 
 /// Texts up to this size are analysed without waiting for a processor: it takes longer to wait for one. In bytes.
 const SMALL: usize = 16 << 10;
@@ -109,47 +107,26 @@ pub struct AnalysedFiles {
     pub counts: SearchCounts,
     /// What the walk left out.
     pub left_out: LeftOut,
+    /// If the time was up: what was not analysed.
+    pub late: Option<Unanalysed>,
 }
 
-/// What is known of files.
-#[derive(Debug)]
-pub(in crate::engine::workspace) struct Analyses(StampCache<Arc<dyn Analysis>>);
-
-impl Default for Analyses {
-    fn default() -> Analyses {
-        Analyses(StampCache::new(CACHE_BYTES))
-    }
-}
-
-impl Analyses {
-    /// How often an analysis was asked for.
-    pub(in crate::engine::workspace) fn counts(&self) -> CacheCounts {
-        self.0.counts()
-    }
-
-    /// Moves what is kept to the calling thread's heap, so that pages of ended threads can be freed.
-    pub(in crate::engine::workspace) fn compact(&self) {
-        self.0.compact();
-    }
-}
-
-impl Kept for Arc<dyn Analysis> {
-    fn heap_bytes(&self) -> usize {
-        // The `Arc` adds two counters.
-        size_of_val(&**self) + Analysis::heap_bytes(&**self) + 2 * size_of::<usize>()
-    }
-
-    fn move_here(&mut self) {
-        *self = self.copied();
-    }
+/// The files that were not analysed because the time was up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unanalysed {
+    /// Those that were met.
+    pub files: u64,
+    /// There may be files that were not met.
+    pub has_unseen: bool,
 }
 
 impl Workspace {
-    /// Analyses files on several threads. What is known of a file in its present state is not made again.
+    /// Analyses files on several threads. What is known of a file in its present state is not made again. When the time is up,
+    /// it ends with what it has analysed.
     ///
     /// # Errors
     ///
-    /// Those of a search; [`Error::TimedOut`] and [`Error::Cancelled`] if the operation must stop before it is done.
+    /// Those of a search.
     pub fn analyse_files(
         &self,
         options: AnalysisOptions,
@@ -168,13 +145,22 @@ impl Workspace {
         };
         let source = Source::new(self, search, control)?;
         let work = Work { workspace: self, options, control, files: Mutex::new(Files::new(source)) };
-        let lookups = Lookups::default();
-        if !work.take_known(new_analyser().as_ref(), &lookups) {
+        control.leaving_time(SEARCH_LEAVES, || {
+            let lookups = Lookups::default();
+            if work.take_known(new_analyser().as_ref(), &lookups) {
+                return Ok(());
+            }
             let slots = self.search_slots();
-            let _slot = slots.take_search(control)?;
+            let _slot = match slots.take_search(control) {
+                Ok(slot) => slot,
+                Err(error) => {
+                    work.files().end_with(error);
+                    return Ok(());
+                }
+            };
             let threads = if work.files().source.looks_are_slow(&lookups) { AT_ONCE } else { slots.count() };
-            work.run_on_threads(new_analyser, threads)?;
-        }
+            work.run_on_threads(new_analyser, threads)
+        })?;
         work.finish()
     }
 }
@@ -196,6 +182,9 @@ struct Files<'s> {
     given_back: VecDeque<(u64, Candidate)>,
     done: Vec<(u64, AnalysedFile)>,
     counts: SearchCounts,
+    /// Files that were gone when they were looked at.
+    gone: u64,
+    is_late: bool,
     error: Option<Error>,
 }
 
@@ -207,13 +196,23 @@ impl<'s> Files<'s> {
             given_back: VecDeque::new(),
             done: Vec::new(),
             counts: SearchCounts::default(),
+            gone: 0,
+            is_late: false,
             error: None,
         }
     }
 
-    /// The next file and its number. `None` at the end, and after an error.
+    /// Ends the work: after an error, or because the time is up.
+    fn end_with(&mut self, error: Error) {
+        match error {
+            Error::TimedOut => self.is_late = true,
+            error => drop(self.error.get_or_insert(error)),
+        }
+    }
+
+    /// The next file and its number. `None` at the end, and when the work has ended.
     fn take(&mut self) -> Option<(u64, Candidate)> {
-        if self.error.is_some() {
+        if self.error.is_some() || self.is_late {
             return None;
         }
         if let Some(given_back) = self.given_back.pop_front() {
@@ -227,7 +226,7 @@ impl<'s> Files<'s> {
                 Some((self.next - 1, file))
             }
             Err(error) => {
-                self.error = Some(error);
+                self.end_with(error);
                 None
             }
         }
@@ -246,7 +245,8 @@ impl<'s> Work<'s> {
                 Ok(Some(known)) => self.put(number, file, FileOutcome::Analysed(known)),
                 Ok(None) => unknown.push_back((number, file)),
                 Err(error) => {
-                    self.files().error = Some(error);
+                    let mut files = self.files();
+                    files.end_with(error);
                     return true;
                 }
             }
@@ -265,9 +265,9 @@ impl<'s> Work<'s> {
         loop {
             let Some((number, file)) = self.files().take() else { return };
             match self.control.check().and_then(|()| self.outcome(&file, analyser, &mut buffer)) {
-                Ok(None) => {}
+                Ok(None) => self.files().gone += 1,
                 Ok(Some(outcome)) => self.put(number, file, outcome),
-                Err(error) => drop(self.files().error.get_or_insert(error)),
+                Err(error) => self.files().end_with(error),
             }
         }
     }
@@ -370,18 +370,23 @@ impl<'s> Work<'s> {
     }
 
     fn finish(self) -> Result<AnalysedFiles> {
-        let Files { source, mut done, mut counts, error, .. } =
+        let Files { mut source, mut done, mut counts, next, gone, is_late, error, .. } =
             self.files.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = error {
             return Err(error);
         }
+        let late = is_late.then(|| {
+            let (rest, has_unseen) = self.control.leaving_time(COUNTING_LEAVES, || source.count_rest());
+            let files = (next + rest).saturating_sub(done.len() as u64 + gone);
+            Unanalysed { files, has_unseen }
+        });
         counts.add(&source.counts);
         if done.iter().any(|(_, file)| matches!(file.outcome, FileOutcome::Unreadable)) {
             source.check_answers()?;
         }
         done.sort_unstable_by_key(|(number, _)| *number);
         let files = done.into_iter().map(|(_, file)| file).collect();
-        Ok(AnalysedFiles { files, counts, left_out: source.left_out() })
+        Ok(AnalysedFiles { files, counts, left_out: source.left_out(), late })
     }
 
     fn files(&self) -> MutexGuard<'_, Files<'s>> {
@@ -389,5 +394,6 @@ impl<'s> Work<'s> {
     }
 }
 
+mod known;
 #[cfg(test)]
 mod tests;

@@ -213,6 +213,17 @@ impl<'s> Source<'s> {
         }
     }
 
+    /// Counts the files that are left. Returns their number, and whether there may be more because the time was up.
+    pub(super) fn count_rest(&mut self) -> (u64, bool) {
+        let mut number = 0;
+        loop {
+            match self.next() {
+                Ok(Some(_)) => number += 1,
+                end => return (number, end.is_err()),
+            }
+        }
+    }
+
     fn begin(&mut self, start: Start) -> Result<()> {
         let SearchOptions { skip_ignored, skip_hidden, after, .. } = self.options;
         let after = match after {

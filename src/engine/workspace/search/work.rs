@@ -80,16 +80,6 @@ impl Work<'_> {
         self.given_back = Some(rest);
     }
 
-    /// Counts the files that are left in the walk. Returns whether it came to the end.
-    pub(super) fn count_rest(&mut self) -> bool {
-        loop {
-            match self.source.next() {
-                Ok(Some(_)) => self.taken += 1,
-                end => return end.is_ok(),
-            }
-        }
-    }
-
     /// Ends the search: with what was found if the time is up, else with the error.
     pub(super) fn end_with(&mut self, error: Error) {
         match error {

@@ -17,7 +17,7 @@ use crate::engine::{Control, Error, Pattern, Result};
 
 /// Shares of the time that a search leaves, to count what it did not search and for the answer; and that the counting leaves.
 pub(super) const SEARCH_LEAVES: u32 = 2;
-const COUNTING_LEAVES: u32 = 1;
+pub(super) const COUNTING_LEAVES: u32 = 1;
 
 /// Files that a thread takes at a time.
 const BATCH: usize = 16;
@@ -321,8 +321,9 @@ impl<'s> Workers<'s> {
             done.left_out = work.source.left_out();
         }
         if done.stop == Some(SearchStop::Time) {
-            done.has_unseen = !self.control.leaving_time(COUNTING_LEAVES, || work.count_rest());
-            done.not_searched = work.taken.saturating_sub(done.counts.handled);
+            let (rest, has_unseen) = self.control.leaving_time(COUNTING_LEAVES, || work.source.count_rest());
+            done.has_unseen = has_unseen;
+            done.not_searched = (work.taken + rest).saturating_sub(done.counts.handled);
         }
         if done.counts.unreadable > 0 {
             work.source.check_answers()?;

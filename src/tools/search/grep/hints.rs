@@ -4,13 +4,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
 
-use super::near_patterns::{NearPattern, written};
+use super::Grep;
 use super::wanted_files::{Chosen, Globs, WantedFiles};
-use super::{Grep, several};
 use crate::engine::{
     Control, EncodingChoice, FoundFile, Pattern, SearchOptions, SearchStop, Searched, Workspace, is_literal,
     with_literal_brackets,
 };
+use crate::tools::balance::several;
+use crate::tools::near_globs::near_globs;
+use crate::tools::near_patterns::{NearPattern, written};
 use crate::tools::walking::path_line_in;
 
 /// The time for all hints, at least; after a long search, a tenth of its time.
@@ -43,7 +45,8 @@ pub(super) fn hints(run: Fruitless, searched: &Searched) -> Vec<String> {
             "[No file is named by glob, type and exclude; without them, all files are searched]".into(),
         );
     }
-    if counts.not_text > 0 && grep.encoding != EncodingChoice::Auto {
+    let is_given = ![EncodingChoice::Auto, EncodingChoice::default()].contains(&grep.encoding);
+    if counts.not_text > 0 && is_given {
         let name = grep.encoding.name();
         hints.push(format!("[Files that are not valid {name} are searched without \"encoding\"]"));
     }
@@ -61,8 +64,14 @@ fn attempts(run: Fruitless, searched: &Searched, is_unnamed: bool) -> Vec<Attemp
     let mut attempts = Vec::new();
     let brackets = grep.chosen.with_globs(with_literal_brackets);
     let below = |glob: &str| (is_literal(glob) && !glob.ends_with('/')).then(|| format!("{glob}/"));
-    let folders = grep.chosen.with_globs(below).filter(|_| is_unnamed);
-    for chosen in brackets.into_iter().chain(folders) {
+    let mut others: Vec<Chosen> = brackets.into_iter().collect();
+    if is_unnamed {
+        others.extend(grep.chosen.with_globs(below));
+        let slips =
+            (0..MOST).filter_map(|nth| grep.chosen.with_globs(|glob| near_globs(glob).into_iter().nth(nth)));
+        others.extend(slips);
+    }
+    for chosen in others {
         let arguments = globs_written(&chosen.globs);
         attempts.push(Attempt { chosen: Some(chosen), arguments, ..as_is.clone() });
     }

@@ -16,7 +16,7 @@ use crate::engine::{
 use crate::tools::cursor::{Cursor, state_of};
 use crate::tools::limited::{LimitedText, Room};
 use crate::tools::search::best::Best;
-use crate::tools::walking::path_line_in;
+use crate::tools::walking::{TIME, path_line_in};
 use crate::tools::{OutputKinds, Reply, wrong_cursor};
 
 /// Room for the last lines of an answer, in bytes: the balance and the call that goes on.
@@ -31,7 +31,6 @@ const SHARES_OF_LINES: u32 = 4;
 /// What an answer says if it ends before the last match.
 const FULL: &str = "there are more";
 const MORE: &str = "there are more lines";
-const TIME: &str = "the time was up";
 const NO_PROGRESS: &str = "[No file could be searched in the time. The same call may end in the same way: search less at a time \
     (path, glob), or have the server started with a longer --timeout]";
 

@@ -1,8 +1,7 @@
 //! The last line of an answer of `grep`: how much was searched, and what was left out and why.
 
-use super::several;
 use crate::engine::{SearchStop, Searched};
-use crate::tools::balance::{Balance, Reason};
+use crate::tools::balance::{Balance, Reason, several};
 
 /// What was searched and what was left out, of all files or of those behind a cursor. So the numbers of all answers in the
 /// order of paths are together those of the whole; the file in which a cursor points counts where it begins.
@@ -27,6 +26,9 @@ pub(super) fn balance(searched: &Searched, is_behind: bool) -> String {
     }
     if searched.has_unseen {
         balance.add_unseen();
+    }
+    if searched.stop == Some(SearchStop::Enough) {
+        balance.add_more();
     }
     let so_far = if searched.stop.is_some() { " so far" } else { "" };
     let behind = if is_behind { "behind the cursor " } else { "" };

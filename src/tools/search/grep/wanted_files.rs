@@ -1,7 +1,6 @@
 //! Which files `grep` searches: by globs, and by the types of files that ripgrep knows.
 
 use std::fmt;
-use std::ops::Range;
 use std::path::Path;
 
 use ignore::types::{Types, TypesBuilder};
@@ -10,6 +9,7 @@ use crate::engine::{Error, FolderPaths, Glob, GlobBudget, Result, RootedGlob, st
 use crate::sys::ffi::OsStrExt;
 use crate::sys::path::{told, with_slashes};
 use crate::tools::arguments::{Argument, Value, is_empty_list};
+use crate::tools::glob_list::split;
 use crate::tools::walking::shown;
 use crate::tools::wrong_pattern;
 
@@ -18,6 +18,17 @@ const MAX_GLOBS: usize = 50;
 
 /// The longest glob, in bytes.
 const MAX_GLOB: usize = 4_096;
+
+/// Other names of languages, and those of their types.
+const OTHER_NAMES: [(&str, &str); 7] = [
+    ("javascript", "js"),
+    ("golang", "go"),
+    ("c++", "cpp"),
+    ("shell", "sh"),
+    ("bash", "sh"),
+    ("python3", "python"),
+    ("c#", "csharp"),
+];
 
 /// Maximum number of near types in an error.
 const NEAR: usize = 5;
@@ -79,71 +90,6 @@ impl Globs {
         }
         Ok(globs)
     }
-}
-
-/// The parts between commas that are in no braces, brackets or groups. What opens and is not closed, or stands behind a
-/// backslash, is a character like others.
-fn split(text: &str) -> Vec<&str> {
-    let closed = closed(text);
-    let mut within = closed.iter().peekable();
-    let (mut parts, mut start) = (Vec::new(), 0);
-    for (at, _) in text.match_indices(',') {
-        while within.next_if(|range| range.end < at).is_some() {}
-        if within.peek().is_none_or(|range| at < range.start) {
-            parts.push(text[start..at].trim());
-            start = at + 1;
-        }
-    }
-    parts.push(text[start..].trim());
-    parts
-}
-
-/// The outermost braces, brackets and groups that are closed, from the byte of the first sign to that of the last one.
-fn closed(text: &str) -> Vec<Range<usize>> {
-    let (mut closed, mut open): (Vec<Range<usize>>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
-    let (mut bytes, mut has_class, mut numbers) = (text.bytes().enumerate(), true, [0_usize; 2]);
-    while let Some((at, byte)) = bytes.next() {
-        let kind = usize::from(matches!(byte, b'(' | b')'));
-        match byte {
-            b'\\' => _ = bytes.next(),
-            b'[' if has_class => {
-                let mut rest = bytes.clone();
-                has_class = end_of_class(&mut rest).map(|end| closed.push(at..end)).is_some();
-                if has_class {
-                    bytes = rest;
-                }
-            }
-            b'{' | b'(' => {
-                open.push((at, kind));
-                numbers[kind] += 1;
-            }
-            b'}' | b')' if numbers[kind] > 0 => {
-                // What was opened inside and not closed is a character like others.
-                while let Some((start, other)) = open.pop() {
-                    numbers[other] -= 1;
-                    if other == kind {
-                        while closed.pop_if(|inner| inner.start > start).is_some() {}
-                        closed.push(start..at);
-                        break;
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    closed
-}
-
-/// Where the brackets end of which this is the rest.
-fn end_of_class(rest: &mut impl Iterator<Item = (usize, u8)>) -> Option<usize> {
-    while let Some((at, byte)) = rest.next() {
-        match byte {
-            b'\\' => _ = rest.next(),
-            b']' => return Some(at),
-            _ => {}
-        }
-    }
-    None
 }
 
 /// The arguments `glob`, `exclude` and `type`.
@@ -248,9 +194,19 @@ fn unknown_type(names: &[String]) -> Error {
     let definitions = TypesBuilder::new().add_defaults().definitions();
     let known: Vec<&str> = definitions.iter().map(ignore::types::FileTypeDef::name).collect();
     let unknown = names.iter().find(|name| !known.contains(&name.as_str())).map_or("", String::as_str);
+    let lower = unknown.to_lowercase();
+    let extension = lower.trim_start_matches(['*', '.']);
+    let file = format!("x.{extension}");
+    let names_extension = |definition: &ignore::types::FileTypeDef| {
+        definition.globs().iter().any(|glob| Glob::parse(glob).is_ok_and(|glob| glob.matches(&file)))
+    };
+    let of_extension: Vec<&str> =
+        definitions.iter().filter(|one| names_extension(one)).map(ignore::types::FileTypeDef::name).collect();
+    let meant = OTHER_NAMES.iter().find(|(other, _)| *other == extension).map_or(extension, |(_, name)| name);
     let mut near: Vec<&str> = known.clone();
     stable_sort_by_key(&mut near, |name| {
-        (strsim::damerau_levenshtein(&unknown.to_lowercase(), name), name.len())
+        let has_extension = of_extension.contains(name);
+        (*name != meant, !has_extension, strsim::damerau_levenshtein(&lower, name), name.len())
     });
     near.truncate(NEAR);
     let problem = format!(
@@ -310,28 +266,23 @@ mod tests {
         assert!(
             matches!(error, Error::InvalidArguments { at, problem } if at == "type" && problem.contains("python"))
         );
-    }
-
-    #[test]
-    fn a_comma_separates_globs_outside_of_braces() {
-        assert_eq!(split("*.{a,b}, c,[,]d,@(x,|y)"), ["*.{a,b}", "c", "[,]d", "@(x,|y)"]);
-        assert_eq!(split("{a,{b,c},(d,e)},f"), ["{a,{b,c},(d,e)}", "f"]);
-        assert_eq!(split("{a,[}],b},c"), ["{a,[}],b}", "c"]);
-    }
-
-    #[test]
-    fn what_opens_and_is_not_closed_or_is_taken_as_it_is_holds_no_comma() {
-        for first in ["[slug", "{a", "@(a", r"\{a", r"\[a", r"a\(", "a}", "a]", "({a)", r"[a\]"] {
-            assert_eq!(split(&format!("{first},*.ts")), [first, "*.ts"], "{first}");
-            assert_eq!(split(&format!("{{x,y}},{first},*.ts")), ["{x,y}", first, "*.ts"], "{first}");
-        }
-        assert_eq!(split("[slug,{a,b},*.ts"), ["[slug", "{a,b}", "*.ts"]);
-    }
-
-    #[test]
-    fn a_long_text_is_split_in_linear_time() {
-        for text in ["[", "{", "(", "{}", "[a]", "{[", "({"].map(|part| part.repeat(1 << 18) + ",a\\]") {
-            assert_eq!(split(&text).len(), 2);
+        for (name, near) in [
+            ("rs", "rust"),
+            (".rs", "rust"),
+            ("*.rs", "rust"),
+            ("Rust", "rust"),
+            ("PY", "py"),
+            ("rb", "ruby"),
+            ("kt", "kotlin"),
+            ("jsx", "js"),
+            ("golang", "go"),
+            ("javascript", "js"),
+            ("c++", "cpp"),
+            ("shell", "sh"),
+        ] {
+            let error = WantedFiles::new(&globs(&[]), &globs(&[]), &globs(&[name])).unwrap_err();
+            let Error::InvalidArguments { problem, .. } = error else { panic!("{name}") };
+            assert!(problem.contains(&format!("such as {near},")), "{name}: {problem}");
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use crate::engine::Unanalysed;
 use crate::sys::path::told;
-use crate::toolkit::churn::{AuthorCommits, Churn, FileChurn, HotSpot, MOST_OLDER};
+use crate::toolkit::churn::{AuthorCommits, Churn, FileChurn, HotSpot, MOST_OLDER, Uncounted};
+use crate::tools::balance::several;
 use crate::tools::walking::{shown, shown_line};
 
 /// Hot spots and authors that are shown.
@@ -22,6 +24,8 @@ pub(super) struct Shown<'c> {
     pub(super) scores: &'c HashMap<String, f64>,
     /// Why the complexity of files is not known.
     pub(super) unknown_complexity: Option<String>,
+    /// What was not analysed if the time was up.
+    pub(super) unscored: Option<Unanalysed>,
     /// What stands before the path of a file below the project, so that other tools take the whole.
     pub(super) before: String,
     /// Days of the period.
@@ -78,20 +82,36 @@ impl<'c> Shown<'c> {
 
     /// What the figures leave out, one sentence each.
     pub(super) fn notes(&self) -> Vec<String> {
-        let Churn { files, oversized, is_cut, .. } = self.churn;
+        let Churn { files, oversized, is_cut, late, .. } = self.churn;
         let mut notes = Vec::new();
         let too_large: u64 = files.iter().map(|file| file.too_large).sum();
         if too_large > 0 {
             notes.push(format!(
-                "{too_large} changes of files over 16 MiB or 1,048,576 changed lines have no line counts"
+                "{} of files over 16 MiB or 1,048,576 changed lines without line counts",
+                several(too_large, "change")
             ));
         }
         if let Some(first) = oversized.first() {
-            let count = oversized.len();
-            notes.push(format!("{count} commits changed too many files to count them, such as {first}"));
+            let commits = several(oversized.len() as u64, "commit");
+            notes.push(format!("{commits} changed too many files to count them, such as {first}"));
         }
         if let Some(why) = &self.unknown_complexity {
             notes.push(format!("There are no hot spots: {why}"));
+        }
+        if let Some(Unanalysed { files, has_unseen }) = self.unscored {
+            let least = if has_unseen { "at least " } else { "" };
+            let files = several(files, "file");
+            notes.push(format!(
+                "The time was up: {least}{files} were not analyzed for hot spots. What was analyzed is kept for further calls"
+            ));
+        }
+        if let Some(Uncounted { commits, has_unseen }) = *late {
+            let least = if has_unseen { "at least " } else { "" };
+            let commits = several(commits as u64, "older commit");
+            notes.push(format!(
+                "The time was up: the figures are of the newest commits of the period; {least}{commits} of it are not counted. Pass a \
+                    smaller period_days"
+            ));
         }
         if *is_cut {
             notes.push(format!("The history was read up to {MOST_OLDER} commits before the period"));

@@ -118,6 +118,9 @@ fn summary(findings: &Findings) -> Value {
     summary["not_analyzed"] = findings.named(not_analyzed, json_len).into();
     summary["files_not_analyzed"] = json!(refused.len());
     summary["left_out"] = json!(findings.balance());
+    if let Some(late) = findings.late() {
+        summary["partial"] = json!(late);
+    }
     summary
 }
 

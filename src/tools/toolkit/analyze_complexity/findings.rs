@@ -8,7 +8,7 @@ use crate::toolkit::complexity::{
     FilePlace, FileReport, FunctionReport, LeftOutFile, ProjectFile, ProjectReport, Refusal,
 };
 use crate::tools::LineBase;
-use crate::tools::balance::{Balance, Reason};
+use crate::tools::balance::{Balance, Reason, several};
 use crate::tools::walking::path_line_in;
 
 /// How many files with errors, or that were not analysed, are named at most.
@@ -185,14 +185,30 @@ impl<'p> Findings<'p> {
         let counts = &self.project.counts;
         let mut balance = Balance::default();
         balance.add_walk(&self.project.left_out);
-        for (reason, number) in [(Reason::Links, counts.links), (Reason::Special, counts.special)] {
+        let late = self.project.late.unwrap_or_default();
+        for (reason, number) in [
+            (Reason::Links, counts.links),
+            (Reason::Special, counts.special),
+            (Reason::NotAnalyzed, late.files),
+        ] {
             balance.add(reason, number);
         }
-        let files = self.project.files.len();
-        let (s, others) = (if files == 1 { "" } else { "s" }, counts.not_wanted);
-        balance.line(&format!("{files} file{s} analyzed, {others} of other languages"))
+        if late.has_unseen {
+            balance.add_unseen();
+        }
+        let files = several(self.project.files.len() as u64, "file");
+        let so_far = if self.project.late.is_some() { " so far" } else { "" };
+        balance.line(&format!("{files} analyzed{so_far}, {} of other languages", counts.not_wanted))
+    }
+
+    /// What an answer says if the time was up.
+    pub(super) fn late(&self) -> Option<&'static str> {
+        self.project.late.map(|_| LATE)
     }
 }
+
+const LATE: &str = "The time was up: the figures are of the analyzed files. What was analyzed is kept for further calls; a folder \
+    further down as project_path needs less time";
 
 /// Why a file was not analysed, in words.
 pub(super) fn reason(left_out: LeftOutFile) -> &'static str {

@@ -105,6 +105,10 @@ fn notifications(findings: &Findings) -> Vec<Value> {
     });
     let mut named = findings.named(errors, json_len);
     named.extend(findings.named(refused, json_len));
+    named.extend(findings.late().map(|late| {
+        let text = format!("{late}. {}", findings.balance());
+        json!({ "level": "warning", "message": { "text": text } })
+    }));
     named
 }
 

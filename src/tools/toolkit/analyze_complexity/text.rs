@@ -49,8 +49,12 @@ pub(super) fn reply(
 fn head(findings: &Findings) -> String {
     let totals = findings.totals();
     let thresholds = findings.thresholds;
+    let refused = match findings.project.refused.len() {
+        0 => String::new(),
+        number => format!(" (and {number} not analyzed, see below)"),
+    };
     format!(
-        "Complexity ({}). Files: {}, functions: {}, lines: {}\n\
+        "Complexity ({}). Files: {}{refused}, functions: {}, lines: {}\n\
          Cyclomatic: highest {}, mean {} (threshold {})\n\
          Cognitive: highest {}, mean {} (threshold {})\n\
          Halstead effort: {}\n\
@@ -138,8 +142,10 @@ fn note(findings: &Findings) -> String {
         let more = all - named.len();
         named.iter().for_each(|line| note.extend([line, "\n"]));
         if more > 0 {
-            let _ = writeln!(note, "… and {more} more files {of}");
+            let _ = writeln!(note, "… and {more} more {of}");
         }
     }
-    note + &findings.balance()
+    note.push_str(&findings.balance());
+    note.extend(findings.late().map(|late| format!("\n[{late}]")));
+    note
 }

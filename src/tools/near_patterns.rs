@@ -62,6 +62,14 @@ impl NearPattern {
         different
     }
 
+    /// The pattern with its flags in it, for a tool that takes no others. `None`: it cannot be said so.
+    pub(super) fn inline(&self) -> Option<String> {
+        let PatternOptions { fixed, ignore_case, whole_words, multiline } = self.how;
+        let text = if fixed { escape(&self.pattern) } else { self.pattern.clone() };
+        let flags = if ignore_case { "(?i)" } else { "" };
+        (!whole_words && !multiline).then(|| format!("{flags}{text}"))
+    }
+
     /// The arguments that differ from those of `pattern` and `how`.
     pub(super) fn arguments(&self, pattern: &str, how: PatternOptions) -> String {
         let mut arguments = Map::new();

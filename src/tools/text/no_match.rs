@@ -1,0 +1,38 @@
+//! What a read says if no line matches its pattern: patterns that may be meant and match some.
+//!
+//! Knows no files: its caller counts.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::engine::{Control, Pattern, PatternOptions};
+use crate::tools::balance::several;
+use crate::tools::near_patterns::NearPattern;
+
+/// The longest time for all further reads of one call.
+const LONGEST: Duration = Duration::from_millis(250);
+
+/// Most patterns that are named.
+const MOST: usize = 3;
+
+/// The lines of the note. `count`: how many of the wanted lines a pattern matches.
+pub(super) fn no_match(
+    pattern: &str,
+    count: &dyn Fn(&Pattern, &Control) -> u64,
+    control: &Control,
+) -> String {
+    let left = control.deadline().saturating_duration_since(Instant::now()) / 2;
+    let short = Control::new(LONGEST.min(left));
+    let hint = |near: NearPattern| {
+        let text = near.inline().filter(|_| control.check().is_ok())?;
+        let number = count(&Pattern::new(&text, PatternOptions::default()).ok()?, &short);
+        let lines = several(number, "line");
+        (number > 0).then(|| format!("[With {}: {lines}]", json!({ "pattern": text })))
+    };
+    let hints = NearPattern::all(pattern, PatternOptions::default()).into_iter().filter_map(hint);
+    std::iter::once("[No line matches the pattern]".to_owned())
+        .chain(hints.take(MOST))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
