@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 #[cfg(feature = "toolkit")]
 use super::serve_templates;
+use super::start_error::folder_of;
 use super::{Config, Stop, Transport, bind_admin, cannot_listen, cannot_open, cannot_start, log};
 #[cfg(feature = "toolkit")]
 use crate::engine::{Control, Error};
@@ -35,7 +36,10 @@ pub fn examine(config: &Config) -> Result<bool, String> {
             for folder in left_out {
                 let missing = Finding::warning(
                     "folder",
-                    "is missing and is left out; make it, and start the server again",
+                    match folder.is_file() {
+                        true => format!("is a file and is left out; give its folder{}", folder_of(&folder)),
+                        false => "is missing and is left out; make it, and start the server again".into(),
+                    },
                 );
                 report.add(&folder.display().to_string(), missing);
             }

@@ -13,6 +13,7 @@ use tracing_subscriber::fmt::layer;
 use tracing_subscriber::prelude::*;
 
 use super::line::LineFormat;
+use super::start_error::folder_of;
 use super::{LogFormat, LogLevel};
 use crate::sys::stdio::write_error_if_ready;
 use crate::transport::process::allocator;
@@ -117,10 +118,13 @@ pub fn warn_file_system(doubt: &str) {
 
 /// Warns of a folder that was given and is missing.
 pub fn warn_left_out(folder: &Path) {
-    tracing::warn!(
-        "--dir={} is left out: there is no such folder; make it, and start the server again",
-        folder.display()
-    );
+    let dir = folder.display();
+    match folder.is_file() {
+        true => tracing::warn!("--dir={dir} is left out: it is a file; give its folder{}", folder_of(folder)),
+        false => tracing::warn!(
+            "--dir={dir} is left out: there is no such folder; make it, and start the server again"
+        ),
+    }
 }
 
 /// Warns that others can read the token.

@@ -1,6 +1,7 @@
 //! Why a server does not start, as one line that names the flag (contract 2).
 
 use std::io;
+use std::path::Path;
 
 use super::{Stop, cannot_start, is_shortage};
 use crate::engine::OpenError;
@@ -8,6 +9,9 @@ use crate::engine::OpenError;
 /// The message for folders that cannot be served.
 pub fn cannot_open(error: &OpenError) -> Stop {
     match error {
+        OpenError::Unusable(dir, _) if dir.is_file() => {
+            Stop::Wrong(format!("--dir={} is a file; give its folder{}", dir.display(), folder_of(dir)))
+        }
         OpenError::Unusable(dir, error) => system_error(
             error,
             format!("--dir={} cannot be used: {error}; give a folder that exists", dir.display()),
@@ -25,6 +29,13 @@ pub fn cannot_open(error: &OpenError) -> Stop {
             system_error(error, format!("--filter-dir={} cannot be used: {error}", dir.display()))
         }
     }
+}
+
+/// The flag for the folder of a file, behind a comma.
+pub(super) fn folder_of(file: &Path) -> String {
+    let parent =
+        file.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    parent.map_or(String::new(), |parent| format!(", --dir={}", parent.display()))
 }
 
 /// The message for a start error: `line`, or the message for a lack of resources, which no flag can correct.

@@ -39,7 +39,16 @@ impl Config {
     /// What is doubtful about the token's file, in one line that says what to do.
     pub fn token_doubt(&self) -> Option<String> {
         let path = self.auth_token_file.as_ref()?;
-        let mode = open(path).and_then(|file| Ok(crate::sys::fs::fstat(&file)?.st_mode)).ok()?;
+        let stat = open(path).and_then(|file| Ok(crate::sys::fs::fstat(&file)?)).ok()?;
+        let mode = stat.st_mode;
+        if stat.st_nlink > 1 {
+            let names = stat.st_nlink;
+            return Some(format!(
+                "--auth-token-file={}: it has {names} names (hard links); one in a served folder lets clients read the token, so \
+                 give a file with one name",
+                path.display()
+            ));
+        }
         let is_open = crate::sys::fs::mode(mode).intersects(Mode::from_raw_mode(0o177));
         (cfg!(unix) && is_open).then(|| {
             let mode = mode & 0o777;

@@ -307,6 +307,22 @@ fn of_several_folders_those_that_are_missing_are_left_out_with_a_warning() {
 }
 
 #[test]
+fn a_file_given_as_a_folder_is_said_to_be_one_and_its_folder_is_named() {
+    let folder = Folder::new();
+    folder.write("f", "");
+    let (top, file) = (folder.path().display().to_string(), folder.path().join("f").display().to_string());
+    let told = format!("a file; give its folder, --dir={top}");
+    let refused = run_to_end(&[&file]);
+    assert!(refused.code != Some(0) && refused.stderr.contains(&told), "{}", refused.stderr);
+    let mut command = bare_command();
+    command.args([&top, &file]);
+    let line = Stdio::run(command).wait_for_stderr("is left out");
+    assert!(line.contains(&told), "{line}");
+    let doctor = run_to_end(&[&top, &file, "--doctor"]);
+    assert!(doctor.stdout.contains(&format!("give its folder, --dir={top}")), "{}", doctor.stdout);
+}
+
+#[test]
 fn a_tilde_before_a_folder_is_the_home_of_the_user() {
     let folder = Folder::new();
     folder.write("f", "in the home\n");

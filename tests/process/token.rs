@@ -54,5 +54,9 @@ fn a_token_file_that_others_may_read_is_warned_of() {
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).expect("a mode");
         let (_, log) = Http::start(&folder, &[&flag]).terminate_with_output();
         assert_eq!(log.contains("set it to 0600"), is_warned, "{mode:o}: {log}");
+        assert!(!log.contains("hard links"), "{log}");
     }
+    std::fs::hard_link(&path, folder.path().join("second")).expect("a link");
+    let (_, log) = Http::start(&folder, &[&flag]).terminate_with_output();
+    assert!(log.contains("it has 2 names (hard links)"), "{log}");
 }
