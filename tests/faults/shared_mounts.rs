@@ -160,21 +160,31 @@ fn a_folder_that_cannot_be_read_for_a_moment_is_deleted_and_none_to_which_permis
     }
 }
 
-#[test]
-fn a_temporary_name_that_stays_behind_a_new_file_is_removed_by_the_next_edit() {
+/// The names in a folder after a write whose temporary name cannot be removed, and after another write. `None` without strace.
+fn names_after_a_removal_that_fails() -> Option<[Vec<String>; 2]> {
     let folder = Folder::new();
     let faults = ["-e", "inject=renameat2:error=EINVAL", "-e", "inject=unlinkat:error=EIO:when=1"];
     let path = folder.path().to_string_lossy();
     let server = command(&folder, "stdio", &["--tools=filesystem", "--max-in-flight=1"]);
-    let Some(server) = under_strace(&server, &[&["-o", "/dev/null", "-P", &path], &faults[..]].concat())
-    else {
-        return;
-    };
+    let server = under_strace(&server, &[&["-o", "/dev/null", "-P", &path], &faults[..]].concat())?;
     let server = Stdio::run(server);
     server.ok("write_file", json!({ "path": "f", "content": "1\n" }));
-    assert_eq!(folder.names().len(), 2, "the file has two names");
+    let first = folder.names();
     server.ok("write_file", json!({ "path": "g", "content": "2\n" }));
-    assert_eq!(folder.names(), ["f", "g"]);
+    Some([first, folder.names()])
+}
+
+#[test]
+fn a_temporary_name_that_stays_behind_a_new_file_is_removed_by_the_next_edit() {
+    // strace counts by thread. If another worker does the second write, its removal fails, too: then a new server is asked.
+    for _ in 0..20 {
+        let Some([first, second]) = names_after_a_removal_that_fails() else { return };
+        assert_eq!(first.len(), 2, "the file has two names");
+        if second == ["f", "g"] {
+            return;
+        }
+    }
+    panic!("the temporary name stays");
 }
 
 #[test]

@@ -158,7 +158,8 @@ fn a_second_call_waits_for_the_first_and_gets_its_reply() {
 #[test]
 fn a_call_that_waits_too_long_for_the_first_is_late() {
     let mut server = Server::new();
-    server.setup.limits.timeout = Duration::from_millis(20);
+    // Enough for the first to begin its commit.
+    server.setup.limits.timeout = Duration::from_millis(500);
     server.executor = server.setup.executor();
     let (release, released) = mpsc::channel::<()>();
     let released = Mutex::new(released);
