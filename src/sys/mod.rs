@@ -190,9 +190,12 @@ pub(crate) mod event {
 /// Sockets.
 pub(crate) mod net {
     #[cfg(unix)]
-    pub(crate) use super::unix::net::wait_for_reset;
+    pub(crate) use super::unix::net::{limit_unsent, wait_for_reset};
     #[cfg(windows)]
-    pub(crate) use super::windows::{command::UnixStream, net::wait_for_reset};
+    pub(crate) use super::windows::{
+        command::UnixStream,
+        net::{limit_unsent, wait_for_reset},
+    };
     #[cfg(unix)]
     pub(crate) use std::os::unix::net::UnixStream;
 }

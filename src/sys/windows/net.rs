@@ -7,6 +7,9 @@ use tokio::net::TcpStream;
 /// How often a connection is looked at.
 const TICK: Duration = Duration::from_millis(100);
 
+/// The system has no such bound.
+pub(crate) fn limit_unsent(_stream: &TcpStream, _bytes: u32) {}
+
 /// Waits until the other side has reset the connection. The system has no event for that alone: the connection is looked at
 /// now and then.
 pub(crate) async fn wait_for_reset(stream: &TcpStream) {

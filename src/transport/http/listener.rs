@@ -22,6 +22,7 @@ use super::body::AnswerBody;
 use super::response::{Unheard, WorkingBody};
 use crate::protocol::BLOCK;
 use crate::sys::io::Errno;
+use crate::sys::net::limit_unsent;
 use crate::transport::net::connection_limit::{ConnectionLimit, Place};
 use crate::transport::net::rate_limit::RateLimit;
 use crate::transport::net::traffic::{TRAFFIC, Traffic};
@@ -34,6 +35,9 @@ const TAKE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes that hyper buffers per connection, for reading and for writing. A little less than a block, so that
 /// only one block of an answer waits to be written.
 const BUFFER: usize = BLOCK - 1024;
+
+/// Bytes of an answer that the system keeps for a connection beside what it has sent.
+const UNSENT: u32 = 4 * BLOCK as u32;
 
 /// How long a connection without a request stays open when the server stops: a request that was sent before its client
 /// could see the end is answered.
@@ -205,6 +209,7 @@ async fn connection(
     mut stopping: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
+    limit_unsent(&stream, UNSENT);
     let traffic = site.traffic();
     let _open = traffic.map(Traffic::connection);
     let unread = Arc::new(AtomicBool::new(false));
@@ -215,7 +220,7 @@ async fn connection(
         let (site, client, unread) = (&site, &client, &unread);
         let limit = limit.clone();
         async move {
-            let working = activity.work()?;
+            let working = activity.work();
             let response = site.respond(request, limit, client).await?;
             unread.store(response.extensions().get::<Unheard>().is_some(), Ordering::Relaxed);
             Ok::<_, io::Error>(response.map(|body| WorkingBody { body, _working: working }))

@@ -22,8 +22,15 @@ use crate::sys::process::raise_open_file_limit;
 /// Most connections if there are enough descriptors.
 const MAX_CONNECTIONS: usize = 2_000;
 
+/// A connection has one in so many descriptors: of the others, it takes one while the file of its answer is open, and the rest is for
+/// all else.
+const DESCRIPTORS: u64 = 3;
+
 /// One in so many places is for newcomers.
 const NEWCOMERS: usize = 4;
+
+/// How long a newcomer has for its first request before it may be closed for another one.
+const FIRST_REQUEST: Duration = Duration::from_millis(100);
 
 /// How long a write must stand still before its connection may be closed for another one.
 const STALL: Duration = Duration::from_millis(500);
@@ -37,9 +44,11 @@ const SLOW_BODY: Duration = Duration::from_secs(2);
 /// How often the limit looks for a connection to close while there is none.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// The most connections: half of the descriptors that the process may have. The other half is for files.
+/// The most connections for the descriptors that the process may have.
 pub(in crate::transport) fn max_connections() -> usize {
-    usize::try_from(raise_open_file_limit() / 2).unwrap_or(MAX_CONNECTIONS).clamp(1, MAX_CONNECTIONS)
+    usize::try_from(raise_open_file_limit() / DESCRIPTORS)
+        .unwrap_or(MAX_CONNECTIONS)
+        .clamp(1, MAX_CONNECTIONS)
 }
 
 /// See the module.
@@ -157,6 +166,7 @@ impl State {
     fn may_close(self) -> bool {
         let phase_allows = match self.phase {
             Phase::Work => self.lasts() >= LONG_WORK,
+            Phase::Head if !self.accepted => self.lasts() >= FIRST_REQUEST,
             Phase::Head | Phase::Body => !self.stalled,
         };
         !self.closing && (phase_allows || self.stands_still())
@@ -215,9 +225,11 @@ impl ConnectionLimit {
         }
         let newcomers = states().filter(|state| state.is_newcomer()).count();
         let crowded = newcomers > self.most / NEWCOMERS;
+        // Where newcomers crowd, no other gives way, even if none of them may be closed yet.
         open.close_first(|state| match state {
             state if !state.may_close() => None,
             state if state.is_newcomer() => Some(if crowded { 0 } else { 5 }),
+            _ if crowded => None,
             state if state.stands_still() => Some(2),
             State { phase: Phase::Work, .. } => Some(4),
             _ => Some(1),
@@ -301,10 +313,14 @@ impl Activity {
         self.change(|state| State { phase, stalled: false, since: now(), ..state })
     }
 
-    /// Begins the work on a request. An error if the connection is to be closed.
-    pub(in crate::transport) fn work(self: &Arc<Activity>) -> io::Result<Working> {
-        self.enter(Phase::Work)?;
-        Ok(Working(self.clone()))
+    /// Begins the work on a request. A connection that was to be closed because it had none stays.
+    pub(in crate::transport) fn work(self: &Arc<Activity>) -> Working {
+        let begin = |bits| {
+            let state = State::of(bits);
+            Some(State { phase: Phase::Work, stalled: false, closing: false, since: now(), ..state }.bits())
+        };
+        let _ = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, begin);
+        Working(self.clone())
     }
 
     /// A request has passed all checks.
@@ -324,7 +340,13 @@ impl Activity {
 
     /// Waits until the connection is to be closed.
     pub(in crate::transport) async fn closed(&self) {
-        self.close.notified().await;
+        loop {
+            self.close.notified().await;
+            // Its request may have come meanwhile.
+            if self.state().closing {
+                return;
+            }
+        }
     }
 
     /// Closes the connection if its state is still `seen`.
