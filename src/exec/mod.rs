@@ -46,8 +46,9 @@ pub use self::threads::{Threads, configure};
 use crate::engine::{COMMANDS_AT_ONCE, Workspace};
 use crate::protocol::{Answer, PendingCall, Step};
 
-/// One in so many parts of the memory for searches is for walks, which soon end: they do not wait for searches.
-const FOR_WALKS: usize = 4;
+/// One in so many parts of the memory for searches is for walks, and one for searches of a small file. Both soon end, and do not wait
+/// for searches that may take long.
+const FOR_SHORT: usize = 5;
 
 /// The limits of an executor (contract 2).
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +78,8 @@ pub struct Executor {
     searches: Permits,
     /// The same for walks.
     walks: Permits,
+    /// The same for searches of a small file.
+    small_searches: Permits,
     /// Lets one change per file run at a time, so that changes that wait for a file's lock do not use up the
     /// permits.
     changes: FileQueues,
@@ -116,15 +119,16 @@ pub struct Admitted {
 impl Executor {
     /// An executor for calls on `workspace`. [`configure`] has set up `runtime`. An error if no thread can be started.
     pub fn new(limits: Limits, workspace: Arc<Workspace>, runtime: Handle) -> io::Result<Arc<Executor>> {
-        let for_walks = limits.search_memory / FOR_WALKS;
+        let for_short = limits.search_memory / FOR_SHORT;
         Ok(Arc::new(Executor {
             workspace,
             limits,
             threads: Threads::new(runtime, limits.timeout)?,
             permits: Permits::new(limits.max_in_flight),
             commands: Permits::new(COMMANDS_AT_ONCE),
-            searches: Permits::shared(limits.search_memory - for_walks),
-            walks: Permits::shared(for_walks),
+            searches: Permits::shared(limits.search_memory - 2 * for_short),
+            walks: Permits::shared(for_short),
+            small_searches: Permits::shared(for_short),
             changes: FileQueues::default(),
             waits: FileQueues::default(),
             in_progress: Counter::new(),

@@ -37,6 +37,14 @@ impl Pipeline {
         tracing::debug!(id = id.as_json(), cancelled, "cancel");
     }
 
+    /// Cancels the calls that end with their client.
+    pub fn cancel_with_client(&self) {
+        let tasks: Vec<_> = self.lock().values().cloned().collect();
+        for task in tasks.iter().filter(|task| task.call.ends_with_its_client()) {
+            task.control.cancel();
+        }
+    }
+
     /// Waits until the earlier calls for these files have ended. All positions are taken at the first poll, so calls of
     /// one connection cannot wait for each other in a circle.
     pub(super) async fn turns(&self, files: impl Iterator<Item = &str>) -> Vec<Turn> {

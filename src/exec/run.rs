@@ -22,6 +22,9 @@ const FOR_WORK: u32 = 4;
 /// The most memory of a call that walks, in MB. One that searches or analyses takes more.
 const WALK: usize = 10;
 
+/// A search of a small file runs on one thread, and takes one in so many parts of the memory of another search.
+const OF_SMALL: usize = 2;
+
 /// How often a call without a permit looks whether a file system does not answer.
 const SILENT_EVERY: Duration = Duration::from_millis(500);
 
@@ -103,7 +106,13 @@ impl Executor {
             0 => None,
             memory => {
                 let until = until - self.limits.timeout / FOR_WORK;
-                let permits = if memory <= WALK { &self.walks } else { &self.searches };
+                let (permits, memory) = match memory {
+                    ..=WALK => (&self.walks, memory),
+                    _ if self.searches_small_file(task, until).await => {
+                        (&self.small_searches, memory / OF_SMALL)
+                    }
+                    _ => (&self.searches, memory),
+                };
                 match self.permit(permits, task, memory, until).await {
                     Some(permit) => permit,
                     None => return not_run(task, Task::crowded_out),
@@ -168,7 +177,19 @@ impl Executor {
         }
     }
 
-    /// Waits for `count` permits until then. `None`: there were none. The inner `None`: the call runs without, because those
+    /// Whether the call searches nothing but a small file, if that is known before then.
+    async fn searches_small_file(&self, task: &Arc<Task>, until: Instant) -> bool {
+        // A served folder needs no look.
+        if task.call.searched().is_none_or(|path| path.as_str().is_empty()) {
+            return false;
+        }
+        let (task, workspace) = (task.clone(), self.workspace.clone());
+        let look =
+            move || task.call.searched().is_some_and(|path| workspace.is_small_file(path, &task.control));
+        matches!(timeout_at(until.into(), self.threads.spawn(look)).await, Ok(Ok(true)))
+    }
+
+    /// Waits for `count` permits until then. `None`: there were none, or the call was cancelled. The inner `None`: the call runs without, because those
     /// that have the permits may wait for a file system that does not answer.
     async fn permit(
         &self,
@@ -181,6 +202,8 @@ impl Executor {
         loop {
             let look = until.min(Instant::now() + SILENT_EVERY);
             match timeout_at(look.into(), &mut taken).await {
+                // It takes no turn.
+                _ if task.control.is_cancelled() => return None,
                 Ok(permit) => return Some(Some(permit)),
                 Err(_) if Instant::now() >= until => return None,
                 Err(_) if self.workspace.is_silent() => return Some(None),

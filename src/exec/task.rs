@@ -145,6 +145,8 @@ impl Task {
 
     /// The reply. While the file system does not answer, tries again for a short time.
     fn reply_when_reachable(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
+        // A call that was called off before its work begins does none.
+        control.check_called_off()?;
         let mut wait = workspace.mount_wait(self.received.at);
         loop {
             match self.reply(workspace, control) {

@@ -31,6 +31,19 @@ fn a_panic_in_a_call_is_an_answer() {
 }
 
 #[test]
+fn a_call_that_was_cancelled_before_its_work_begins_does_none() {
+    let setup = Setup::new();
+    // It would panic.
+    let cancelled = Task::new(test_calls::rest(false), setup.limits.timeout, Instant::now());
+    assert!(cancelled.control.cancel());
+    assert!(cancelled.run(&setup.workspace).is_none());
+    let executor = setup.executor();
+    let kept = |_: Answer| panic!("an answer");
+    let ended = setup.runtime.block_on(executor.run(&cancelled, kept));
+    assert!(matches!(ended, Ended::Cancelled) && executor.on_threads().count() == 0);
+}
+
+#[test]
 fn a_call_that_waits_too_long_names_the_locked_file_if_it_has_one() {
     let setup = Setup::new();
     let late = |call: &str| {

@@ -9,7 +9,7 @@ use super::call_context::CallContext;
 use super::progress::ProgressToken;
 use super::report::Report;
 use super::rpc::Id;
-use crate::engine::{CannotRun, Error, Progress, Result};
+use crate::engine::{CannotRun, Error, FilePath, Progress, Result};
 use crate::tools::{Call, OutputKinds, Reply};
 
 /// The error text if the answers of batches hold all the memory that they may hold.
@@ -94,10 +94,15 @@ impl PendingCall {
         self.context.writes
     }
 
-    /// Whether the call is cancelled when its HTTP client disconnects. Only in stateless revisions: a client
+    /// Whether the call is cancelled when its HTTP client disconnects. One that writes only in stateless revisions: a client
     /// of another revision may have lost its connection and still need the change.
     pub fn ends_with_its_client(&self) -> bool {
-        self.context.asked().is_some_and(|asked| asked.revision.is_stateless())
+        !self.writes() || self.context.asked().is_some_and(|asked| asked.revision.is_stateless())
+    }
+
+    /// The only file or folder that the call searches.
+    pub fn searched(&self) -> Option<&FilePath> {
+        self.call.searched()
     }
 
     /// How much memory the call may take, in MB, if it searches or analyses files.

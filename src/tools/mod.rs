@@ -204,6 +204,11 @@ pub trait Call: Send + Sync {
         0
     }
 
+    /// The only file or folder that it searches, if it is a search. One of a small file does not wait for those that may take long.
+    fn searched(&self) -> Option<&FilePath> {
+        None
+    }
+
     /// Whether the reply is one text, whose beginning may be handed on before the call ends ([`Control::early`]).
     fn begins_early(&self) -> bool {
         false

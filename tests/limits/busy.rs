@@ -68,6 +68,44 @@ fn walks_do_not_wait_for_the_slow_searches_of_other_clients() {
     });
 }
 
+/// How long a search of one client takes. It must succeed.
+fn grep(server: &Http, arguments: &serde_json::Value) -> Duration {
+    let began = Instant::now();
+    let mut connection = server.connect();
+    connection.write(&post_bytes("/tools/grep", "", arguments.to_string().as_bytes()));
+    let answer = connection.read();
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    began.elapsed()
+}
+
+#[test]
+fn a_search_of_a_small_file_does_not_wait_for_the_slow_searches_of_other_connections() {
+    let folder = corpus();
+    let server = Http::start(&folder, &["--tools=search", "--timeout=10"]);
+    let _slow = greps(&server, 300);
+    let small = json!({ "pattern": "a l.ne", "path": "small" });
+    mostly_within(Duration::from_secs(2), || grep(&server, &small));
+}
+
+#[test]
+fn searches_of_clients_that_have_gone_take_no_turn() {
+    let folder = corpus();
+    let server = Http::start(&folder, &["--tools=search", "--timeout=20"]);
+    let call = |n| call(n, "grep", json!({ "pattern": SLOW, "output_mode": "count" }));
+    let batch = serde_json::Value::from((0..20).map(call).collect::<Vec<_>>()).to_string();
+    let mut gone = greps(&server, 200);
+    for _ in 0..20 {
+        let mut connection = server.connect();
+        let version = "MCP-Protocol-Version: 2025-03-26\r\n";
+        connection.write(&post_bytes("/mcp", version, batch.as_bytes()));
+        gone.push(connection);
+    }
+    drop(gone);
+    // It needs the same turns.
+    let all = json!({ "pattern": "a l.ne", "glob": "sm*" });
+    mostly_within(Duration::from_secs(2), || grep(&server, &all));
+}
+
 #[test]
 fn many_searches_stay_within_their_memory_and_those_without_room_are_told_when_to_try_again() {
     let folder = corpus();

@@ -288,6 +288,10 @@ impl Call for Grep {
         memory::SEARCH
     }
 
+    fn searched(&self) -> Option<&FilePath> {
+        self.path.as_ref()
+    }
+
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let pattern = Pattern::new(&self.pattern, self.how).map_err(|error| wrong(error, &WAYS_OUT))?;
         if let Some(cursor) = &self.cursor {

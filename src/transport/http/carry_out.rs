@@ -11,8 +11,17 @@ use super::early::EarlyFrames;
 use super::events::{self, CancelOnDrop, Reader, Running};
 use super::request::BodyShare;
 use super::response::{accepted, at_once, begin_with};
-use crate::exec::{BatchError, Ended, ProgressWatch, Received};
+use crate::exec::{BatchError, Ended, Pipeline, ProgressWatch, Received};
 use crate::protocol::{NO_ROOM, PendingCall, Step, code};
+
+/// Cancels the calls of a batch when it is dropped, because the client has disconnected. Does nothing after they were answered.
+struct CancelAllOnDrop(Arc<Pipeline>);
+
+impl Drop for CancelAllOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel_with_client();
+    }
+}
 
 impl Server {
     /// `share` belongs to the request's body. It is kept until the work ends, even if the client disconnects.
@@ -101,7 +110,9 @@ impl Server {
         // Like a single one, a cancellation in a batch over HTTP has no effect.
         steps.retain(|step| !matches!(step, Step::Cancel(_)));
         let most = (self.shared.max_in_flight / 2).max(1);
-        let batch = self.executor.clone().run_batch(steps, received, Arc::default(), most, None, first_block);
+        let calls = CancelAllOnDrop(Arc::default());
+        let pipeline = calls.0.clone();
+        let batch = self.executor.clone().run_batch(steps, received, pipeline, most, None, first_block);
         match tokio::spawn(batch).await.map_err(io::Error::other)? {
             Ok(Some(block)) => begin_with(block, self.executor.threads()),
             Ok(None) => Ok(accepted()),

@@ -9,7 +9,9 @@ use super::source::Candidate;
 use crate::engine::fs::lost::is_lost;
 use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::fs::{file_system, resolve};
+use crate::engine::path::FilePath;
 use crate::engine::text::lines::BOM;
+use crate::engine::walk::EntryKind;
 use crate::engine::workspace::read::{Cacheable, Effort};
 use crate::engine::workspace::{ATTEMPTS, Workspace};
 use crate::engine::{Control, FileStamp, Result};
@@ -63,6 +65,15 @@ impl Beginning {
 }
 
 impl Workspace {
+    /// Whether the path leads to a file whose search is soon over.
+    pub fn is_small_file(&self, path: &FilePath, control: &Control) -> bool {
+        let found = self.find(path, control);
+        let stat = found.ok().and_then(|found| found.place.stat);
+        stat.is_some_and(|stat| {
+            EntryKind::of_mode(stat.st_mode) == EntryKind::File && stat.st_size <= MAX_COPY as i64
+        })
+    }
+
     /// Opens and reads a file, which was found as `stat`. A small one is in the first bytes of `buffer` then.
     pub(super) fn open_for_search(
         &self,
