@@ -210,6 +210,8 @@ pub enum Error {
     Busy,
     /// Other searches and analyses hold the memory that there is for them (contract 8).
     NoSearchMemory,
+    /// Other answers hold the memory that there is for large parts of files; nothing was changed.
+    NoReadMemory,
     /// All threads wait for files that do not answer; nothing was changed.
     NoThread,
     /// The time for the operation was up; nothing was changed.
@@ -334,6 +336,7 @@ impl Error {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Error::PermissionDenied { name: name.into() }
             }
+            io::ErrorKind::OutOfMemory if source.raw_os_error().is_some() => Error::NoReadMemory,
             _ => otherwise(source),
         }
     }

@@ -38,9 +38,9 @@ impl Space {
         Err(format!("the address space is limited to {limit} MB, and {needed} MB are needed"))
     }
 
-    /// Threads for which there is room.
+    /// Threads for which there is room. A quarter of what is left is for more of everything else.
     pub(super) fn threads(self) -> usize {
-        let threads = FEWEST + self.limit.saturating_sub(self.needed) / OF_THREAD;
+        let threads = FEWEST + self.limit.saturating_sub(self.needed) / 4 * 3 / OF_THREAD;
         usize::try_from(threads).unwrap_or(usize::MAX)
     }
 

@@ -86,7 +86,7 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         }
         Error::Changed { .. } => (code::FILE_SYSTEM, 409, System, "changed"),
         Error::Locked { .. } => (code::FILE_SYSTEM, 409, System, "locked"),
-        Error::Busy | Error::NoSearchMemory => (code::FILE_SYSTEM, 503, System, "busy"),
+        Error::Busy | Error::NoSearchMemory | Error::NoReadMemory => (code::FILE_SYSTEM, 503, System, "busy"),
         Error::CannotRun { why: CannotRun::NoTurn { .. } | CannotRun::Stopping } => {
             (code::FILE_SYSTEM, 503, System, "busy")
         }

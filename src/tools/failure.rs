@@ -175,6 +175,9 @@ fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::NoSearchMemory => {
             format!("Busy with other searches and analyses; try again in {BUSY_SECONDS} s")
         }
+        Error::NoReadMemory => {
+            format!("Busy: others hold all memory that there is for this; try again in {BUSY_SECONDS} s")
+        }
         Error::NoThread => "Too many calls wait for files that do not answer".into(),
         Error::TimedOut => format!("Operation timed out after {timeout}s"),
         Error::OutcomeUnknown => {

@@ -6,7 +6,9 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::support::{Ended, Folder, Mcp, Stdio, call, command, start_and_end, with_limit};
+use crate::support::{
+    Ended, Folder, Http, MB, Mcp, Stdio, call, command, post_bytes, start_and_end, until, with_limit,
+};
 
 /// Asserts that the server was ready and ended with code 0, or ended with code 1 and one line. Returns whether it was
 /// ready.
@@ -98,6 +100,35 @@ fn with_a_limit_of_memory_a_server_works_within_it_or_does_not_start() {
         }
     }
     assert!(worked >= 1);
+}
+
+#[test]
+fn with_a_limit_of_memory_answers_that_nobody_reads_do_not_end_the_server() {
+    let folder = Folder::new();
+    folder.write("f", "a line\n");
+    folder.write("large", "some text in a line\n".repeat(9 * MB / 20));
+    let server = command(&folder, "http", &["--port=0"]);
+    for most in [1_500, 2_000, 3_000] {
+        let limited = || with_limit(&server, &format!("-v {}", most * 1024));
+        if !check(&format!("{most} MB"), &start_and_end(limited())) {
+            continue;
+        }
+        let server = Http::run(limited());
+        let read = json!({ "name": "large" });
+        let ask = |_| {
+            let mut connection = server.connect();
+            connection.write(&post_bytes("/read_file", "", read.to_string().as_bytes()));
+            connection
+        };
+        let mut unread: Vec<_> = (0..250).map(ask).collect();
+        // Nothing is read but the heads.
+        let heads = unread.iter_mut().map(|connection| connection.head().expect("a head"));
+        let busy = heads.filter(|head| (head.status, head.header("retry-after")) == (503, Some("5"))).count();
+        assert!((1..250).contains(&busy), "{most} MB: {busy} are told to try again");
+        assert_eq!(server.post("/read_file", &json!({ "name": "f" })).status, 200);
+        drop(unread);
+        until("there is memory again", || server.post("/read_file", &read).status == 200);
+    }
 }
 
 /// The server's command, with a copy of its program that every user may run. `None` for a user who cannot become another

@@ -7,13 +7,15 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::version::FileStamp;
+use crate::engine::budget::{Budget, Share};
 use crate::sys::fs::FileExt;
 use crate::sys::fs::Stat;
 use crate::sys::io::Errno;
 use crate::sys::map::FileMap;
+use crate::sys::process::address_space_limit;
 
 /// Up to this many bytes are read into the heap: there a copy is cheaper than a map, and cannot fault.
 pub const MAP_CUTOFF: usize = 64 * 1024;
@@ -23,6 +25,19 @@ const PIECE: usize = 1 << 20;
 
 /// Why a part of a file was not read into the heap.
 const NO_MEMORY: &str = "there is too little memory to read so much of it at once";
+
+/// Where the address space is limited, large parts of files have one in so many bytes of it together. The rest is for threads and for
+/// the heap: a process that gets none when it needs some is ended.
+const OF_SPACE: u64 = 8;
+
+static LARGE: LazyLock<Budget> = LazyLock::new(|| Budget::new(room_for_large()));
+
+/// In bytes.
+fn room_for_large() -> usize {
+    let limit = address_space_limit();
+    let room = if limit == u64::MAX { limit } else { limit / OF_SPACE };
+    usize::try_from(room).unwrap_or(usize::MAX)
+}
 
 /// An open regular file and its state when it was opened.
 #[derive(Debug)]
@@ -88,15 +103,15 @@ impl OpenFile {
     /// The bytes of `window` (clamped to the file): a small part is copied, a large one is mapped.
     pub fn view(self: Arc<Self>, window: Range<usize>) -> io::Result<FileView> {
         let window = self.clamped(window);
-        let bytes = Bytes::load(&self.file, &window)?;
-        Ok(FileView { bytes, offset: window.start, file: self })
+        let (bytes, share) = Bytes::load(&self.file, &window)?;
+        Ok(FileView { bytes, offset: window.start, file: self, _share: share })
     }
 
     /// The bytes of `window` if they are in memory. Never waits for a disk.
     pub fn view_if_cached(self: Arc<Self>, window: Range<usize>) -> Option<FileView> {
         let window = self.clamped(window);
         let bytes = Bytes::Heap(read_cached(&self.file, &window)?);
-        Some(FileView { bytes, offset: window.start, file: self })
+        Some(FileView { bytes, offset: window.start, file: self, _share: None })
     }
 }
 
@@ -106,6 +121,8 @@ pub struct FileView {
     bytes: Bytes,
     offset: usize,
     file: Arc<OpenFile>,
+    /// Of the room for large parts.
+    _share: Option<Share>,
 }
 
 #[derive(Debug)]
@@ -117,7 +134,7 @@ enum Bytes {
 impl FileView {
     /// Bytes that were made of the file's, instead of them.
     pub(crate) fn made(bytes: Vec<u8>, file: Arc<OpenFile>) -> FileView {
-        FileView { bytes: Bytes::Heap(bytes), offset: 0, file }
+        FileView { bytes: Bytes::Heap(bytes), offset: 0, file, _share: None }
     }
 
     /// The same bytes, as if they were of this file.
@@ -170,15 +187,26 @@ impl FileView {
 }
 
 impl Bytes {
-    fn load(file: &File, window: &Range<usize>) -> io::Result<Bytes> {
-        // Some file systems in user space map nothing: where reads go past the page cache.
-        if window.len() > MAP_CUTOFF
-            && let Ok(Some(map)) = FileMap::new(file, window)
-        {
-            return Ok(Bytes::Map(map));
+    /// An error of the kind `OutOfMemory` if others hold all room for large parts.
+    fn load(file: &File, window: &Range<usize>) -> io::Result<(Bytes, Option<Share>)> {
+        let is_large = window.len() > MAP_CUTOFF;
+        if is_large && window.len() > room_for_large() {
+            return Err(io::Error::other(
+                "so much of a file does not fit into the limit of the address space (ulimit -v)",
+            ));
         }
-        read(file, window).map(Bytes::Heap)
+        let share = if is_large { Some(share_of_large(window.len())?) } else { None };
+        // Some file systems in user space map nothing: where reads go past the page cache.
+        if is_large && let Ok(Some(map)) = FileMap::new(file, window) {
+            return Ok((Bytes::Map(map), share));
+        }
+        Ok((Bytes::Heap(read(file, window)?), share))
     }
+}
+
+fn share_of_large(bytes: usize) -> io::Result<Share> {
+    let mut share = LARGE.share();
+    if share.grow(bytes) { Ok(share) } else { Err(Errno::NOMEM.into()) }
 }
 
 /// The bytes of `window`, read into the heap. An error if there is too little memory: a file may be larger than that.

@@ -14,7 +14,7 @@ use crate::engine::text::lines::BOM;
 use crate::engine::walk::EntryKind;
 use crate::engine::workspace::read::{Cacheable, Effort};
 use crate::engine::workspace::{ATTEMPTS, Workspace};
-use crate::engine::{Control, FileStamp, Result};
+use crate::engine::{Control, Error, FileStamp, Result};
 use crate::sys::fs::FileExt;
 use crate::sys::fs::Stat;
 use crate::sys::io::Errno;
@@ -127,6 +127,8 @@ impl Workspace {
             let text = text(is_last);
             return Ok(Some(match Arc::new(file).view(0..len) {
                 Ok(view) => Opened::Mapped(text, Arc::new(view)),
+                // It may be read as soon as others have given memory back.
+                Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return Err(Error::NoReadMemory),
                 Err(_) => Opened::Unreadable,
             }));
         }
