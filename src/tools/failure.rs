@@ -301,7 +301,11 @@ fn hint(error: &Error, guide: Guide) -> Option<String> {
             Some("Give one edit for the line; its content may hold several lines.".into())
         }
         Error::UnknownOperation { .. } => Some("Use replace, insert or delete.".into()),
-        Error::Busy => Some("Nothing was changed. Send the same call again in a moment.".into()),
+        Error::Busy => Some(
+            "Nothing was changed. Send the same call again in a moment. If it fails while no other edit is in work, the file is \
+             too large for this edit."
+                .into(),
+        ),
         Error::NoThread => Some(
             "Nothing was changed. Look at the mounts in the served folder, and send the call again later."
                 .into(),
