@@ -3,7 +3,7 @@
 //! Each variant carries the value passed and the limit it violates, so that an interface can explain it (contract
 //! 7). Line numbers are always 0-based here. Messages, codes and statuses belong to the layers above.
 
-use std::io;
+use std::{fmt, io};
 
 use crate::engine::FileVersion;
 use crate::engine::command::CannotRun;
@@ -13,6 +13,25 @@ use crate::engine::text::text_edit::Unmatched;
 
 /// The result of an engine operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a large part of a file was not read: others hold the memory that there is for such parts.
+#[derive(Debug)]
+pub(crate) struct NoRoom;
+
+impl fmt::Display for NoRoom {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(
+            "others hold all memory that there is for large parts of files; try again in a few seconds",
+        )
+    }
+}
+
+impl std::error::Error for NoRoom {}
+
+/// Whether the reason of the error is [`NoRoom`].
+pub(crate) fn is_no_room(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|reason| reason.is::<NoRoom>())
+}
 
 /// Every error of an operation on the folder (contract 7).
 #[derive(Debug)]
@@ -336,7 +355,7 @@ impl Error {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Error::PermissionDenied { name: name.into() }
             }
-            io::ErrorKind::OutOfMemory if source.raw_os_error().is_some() => Error::NoReadMemory,
+            _ if is_no_room(&source) => Error::NoReadMemory,
             _ => otherwise(source),
         }
     }
@@ -358,5 +377,18 @@ impl Error {
     /// The error of a failed write to the file `name`.
     pub(crate) fn write(name: &str, source: impl Into<io::Error>) -> Error {
         Error::from_io(name, source.into(), |source| Error::WriteFailed { source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::io::Errno;
+
+    #[test]
+    fn only_room_that_others_hold_is_told_as_busy_and_not_what_the_system_refuses() {
+        let told = |source| Error::read("f", source);
+        assert!(matches!(told(io::Error::other(NoRoom)), Error::NoReadMemory));
+        assert!(matches!(told(Errno::NOMEM.into()), Error::ReadFailed { .. }));
     }
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::version::FileStamp;
 use crate::engine::budget::{Budget, Share};
+use crate::engine::error::NoRoom;
 use crate::sys::fs::FileExt;
 use crate::sys::fs::Stat;
 use crate::sys::io::Errno;
@@ -187,7 +188,7 @@ impl FileView {
 }
 
 impl Bytes {
-    /// An error of the kind `OutOfMemory` if others hold all room for large parts.
+    /// Fails with [`NoRoom`] if others hold all room for large parts.
     fn load(file: &File, window: &Range<usize>) -> io::Result<(Bytes, Option<Share>)> {
         let is_large = window.len() > MAP_CUTOFF;
         if is_large && window.len() > room_for_large() {
@@ -206,7 +207,7 @@ impl Bytes {
 
 fn share_of_large(bytes: usize) -> io::Result<Share> {
     let mut share = LARGE.share();
-    if share.grow(bytes) { Ok(share) } else { Err(Errno::NOMEM.into()) }
+    if share.grow(bytes) { Ok(share) } else { Err(io::Error::other(NoRoom)) }
 }
 
 /// The bytes of `window`, read into the heap. An error if there is too little memory: a file may be larger than that.

@@ -118,7 +118,7 @@ impl Workspace {
         let file = Arc::new(file);
         match self.lines_of(file.clone(), folder, control) {
             Ok(Some(lines)) => Ok(Some(lines)),
-            Err(error @ (Error::Cancelled | Error::TimedOut)) => Err(error),
+            Err(error @ (Error::Cancelled | Error::TimedOut | Error::NoReadMemory)) => Err(error),
             Err(_) if file.is_as_found() => Ok(None),
             Ok(None) | Err(_) => Err(changed()),
         }

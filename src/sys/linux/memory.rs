@@ -36,7 +36,8 @@ pub(crate) fn release_code() {
     let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return };
     let Some(code) = map_of_code(&maps, release_code as *const () as usize) else { return };
     // SAFETY: the range is one map of a file that is not writable. So its pages hold what the file holds, and a page that is
-    // dropped is read again from there.
+    // dropped is read again from there. If the program's file system is gone by then, the process ends, as it does with any page
+    // that the system has dropped itself.
     let _ = unsafe { rustix::mm::madvise(code.start as *mut _, code.len(), Advice::LinuxDontNeed) };
 }
 

@@ -4,8 +4,11 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use super::source::Candidate;
+use crate::engine::error::is_no_room;
 use crate::engine::fs::lost::is_lost;
 use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::fs::{file_system, resolve};
@@ -14,13 +17,16 @@ use crate::engine::text::lines::BOM;
 use crate::engine::walk::EntryKind;
 use crate::engine::workspace::read::{Cacheable, Effort};
 use crate::engine::workspace::{ATTEMPTS, Workspace};
-use crate::engine::{Control, Error, FileStamp, Result};
+use crate::engine::{Control, FileStamp, Result};
 use crate::sys::fs::FileExt;
 use crate::sys::fs::Stat;
 use crate::sys::io::Errno;
 
 /// Up to this many bytes are read into the buffer of the thread, which is faster than a map.
 const MAX_COPY: usize = 1 << 20;
+
+/// How long a search waits before it asks again whether there is room for a large file.
+const ROOM_PAUSE: Duration = Duration::from_millis(10);
 
 /// A text with a NUL in its first bytes is no text.
 const BINARY_WITHIN: usize = 64 << 10;
@@ -124,12 +130,14 @@ impl Workspace {
             if !file.unchanged() {
                 return Ok(None);
             }
-            let text = text(is_last);
-            return Ok(Some(match Arc::new(file).view(0..len) {
-                Ok(view) => Opened::Mapped(text, Arc::new(view)),
-                // It may be read as soon as others have given memory back.
-                Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return Err(Error::NoReadMemory),
-                Err(_) => Opened::Unreadable,
+            let (text, file) = (text(is_last), Arc::new(file));
+            return Ok(Some(loop {
+                match file.clone().view(0..len) {
+                    Ok(view) => break Opened::Mapped(text, Arc::new(view)),
+                    Err(error) if is_no_room(&error) => control.check()?,
+                    Err(_) => break Opened::Unreadable,
+                }
+                thread::sleep(ROOM_PAUSE);
             }));
         }
         Ok(match read(file.file(), buffer, 0..len) {
