@@ -115,6 +115,8 @@ struct State {
     phase: Phase,
     /// A request of it has passed all checks.
     accepted: bool,
+    /// A request of it was worked on, even if it was refused.
+    asked: bool,
     /// A write makes no progress.
     stalled: bool,
     /// It is to be closed.
@@ -138,13 +140,14 @@ impl State {
             accepted: flag(2),
             stalled: flag(3),
             closing: flag(4),
+            asked: flag(5),
             since: bits >> 8,
             stalled_since: 0,
         }
     }
 
     fn bits(self) -> u64 {
-        let flags = [(2, self.accepted), (3, self.stalled), (4, self.closing)];
+        let flags = [(2, self.accepted), (3, self.stalled), (4, self.closing), (5, self.asked)];
         let flags = flags.iter().fold(0, |bits, (place, flag)| bits | (u64::from(*flag) << place));
         self.phase as u64 | flags | (self.since << 8)
     }
@@ -166,7 +169,7 @@ impl State {
     fn may_close(self) -> bool {
         let phase_allows = match self.phase {
             Phase::Work => self.lasts() >= LONG_WORK,
-            Phase::Head if !self.accepted => self.lasts() >= FIRST_REQUEST,
+            Phase::Head if !self.accepted && !self.asked => self.lasts() >= FIRST_REQUEST,
             Phase::Head | Phase::Body => !self.stalled,
         };
         !self.closing && (phase_allows || self.stands_still())
@@ -313,11 +316,14 @@ impl Activity {
         self.change(|state| State { phase, stalled: false, since: now(), ..state })
     }
 
-    /// Begins the work on a request. A connection that was to be closed because it had none stays.
+    /// Begins the work on a request. A connection that was to be closed because it had none stays, unless all before were refused.
     pub(in crate::transport) fn work(self: &Arc<Activity>) -> Working {
         let begin = |bits| {
             let state = State::of(bits);
-            Some(State { phase: Phase::Work, stalled: false, closing: false, since: now(), ..state }.bits())
+            let closing = state.closing && state.asked && !state.accepted;
+            let work =
+                State { phase: Phase::Work, stalled: false, asked: true, closing, since: now(), ..state };
+            Some(work.bits())
         };
         let _ = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, begin);
         Working(self.clone())

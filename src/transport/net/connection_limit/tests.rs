@@ -74,6 +74,18 @@ fn a_newcomer_has_time_for_its_first_request_and_no_other_is_closed_for_a_crowd_
 }
 
 #[test]
+fn requests_that_are_refused_again_and_again_keep_no_place() {
+    let limit = ConnectionLimit::new(1);
+    let places = places(&limit, HERE, 1);
+    let refuse = || drop(places[0].activity.work());
+    (0..3).for_each(|_| refuse());
+    limit.close_one();
+    assert_eq!(closing(&places), [0], "the time for a first request does not begin anew");
+    refuse();
+    assert_eq!(closing(&places), [0], "one more does not keep it");
+}
+
+#[test]
 fn a_connection_whose_request_comes_when_it_is_to_be_closed_is_served() {
     let limit = ConnectionLimit::new(1);
     let places = places(&limit, HERE, 1);
