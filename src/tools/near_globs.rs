@@ -7,8 +7,14 @@ use super::glob_list::split;
 /// The homes of shells, which no glob names.
 const HOMES: [&str; 3] = ["~/", "$HOME/", "${HOME}/"];
 
+/// The longest glob that has near ones, in bytes.
+const LONGEST: usize = 4_096;
+
 /// The globs that may be meant by this one.
 pub(super) fn near_globs(glob: &str) -> Vec<String> {
+    if glob.len() > LONGEST {
+        return Vec::new();
+    }
     let mut near = Vec::new();
     let bare = glob.trim().trim_matches(['"', '\'', '`']);
     near.push(bare.to_owned());
@@ -68,17 +74,22 @@ fn of_expression(text: &str) -> Option<String> {
 }
 
 /// Groups of alternatives, such as `(?:c|h)`, as a glob has them.
-fn alternatives(text: &str) -> String {
-    let Some((before, rest)) = text.split_once('(') else { return text.to_owned() };
-    let Some((inner, behind)) = rest.split_once(')') else { return text.to_owned() };
-    let inner = inner.trim_start_matches("?:").replace('|', ",");
-    let group = if inner.contains(',') { format!("{{{inner}}}") } else { inner };
-    format!("{before}{group}{}", alternatives(behind))
+fn alternatives(mut text: &str) -> String {
+    let mut glob = String::new();
+    while let Some((before, rest)) = text.split_once('(')
+        && let Some((inner, behind)) = rest.split_once(')')
+    {
+        let inner = inner.trim_start_matches("?:").replace('|', ",");
+        let group = if inner.contains(',') { format!("{{{inner}}}") } else { inner };
+        glob.extend([before, &group]);
+        text = behind;
+    }
+    glob + text
 }
 
 #[cfg(test)]
 mod tests {
-    use super::near_globs;
+    use super::{alternatives, near_globs};
 
     #[test]
     fn a_glob_with_a_slip_has_near_ones() {
@@ -101,6 +112,12 @@ mod tests {
             let all = near_globs(glob);
             assert!(all.iter().any(|other| other == near), "{glob}: {all:?}");
         }
+    }
+
+    #[test]
+    fn a_glob_of_any_length_ends_no_server() {
+        assert_eq!(alternatives(&"(?:a|b)()".repeat(100_000)), "{a,b}".repeat(100_000));
+        assert_eq!(near_globs(&format!("${}", "()".repeat(50_000))), [""; 0]);
     }
 
     #[test]
