@@ -9,7 +9,8 @@ use crate::engine::OpenError;
 /// The message for folders that cannot be served.
 pub fn cannot_open(error: &OpenError) -> Stop {
     match error {
-        OpenError::Unusable(dir, _) if dir.is_file() => {
+        // Only then: a look at a folder whose file system does not answer would not end.
+        OpenError::Unusable(dir, error) if error.kind() == io::ErrorKind::NotADirectory && dir.is_file() => {
             Stop::Wrong(format!("--dir={} is a file; give its folder{}", dir.display(), folder_of(dir)))
         }
         OpenError::Unusable(dir, error) => system_error(
