@@ -68,7 +68,7 @@ fn a_long_list_goes_on_with_the_call_that_it_names() {
 fn a_pattern_that_no_line_matches_names_the_one_that_is_meant() {
     on_all(
         &[],
-        |folder| folder.write("f", "Ab\na|b\nx\n"),
+        |folder| folder.write("f", "Ab\na|b\nx\n\n"),
         |server, _| {
             for tool in ["view", "read_file"] {
                 for (pattern, meant, lines) in [
@@ -84,8 +84,18 @@ fn a_pattern_that_no_line_matches_names_the_one_that_is_meant() {
                         "{notes}"
                     );
                 }
-                let notes = notes(server, tool, json!({ "filename": "f", "pattern": "0" }));
-                assert_eq!(notes, "[No line matches the pattern]");
+                let none = notes(server, tool, json!({ "filename": "f", "pattern": "0" }));
+                assert_eq!(none, "[No line matches the pattern]");
+                for part in [
+                    json!({ "filename": "f", "pattern": "x", "end_line": 2 }),
+                    json!({ "filename": "f", "pattern": "^$", "skip_empty": true }),
+                ] {
+                    let notes = notes(server, tool, part);
+                    assert_eq!(notes, "[No line of those asked for matches the pattern]");
+                }
+                let few = json!({ "filename": "f", "pattern": r"Ab\|x", "max_lines": 1 });
+                let notes = notes(server, tool, few);
+                assert!(notes.ends_with(r#"[With {"pattern":"Ab|x"}: 2 lines]"#), "{notes}");
             }
         },
     );

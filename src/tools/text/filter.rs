@@ -64,11 +64,11 @@ impl Filter {
         let pattern = self.pattern.as_deref().map(|text| Pattern::new(text, PatternOptions::default()));
         let pattern = pattern.transpose().map_err(|error| wrong(error, &WAYS_OUT))?;
         let limit = limit.filter(|_| kinds.text);
-        let read = |pattern: Option<&Pattern>, room: Option<usize>, is_first: bool, control: &Control| {
+        let read = |pattern: Option<&Pattern>, wanted, room: Option<usize>, is_first, control: &Control| {
             let matcher = pattern.map(|pattern| LineMatcher::new(pattern, control));
             let most = if room.is_none() { workspace.options().max_bytes as usize } else { usize::MAX };
             let mut lines =
-                Lines { filter: self, base, matcher, room, most, is_first, told: Told::default() };
+                Lines { filter: self, base, matcher, wanted, room, most, is_first, told: Told::default() };
             let read = workspace.each_line(path, self.form.encoding, self.span, &mut lines, control);
             let read = read.map_err(|error| match error {
                 Error::TooLarge { max, is_result, .. } => {
@@ -79,11 +79,11 @@ impl Filter {
             })?;
             Ok::<_, Error>((lines.told, read))
         };
-        let (mut told, mut read_lines) = read(pattern.as_ref(), limit, true, control)?;
+        let (mut told, mut read_lines) = read(pattern.as_ref(), self.most, limit, true, control)?;
         // Lines that fit come whole. Of any others, there is room for the last line.
         if let Some(limit) = limit.filter(|_| told.is_full) {
             let room = limit.saturating_sub(room_for_last_line(path).min(limit / 2));
-            (told, read_lines) = read(pattern.as_ref(), Some(room), false, control)?;
+            (told, read_lines) = read(pattern.as_ref(), self.most, Some(room), false, control)?;
         }
         let LinesRead { version, encoding, encoding_source, likely } = read_lines;
         let Told { text, .. } = &told;
@@ -97,9 +97,10 @@ impl Filter {
             Some(pattern) if told.total == 0 => {
                 // Of the lines, only the number is wanted.
                 let count = |near: &Pattern, control: &Control| {
-                    read(Some(near), Some(0), false, control).map_or(0, |(told, _)| told.total)
+                    read(Some(near), None, Some(0), false, control).map_or(0, |(told, _)| told.total)
                 };
-                Some(no_match(pattern, &count, control))
+                let is_part = self.skip_empty || self.span != LineSpan::default();
+                Some(no_match(pattern, is_part, &count, control))
             }
             _ => None,
         };
@@ -231,6 +232,8 @@ struct Lines<'f> {
     filter: &'f Filter,
     base: LineBase,
     matcher: Option<LineMatcher<'f>>,
+    /// How many lines at most.
+    wanted: Option<u64>,
     /// The longest text.
     room: Option<usize>,
     /// A longer one is an error.
@@ -295,7 +298,7 @@ impl Lines<'_> {
             return Err(Error::TooLarge { size: size as u64, max: max as u64, is_result: false });
         }
         let goes_on = !(self.is_first && self.told.is_full);
-        Ok(goes_on && self.filter.most.is_none_or(|most| self.told.total < most))
+        Ok(goes_on && self.wanted.is_none_or(|wanted| self.told.total < wanted))
     }
 
     /// Adds a line to the text if there is room for it. Of the first one at least a part.

@@ -16,9 +16,10 @@ const LONGEST: Duration = Duration::from_millis(250);
 /// Most patterns that are named.
 const MOST: usize = 3;
 
-/// The lines of the note. `count`: how many of the wanted lines a pattern matches.
+/// The lines of the note. `is_part`: not all lines of the file are wanted. `count`: how many of those that are a pattern matches.
 pub(super) fn no_match(
     pattern: &str,
+    is_part: bool,
     count: &dyn Fn(&Pattern, &Control) -> u64,
     control: &Control,
 ) -> String {
@@ -31,8 +32,9 @@ pub(super) fn no_match(
         (number > 0).then(|| format!("[With {}: {lines}]", json!({ "pattern": text })))
     };
     let hints = NearPattern::all(pattern, PatternOptions::default()).into_iter().filter_map(hint);
-    std::iter::once("[No line matches the pattern]".to_owned())
-        .chain(hints.take(MOST))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let none = match is_part {
+        true => "[No line of those asked for matches the pattern]",
+        false => "[No line matches the pattern]",
+    };
+    std::iter::once(none.to_owned()).chain(hints.take(MOST)).collect::<Vec<_>>().join("\n")
 }
