@@ -127,6 +127,12 @@ fn sizes_that_were_not_asked_for_in_time_are_said_to_be_missing_in_the_sums() {
         );
         assert!(!page.text.contains("has changed"), "{}", page.text);
     }
+    drop(server);
+    // A page that is also full cannot go on, either.
+    let flags = [SET, "--timeout=1", "--answer-limit=2000"];
+    let Some(server) = slow_calls(&folder, injected, &flags) else { return };
+    let page = server.tool("list_directory_with_sizes", json!({ "path": ".", "sortBy": "size" }));
+    assert_eq!(next_of(&page), Some(json!({ "path": "." })), "{}", page.text);
 }
 
 #[test]

@@ -119,9 +119,8 @@ impl Call for ListWithSizes {
         let separator = if list.total() == 0 { "" } else { "\n" };
         *list.text_mut() += &(separator.to_owned() + &summary);
         let state = sort_by.state(&entries);
-        let is_full = list.is_full();
         let next = || {
-            if is_late && !is_full {
+            if is_late {
                 return Ok((list_directory::TOOL.name, json!({ "path": path.sent() })));
             }
             let after = last.map(Sized::position).unwrap_or_default();
