@@ -11,6 +11,9 @@ use crate::support::{
 };
 use crate::trees::{next_of, put};
 
+/// What an answer says that came to nothing in its time.
+const NO_PROGRESS: &str = "[No entry could be looked at in the time.";
+
 #[test]
 fn no_pattern_takes_long_or_ends_the_server() {
     let folder = Folder::new();
@@ -31,6 +34,7 @@ fn no_pattern_takes_long_or_ends_the_server() {
         "a/".repeat(2_000) + "*",
         "\0".into(),
         "./".repeat(5_000) + "x",
+        "$".to_owned() + &"()".repeat(50_000),
     ] {
         let result = server.tool("glob", json!({ "pattern": pattern, "limit": 1 }));
         assert!(result.text.len() < 200_000, "{} bytes", result.text.len());
@@ -82,6 +86,26 @@ fn when_the_time_is_up_what_was_found_is_answered_as_a_part_and_the_list_by_path
     let newest = server.tool("glob", json!({ "pattern": "**" }));
     let next = &newest.result["_meta"]["file-editor/truncated"]["next"];
     assert_eq!(next, &json!({ "pattern": "**", "sort": "path" }), "{}", newest.text);
+    let none = server.tool("glob", json!({ "pattern": "*.zzz" })).text;
+    assert!(none.contains("0 match before the time was up") && !none.contains(NO_PROGRESS), "{none}");
+}
+
+#[test]
+fn a_list_by_path_whose_time_was_up_before_the_second_folder_goes_on_behind_the_first() {
+    let (one, other) = (Folder::new(), Folder::new());
+    touch(&one, &["f"]);
+    touch(&other, &["f"]);
+    let second = format!("--dir={}", other.path().display());
+    let flags = [SET, "--timeout=2", &second];
+    let Some(server) = slow_calls(&one, "getdents64:delay_enter=600000", &flags) else { return };
+    let page = server.tool("glob", json!({ "pattern": "*.zzz", "sort": "path" }));
+    assert!(page.text.contains("1 file seen, 0 match before the time was up"), "{}", page.text);
+    assert!(!page.text.contains(NO_PROGRESS), "{}", page.text);
+    let next = next_of(&page).expect("a call that goes on");
+    assert!(next["cursor"].is_string(), "{next}");
+    let page = server.tool("glob", next);
+    assert!(page.text.contains("behind the cursor 0 files seen"), "{}", page.text);
+    assert!(page.text.contains(NO_PROGRESS), "{}", page.text);
 }
 
 #[test]

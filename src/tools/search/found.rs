@@ -48,7 +48,7 @@ pub(super) struct Search<'c> {
     has_failed: bool,
     /// The time was up before the end.
     pub(super) stopped: bool,
-    /// What a walk in the order of paths met last.
+    /// What the walks met last in the order of paths, behind the cursor.
     pub(super) met: Option<Place>,
 }
 
@@ -132,7 +132,7 @@ impl<'c> Search<'c> {
         if self.has_failed {
             walk.check_answers()?;
         }
-        if self.stopped && self.sort == Sort::Path && is_behind {
+        if is_behind {
             // Files beside a folder may come before what is in it.
             path.extend(is_folder.then_some(b'/'));
             self.met = Some(Place { key: 0, path });
@@ -217,7 +217,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Whether it came to no file behind the cursor.
+    /// Whether it came to nothing behind the cursor.
     pub(super) fn has_met_nothing(&self) -> bool {
         self.met.is_none() && self.best.total() == 0
     }
