@@ -41,23 +41,21 @@ impl Config {
         let path = self.auth_token_file.as_ref()?;
         let stat = open(path).and_then(|file| Ok(crate::sys::fs::fstat(&file)?)).ok()?;
         let mode = stat.st_mode;
-        if stat.st_nlink > 1 {
-            let names = stat.st_nlink;
-            return Some(format!(
-                "--auth-token-file={}: it has {names} names (hard links); one in a served folder lets clients read the token, so \
-                 give a file with one name",
-                path.display()
-            ));
-        }
-        let is_open = crate::sys::fs::mode(mode).intersects(Mode::from_raw_mode(0o177));
-        (cfg!(unix) && is_open).then(|| {
-            let mode = mode & 0o777;
+        let names = stat.st_nlink;
+        let linked = (names > 1).then(|| {
             format!(
-                "--auth-token-file={}: its mode {mode:04o} lets more than its owner read or write it; \
-                 set it to 0600",
-                path.display()
+                "it has {names} names (hard links); one in a served folder lets clients read the token, so give a file with \
+                 one name"
             )
-        })
+        });
+        let is_open = cfg!(unix) && crate::sys::fs::mode(mode).intersects(Mode::from_raw_mode(0o177));
+        let open = is_open.then(|| {
+            let mode = mode & 0o777;
+            format!("its mode {mode:04o} lets more than its owner read or write it; set it to 0600")
+        });
+        let doubts: Vec<String> = linked.into_iter().chain(open).collect();
+        (!doubts.is_empty())
+            .then(|| format!("--auth-token-file={}: {}", path.display(), doubts.join(". Also, ")))
     }
 }
 

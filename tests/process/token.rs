@@ -56,7 +56,8 @@ fn a_token_file_that_others_may_read_is_warned_of() {
         assert_eq!(log.contains("set it to 0600"), is_warned, "{mode:o}: {log}");
         assert!(!log.contains("hard links"), "{log}");
     }
+    // With mode 0604.
     std::fs::hard_link(&path, folder.path().join("second")).expect("a link");
     let (_, log) = Http::start(&folder, &[&flag]).terminate_with_output();
-    assert!(log.contains("it has 2 names (hard links)"), "{log}");
+    assert!(log.contains("it has 2 names (hard links)") && log.contains("set it to 0600"), "{log}");
 }
