@@ -1,6 +1,6 @@
 //! What a search that found nothing can say of near misses: numbers that further walks have found, in a short time.
 //!
-//! Knows no tool and no argument.
+//! Of tools and arguments, it knows only what its errors name: `search_files` with its arguments, and `path`.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
