@@ -35,8 +35,8 @@ fn a_history_that_was_not_counted_in_time_is_said_to_be_a_part() {
         repository.folder.write(&format!("f{}.py", n % 7), format!("x = {n}\n"));
         repository.commit(1);
     }
-    let injected = "openat2:delay_enter=20000";
-    let Some(server) = slow_calls(&repository.folder, injected, &[SET, "--timeout=2"]) else { return };
+    let injected = "openat2:delay_enter=60000";
+    let Some(server) = slow_calls(&repository.folder, injected, &[SET, "--timeout=6"]) else { return };
     for format in ["summary", "json", "markdown"] {
         let call = json!({ "project_path": ".", "format": format });
         let ToolResult { text, is_error, .. } = server.tool("analyze_code_churn", call);
