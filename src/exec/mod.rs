@@ -50,6 +50,9 @@ use crate::protocol::{Answer, PendingCall, Step};
 /// for searches that may take long.
 const FOR_SHORT: usize = 5;
 
+/// How many threads at once look whether a search is one of a small file.
+const LOOKS: usize = 16;
+
 /// The limits of an executor (contract 2).
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -80,6 +83,8 @@ pub struct Executor {
     walks: Permits,
     /// The same for searches of a small file.
     small_searches: Permits,
+    /// One permit for each thread that looks whether a search is one of a small file.
+    looks: Permits,
     /// Lets one change per file run at a time, so that changes that wait for a file's lock do not use up the
     /// permits.
     changes: FileQueues,
@@ -129,6 +134,7 @@ impl Executor {
             searches: Permits::shared(limits.search_memory - 2 * for_short),
             walks: Permits::shared(for_short),
             small_searches: Permits::shared(for_short),
+            looks: Permits::shared(LOOKS),
             changes: FileQueues::default(),
             waits: FileQueues::default(),
             in_progress: Counter::new(),

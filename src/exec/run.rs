@@ -25,6 +25,9 @@ const WALK: usize = 10;
 /// A search of a small file runs on one thread, and takes one in so many parts of the memory of another search.
 const OF_SMALL: usize = 2;
 
+/// How long a search waits at most to know whether it searches a small file: the file system may not answer.
+const LOOK: Duration = Duration::from_millis(250);
+
 /// How often a call without a permit looks whether a file system does not answer.
 const SILENT_EVERY: Duration = Duration::from_millis(500);
 
@@ -177,16 +180,24 @@ impl Executor {
         }
     }
 
-    /// Whether the call searches nothing but a small file, if that is known before then.
-    async fn searches_small_file(&self, task: &Arc<Task>, until: Instant) -> bool {
+    /// Whether the call searches nothing but a small file, if that is known soon, and before then.
+    pub(super) async fn searches_small_file(&self, task: &Arc<Task>, until: Instant) -> bool {
         // A served folder needs no look.
-        if task.call.searched().is_none_or(|path| path.as_str().is_empty()) {
+        if self.is_stuck() || task.call.searched().is_none_or(|path| path.as_str().is_empty()) {
             return false;
         }
-        let (task, workspace) = (task.clone(), self.workspace.clone());
-        let look =
-            move || task.call.searched().is_some_and(|path| workspace.is_small_file(path, &task.control));
-        matches!(timeout_at(until.into(), self.threads.spawn(look)).await, Ok(Ok(true)))
+        let until = until.min(Instant::now() + LOOK);
+        let look = async {
+            // Held until the thread has ended.
+            let held = (self.looks.take(task.client(), 1).await, self.on_threads.enter());
+            let (task, workspace) = (task.clone(), self.workspace.clone());
+            let look = move || {
+                let _held = held;
+                task.call.searched().is_some_and(|path| workspace.is_small_file(path, &task.control))
+            };
+            self.threads.spawn(look).await
+        };
+        matches!(timeout_at(until.into(), look).await, Ok(Ok(true)))
     }
 
     /// Waits for `count` permits until then. `None`: there were none, or the call was cancelled. The inner `None`: the call runs without, because those

@@ -58,6 +58,38 @@ fn a_call_that_waits_too_long_names_the_locked_file_if_it_has_one() {
     assert!(list.contains("Error: Operation timed out after 10s"), "{list}");
 }
 
+#[test]
+fn a_search_does_not_wait_long_to_know_whether_its_file_is_small() {
+    let setup = Setup::new();
+    let (runtime, executor) = (&setup.runtime, setup.executor());
+    std::fs::write(setup.folder.path().join("f"), "a\n").unwrap();
+    let task = executor.task(test_calls::rest(false), Instant::now());
+    let until = Instant::now() + setup.limits.timeout;
+    let is_small = || runtime.block_on(executor.searches_small_file(&task, until));
+    // On a busy machine one look may take too long.
+    assert!((0..40).any(|_| is_small()));
+    runtime.block_on(executor.on_threads().below(1));
+    let looks = runtime.block_on(executor.looks.take(1, LOOKS));
+    assert!(!is_small() && Instant::now() < until, "others look, and wait for a file system");
+    drop(looks);
+    let on_threads: Vec<_> = (0..threads::for_calls(4)).map(|_| executor.on_threads().enter()).collect();
+    assert!(!is_small(), "no thread is left for it");
+    drop(on_threads);
+    assert!((0..40).any(|_| is_small()));
+}
+
+#[test]
+fn where_the_address_space_is_limited_one_search_of_each_kind_runs_at_a_time() {
+    let mut setup = Setup::new();
+    setup.limits.search_memory = 40;
+    let executor = setup.executor();
+    let kinds = [(&executor.searches, 40), (&executor.small_searches, 20), (&executor.walks, 10)];
+    for (permits, memory) in kinds {
+        let _held = setup.runtime.block_on(permits.take(1, memory));
+        assert_eq!(permits.free(), 0);
+    }
+}
+
 /// Starts calls of one connection. Returns the ids of the answered calls when all have ended.
 fn run_all(
     executor: &Arc<Executor>,

@@ -44,6 +44,10 @@ impl Call for Panics {
         Some(&self.file)
     }
 
+    fn searched(&self) -> Option<&FilePath> {
+        Some(&self.file)
+    }
+
     fn run(&self, _: &Workspace, _: OutputKinds, _: &Control) -> Result<Reply> {
         panic!("in a test")
     }

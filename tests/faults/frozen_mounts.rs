@@ -136,6 +136,26 @@ fn calls_that_wait_for_files_that_do_not_answer_leave_the_threads_for_answers() 
 }
 
 #[test]
+fn searches_of_files_that_do_not_answer_leave_the_threads_to_others() {
+    let mut server = None;
+    let start = |folder: &Folder| {
+        let flags = ["--tools=filesystem,search", "--max-in-flight=20", "--timeout=2"];
+        server = Some(Http::start(folder, &flags));
+    };
+    // Mounted after the start, so the server does not watch it.
+    let Some((_folder, mount)) = with_inner(start) else { return };
+    let server = server.expect("a server");
+    server.ok("read_text_file", json!({ "path": "m/f" }));
+    mount.freeze();
+    let search = || server.refused("grep", json!({ "pattern": "needle", "path": "m/f" }));
+    std::thread::scope(|scope| {
+        (0..140).for_each(|_| drop(scope.spawn(search)));
+    });
+    assert_eq!(server.ok("read_text_file", json!({ "path": "own" })), "needle\n");
+    mount.thaw();
+}
+
+#[test]
 fn a_long_answer_whose_file_is_not_read_any_more_ends() {
     let folder = Folder::new();
     let source = Bindfs::source(&folder, &"a line of text\n".repeat(4_000_000));
