@@ -14,7 +14,17 @@ use crate::protocol::Id;
 #[derive(Debug, Default)]
 pub struct Pipeline {
     files: FileQueues,
-    by_id: Mutex<HashMap<Id, Arc<Task>>>,
+    tasks: Mutex<Tasks>,
+}
+
+/// The calls that can be cancelled.
+#[derive(Debug, Default)]
+struct Tasks {
+    by_id: HashMap<Id, Arc<Task>>,
+    /// Those with the id of a later call.
+    others: Vec<Arc<Task>>,
+    /// The client has gone.
+    gone: bool,
 }
 
 /// A call that can be cancelled by its id until this is dropped.
@@ -32,14 +42,18 @@ impl Pipeline {
 
     /// Cancels the call with this id, unless it is too late.
     pub fn cancel(&self, id: &Id) {
-        let task = self.lock().get(id).cloned();
+        let task = self.lock().by_id.get(id).cloned();
         let cancelled = task.is_some_and(|task| task.control.cancel());
         tracing::debug!(id = id.as_json(), cancelled, "cancel");
     }
 
-    /// Cancels the calls that end with their client.
+    /// Cancels the calls that end with their client, and those that come later.
     pub fn cancel_with_client(&self) {
-        let tasks: Vec<_> = self.lock().values().cloned().collect();
+        let tasks: Vec<_> = {
+            let mut tasks = self.lock();
+            tasks.gone = true;
+            tasks.by_id.values().chain(&tasks.others).cloned().collect()
+        };
         for task in tasks.iter().filter(|task| task.call.ends_with_its_client()) {
             task.control.cancel();
         }
@@ -63,24 +77,52 @@ impl Pipeline {
 
     pub(super) fn register(self: &Arc<Pipeline>, task: &Arc<Task>) -> Registered {
         if let Some(id) = task.call.id() {
-            self.lock().insert(id.clone(), task.clone());
+            let mut tasks = self.lock();
+            let earlier = tasks.by_id.insert(id.clone(), task.clone());
+            tasks.others.extend(earlier);
+            if tasks.gone && task.call.ends_with_its_client() {
+                task.control.cancel();
+            }
         }
         Registered { pipeline: self.clone(), task: task.clone() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Id, Arc<Task>>> {
-        // The map is valid after every critical section.
-        self.by_id.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Tasks> {
+        // They are valid after every critical section.
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Registered {
     fn drop(&mut self) {
         let Some(id) = self.task.call.id() else { return };
-        let mut by_id = self.pipeline.lock();
+        let mut tasks = self.pipeline.lock();
         // A later call may have the same id.
-        if by_id.get(id).is_some_and(|known| Arc::ptr_eq(known, &self.task)) {
-            by_id.remove(id);
+        if tasks.by_id.get(id).is_some_and(|known| Arc::ptr_eq(known, &self.task)) {
+            tasks.by_id.remove(id);
+        } else if let Some(place) = tasks.others.iter().position(|known| Arc::ptr_eq(known, &self.task)) {
+            tasks.others.swap_remove(place);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::protocol::test_calls;
+
+    #[test]
+    fn calls_end_with_their_client_though_their_ids_are_the_same_or_it_has_gone_before() {
+        let pipeline = Arc::<Pipeline>::default();
+        let task = || Task::new(test_calls::tool("1", false), Duration::from_secs(1), Instant::now());
+        let tasks = [task(), task(), task(), task()];
+        let mut registered: Vec<_> = tasks[..3].iter().map(|task| pipeline.register(task)).collect();
+        pipeline.cancel_with_client();
+        registered.push(pipeline.register(&tasks[3]));
+        assert!(tasks.iter().all(|task| task.control.is_cancelled()));
+        drop(registered);
+        assert!(pipeline.lock().by_id.is_empty() && pipeline.lock().others.is_empty());
     }
 }
