@@ -12,7 +12,7 @@ const OF_PROCESS: u64 = 1 << 30;
 /// Threads for calls with which a server is of use.
 const FEWEST: u64 = 8;
 
-/// Memory for one search at a time, in MB.
+/// Memory for one search, one search of a small file and one walk at a time, in MB.
 const ONE_SEARCH: usize = 40;
 
 /// The address space of this process.
@@ -49,7 +49,7 @@ impl Space {
         wanted.min(self.threads() / 2)
     }
 
-    /// How many of `wanted` MB searches may hold: with a limit, one searches at a time.
+    /// How many of `wanted` MB searches and walks may hold: with a limit, one of each kind runs at a time.
     pub fn search_memory(self, wanted: usize) -> usize {
         if self.limit == u64::MAX { wanted } else { wanted.min(ONE_SEARCH) }
     }
