@@ -17,6 +17,9 @@ const EVIDENCE: usize = 16;
 /// Characters of UTF-8 for each wrong stretch up to which short text of another encoding may have them by chance.
 const BY_CHANCE: usize = 4;
 
+/// The last high byte of the characters of alphabets in UTF-16, which are below U+2000.
+const ALPHABETS: u8 = 0x1F;
+
 /// What stands behind ESC where ISO-2022-JP selects another character set than ASCII.
 const JAPANESE: [&[u8]; 4] = [b"$B", b"$@", b"(J", b"(I"];
 
@@ -92,6 +95,12 @@ pub(crate) fn is_mostly_utf_8(bytes: &[u8], wrong: usize) -> bool {
     right > BY_CHANCE * wrong
 }
 
+/// Whether a text whose first wrong bytes are at `wrong` has more characters of UTF-8 than wrong stretches around them.
+pub(crate) fn is_rather_utf_8(bytes: &[u8], wrong: usize) -> bool {
+    let (right, wrong) = in_utf_8(around(bytes, wrong));
+    right > wrong
+}
+
 /// The part of a text to give to the detector: around its first wrong bytes.
 fn around(bytes: &[u8], wrong: usize) -> &[u8] {
     let from = wrong.saturating_sub(SAMPLE / 2);
@@ -100,7 +109,7 @@ fn around(bytes: &[u8], wrong: usize) -> &[u8] {
 
 /// The same for all bytes of a text.
 pub(super) fn likely_of_all(bytes: &[u8], wrong: usize) -> Option<Likely> {
-    likely(around(bytes, 0), around(bytes, wrong))
+    by_escapes(bytes).map(Likely::sure).or_else(|| likely(around(bytes, 0), around(bytes, wrong)))
 }
 
 /// By the bytes of a sample that are not ASCII.
@@ -155,15 +164,18 @@ pub(crate) fn is_utf_8(bytes: &[u8]) -> bool {
     simdutf8::basic::from_utf8(bytes).is_ok() && by_escapes(bytes).is_none()
 }
 
-/// UTF-16 without a mark, by its bytes that are 0: those of one half of the units only.
+/// UTF-16 without a mark, by its bytes that are 0: those of one half of the units only. Most characters are of alphabets,
+/// whose high byte no text in ASCII has: a few NULs in such a text are no UTF-16.
 fn by_nuls(text: &[u8]) -> Option<Encoding> {
-    let nuls = |half: usize| text.iter().skip(half).step_by(2).filter(|byte| **byte == 0).count();
-    let encoding = match (nuls(0), nuls(1)) {
-        (0, 1..) => Encoding::Utf16Le,
-        (1.., 0) => Encoding::Utf16Be,
+    let such =
+        |half: usize, most: u8| text.iter().skip(half).step_by(2).filter(|byte| **byte <= most).count();
+    let (encoding, high) = match (such(0, 0), such(1, 0)) {
+        (0, 1..) => (Encoding::Utf16Le, 1),
+        (1.., 0) => (Encoding::Utf16Be, 0),
         _ => return None,
     };
-    is_plain(encoding, text).then_some(encoding)
+    let is_text = 2 * such(high, ALPHABETS) > text.len() / 2 && is_plain(encoding, text);
+    is_text.then_some(encoding)
 }
 
 /// Whether bytes are text without controls.

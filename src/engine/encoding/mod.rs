@@ -22,7 +22,7 @@ pub use self::content::{FoundEncoding, TextEncoding};
 pub use self::decoder::{DecodeError, Decoder, Malformed, Undecodable};
 pub use self::encoder::Unencodable;
 use self::guess::likely_of_all;
-pub(super) use self::guess::{ESC, LOOKED_AT, by_escapes, is_mostly_utf_8, is_utf_8};
+pub(super) use self::guess::{ESC, LOOKED_AT, by_escapes, is_mostly_utf_8, is_rather_utf_8, is_utf_8};
 pub use self::guess::{Likely, likely};
 pub use self::table::Encoding;
 use self::table::{ROWS, Row};

@@ -354,8 +354,20 @@ fn the_likely_encoding_is_that_of_the_text() {
     for bytes in [&"ещё \u{1}".as_bytes()[..6], b"a\0b", b"\xFF\xFE\0\0a\0\0\0"] {
         assert_eq!(likely(bytes, bytes), None, "{bytes:?}");
     }
+    // Text in ASCII with a few NULs.
+    for bytes in
+        [&b"line one\nline two\0\nline three\n"[..], b"ine one\nline two\0\nline three\n\n", b"abc\0def\0"]
+    {
+        assert_eq!((bytes.len() % 2, likely(bytes, bytes)), (0, None), "{bytes:?}");
+    }
     let program = b"\x7fELF\x02\x01\0\0\0\0\0\0";
     assert!(matches!(likely(program, program), Some(Likely::NoText(_))));
+}
+
+#[test]
+fn escape_sequences_far_from_the_beginning_say_the_encoding() {
+    let japanese = [&b"a line in ASCII\n".repeat(8 << 10)[..], b"\x1b$B$3$s\x1b(B\n"].concat();
+    assert_eq!(readings(&japanese), [Encoding::Iso2022Jp]);
 }
 
 proptest! {

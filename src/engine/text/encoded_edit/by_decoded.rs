@@ -8,7 +8,7 @@ use super::doubt::Doubt;
 use super::encoded::EncodedText;
 use super::{ChangePlanned, EveryPlace, Planner, TextDone, no_text};
 use crate::engine::encoding::{
-    Encoding, EncodingChoice, EncodingSource, TextEncoding, by_escapes, first_wrong,
+    Encoding, EncodingChoice, EncodingSource, TextEncoding, by_escapes, first_wrong, is_rather_utf_8,
 };
 use crate::engine::text::lines::LineIndex;
 use crate::engine::text::splice::EditPlan;
@@ -85,7 +85,8 @@ pub fn plan_decoded<'p, T>(
 
 /// How a text is encoded that is changed by these old and new texts, in turn. A text that is not UTF-8 although no other
 /// encoding is given is taken as what it likely is, if all of them are ASCII, and as UTF-8 with some wrong bytes if nothing is
-/// likely. ASCII with the escape sequences of ISO-2022-JP is taken as that.
+/// likely; then other texts than ASCII need characters of UTF-8 around the wrong bytes. ASCII with the escape sequences of
+/// ISO-2022-JP is taken as that.
 pub(super) fn text_encoding(
     choice: EncodingChoice,
     (name, old): (&str, &[u8]),
@@ -97,12 +98,16 @@ pub(super) fn text_encoding(
     if let Some(encoding) = by_escapes(old).filter(|_| is_default) {
         return Ok(TextEncoding { encoding, source: EncodingSource::Guess, has_mark: false });
     }
-    if !is_default || first_wrong(old, check)?.is_none() {
+    let wrong = if is_default { first_wrong(old, check)? } else { None };
+    let Some(wrong) = wrong else {
         return choice.of_text(old, check)?.map_err(|likely| no_text(name, old, likely));
-    }
+    };
+    let is_ascii = texts.iter().all(|text| text.is_ascii());
     match EncodingChoice::Auto.of_text(old, check)? {
-        Err(None) => choice.of_text(old, check)?.map_err(|likely| no_text(name, old, likely)),
-        Ok(found) if found.encoding.unit() == 1 && texts.iter().all(|text| text.is_ascii()) => Ok(found),
+        Err(None) if is_ascii || is_rather_utf_8(old, wrong) => {
+            choice.of_text(old, check)?.map_err(|likely| no_text(name, old, likely))
+        }
+        Ok(found) if found.encoding.unit() == 1 && is_ascii => Ok(found),
         _ if memchr::memchr(0, old).is_some() => Err(Error::NotText { name: name.into() }),
         _ => Err(Error::InvalidUtf8),
     }

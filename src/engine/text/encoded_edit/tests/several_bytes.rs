@@ -55,6 +55,32 @@ fn a_place_that_may_be_half_of_a_character_is_refused_however_it_was_found() {
 }
 
 #[test]
+fn no_text_of_utf_8_is_written_into_bytes_that_hold_more_wrong_bytes_than_characters_of_it() {
+    let unasked = EncodingChoice::default();
+    let wrong_gbk = [&encoded(Encoding::Gbk, "// \u{6ce8}\u{91ca}\n"), &b"\xFF\n"[..]].concat();
+    for (old, old_text, new_text) in [
+        (&b"// Gr\x94\xE1e f\x81r die L\x81ge\nint a = 1;\n"[..], "int a", "int \u{fc}"),
+        (&wrong_gbk, "\u{6ce8}\u{91ca}", "\u{8bf4}\u{660e}"),
+        (&wrong_gbk, "\u{6ce8}\u{91ca}", "a"),
+    ] {
+        for missing in [IfMissing::Fail, IfMissing::AppendIfUnlike, IfMissing::Append] {
+            let error = changed(unasked, old, &every(old_text, new_text, missing), &Budget::new(usize::MAX));
+            assert!(matches!(error, Err(Error::InvalidUtf8)), "{old:?}: {error:?}");
+        }
+        let error = in_parts(unasked, old, &[(old_text, new_text)]);
+        assert!(matches!(error, Err(Error::InvalidUtf8)), "{old:?}: {error:?}");
+        let append = TextChange::Append("\u{fc}".into());
+        let error = changed(unasked, old, &append, &Budget::new(usize::MAX));
+        assert!(matches!(error, Err(Error::InvalidUtf8)), "{old:?}: {error:?}");
+        let append = TextChange::Append("a".into());
+        assert_eq!(changed(unasked, old, &append, &Budget::new(usize::MAX)).unwrap().0, [old, b"a"].concat());
+    }
+    let old = b"// Gr\x94\xE1e f\x81r\nint a = 1;\n";
+    let expected = b"// Gr\x94\xE1e f\x81r\nint b = 1;\n";
+    assert_eq!(in_parts(unasked, old, &[("int a", "int b")]).unwrap(), expected);
+}
+
+#[test]
 fn escape_sequences_are_not_edited_as_ascii() {
     let old = b"\x1b$BF|K\\\x1b(B K\n";
     for choice in [EncodingChoice::default(), EncodingChoice::Auto] {
