@@ -119,7 +119,7 @@ fn by_detector(sample: &[u8]) -> Option<Likely> {
     // It may end inside a character, because it is a part.
     Decoder::new(encoding).push(sample, &mut String::new()).ok()?;
     let places: Vec<usize> = (0..sample.len()).filter(|at| !sample[*at].is_ascii()).collect();
-    let is_sure = places.len() >= EVIDENCE && {
+    let is_sure = places.len() >= EVIDENCE && (encoding.is_multibyte() || !has_longer(sample)) && {
         let middle = places[places.len() / 2];
         // No byte below the digits is in a character of several bytes.
         let cut = sample[..middle].iter().rposition(|byte| *byte < b'0').map_or(middle, |at| at + 1);
@@ -128,6 +128,13 @@ fn by_detector(sample: &[u8]) -> Option<Likely> {
         says_so(one) && says_so(other)
     };
     Some(Likely::Text { choice: EncodingChoice::Is(encoding), is_sure })
+}
+
+/// Whether a line of a text has characters of several bytes. The detector takes such a text for another one by one wrong byte.
+fn has_longer(sample: &[u8]) -> bool {
+    let lines = sample.split(|byte| *byte == b'\n');
+    let mut long = lines.filter(|line| line.iter().filter(|byte| !byte.is_ascii()).count() >= EVIDENCE);
+    long.any(|line| detected(line).is_some_and(Encoding::is_multibyte))
 }
 
 fn detected(sample: &[u8]) -> Option<Encoding> {

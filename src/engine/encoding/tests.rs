@@ -370,6 +370,19 @@ fn escape_sequences_far_from_the_beginning_say_the_encoding() {
     assert_eq!(readings(&japanese), [Encoding::Iso2022Jp]);
 }
 
+#[test]
+fn no_encoding_of_single_bytes_is_sure_for_lines_of_longer_characters() {
+    let text = "// 這個功能許可使用者開啟檔案，並且設定閱讀的路徑。\n// 如果成功，回傳一個字串；否則餐廳會關閉連線。\n";
+    for repeat in [1, 4, 16] {
+        let mut lines = Vec::new();
+        Encoding::Big5.encode(&text.repeat(repeat), &mut lines).unwrap();
+        for bytes in [[&b"\x80\n"[..], &lines].concat(), [&b"\x80\n"[..], &lines, b"\x80\n"].concat()] {
+            let source = likely(&bytes, &bytes).and_then(Likely::encoding).map(|(_, source)| source);
+            assert_ne!(source, Some(EncodingSource::Guess), "{repeat}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn lines_are_counted_in_bytes_as_in_the_text(
