@@ -50,8 +50,9 @@ impl Config {
     /// Paths that do not exist for clients.
     pub fn excludes(&self) -> Result<Excludes, Stop> {
         let patterns = self.exclude.iter().map(String::as_str);
-        Excludes::new(patterns)
-            .map_err(|problem| Stop::Wrong(format!("--exclude is no valid pattern: {problem}")))
+        Excludes::new(patterns).map_err(|problem| {
+            Stop::Wrong(format!("--exclude: the patterns are too long, give shorter ones: {problem}"))
+        })
     }
 
     /// Hosts and origins that are not foreign.

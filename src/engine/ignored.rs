@@ -11,7 +11,6 @@
 //! An `exclude` that a file `.git` leads to is not read, because it may lie outside. A walk enters and leaves folders here
 //! as it does on the disk. Knows no other patterns.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,6 +19,7 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use crate::engine::gitignore::as_git_reads;
 use crate::engine::lookups::Lookups;
 use crate::sys::fd::{AsFd, OwnedFd};
 use crate::sys::fs::{AtFlags, FileType, Mode, OFlags};
@@ -153,109 +153,6 @@ fn rules(text: &[u8], path: &Path) -> Option<Box<Gitignore>> {
         }
     }
     builder.build().ok().filter(|rules| !rules.is_empty()).map(Box::new)
-}
-
-/// The rule as git reads it, for the matcher: braces stand for themselves, `[:alpha:]` and the like are in brackets what their
-/// names say, blanks at the end but spaces count, and any number of stars from two on is `**`. `None`: it names nothing.
-fn as_git_reads(line: &str) -> Option<Cow<'_, str>> {
-    let (line, blank) = trimmed(line)?;
-    // In braces, the matcher keeps it.
-    let blank = blank.map(|blank| format!("{{{blank}}}")).unwrap_or_default();
-    if !line.contains(['{', '}']) && !line.contains("[:") && !line.contains("**") {
-        return Some(if blank.is_empty() { line } else { format!("{line}{blank}").into() });
-    }
-    let (mut text, mut rest, mut in_class, mut is_literal) = (String::new(), &*line, false, true);
-    while let Some(char) = rest.chars().next() {
-        let class = CLASSES.iter().find(|(name, _)| in_class && rest.starts_with(name));
-        let len = match (char, class) {
-            (_, Some((name, _))) => name.len(),
-            ('\\', _) => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
-            ('*', _) if !in_class => rest.len() - rest.trim_start_matches('*').len(),
-            _ => char.len_utf8(),
-        };
-        let (part, behind) = rest.split_at(len);
-        rest = behind;
-        match char {
-            '*' if !in_class => rest = push_stars(&mut text, len, rest, is_literal),
-            _ => {
-                match char {
-                    '[' => in_class = true,
-                    ']' => in_class = false,
-                    '{' | '}' if !in_class => text.push('\\'),
-                    _ => {}
-                }
-                text.push_str(class.map_or(part, |(_, chars)| chars));
-            }
-        }
-        is_literal &= !matches!(char, '*' | '?' | '[' | '\\');
-    }
-    Some(Cow::Owned(text + &blank))
-}
-
-/// Adds so many stars, which `rest` follows. Returns what of `rest` is still to be read. `is_literal`: no wildcard and no
-/// backslash stands before them.
-fn push_stars<'r>(text: &mut String, stars: usize, rest: &'r str, is_literal: bool) -> &'r str {
-    let is_start = matches!(text.as_str(), "" | "!") || text.ends_with('/');
-    match rest.strip_prefix('/') {
-        _ if stars < 2 => text.push('*'),
-        None if is_start && rest.starts_with(r"\/") => text.push_str("**/*"),
-        None if is_start && rest.is_empty() => text.push_str("**"),
-        Some(_) if is_start => text.push_str("**"),
-        // Git compares the literal characters first and takes `**/` as if it began there: `x**/y` names `xy` and `xa/b/y`.
-        Some(behind) if is_literal && !behind.is_empty() => {
-            let mut last = text.pop().map(String::from).unwrap_or_default();
-            if let "," | "{" | "}" = &*last {
-                last.insert(0, '\\');
-                text.truncate(text.trim_end_matches('\\').len());
-            }
-            text.push_str(&format!("{{{last},{last}*/**/}}"));
-            return behind;
-        }
-        _ => text.push('*'),
-    }
-    rest
-}
-
-/// The classes of characters that have names in brackets, as the brackets hold them. None begins as a negation does.
-const CLASSES: [(&str, &str); 12] = [
-    ("[:alnum:]", "0-9A-Za-z"),
-    ("[:alpha:]", "A-Za-z"),
-    ("[:blank:]", " \t"),
-    ("[:cntrl:]", "\x01-\x1f\x7f"),
-    ("[:digit:]", "0-9"),
-    ("[:graph:]", "\"-~!"),
-    ("[:lower:]", "a-z"),
-    ("[:print:]", " -~"),
-    ("[:punct:]", ":-@[-`{-~!-/"),
-    ("[:space:]", "\t-\r "),
-    ("[:upper:]", "A-Z"),
-    ("[:xdigit:]", "0-9A-Fa-f"),
-];
-
-/// The rule without the spaces at its end, and without another blank there, or one behind a backslash, which comes by itself.
-/// `None`: the rule names nothing, because a backslash ends it or stands before the slash at its end, or it ends in two slashes.
-fn trimmed(line: &str) -> Option<(Cow<'_, str>, Option<char>)> {
-    let (mut end, mut is_escaped, mut escapes) = (0, false, false);
-    for (at, char) in line.char_indices() {
-        if char == ' ' && !escapes {
-            continue;
-        }
-        (end, is_escaped) = (at + char.len_utf8(), escapes);
-        escapes = char == '\\' && !escapes;
-    }
-    let rule = &line[..end];
-    let last = rule.chars().next_back()?;
-    if escapes || is_escaped && last == '/' || rule.ends_with("//") || rule == "!" {
-        return None;
-    }
-    if let Some(before) = rule.strip_suffix(r"\\/") {
-        // The matcher would take the second backslash for one that stands before the slash.
-        return Some((Cow::Owned(format!(r"{before}[\]/")), None));
-    }
-    if !last.is_whitespace() {
-        return Some((Cow::Borrowed(rule), None));
-    }
-    Some((Cow::Borrowed(&rule[..end - last.len_utf8() - usize::from(is_escaped)]), Some(last)))
 }
 
 /// The first `room` bytes of a file of rules, whole lines of them.

@@ -17,6 +17,7 @@ mod file_version;
 mod filter_store;
 mod foreign;
 mod fs;
+mod gitignore;
 mod glob;
 mod ignored;
 mod list;

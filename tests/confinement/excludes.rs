@@ -13,9 +13,17 @@ use super::interfaces::refusal;
 use crate::support::{Folder, Http, Mcp, Stdio, file_uri, has_git};
 use crate::trees::put;
 
-/// All paths of the tree: files `*.md`, `*.key` and `x` in folders three deep.
+/// Names that patterns with braces, classes, brackets, tabs and backslashes could name.
+const ODD_NAMES: [&str; 14] =
+    ["{a,b}", "{a", "a}", "{{a.b}}", "A", "B1", "1", "[a]", "[", "a\\", "x\t", "-", "]", "secret[a"];
+
+/// All paths of the tree: files `*.md`, `*.key` and `x` in folders three deep, and odd names.
 fn paths() -> Vec<(String, bool)> {
     let mut paths = Vec::new();
+    for name in ODD_NAMES {
+        paths.extend([(format!("odd/{name}"), true), (format!("odd/{name}/{name}"), false)]);
+        paths.extend([(name.to_owned(), true), (format!("{name}/x"), false)]);
+    }
     let mut folders = vec![String::new()];
     for _ in 0..3 {
         let below = |folder: &String| ["a", "b", "secret"].map(|name| format!("{folder}{name}/"));
@@ -30,8 +38,69 @@ fn paths() -> Vec<(String, bool)> {
 }
 
 fn pattern() -> impl Strategy<Value = String> {
-    let part =
-        prop::sample::select(vec!["a", "b", "secret", "x", "*.md", "*.key", "*", "**", "?", "[ab]", "a*"]);
+    let usual = vec!["a", "b", "secret", "x", "*.md", "*.key", "*", "**", "?", "[ab]", "a*"];
+    let odd = vec![
+        "{a,b}",
+        "{",
+        "a{b",
+        "{{a.b}}",
+        "{a",
+        "*}",
+        "[{]a",
+        "[[:upper:]]*",
+        "[![:alpha:]]",
+        "[[:digit:][:lower:]]",
+        "[[:none:]]",
+        "[[:a]",
+        "[b-a]",
+        "[]-]",
+        "[!]]*",
+        "[^a]*",
+        "secret[/]a",
+        "[/a]",
+        "?[!b]x",
+        "[a\\]]",
+        "[",
+        "a[",
+        "[\\[]a[]]",
+        "x\t",
+        "x\\\t",
+        "x\t ",
+        "a\\",
+        "a\\\\",
+        "\\{a",
+        "\\[",
+        "*\\",
+        "[!-~]",
+        "[ -/]",
+        "[--b]",
+        "[a-]",
+        "[A-z]*",
+    ];
+    // Pieces of patterns, too, in any order.
+    let piece = prop::sample::select(vec![
+        "{",
+        "}",
+        ",",
+        "[",
+        "]",
+        "!",
+        "^",
+        "-",
+        "a",
+        "b",
+        "\\",
+        "[:alpha:]",
+        ":",
+        "*",
+        "?",
+        "/",
+        "x",
+        "\t",
+    ]);
+    let pieces = prop::collection::vec(piece, 1..7).prop_map(|pieces| pieces.concat());
+    let owned = |parts: Vec<&'static str>| prop::sample::select(parts).prop_map(str::to_owned);
+    let part = prop_oneof![3 => owned(usual), 3 => owned(odd), 2 => pieces];
     let parts = prop::collection::vec(part, 1..4);
     (any::<bool>(), any::<bool>(), parts, any::<bool>()).prop_map(|(negated, anchored, parts, folders)| {
         let start = [if negated { "!" } else { "" }, if anchored { "/" } else { "" }].concat();
@@ -76,7 +145,7 @@ fn a_path_is_excluded_if_git_ignores_it_by_the_same_patterns() {
     let made =
         Command::new("git").args(["init", "-q"]).current_dir(folder.path()).status().expect("git runs");
     assert!(made.success());
-    proptest!(ProptestConfig::with_cases(200), |(patterns in prop::collection::vec(pattern(), 1..5))| {
+    proptest!(ProptestConfig::with_cases(400), |(patterns in prop::collection::vec(pattern(), 1..5))| {
         let excludes = Excludes::new(patterns.iter().map(String::as_str)).expect("patterns");
         let excluded: BTreeSet<String> = paths
             .iter()
@@ -138,6 +207,25 @@ fn a_negated_pattern_opens_no_file_below_an_excluded_folder_to_any_call() {
     }
     assert_eq!((folder.text("secret/key.md"), folder.text("open.md")), (SECRET.into(), "open\n".into()));
     assert!(!folder.path().join("secret/new.md").exists() && !folder.path().join("copy.md").exists());
+}
+
+#[test]
+fn braces_and_classes_hide_what_git_ignores() {
+    let folder = Folder::new();
+    for path in ["{{cookiecutter.slug}}/key.txt", "Priv/k", "a{b", "open/k", "a", "b"] {
+        put(&folder, path, "x\n");
+    }
+    let flags = ["{{cookiecutter.slug}}/", "[[:upper:]]*/", "a{b", "{a,b}", "{", "a\\"]
+        .map(|pattern| format!("--exclude={pattern}"));
+    let flags: Vec<&str> =
+        ["--tools=filesystem"].into_iter().chain(flags.iter().map(String::as_str)).collect();
+    let server = Stdio::start(&folder, &flags).ready();
+    for path in ["{{cookiecutter.slug}}/key.txt", "Priv/k", "a{b"] {
+        server.refused("read_text_file", json!({ "path": path }));
+    }
+    for path in ["open/k", "a", "b"] {
+        assert_eq!(server.ok("read_text_file", json!({ "path": path })), "x\n", "{path}");
+    }
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn marks_breaks_of_any_kind_and_lines_that_are_not_valid_do_no_harm() {
         ("", None),
         ("{a,b}", Some(true)),
         ("a", None),
-        ("z", None),
+        ("z", Some(true)),
     ] {
         assert_eq!(tree.file(name), expected, "{name}");
     }
@@ -155,6 +155,9 @@ fn names_of_classes_in_brackets_and_a_tab_at_the_end_are_read_as_git_reads_them(
         ("x  ", &["x"], &["x  "]),
         ("[:x]", &[":", "x"], &["a"]),
         ("x\n!\n! ", &["x"], &["!"]),
+        ("sub[/]a\n[/x]y", &["xy"], &["sub/a", "a/xy"]),
+        ("?[!a]x", &["abx", "a/abx"], &["a/x"]),
+        ("[{]x\n[b-a]\n[}", &["{x", "b"], &["a", "}", "[}"]),
     ] {
         let tree = Tree::new(&[(".gitignore", rule)]);
         for name in named {
