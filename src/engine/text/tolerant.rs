@@ -174,7 +174,7 @@ impl Place<'_> {
                 out.extend_from_slice(if brk == b"\n" && out.ends_with(b"\r") { b"\r\n" } else { brk });
             }
             let left = most.saturating_sub(out.len());
-            let Some(line) = put(&block, kept[nth], line, |head| mapping.map(head, nth == 0, left)) else {
+            let Some(line) = put(&block, kept[nth], line, |line| mapping.map(line, nth == 0, left)) else {
                 return Tolerant::None;
             };
             out.extend(line.concat());
@@ -201,13 +201,13 @@ fn put<'t>(
     block: &Block<'t>,
     kept: Option<usize>,
     line: &Line<'t>,
-    map: impl Fn(&[u8]) -> Option<Vec<u8>>,
+    map: impl Fn(&Line) -> Option<Vec<u8>>,
 ) -> Option<[Vec<u8>; 3]> {
     let (old, found) = kept.map(|at| (block.old[at], block.found[at])).unzip();
     let head = match found.filter(|_| old == Some(*line)) {
         Some(found) => found.head.to_vec(),
         None if line.is_blank() => line.head.to_vec(),
-        None => map(line.head)?,
+        None => map(line)?,
     };
     let tail =
         found.filter(|_| old.is_some_and(|old| old.tail == line.tail)).map_or(line.tail, |found| found.tail);

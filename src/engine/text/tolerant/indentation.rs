@@ -6,7 +6,7 @@
 //! indentations are mapped by levels, if the unit of a level is known on both sides and all that is known agrees. Where
 //! it is not, there is no mapping: a guess would change the nesting.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::blanks::{Line, Pieces, blank_head};
 
@@ -23,10 +23,19 @@ pub(super) struct Block<'t> {
     pub(super) new: Vec<Line<'t>>,
 }
 
-impl Block<'_> {
+impl<'t> Block<'t> {
     /// Whether there are list items.
     fn has_items(&self) -> bool {
         self.old.iter().chain(&self.new).any(|line| item_mark(line) > 0)
+    }
+
+    /// The indentations, as sent, that only list items have, and that the file has otherwise.
+    fn moved_lists(&self) -> HashSet<&'t [u8]> {
+        let lines = || self.old.iter().zip(&self.found).filter(|(old, _)| !old.is_blank());
+        let others: HashSet<_> =
+            lines().map(|(old, _)| old).filter(|old| item_mark(old) == 0).map(|old| old.head).collect();
+        let moved = lines().filter(|(old, found)| old.head != found.head).map(|(old, _)| old.head);
+        moved.filter(|head| !others.contains(head)).collect()
     }
 }
 
@@ -38,6 +47,8 @@ pub(super) struct Mapping<'t> {
     whole: Option<ByLevel<'t>>,
     /// The blanks of the first line, if the old text begins behind blanks of the file and is right otherwise.
     cut: Option<Pair<'t>>,
+    /// See [`Block::moved_lists`].
+    moved_lists: HashSet<&'t [u8]>,
 }
 
 /// A mapping in which each indentation has one counterpart, and deeper ones have deeper ones.
@@ -55,12 +66,18 @@ struct Unit<'t>(&'t [u8], &'t [u8]);
 impl<'t> Mapping<'t> {
     /// The mapping of a block of the text `file`. None if its lines of the old text have none.
     pub(super) fn of(block: &Block<'t>, file: &'t [u8]) -> Option<Mapping<'t>> {
-        let mapping = Mapping { whole: ByLevel::of(block, file), cut: cut_first(block) };
+        let (whole, cut) = (ByLevel::of(block, file), cut_first(block));
+        let mapping = Mapping { whole, cut, moved_lists: block.moved_lists() };
         (mapping.whole.is_some() || mapping.cut.is_some()).then_some(mapping)
     }
 
-    /// The blanks for a line of the new text with the blanks `sent`. None if they are not known, or longer than `most`.
-    pub(super) fn map(&self, sent: &[u8], is_first: bool, most: usize) -> Option<Vec<u8>> {
+    /// The blanks for a line of the new text. None if they are not known, or longer than `most`.
+    pub(super) fn map(&self, line: &Line, is_first: bool, most: usize) -> Option<Vec<u8>> {
+        let sent = line.head;
+        // Where a list may stand as far out as its key, a key among the items is the next one: it may belong further out.
+        if item_mark(line) == 0 && self.moved_lists.contains(sent) {
+            return None;
+        }
         let whole = self.whole.as_ref().map(|whole| whole.map(sent, most));
         let cut = self.cut.map(|(first, found)| match is_first {
             true => (sent == first).then(|| found.to_vec()),

@@ -326,3 +326,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_key_among_the_items_of_a_list_that_the_file_indents_is_not_put_into_the_list() {
+    const BRANCHES: &str = "on:\n  push:\n    branches:\n      - main\n      - dev\njobs: 1\n";
+    let items = "    - main\n    - dev\n";
+    for key in ["    tags:\n    - v1\n", "    tags: [v1]\n"] {
+        assert_eq!(edited(BRANCHES, items, &format!("{items}{key}")), None);
+    }
+    let another = edited(BRANCHES, items, &format!("{items}    - test\n"));
+    assert_eq!(another, Some(BRANCHES.replace("dev\n", "dev\n      - test\n")));
+    // As the file has it.
+    let exact = "      - main \n      - dev\n";
+    let below = edited(BRANCHES, exact, &format!("{exact}jobs: 2\n"));
+    assert_eq!(below, Some(BRANCHES.replace("dev\n", "dev\njobs: 2\n")));
+}
