@@ -107,6 +107,9 @@ fixtures! {
     a_blank_on_the_empty_line_before: "first\n  \nlet user = one(2);\n", "\n\nlet user = one(2);" => (1, 6), ["old_text has nothing there, the file has 2 spaces"];
     a_break_of_another_kind_before_a_blank: "first\r\n  let user = one(2);\r\n", "\nlet user = one(2);\n" => (1, 6), ["(whitespace): old_text has nothing there, the file has 2 spaces"];
     a_line_left_out: FILE, "pub struct Point {\n    pub y: i32,\n}" => (4, 1), ["nothing there"];
+    another_number_at_the_end: "def f():\n    x = 7\n    return x\n", "    x = 5" => (2, 1), ["old_text has `5`, the file has `7`"];
+    a_longer_number_at_the_end: "let x = 7\nlet y\n", "let x = 50" => (1, 1), ["old_text has `50`, the file has `7`"];
+    another_word_at_the_start: "one\nmy apples are here\n", "no apples are here" => (2, 1), ["old_text has `no`, the file has `my`"];
     a_misspelt_word: FILE, "println!(\"{}\\n{}\", usr_name, caf\u{e9});" => (18, 5), ["old_text has `usr_name`, the file has `user_name`"];
     another_argument: FILE, "fn fmt(&self, f: &mut Formatter) -> fmt::Result {" => (10, 5), ["Difference (content)"];
 }

@@ -156,6 +156,14 @@ fn slot(gram: u32, len: usize) -> usize {
     (((gram | 0x2020_2020) & mask).wrapping_mul(0x9E37_79B1) >> 16) as usize
 }
 
+/// The last place of the word from `at` on that is as near: a letter in the place of another one belongs to the passage.
+fn last_as_near(distances: &[u32], mut at: usize, char_at: impl Fn(usize) -> char) -> usize {
+    while distances.get(at + 1) == Some(&distances[at]) && !char_at(at + 1).is_whitespace() {
+        at += 1;
+    }
+    at
+}
+
 /// The passages of one region that are most similar to the needle, without overlap.
 fn closest(text: &[u8], region: Range<usize>, needle: &[char]) -> Vec<Near> {
     let raw = String::from_utf8_lossy(&text[region.clone()]);
@@ -171,6 +179,7 @@ fn closest(text: &[u8], region: Range<usize>, needle: &[char]) -> Vec<Near> {
         else {
             break;
         };
+        let end = last_as_near(&ends, end, |at| folded.chars[at]);
         let score = 1.0 - f64::from(distance) / needle.len() as f64;
         if score < LEAST {
             break;
@@ -179,8 +188,9 @@ fn closest(text: &[u8], region: Range<usize>, needle: &[char]) -> Vec<Near> {
         let backwards: Vec<char> = needle.iter().rev().copied().collect();
         let most = (end + 1).min(needle.len() * 2 + 8);
         let lengths = distances(&backwards, folded.chars[..=end].iter().rev().take(most).copied(), true);
-        let len =
-            lengths.iter().enumerate().min_by_key(|&(_, distance)| distance).map_or(1, |(at, _)| at + 1);
+        let shortest = lengths.iter().enumerate().min_by_key(|&(_, distance)| distance);
+        let len = shortest
+            .map_or(1, |(at, _)| 1 + last_as_near(&lengths, at, |at| folded.chars[end.saturating_sub(at)]));
         let start = end + 1 - len;
         let at = folded.range(start..end + 1);
         found.push(Near { at: region.start + at.start..region.start + at.end, score });
