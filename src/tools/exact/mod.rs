@@ -15,7 +15,7 @@ use std::path::Path;
 
 use crate::engine::{
     ChangeOptions, Control, Diff, EncodingChoice, Error, FilePath, NamePolicy, NameProblem, Result, TextEdit,
-    TextEdits, TextLimits, Workspace, keeps_escapes, plan_text_edits, unified,
+    TextEdits, TextLimits, Workspace, cuts_no_escapes, keeps_escapes, plan_text_edits, unified,
 };
 use crate::sys::path::{is_absolute, with_slashes};
 use crate::tools::arguments::{Argument, Count, List, Request, Takes, Text, Value, arguments, name_as_sent};
@@ -312,6 +312,7 @@ impl FileEdit {
             let Some(planned) = plan_text_edits(index, old, &self.edits, limits, control)? else {
                 return Ok(None);
             };
+            cuts_no_escapes(old, &planned.plan, "path")?;
             let diff = unified(index, old, &planned.plan, name.as_str(), MAX_DIFF);
             let changed = !planned.plan.changes_nothing();
             Ok(Some((planned.plan, (planned.applied, diff, changed, planned.held))))

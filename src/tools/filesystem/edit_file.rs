@@ -8,7 +8,7 @@ use super::{CONTENT, version_meta};
 use crate::engine::{
     ChangeOptions, Control, EditPlan, EncodingChoice, Error, FilePath, FileVersion, Found, LineDiff,
     LineIndex, MAX_LINE_EDITS, Result, Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace,
-    changed_lines, keeps_escapes, plan_decoded, plan_diff, plan_text_edits, tolerant,
+    changed_lines, cuts_no_escapes, keeps_escapes, plan_decoded, plan_diff, plan_text_edits, tolerant,
 };
 use crate::tools::arguments::{Count, List, Request, Takes, Text, arguments};
 use crate::tools::exact::{self, EditNames};
@@ -206,7 +206,9 @@ impl EditFile {
         let plan = |index: &LineIndex, old: &[u8]| {
             if is_utf_8 {
                 keeps_escapes(old, "encoding")?;
-                return Ok(in_text(index, old, true)?.map(|(plan, report)| (plan, (report, None))));
+                let Some((plan, report)) = in_text(index, old, true)? else { return Ok(None) };
+                cuts_no_escapes(old, &plan, "encoding")?;
+                return Ok(Some((plan, (report, None))));
             }
             let decoded = |index: &LineIndex, text: &[u8]| in_text(index, text, old.ends_with(text));
             let planned =

@@ -6,6 +6,7 @@
 use super::decoded::DecodedText;
 use super::doubt::Doubt;
 use super::encoded::EncodedText;
+use super::escapes::{ENCODING, cuts_no_escapes, keeps_no_state};
 use super::{ChangePlanned, EveryPlace, Planner, TextDone, no_text};
 use crate::engine::encoding::{
     Encoding, EncodingChoice, EncodingSource, TextEncoding, by_escapes, first_wrong, is_rather_utf_8,
@@ -18,9 +19,6 @@ use crate::engine::{Control, Error, Result, Share};
 /// Memory that an edit of a decoded text takes for each byte of the file, and for each place.
 const FOR_BYTE: usize = 4;
 const FOR_PLACE: usize = 96;
-
-/// The argument for the encoding.
-const ENCODING: &str = "encoding";
 
 /// The plan of edits of a text in any encoding.
 #[derive(Debug)]
@@ -80,6 +78,7 @@ pub fn plan_decoded<'p, T>(
     }
     let plan = decoded.encoded(&plan, control)?;
     doubt.check(old, plan.splices().map(|splice| splice.at))?;
+    cuts_no_escapes(old, &plan, ENCODING)?;
     Ok(Some(DecodedPlanned { plan, text, report, held }))
 }
 
@@ -122,26 +121,6 @@ pub(super) fn searched_as(encoding: Encoding, error: Error) -> Error {
         }
         error => error,
     }
-}
-
-/// Fails for bytes in ASCII that are text in an encoding with escape sequences, and are not edited in parts.
-///
-/// # Errors
-///
-/// [`Error::InvalidArguments`] of the argument `at`.
-pub fn keeps_escapes(old: &[u8], at: &str) -> Result<()> {
-    by_escapes(old).map_or(Ok(()), |encoding| keeps_no_state(encoding, at))
-}
-
-fn keeps_no_state(encoding: Encoding, at: &str) -> Result<()> {
-    if !encoding.is_stateful() {
-        return Ok(());
-    }
-    let problem = format!(
-        "{} is not edited in parts, because what its bytes mean depends on those before; write the whole text instead",
-        encoding.name()
-    );
-    Err(Error::InvalidArguments { at: at.into(), problem })
 }
 
 impl Planner<'_> {

@@ -10,6 +10,7 @@ mod by_decoded;
 mod decoded;
 mod doubt;
 mod encoded;
+mod escapes;
 mod miss;
 mod places;
 mod rewrite;
@@ -20,9 +21,11 @@ mod whole;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-pub use self::by_decoded::{DecodedPlanned, keeps_escapes, plan_decoded};
+pub use self::by_decoded::{DecodedPlanned, plan_decoded};
 use self::by_decoded::{searched_as, text_encoding};
 use self::encoded::EncodedText;
+use self::escapes::ENCODING;
+pub use self::escapes::{cuts_no_escapes, keeps_escapes};
 use self::miss::is_unlike;
 use self::rewrite::no_text;
 pub use self::rewrite::{Before, Breaks, Rewritten};
@@ -191,7 +194,11 @@ pub fn plan<'t>(
         TextChange::Append(new_text) => planner.append(new_text),
         TextChange::Every(every) => planner.every(every, index),
     };
-    planned.map_err(|error| searched_as(text.encoding, error))
+    let planned = planned.map_err(|error| searched_as(text.encoding, error))?;
+    if let (Some(planned), false) = (&planned, change.is_whole()) {
+        cuts_no_escapes(old, &planned.plan, ENCODING)?;
+    }
+    Ok(planned)
 }
 
 struct Planner<'p> {

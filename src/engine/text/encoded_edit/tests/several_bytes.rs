@@ -95,6 +95,27 @@ fn escape_sequences_are_not_edited_as_ascii() {
 }
 
 #[test]
+fn halves_of_characters_between_escape_sequences_are_left_alone_whatever_else_the_file_holds() {
+    let escaped = b"\x1b$BF|K\\\x1b(B F K\x1b[1m F\n";
+    for beside in [&b"\xFF\n"[..], "\u{e9}\n".as_bytes(), b"\x1b$(D00\x1b(B\n", b"\x1b$B$\x1b(B\n"] {
+        for old in [[escaped, beside].concat(), [beside, escaped].concat()] {
+            let unasked = EncodingChoice::default();
+            for (old_text, is_half) in
+                [("F|", true), ("K\\", true), ("F", true), (" F K", false), ("[1m F", false)]
+            {
+                let every = every(old_text, "x", IfMissing::Fail);
+                let error = changed(unasked, &old, &every, &Budget::new(usize::MAX));
+                assert_eq!(error.is_err(), is_half, "{old:?} {old_text}: {error:?}");
+                if std::str::from_utf8(&old).is_err() {
+                    let error = in_parts(unasked, &old, &[(old_text, "x")]);
+                    assert_eq!(error.is_err(), is_half, "{old:?} {old_text}: {error:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_character_that_is_decoded_and_not_encoded_is_found() {
     for (encoding, old, held) in [
         (Encoding::Big5, &b"\x87\x40 a\n"[..], "\u{43f0}"),
