@@ -212,7 +212,8 @@ fn a_negated_pattern_opens_no_file_below_an_excluded_folder_to_any_call() {
 #[test]
 fn braces_and_classes_hide_what_git_ignores() {
     let folder = Folder::new();
-    for path in ["{{cookiecutter.slug}}/key.txt", "Priv/k", "a{b", "open/k", "a", "b"] {
+    // A digit, because letters are upper case, too, where names are compared without case.
+    for path in ["{{cookiecutter.slug}}/key.txt", "Priv/k", "a{b", "1/k", "a", "b"] {
         put(&folder, path, "x\n");
     }
     let flags = ["{{cookiecutter.slug}}/", "[[:upper:]]*/", "a{b", "{a,b}", "{", "a\\"]
@@ -223,7 +224,7 @@ fn braces_and_classes_hide_what_git_ignores() {
     for path in ["{{cookiecutter.slug}}/key.txt", "Priv/k", "a{b"] {
         server.refused("read_text_file", json!({ "path": path }));
     }
-    for path in ["open/k", "a", "b"] {
+    for path in ["1/k", "a", "b"] {
         assert_eq!(server.ok("read_text_file", json!({ "path": path })), "x\n", "{path}");
     }
 }
