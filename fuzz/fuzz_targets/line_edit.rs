@@ -96,7 +96,7 @@ fuzz_target!(|input: Input| {
     let index = LineIndex::build_with(&file, u32::from(input.shift % 7)).expect("text");
     let call = LineEdits { edits: edits.iter().map(line_edit).collect(), append: append.clone() };
     let planned = plan_line_edits(&index, &file, &call).map(|plan| plan.expect("the index fits"));
-    match (planned, model::edit(&file, &edits, append.as_deref())) {
+    match (planned, model::edits::edit(&file, &edits, append.as_deref())) {
         (Ok(planned), Ok(edited)) => compare(&file, &planned, &edited),
         (Err(error), Err(expected)) => {
             assert!(is(&error, &expected), "{file:?}\n{edits:?}\n{error:?}\nthe model: {expected:?}");
