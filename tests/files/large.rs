@@ -249,6 +249,9 @@ fn parts_of_a_file_over_the_limit_are_read_and_edited_in_the_set_text() {
     assert!(folder.read("f") == (text.replace("needle", "hammer") + "the end\n").as_bytes());
 }
 
+/// A program that is not optimised takes long to look through 12 MB.
+const SLOW: &str = "--timeout=60";
+
 #[test]
 fn what_takes_a_file_over_the_limit_whole_is_refused_and_names_the_calls_that_work() {
     let folder = Folder::new();
@@ -257,7 +260,7 @@ fn what_takes_a_file_over_the_limit_whole_is_refused_and_names_the_calls_that_wo
     let size = "Error: File size 12.01MB exceeds maximum limit 10MB\nFiles of any size are taken in parts";
     for (flags, calls, parts) in [
         (
-            ["--tools=filesystem,search", "--answer-limit=0"],
+            ["--tools=filesystem,search", "--answer-limit=0", SLOW],
             vec![
                 ("read_text_file", json!({ "path": "f" })),
                 ("read_text_file", json!({ "path": "f", "start_line": 2 })),
@@ -268,7 +271,7 @@ fn what_takes_a_file_over_the_limit_whole_is_refused_and_names_the_calls_that_wo
             "read_text_file with head, tail, or start_line and end_line; grep; edit_file with the text of a part.",
         ),
         (
-            ["--tools=text", "--answer-limit=0"],
+            ["--tools=text", "--answer-limit=0", SLOW],
             vec![
                 ("read_file", json!({ "filename": "f" })),
                 ("read_file", json!({ "filename": "f", "pattern": "letters" })),
