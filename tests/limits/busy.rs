@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::bounds::{IDLE, check_bound, peak};
 use crate::support::{
@@ -36,6 +36,16 @@ fn greps(server: &Http, count: usize) -> Vec<Connection> {
     (0..count).map(grep).collect()
 }
 
+/// How long a call on a connection of its own takes. It must succeed.
+fn ask(server: &Http, tool: &str, arguments: &Value) -> Duration {
+    let began = Instant::now();
+    let mut connection = server.connect();
+    connection.write(&post_bytes(&format!("/tools/{tool}"), "", arguments.to_string().as_bytes()));
+    let answer = connection.read();
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    began.elapsed()
+}
+
 #[test]
 fn small_reads_do_not_wait_for_the_slow_searches_of_another_client() {
     let folder = corpus();
@@ -43,13 +53,7 @@ fn small_reads_do_not_wait_for_the_slow_searches_of_another_client() {
     let _slow = greps(&server, 300);
     mostly_within(Duration::from_secs(2), || {
         // A new file is not known, so that the read needs a thread.
-        let began = Instant::now();
-        let read = json!({ "path": "small" }).to_string();
-        let mut connection = server.connect();
-        connection.write(&post_bytes("/tools/read_text_file", "", read.as_bytes()));
-        let answer = connection.read();
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        began.elapsed()
+        ask(&server, "read_text_file", &json!({ "path": "small" }))
     });
 }
 
@@ -58,24 +62,7 @@ fn walks_do_not_wait_for_the_slow_searches_of_other_clients() {
     let folder = corpus();
     let server = Http::start(&folder, &["--tools=search", "--timeout=10"]);
     let _slow = greps(&server, 100);
-    mostly_within(Duration::from_secs(2), || {
-        let began = Instant::now();
-        let mut connection = server.connect();
-        connection.write(&post_bytes("/tools/glob", "", json!({ "pattern": "sm*" }).to_string().as_bytes()));
-        let answer = connection.read();
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        began.elapsed()
-    });
-}
-
-/// How long a search of one client takes. It must succeed.
-fn grep(server: &Http, arguments: &serde_json::Value) -> Duration {
-    let began = Instant::now();
-    let mut connection = server.connect();
-    connection.write(&post_bytes("/tools/grep", "", arguments.to_string().as_bytes()));
-    let answer = connection.read();
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    began.elapsed()
+    mostly_within(Duration::from_secs(2), || ask(&server, "glob", &json!({ "pattern": "sm*" })));
 }
 
 #[test]
@@ -84,7 +71,7 @@ fn a_search_of_a_small_file_does_not_wait_for_the_slow_searches_of_other_connect
     let server = Http::start(&folder, &["--tools=search", "--timeout=10"]);
     let _slow = greps(&server, 300);
     let small = json!({ "pattern": "a l.ne", "path": "small" });
-    mostly_within(Duration::from_secs(2), || grep(&server, &small));
+    mostly_within(Duration::from_secs(2), || ask(&server, "grep", &small));
 }
 
 #[test]
@@ -92,7 +79,7 @@ fn searches_of_clients_that_have_gone_take_no_turn() {
     let folder = corpus();
     let server = Http::start(&folder, &["--tools=search", "--timeout=20"]);
     let call = |n| call(n, "grep", json!({ "pattern": SLOW, "output_mode": "count" }));
-    let batch = serde_json::Value::from((0..20).map(call).collect::<Vec<_>>()).to_string();
+    let batch = Value::from((0..20).map(call).collect::<Vec<_>>()).to_string();
     let mut gone = greps(&server, 200);
     for _ in 0..20 {
         let mut connection = server.connect();
@@ -103,7 +90,7 @@ fn searches_of_clients_that_have_gone_take_no_turn() {
     drop(gone);
     // It needs the same turns.
     let all = json!({ "pattern": "a l.ne", "glob": "sm*" });
-    mostly_within(Duration::from_secs(2), || grep(&server, &all));
+    mostly_within(Duration::from_secs(2), || ask(&server, "grep", &all));
 }
 
 #[test]
@@ -136,7 +123,7 @@ fn a_search_over_mcp_that_finds_no_room_fails_and_says_so() {
         .collect();
     server.send_raw(lines.as_bytes());
     let answers: Vec<_> = (0..64).map(|n| server.answer_to(&json!(n))).collect();
-    let is_busy = |answer: &&serde_json::Value| text_of(answer).starts_with("Error: Busy");
+    let is_busy = |answer: &&Value| text_of(answer).starts_with("Error: Busy");
     let busy = answers.iter().filter(is_busy).count();
     assert!((1..64).contains(&busy), "{busy}: {answers:?}");
     assert!(answers.iter().filter(is_busy).all(|answer| answer["result"]["isError"] == true));
