@@ -7,6 +7,7 @@
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use memmap2::MmapMut;
 use rustix::mm::Advice;
@@ -33,8 +34,10 @@ pub(crate) fn limit_arenas() {
 /// Takes the pages of the program's code out of resident memory. They come back when they run: from the page cache, up to
 /// 16 with one fault.
 pub(crate) fn release_code() {
-    let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return };
-    let Some(code) = map_of_code(&maps, release_code as *const () as usize) else { return };
+    static CODE: OnceLock<Option<Range<usize>>> = OnceLock::new();
+    let find =
+        || map_of_code(&fs::read_to_string("/proc/self/maps").ok()?, release_code as *const () as usize);
+    let Some(code) = CODE.get_or_init(find) else { return };
     // SAFETY: the range is one map of a file that is not writable. So its pages hold what the file holds, and a page that is
     // dropped is read again from there. If the program's file system is gone by then, the process ends, as it does with any page
     // that the system has dropped itself.
