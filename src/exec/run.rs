@@ -200,8 +200,8 @@ impl Executor {
         matches!(timeout_at(until.into(), look).await, Ok(Ok(true)))
     }
 
-    /// Waits for `count` permits until then. `None`: there were none, or the call was cancelled. The inner `None`: the call runs without, because those
-    /// that have the permits may wait for a file system that does not answer.
+    /// Waits for `count` permits until then. `None`: there were none, or the call was cancelled. The inner `None`: the call runs
+    /// without, because those that have the permits may wait for a file system that does not answer.
     async fn permit(
         &self,
         permits: &Permits,

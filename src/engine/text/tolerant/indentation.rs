@@ -47,7 +47,7 @@ pub(super) struct Mapping<'t> {
     whole: Option<ByLevel<'t>>,
     /// The blanks of the first line, if the old text begins behind blanks of the file and is right otherwise.
     cut: Option<Pair<'t>>,
-    /// See [`Block::moved_lists`].
+    /// The indentations, as sent, that only list items have, and that the file has otherwise.
     moved_lists: HashSet<&'t [u8]>,
 }
 
