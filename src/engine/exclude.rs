@@ -1,4 +1,5 @@
-//! Paths that the operator excludes (`--exclude`, contract 12). For every tool and interface they do not exist.
+//! Paths that the operator excludes (`--exclude`, contract 12): for every tool and interface they do not exist. And those that git keeps
+//! to itself, which are not read.
 //!
 //! Knows no file system: the caller says whether a path is a directory.
 
@@ -10,13 +11,17 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use unicode_normalization::UnicodeNormalization;
 
 use super::gitignore::as_git_reads;
-use super::path::is_ignorable;
+use super::path::{is_ignorable, is_kept_by_git};
 use crate::sys::ffi::{OsStrExt, OsStringExt};
 use crate::sys::path::FOLDS_NAMES;
 
 /// See the module. The patterns have the syntax of gitignore(5).
 #[derive(Debug, Clone, Default)]
-pub struct Excludes(Option<Arc<Patterns>>);
+pub struct Excludes {
+    patterns: Option<Arc<Patterns>>,
+    /// What git keeps to itself may be read.
+    allow_git: bool,
+}
 
 #[derive(Debug)]
 struct Patterns {
@@ -45,28 +50,39 @@ impl Excludes {
         }
         let build = |builder: GitignoreBuilder| builder.build().map_err(|error| error.to_string());
         let (exact, folded) = (build(exact)?, build(folded)?);
-        Ok(Excludes((!exact.is_empty()).then(|| Arc::new(Patterns { exact, folded, folds }))))
+        let patterns = (!exact.is_empty()).then(|| Arc::new(Patterns { exact, folded, folds }));
+        Ok(Excludes { patterns, allow_git: false })
+    }
+
+    /// The same, with the leave to read in folders of git, or without.
+    pub(crate) fn allowing_git(self, allow_git: bool) -> Excludes {
+        Excludes { allow_git, ..self }
+    }
+
+    /// Whether `path` is one that git keeps to itself and that may not be read.
+    pub(crate) fn keeps(&self, path: &Path) -> bool {
+        !self.allow_git && is_kept_by_git(path)
     }
 
     /// Whether nothing is excluded.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.patterns.is_none()
     }
 
     /// Whether `path`, below a served folder, or a directory that it is in, is excluded. The path has the names that folders list.
     pub fn hides(&self, path: &Path, is_directory: bool) -> bool {
-        self.0.as_ref().is_some_and(|patterns| patterns.hide(path, is_directory, patterns.folds))
+        self.patterns.as_ref().is_some_and(|patterns| patterns.hide(path, is_directory, patterns.folds))
     }
 
     /// The same for a path that does not exist, or whose names may not be the listed ones: whether a file system that folds names could
     /// find by it what is excluded.
     pub(crate) fn may_hide(&self, path: &Path, is_directory: bool) -> bool {
-        self.0.as_ref().is_some_and(|patterns| patterns.hide(path, is_directory, true))
+        self.patterns.as_ref().is_some_and(|patterns| patterns.hide(path, is_directory, true))
     }
 
     /// Whether `path` itself is excluded; for a walk, which has not entered an excluded directory.
     pub(crate) fn hides_entry(&self, path: &Path, is_directory: bool) -> bool {
-        let Some(patterns) = &self.0 else { return false };
+        let Some(patterns) = &self.patterns else { return false };
         patterns.exact.matched(path, is_directory).is_ignore()
             || patterns.folds && patterns.folded.matched(folded(path), is_directory).is_ignore()
     }

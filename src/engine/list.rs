@@ -12,7 +12,7 @@ use std::sync::Arc;
 use self::names::Names;
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::lost;
-use crate::engine::fs::resolve::{self, ResolveError, ResolvedPath};
+use crate::engine::fs::resolve::{self, LastLink, ResolveError, ResolvedPath};
 use crate::engine::fs::spelling;
 use crate::engine::fs::view::OpenFile;
 use crate::engine::lookups::{Lookups, TOGETHER};
@@ -128,7 +128,7 @@ pub(crate) struct DirEntry<'s> {
 impl<'s> DirEntry<'s> {
     /// Looks up `name`. Returns `None` if it does not lead to a regular file in the folder.
     fn look(folder: ListedFolder<'s>, name: &'s str) -> Result<Option<DirEntry<'s>>> {
-        let ListedFolder { root, excludes, .. } = folder;
+        let root = folder.root;
         // Only the name of an entry is looked up without a link on the way.
         if !name.contains('/') {
             let found = resolve::regular_file(root, name.as_ref());
@@ -136,11 +136,7 @@ impl<'s> DirEntry<'s> {
                 return Ok(Some(DirEntry { root, name, stat, linked: None }));
             }
         }
-        let found = file(root, name.as_ref())?;
-        let is_hidden = |place: &ResolvedPath| {
-            place.real.as_ref().is_some_and(|real| spelling::hides(excludes, root, real, place, false))
-        };
-        let found = found.filter(|(place, _)| !is_hidden(place));
+        let found = file(folder, name.as_ref())?;
         Ok(found.map(|(place, stat)| DirEntry { root, name, stat, linked: Some(place) }))
     }
 
@@ -311,10 +307,13 @@ fn look_and_count<'s>(
     Ok(None)
 }
 
-/// Resolves `name`, which was listed. Returns `None` if it does not lead to a regular file.
-fn file(root: &Arc<OwnedFd>, name: &OsStr) -> Result<Option<(ResolvedPath, Stat)>> {
+/// Resolves `name`, which was listed. Returns `None` if it does not lead to a regular file that may be shown.
+fn file(folder: ListedFolder, name: &OsStr) -> Result<Option<(ResolvedPath, Stat)>> {
+    let ListedFolder { root, excludes, .. } = folder;
     let untold = |errno| Error::ReadFailed { source: io::Error::from(errno) };
-    match ResolvedPath::find(root, Path::new(name)) {
+    let (found, passed) = ResolvedPath::follow(root, Path::new(name), LastLink::Follow);
+    match found.and_then(ResolvedPath::regular) {
+        Ok(place) if spelling::hides_target(excludes, root, &place, &passed) => Ok(None),
         Ok(mut place) => {
             if place.stat.is_none() && place.missing.is_empty() {
                 place.stat = resolve::regular_file(&place.dir, &place.name).map_err(untold)?;

@@ -19,7 +19,7 @@ use crate::engine::exclude::Excludes;
 use crate::engine::fs::leftovers;
 use crate::engine::fs::lost;
 use crate::engine::fs::mount_safety::MountSafety;
-use crate::engine::fs::resolve::{self, LastLink, ResolvedPath, file_type};
+use crate::engine::fs::resolve::{self, LastLink, ResolvedPath};
 use crate::engine::fs::spelling;
 use crate::engine::ignored::IgnoreRules;
 use crate::engine::lookups::Lookups;
@@ -27,7 +27,7 @@ use crate::engine::path::MAX_COMPONENTS;
 use crate::engine::{Control, Error, Result};
 use crate::sys::fd::OwnedFd;
 use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::{FileType, Stat};
+use crate::sys::fs::Stat;
 use crate::sys::io::Errno;
 
 /// After how many steps a walk looks whether its time is up: to ask for the time takes as long as a step.
@@ -217,12 +217,9 @@ impl<'w> Walk<'w> {
     /// The state of what the current entry, a link, leads to. `None` if it leads out of the served folder, or to nothing.
     pub(crate) fn stat_of_target(&self) -> Option<Stat> {
         let path = Path::new(OsStr::from_bytes(&self.path));
-        let place = ResolvedPath::find_entry(&self.root, path, LastLink::Follow).ok()?;
-        let is_folder = place.stat.as_ref().is_some_and(|stat| file_type(stat) == FileType::Directory);
-        let is_hidden = place
-            .real
-            .as_deref()
-            .is_some_and(|real| spelling::hides(self.excludes, &self.root, real, &place, is_folder));
+        let (found, passed) = ResolvedPath::follow(&self.root, path, LastLink::Follow);
+        let place = found.ok()?;
+        let is_hidden = spelling::hides_target(self.excludes, &self.root, &place, &passed);
         place.stat.filter(|_| !is_hidden)
     }
 

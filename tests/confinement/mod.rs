@@ -7,5 +7,6 @@ mod interfaces; // every interface that takes the name of a file
 mod links; // names, links and special files; --read-only
 mod mounts; // links into file systems that are mounted below the folder
 mod rights; // owner, group, mode and ACLs: an edit gives no user more permissions
-mod swaps;
-mod switched; // a link that was given for the served folder // files that are swapped for links and FIFOs during operations
+mod swaps; // files that are swapped for links and FIFOs during operations
+mod switched; // a link that was given for the served folder
+mod unseen; // what is excluded, and links to it, answer as what is not there

@@ -71,6 +71,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::engine::fs::resolve::LastLink;
 
     /// Renames the file `old` to `new`. Another program acts while the empty file is there. Returns the answer and the contents
     /// of both.
@@ -78,7 +79,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("old"), "moved").unwrap();
         let root = Arc::new(crate::sys::testing::open_folder(dir.path()));
-        let to = ResolvedPath::find(&root, Path::new("new")).unwrap();
+        let to = ResolvedPath::find_entry(&root, Path::new("new"), LastLink::Follow).unwrap();
         let (path, mut renamed) = (dir.path().to_owned(), None);
         assert!(failpoint::meddle_at(
             1,
@@ -121,7 +122,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("old"), "moved").unwrap();
         let root = Arc::new(crate::sys::testing::open_folder(dir.path()));
-        let to = ResolvedPath::find(&root, Path::new("new")).unwrap();
+        let to = ResolvedPath::find_entry(&root, Path::new("new"), LastLink::Follow).unwrap();
         // Empty, like one of ours.
         fs::write(dir.path().join("new"), "").unwrap();
         assert_eq!(rename_over_claim(&root, "old".as_ref(), &to), Err(Errno::EXIST));

@@ -1,11 +1,8 @@
 //! Resolves a path to a directory entry, never outside the folder (contract 8, 12).
 //!
 //! No component is followed on trust. Parents without links are opened by one openat2(2), which refuses links. Where that
-//! fails, each step opens or reads one component relative to a directory handle and follows no link, so nothing can
-//! change between a check and a use. A link is read as text and resolved by the same rule; `..` in it returns to the
-//! previous handle. Links that are absolute, dangling, cyclic, or lead above the folder are refused.
+//! fails, `steps` resolves each by itself. Links that are absolute, dangling, cyclic, or lead above the folder are refused.
 
-use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,17 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+mod steps;
+
 use super::file_system;
-use super::temporary;
 use super::version::identity;
 use super::view::OpenFile;
-use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
-use crate::sys::ffi::{OsStrExt, OsStringExt};
+use crate::sys::fd::{AsFd, OwnedFd};
 use crate::sys::fs::{AtFlags, FileType, Mode, OFlags, ONLY_PASS, Stat};
 use crate::sys::io::Errno;
-
-/// Maximum number of links followed, as in the kernel.
-const MAX_LINKS: usize = 40;
 
 /// Lookups of a path on which other programs keep moving entries.
 const ATTEMPTS: usize = 16;
@@ -60,6 +54,15 @@ pub(crate) struct ResolvedPath {
     pub(crate) real: Option<PathBuf>,
 }
 
+/// What a path leads through, or where its resolution ended: a link, a folder that `..` left, or what refused it.
+#[derive(Debug)]
+pub(crate) struct Passed {
+    /// The path below the served folder, after the links before it.
+    pub(crate) real: PathBuf,
+    /// It was passed as a folder.
+    pub(crate) as_folder: bool,
+}
+
 /// What to do if the last component of a path is a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastLink {
@@ -89,34 +92,45 @@ impl From<Errno> for ResolveError {
 }
 
 impl ResolvedPath {
-    /// Resolves `path` to a regular file below `root`. A missing file resolves too (`stat` is `None`); a link to nothing
-    /// does not.
-    pub(crate) fn find(root: &Arc<OwnedFd>, path: &Path) -> Result<ResolvedPath, ResolveError> {
-        let place = ResolvedPath::find_entry(root, path, LastLink::Follow)?;
-        match place.stat.as_ref().map(file_type) {
-            None | Some(FileType::RegularFile) => Ok(place),
-            Some(FileType::Directory) => Err(ResolveError::Folder),
-            Some(_) => Err(ResolveError::Forbidden),
-        }
-    }
-
-    /// Resolves `path` to an entry of any kind below `root`.
+    /// Resolves `path` to an entry of any kind below `root`. A missing entry resolves too (`stat` is `None`); a link to nothing does not.
     pub(crate) fn find_entry(
         root: &Arc<OwnedFd>,
         path: &Path,
         last: LastLink,
     ) -> Result<ResolvedPath, ResolveError> {
-        let mut lookups = (0..ATTEMPTS).map(|_| ResolvedPath::look_up(root, path, last));
-        lookups.find(|found| !matches!(found, Err(ResolveError::Moved))).unwrap_or(Err(ResolveError::Moved))
+        ResolvedPath::follow(root, path, last).0
     }
 
-    fn look_up(root: &Arc<OwnedFd>, path: &Path, last: LastLink) -> Result<ResolvedPath, ResolveError> {
-        let Some(name) = path.file_name() else { return by_steps(root, path, last) };
+    /// The same, with what was passed on the way.
+    pub(crate) fn follow(
+        root: &Arc<OwnedFd>,
+        path: &Path,
+        last: LastLink,
+    ) -> (Result<ResolvedPath, ResolveError>, Vec<Passed>) {
+        let mut passed = Vec::new();
+        for _ in 0..ATTEMPTS {
+            passed.clear();
+            let found = ResolvedPath::look_up(root, path, last, &mut passed);
+            if !matches!(found, Err(ResolveError::Moved)) {
+                return (found, passed);
+            }
+        }
+        (Err(ResolveError::Moved), passed)
+    }
+
+    fn look_up(
+        root: &Arc<OwnedFd>,
+        path: &Path,
+        last: LastLink,
+        passed: &mut Vec<Passed>,
+    ) -> Result<ResolvedPath, ResolveError> {
+        let mut by_steps = || steps::resolve(root, path, last, passed);
+        let Some(name) = path.file_name() else { return by_steps() };
         let parent = path.parent().unwrap_or(Path::new(""));
-        let Some(dir) = open_parent(root, parent) else { return by_steps(root, path, last) };
+        let Some(dir) = open_parent(root, parent) else { return by_steps() };
         let stat = match stat_entry(&dir, name) {
             Ok(stat) if file_type(&stat) == FileType::Symlink && last == LastLink::Follow => {
-                return by_steps(root, path, last);
+                return by_steps();
             }
             Ok(stat) => Some(stat),
             Err(Errno::NOENT) => None,
@@ -125,10 +139,31 @@ impl ResolvedPath {
         Ok(ResolvedPath { dir, name: name.to_owned(), stat, missing: Vec::new(), real: None })
     }
 
+    /// Itself, unless it is there and no regular file.
+    pub(crate) fn regular(self) -> Result<ResolvedPath, ResolveError> {
+        match self.stat.as_ref().map(file_type) {
+            None | Some(FileType::RegularFile) => Ok(self),
+            Some(FileType::Directory) => Err(ResolveError::Folder),
+            Some(_) => Err(ResolveError::Forbidden),
+        }
+    }
+
+    /// Whether it is a folder.
+    pub(crate) fn is_directory(&self) -> bool {
+        self.stat.as_ref().is_some_and(|stat| file_type(stat) == FileType::Directory)
+    }
+
     /// The entry `name` of the directory `dir`, which was found as `stat`.
     pub(crate) fn in_folder(dir: &Arc<OwnedFd>, name: &OsStr, stat: Stat) -> ResolvedPath {
         let (dir, name) = (dir.clone(), name.to_owned());
         ResolvedPath { dir, name, stat: Some(stat), missing: Vec::new(), real: None }
+    }
+
+    /// The place of an entry that does not exist, whatever is at `path`.
+    pub(crate) fn nowhere(root: &Arc<OwnedFd>, path: &Path) -> ResolvedPath {
+        let mut missing: Vec<OsString> = path.iter().map(OsStr::to_owned).collect();
+        let name = missing.pop().unwrap_or_default();
+        ResolvedPath { dir: root.clone(), name, stat: None, missing, real: None }
     }
 
     /// Opens the entry, which must be a directory, for reading.
@@ -255,122 +290,6 @@ fn open_parent(root: &Arc<OwnedFd>, parent: &Path) -> Option<Arc<OwnedFd>> {
             None
         }
     }
-}
-
-/// A directory that the way has entered.
-struct Level {
-    handle: Arc<OwnedFd>,
-    name: OsString,
-    stat: Stat,
-}
-
-/// A component that is still to be resolved.
-struct Step {
-    name: OsString,
-    /// It comes from the target of a link.
-    from_link: bool,
-}
-
-/// Resolves `path` component by component.
-fn by_steps(root: &Arc<OwnedFd>, path: &Path, last: LastLink) -> Result<ResolvedPath, ResolveError> {
-    let mut way: Vec<Level> = Vec::new();
-    let own = |name: &OsStr| Step { name: name.to_owned(), from_link: false };
-    let mut pending: VecDeque<Step> = path.iter().map(own).collect();
-    let mut links = 0;
-    while let Some(step) = pending.pop_front() {
-        let here = way.last().map_or(root, |level| &level.handle);
-        match step.name.as_bytes() {
-            b"" | b"." => continue,
-            b".." => {
-                way.pop().ok_or(ResolveError::Forbidden)?;
-                continue;
-            }
-            // Temporary files of this server have no valid name, so a link must not lead to one.
-            name if temporary::is_temporary(name) => return Err(ResolveError::Forbidden),
-            _ => {}
-        }
-        let stat = match stat_entry(here, &step.name) {
-            Ok(stat) => stat,
-            Err(Errno::NOENT) if !step.from_link => {
-                return Ok(missing(here, &way, step.name, pending, links));
-            }
-            Err(Errno::NOENT) => return Err(ResolveError::Forbidden),
-            Err(errno) => return Err(errno.into()),
-        };
-        match file_type(&stat) {
-            FileType::Directory => {
-                let handle = open_directory(here.as_fd(), &step.name)?;
-                way.push(Level { handle, name: step.name, stat });
-            }
-            FileType::Symlink if last == LastLink::Keep && !step.from_link && pending.is_empty() => {
-                return Ok(found(here, &way, step.name, stat, links));
-            }
-            FileType::Symlink if links < MAX_LINKS => {
-                links += 1;
-                for name in read_link(here.as_fd(), &step.name)?.into_iter().rev() {
-                    pending.push_front(Step { name, from_link: true });
-                }
-            }
-            FileType::Symlink => return Err(ResolveError::Forbidden),
-            _ if pending.is_empty() => return Ok(found(here, &way, step.name, stat, links)),
-            _ if step.from_link => return Err(ResolveError::Forbidden),
-            _ => return Err(Errno::NOTDIR.into()),
-        }
-    }
-    // The path ends in a directory.
-    let Some(Level { name, stat, .. }) = way.pop() else {
-        let (stat, real) = (Some(crate::sys::fs::fstat(root)?), (links > 0).then(PathBuf::new));
-        return Ok(ResolvedPath { dir: root.clone(), name: ".".into(), stat, missing: Vec::new(), real });
-    };
-    Ok(found(way.last().map_or(root, |level| &level.handle), &way, name, stat, links))
-}
-
-/// The entry `name` in `here`, the last directory of `way`.
-fn found(here: &Arc<OwnedFd>, way: &[Level], name: OsString, stat: Stat, links: usize) -> ResolvedPath {
-    let real = (links > 0).then(|| real_path(way, [&name]));
-    ResolvedPath { dir: here.clone(), name, stat: Some(stat), missing: Vec::new(), real }
-}
-
-/// The place of a missing entry: `first` is the first missing component, `pending` has the rest.
-fn missing(
-    here: &Arc<OwnedFd>,
-    way: &[Level],
-    first: OsString,
-    pending: VecDeque<Step>,
-    links: usize,
-) -> ResolvedPath {
-    let mut missing: Vec<OsString> =
-        [first].into_iter().chain(pending.into_iter().map(|step| step.name)).collect();
-    let real = (links > 0).then(|| real_path(way, &missing));
-    let name = missing.pop().unwrap_or_default();
-    ResolvedPath { dir: here.clone(), name, stat: None, missing, real }
-}
-
-fn real_path<'n>(way: &'n [Level], then: impl IntoIterator<Item = &'n OsString>) -> PathBuf {
-    way.iter().map(|level| &level.name).chain(then).collect()
-}
-
-fn open_directory(here: BorrowedFd, name: &OsStr) -> Result<Arc<OwnedFd>, ResolveError> {
-    match crate::sys::fs::openat(here, name, PASS, Mode::empty()) {
-        Ok(fd) => Ok(Arc::new(fd)),
-        // The entry was replaced after it was looked up.
-        Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => Err(ResolveError::Moved),
-        Err(errno) => Err(errno.into()),
-    }
-}
-
-/// The components of a relative link's target.
-fn read_link(here: BorrowedFd, name: &OsStr) -> Result<Vec<OsString>, ResolveError> {
-    let target = match crate::sys::fs::readlinkat(here, name, Vec::new()) {
-        Ok(target) => target.into_bytes(),
-        // The entry was replaced after it was looked up.
-        Err(Errno::INVAL | Errno::NOENT) => return Err(ResolveError::Moved),
-        Err(errno) => return Err(errno.into()),
-    };
-    if target.starts_with(b"/") {
-        return Err(ResolveError::Forbidden);
-    }
-    Ok(target.split(|&byte| byte == b'/').map(|part| OsString::from_vec(part.to_vec())).collect())
 }
 
 /// Like [`ResolvedPath::open_as_found`], for an entry of `dir` that was found as `stat`.

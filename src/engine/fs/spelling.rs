@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::resolve::{PASS, ResolvedPath, stat_entry};
+use super::resolve::{PASS, Passed, ResolvedPath, stat_entry};
 use super::version::identity;
 use crate::engine::exclude::Excludes;
 use crate::sys::fd::{AsFd, OwnedFd};
@@ -47,17 +47,25 @@ pub(crate) fn listed(root: &Arc<OwnedFd>, path: &Path, place: &ResolvedPath) -> 
     is_same.then_some(found)
 }
 
-/// Whether what `place` leads to is excluded, by any of its names. `path` as in [`listed`].
-pub(crate) fn hides(
+/// Whether the target of a link may not be shown: it is excluded, by any of its names, or is reached by what is, or git keeps it to itself.
+pub(crate) fn hides_target(
     excludes: &Excludes,
     root: &Arc<OwnedFd>,
-    path: &Path,
     place: &ResolvedPath,
-    is_directory: bool,
+    passed: &[Passed],
 ) -> bool {
-    !excludes.is_empty()
-        && (excludes.hides(path, is_directory)
-            || listed(root, path, place).is_none_or(|listed| excludes.hides(&listed, is_directory)))
+    let Some(real) = &place.real else { return false };
+    let hides = |path: &Path| excludes.hides(path, place.is_directory());
+    excludes.keeps(real)
+        || !excludes.is_empty()
+            && (hides(real)
+                || passes_hidden(excludes, passed, place.is_directory())
+                || listed(root, real, place).is_none_or(|listed| hides(&listed)))
+}
+
+/// Whether a path that leads through `passed`, perhaps to a folder, leads through what is excluded, or may be.
+pub(crate) fn passes_hidden(excludes: &Excludes, passed: &[Passed], is_directory: bool) -> bool {
+    passed.iter().any(|passed| excludes.may_hide(&passed.real, passed.as_folder || is_directory))
 }
 
 /// The name under which `folder` lists what it has at `name`. `None` if it lists none, or several that may be it.

@@ -61,7 +61,7 @@ pub(crate) fn names_in(folder: ListedFolder, policy: NamePolicy, options: ListOp
         match std::str::from_utf8(name).ok().filter(|name| admits(name, policy)) {
             Some(name) if options.wants(name) => names.table.push(name),
             Some(_) => {}
-            None => match file(root, OsStr::from_bytes(name)) {
+            None => match file(folder, OsStr::from_bytes(name)) {
                 Ok(found) => names.unlisted += usize::from(found.is_some()),
                 Err(Error::ReadFailed { .. }) => names.left_out.unknown += 1,
                 Err(error) => return Err(error),

@@ -138,6 +138,10 @@ impl Workspace {
         if self.has_put_back(&found, path) {
             found = find()?;
         }
+        if options.create {
+            // No advice to create the folder of what may not be written.
+            found.check_writable(path)?;
+        }
         let may_create = options.create && (options.create_parents || found.place.missing.is_empty());
         if !found.exists() && !may_create {
             return Err(match options.create {

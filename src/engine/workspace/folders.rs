@@ -11,12 +11,12 @@ use super::given::distinct;
 use crate::engine::exclude::Excludes;
 use crate::engine::fs::equivalent::{self, Spelling};
 use crate::engine::fs::file_system::{self, FileSystem};
-use crate::engine::fs::resolve::{LastLink, ResolveError, ResolvedPath};
+use crate::engine::fs::resolve::{LastLink, Passed, ResolveError, ResolvedPath};
 use crate::engine::fs::root::{Folder, Root};
 use crate::engine::fs::spelling;
 use crate::engine::fs::version::identity;
 use crate::engine::fs::view::OpenFile;
-use crate::engine::path::{FilePath, FolderPaths, is_kept_by_git};
+use crate::engine::path::{FilePath, FolderPaths};
 use crate::engine::{Error, Result, shown_line};
 use crate::sys::ffi::OsStrExt;
 use crate::sys::io::Errno;
@@ -26,8 +26,6 @@ pub(super) struct Folders {
     roots: Vec<Root>,
     paths: FolderPaths,
     excludes: Excludes,
-    /// See [`super::WorkspaceOptions::allow_git`].
-    allow_git: bool,
 }
 
 impl Folders {
@@ -35,7 +33,6 @@ impl Folders {
     pub(super) fn open(
         paths: &[PathBuf],
         excludes: Excludes,
-        allow_git: bool,
         home: Option<&Path>,
     ) -> Result<Folders, OpenError> {
         let unusable = |path: &Path, error| OpenError::Unusable(path.into(), error);
@@ -48,7 +45,7 @@ impl Folders {
             Root::open(path.clone(), given).map_err(|error| unusable(given, error))
         };
         let roots = served.iter().map(open).collect::<Result<_, _>>()?;
-        Ok(Folders { roots, paths: FolderPaths::new(served).with_home(home), excludes, allow_git })
+        Ok(Folders { roots, paths: FolderPaths::new(served).with_home(home), excludes })
     }
 
     /// The paths of the folders.
@@ -95,7 +92,7 @@ impl Folders {
         if path.is_outside() {
             return Err(self.outside(path));
         }
-        let is_kept = |path: &Path| freshness == Freshness::Recent && !self.allow_git && is_kept_by_git(path);
+        let is_kept = |path: &Path| freshness == Freshness::Recent && self.excludes.keeps(path);
         let kept = || Error::KeptByGit { name: path.sent().into() };
         if is_kept(Path::new(path.as_str())) {
             return Err(kept());
@@ -177,49 +174,43 @@ impl Folders {
         freshness: Freshness,
     ) -> Result<Found, Obstacle> {
         let text = Path::new(path.as_str());
-        let spelled = spelling.unwrap_or(text);
-        root.check_answers_at(spelled)?;
-        let folder = match freshness {
-            Freshness::Recent => root.folder()?,
-            Freshness::Now => root.folder_now()?,
-        };
-        let find = |folder: Folder| {
-            let mut place = resolve(&folder, spelled, want)?;
-            if let (None, Some(spelling)) = (&place.real, spelling) {
-                place.real = Some(spelling.into());
-            }
-            Ok(Found { number, folder, want, spelling: spelling.map(Path::to_owned), excluded: false, place })
-        };
-        let found = match find(folder) {
-            Ok(found) if !found.exists() => match root.other_than(&found.folder)? {
-                Some(other) => find(other),
-                None => Ok(found),
-            },
-            // The file system behind the handle is gone.
-            Err(ResolveError::System(Errno::NOTCONN | Errno::STALE)) => find(root.reopen()?),
-            found => found,
-        };
-        let mut found = found.map_err(|refusal| {
-            // The error must not tell what an excluded path leads to.
-            match self.excludes.may_hide(text, true) || self.excludes.may_hide(text, false) {
-                true => Obstacle::Absent(Error::NotFound {
-                    name: path.sent().into(),
-                    similar: Vec::new(),
-                    above: None,
-                }),
-                false => Obstacle::of(path.sent(), refusal),
-            }
-        })?;
-        let is_directory = found.is_directory();
-        let hides = |path: &Path| self.excludes.hides(path, is_directory);
-        found.excluded = hides(text) || hides(spelled) || hides(found.real_path(path));
+        let (folder, place, passed) = look(root, spelling.unwrap_or(text), want, freshness)?;
+        let refused = |refusal| Obstacle::of(path.sent(), refusal);
+        // Nothing tells one place of what is excluded from another.
+        let nowhere = |folder: &Folder| ResolvedPath::nowhere(folder.handle(), text);
+        let excluded = self.leads_through_excluded(text, &place, &passed);
+        let mut place = if excluded { nowhere(&folder) } else { place.map_err(refused)? };
+        let spelling = spelling.map(Path::to_owned);
+        place.real = place.real.or_else(|| spelling.clone());
+        let mut found = Found { number, folder, want, spelling, excluded, place };
         if !found.excluded && !self.excludes.is_empty() {
-            found.excluded = self.hides_by_another_name(path, &mut found);
+            found.excluded = self.excludes.hides(text, found.is_directory())
+                || self.hides_by_another_name(path, &mut found);
         }
-        if found.excluded {
+        if found.excluded && found.place.real.is_some() {
+            found.place = nowhere(&found.folder);
+        } else if found.excluded {
             found.place.stat = None;
+        } else if want == Want::File {
+            found.place = found.place.regular().map_err(refused)?;
         }
         Ok(found)
+    }
+
+    /// Whether a look at `path` went through what is excluded or ended in it; of one that was refused, whether it may have. What refused
+    /// it must not be told then.
+    fn leads_through_excluded(
+        &self,
+        path: &Path,
+        place: &Result<ResolvedPath, ResolveError>,
+        passed: &[Passed],
+    ) -> bool {
+        let is_directory = place.as_ref().is_ok_and(ResolvedPath::is_directory);
+        let is_hidden = match place {
+            Ok(place) => place.real.as_ref().is_some_and(|real| self.excludes.hides(real, is_directory)),
+            Err(_) => self.excludes.may_hide(path, true) || self.excludes.may_hide(path, false),
+        };
+        is_hidden || spelling::passes_hidden(&self.excludes, passed, is_directory)
     }
 
     /// Whether `path` is another name of what is excluded. Gives `found` the path that folders list.
@@ -266,7 +257,7 @@ impl Folders {
             return Ok(());
         }
         let spelled = found.spelling.as_deref().unwrap_or(Path::new(path.as_str()));
-        let now = resolve(&found.folder, spelled, found.want);
+        let (now, _) = resolve(&found.folder, spelled, found.want);
         let now = now.map_err(|refusal| match refused(path.sent(), refusal) {
             error @ Error::ReadFailed { .. } => error,
             _ => changed(path),
@@ -279,13 +270,37 @@ impl Folders {
     }
 }
 
-fn resolve(folder: &Folder, path: &Path, want: Want) -> Result<ResolvedPath, ResolveError> {
-    let root = folder.handle();
-    match want {
-        Want::File => ResolvedPath::find(root, path),
-        Want::Entry => ResolvedPath::find_entry(root, path, LastLink::Follow),
-        Want::Link => ResolvedPath::find_entry(root, path, LastLink::Keep),
-    }
+/// Resolves `path` in `root`, whose folder is opened again if it has another one now.
+fn look(
+    root: &Root,
+    path: &Path,
+    want: Want,
+    freshness: Freshness,
+) -> Result<(Folder, Result<ResolvedPath, ResolveError>, Vec<Passed>)> {
+    root.check_answers_at(path)?;
+    let folder = match freshness {
+        Freshness::Recent => root.folder()?,
+        Freshness::Now => root.folder_now()?,
+    };
+    let (place, passed) = resolve(&folder, path, want);
+    let other = match &place {
+        Ok(place) if place.stat.is_none() => root.other_than(&folder)?,
+        // The file system behind the handle is gone.
+        Err(ResolveError::System(Errno::NOTCONN | Errno::STALE)) => Some(root.reopen()?),
+        _ => None,
+    };
+    Ok(match other {
+        None => (folder, place, passed),
+        Some(folder) => {
+            let (place, passed) = resolve(&folder, path, want);
+            (folder, place, passed)
+        }
+    })
+}
+
+fn resolve(folder: &Folder, path: &Path, want: Want) -> (Result<ResolvedPath, ResolveError>, Vec<Passed>) {
+    let last = if want == Want::Link { LastLink::Keep } else { LastLink::Follow };
+    ResolvedPath::follow(folder.handle(), path, last)
 }
 
 fn changed(path: &FilePath) -> Error {

@@ -5,11 +5,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::engine::fs::resolve::{ResolveError, ResolvedPath, file_type};
+use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
 use crate::engine::fs::root::Folder;
 use crate::engine::path::{FilePath, is_in_git};
 use crate::engine::{Error, Result};
-use crate::sys::fs::FileType;
 use crate::sys::io::Errno;
 
 /// What a path leads to.
@@ -94,7 +93,7 @@ impl Found {
 
     /// Whether the entry is a directory.
     pub(super) fn is_directory(&self) -> bool {
-        self.place.stat.as_ref().is_some_and(|stat| file_type(stat) == FileType::Directory)
+        self.place.is_directory()
     }
 
     /// Whether a folder was looked for, too.

@@ -46,7 +46,7 @@ impl Workspace {
             (Some(name), Error::NotFound { .. }) => Error::NotAFolder { name },
             (_, error) => error,
         })?;
-        if path.is_in_tree() && !found.exists() {
+        if path.is_in_tree() && !found.exists() && !found.excluded {
             self.folders.check_new(path, &found)?;
         }
         Ok(found)

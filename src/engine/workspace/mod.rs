@@ -189,8 +189,11 @@ impl Workspace {
         }
         // All of them answer.
         let (paths, left_out) = parted(paths, |_| true);
-        let folders =
-            Folders::open(&paths, options.excludes.clone(), options.allow_git, options.home.as_deref())?;
+        let folders = Folders::open(
+            &paths,
+            options.excludes.clone().allowing_git(options.allow_git),
+            options.home.as_deref(),
+        )?;
         let cleared = Cleared::default();
         let (mounts, mut doubts) = (MountSafety::new(options.unsafe_locks), Vec::new());
         for root in folders.roots() {

@@ -4,6 +4,7 @@ use crate::sys::testing::{MetadataExt, PermissionsExt};
 
 use super::super::leftovers;
 use super::*;
+use crate::engine::fs::resolve::LastLink;
 
 struct Dir(tempfile::TempDir, Arc<OwnedFd>);
 
@@ -20,7 +21,7 @@ impl Dir {
     }
 
     fn place(&self, name: &str) -> ResolvedPath {
-        ResolvedPath::find(&self.1, name.as_ref()).unwrap()
+        ResolvedPath::find_entry(&self.1, name.as_ref(), LastLink::Follow).unwrap()
     }
 
     fn replace(&self, name: &str, text: &str) -> Result<Option<FileStamp>, ReplaceError> {

@@ -2,7 +2,9 @@
 
 use crate::sys::testing::symlink;
 
+use super::steps::open_directory;
 use super::*;
+use crate::engine::fs::temporary;
 
 fn root(dir: &tempfile::TempDir) -> Arc<OwnedFd> {
     Arc::new(crate::sys::testing::open_folder(dir.path().join("root")))
@@ -22,8 +24,12 @@ fn tree(links: &[(&str, &str)]) -> tempfile::TempDir {
     dir
 }
 
+fn find(root: &Arc<OwnedFd>, path: &Path) -> Result<ResolvedPath, ResolveError> {
+    ResolvedPath::find_entry(root, path, LastLink::Follow).and_then(ResolvedPath::regular)
+}
+
 fn read(dir: &tempfile::TempDir, name: &str) -> Result<String, ResolveError> {
-    let place = ResolvedPath::find(&root(dir), name.as_ref())?;
+    let place = find(&root(dir), name.as_ref())?;
     let file = place.open()?.expect("opens");
     Ok(std::io::read_to_string(file.file()).unwrap())
 }
@@ -114,7 +120,7 @@ fn a_link_to_a_temporary_file_of_ours_is_refused() {
 #[test]
 fn a_fifo_swapped_in_for_a_file_is_neither_waited_for_nor_opened() {
     let dir = tree(&[]);
-    let place = ResolvedPath::find(&root(&dir), "a.txt".as_ref()).unwrap();
+    let place = find(&root(&dir), "a.txt".as_ref()).unwrap();
     let path = dir.path().join("root/a.txt");
     std::fs::remove_file(&path).unwrap();
     crate::sys::fs::make_fifo(&path);
@@ -135,9 +141,9 @@ fn a_folder_swapped_for_a_link_after_it_was_found_is_not_entered() {
 #[test]
 fn an_entry_swapped_after_it_was_found_is_not_opened() {
     let dir = tree(&[]);
-    let place = ResolvedPath::find(&root(&dir), "a.txt".as_ref()).unwrap();
+    let place = find(&root(&dir), "a.txt".as_ref()).unwrap();
     std::fs::remove_file(dir.path().join("root/a.txt")).unwrap();
     symlink("../outside.txt", dir.path().join("root/a.txt")).unwrap();
     assert!(place.open().unwrap().is_none());
-    assert!(ResolvedPath::find(&root(&dir), "none".as_ref()).unwrap().stat.is_none());
+    assert!(find(&root(&dir), "none".as_ref()).unwrap().stat.is_none());
 }
