@@ -46,11 +46,11 @@ pub use self::threads::{Threads, configure};
 use crate::engine::{COMMANDS_AT_ONCE, Workspace};
 use crate::protocol::{Answer, PendingCall, Step};
 
-/// One in so many parts of the memory for searches is for walks, and one for searches of a small file. Both soon end, and do not wait
-/// for searches that may take long.
+/// One in so many parts of the memory for searches is for walks, and one for searches of a small file or folder. Both soon end, and do not
+/// wait for searches that may take long.
 const FOR_SHORT: usize = 5;
 
-/// How many threads at once look whether a search is one of a small file.
+/// How many threads at once look whether what a search searches is small.
 const LOOKS: usize = 16;
 
 /// The limits of an executor (contract 2).
@@ -81,9 +81,9 @@ pub struct Executor {
     searches: Permits,
     /// The same for walks.
     walks: Permits,
-    /// The same for searches of a small file.
+    /// The same for searches of a small file or folder.
     small_searches: Permits,
-    /// One permit for each thread that looks whether a search is one of a small file.
+    /// One permit for each thread that looks whether what a search searches is small.
     looks: Permits,
     /// Lets one change per file run at a time, so that changes that wait for a file's lock do not use up the
     /// permits.

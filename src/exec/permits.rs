@@ -68,15 +68,25 @@ impl Permits {
         Permits(Arc::new(Mutex::new(State { free: all, all, of_one, turns, clients })))
     }
 
+    /// Takes `count` permits, or all, if there are not so many. `None`: it would have to wait for them.
+    pub(super) fn take_now(&self, client: ClientId, count: usize) -> Option<Permit> {
+        let mut state = lock(&self.0);
+        let count = count.min(state.all);
+        let has_them = state.turns.is_empty() && state.may_have(client, count) && state.free >= count;
+        has_them.then(|| {
+            state.give(client, count);
+            Permit { state: self.0.clone(), client, count }
+        })
+    }
+
     /// Waits for `count` permits; for all, if there are not so many.
     pub(super) async fn take(&self, client: ClientId, count: usize) -> Permit {
+        if let Some(permit) = self.take_now(client, count) {
+            return permit;
+        }
         let mut wait = {
             let mut state = lock(&self.0);
             let count = count.min(state.all);
-            if state.turns.is_empty() && state.may_have(client, count) && state.free >= count {
-                state.give(client, count);
-                return Permit { state: self.0.clone(), client, count };
-            }
             let (sender, receiver) = oneshot::channel();
             let waiting = &mut state.clients.entry(client).or_default().waiting;
             waiting.push_back(Waiter { count, sender });

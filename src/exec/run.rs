@@ -13,7 +13,7 @@ use super::permits::{Permit, Permits};
 use super::pipeline::Pipeline;
 use super::task::Task;
 use super::{Admitted, Ended, Executor};
-use crate::engine::{COMMAND_ENDING, Late};
+use crate::engine::{COMMAND_ENDING, EntryKind, Late};
 use crate::protocol::Answer;
 
 /// A search that waits for memory leaves one in so many parts of its time for its work.
@@ -23,9 +23,9 @@ const FOR_WORK: u32 = 4;
 const WALK: usize = 10;
 
 /// A search of a small file runs on one thread, and takes one in so many parts of the memory of another search.
-const OF_SMALL: usize = 2;
+const OF_FILE: usize = 2;
 
-/// How long a search waits at most to know whether it searches a small file: the file system may not answer.
+/// How long a search waits at most to know whether what it searches is small: the file system may not answer.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// How often a call without a permit looks whether a file system does not answer.
@@ -105,22 +105,8 @@ impl Executor {
             // The wait counts as time of the command.
             Some(_) => (&self.commands, until - COMMAND_ENDING, Late::LockedOut),
         };
-        let memory = match task.call.memory() {
-            0 => None,
-            memory => {
-                let until = until - self.limits.timeout / FOR_WORK;
-                let (permits, memory) = match memory {
-                    ..=WALK => (&self.walks, memory),
-                    _ if self.searches_small_file(task, until).await => {
-                        (&self.small_searches, memory / OF_SMALL)
-                    }
-                    _ => (&self.searches, memory),
-                };
-                match self.permit(permits, task, memory, until).await {
-                    Some(permit) => permit,
-                    None => return not_run(task, Task::crowded_out),
-                }
-            }
+        let Some(memory) = self.memory(task, until).await else {
+            return not_run(task, Task::crowded_out);
         };
         let Some(_permit) = self.permit(permits, task, 1, until).await else {
             return time_is_up(task, late);
@@ -180,11 +166,31 @@ impl Executor {
         }
     }
 
-    /// Whether the call searches nothing but a small file, if that is known soon, and before then.
-    pub(super) async fn searches_small_file(&self, task: &Arc<Task>, until: Instant) -> bool {
-        // A served folder needs no look.
+    /// Waits for the memory that the call may take, until some time before then. `None` as in [`Executor::permit`]; the inner `None` also
+    /// if it needs none.
+    pub(super) async fn memory(&self, task: &Arc<Task>, until: Instant) -> Option<Option<Permit>> {
+        let memory = task.call.memory();
+        let until = until - if memory == 0 { Duration::ZERO } else { self.limits.timeout / FOR_WORK };
+        match memory {
+            0 => Some(None),
+            ..=WALK => self.permit(&self.walks, task, memory, until).await,
+            // Only a search that would have to wait looks what it searches.
+            _ => match self.searches.take_now(task.client(), memory) {
+                Some(permit) => Some(Some(permit)),
+                None => match self.small_search(task, until).await {
+                    Some(EntryKind::Folder) => self.permit(&self.small_searches, task, memory, until).await,
+                    Some(_) => self.permit(&self.small_searches, task, memory / OF_FILE, until).await,
+                    None => self.permit(&self.searches, task, memory, until).await,
+                },
+            },
+        }
+    }
+
+    /// What the call searches, if that is known soon, and before then, and is small.
+    pub(super) async fn small_search(&self, task: &Arc<Task>, until: Instant) -> Option<EntryKind> {
+        // A whole served folder needs no look.
         if self.is_stuck() || task.call.searched().is_none_or(|path| path.as_str().is_empty()) {
-            return false;
+            return None;
         }
         let until = until.min(Instant::now() + LOOK);
         let look = async {
@@ -193,11 +199,11 @@ impl Executor {
             let (task, workspace) = (task.clone(), self.workspace.clone());
             let look = move || {
                 let _held = held;
-                task.call.searched().is_some_and(|path| workspace.is_small_file(path, &task.control))
+                task.call.searched().and_then(|path| workspace.small_search(path, &task.control))
             };
             self.threads.spawn(look).await
         };
-        matches!(timeout_at(until.into(), look).await, Ok(Ok(true)))
+        timeout_at(until.into(), look).await.ok()?.ok()?
     }
 
     /// Waits for `count` permits until then. `None`: there were none, or the call was cancelled. The inner `None`: the call runs

@@ -65,7 +65,7 @@ fn a_search_does_not_wait_long_to_know_whether_its_file_is_small() {
     std::fs::write(setup.folder.path().join("f"), "a\n").unwrap();
     let task = executor.task(test_calls::rest(false), Instant::now());
     let until = Instant::now() + setup.limits.timeout;
-    let is_small = || runtime.block_on(executor.searches_small_file(&task, until));
+    let is_small = || runtime.block_on(executor.small_search(&task, until)).is_some();
     // On a busy machine one look may take too long.
     assert!((0..40).any(|_| is_small()));
     runtime.block_on(executor.on_threads().below(1));
@@ -76,6 +76,25 @@ fn a_search_does_not_wait_long_to_know_whether_its_file_is_small() {
     assert!(!is_small(), "no thread is left for it");
     drop(on_threads);
     assert!((0..40).any(|_| is_small()));
+}
+
+#[test]
+fn a_search_that_need_not_wait_does_not_look_what_it_searches() {
+    let setup = Setup::new();
+    let executor = setup.executor();
+    std::fs::write(setup.folder.path().join("f"), "a\n").unwrap();
+    let task = executor.task(test_calls::rest(false), Instant::now());
+    let all = [&executor.searches, &executor.small_searches].map(Permits::free);
+    let memory = || setup.runtime.block_on(executor.memory(&task, Instant::now() + setup.limits.timeout));
+    let took = memory();
+    assert_eq!(executor.searches.free(), all[0] - 40, "as a search of any size: {took:?}");
+    drop(took);
+    // Where it would wait, it looks. On a busy machine one look may take too long.
+    let _others = setup.runtime.block_on(executor.searches.take(7, all[0]));
+    assert!((0..40).any(|_| {
+        let took = memory();
+        took.is_some() && executor.small_searches.free() == all[1] - 20
+    }));
 }
 
 #[test]

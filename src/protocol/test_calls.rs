@@ -48,6 +48,10 @@ impl Call for Panics {
         Some(&self.file)
     }
 
+    fn memory(&self) -> usize {
+        40
+    }
+
     fn run(&self, _: &Workspace, _: OutputKinds, _: &Control) -> Result<Reply> {
         panic!("in a test")
     }

@@ -9,6 +9,7 @@ use super::bounds::{IDLE, check_bound, peak};
 use crate::support::{
     Connection, Folder, Http, MB, Stdio, anonymous_memory, call, mostly_within, post_bytes, text_of,
 };
+use crate::trees::put;
 
 /// A pattern whose compiled form is large, and whose search of [`corpus`] takes longer than the time limit of the tests.
 const SLOW: &str = r"\w{70}Q";
@@ -72,6 +73,16 @@ fn a_search_of_a_small_file_does_not_wait_for_the_slow_searches_of_other_connect
     let _slow = greps(&server, 300);
     let small = json!({ "pattern": "a l.ne", "path": "small" });
     mostly_within(Duration::from_secs(2), || ask(&server, "grep", &small));
+}
+
+#[test]
+fn a_search_of_a_small_folder_does_not_wait_for_the_slow_searches_of_600_connections() {
+    let folder = corpus();
+    (0..100).for_each(|n| put(&folder, &format!("docs/{n}.md"), "a line\n".repeat(100)));
+    let server = Http::start(&folder, &["--tools=search", "--timeout=10"]);
+    let _slow = greps(&server, 600);
+    let docs = json!({ "pattern": "a l.ne", "path": "docs", "output_mode": "count" });
+    mostly_within(Duration::from_secs(2), || ask(&server, "grep", &docs));
 }
 
 #[test]

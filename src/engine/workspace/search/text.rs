@@ -14,7 +14,8 @@ use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::fs::{file_system, resolve};
 use crate::engine::path::FilePath;
 use crate::engine::text::lines::BOM;
-use crate::engine::walk::EntryKind;
+use crate::engine::walk::{EntryKind, WalkOptions, WalkStep};
+use crate::engine::workspace::found::Want;
 use crate::engine::workspace::read::{Cacheable, Effort};
 use crate::engine::workspace::{ATTEMPTS, Workspace};
 use crate::engine::{Control, FileStamp, Result};
@@ -24,6 +25,9 @@ use crate::sys::io::Errno;
 
 /// Up to this many bytes are read into the buffer of the thread, which is faster than a map.
 const MAX_COPY: usize = 1 << 20;
+
+/// Entries of a folder whose search is soon over.
+const FEW_ENTRIES: usize = 500;
 
 /// How long a search waits before it asks again whether there is room for a large file.
 const ROOM_PAUSE: Duration = Duration::from_millis(10);
@@ -71,13 +75,30 @@ impl Beginning {
 }
 
 impl Workspace {
-    /// Whether the path leads to a file whose search is soon over.
-    pub fn is_small_file(&self, path: &FilePath, control: &Control) -> bool {
-        let found = self.find(path, control);
-        let stat = found.ok().and_then(|found| found.place.stat);
-        stat.is_some_and(|stat| {
-            EntryKind::of_mode(stat.st_mode) == EntryKind::File && stat.st_size <= MAX_COPY as i64
-        })
+    /// The kind of what the path leads to, if its search is soon over: a small file, or a folder with few of them.
+    pub fn small_search(&self, path: &FilePath, control: &Control) -> Option<EntryKind> {
+        let stat = self.find_entry(path, Want::Entry, control).ok()?.place.stat?;
+        let is_small = match EntryKind::of_mode(stat.st_mode) {
+            EntryKind::File => stat.st_size <= MAX_COPY as i64,
+            EntryKind::Folder => self.is_small_folder(path, control).unwrap_or(false),
+            _ => false,
+        };
+        is_small.then(|| EntryKind::of_mode(stat.st_mode))
+    }
+
+    fn is_small_folder(&self, path: &FilePath, control: &Control) -> Result<bool> {
+        let mut walk = self.walk(path, WalkOptions::default(), control)?;
+        let (mut entries, mut bytes) = (0, 0);
+        while let Some(step) = walk.next_step()? {
+            entries += 1;
+            if matches!(step, WalkStep::Entry(entry) if entry.kind == EntryKind::File) {
+                bytes += walk.stat().ok().flatten().map_or(0, |stat| stat.st_size);
+            }
+            if entries > FEW_ENTRIES || bytes > MAX_COPY as i64 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Opens and reads a file, which was found as `stat`. A small one is in the first bytes of `buffer` then.
