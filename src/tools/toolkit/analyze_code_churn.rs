@@ -104,6 +104,8 @@ impl Call for AnalyzeCodeChurn {
             Err(error) => return Err(error),
         };
         let spots = hot_spots(&churn, |path| scores.get(std::str::from_utf8(path).ok()?).copied());
+        let offset = offset.as_ref().map_or(0, |offset| usize::try_from(offset.0).unwrap_or(usize::MAX));
+        let is_late = churn.late.is_some();
         let shown = Shown {
             spot_scores: spots.iter().map(|spot| (&*spot.file.path, spot.score)).collect(),
             spots,
@@ -115,10 +117,17 @@ impl Call for AnalyzeCodeChurn {
                 .pop()
                 .map_or(String::new(), |start| start.before),
             days: period_days.0,
-            offset: offset.as_ref().map_or(0, |offset| usize::try_from(offset.0).unwrap_or(usize::MAX)),
+            // The list of all commits has other files in these places.
+            offset: if is_late && offset > 0 { usize::MAX } else { offset },
             limit: self.limit,
         };
-        let next = |offset: usize| (TOOL.name, self.arguments_from(offset));
+        let next = |shown: usize| {
+            let arguments = match is_late {
+                true => self.arguments_from((period_days.0 / 2).max(1), 0),
+                false => self.arguments_from(period_days.0, offset + shown),
+            };
+            (TOOL.name, arguments)
+        };
         match format {
             Format::Summary => text::reply(&shown, wanted, next),
             Format::Json => Ok(data::reply(&shown, wanted, next)),
@@ -147,14 +156,14 @@ fn error_of(fault: Fault) -> Error {
 
 impl AnalyzeCodeChurn {
     /// The arguments of the call that goes on at a file.
-    fn arguments_from(&self, offset: usize) -> serde_json::Value {
-        let ChurnArguments { project_path, period_days, format, .. } = &self.arguments;
+    fn arguments_from(&self, period_days: u64, offset: usize) -> serde_json::Value {
+        let ChurnArguments { project_path, format, .. } = &self.arguments;
         let word = Format::WORDS.iter().find(|(_, other)| other == format).map_or("", |(word, _)| word);
-        json!({
-            "project_path": project_path.sent(),
-            "period_days": period_days.0,
-            "format": word,
-            "offset": offset,
-        })
+        let mut again =
+            json!({ "project_path": project_path.sent(), "period_days": period_days, "format": word });
+        if offset > 0 {
+            again["offset"] = json!(offset);
+        }
+        again
     }
 }

@@ -131,6 +131,9 @@ impl Call for AnalyzeComplexity {
         let project = analyse_project(workspace, Some(project_path), toolchain.languages(), control)?;
         let ComplexityArguments { max_cyclomatic, max_cognitive, top_files, .. } = &self.arguments;
         let thresholds = Thresholds { cyclomatic: max_cyclomatic.0, cognitive: max_cognitive.0 };
+        let offset =
+            self.arguments.offset.map_or(0, |offset| usize::try_from(offset.0).unwrap_or(usize::MAX));
+        let is_late = project.late.is_some();
         let findings = Findings {
             toolchain: word(*toolchain),
             thresholds,
@@ -142,10 +145,11 @@ impl Call for AnalyzeComplexity {
             base: self.base,
             folders: workspace.folder_paths(),
             project: &project,
-            offset: usize::try_from(self.arguments.offset.map_or(0, |offset| offset.0)).unwrap_or(usize::MAX),
+            // The list of all files has other entries in these places.
+            offset: if is_late && offset > 0 { usize::MAX } else { offset },
             limit: self.limit,
         };
-        let next = |offset: usize| (TOOL.name, self.arguments_from(offset));
+        let next = |shown: usize| (TOOL.name, self.arguments_from(offset + if is_late { 0 } else { shown }));
         match format {
             Format::Summary | Format::Full => text::reply(&findings, *format == Format::Full, wanted, next),
             Format::Json => Ok(data::reply(&findings, wanted, next)),
@@ -180,7 +184,9 @@ impl AnalyzeComplexity {
         if let Some(top_files) = top_files {
             again["top_files"] = json!(top_files.0);
         }
-        again["offset"] = json!(offset);
+        if offset > 0 {
+            again["offset"] = json!(offset);
+        }
         again
     }
 }

@@ -41,8 +41,12 @@ pub(super) fn reply(
     }
     let (count, all) = (files.len(), shown.files().len());
     object.insert("files".into(), files.into());
-    let truncated =
-        (count < all).then(|| json!({ "shown": count, "of": all, "next": next(shown.offset + count).1 }));
+    let is_late = shown.churn.late.is_some();
+    let mut truncated =
+        (count < all || is_late).then(|| json!({ "shown": count, "of": all, "next": next(count).1 }));
+    if is_late && let Some(truncated) = &mut truncated {
+        truncated["partial"] = json!(true);
+    }
     if let Some(truncated) = &truncated {
         object.insert("truncated".into(), truncated.clone());
     }
@@ -57,7 +61,7 @@ pub(super) fn reply(
 
 fn summary(shown: &Shown) -> Value {
     let churn = shown.churn;
-    json!({
+    let mut summary = json!({
         "period_days": shown.days,
         "since": timestamp(churn.since),
         "head": churn.head,
@@ -68,7 +72,11 @@ fn summary(shown: &Shown) -> Value {
         "lines_added": churn.added,
         "lines_deleted": churn.deleted,
         "notes": shown.notes(),
-    })
+    });
+    if churn.late.is_some() || shown.unscored.is_some() {
+        summary["partial"] = json!(true);
+    }
+    summary
 }
 
 fn author(of: &AuthorCommits) -> Value {

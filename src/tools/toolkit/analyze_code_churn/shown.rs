@@ -30,7 +30,7 @@ pub(super) struct Shown<'c> {
     pub(super) before: String,
     /// Days of the period.
     pub(super) days: u64,
-    /// Files that are left out first.
+    /// Files that are left out first. All of them if the time was up and the call has an offset.
     pub(super) offset: usize,
     /// The longest text in bytes, if there is a limit.
     pub(super) limit: Option<usize>,
@@ -109,8 +109,8 @@ impl<'c> Shown<'c> {
             let least = if has_unseen { "at least " } else { "" };
             let commits = several(commits as u64, "older commit");
             notes.push(format!(
-                "The time was up: the figures are of the newest commits of the period; {least}{commits} of it are not counted. Pass a \
-                    smaller period_days"
+                "The time was up: the figures are of the newest commits of the period; {least}{commits} of it are not counted. The list \
+                    of a part has no further page. Pass a smaller period_days"
             ));
         }
         if *is_cut {

@@ -6,6 +6,7 @@ use super::shown::{Shown, author_text, tenth};
 use crate::engine::Result;
 use crate::toolkit::churn::FileChurn;
 use crate::tools::limited::LimitedText;
+use crate::tools::walking::TIME;
 use crate::tools::{OutputKinds, Reply, timestamp};
 
 /// The columns of the format `csv`.
@@ -27,14 +28,17 @@ fn rows(
     let limit = of.limit.map(|limit| limit.saturating_sub(note.map_or(0, str::len).min(limit / 4)));
     let mut list = LimitedText::new(limit);
     list.text_mut().push_str(head);
-    let mut at = of.offset;
+    let mut count = 0;
     for file in of.files() {
         if list.total() == 0 {
             list.text_mut().push('\n');
         }
-        at += usize::from(list.push_line(&row(file)));
+        count += usize::from(list.push_line(&row(file)));
     }
-    list.reply(wanted, "files", || Ok(next(at)), note)
+    if of.churn.late.is_some() {
+        list.stop(TIME);
+    }
+    list.reply(wanted, "files", || Ok(next(count)), note)
 }
 
 /// The reply in the format `csv` of RFC 4180, with `\n` at the end of lines. Nothing but rows, unless it is cut.

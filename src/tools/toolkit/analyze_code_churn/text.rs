@@ -8,6 +8,7 @@ use super::shown::{Shown, author_text, tenth};
 use crate::engine::Result;
 use crate::toolkit::churn::FileChurn;
 use crate::tools::limited::LimitedText;
+use crate::tools::walking::TIME;
 use crate::tools::{OutputKinds, Reply, timestamp};
 
 /// The reply.
@@ -20,17 +21,20 @@ pub(super) fn reply(
     let limit = shown.limit.map(|limit| limit.saturating_sub(notes.len().min(limit / 4)));
     let mut list = LimitedText::new(limit);
     list.text_mut().push_str(&head(shown));
-    let mut at = shown.offset;
+    let mut count = 0;
     for file in shown.files() {
         if list.total() == 0 {
             list.text_mut().push_str("\n\nFiles, most changed lines first:\n");
         }
-        at += usize::from(list.push_line(&file_line(shown, file)));
+        count += usize::from(list.push_line(&file_line(shown, file)));
+    }
+    if shown.churn.late.is_some() {
+        list.stop(TIME);
     }
     list.reply(
         wanted,
         "files",
-        || Ok(next(at)),
+        || Ok(next(count)),
         Some(&notes).filter(|notes| !notes.is_empty()).map(|notes| &**notes),
     )
 }

@@ -82,15 +82,20 @@ impl Page {
         taken
     }
 
-    /// What `_meta` says of a page that was cut: how many entries of how many, and the call that goes on.
+    /// What `_meta` says of a page that was cut, by its length or by time: how many entries of how many, and the call that goes on.
     pub(super) fn truncated(
         &self,
         findings: &Findings,
         next: impl Fn(usize) -> (&'static str, Value),
     ) -> Option<Value> {
         let of = findings.rankings().count() + findings.violations().count();
-        let next = self.is_full.then(|| next(findings.offset + self.shown))?;
-        Some(json!({ "shown": self.shown, "of": of, "next": next.1 }))
+        let is_late = findings.late().is_some();
+        let next = (self.is_full || is_late).then(|| next(self.shown))?;
+        let mut truncated = json!({ "shown": self.shown, "of": of, "next": next.1 });
+        if is_late {
+            truncated["partial"] = json!(true);
+        }
+        Some(truncated)
     }
 }
 

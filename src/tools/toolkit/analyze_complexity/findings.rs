@@ -96,7 +96,8 @@ pub(super) struct Findings<'p> {
     pub(super) requested: Option<u64>,
     pub(super) folders: &'p FolderPaths,
     pub(super) project: &'p ProjectReport,
-    /// Entries that are left out first: ranked files, then violations or functions.
+    /// Entries that are left out first: ranked files, then violations or functions. All of them if the time was up and the call has
+    /// an offset.
     pub(super) offset: usize,
     /// The number of the first line.
     pub(super) base: LineBase,
@@ -203,12 +204,15 @@ impl<'p> Findings<'p> {
 
     /// What an answer says if the time was up.
     pub(super) fn late(&self) -> Option<&'static str> {
-        self.project.late.map(|_| LATE)
+        self.project.late.map(|_| if self.offset == 0 { LATE } else { LATE_BEHIND })
     }
 }
 
-const LATE: &str = "The time was up: the figures are of the analyzed files. What was analyzed is kept for further calls; a folder \
-    further down as project_path needs less time";
+const LATE: &str = "The time was up: the figures are of the analyzed files. The list of a part has no further page; the same call \
+    begins again and may come further, because what was analyzed is kept; a folder further down as project_path needs less time";
+const LATE_BEHIND: &str = "The time was up: the figures are of the analyzed files. What stands behind the offset is known when all \
+    are analyzed; the same call may come further, because what was analyzed is kept; a folder further down as project_path needs less \
+    time";
 
 /// Why a file was not analysed, in words.
 pub(super) fn reason(left_out: LeftOutFile) -> &'static str {

@@ -9,6 +9,7 @@ use super::data::{Page, json_len, of_object};
 use super::findings::{Findings, Violation, reason};
 use crate::sys::path::{is_absolute, with_slashes};
 use crate::toolkit::complexity::SARIF_SCHEMA;
+use crate::tools::walking::TIME;
 use crate::tools::{OutputKinds, Reply, file_uri};
 
 /// Bytes of an answer without violations and without files that are named.
@@ -29,8 +30,12 @@ pub(super) fn reply(
     let results = page.take(findings.violations().map(|violation| result(findings, violation)));
     let truncated = page.truncated(findings, next);
     if let Some(truncated) = &truncated {
+        let (least, why) = match findings.late() {
+            Some(_) => ("at least ", format!(": {TIME}")),
+            None => ("", String::new()),
+        };
         let text = format!(
-            "Shown: {} of {} violations. Go on with {}",
+            "Shown: {} of {least}{} violations{why}. Go on with {}",
             truncated["shown"], truncated["of"], truncated["next"]
         );
         notifications.push(json!({ "level": "warning", "message": { "text": text } }));

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::findings::{Findings, functions, hundredth, reason, tenth};
 use crate::engine::Result;
 use crate::tools::limited::LimitedText;
+use crate::tools::walking::TIME;
 use crate::tools::{OutputKinds, Reply};
 
 /// The reply. `is_full`: the entries are all functions, not only the violations.
@@ -35,14 +36,17 @@ pub(super) fn reply(
         }
         list.push_line(&line);
     }
-    let at = findings.offset + usize::try_from(list.shown()).unwrap_or(usize::MAX);
+    if findings.late().is_some() {
+        list.stop(TIME);
+    }
+    let shown = usize::try_from(list.shown()).unwrap_or(usize::MAX);
     let unit = match (of_files > 0, is_full) {
         (true, true) => "ranked files and functions",
         (true, false) => "ranked files and violations",
         (false, true) => "functions",
         (false, false) => "violations",
     };
-    list.reply(wanted, unit, || Ok(next(at)), Some(&note))
+    list.reply(wanted, unit, || Ok(next(shown)), Some(&note))
 }
 
 /// The figures of all files.
