@@ -41,6 +41,27 @@ fn what_is_near_is_told_with_the_argument_that_finds_it() {
 }
 
 #[test]
+fn a_glob_of_grep_in_another_case_is_told_with_what_it_would_find() {
+    on_all(&[], tree, |server, folder| {
+        put(folder, "src/Caps.py", "word\n");
+        for (glob, told) in [
+            ("caps.py", "1 matching line in 1 file, such as src/Caps.py]"),
+            ("SRC/*", "1 matching line in 1 file, such as src/Caps.py]"),
+            ("*.PY,!*.RS", "1 matching line in 1 file, such as src/Caps.py]"),
+            ("*.MD", "1 file searched, without a match]"),
+        ] {
+            let text = server.ok("grep", json!({ "pattern": "word", "glob": glob }));
+            let told = format!("\n[If upper and lower case of glob are the same: {told}");
+            assert!(text.contains(&told), "{glob}: {text}");
+        }
+        for glob in ["*.zig", "src/*.py"] {
+            let text = server.ok("grep", json!({ "pattern": "word", "glob": glob }));
+            assert!(!text.contains("upper and lower case"), "{glob}: {text}");
+        }
+    });
+}
+
+#[test]
 fn what_is_nowhere_is_told_as_such() {
     let folder = Folder::new();
     tree(&folder);

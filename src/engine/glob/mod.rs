@@ -13,6 +13,9 @@
 //! `search_files` finds nothing) or cuts an expansion short: see [`GlobError`], and a component with a named class
 //! like `[:alpha:]` in which `-`, `#`, `,`, `!` or a space is literal, which works here.
 //!
+//! A path matches, too, if it does as lists show it, with control characters and bytes that are not UTF-8 as `\xNN`, and composed
+//! as the pattern is (NFC): no client sees a difference.
+//!
 //! No pattern and path take long: an automaton reads a component once. What the patterns of a call may take is bounded by
 //! its [`budget`].
 
@@ -37,6 +40,9 @@ pub use error::GlobError;
 pub use rooted::{RootedGlob, is_literal, with_literal_brackets};
 
 use sequence::{Sequence, components};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::engine::shown_line;
 
 /// Longest pattern, in UTF-16 units; a longer one matches nothing.
 const MAX_PATTERN: usize = 1 << 16;
@@ -45,12 +51,14 @@ const MAX_PATTERN: usize = 1 << 16;
 const USUAL_DEPTH: usize = 24;
 
 /// A pattern for paths.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Glob {
     alternatives: Vec<Sequence>,
     negated: bool,
     /// Matches the empty path only.
     empty: bool,
+    /// The alternatives for a path in the spelling of [`spelled`]; empty if it matches no more paths there.
+    spelled: Vec<Sequence>,
 }
 
 impl Glob {
@@ -62,7 +70,7 @@ impl Glob {
     /// Reads a pattern of a call that has this budget.
     pub fn within(pattern: &str, budget: &mut GlobBudget) -> Result<Glob, GlobError> {
         if pattern.is_empty() || pattern.starts_with('#') || is_too_long(pattern) {
-            return Ok(Glob { alternatives: Vec::new(), negated: false, empty: pattern.is_empty() });
+            return Ok(Glob { empty: pattern.is_empty(), ..Glob::default() });
         }
         let positive = pattern.trim_start_matches('!');
         let negated = (pattern.len() - positive.len()) % 2 == 1;
@@ -71,10 +79,15 @@ impl Glob {
 
     /// Reads a pattern at whose start `!` and `#` mean nothing.
     fn as_it_stands(pattern: &str, budget: &mut GlobBudget) -> Result<Glob, GlobError> {
-        let mut glob = Glob { alternatives: Vec::new(), negated: false, empty: false };
+        let mut glob = Glob::default();
         if !is_too_long(pattern) {
             for text in braces::expand(pattern, budget)? {
                 glob.alternatives.push(Sequence::parse(&text, budget)?);
+            }
+            if !pattern.is_ascii() || pattern.contains("\\x") {
+                for text in braces::expand(&with_literal_escapes(&spelled(pattern)), budget)? {
+                    glob.spelled.push(Sequence::parse(&text, budget)?);
+                }
             }
         }
         Ok(glob)
@@ -85,17 +98,40 @@ impl Glob {
         if self.alternatives.is_empty() {
             return self.negated || self.empty && path.is_empty();
         }
-        let mut split = None;
-        for alternative in &self.alternatives {
-            let matched = alternative.matches_whole(path).unwrap_or_else(|| {
-                alternative.matches(split.get_or_insert_with(|| Split::new(path)).components())
-            });
-            if matched {
-                return !self.negated;
-            }
-        }
-        self.negated
+        let is_matched = any_matches(&self.alternatives, path)
+            || !self.spelled.is_empty() && any_matches(&self.spelled, &spelled(path));
+        is_matched != self.negated
     }
+}
+
+fn any_matches(alternatives: &[Sequence], path: &str) -> bool {
+    let mut split = None;
+    alternatives.iter().any(|alternative| {
+        alternative.matches_whole(path).unwrap_or_else(|| {
+            alternative.matches(split.get_or_insert_with(|| Split::new(path)).components())
+        })
+    })
+}
+
+/// A path as lists show it, in the form NFC.
+fn spelled(path: &str) -> String {
+    shown_line(path.as_bytes()).nfc().collect()
+}
+
+/// A pattern in which `\xNN`, as lists show a character or byte, stands for itself.
+fn with_literal_escapes(pattern: &str) -> String {
+    let (mut text, mut rest) = (String::with_capacity(pattern.len() + 4), pattern);
+    while let Some((before, behind)) = rest.split_once('\\') {
+        text.extend([before, "\\"]);
+        let is_shown = behind
+            .strip_prefix('x')
+            .and_then(|hex| hex.get(..2))
+            .is_some_and(|hex| hex.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')));
+        let taken = if is_shown { 0 } else { behind.chars().next().map_or(0, char::len_utf8) };
+        text.push_str(if is_shown { "\\" } else { &behind[..taken] });
+        rest = &behind[taken..];
+    }
+    text + rest
 }
 
 /// A path as components.

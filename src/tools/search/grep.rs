@@ -186,6 +186,7 @@ impl Request for GrepArguments {
             globs: relative("glob", &self.glob)?,
             exclude: relative("exclude", &self.exclude)?,
             types: self.types.clone().unwrap_or_default(),
+            ignores_case: false,
         };
         let default = if mode == OutputMode::Files { Sort::Modified } else { Sort::Path };
         let sort = self.sort.unwrap_or(default);

@@ -72,13 +72,17 @@ fn attempts(run: Fruitless, searched: &Searched, is_unnamed: bool) -> Vec<Attemp
         others.extend(slips);
     }
     for chosen in others {
-        let arguments = globs_written(&chosen.globs);
-        attempts.push(Attempt { chosen: Some(chosen), arguments, ..as_is.clone() });
+        let condition = format!("With {}", globs_written(&chosen.globs));
+        attempts.push(Attempt { chosen: Some(chosen), condition, ..as_is.clone() });
+    }
+    if is_unnamed && let Some(chosen) = grep.chosen.ignoring_case() {
+        let condition = "If upper and lower case of glob are the same".into();
+        attempts.push(Attempt { chosen: Some(chosen), condition, ..as_is.clone() });
     }
     if searched.counts.files > 0 {
         attempts.extend(NearPattern::all(&grep.pattern, grep.how).into_iter().map(|near| {
-            let arguments = near.arguments(&grep.pattern, grep.how);
-            Attempt { near, arguments, ..as_is.clone() }
+            let condition = format!("With {}", near.arguments(&grep.pattern, grep.how));
+            Attempt { near, condition, ..as_is.clone() }
         }));
     }
     attempts
@@ -102,8 +106,8 @@ fn wider(search: Search, searched: &Searched) -> Vec<String> {
                 arguments.insert(name.into(), json!(true));
             }
         }
-        let arguments = written(&arguments);
-        Attempt { ignored, hidden, arguments, ..Attempt::new(search.run) }.hint(search)
+        let condition = format!("With {}", written(&arguments));
+        Attempt { ignored, hidden, condition, ..Attempt::new(search.run) }.hint(search)
     };
     let single = [(ignored, false), (false, hidden)];
     let single = single.into_iter().filter(|(ignored, hidden)| *ignored || *hidden);
@@ -132,17 +136,17 @@ struct Attempt {
     chosen: Option<Chosen>,
     ignored: bool,
     hidden: bool,
-    /// What differs from the call, as arguments.
-    arguments: String,
+    /// What differs from the call, in words or as arguments.
+    condition: String,
 }
 
 impl Attempt {
     fn new(run: Fruitless) -> Attempt {
         let near = NearPattern { pattern: run.grep.pattern.clone(), how: run.grep.how };
-        Attempt { near, chosen: None, ignored: false, hidden: false, arguments: String::new() }
+        Attempt { near, chosen: None, ignored: false, hidden: false, condition: String::new() }
     }
 
-    /// The hint to pass the arguments, if the search finds something in time.
+    /// The hint with the condition, if the search finds something in time.
     fn hint(&self, search: Search) -> Option<String> {
         let Fruitless { grep, workspace, wants, control: operation, .. } = search.run;
         let pattern = Pattern::new(&self.near.pattern, self.near.how).ok()?;
@@ -170,15 +174,15 @@ impl Attempt {
         let found = workspace.search(&pattern, options, &mut receiver, search.control).ok()?;
         let at_least = if found.stop == Some(SearchStop::Time) { "at least " } else { "" };
         let Searched { counts, .. } = found;
-        let arguments = &self.arguments;
+        let condition = &self.condition;
         match first {
             Some(first) => Some(format!(
-                "[With {arguments}: {at_least}{} in {}, such as {first}]",
+                "[{condition}: {at_least}{} in {}, such as {first}]",
                 several(counts.hits, "matching line"),
                 several(counts.found, "file")
             )),
             None if search.finds_files && self.chosen.is_some() && counts.files > 0 => Some(format!(
-                "[With {arguments}: {at_least}{} searched, without a match]",
+                "[{condition}: {at_least}{} searched, without a match]",
                 several(counts.files, "file")
             )),
             None => None,

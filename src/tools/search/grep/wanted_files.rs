@@ -1,5 +1,6 @@
 //! Which files `grep` searches: by globs, and by the types of files that ripgrep knows.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
@@ -98,12 +99,27 @@ pub(super) struct Chosen {
     pub(super) globs: Globs,
     pub(super) exclude: Globs,
     pub(super) types: Globs,
+    /// Whether upper and lower case are the same in globs.
+    pub(super) ignores_case: bool,
 }
 
 impl Chosen {
     /// The files that they choose.
     pub(super) fn files(&self) -> Result<WantedFiles> {
-        WantedFiles::new(&self.globs, &self.exclude, &self.types)
+        match self.ignores_case {
+            false => WantedFiles::new(&self.globs, &self.exclude, &self.types),
+            true => {
+                let lower = |globs: &Globs| Globs(globs.0.iter().map(|glob| glob.to_lowercase()).collect());
+                let wanted = WantedFiles::new(&lower(&self.globs), &lower(&self.exclude), &self.types)?;
+                Ok(WantedFiles { ignores_case: true, ..wanted })
+            }
+        }
+    }
+
+    /// The same without regard to case in globs; `None` if the globs of files have none.
+    pub(super) fn ignoring_case(&self) -> Option<Chosen> {
+        let has_case = self.globs.0.iter().any(|glob| glob.contains(char::is_alphabetic));
+        has_case.then(|| Chosen { ignores_case: true, ..self.clone() })
     }
 
     /// The same with each glob of files as `change` reads it; `None` if it changes none.
@@ -124,6 +140,8 @@ pub(super) struct WantedFiles {
     /// Folders that are left out with all that is in them.
     exclude_folders: Vec<Glob>,
     types: Option<Types>,
+    /// Whether paths are matched in lower case.
+    ignores_case: bool,
 }
 
 impl fmt::Debug for WantedFiles {
@@ -139,7 +157,8 @@ impl WantedFiles {
     pub(super) fn new(globs: &Globs, exclude: &Globs, types: &Globs) -> Result<WantedFiles> {
         let types = file_types(types)?;
         let (include, exclude_folders) = (Vec::new(), Vec::new());
-        let mut wanted = WantedFiles { include, exclude: Vec::new(), exclude_folders, types };
+        let mut wanted =
+            WantedFiles { include, exclude: Vec::new(), exclude_folders, types, ignores_case: false };
         let mut budget = GlobBudget::default();
         for (at, text, is_exclude) in globs
             .0
@@ -166,7 +185,10 @@ impl WantedFiles {
     /// Whether a file is searched or a folder entered. `path` is below the served folder, `from_start` below the folder
     /// that is searched: a glob may be of either.
     pub(super) fn wants(&self, path: &Path, from_start: &Path, is_folder: bool) -> bool {
-        let [whole, below] = [path, from_start].map(|path| shown(path.as_os_str().as_bytes()));
+        let [whole, below] = [path, from_start].map(|path| {
+            let path = shown(path.as_os_str().as_bytes());
+            if self.ignores_case { Cow::Owned(path.to_lowercase()) } else { path }
+        });
         let matches = |globs: &[Glob]| {
             globs.iter().any(|glob| glob.matches(&whole))
                 || whole.len() != below.len() && globs.iter().any(|glob| glob.matches(&below))
