@@ -7,7 +7,7 @@ use serde_json::json;
 use super::cursor::Cursor;
 use super::limited::LimitedText;
 use super::near::of_folder;
-use super::walking::Listed;
+use super::walking::{Listed, shown_line};
 use super::{OutputKinds, Reply};
 use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, Workspace};
 
@@ -46,10 +46,10 @@ impl Listing<'_> {
         let after = listed.behind(cursor)?;
         let options = WalkOptions { depth: depth as usize, ..WalkOptions::default() };
         let (mut list, mut line) = (LimitedText::new(self.limit), String::new());
-        let reached = listed.walk(options, after.as_deref(), &|_| false, control, |_, met| {
+        let reached = listed.walk(options, after.as_deref(), &|_| false, control, |walk, met| {
             line.clear();
             line.push_str(if met.kind == EntryKind::Folder { "[DIR] " } else { "[FILE] " });
-            line.push_str(met.path);
+            line.push_str(&shown_line(walk.path_from_start()));
             !met.is_above && list.push_line(&line)
         });
         let reached = match reached {

@@ -130,6 +130,18 @@ def by_name(case, text, second):
     return "\n".join(sorted(lines))
 
 
+def is_control(char):
+    return unicodedata.category(char) == "Cc"
+
+
+def one_line(case, text, second):
+    """Names with control characters on one line, in their order. The blanks before sizes are as many as names leave."""
+    for name in {os.path.basename(path) for path in case.tree if any(map(is_control, os.path.basename(path)))}:
+        shown = "".join(f"\\x{ord(char):02x}" if is_control(char) else char for char in name)
+        text = text.replace(shown if second and case.ours else name, name.replace("\n", "\v"))
+    return "\n".join(SIZE.sub(r" \1 \2", line) for line in text.split("\n"))
+
+
 def links_out(case):
     """The names of the links in the listed folder that lead outside."""
     folder = case.place(case.arguments.get("path", "")) if case.tool == "list_directory_with_sizes" and case.paths() else ""
@@ -215,6 +227,10 @@ def many(case):
     return case.tool == "read_multiple_files" and isinstance(case.arguments.get("paths"), list)
 
 
+def unclear(path):
+    return any(map(is_control, path))
+
+
 def upward(path):
     return ".." in path.split("/")
 
@@ -245,8 +261,10 @@ def lone_break(case):
 
 
 def other_form(case):
-    """A path that no file has, but a file has in another Unicode normal form."""
+    """A path that no file has, but a file has in another Unicode normal form; or a glob that may match one."""
     normal = lambda text: unicodedata.normalize("NFC", text)
+    if not json.dumps([case.arguments.get(name) for name in ("pattern", "excludePatterns")], ensure_ascii=False).isascii():
+        return any(normal(path) != path for path in case.tree)
     names = {normal(os.path.basename(path)) for path in case.tree if normal(path) != path}
     parts = {part for path in case.paths() for part in path.split("/")}
     here = {os.path.basename(path) for path in case.tree}
@@ -275,6 +293,9 @@ RULES = [
          "file's failure stands in its place", many, normal=without_errors(lambda case, path: False)),
     Rule(LENIENT, "SPEC 11 (lenient input): null, \"5\" and JSON strings are taken as what they mean. The reference server gets the "
          "plain form", lambda case: False),
+    Rule("names-on-one-line", "SPEC 25: a name with control characters is shown on one line, so that it forges none; the reference server shows it raw",
+         lambda case: case.tool in LISTS and case.tool != "directory_tree"
+         and any(map(unclear, case.tree)), normal=one_line),
     Rule("order-of-listings", "SPEC 13: listings are by name here; the reference server gives the order of the file system, or of a "
          "locale. By size, equal sizes and folders may stand anywhere", lambda case: case.tool in LISTS, normal=by_name),
     Rule("hints-without-a-match", "SPEC 14 and 25: where nothing matches, lines in brackets say what is near, and that names are looked at",
@@ -286,6 +307,10 @@ RULES = [
          lambda case: case.tool == "get_file_info" and case.zone != "UTC", normal=without_zone_names),
     Rule("size-outside", "SPEC 8 and 12: nothing is told of what a link outside the folder leads to, not even a size",
          lambda case: bool(links_out(case)), normal=without_sizes_outside),
+    Rule("control-characters", "SPEC 12: nothing is created whose name holds a control character",
+         lambda case: any(map(unclear, case.paths())), refuses=True),
+    Rule("control-characters", "", lambda case: many(case) and any(map(unclear, case.paths())),
+         normal=without_errors(lambda case, path: unclear(path))),
     Rule("parent-component", "SPEC 12: `..` is refused", lambda case: any(map(upward, case.paths())), refuses=True),
     Rule("parent-component", "", lambda case: many(case) and any(map(upward, case.paths())),
          normal=without_errors(lambda case, path: upward(path))),
@@ -334,7 +359,7 @@ RULES = [
          lambda case: any(path.startswith("~") for path in case.paths()), free=True),
     Rule("windows-path", "`C:\\x` is refused by the reference server on Linux; here it is a name that is not created",
          lambda case: any(re.match(r"[A-Za-z]:([\\/]|$)", path) for path in case.paths()), free=True),
-    Rule("unicode-form", "a name in another normal form (NFC for NFD) finds the file in both, but here it also makes no second one",
+    Rule("unicode-form", "a name in another normal form (NFC for NFD) finds the file in both, but here it also makes no second one, and a glob matches it",
          other_form, free=True),
     Rule("empty-old-text", "an empty oldText on an empty file inserts in the reference server",
          lambda case: edits.empty(text_edited(case), case.arguments.get("edits")), refuses=True, open=True),

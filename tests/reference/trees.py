@@ -10,6 +10,7 @@ FOLDERS = ["src", "docs", "node_modules", "build", "a b", ".config", "größe", 
 NAMES = ["a.txt", "b.md", "main.rs", "README", "UPPER.TXT", "upper.txt", "Ünï.txt", "😀.txt", "日本語.md", "a b.txt", "it's.txt",
          ".env", "[x].txt", "{a,b}.txt", "#c.txt", "!n.txt", "x+y.txt", "a-name-of-more-than-thirty-characters.txt",
          "e\u0301.txt", "10.txt", "9.txt", "_u", "a-b", "ab", "debug.log", "quo\"te.txt", "per%20cent.txt", "noext"]
+BROKEN = ["two\nlines.txt", "a\n[FILE] b.md", "tab\there", "c\r"]
 MEDIA = ["p.png", "P.JPG", "j.jpeg", "g.gif", "w.webp", "b.bmp", "s.svg", "m.mp3", "v.wav", "o.ogg", "f.flac", "d.bin", "ü.pdf", ".png"]
 WORDS = ["one", "two", "three", "  indented", "\ttab", "", "x", "fn main() {", "    let a = 1;", "}", "größer 😀", "`code`", "```",
          "trailing  ", "-minus", "+plus", "a $& b", "\\ No newline at end of file", "the same", "the same"]
@@ -49,7 +50,7 @@ def make(chance):
             tree[path] = ("folder", chance.choice([0o755, 0o755, 0o700, 0o775]))
             folders.append(path)
     for _ in range(chance.choice([0, 5, 15, 30, 45])):
-        name = chance.choice(MEDIA if chance.random() < 0.25 else NAMES)
+        name = chance.choice(MEDIA if chance.random() < 0.25 else NAMES if chance.random() < 0.97 else BROKEN)
         path = os.path.join(chance.choice(folders), name)
         if path not in tree:
             moment = chance.randrange(-2_000_000_000, 3_000_000_000) * 10**9 + chance.randrange(10**9)

@@ -15,7 +15,7 @@ use crate::tools::arguments::{Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::limited::LimitedText;
 use crate::tools::near::of_folder;
-use crate::tools::walking::{SHARES_OF_ANSWER, TIME, kept, looked_at_so_far, note, path_kept, shown};
+use crate::tools::walking::{SHARES_OF_ANSWER, TIME, kept, looked_at_so_far, note, path_kept, shown_line};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
 
 /// Width of the names and of the sizes.
@@ -243,7 +243,7 @@ fn line(entry: &Sized) -> String {
     let (kind, size) =
         if entry.is_folder { ("[DIR]", String::new()) } else { ("[FILE]", format::size(entry.size)) };
     let (name, width) =
-        (format::padded(&shown(&entry.name), NAME_WIDTH), if entry.is_folder { 0 } else { SIZE_WIDTH });
+        (format::padded(&shown_line(&entry.name), NAME_WIDTH), if entry.is_folder { 0 } else { SIZE_WIDTH });
     format!("{kind} {name} {size:>width$}")
 }
 

@@ -13,7 +13,7 @@ use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
 use crate::tools::near::{GlobInPath, Near};
 use crate::tools::near_globs::near_globs;
-use crate::tools::walking::{Listed, Patterns, exclude_globs, starts};
+use crate::tools::walking::{Listed, Patterns, exclude_globs, shown_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_pattern};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -95,7 +95,7 @@ impl Call for SearchFiles {
             }
             line.truncate(base_len);
             line.push_str(met.path);
-            list.push_line(&told(&line))
+            list.push_line(&told(&shown_line(line.as_bytes())))
         });
         let reached = match reached {
             Err(error @ Error::NotFound { .. }) => {
