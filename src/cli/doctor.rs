@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[cfg(feature = "toolkit")]
 use super::serve_templates;
-use super::start_error::folder_of;
+use super::start_error::is_a_file;
 use super::{Config, Stop, Transport, bind_admin, cannot_listen, cannot_open, cannot_start, log};
 #[cfg(feature = "toolkit")]
 use crate::engine::{Control, Error};
@@ -37,7 +37,7 @@ pub fn examine(config: &Config) -> Result<bool, String> {
                 let missing = Finding::warning(
                     "folder",
                     match folder.is_file() {
-                        true => format!("is a file and is left out; give its folder{}", folder_of(&folder)),
+                        true => format!("is left out: it {}", is_a_file(&folder)),
                         false => "is missing and is left out; make it, and start the server again".into(),
                     },
                 );

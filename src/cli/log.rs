@@ -13,7 +13,7 @@ use tracing_subscriber::fmt::layer;
 use tracing_subscriber::prelude::*;
 
 use super::line::LineFormat;
-use super::start_error::folder_of;
+use super::start_error::is_a_file;
 use super::{LogFormat, LogLevel};
 use crate::sys::stdio::write_error_if_ready;
 use crate::transport::process::allocator;
@@ -120,7 +120,7 @@ pub fn warn_file_system(doubt: &str) {
 pub fn warn_left_out(folder: &Path) {
     let dir = folder.display();
     match folder.is_file() {
-        true => tracing::warn!("--dir={dir} is left out: it is a file; give its folder{}", folder_of(folder)),
+        true => tracing::warn!("--dir={dir} is left out: it {}", is_a_file(folder)),
         false => tracing::warn!(
             "--dir={dir} is left out: there is no such folder; make it, and start the server again"
         ),

@@ -11,7 +11,7 @@ pub fn cannot_open(error: &OpenError) -> Stop {
     match error {
         // Only then: a look at a folder whose file system does not answer would not end.
         OpenError::Unusable(dir, error) if error.kind() == io::ErrorKind::NotADirectory && dir.is_file() => {
-            Stop::Wrong(format!("--dir={} is a file; give its folder{}", dir.display(), folder_of(dir)))
+            Stop::Wrong(format!("--dir={} {}", dir.display(), is_a_file(dir)))
         }
         OpenError::Unusable(dir, error) => system_error(
             error,
@@ -32,11 +32,12 @@ pub fn cannot_open(error: &OpenError) -> Stop {
     }
 }
 
-/// The flag for the folder of a file, behind a comma.
-pub(super) fn folder_of(file: &Path) -> String {
+/// What is said of a file that was given as a folder, with the flag for its folder.
+pub(super) fn is_a_file(file: &Path) -> String {
     let parent =
         file.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
-    parent.map_or(String::new(), |parent| format!(", --dir={}", parent.display()))
+    let flag = parent.map_or(String::new(), |parent| format!(", --dir={}", parent.display()));
+    format!("is a file; give its folder{flag}")
 }
 
 /// The message for a start error: `line`, or the message for a lack of resources, which no flag can correct.

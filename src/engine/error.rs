@@ -67,8 +67,13 @@ pub enum Error {
         /// The nearest folder above it that there is, if that was looked for.
         above: Option<String>,
     },
-    /// The system denies access, a link leads out of the folder, or the entry is not a regular file.
+    /// The system denies access, or the entry is not a regular file.
     PermissionDenied {
+        /// The name requested.
+        name: String,
+    },
+    /// A link leads out of the served folders, to nothing, or in a circle.
+    RefusedLink {
         /// The name requested.
         name: String,
     },
@@ -329,8 +334,8 @@ pub enum Occupant {
     File,
     /// A folder, and the call was to move or copy something to its path.
     Folder {
-        /// The path that it would have inside of the folder.
-        inside: String,
+        /// The path that it would have inside of the folder. `None`: it is there already.
+        inside: Option<String>,
     },
     /// What the call was to move or copy.
     Source,

@@ -324,7 +324,9 @@ fn file(folder: ListedFolder, name: &OsStr) -> Result<Option<(ResolvedPath, Stat
             Ok(None)
         }
         Err(ResolveError::System(errno)) => Err(out_of_means(errno).unwrap_or_else(|| untold(errno))),
-        Err(ResolveError::Forbidden | ResolveError::Folder | ResolveError::Moved) => Ok(None),
+        Err(ResolveError::Forbidden | ResolveError::Special | ResolveError::Folder | ResolveError::Moved) => {
+            Ok(None)
+        }
     }
 }
 

@@ -71,6 +71,7 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         Error::Exists { .. } => (code::FILE_SYSTEM, 409, Client, "exists"),
         Error::OtherVersion { .. } => (code::FILE_SYSTEM, 409, Client, "other_version"),
         Error::PermissionDenied { .. }
+        | Error::RefusedLink { .. }
         | Error::IsAFolder { .. }
         | Error::GitFolder { .. }
         | Error::KeptByGit { .. } => (code::FILE_SYSTEM, 403, System, "permission_denied"),

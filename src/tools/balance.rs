@@ -86,6 +86,7 @@ pub(super) fn several(number: u64, unit: &str) -> String {
     match (number, unit.strip_suffix('y')) {
         (1, _) => format!("1 {unit}"),
         (_, Some(stem)) => format!("{number} {stem}ies"),
+        _ if unit.ends_with("ch") => format!("{number} {unit}es"),
         (_, None) => format!("{number} {unit}s"),
     }
 }

@@ -272,6 +272,18 @@ fn a_search_ends_when_its_time_is_up_with_what_it_has_found() {
 }
 
 #[test]
+fn with_multiline_matches_are_counted_and_called_so() {
+    let folder = Folder::new();
+    folder.write("a", "x\ny\nx\ny\n");
+    let server = Stdio::start(&folder, &["--tools=search"]).ready();
+    for mode in ["count", "content", "files_with_matches"] {
+        let call = json!({ "pattern": r"x\ny", "multiline": true, "output_mode": mode });
+        let text = server.ok("grep", call);
+        assert!(text.contains("[1 file searched, 2 matches in 1 file; nothing left out]"), "{text}");
+    }
+}
+
+#[test]
 fn with_multiline_a_break_of_any_kind_is_one() {
     let folder = Folder::new();
     folder.write("f", "a\r\nb\r\nc\n");

@@ -43,9 +43,9 @@ fn each_slip_is_named_with_what_finds_something_and_with_a_file() {
         assert!(text.starts_with("No matches found"), "{arguments}: {text}");
         let line = text.lines().find(|line| line.starts_with(&format!("[With {told}")));
         let line = line.unwrap_or_else(|| panic!("{arguments}: {text}"));
-        assert!(line.contains(" matching line") && line.ends_with(", such as src/a.txt]"), "{line}");
-        let (mended, _) =
-            line[6..].split(" matching").next().and_then(|it| it.rsplit_once(": ")).expect("JSON");
+        let counted = if told.contains("multiline") { " match in " } else { " matching line" };
+        assert!(line.contains(counted) && line.ends_with(", such as src/a.txt]"), "{line}");
+        let (mended, _) = line[6..].split(" match").next().and_then(|it| it.rsplit_once(": ")).expect("JSON");
         let mended: Value = serde_json::from_str(&format!("{{{mended}}}")).expect("JSON");
         let mut call = arguments;
         call.as_object_mut().expect("arguments").extend(mended.as_object().expect("arguments").clone());

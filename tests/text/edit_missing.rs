@@ -63,12 +63,33 @@ fn a_miss_that_looks_like_a_mistake_is_refused_and_explained() {
 }
 
 #[test]
+fn a_break_that_no_line_has_is_not_appended_to() {
+    let texts = ["a\nb\n", "a\r\nb\r\n"];
+    on_all(
+        &[],
+        |folder| texts.iter().enumerate().for_each(|(n, text)| folder.write(&format!("{n}.txt"), text)),
+        |server, folder| {
+            for (n, text) in texts.iter().enumerate() {
+                let name = format!("{n}.txt");
+                for old_text in ["\r", "a\r"] {
+                    let call = json!({ "filename": name, "old_text": old_text, "new_text": "X" });
+                    let refused = failure(server, "edit_file", call);
+                    assert!(refused.contains("Nothing was changed."), "{refused}");
+                }
+                assert_eq!(folder.text(&name), *text);
+            }
+        },
+    );
+}
+
+#[test]
 fn a_missing_file_with_a_near_name_is_not_created_by_an_edit() {
     on_all(
         &[],
         |folder| {
             folder.write("notes.txt", TEXT);
             put(folder, "src/main.rs", "fn main() {}\n");
+            put(folder, ".env.local", "A=1\n");
         },
         |server, folder| {
             let before = folder.snapshot();
@@ -77,6 +98,7 @@ fn a_missing_file_with_a_near_name_is_not_created_by_an_edit() {
                 ("main.rs", "fn main", "src/main.rs"),
                 ("lib/main.rs", "fn main", "src/main.rs"),
                 ("note.txt", "*", "notes.txt"),
+                (".env", "A=1", ".env.local"),
             ] {
                 let call = json!({ "filename": name, "old_text": old_text, "new_text": "1" });
                 let refused = failure(server, "edit_file", call);

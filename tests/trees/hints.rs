@@ -35,6 +35,7 @@ fn fill(folder: &Folder) {
     put(folder, "binary", b"\0\0");
     put(folder, "latin", b"caf\xe9\n");
     make(folder, "empty");
+    put(folder, ".env.local", "a\n");
     folder.link("out", "../outside");
 }
 
@@ -111,6 +112,41 @@ fn the_call_that_an_error_names_can_be_made() {
 }
 
 #[test]
+fn a_link_that_is_not_followed_is_named_as_the_cause() {
+    let folder = Folder::new();
+    fill(&folder);
+    folder.link("dangling", "nothing");
+    let server = serve(&folder, "--tools=filesystem");
+    for path in ["out", "dangling", "dangling/x"] {
+        for tool in ["get_file_info", "read_text_file", "list_directory"] {
+            let text = failed(&server, tool, json!({ "path": path }));
+            let told = "It leads through a link to nothing, in a circle, or out of the served folders.";
+            assert_eq!(text, format!("Error: Permission denied accessing '{path}'\n{told}"), "{tool}");
+        }
+    }
+}
+
+#[test]
+fn a_destination_that_is_the_folder_itself_names_a_path_in_it_if_the_source_is_elsewhere() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = serve(&folder, "--tools=filesystem");
+    for destination in ["", "."] {
+        for (source, way_out) in [
+            ("src/notes.txt", "It is a folder. To put it in there, give the destination \"notes.txt\"."),
+            ("binary", "It is the folder that the source is in; give another destination."),
+        ] {
+            let arguments = json!({ "source": source, "destination": destination });
+            let text = failed(&server, "move_file", arguments);
+            assert_eq!(
+                text,
+                format!("Error: '{destination}' exists already\nNothing was changed. {way_out}")
+            );
+        }
+    }
+}
+
+#[test]
 fn a_missing_path_names_near_ones_also_folders_and_those_in_other_folders() {
     let folder = Folder::new();
     fill(&folder);
@@ -121,6 +157,7 @@ fn a_missing_path_names_near_ones_also_folders_and_those_in_other_folders() {
         ("read_text_file", "gone/notes.txt", "src/notes.txt"),
         ("list_directory", "ful", "full"),
         ("get_file_info", "othr", "other"),
+        ("read_text_file", ".env", ".env.local"),
     ] {
         let text = failed(&server, tool, json!({ "path": path }));
         assert_eq!(text, format!("Error: File '{path}' not found\nFiles with a similar name: {near}"));

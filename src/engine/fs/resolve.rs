@@ -75,8 +75,10 @@ pub(crate) enum LastLink {
 /// Why a path cannot be resolved.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ResolveError {
-    /// It leads out of the folder, in a circle, to nothing, or to an entry of the wrong kind.
+    /// A link leads out of the folder, in a circle, or to nothing.
     Forbidden,
+    /// It leads to a special file.
+    Special,
     /// It leads to a folder where a file is wanted.
     Folder,
     /// Other programs keep moving or replacing entries on the way.
@@ -144,7 +146,7 @@ impl ResolvedPath {
         match self.stat.as_ref().map(file_type) {
             None | Some(FileType::RegularFile) => Ok(self),
             Some(FileType::Directory) => Err(ResolveError::Folder),
-            Some(_) => Err(ResolveError::Forbidden),
+            Some(_) => Err(ResolveError::Special),
         }
     }
 

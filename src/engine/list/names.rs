@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::{ListOptions, ListedFolder, failed, file, out_of_means};
 use crate::engine::name_table::NameTable;
-use crate::engine::path::{NamePolicy, admits};
+use crate::engine::path::{NamePolicy, admits, is_in_git};
 use crate::engine::walk::LeftOut;
 use crate::engine::{Error, Result, stable_sort_by};
 use crate::sys::fd::OwnedFd;
@@ -89,7 +89,9 @@ pub(crate) fn similar_names(
             entry.ok().filter(|entry| with_folders || entry.file_type() != FileType::Directory)
         })
         .filter_map(|entry| String::from_utf8(entry.file_name().to_bytes().to_vec()).ok())
-        .filter(|other| !other.starts_with('.') && admits(other, names))
+        // A hidden name is like hidden ones only.
+        .filter(|other| other.starts_with('.') == name.starts_with('.'))
+        .filter(|other| admits(other, names) && !is_in_git(Path::new(other)))
         .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))
         .filter(|(score, _)| *score >= SIMILAR_ENOUGH)
         .collect();

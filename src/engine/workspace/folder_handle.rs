@@ -140,7 +140,7 @@ mod tests {
             assert_eq!(read(missing).unwrap(), None, "{missing}");
         }
         for refused in ["out", "../beside"] {
-            assert!(matches!(read(refused), Err(Error::PermissionDenied { .. })), "{refused}");
+            assert!(matches!(read(refused), Err(Error::RefusedLink { .. })), "{refused}");
         }
         let folder = read("b");
         assert!(

@@ -121,7 +121,8 @@ impl Found {
 /// The error for a path that cannot be resolved.
 pub(super) fn refused(name: &str, refusal: ResolveError) -> Error {
     match refusal {
-        ResolveError::Forbidden => Error::PermissionDenied { name: name.into() },
+        ResolveError::Forbidden => Error::RefusedLink { name: name.into() },
+        ResolveError::Special => Error::PermissionDenied { name: name.into() },
         ResolveError::Folder => Error::IsAFolder { name: name.into() },
         ResolveError::Moved => Error::Changed { name: name.into() },
         // Another program has a lease on it.

@@ -184,9 +184,16 @@ impl Workspace {
             let is_source = found.number == from.number && found.real_path(path) == from.real_path(source);
             let occupant = match Path::new(source.sent()).file_name() {
                 _ if is_source => Occupant::Source,
-                Some(name) if found.is_directory() => Occupant::Folder {
-                    inside: format!("{}/{}", path.sent().trim_end_matches('/'), name.display()),
-                },
+                Some(name) if found.is_directory() => {
+                    let inside = found.real_path(path).join(name);
+                    let is_there = found.number == from.number && inside == from.real_path(source);
+                    let folder = path.sent().trim_end_matches('/');
+                    let inside = match folder {
+                        "" | "." => name.display().to_string(),
+                        folder => format!("{folder}/{}", name.display()),
+                    };
+                    Occupant::Folder { inside: (!is_there).then_some(inside) }
+                }
                 _ => Occupant::File,
             };
             return Err(Error::Exists { name: path.sent().into(), occupant });

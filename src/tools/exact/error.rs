@@ -44,6 +44,7 @@ fn kind(error: &Error) -> &'static str {
         Error::NotFound { .. } => "FILE_NOT_FOUND",
         Error::NotText { .. } => "BINARY_FILE",
         Error::PermissionDenied { .. }
+        | Error::RefusedLink { .. }
         | Error::IsAFolder { .. }
         | Error::GitFolder { .. }
         | Error::KeptByGit { .. }
@@ -70,7 +71,9 @@ fn way_out(error: &Error, guide: Guide) -> Cow<'static, str> {
             "The file holds NUL bytes, so it is binary and cannot be edited as text; choose a text file"
         }
         Error::IsAFolder { .. } => "Give the path of a file in the folder",
-        Error::PermissionDenied { .. } => "Ask for the permission to write the file, or edit another one",
+        Error::PermissionDenied { .. } | Error::RefusedLink { .. } => {
+            "Ask for the permission to write the file, or edit another one"
+        }
         Error::InvalidUtf8 => {
             "The file is in another encoding than UTF-8 and cannot be edited as text; convert it first"
         }

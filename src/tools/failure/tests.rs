@@ -1,4 +1,6 @@
+use super::message::megabytes;
 use super::*;
+use crate::engine::Occupant;
 use crate::tools::sets;
 
 fn guide(base: LineBase, tools: &[&str]) -> Guide {

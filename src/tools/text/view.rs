@@ -81,7 +81,13 @@ impl Call for View {
 
 /// Whether a read may have ended with this error because it was one of a folder.
 fn is_refusal(error: &Error) -> bool {
-    matches!(error, Error::IsAFolder { .. } | Error::PermissionDenied { .. } | Error::InvalidArguments { .. })
+    matches!(
+        error,
+        Error::IsAFolder { .. }
+            | Error::PermissionDenied { .. }
+            | Error::RefusedLink { .. }
+            | Error::InvalidArguments { .. }
+    )
 }
 
 impl View {

@@ -10,11 +10,11 @@ use crate::engine::{Error, Result, Share};
 /// Bytes of a text that are decoded to explain why an old_text is not in it.
 const EXPLAINED: usize = 24 << 20;
 
-/// Whether an old_text that was not found is a single line, and nothing in the text is like it.
+/// Whether an old_text that was not found is a single line, more than a line break, and nothing in the text is like it.
 pub(super) fn is_unlike(unmatched: &Unmatched) -> bool {
     let old_text = &*unmatched.old_text;
     let line = ["\r\n", "\n", "\r"].iter().find_map(|brk| old_text.strip_suffix(brk)).unwrap_or(old_text);
-    let is_line = !line.contains(['\n', '\r']);
+    let is_line = !line.is_empty() && !line.contains(['\n', '\r']);
     let is_strange =
         |miss: &Diagnosis| miss.similar.is_empty() && miss.already_applied.is_empty() && !miss.stopped_early;
     is_line && matches!(&unmatched.found, Found::Nothing(miss) if is_strange(miss))

@@ -133,7 +133,7 @@ fn open_git(git: &FolderHandle, top: FilePath, below: String, control: &Control)
     let objects = match git.folder(Path::new("objects")) {
         Ok(Some(objects)) => objects,
         Ok(None) => return Err(Fault::damaged(".git/objects", "it is missing")),
-        Err(Error::PermissionDenied { .. }) => {
+        Err(Error::PermissionDenied { .. } | Error::RefusedLink { .. }) => {
             return refuse(".git/objects is a link that leads out of the repository, which is not followed");
         }
         Err(error) => return Err(error.into()),

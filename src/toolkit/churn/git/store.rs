@@ -47,10 +47,12 @@ struct Pack {
 /// Opens a file of the repository. `None` if there is no such file.
 fn open_file(folder: &FolderHandle, path: &Path, control: &Control) -> Result<Option<Arc<OpenFile>>> {
     match folder.open_file(path, control) {
-        Err(Error::PermissionDenied { .. } | Error::IsAFolder { .. }) => Err(Fault::Unsuitable(format!(
-            "{} of the repository cannot be read, or is a link that leads out of it, which is not followed",
-            path.display()
-        ))),
+        Err(Error::PermissionDenied { .. } | Error::RefusedLink { .. } | Error::IsAFolder { .. }) => {
+            Err(Fault::Unsuitable(format!(
+                "{} of the repository cannot be read, or is a link that leads out of it, which is not followed",
+                path.display()
+            )))
+        }
         opened => Ok(opened?),
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, json};
 
 use super::Grep;
+use super::searched::hit;
 use super::wanted_files::{Chosen, Globs, WantedFiles};
 use crate::engine::{
     Control, EncodingChoice, FoundFile, Pattern, SearchOptions, SearchStop, Searched, Workspace, is_literal,
@@ -178,7 +179,7 @@ impl Attempt {
         match first {
             Some(first) => Some(format!(
                 "[{condition}: {at_least}{} in {}, such as {first}]",
-                several(counts.hits, "matching line"),
+                several(counts.hits, hit(self.near.how)),
                 several(counts.found, "file")
             )),
             None if search.finds_files && self.chosen.is_some() && counts.files > 0 => Some(format!(

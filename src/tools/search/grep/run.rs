@@ -6,7 +6,7 @@ use super::content::Content;
 use super::files::MatchedFile;
 use super::hints::{Fruitless, hints};
 use super::place::Place;
-use super::searched::balance;
+use super::searched::{balance, hit};
 use super::wanted_files::WantedFiles;
 use super::{Grep, Sort, TOOL};
 use crate::engine::{
@@ -239,7 +239,8 @@ impl<'r> Run<'r> {
         }
         let mut searched = searched.clone();
         searched.counts.changing += changed;
-        self.reply(list, "matching lines", &searched, next, has_changed, wanted)
+        let several_hits = if self.grep.how.multiline { "matches" } else { "matching lines" };
+        self.reply(list, several_hits, &searched, next, has_changed, wanted)
     }
 
     fn reply(
@@ -252,7 +253,7 @@ impl<'r> Run<'r> {
         wanted: OutputKinds,
     ) -> Result<Reply> {
         let is_behind = self.grep.cursor.is_some() && self.grep.sort == Sort::Path;
-        let mut notes = vec![balance(searched, is_behind)];
+        let mut notes = vec![balance(searched, hit(self.grep.how), is_behind)];
         if has_changed {
             notes.push("[The file has changed since the cursor was made, or is gone]".into());
         }

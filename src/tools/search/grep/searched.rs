@@ -1,11 +1,16 @@
 //! The last line of an answer of `grep`: how much was searched, and what was left out and why.
 
-use crate::engine::{SearchStop, Searched};
+use crate::engine::{PatternOptions, SearchStop, Searched};
 use crate::tools::balance::{Balance, Reason, several};
 
+/// What `grep` counts: lines, or matches where one may go over several lines.
+pub(super) fn hit(how: PatternOptions) -> &'static str {
+    if how.multiline { "match" } else { "matching line" }
+}
+
 /// What was searched and what was left out, of all files or of those behind a cursor. So the numbers of all answers in the
-/// order of paths are together those of the whole; the file in which a cursor points counts where it begins.
-pub(super) fn balance(searched: &Searched, is_behind: bool) -> String {
+/// order of paths are together those of the whole; the file in which a cursor points counts where it begins. `hit` is what counts.
+pub(super) fn balance(searched: &Searched, hit: &str, is_behind: bool) -> String {
     let counts = &searched.counts;
     let ends_in_a_file = searched.last.as_ref().is_some_and(|last| last.rest.is_some());
     let mut balance = Balance::default();
@@ -34,7 +39,7 @@ pub(super) fn balance(searched: &Searched, is_behind: bool) -> String {
     let behind = if is_behind { "behind the cursor " } else { "" };
     let files = several_and_rest(counts.files, searched.resumed.is_some() && counts.files > 0);
     let found = several_and_rest(counts.found, searched.is_resumed_found);
-    let hits = several(counts.hits, "matching line");
+    let hits = several(counts.hits, hit);
     let mut head = format!("{behind}{files} searched{so_far}, {hits} in {found}");
     if counts.changing > 0 {
         let files = several(counts.changing, "file");

@@ -1,0 +1,219 @@
+//! What a model or a person does next about an error, in the names of the tools that the client is offered.
+
+use serde_json::json;
+
+use super::Guide;
+use crate::engine::{
+    EncodingChoice, Error, Likely, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem, Occupant,
+};
+use crate::tools::{LineBase, command_failure, encoding_failure};
+
+/// Maximum number of characters of a line that an error quotes.
+const QUOTED: usize = 500;
+
+/// A reminder that lines count from 1, for errors about a line where the first line is not 0.
+pub(super) fn first_line(error: &Error, base: LineBase) -> Option<String> {
+    let names_a_line = matches!(
+        error,
+        Error::NegativeLine
+            | Error::InvalidRange { .. }
+            | Error::StartPastEnd { .. }
+            | Error::LineOutOfRange { .. }
+            | Error::NotAsExpected { .. }
+    );
+    (names_a_line && base == LineBase::One).then(|| "Lines count from 1.".into())
+}
+
+/// What to do about `error`, if that is known.
+pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
+    let base = guide.base;
+    match error {
+        Error::LineOutOfRange { missing: Some(MissingFile { name, similar }), .. } => {
+            let near =
+                near_names(name, similar, None, guide).map(|near| format!(" {near}")).unwrap_or_default();
+            Some(format!("There is no file '{name}'.{near}"))
+        }
+        Error::OfTool(failure) => failure.hint.clone(),
+        Error::StartPastEnd { total, .. } | Error::LineOutOfRange { total, .. } => {
+            Some(lines_there_are(*total, base))
+        }
+        Error::InvalidName { problem } => name_hint(problem),
+        Error::GitFolder { .. } => {
+            Some("Nothing in a folder .git is written, because git runs programs that it names.".into())
+        }
+        Error::KeptByGit { .. } => Some(
+            "Of a folder .git only HEAD is read, because its other files can hold credentials. The operator can allow it with \
+             --allow-git."
+                .into(),
+        ),
+        Error::UnsafeLocks { why, .. } => {
+            Some(format!("Nothing is written there: {why}. The operator can allow it with --unsafe-locks."))
+        }
+        Error::NoParent { parent, .. } => {
+            Some(format!("Create it first with {}.", guide.call("create_directory", parent)?))
+        }
+        Error::Exists { name, occupant } => Some(occupied(name, occupant, guide)),
+        Error::NotAFolder { name } => Some(format!("Read it with {}.", guide.reader(name)?)),
+        Error::IsAFolder { name } => {
+            let (what, name) = if matches!(&**name, "" | ".") { ("the served", ".") } else { ("a", &**name) };
+            let list = guide.lister(name, Some(name)).filter(|_| guide.paths);
+            let list = list.map(|list| format!(" See what is in it with {list}.")).unwrap_or_default();
+            Some(format!("It is {what} folder, not a file.{list}"))
+        }
+        Error::PermissionDenied { name } if matches!(&**name, "" | ".") => {
+            Some("It is the served folder itself, which is neither deleted nor replaced.".into())
+        }
+        Error::RefusedLink { .. } if guide.paths => {
+            Some("It leads through a link to nothing, in a circle, or out of the served folders.".into())
+        }
+        Error::PermissionDenied { name } => {
+            Some(format!("See what it is with {}.", guide.call("get_file_info", name)?))
+        }
+        Error::NotText { name } => {
+            Some(format!("Get its bytes with {}.", guide.call("read_media_file", name)?))
+        }
+        Error::TooLarge { is_result: false, .. } => guide.parts(),
+        Error::TooLarge { is_result: true, .. } if guide.paths => {
+            Some("Nothing was changed. Make the change in several calls that add less text each.".into())
+        }
+        Error::LongLine { .. } => {
+            Some("Read it with start_line and end_line alone, which take lines of any length.".into())
+        }
+        Error::Unencodable { .. } => {
+            Some("Nothing was written. Replace it, or use an encoding that has it, such as utf-8.".into())
+        }
+        Error::Undecodable { .. } => {
+            let such = EncodingChoice::COMMON;
+            Some(format!("If it has another encoding, pass \"encoding\", such as {such}, or auto."))
+        }
+        Error::OtherEncoding { name, likely: Some(Likely::NoText(kind)), .. } => {
+            let media = guide.call("read_media_file", name);
+            let media = media.map(|call| format!(" Get its bytes with {call}.")).unwrap_or_default();
+            Some(format!("It is {}, not text.{media}", kind.name()))
+        }
+        Error::OtherEncoding { likely, .. } => Some(encoding_failure::hint(*likely)),
+        Error::NotEmpty { removed: 0, .. } => {
+            Some("Nothing was deleted. Pass recursive: true to delete what is in it.".into())
+        }
+        Error::NotEmpty { removed, .. } => {
+            Some(format!("{removed} entries in it were deleted; others came meanwhile. Delete it again."))
+        }
+        Error::OtherVersion { name, expected, actual } => Some(match actual {
+            Some(actual) => {
+                let again = guide.reader(name);
+                let again = again.map_or("read the file again".into(), |call| format!("see it with {call}"));
+                format!("Expected {expected}, but it is {actual}. Nothing was changed; {again}.")
+            }
+            None => format!("Expected {expected}, but there is no such state now. Nothing was changed."),
+        }),
+        Error::NotFound { name, similar, above } => near_names(name, similar, above.as_deref(), guide),
+        Error::NotAsExpected { actual, stands_at, .. } => {
+            let now = format!("It is now: {}", quoted(actual));
+            let first = base.first();
+            Some(match stands_at {
+                None => now,
+                Some((at, last)) if at == last => format!("{now}\nThe expected text is line {}.", at + first),
+                Some((at, last)) => {
+                    format!("{now}\nThe expected text is lines {}-{}.", at + first, last + first)
+                }
+            })
+        }
+        Error::Conflict { .. } => {
+            Some("Give one edit for the line; its content may hold several lines.".into())
+        }
+        Error::UnknownOperation { .. } => Some("Use replace, insert or delete.".into()),
+        Error::Busy => Some(
+            "Nothing was changed. Send the same call again in a moment. If it fails while no other edit is in work, the file is \
+             too large for this edit."
+                .into(),
+        ),
+        Error::NoThread => Some(
+            "Nothing was changed. Look at the mounts in the served folder, and send the call again later."
+                .into(),
+        ),
+        Error::FolderSwitched => Some(
+            "The server was started with a link that leads to another folder now. The operator can restart the server to serve \
+             that one, or switch the link back."
+                .into(),
+        ),
+        Error::TimedOut => Some("Nothing was changed.".into()),
+        Error::OutcomeUnknown => Some(
+            "The change may have been made, or be made later. Read what it changes before you send it again."
+                .into(),
+        ),
+        Error::CannotRun { why } => command_failure::hint(why),
+        _ => None,
+    }
+}
+
+/// What to do about what stands at the path of a new file or folder. What the call was not asked to replace is not deleted.
+fn occupied(name: &str, occupant: &Occupant, guide: Guide) -> String {
+    let way_out = match occupant {
+        Occupant::File => guide
+            .call("delete_file", name)
+            .map(|delete| format!("Give another path, or remove what is there with {delete}.")),
+        Occupant::Folder { inside: Some(inside) } => {
+            Some(format!("It is a folder. To put it in there, give the destination {}.", json!(inside)))
+        }
+        Occupant::Folder { inside: None } => {
+            Some("It is the folder that the source is in; give another destination.".into())
+        }
+        Occupant::Source => Some("It is the source itself; give another destination.".into()),
+        Occupant::Kept => None,
+    };
+    format!("Nothing was changed. {}", way_out.as_deref().unwrap_or("Give another path."))
+}
+
+fn name_hint(problem: &NameProblem) -> Option<String> {
+    match problem {
+        NameProblem::Policy => None,
+        NameProblem::Parent => {
+            Some("Give the path without '..': relative to the folder, or absolute.".into())
+        }
+        NameProblem::TooLong => {
+            Some(format!("A path has at most {MAX_PATH} bytes and {MAX_COMPONENTS} components."))
+        }
+        NameProblem::Outside { folders, meant } => {
+            let folders: Vec<_> = folders.iter().map(|folder| folder.to_string_lossy()).collect();
+            let outside = format!("The path is in none of the served folders: {}", folders.join(", "));
+            Some(match meant {
+                Some(meant) => format!("{outside}\nPerhaps it is '{meant}' here."),
+                None => outside,
+            })
+        }
+        NameProblem::Foreign { meant } => {
+            let rule = "Nothing was created: names are divided by '/', with no drive, variable or '~' before them \
+                and no quotes, blanks, '@' or line number around them.";
+            Some(match meant {
+                Some(meant) => format!("{rule} Give '{meant}' instead."),
+                None => format!("{rule} Give a path relative to the folder, such as 'src/main.rs'."),
+            })
+        }
+    }
+}
+
+/// Names like the missing `name`, or else how to see which there are.
+fn near_names(name: &str, similar: &[String], above: Option<&str>, guide: Guide) -> Option<String> {
+    match similar {
+        [] => Some(format!("Use {} to see which files there are.", guide.lister(name, above)?)),
+        similar => Some(format!("Files with a similar name: {}", similar.join(", "))),
+    }
+}
+
+fn lines_there_are(total: usize, base: LineBase) -> String {
+    let first = base.first();
+    match total as u64 {
+        0 => "The file has no lines.".into(),
+        1 => format!("The file has 1 line, {first}."),
+        lines => format!("The file has {lines} lines, {first}-{}.", lines - 1 + first),
+    }
+}
+
+/// The line in quotes, cut if it is long.
+fn quoted(line: &str) -> String {
+    let shown: String = line.chars().take(QUOTED).collect();
+    match line.chars().count() - shown.chars().count() {
+        0 => format!("\"{shown}\""),
+        more => format!("\"{shown}\" and {more} characters more"),
+    }
+}
