@@ -10,7 +10,7 @@ use super::permits::ClientId;
 use super::{caught, log};
 use crate::engine::{COMMAND_ENDING, Control, Error, FileStamp, Late, Result, Workspace};
 use crate::protocol::{Answer, PendingCall, StreamObserver};
-use crate::tools::{OutputKinds, Reply};
+use crate::tools::{OutputKinds, Reply, which_folder};
 
 /// See the module.
 #[derive(Debug)]
@@ -162,7 +162,7 @@ impl Task {
             // It may be repeated in another form.
             Some(_) => OutputKinds { text: true, data: true },
         };
-        let reply = self.call.call().run(workspace, wanted, control)?;
+        let reply = which_folder::run(self.call.call(), workspace, wanted, control)?;
         if let Some(excerpt) = &reply.excerpt {
             // Keeps the first value.
             let _ = self.stamp.set(*excerpt.stamp());

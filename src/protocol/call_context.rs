@@ -175,20 +175,15 @@ impl CallContext {
         if let Some(media) = &reply.media {
             head.extend_from_slice(media.before.as_bytes());
             then.extend_from_slice(media.after.as_bytes());
-            then.extend_from_slice(b"],");
         } else if let Some(items) = &reply.items {
             head.extend_from_slice(items.as_bytes());
-            then.extend_from_slice(b"],");
         } else {
             head.extend_from_slice(br#"{"type":"text","text":""#);
             escape_str(&reply.text, &mut head);
             escape_str(&reply.after, &mut then);
-            if let Some(note) = &reply.note {
-                then.extend_from_slice(br#""},{"type":"text","text":""#);
-                escape_str(note, &mut then);
-            }
-            then.extend_from_slice(br#""}],"#);
+            then.extend_from_slice(br#""}"#);
         }
+        end_content(&reply, &mut then);
         self.write_members(&reply, reply.failure.is_some(), &mut then);
         then.extend_from_slice(close);
         match reply.excerpt {
@@ -321,6 +316,16 @@ impl CallContext {
         };
         answer.reported(self.failed(code::INTERNAL_ERROR, Category::Server, INTERNAL, why))
     }
+}
+
+/// Writes what stands behind the last item of a tool result's content: the note, and the end.
+pub(super) fn end_content(reply: &Reply, out: &mut Vec<u8>) {
+    if let Some(note) = &reply.note {
+        out.extend_from_slice(br#",{"type":"text","text":""#);
+        escape_str(note, out);
+        out.extend_from_slice(br#""}"#);
+    }
+    out.extend_from_slice(b"],");
 }
 
 /// `head`, the reply's data as a JSON object, and `tail`. An excerpt becomes the object's first member, `content`, and has

@@ -4,7 +4,7 @@
 //! text that was sent.
 
 use super::answer::Answer;
-use super::call_context::{CallContext, Form};
+use super::call_context::{CallContext, Form, end_content};
 use super::escape::escape_str;
 use super::result_frame;
 use crate::engine::Result;
@@ -46,7 +46,8 @@ impl CallContext {
     fn rest_of(&self, reply: &Reply, text: &str, is_error: bool) -> Answer {
         let mut out = Vec::with_capacity(text.len() + text.len() / 8 + 64);
         escape_str(text, &mut out);
-        out.extend_from_slice(br#""}],"#);
+        out.extend_from_slice(br#""}"#);
+        end_content(reply, &mut out);
         self.write_members(reply, is_error, &mut out);
         let (meta, close) = match &self.form {
             Form::Tool { asked, .. } => (result_frame::meta(asked, reply.meta.as_str()), result_frame::CLOSE),

@@ -35,6 +35,7 @@ mod timestamp;
 #[cfg(feature = "toolkit")]
 mod toolkit;
 mod walking;
+pub mod which_folder;
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -206,6 +207,11 @@ pub trait Call: Send + Sync {
 
     /// The only file or folder that it searches, if it is a search. One of a small file does not wait for those that may take long.
     fn searched(&self) -> Option<&FilePath> {
+        None
+    }
+
+    /// A file or folder that it looks at without an order among calls, beside the one that it searches.
+    fn looked_at(&self) -> Option<&FilePath> {
         None
     }
 

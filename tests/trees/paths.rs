@@ -1,6 +1,6 @@
 //! Spellings of paths, several folders, and the command line with positional folders (contract 12).
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{SET, make, outcome, put, serve, tree};
 use crate::support::{Folder, Mcp, Stdio, as_nobody, bare_command, command, file_uri, named, run_to_end};
@@ -132,6 +132,70 @@ fn several_folders_are_searched_in_order_and_a_new_file_goes_to_the_first() {
         json!({ "source": named(&one.path().join("in")), "destination": named(&two.path().join("made/in")) });
     server.ok("move_file", moved);
     assert_eq!((one.names(), two.text("made/in/x")), (vec!["new".to_owned()], "one\n".into()));
+}
+
+#[test]
+fn where_several_folders_have_a_path_the_answer_says_which_was_looked_in() {
+    let (one, two) = (Folder::new(), Folder::new());
+    for folder in [&one, &two] {
+        put(folder, "in/x.txt", "word\n");
+        put(folder, "in/p.png", "\u{89}PNG\r\n");
+    }
+    std::fs::write(one.path().join("in/p.png"), b"\x89PNG\r\n\x1a\n").expect("a picture");
+    put(&one, "only.txt", "word\n");
+    let second = format!("--dir={}", two.path().display());
+    let sets = "--tools=filesystem,search,text.view,analyze_complexity,text.exec";
+    let server = Stdio::start(&one, &[sets, &second, "--allow-exec"]).ready();
+    let told = |tool: &str, arguments: Value| {
+        let result =
+            server.rpc("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].take();
+        assert_eq!(result["isError"], json!(false), "{tool}: {result}");
+        result["content"].to_string()
+    };
+    let line = |paths: &str| {
+        let (one, two) = (named(one.path()), named(two.path()));
+        format!(
+            "[Several served folders have {paths}; this is of {one}, not of {two}. An absolute path says which]"
+        )
+    };
+    let edits = json!([{ "oldText": "word", "newText": "word" }]);
+    for (tool, arguments, paths) in [
+        ("read_text_file", json!({ "path": "in/x.txt" }), "in/x.txt"),
+        ("read_multiple_files", json!({ "paths": ["in/x.txt", "only.txt", "in"] }), "in/x.txt, in"),
+        ("read_media_file", json!({ "path": "in/p.png" }), "in/p.png"),
+        ("get_file_info", json!({ "path": "in" }), "in"),
+        ("list_directory", json!({ "path": "." }), "."),
+        ("list_directory_with_sizes", json!({ "path": "./in" }), "./in"),
+        ("directory_tree", json!({ "path": "in" }), "in"),
+        ("search_files", json!({ "path": ".", "pattern": "**/x.txt" }), "."),
+        ("view", json!({ "filename": "in" }), "in"),
+        ("view", json!({ "filename": "in/x.txt" }), "in/x.txt"),
+        ("exec", json!({ "command": "true", "work_dir": "in" }), "in"),
+        ("analyze_complexity", json!({ "project_path": "in", "toolchain": "rust" }), "in"),
+        ("grep", json!({ "pattern": "word", "path": "in" }), "in"),
+        ("grep", json!({ "pattern": "word", "path": "in", "output_mode": "content" }), "in"),
+        ("glob", json!({ "pattern": "*", "path": "in" }), "in"),
+        ("edit_file", json!({ "path": "in/x.txt", "edits": edits, "dryRun": true }), "in/x.txt"),
+        ("copy_file", json!({ "source": "in/x.txt", "destination": "copy" }), "in/x.txt"),
+        ("write_file", json!({ "path": "in/x.txt", "content": "word\n" }), "in/x.txt"),
+        ("delete_file", json!({ "path": "in/x.txt" }), "in/x.txt"),
+    ] {
+        let content = told(tool, arguments);
+        assert!(content.contains(&line(paths)), "{tool}: {content}");
+    }
+    for (tool, arguments) in [
+        ("read_text_file", json!({ "path": "only.txt" })),
+        ("read_text_file", json!({ "path": "in/x.txt" })),
+        ("read_text_file", json!({ "path": named(&two.path().join("in/p.png")), "encoding": "latin1" })),
+        ("write_file", json!({ "path": "new.txt", "content": "new\n" })),
+        ("grep", json!({ "pattern": "word" })),
+        ("glob", json!({ "pattern": "**" })),
+        ("exec", json!({ "command": "true" })),
+        ("list_directory", json!({ "path": named(one.path()) })),
+    ] {
+        let content = told(tool, arguments);
+        assert!(!content.contains("Several served folders"), "{tool}: {content}");
+    }
 }
 
 #[test]

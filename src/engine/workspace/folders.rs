@@ -164,6 +164,18 @@ impl Folders {
         Ok(place)
     }
 
+    /// The numbers of the folders that have a relative `path` as it was sent, in order. Empty for an absolute one.
+    pub(super) fn holders(&self, path: &FilePath) -> Vec<usize> {
+        if path.is_outside() || path.folder().is_some() {
+            return Vec::new();
+        }
+        let has = |(number, root): &(usize, &Root)| {
+            let found = self.find_in(*number, root, path, None, Want::Entry, Freshness::Recent);
+            found.is_ok_and(|found| found.exists())
+        };
+        self.roots.iter().enumerate().filter(has).map(|(number, _)| number).collect()
+    }
+
     fn find_in(
         &self,
         number: usize,

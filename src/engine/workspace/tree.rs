@@ -76,6 +76,11 @@ impl Workspace {
         Ok(entry_info(facts))
     }
 
+    /// The numbers of the served folders that have a relative `path`, in order: the first is the one that it leads to.
+    pub fn folders_with(&self, path: &FilePath) -> Vec<usize> {
+        self.folders.holders(path)
+    }
+
     /// The absolute path of what `path` leads to, links followed. Of a missing entry, the path that it would have.
     pub fn absolute(&self, path: &FilePath) -> Result<PathBuf> {
         let found = self.find_recent(path, Want::Entry)?;

@@ -67,6 +67,10 @@ impl Call for DirectoryTree {
         None
     }
 
+    fn looked_at(&self) -> Option<&FilePath> {
+        Some(&self.arguments.path)
+    }
+
     fn memory(&self) -> usize {
         memory::WALK
     }

@@ -53,6 +53,10 @@ impl Call for ListDirectory {
         None
     }
 
+    fn looked_at(&self) -> Option<&FilePath> {
+        Some(&self.arguments.path)
+    }
+
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let ListArguments { path, depth, cursor } = &self.arguments;
         let (folder, cursor, limit) = (path, cursor.as_ref(), self.limit);

@@ -81,6 +81,10 @@ impl Call for GlobFiles {
         None
     }
 
+    fn looked_at(&self) -> Option<&FilePath> {
+        self.arguments.path.as_ref()
+    }
+
     fn memory(&self) -> usize {
         memory::WALK
     }

@@ -87,6 +87,10 @@ impl Call for Exec {
         None
     }
 
+    fn looked_at(&self) -> Option<&FilePath> {
+        Some(&self.work_dir)
+    }
+
     fn command_timeout(&self) -> Option<Duration> {
         Some(self.timeout)
     }

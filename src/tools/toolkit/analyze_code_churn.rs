@@ -89,6 +89,10 @@ impl Call for AnalyzeCodeChurn {
         None
     }
 
+    fn looked_at(&self) -> Option<&FilePath> {
+        Some(&self.arguments.project_path)
+    }
+
     fn memory(&self) -> usize {
         memory::HISTORY
     }

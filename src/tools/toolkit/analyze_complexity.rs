@@ -122,6 +122,10 @@ impl Call for AnalyzeComplexity {
         None
     }
 
+    fn looked_at(&self) -> Option<&FilePath> {
+        Some(&self.arguments.project_path)
+    }
+
     fn memory(&self) -> usize {
         memory::ANALYSIS
     }
