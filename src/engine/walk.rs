@@ -69,6 +69,8 @@ pub struct Walk<'w> {
     path: Vec<u8>,
     /// The current entry is a folder that the next step enters.
     enter: bool,
+    /// The time was up before the names in the first folder were read: the first step says so.
+    is_late: bool,
     /// If temporary files of dead processes are removed: where that is safe.
     clears: Option<&'w MountSafety>,
     left_out: LeftOut,
@@ -102,7 +104,10 @@ impl<'w> Walk<'w> {
     ) -> Result<Walk<'w>> {
         let device = crate::sys::fs::fstat(&folder).map_err(failed)?.st_dev;
         let lookups = Lookups::default();
-        let names = lookups.one(|| read_names(&folder, options.order))?;
+        let (names, is_late) = match lookups.one(|| read_names(&folder, options.order, control)) {
+            Err(Error::TimedOut) => (Names::default(), true),
+            names => (names?, false),
+        };
         let mut ignored = IgnoreRules::default();
         if options.skip_ignored {
             ignored.enter_all_above(root, path, &lookups);
@@ -122,6 +127,7 @@ impl<'w> Walk<'w> {
             base: path.len(),
             path,
             enter: false,
+            is_late,
             clears: None,
             left_out,
             steps: 0,
@@ -139,6 +145,9 @@ impl<'w> Walk<'w> {
 
     /// The next step; `None` at the end.
     pub fn next_step(&mut self) -> Result<Option<WalkStep>> {
+        if self.is_late {
+            return Err(Error::TimedOut);
+        }
         // To read a folder may take long.
         match self.enter || self.steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
             true => self.control.check()?,
@@ -287,6 +296,7 @@ impl<'w> Walk<'w> {
         let rules = enter::Rules {
             order: self.options.order,
             device: (!self.options.cross_mounts).then_some(self.device),
+            control: self.control,
         };
         let Some(here) = self.levels.last_mut() else { return Ok(Entered::Gone) };
         // The next entry is the one behind the current.

@@ -178,6 +178,13 @@ impl LimitedText {
         &mut self.text
     }
 
+    /// Begins a line behind the text, if there is any.
+    fn begin_line(&mut self) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+    }
+
     /// Number of entries in the text.
     pub(super) fn shown(&self) -> u64 {
         self.shown
@@ -198,12 +205,12 @@ impl LimitedText {
     ) -> Result<Reply> {
         let mut meta = Members::default();
         if let Some(note) = note {
-            self.text.push('\n');
+            self.begin_line();
             self.text.push_str(note);
         }
         if self.is_full() || self.stopped.is_some() {
             let (tool, arguments) = next()?;
-            let LimitedText { shown, total, limit, stopped, .. } = self;
+            let (shown, total, limit, stopped) = (self.shown, self.total, self.limit, self.stopped);
             let unit = if total == 1 { one(unit) } else { unit.into() };
             let mut go_on = format!("{tool} {arguments}");
             let cursor = arguments.get("cursor");
@@ -213,13 +220,14 @@ impl LimitedText {
                 // Long patterns, say, which the client has.
                 go_on = format!("{tool}, the same arguments and {}", json!({ "cursor": cursor }));
             }
+            self.begin_line();
             let _ = match stopped {
                 // A write to a String cannot fail.
-                None => write!(self.text, "\n[Shown: {shown} of {total} {unit}. Go on with {go_on}]"),
+                None => write!(self.text, "[Shown: {shown} of {total} {unit}. Go on with {go_on}]"),
                 Some(why) => {
                     write!(
                         self.text,
-                        "\n[Shown: {shown} of at least {total} {unit}: {why}. Go on with {go_on}]"
+                        "[Shown: {shown} of at least {total} {unit}: {why}. Go on with {go_on}]"
                     )
                 }
             };

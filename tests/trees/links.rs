@@ -122,7 +122,8 @@ fn a_walk_enters_no_link_and_a_recursive_delete_leaves_what_links_lead_to() {
         "{listed}"
     );
     let (_, found) = outcome(&server, "search_files", &json!({ "path": ".", "pattern": "**/f.txt" }));
-    assert_eq!(found, folder.path().join("real/f.txt").display().to_string());
+    let file = folder.path().join("real/f.txt");
+    assert_eq!(found, format!("{}\n[Not entered: 2 links to folders]", file.display()));
     server.ok("delete_file", json!({ "path": "away", "recursive": true }));
     assert_eq!(folder.text("real/f.txt"), "inside\n");
     assert_eq!(std::fs::read(folder.outside("secret")).expect("a file"), b"secret\n");
@@ -140,4 +141,22 @@ fn a_link_in_a_subfolder_is_deleted_itself_also_if_it_dangles() {
         server.ok("delete_file", json!({ "path": link }));
     }
     assert_eq!(tree(folder.path()).keys().map(String::as_str).collect::<Vec<_>>(), ["sub", "sub/f.txt"]);
+}
+
+#[test]
+fn a_search_for_names_tells_the_links_to_folders_that_it_did_not_enter() {
+    let folder = Folder::new();
+    put(&folder, "a/x.txt", "x\n");
+    folder.link("to-a", "a");
+    folder.link("to-x", "a/x.txt");
+    folder.link("to-none", "none");
+    let server = serve(&folder, &[]);
+    let search = |pattern: &str| server.ok("search_files", json!({ "path": ".", "pattern": pattern }));
+    let told = "\n[Not entered: 1 link to a folder]";
+    assert!(search("**/x.txt").ends_with(&format!("/a/x.txt{told}")), "{}", search("**/x.txt"));
+    assert!(search("to-a/x.txt").starts_with(&format!("No matches found{told}")), "{}", search("to-a/x.txt"));
+    let excluded = json!({ "path": ".", "pattern": "**/x.txt", "excludePatterns": ["to-a"] });
+    assert!(!server.ok("search_files", excluded).contains("Not entered"));
+    std::fs::remove_file(folder.path().join("to-a")).expect("removed");
+    assert!(!search("**/x.txt").contains("Not entered"), "{}", search("**/x.txt"));
 }

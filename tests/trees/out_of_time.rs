@@ -162,3 +162,27 @@ fn a_list_of_files_of_a_tree_goes_on_where_its_time_was_up() {
         "{resources}"
     );
 }
+
+#[test]
+fn a_folder_whose_names_alone_take_longer_than_the_time_is_answered_as_a_part_that_came_to_nothing() {
+    let folder = Folder::new();
+    // The names of one call of the system are at most 32 KB.
+    (0..2_000).for_each(|n| folder.write(&format!("{n:0200}"), ""));
+    let flags = ["--tools=filesystem,search,text.view", "--timeout=1"];
+    let Some(server) = slow_calls(&folder, "getdents64:delay_enter=150000", &flags) else { return };
+    for (tool, call) in [
+        ("list_directory", json!({ "path": "." })),
+        ("list_directory_with_sizes", json!({ "path": "." })),
+        ("search_files", json!({ "path": ".", "pattern": "**" })),
+        ("directory_tree", json!({ "path": "." })),
+        ("view", json!({ "filename": "." })),
+        ("glob", json!({ "pattern": "**", "sort": "path" })),
+        ("grep", json!({ "pattern": "x", "output_mode": "content" })),
+    ] {
+        let page = server.tool(tool, call);
+        assert!(!page.is_error && is_partial(&page), "{tool}: {}", page.text);
+        assert!(page.text.contains("the time was up"), "{tool}: {}", page.text);
+        let is_list = matches!(tool, "list_directory" | "view");
+        assert!(!is_list || page.text.starts_with("[No entry could be looked at"), "{tool}: {}", page.text);
+    }
+}

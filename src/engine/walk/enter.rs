@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::names::{Names, read_names};
 use super::{WalkOrder, failed, is_shortage};
 use crate::engine::lookups::{AT_ONCE, Lookups};
-use crate::engine::{Error, Result};
+use crate::engine::{Control, Error, Result};
 use crate::sys::fd::OwnedFd;
 use crate::sys::fs::{Mode, OFlags};
 use crate::sys::io::Errno;
@@ -32,10 +32,12 @@ pub(super) enum Entered {
 
 /// Which folders are entered, and how their names are sorted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
+pub(super) struct Rules<'c> {
     pub(super) order: WalkOrder,
     /// The only device to stay on, unless the walk may leave it.
     pub(super) device: Option<u64>,
+    /// Of the call.
+    pub(super) control: &'c Control,
 }
 
 /// Folders in one folder that were opened before the walk came to them, by the numbers of their entries.
@@ -113,7 +115,7 @@ fn enter_once(parent: &OwnedFd, name: &OsStr, rules: Rules) -> Result<Entered> {
     {
         return Ok(Entered::OtherDevice);
     }
-    match read_names(&folder, rules.order) {
+    match read_names(&folder, rules.order, rules.control) {
         Ok(names) => Ok(Entered::Open(folder.into(), names)),
         Err(error) if is_shortage(&error) => Err(error),
         Err(Error::ListingFailed { .. }) => Ok(Entered::Unreadable),

@@ -4,12 +4,15 @@
 
 use super::kind::{EntryKind, KindResult, kind_by_look, kind_of};
 use super::{WalkOrder, failed};
-use crate::engine::Result;
 use crate::engine::fs::temporary;
 use crate::engine::ignored::RuleFiles;
 use crate::engine::path::is_git;
+use crate::engine::{Control, Result};
 use crate::sys::fd::OwnedFd;
 use crate::sys::fs::{Dir, FileType};
+
+/// After how many names it looks whether the time is up.
+const NAMES_BETWEEN_CHECKS: usize = 128;
 
 /// The names in one folder, sorted. They share one buffer, so that many entries cost few allocations.
 #[derive(Debug, Default)]
@@ -100,10 +103,13 @@ impl Names {
     }
 }
 
-/// Reads the names in `folder`, without `.git` and our temporary files.
-pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder) -> Result<Names> {
+/// Reads the names in `folder`, without `.git` and our temporary files. In time: of a part, the first names in order are not known.
+pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder, control: &Control) -> Result<Names> {
     let mut names = Names::default();
-    for entry in Dir::read_from(folder).map_err(failed)? {
+    for (nth, entry) in Dir::read_from(folder).map_err(failed)?.enumerate() {
+        if nth % NAMES_BETWEEN_CHECKS == NAMES_BETWEEN_CHECKS - 1 {
+            control.check()?;
+        }
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_bytes();
         names.rules.note(name);
@@ -138,7 +144,8 @@ mod tests {
             fs::write(dir.path().join(file), "").unwrap();
         }
         let folder = crate::sys::testing::open_folder(dir.path());
-        let mut names = read_names(&folder, WalkOrder::Name).unwrap();
+        let control = Control::new(std::time::Duration::from_secs(60));
+        let mut names = read_names(&folder, WalkOrder::Name, &control).unwrap();
         names.entries.iter_mut().for_each(|entry| entry.kind = None);
         fs::remove_file(dir.path().join("gone")).unwrap();
         names.sort(&folder, WalkOrder::Path);

@@ -85,6 +85,10 @@ impl Call for ListWithSizes {
         None
     }
 
+    fn looked_at(&self) -> Option<&FilePath> {
+        Some(&self.arguments.path)
+    }
+
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let ListArguments { path, sort_by, cursor } = &self.arguments;
         let sort = sort_by.word();
@@ -93,7 +97,8 @@ impl Call for ListWithSizes {
             cursor.check(key()?)?;
         }
         let options = WalkOptions { depth: 1, ..WalkOptions::default() };
-        let mut walk = match workspace.walk(path, options, control) {
+        let walk = control.leaving_time(SHARES_OF_ANSWER, || workspace.walk(path, options, control));
+        let mut walk = match walk {
             Err(error) => return Err(of_folder(error, path, self.has_search, workspace, control)?),
             Ok(walk) => walk,
         };

@@ -67,6 +67,10 @@ impl Call for SearchFiles {
         None
     }
 
+    fn looked_at(&self) -> Option<&FilePath> {
+        Some(&self.arguments.path)
+    }
+
     fn memory(&self) -> usize {
         memory::WALK
     }
@@ -84,13 +88,20 @@ impl Call for SearchFiles {
         let mut line = with_slashes(&base.to_string_lossy()).into_owned();
         line.push('/');
         let base_len = line.len();
-        let mut list = LimitedText::new(self.limit);
+        let (mut list, mut links) = (LimitedText::new(self.limit), 0);
         let is_excluded = |path: &str| excludes.iter().any(|exclude| exclude.matches(path));
         let options = WalkOptions::default();
         let reached = listed.walk(options, after.as_deref(), &is_excluded, control, |walk, met| {
-            let matches = !met.is_above && wanted_paths.matches(met.path);
-            // A link that leads out of the folder, or nowhere, is no file.
-            if !matches || met.kind == EntryKind::Link && walk.stat_of_target().is_none() {
+            if met.kind == EntryKind::Link {
+                match walk.stat_of_target() {
+                    Some(target) => {
+                        links += u64::from(EntryKind::of_mode(target.st_mode) == EntryKind::Folder)
+                    }
+                    // A link that leads out of the folder, or nowhere, is no file.
+                    None => return false,
+                }
+            }
+            if met.is_above || !wanted_paths.matches(met.path) {
                 return false;
             }
             line.truncate(base_len);
@@ -104,6 +115,11 @@ impl Call for SearchFiles {
             reached => reached?,
         };
         let mut note: Vec<String> = listed.note(&reached, cursor.as_ref()).into_iter().collect();
+        note.extend((links > 0).then(|| {
+            let links =
+                if links == 1 { "1 link to a folder".into() } else { format!("{links} links to folders") };
+            format!("[Not entered: {links}]")
+        }));
         let go_on = listed.end(&mut list, &reached, cursor.as_ref())?;
         if list.total() == 0 {
             list.text_mut().push_str("No matches found");
