@@ -27,6 +27,10 @@ pub(super) enum Reason {
     NotText,
     /// Files that would have to be copied to be searched, and are too large for that.
     TooLargeToCopy,
+    /// Files that may have another encoding than the likely one, of a search for other characters than ASCII.
+    OtherEncoding,
+    /// The same for files with characters of ISO-2022 that are not decoded.
+    OtherSets,
     /// Files that cannot be read.
     Unreadable,
     /// Folders that cannot be read.
@@ -63,6 +67,11 @@ const WORDS: [(&str, &str); REASONS] = [
     (
         "file over 64 MB, too large for multiline or another encoding",
         "files over 64 MB, too large for multiline or another encoding",
+    ),
+    ("file in other encodings than the likely one", "files in other encodings than the likely ones"),
+    (
+        "file with characters of ISO-2022 that are not decoded",
+        "files with characters of ISO-2022 that are not decoded",
     ),
     ("file that cannot be read", "files that cannot be read"),
     ("folder that cannot be read", "folders that cannot be read"),

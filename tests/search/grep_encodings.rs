@@ -5,7 +5,7 @@ use serde_json::json;
 use super::grep::parts;
 use super::grep_whole::pages;
 use super::serve;
-use crate::support::{Folder, Mcp};
+use crate::support::{Folder, Mcp, Stdio};
 use crate::trees::next_of;
 
 #[test]
@@ -95,6 +95,125 @@ fn a_text_with_escape_sequences_is_searched_as_what_they_say_and_that_is_told() 
             assert_eq!(lines("ｱ", encoding, multiline).0, "half\n1:ｱ", "{encoding}");
             // No half of a character is one.
             assert_eq!(lines("F\\|K", encoding, multiline).0, "colours\n1:\u{1b}(B\u{1b}[1mF|K\u{1b}(B");
+        }
+    }
+}
+
+/// Encodings, a line in each, a word of it, and bytes that are no character.
+const LINES: [(&str, &str, &str, &[u8]); 7] = [
+    ("gbk", "中文文本，测试一下编码。我们今天去学校读书写字，天气很好。\n", "测试", b"\xFF"),
+    ("big5", "這個功能許可使用者開啟檔案，並且設定閱讀的路徑，如果成功。\n", "檔案", b"\xFF"),
+    ("shift_jis", "日本語のテキスト、表示能力を確認する。予算は未定であります。\n", "表示", b"\xFF"),
+    ("euc-jp", "日本語のテキスト、表示能力を確認する。予算は未定であります。\n", "表示", b"\xFF"),
+    ("euc-kr", "한국어 글을 시험합니다. 우리는 오늘 학교에 가서 공부합니다.\n", "시험", b"\xFF"),
+    ("windows-1251", "Съешь ещё этих мягких французских булок, да выпей чаю.\n", "мягких", b"\x98"),
+    (
+        "windows-1252",
+        "Les élèves français sont déjà arrivés à l'école, où ils ont mangé.\n",
+        "élèves",
+        b"\x81",
+    ),
+];
+
+/// The bytes of a text in an encoding, as the server writes them.
+fn encoded(encoding: &str, text: &str) -> Vec<u8> {
+    let folder = Folder::new();
+    let server = Stdio::start(&folder, &["--tools=text"]).ready();
+    server.ok("write_file", json!({ "filename": "f", "content": text, "encoding": encoding }));
+    folder.read("f")
+}
+
+#[test]
+fn one_wrong_byte_hides_no_text_that_is_not_ascii() {
+    for (encoding, line, word, wrong) in LINES {
+        let folder = Folder::new();
+        let bytes = encoded(encoding, &line.repeat(8));
+        folder.write("end", [&bytes[..], wrong].concat());
+        folder.write("front", [wrong, &bytes[..]].concat());
+        let server = serve(&folder, &[]);
+        let count = |more: &str| {
+            let call = json!({ "pattern": word, "output_mode": "count", "encoding": more });
+            let text = server.ok("grep", call);
+            (parts(&text).0.to_owned(), parts(&text).1.to_owned())
+        };
+        for more in ["", "auto", encoding] {
+            let (text, balance) = count(more);
+            assert_eq!(text, "end: 8\nfront: 8", "{encoding} {more:?}: {balance}");
+            // Where the call names an encoding that does not fit, that is told.
+            let told = "2 files with bytes that are no character of the encoding, searched as U+FFFD";
+            assert_eq!(balance.contains(told), more == encoding, "{balance}");
+        }
+    }
+}
+
+#[test]
+fn a_likely_encoding_proves_no_absence_of_other_characters_than_ascii() {
+    let folder = Folder::new();
+    let (_, line, word, _) = LINES[6];
+    folder.write("mac", encoded("macintosh", &line.repeat(8)));
+    folder.write("gbk", encoded("gbk", &LINES[0].1.repeat(8)));
+    let server = serve(&folder, &[]);
+    let ask = |pattern: &str, path: &str, encoding: &str| {
+        server.ok(
+            "grep",
+            json!({ "pattern": pattern, "path": path, "encoding": encoding, "output_mode": "content" }),
+        )
+    };
+    let other = "left out: 1 file in other encodings than the likely one]";
+    assert!(ask(word, "mac", "").contains(other), "{}", ask(word, "mac", ""));
+    assert!(ask("absent", "mac", "").contains("nothing left out"));
+    assert!(ask(word, "mac", "macintosh").contains("1:Les élèves"));
+    // Bytes that are all text of several bytes are no other text by chance.
+    assert!(ask(word, "gbk", "").contains("nothing left out"));
+}
+
+#[test]
+fn escape_sequences_anywhere_are_decoded_or_told() {
+    let folder = Folder::new();
+    let japanese = &b"From: K\n\x1b$BF|K\\8l\x1b(B text\n"[..];
+    let far = b"a line in ASCII\n".repeat(70_000);
+    folder.write("far", [&far, japanese].concat());
+    folder.write("wrong", [japanese, b"\xFF\n"].concat());
+    folder.write("mixed", [japanese, "é\n".as_bytes()].concat());
+    folder.write("other", [japanese, b"\x1b$(D00\x1b(B\n"].concat());
+    folder.write("korean", b"\x1b$)C\n\x0e0!1b\x0f\n");
+    let server = serve(&folder, &["--max-size=10"]);
+    let lines = |pattern: &str, path: &str, encoding: &str| {
+        let call = json!({
+            "pattern": pattern, "path": path, "encoding": encoding, "output_mode": "content", "-n": false
+        });
+        let text = server.ok("grep", call);
+        (parts(&text).0.to_owned(), parts(&text).1.to_owned())
+    };
+    for name in ["far", "wrong", "mixed", "other"] {
+        for encoding in ["", "auto", "iso-2022-jp"] {
+            let (text, balance) = lines("日本.", name, encoding);
+            assert_eq!(text, format!("{name}\n日本語 text"), "{encoding}: {balance}");
+        }
+    }
+    for (name, is_whole) in
+        [("far", true), ("wrong", true), ("mixed", true), ("other", false), ("korean", false)]
+    {
+        let (_, balance) = lines("中文", name, "");
+        assert_eq!(balance.contains("nothing left out"), is_whole, "{name}: {balance}");
+        let told = "left out: 1 file with characters of ISO-2022 that are not decoded";
+        assert_eq!(balance.contains(told), !is_whole, "{name}: {balance}");
+        assert!(lines("absent", name, "").1.contains("nothing left out"), "{name}");
+    }
+}
+
+#[test]
+fn a_text_in_the_roman_set_is_searched_as_it_is_and_as_it_reads() {
+    let folder = Folder::new();
+    folder.write("f", b"\x1b(Ja~b\\c\x1b(B\n");
+    let server = serve(&folder, &[]);
+    for encoding in ["", "auto"] {
+        for pattern in ["~", "\\", "a", "¥", "‾"] {
+            let call = json!({
+                "pattern": pattern, "fixed_strings": true, "encoding": encoding, "output_mode": "count"
+            });
+            let text = server.ok("grep", call);
+            assert!(text.starts_with("f: 1\n"), "{pattern}: {text}");
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Pure over bytes, like the rest of this folder.
 
-use super::guess::{by_escapes, likely_of_all};
+use super::escapes::by_escapes;
+use super::guess::{likely_of_all, wide_enough};
 use super::{Encoding, EncodingChoice, EncodingSource, Likely, Unencodable};
 
 /// Bytes looked at between two checks.
@@ -70,7 +71,8 @@ fn found<E>(
         return Ok(Ok((Encoding::Utf8, EncodingSource::Given)));
     }
     let likely = likely_of_all(bytes, wrong.unwrap_or(0));
-    Ok(likely.and_then(Likely::encoding).ok_or(likely))
+    let found = likely.and_then(Likely::encoding);
+    Ok(found.map(|(encoding, source)| (wide_enough(encoding, bytes), source)).ok_or(likely))
 }
 
 /// Where the first bytes are that are not text in UTF-8, if there are any. `check` is called between steps of the work.

@@ -2,6 +2,7 @@
 
 use chardetng::EncodingDetector;
 
+use super::escapes::{by_escapes, has_escapes};
 use super::{Decoder, Encoding, EncodingChoice, EncodingSource};
 use crate::engine::file_kind::{FileKind, kind_of};
 
@@ -19,12 +20,6 @@ const BY_CHANCE: usize = 4;
 
 /// The last high byte of the characters of alphabets in UTF-16, which are below U+2000.
 const ALPHABETS: u8 = 0x1F;
-
-/// What stands behind ESC where ISO-2022-JP selects another character set than ASCII.
-const JAPANESE: [&[u8]; 4] = [b"$B", b"$@", b"(J", b"(I"];
-
-/// The first byte of the sequences that set the state of a text in ISO-2022-JP.
-pub(crate) const ESC: u8 = 0x1B;
 
 /// What bytes probably are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,25 +86,25 @@ fn in_utf_8(sample: &[u8]) -> (usize, usize) {
 /// Whether a text whose first wrong bytes are at `wrong` has so many characters of UTF-8 around them that they are none by
 /// chance.
 pub(crate) fn is_mostly_utf_8(bytes: &[u8], wrong: usize) -> bool {
-    let (right, wrong) = in_utf_8(around(bytes, wrong));
+    let (right, wrong) = in_utf_8(sample_of(bytes, wrong));
     right > BY_CHANCE * wrong
 }
 
 /// Whether a text whose first wrong bytes are at `wrong` has more characters of UTF-8 than wrong stretches around them.
 pub(crate) fn is_rather_utf_8(bytes: &[u8], wrong: usize) -> bool {
-    let (right, wrong) = in_utf_8(around(bytes, wrong));
+    let (right, wrong) = in_utf_8(sample_of(bytes, wrong));
     right > wrong
 }
 
 /// The part of a text to give to the detector: around its first wrong bytes.
-fn around(bytes: &[u8], wrong: usize) -> &[u8] {
+pub(super) fn sample_of(bytes: &[u8], wrong: usize) -> &[u8] {
     let from = wrong.saturating_sub(SAMPLE / 2);
     &bytes[from..bytes.len().min(from + SAMPLE)]
 }
 
 /// The same for all bytes of a text.
 pub(super) fn likely_of_all(bytes: &[u8], wrong: usize) -> Option<Likely> {
-    by_escapes(bytes).map(Likely::sure).or_else(|| likely(around(bytes, 0), around(bytes, wrong)))
+    by_escapes(bytes).map(Likely::sure).or_else(|| likely(sample_of(bytes, 0), sample_of(bytes, wrong)))
 }
 
 /// By the bytes of a sample that are not ASCII.
@@ -127,7 +122,17 @@ fn by_detector(sample: &[u8]) -> Option<Likely> {
         let says_so = |part: &[u8]| detected(part) == Some(encoding);
         says_so(one) && says_so(other)
     };
-    Some(Likely::Text { choice: EncodingChoice::Is(encoding), is_sure })
+    Some(Likely::Text { choice: EncodingChoice::Is(wide_enough(encoding, sample)), is_sure })
+}
+
+/// GB18030 in the place of GBK for a text with characters of four bytes, which GBK lacks. No other character has a digit behind its
+/// first byte.
+pub(super) fn wide_enough(encoding: Encoding, text: &[u8]) -> Encoding {
+    let is_long = |bytes: &[u8]| matches!(bytes, [0x81..=0xFE, b'0'..=b'9', 0x81..=0xFE, b'0'..=b'9']);
+    match encoding {
+        Encoding::Gbk if text.windows(4).any(is_long) => Encoding::Gb18030,
+        encoding => encoding,
+    }
 }
 
 /// Whether a line of a text has characters of several bytes. The detector takes such a text for another one by one wrong byte.
@@ -137,7 +142,7 @@ fn has_longer(sample: &[u8]) -> bool {
     long.any(|line| detected(line).is_some_and(Encoding::is_multibyte))
 }
 
-fn detected(sample: &[u8]) -> Option<Encoding> {
+pub(super) fn detected(sample: &[u8]) -> Option<Encoding> {
     let mut detector = EncodingDetector::new();
     detector.feed(sample, true);
     match Encoding::of_tables(detector.guess(None, false))? {
@@ -156,19 +161,9 @@ fn is_hungarian(sample: &[u8]) -> bool {
     letters().all(is_own) && has(b"\xF5\xFB") && has(b"\xF6\xFC") && has(b"\xE1")
 }
 
-/// The encoding that the escape sequences at the beginning of a text say: ISO-2022-JP, which is ASCII but for them. Most texts
-/// are only searched for ESC.
-pub(crate) fn by_escapes(text: &[u8]) -> Option<Encoding> {
-    let text = &text[..text.len().min(LOOKED_AT)];
-    let selects = |at: usize| JAPANESE.iter().any(|set| text[at + 1..].starts_with(set));
-    let is_japanese = memchr::memchr_iter(ESC, text).any(selects) && text.is_ascii();
-    let is_text = || Decoder::new(Encoding::Iso2022Jp).push(text, &mut String::new()).is_ok();
-    (is_japanese && is_text()).then_some(Encoding::Iso2022Jp)
-}
-
-/// Whether bytes are text in UTF-8, and no escape sequences say another encoding.
+/// Whether bytes are text in UTF-8 without escape sequences of another encoding.
 pub(crate) fn is_utf_8(bytes: &[u8]) -> bool {
-    simdutf8::basic::from_utf8(bytes).is_ok() && by_escapes(bytes).is_none()
+    simdutf8::basic::from_utf8(bytes).is_ok() && !has_escapes(bytes)
 }
 
 /// UTF-16 without a mark, by its bytes that are 0: those of one half of the units only. Most characters are of alphabets,

@@ -8,9 +8,11 @@ mod breaks;
 mod content;
 mod decoder;
 mod encoder;
+mod escapes;
 mod guess;
 mod lossy;
 mod names;
+mod readings;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -21,9 +23,11 @@ pub(super) use self::content::first_wrong;
 pub use self::content::{FoundEncoding, TextEncoding};
 pub use self::decoder::{DecodeError, Decoder, Malformed, Undecodable};
 pub use self::encoder::Unencodable;
+pub(super) use self::escapes::{ESC, by_all_escapes, by_escapes, has_escapes, has_wide, selects_wide};
 use self::guess::likely_of_all;
-pub(super) use self::guess::{ESC, LOOKED_AT, by_escapes, is_mostly_utf_8, is_rather_utf_8, is_utf_8};
+pub(super) use self::guess::{LOOKED_AT, is_mostly_utf_8, is_rather_utf_8, is_utf_8};
 pub use self::guess::{Likely, likely};
+pub(super) use self::readings::{ReadingDoubt, Readings, readings, with_replacements};
 pub use self::table::Encoding;
 use self::table::{ROWS, Row};
 
@@ -129,8 +133,8 @@ impl EncodingChoice {
         }
     }
 
-    /// The encoding to decode a file from before it is searched. `None`: it is searched as UTF-8. A mark of UTF-16 decides
-    /// over what is chosen, because nothing else begins with it.
+    /// The encoding to decode a file from before it is searched. `None`: it is searched as UTF-8 or by its [`readings`]. A mark of
+    /// UTF-16 decides over what is chosen, because nothing else begins with it.
     pub fn to_decode(self, bytes: &[u8]) -> Option<Encoding> {
         let marked = Encoding::of_mark(bytes).filter(|encoding| encoding.unit() == 2);
         marked.or_else(|| match self {
@@ -142,27 +146,11 @@ impl EncodingChoice {
     }
 }
 
-/// The likely encoding of a text whose beginning is not UTF-8.
+/// The likely encoding of a text that is no text in bytes: UTF-16 without a mark.
 fn guessed(bytes: &[u8]) -> Option<Encoding> {
     let first = &bytes[..bytes.len().min(LOOKED_AT)];
-    if let Some(encoding) = by_escapes(first) {
-        return Some(encoding);
-    }
-    let wrong = simdutf8::compat::from_utf8(first).err()?;
-    // The part that is looked at may end inside a character.
-    let is_wrong = wrong.error_len().is_some() || first.len() == bytes.len();
-    let likely = likely_of_all(first, wrong.valid_up_to()).filter(|_| is_wrong);
-    Some(likely?.encoding()?.0)
-}
-
-/// The encodings as which bytes are searched that are not UTF-8, the likeliest first. Where it is unsure whether characters
-/// take several bytes, they are also taken as single bytes, so that no place of a text in ASCII is missed.
-pub(super) fn readings(bytes: &[u8]) -> Vec<Encoding> {
-    let wrong = simdutf8::compat::from_utf8(bytes).err().map_or(0, |wrong| wrong.valid_up_to());
-    let likely = likely_of_all(bytes, wrong);
-    let Some((encoding, source)) = likely.and_then(Likely::encoding) else { return vec![Encoding::Utf8] };
-    let is_sure = source == EncodingSource::Guess || !encoding.is_multibyte();
-    if is_sure { vec![encoding] } else { vec![encoding, Encoding::Windows1252] }
+    let nul = memchr::memchr(0, first)?;
+    likely_of_all(first, nul)?.encoding().map(|(encoding, _)| encoding)
 }
 
 /// Number of such bytes. Small counters let the compiler count many bytes at once.

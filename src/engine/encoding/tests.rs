@@ -1,82 +1,14 @@
 //! Each encoding against Python's codecs, at any borders of blocks.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 use super::*;
 
+use self::python::Python;
+
+mod python;
 mod samples;
-
-/// Decodes and encodes lines of hexadecimal bytes: `{d|e} {codec} {bytes}`. Texts are in UTF-8. Answers `ok {bytes}`, or
-/// where the first error is.
-const CODEC: &str = r#"
-import sys
-for line in sys.stdin:
-    what, codec, data = (line.rstrip("\n").split(" ") + [""])[:3]
-    data = bytes.fromhex(data)
-    try:
-        out = data.decode(codec).encode() if what == "d" else data.decode().encode(codec)
-        print("ok", out.hex(), flush=True)
-    except UnicodeError as error:
-        print("error", error.start, flush=True)
-"#;
-
-/// Python, which has its own tables.
-struct Python {
-    process: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Python {
-    /// `None` where it is not installed.
-    fn start() -> Option<Python> {
-        let mut command = Command::new("python3");
-        command.args(["-c", CODEC]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn().ok()?;
-        let (input, output) = (process.stdin.take()?, process.stdout.take()?);
-        Some(Python { process, input, output: BufReader::new(output) })
-    }
-
-    fn ask(&mut self, what: char, encoding: Encoding, bytes: &[u8]) -> Result<Vec<u8>, usize> {
-        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        writeln!(self.input, "{what} {} {hex}", codec(encoding)).unwrap();
-        let mut answer = String::new();
-        self.output.read_line(&mut answer).unwrap();
-        let (word, value) = answer.trim_end().split_once(' ').unwrap_or((answer.trim_end(), ""));
-        match word {
-            "ok" => {
-                let digits = |at: usize| u8::from_str_radix(&value[at..at + 2], 16).unwrap();
-                Ok((0..value.len()).step_by(2).map(digits).collect())
-            }
-            _ => Err(value.parse().unwrap()),
-        }
-    }
-}
-
-/// Python's name of an encoding.
-fn codec(encoding: Encoding) -> &'static str {
-    match encoding {
-        Encoding::MacCyrillic => "mac-cyrillic",
-        Encoding::Iso8859_8I => "iso-8859-8",
-        Encoding::Windows874 => "cp874",
-        // The web's are those of Windows.
-        Encoding::ShiftJis => "cp932",
-        Encoding::EucKr => "cp949",
-        Encoding::Gbk => "gb18030",
-        other => other.name(),
-    }
-}
-
-impl Drop for Python {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 /// Decodes in blocks whose lengths repeat `cuts`.
 fn in_blocks(encoding: Encoding, bytes: &[u8], cuts: &[usize]) -> (String, Result<(), DecodeError>) {
@@ -367,7 +299,21 @@ fn the_likely_encoding_is_that_of_the_text() {
 #[test]
 fn escape_sequences_far_from_the_beginning_say_the_encoding() {
     let japanese = [&b"a line in ASCII\n".repeat(8 << 10)[..], b"\x1b$B$3$s\x1b(B\n"].concat();
-    assert_eq!(readings(&japanese), [Encoding::Iso2022Jp]);
+    assert_eq!(readings(&japanese).encodings, [Encoding::Iso2022Jp]);
+}
+
+#[test]
+fn characters_of_four_bytes_make_gbk_gb18030() {
+    let (mut long, mut short) = (Vec::new(), Vec::new());
+    let text = "简体中文文本，测试。今天天气很好，我们去学校读书。1a2\n".repeat(4);
+    Encoding::Gbk.encode(&text, &mut short).unwrap();
+    Encoding::Gb18030.encode(&(text + "𠀀\n"), &mut long).unwrap();
+    let is = |encoding| Some(Likely::sure(encoding));
+    assert_eq!((likely(&short, &short), likely(&long, &long)), (is(Encoding::Gbk), is(Encoding::Gb18030)));
+    // Of a long text, all of it counts.
+    let far = [short.repeat(2_000), long].concat();
+    let found = EncodingChoice::Auto.of_text(&far, || Ok::<(), ()>(())).unwrap();
+    assert_eq!(found.map(|text| text.encoding), Ok(Encoding::Gb18030));
 }
 
 #[test]

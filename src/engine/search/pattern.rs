@@ -50,6 +50,7 @@ pub struct Pattern {
     regex: Regex,
     query: Query,
     multiline: bool,
+    is_ascii: bool,
     hir: Hir,
     /// Made when a long text is first searched. `None`: it would be too large.
     stoppable: OnceLock<Option<Stoppable>>,
@@ -88,8 +89,9 @@ impl Pattern {
             .onepass_size_limit(Some(MAX_COMPILED / 8))
             .hybrid_cache_capacity(MAX_STATES);
         let regex = Regex::builder().configure(config).build_from_hir(&hir).map_err(too_large)?;
-        let (query, stoppable) = (Query::of(&hir), OnceLock::new());
-        Ok(Pattern { regex, query, multiline: options.multiline, hir, stoppable })
+        let (query, is_ascii, stoppable) =
+            (Query::of(&hir), pattern.is_ascii() && is_ascii(&hir), OnceLock::new());
+        Ok(Pattern { regex, query, multiline: options.multiline, is_ascii, hir, stoppable })
     }
 
     /// The form for searches that can be stopped, if there is one.
@@ -119,9 +121,27 @@ impl Pattern {
         self.hir.properties().maximum_len()
     }
 
+    /// Whether no part of it needs a character that is not ASCII.
+    pub fn is_ascii(&self) -> bool {
+        self.is_ascii
+    }
+
     /// Whether a match may span lines.
     pub fn is_multiline(&self) -> bool {
         self.multiline
+    }
+}
+
+fn is_ascii(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => true,
+        HirKind::Literal(literal) => literal.0.is_ascii(),
+        HirKind::Class(Class::Unicode(class)) => {
+            class.ranges().first().is_none_or(|range| range.start().is_ascii())
+        }
+        HirKind::Repetition(repetition) => is_ascii(&repetition.sub),
+        HirKind::Capture(capture) => is_ascii(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().all(is_ascii),
     }
 }
 
@@ -336,6 +356,21 @@ mod tests {
             ["x".repeat(MAX_PATTERN + 1), r"(\pL{500}){500}".into(), "(".repeat(300) + &")".repeat(300)];
         for pattern in large {
             assert_eq!(error(&pattern), PatternError::TooLarge);
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_ascii_if_no_part_needs_other_characters() {
+        let is_ascii = |pattern: &str, ignore_case| {
+            Pattern::new(pattern, PatternOptions { ignore_case, ..PatternOptions::default() })
+                .unwrap()
+                .is_ascii()
+        };
+        for pattern in ["abc", "a.*b", "\\w+", "[^a]", "(a|b)?", "^$", "k"] {
+            assert!(is_ascii(pattern, false) && is_ascii(pattern, true), "{pattern}");
+        }
+        for pattern in ["é", "a|中", "\\p{Han}", "[à-ü]", "(a(é)?)*"] {
+            assert!(!is_ascii(pattern, false) && !is_ascii(pattern, true), "{pattern}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::slots::SearchSlots;
+use crate::engine::encoding::has_escapes;
 use crate::engine::fs::view::FileView;
 use crate::engine::search::{Hit, LineMatcher, find_line};
 use crate::engine::text::lines::char_boundary;
@@ -12,6 +13,9 @@ use crate::engine::{Control, Result};
 
 /// A part of more bytes is long.
 const LONG: usize = 4 * PART;
+
+/// Bytes of an escape sequence, at most.
+const SEQUENCE: usize = 4;
 
 /// Bytes of a part: a slow pattern must notice soon that its search is cancelled.
 pub(super) const PART: usize = 512 << 10;
@@ -224,12 +228,14 @@ impl State {
     }
 }
 
-/// Whether all of it is UTF-8.
+/// Whether all of it is UTF-8 without escape sequences of another encoding.
 pub(super) fn is_utf8(bytes: &[u8], control: &Control) -> Result<bool> {
     let mut rest = bytes;
     while !rest.is_empty() {
         let (step, behind) = rest.split_at(char_boundary(rest, PART));
-        if simdutf8::basic::from_utf8(step).is_err() {
+        // A sequence may end in the next step.
+        let with_sequence = &rest[..rest.len().min(step.len() + SEQUENCE)];
+        if simdutf8::basic::from_utf8(step).is_err() || has_escapes(with_sequence) {
             return Ok(false);
         }
         control.check()?;

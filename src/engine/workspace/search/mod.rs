@@ -175,7 +175,13 @@ pub struct SearchCounts {
     pub not_text: u64,
     /// Files that are not UTF-8, although no other encoding was given: they were searched as what they likely are.
     pub guessed: u64,
-    /// The same of files too large to copy: they were searched as UTF-8, with bytes that are no character.
+    /// Those of them without a hit for a pattern that is not ASCII, if their encoding may be another one than the likely.
+    pub unsure: u64,
+    /// The same for files with characters of sets of ISO-2022 that are not decoded.
+    pub undecoded: u64,
+    /// Files with bytes that are no character of the encoding that was given, which were searched as U+FFFD.
+    pub replaced: u64,
+    /// The same as [`SearchCounts::guessed`] of files too large to copy: they were searched as UTF-8, with bytes that are no character.
     pub as_bytes: u64,
     /// Files that cannot be read.
     pub unreadable: u64,

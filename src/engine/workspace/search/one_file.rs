@@ -9,7 +9,9 @@ use super::source::Candidate;
 use super::text::{Beginning, Opened, OpenedText};
 use super::workers::{Scratch, Workers};
 use super::{FoundFile, HeldText, LastFile};
-use crate::engine::encoding::{Encoding, EncodingChoice, by_escapes, is_utf_8, readings};
+use crate::engine::encoding::{
+    Encoding, EncodingChoice, ReadingDoubt, Readings, is_utf_8, readings, with_replacements,
+};
 use crate::engine::fs::view::FileView;
 use crate::engine::search::{Hit, LineMatcher, line_at, whole_lines};
 use crate::engine::{Error, FileStamp, Result};
@@ -55,9 +57,7 @@ impl Workers<'_> {
                 drop(slot);
                 let known = known.filter(|_| opened.stamp == stamp);
                 let bytes = view.bytes();
-                let is_decoded =
-                    || self.options.encoding.to_decode(bytes).or_else(|| by_escapes(bytes)).is_some();
-                if known.is_none() && is_decoded() {
+                if known.is_none() && self.options.encoding.to_decode(bytes).is_some() {
                     return self.search_in_one_piece(file, opened, &view, known, batch, scratch);
                 }
                 let Beginning::Text(start) = Beginning::of(bytes) else {
@@ -148,8 +148,11 @@ impl Workers<'_> {
         if known.is_none()
             && let Some(encoding) = self.options.encoding.to_decode(bytes)
         {
-            let Ok(text) = encoding.decode(bytes.strip_prefix(encoding.mark()).unwrap_or(bytes)) else {
-                counts.not_text += 1;
+            let bytes = bytes.strip_prefix(encoding.mark()).unwrap_or(bytes);
+            let replaced = || with_replacements(encoding, bytes).inspect(|_| counts.replaced += 1);
+            let Some(text) = encoding.decode(bytes).ok().or_else(replaced) else {
+                let is_binary = Beginning::of(bytes) == Beginning::Binary;
+                *(if is_binary { &mut counts.binary } else { &mut counts.not_text }) += 1;
                 return Ok(None);
             };
             return self.search_decoded(file, opened, text, batch, scratch);
@@ -160,9 +163,14 @@ impl Workers<'_> {
         };
         // A file with a filter was found to be UTF-8.
         if known.is_none() && !is_utf_8(bytes) {
-            counts.guessed += 1;
-            let text =
-                best_reading(bytes, &mut scratch.scan)?.map(|one| one.decode_lossy(bytes).into_owned());
+            counts.guessed += u64::from(self.options.encoding != EncodingChoice::Auto);
+            let readings = readings(bytes);
+            let best = best_reading(&readings, bytes, &mut scratch.scan)?;
+            if best.is_none() && !self.pattern.is_ascii() {
+                counts.unsure += u64::from(readings.doubt == ReadingDoubt::OtherEncoding);
+                counts.undecoded += u64::from(readings.doubt == ReadingDoubt::OtherSets);
+            }
+            let text = best.map(|one| one.decode_lossy(bytes).into_owned());
             return self.search_decoded(file, opened, text.unwrap_or_default(), batch, scratch);
         }
         let text = &bytes[start..];
@@ -254,9 +262,9 @@ fn stretches_of(text: &[u8], known: Option<&[Range<u64>]>, offset: usize, from: 
 
 /// The encoding as which a text that is not UTF-8 has the most matches, if it has any. All of it counts wherever the search begins, so
 /// that the next search, which begins at a byte of the decoded text, takes the same one.
-fn best_reading(bytes: &[u8], scan: &mut LineMatcher) -> Result<Option<Encoding>> {
+fn best_reading(readings: &Readings, bytes: &[u8], scan: &mut LineMatcher) -> Result<Option<Encoding>> {
     let (mut most, mut best) = (0, None);
-    for encoding in readings(bytes) {
+    for encoding in readings.encodings.iter().copied() {
         let text = encoding.decode_lossy(bytes);
         let count = scan.scan(text.as_bytes(), 0..text.len(), 0, &mut Vec::new())?;
         if count > most {

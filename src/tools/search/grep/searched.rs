@@ -24,6 +24,8 @@ pub(super) fn balance(searched: &Searched, hit: &str, is_behind: bool) -> String
         (Reason::NotWanted, counts.not_wanted),
         (Reason::NotWantedFolders, counts.not_wanted_folders),
         (Reason::TooLargeToCopy, counts.too_large_to_copy),
+        (Reason::OtherEncoding, counts.unsure),
+        (Reason::OtherSets, counts.undecoded),
         (Reason::NoTime, searched.not_searched),
         (Reason::NoTimeForRest, u64::from(ends_in_a_file && searched.stop == Some(SearchStop::Time))),
     ] {
@@ -49,6 +51,12 @@ pub(super) fn balance(searched: &Searched, hit: &str, is_behind: bool) -> String
         let files = several(counts.guessed, "file");
         head.push_str(&format!(
             ", {files} not in UTF-8 searched in the likely encoding (pass encoding to name it)"
+        ));
+    }
+    if counts.replaced > 0 {
+        let files = several(counts.replaced, "file");
+        head.push_str(&format!(
+            ", {files} with bytes that are no character of the encoding, searched as U+FFFD"
         ));
     }
     if counts.as_bytes > 0 {
